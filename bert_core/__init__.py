@@ -2,26 +2,34 @@
 
 The public names are listed in `__all__`; exceptions are defined in `bert_core.errors`. This package
 contains no user interface and never imports the application.
+
+A name is imported when it is asked for: most of them need PyTorch, whose import takes seconds, and
+`bert_core.errors` is also wanted by programs that have only their arguments to check.
 """
 
-from bert_core.checkpoints.formats.weights import PICKLE as WEIGHTS_NAME
-from bert_core.checkpoints.loading import load_tf_weights_in_bert
-from bert_core.checkpoints.settings import CONFIG_NAME
-from bert_core.config import BertConfig
-from bert_core.errors import BertError, CheckpointError, ConfigError, DownloadError, InputError
-from bert_core.model.bert import BertModel
-from bert_core.model.heads import (
-    BertForMaskedLM,
-    BertForMultipleChoice,
-    BertForNextSentencePrediction,
-    BertForPreTraining,
-    BertForQuestionAnswering,
-    BertForSequenceClassification,
-    BertForTokenClassification,
-)
-from bert_core.model.outputs import ModelOutputs
-from bert_core.text.encoding import Encoding
-from bert_core.text.tokenizer import BasicTokenizer, BertTokenizer, WordpieceTokenizer
+import importlib.util
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from bert_core.checkpoints.formats.weights import PICKLE as WEIGHTS_NAME
+    from bert_core.checkpoints.loading import load_tf_weights_in_bert
+    from bert_core.checkpoints.settings import CONFIG_NAME
+    from bert_core.config import BertConfig
+    from bert_core.errors import BertError, CheckpointError, ConfigError, DownloadError, InputError
+    from bert_core.model.bert import BertModel
+    from bert_core.model.heads import (
+        BertForMaskedLM,
+        BertForMultipleChoice,
+        BertForNextSentencePrediction,
+        BertForPreTraining,
+        BertForQuestionAnswering,
+        BertForSequenceClassification,
+        BertForTokenClassification,
+    )
+    from bert_core.model.outputs import ModelOutputs
+    from bert_core.text.encoding import Encoding
+    from bert_core.text.family import FamilyTokenizer, load_tokenizer
+    from bert_core.text.tokenizer import BasicTokenizer, BertTokenizer, WordpieceTokenizer
 
 __version__ = "0.2.0"
 
@@ -44,9 +52,66 @@ __all__ = [
     "ConfigError",
     "DownloadError",
     "Encoding",
+    "FamilyTokenizer",
     "InputError",
     "ModelOutputs",
     "WordpieceTokenizer",
     "__version__",
     "load_tf_weights_in_bert",
+    "load_tokenizer",
 ]
+
+_HOMES = {
+    "checkpoints.formats.weights": ("PICKLE as WEIGHTS_NAME",),
+    "checkpoints.loading": ("load_tf_weights_in_bert",),
+    "checkpoints.settings": ("CONFIG_NAME",),
+    "config": ("BertConfig",),
+    "errors": ("BertError", "CheckpointError", "ConfigError", "DownloadError", "InputError"),
+    "model.bert": ("BertModel",),
+    "model.heads": (
+        "BertForMaskedLM",
+        "BertForMultipleChoice",
+        "BertForNextSentencePrediction",
+        "BertForPreTraining",
+        "BertForQuestionAnswering",
+        "BertForSequenceClassification",
+        "BertForTokenClassification",
+    ),
+    "model.outputs": ("ModelOutputs",),
+    "text.encoding": ("Encoding",),
+    "text.family": ("FamilyTokenizer", "load_tokenizer"),
+    "text.tokenizer": ("BasicTokenizer", "BertTokenizer", "WordpieceTokenizer"),
+}
+"""The modules that define the public names, as the imports above say it to type checkers."""
+
+
+def _found(name: str) -> Any:
+    """Import a public name, or a module of this package.
+
+    Raises:
+        AttributeError: there is none of that name.
+    """
+    for home, names in _HOMES.items():
+        for each in names:
+            own, _, public = each.partition(" as ")
+            if name == (public or own):
+                return getattr(importlib.import_module(f"{__name__}.{home}"), own)
+    if (
+        name.isidentifier()
+        and not name.startswith("_")
+        and importlib.util.find_spec(f"{__name__}.{name}")
+    ):
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+if not TYPE_CHECKING:  # type checkers would believe that it has every name
+
+    def __getattr__(name: str) -> Any:
+        """Import what is asked for, once."""
+        found = globals()[name] = _found(name)
+        return found
+
+    def __dir__() -> list[str]:
+        """Return all names, also those that were not asked for yet."""
+        return sorted({*globals(), *__all__})

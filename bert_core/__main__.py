@@ -1,19 +1,21 @@
-"""The command line: `python -m bert_core verify | head-statistics | head-atlas NAME_OR_FOLDER`."""
+"""The command line: `python -m bert_core verify | head-statistics | head-atlas NAME_OR_FOLDER`.
+
+What a command needs is imported when it runs, so that `--help` does not wait for PyTorch.
+"""
 
 import argparse
 import math
 import sys
 from collections.abc import Iterable, Sequence
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from bert_core.analysis.atlas_file import atlas_json, measure_atlas
-from bert_core.analysis.head_statistics import HeadStatistics
-from bert_core.analysis.statistics_file import measure_folder, to_json
-from bert_core.checkpoints.sources.hub_names import Part
-from bert_core.checkpoints.sources.resolve import resolve
 from bert_core.errors import BertError
-from bert_core.verification import OutputCheck, VerificationReport, verify
+
+if TYPE_CHECKING:
+    from bert_core.analysis.head_statistics import HeadStatistics
+    from bert_core.verification import OutputCheck, VerificationReport
 
 _GREEN, _RED, _CANNOT = 0, 1, 2
 
@@ -30,7 +32,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m bert_core", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m bert_core", description=(__doc__ or "").partition("\n\n")[0]
+    )
     commands = parser.add_subparsers(required=True)
     command = commands.add_parser(
         "verify",
@@ -63,12 +67,14 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _verify(options: argparse.Namespace) -> int:
+    from bert_core.verification import verify
+
     report = verify(options.model)
     print("\n".join(_report_lines(report)))
     return _GREEN if report.ok else _RED
 
 
-def _report_lines(report: VerificationReport) -> Iterable[str]:
+def _report_lines(report: "VerificationReport") -> Iterable[str]:
     """Format a report for a terminal."""
     yield from _table(
         ("class", "output", "texts", "numbers", "difference", "tolerance", ""),
@@ -96,7 +102,7 @@ def _report_lines(report: VerificationReport) -> Iterable[str]:
     yield f"{report.name}: {verdict}; largest difference in {report.compared:,} numbers: {largest}"
 
 
-def _output_cells(check: OutputCheck) -> tuple[str, ...]:
+def _output_cells(check: "OutputCheck") -> tuple[str, ...]:
     found = "not computed" if check.difference is None else f"{check.difference:.1e}"
     texts = ",".join(str(number + 1) for number in check.texts)
     return (
@@ -111,7 +117,9 @@ def _output_cells(check: OutputCheck) -> tuple[str, ...]:
 
 
 def _head_statistics(options: argparse.Namespace) -> int:
-    found = measure_folder(resolve(options.model, part=Part.MODEL))
+    from bert_core.analysis.statistics_file import measure_folder, to_json
+
+    found = measure_folder(_folder(options.model))
     print(to_json(found) if options.json else "\n".join(_statistics_lines(found)), end="")
     if not options.json:
         print()
@@ -119,11 +127,20 @@ def _head_statistics(options: argparse.Namespace) -> int:
 
 
 def _head_atlas(options: argparse.Namespace) -> int:
-    print(atlas_json(measure_atlas(resolve(options.model, part=Part.MODEL))), end="")
+    from bert_core.analysis.statistics_file import atlas_json, measure_atlas
+
+    print(atlas_json(measure_atlas(_folder(options.model))), end="")
     return _GREEN
 
 
-def _statistics_lines(found: HeadStatistics) -> Iterable[str]:
+def _folder(model: str) -> Path:
+    from bert_core.checkpoints.sources.hub_names import Part
+    from bert_core.checkpoints.sources.resolve import resolve
+
+    return resolve(model, part=Part.MODEL)
+
+
+def _statistics_lines(found: "HeadStatistics") -> Iterable[str]:
     """Format head statistics for a terminal."""
     columns = {
         "previous": found.to_previous,
@@ -135,7 +152,7 @@ def _statistics_lines(found: HeadStatistics) -> Iterable[str]:
         "punct.": found.to_punctuation,
     }
     rows = []
-    for layer, head in np.ndindex(found.entropy.shape):
+    for layer, head in product(*map(range, found.entropy.shape)):
         shares = [f"{100 * table[layer, head]:.1f}" for table in columns.values()]
         rows.append((str(layer), str(head), *shares, f"{found.entropy[layer, head]:.2f}"))
     yield from _table(("layer", "head", *columns, "entropy"), rows)

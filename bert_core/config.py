@@ -8,7 +8,7 @@ import copy
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from torch import Tensor
 
@@ -112,14 +112,16 @@ class BertConfig:
         self._declared_labels: int | None = None
         self.temperatures: dict[str, float] = {}
         self.extra: dict[str, Any] = {}
-        if isinstance(vocab_size_or_config_json_file, bool):
-            raise ConfigError(_bad_first_argument(vocab_size_or_config_json_file))
-        if isinstance(vocab_size_or_config_json_file, int):
-            self.vocab_size = vocab_size_or_config_json_file
-        elif isinstance(vocab_size_or_config_json_file, str | Path):
+        if isinstance(vocab_size_or_config_json_file, str | Path):
             self._take(_read_json(Path(vocab_size_or_config_json_file)))
         else:
-            raise ConfigError(_bad_first_argument(vocab_size_or_config_json_file))
+            _need(
+                _is_whole(vocab_size_or_config_json_file),
+                "The first argument of BertConfig",
+                vocab_size_or_config_json_file,
+                "a vocabulary size (int) or the path of a config JSON (str)",
+            )
+            self.vocab_size = vocab_size_or_config_json_file
         self._take(extra)
         self._check()
 
@@ -134,8 +136,7 @@ class BertConfig:
                 f"found {sorted(map(str, json_object))[:12]}."
             )
         size = json_object["vocab_size"]
-        if not isinstance(size, int) or isinstance(size, bool):
-            raise ConfigError(f"vocab_size is {shown(size)}; expected a whole number.")
+        _need(_is_whole(size), "vocab_size", size, "a whole number")
         config = cls(size)
         config._take({key: value for key, value in json_object.items() if key != "vocab_size"})
         config._check()
@@ -165,36 +166,23 @@ class BertConfig:
 
     def _check(self) -> None:
         for name in _SIZES:
-            value = getattr(self, name, None)
-            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-                raise ConfigError(
-                    f"{name} is {shown(value)}; expected a whole number of at least 1."
-                )
+            value: Any = getattr(self, name, None)
             limit = _MAX_LAYERS if name == "num_hidden_layers" else _MAX_SIZE
-            if value > limit:
-                raise ConfigError(
-                    f"{name} is {shown(value)}; expected at most {limit:,}. Correct the value."
-                )
+            _need(_is_whole(value) and value >= 1, name, value, "a whole number of at least 1")
+            _need(value <= limit, name, value, f"at most {limit:,}. Correct the value")
         for name in _RATES:
             value = getattr(self, name)
-            if not _is_number(value) or not 0 <= value <= 1:
-                raise ConfigError(f"{name} is {shown(value)}; expected a number from 0 to 1.")
+            _need(_is_number(value) and 0 <= value <= 1, name, value, "a number from 0 to 1")
         rate = self.extra.get("classifier_dropout")
-        if rate is not None and not (_is_number(rate) and 0 <= rate <= 1):
-            raise ConfigError(
-                f"classifier_dropout is {shown(rate)}; expected null or a number from 0 to 1."
-            )
+        fits = rate is None or (_is_number(rate) and 0 <= rate <= 1)
+        _need(fits, "classifier_dropout", rate, "null or a number from 0 to 1")
         pad = self.pad_token_id
-        if pad is not None and (not isinstance(pad, int) or isinstance(pad, bool)):
-            raise ConfigError(f"pad_token_id is {shown(pad)}; expected null or a whole number.")
+        _need(pad is None or _is_whole(pad), "pad_token_id", pad, "null or a whole number")
         for name in ("layer_norm_eps", "initializer_range"):
             value = getattr(self, name)
-            if not _is_number(value) or not 0 <= value < 1e3:
-                raise ConfigError(f"{name} is {shown(value)}; expected a small positive number.")
-        if not (callable(self.hidden_act) or isinstance(self.hidden_act, str)):
-            raise ConfigError(
-                f"hidden_act is {shown(self.hidden_act)}; expected a name or a callable."
-            )
+            _need(_is_number(value) and 0 <= value < 1e3, name, value, "a small positive number")
+        act = self.hidden_act
+        _need(callable(act) or isinstance(act, str), "hidden_act", act, "a name or a callable")
         self._check_architecture()
 
     def _check_architecture(self) -> None:
@@ -208,6 +196,13 @@ class BertConfig:
         for key in ("is_decoder", "add_cross_attention"):
             if self.extra.get(key):
                 raise ConfigError(f"{key} is true; this package implements BERT's encoder only.")
+
+    @property
+    def architectures(self) -> tuple[str, ...]:
+        """The names of classes that the config file says it is of; () if it names none."""
+        listed = self.extra.get("architectures")
+        names = listed if isinstance(listed, list | tuple) else ()
+        return tuple(name for name in names if isinstance(name, str))
 
     # -- labels -----------------------------------------------------------------------------
 
@@ -327,17 +322,19 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and value == value
 
 
-def _bad_first_argument(value: object) -> str:
-    return (
-        f"The first argument of BertConfig is {shown(value)}; expected a vocabulary size (int) "
-        "or the path of a config JSON (str)."
-    )
+def _is_whole(value: object) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _read_count(key: str, value: object) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= _MAX_SIZE:
-        raise ConfigError(f"{key} is {shown(value)}; expected a whole number of at least 1.")
-    return value
+def _need(fits: bool, name: str, value: object, expected: str) -> None:
+    if not fits:
+        raise ConfigError(f"{name} is {shown(value)}; expected {expected}.")
+
+
+def _read_count(key: str, value: Any) -> int:
+    fits = _is_whole(value) and 1 <= value <= _MAX_SIZE
+    _need(fits, key, value, "a whole number of at least 1")
+    return int(value)
 
 
 def _mapping(key: str, value: object, kind: str) -> Mapping[Any, Any]:
@@ -357,11 +354,9 @@ def _read_temperatures(value: object) -> dict[str, float]:
             raise ConfigError(
                 f"temperatures has the key {shown(name)}; expected a class name, or {HAS_ANSWER}."
             )
-        if not _is_number(number) or not _COLDEST <= number <= _HOTTEST:
-            raise ConfigError(
-                f"The temperature of {shown(name)} is {shown(number)}; expected a number from "
-                f"{_COLDEST} to {_HOTTEST}."
-            )
+        fits = _is_number(number) and _COLDEST <= number <= _HOTTEST
+        expected = f"a number from {_COLDEST} to {_HOTTEST}"
+        _need(fits, f"The temperature of {shown(name)}", number, expected)
     return {name: float(number) for name, number in value.items()}
 
 

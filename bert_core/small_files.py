@@ -4,6 +4,7 @@ Pipes, devices, files of gigabytes and deeply nested JSON raise an error of this
 blocking or exhausting memory.
 """
 
+import hashlib
 import json
 import os
 import reprlib
@@ -64,6 +65,23 @@ def read_small(path: Path, limit: int, *, error: type[BertError] = CheckpointErr
     return raw
 
 
+def file_digest(*paths: Path) -> str:
+    """Return the SHA-256 of regular files, one after another, as 64 hexadecimal digits.
+
+    Raises:
+        MissingFileError: one does not exist.
+        CheckpointError: one is not a regular file or cannot be read.
+    """
+    digest = hashlib.sha256()
+    for path in paths:
+        with os.fdopen(open_regular(path), "rb") as file:
+            try:
+                hashlib.file_digest(file, lambda: digest)
+            except OSError as refusal:
+                raise CheckpointError(f"{path.name} cannot be read: {refusal.strerror}.") from None
+    return digest.hexdigest()
+
+
 def parse_json(
     raw: bytes, name: str, *, error: type[BertError] = CheckpointError, unique: bool = False
 ) -> Any:
@@ -82,6 +100,12 @@ def parse_json(
         raise error(f"{name} is not valid JSON: {str(refusal)[:200]}.") from None
     _check(found, name, error)
     return found
+
+
+def text_of(path: object) -> str | None:
+    """Return a name or path given by a caller as text; None if it is neither, or blank."""
+    text = os.fspath(path) if isinstance(path, str | os.PathLike) else None
+    return text if isinstance(text, str) and text.strip() and "\0" not in text else None
 
 
 def shown(value: object) -> str:

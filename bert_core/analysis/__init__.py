@@ -9,10 +9,10 @@ Where to look:
   a method finds them;
 - `mixing`: how much of each token flows into each other one;
 - `differences`: two runs compared;
-- `attentions`, `head_statistics`, `head_atlas`, `input_parts`, `similarity`: what heads look at,
-  which of them are alike, and vectors.
+- `head_statistics`, `head_atlas` (and `statistics_file`), `input_parts`, `similarity`: what heads
+  look at, which of them are alike, and vectors.
 
-`forward` contains the forward pass that the causal analyses share.
+`forward` contains the forward pass that the analyses share.
 """
 
 from bert_core.analysis.attribution import METHODS, Attribution, WordScore, attribute, by_word

@@ -68,12 +68,12 @@ def head_effects(
     Returns:
         (L, H), the target without the head minus the target; NaN for a pruned head.
     """
-    without = _Without(model, encoding, target, mode, source)
+    text, off = _Text(model, encoding, target), (mode, source)
     effects = []
-    for layer in range(without.layers):
-        effects.append(without.heads(layer))
+    for layer in range(text.layers):
+        effects.append(text.without_heads(layer, *off))
         if progress is not None:
-            progress(layer + 1, without.layers)
+            progress(layer + 1, text.layers)
     return np.stack(effects)
 
 
@@ -91,8 +91,8 @@ def layer_effects(
     Returns:
         (L, 2), without the attention block and without the feed-forward block.
     """
-    without = _Without(model, encoding, target, mode, source)
-    return np.stack([without.sublayers(layer) for layer in range(without.layers)])
+    text = _Text(model, encoding, target)
+    return np.stack([text.without_blocks(layer, mode, source) for layer in range(text.layers)])
 
 
 @torch.inference_mode()
@@ -105,9 +105,9 @@ def effects_by_layer(
     source: Source | None = None,
 ) -> Iterator[LayerEffects]:
     """Measure both, one layer at a time, for callers that do other things in between."""
-    without = _Without(model, encoding, target, mode, source)
-    for layer in range(without.layers):
-        yield LayerEffects(without.heads(layer), without.sublayers(layer))
+    text, off = _Text(model, encoding, target), (mode, source)
+    for layer in range(text.layers):
+        yield LayerEffects(text.without_heads(layer, *off), text.without_blocks(layer, *off))
 
 
 @torch.inference_mode()
@@ -188,42 +188,6 @@ def patching_by_layer(
         yield row
 
 
-class _Without:
-    """One text, with parts of the model switched off."""
-
-    def __init__(
-        self,
-        model: BertPreTrainedModel,
-        encoding: Input,
-        target: Target,
-        mode: str,
-        source: Source | None,
-    ) -> None:
-        self._text = _Text(model, encoding, target)
-        self._edits = Edits(model, (), self._text.tokens)
-        self._mode, self._source = mode, source
-        self._whole = torch.ones((1, 1, 1), dtype=torch.bool, device=model.device)
-        self._width = model.config.num_attention_heads
-        self.layers = self._text.layers
-
-    def heads(self, layer: int) -> Floats:
-        """Return the change of the target without each head of a layer, (H,)."""
-        effects = np.full(self._width, np.nan)
-        heads, masks = self._text.masks(layer, heads=True)
-        if heads:
-            effects[heads] = self._change(("head", layer), masks)
-        return effects
-
-    def sublayers(self, layer: int) -> Floats:
-        """Return the change without the attention and without the feed-forward block, (2,)."""
-        sites = (("attention", layer), ("feed_forward", layer))
-        return np.concatenate([self._change(site, self._whole) for site in sites])
-
-    def _change(self, site: Site, masks: Tensor) -> Floats:
-        off = self._edits.replacement(site, self._mode, self._source)
-        return self._text.variants(site, masks, off) - self._text.value
-
-
 class _Text:
     """One text with its activations, and the value of the target."""
 
@@ -234,6 +198,24 @@ class _Text:
         self.tokens, self.layers = last.shape[1], model.config.num_hidden_layers
         target.check(model, self.tokens)
         self.value = float(target.read(model, last)[0])
+        self._edits = Edits(model, (), self.tokens)
+
+    def without_heads(self, layer: int, mode: str, source: Source | None) -> Floats:
+        """Return the change of the target without each head of a layer, (H,)."""
+        effects = np.full(self._model.config.num_attention_heads, np.nan)
+        heads, masks = self.masks(layer, heads=True)
+        if heads:
+            off = self._edits.replacement(("head", layer), mode, source)
+            effects[heads] = self.variants(("head", layer), masks, off) - self.value
+        return effects
+
+    def without_blocks(self, layer: int, mode: str, source: Source | None) -> Floats:
+        """Return the change without the attention and without the feed-forward block, (2,)."""
+        whole = torch.ones((1, 1, 1), dtype=torch.bool, device=self._model.device)
+        sites = (("attention", layer), ("feed_forward", layer))
+        off = [self._edits.replacement(site, mode, source) for site in sites]
+        found = [self.variants(site, whole, each) for site, each in zip(sites, off, strict=True)]
+        return np.concatenate(found) - self.value
 
     def masks(self, layer: int, *, heads: bool) -> tuple[list[int], Tensor]:
         """Return the heads of a layer, or all positions, and the mask of each; see `variants`."""

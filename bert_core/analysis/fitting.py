@@ -7,8 +7,8 @@ special tokens: in trained models, single dimensions of these have values of hun
 activations", Sun et al. 2024), and a mean with them is like no token at all.
 
 They are stored beside the weights in `fitted.safetensors`, with the digest of the encoder they
-belong to. For any other model they are fitted on first use and kept in memory, by the same digest,
-for the last `_KEPT` models.
+belong to. For any other model they are fitted on first use and kept in memory for the last `_KEPT`
+models, by the same digest and the entries of the tokenizer.
 """
 
 import hashlib
@@ -29,6 +29,7 @@ from bert_core.analysis.forward import Progress, Site, embed, run_layers, word_v
 from bert_core.analysis.head_statistics import Text, fixed_texts
 from bert_core.bundled import bundled_folder, bundled_names
 from bert_core.checkpoints.formats.safetensors_file import SafetensorsFile, write_safetensors
+from bert_core.compat import times_written
 from bert_core.errors import CheckpointError, InputError
 from bert_core.model.bert import BertModel, BertPreTrainedModel
 from bert_core.model.layers import Request
@@ -60,7 +61,7 @@ class Fitted:
 
 
 _lock = threading.Lock()
-_cache: OrderedDict[tuple[str, torch.device, torch.dtype], Fitted] = OrderedDict()
+_cache: OrderedDict[tuple[str, torch.device, torch.dtype, str], Fitted] = OrderedDict()
 
 
 def fitted(
@@ -73,16 +74,19 @@ def fitted(
 
     Args:
         model: any of the eight classes.
-        tokenizer: for fitting; None means the one in the folder the model was loaded from.
+        tokenizer: for fitting; None means what is kept with any, or else the one in the folder the
+            model was loaded from.
         progress: called while fitting.
 
     Raises:
         InputError: they must be fitted, and there is no tokenizer.
     """
     digest = encoder_digest(model)
-    key = (digest, model.device, model.dtype)
+    key = (digest, model.device, model.dtype, _entries_digest(tokenizer))
     # Kept tensors must be usable everywhere: those made in inference mode refuse gradients.
     with _lock, torch.inference_mode(False):
+        if tokenizer is None:
+            key = next((kept for kept in reversed(_cache) if kept[:3] == key[:3]), key)
         found = _cache.pop(key, None) or _read(model, digest)
         if found is None:
             found = fit(model, tokenizer or _tokenizer_of(model), progress=progress)
@@ -198,10 +202,7 @@ def encoder_digest(model: BertPreTrainedModel) -> str:
     Hashing is repeated only if a parameter was replaced or changed in place since.
     """
     encoder = model.encoder_model
-    state = tuple(
-        (each.data_ptr(), 0 if each.is_inference() else each._version)
-        for each in encoder.parameters()
-    )
+    state = tuple((each.data_ptr(), times_written(each)) for each in encoder.parameters())
     known = _digests.get(encoder)
     if known is not None and known[0] == state:
         return known[1]
@@ -213,6 +214,11 @@ def encoder_digest(model: BertPreTrainedModel) -> str:
         digest.update(parameter.detach().float().cpu().contiguous().numpy().data)
     _digests[encoder] = (state, digest.hexdigest())
     return digest.hexdigest()
+
+
+def _entries_digest(tokenizer: BertTokenizer | None) -> str:
+    entries = "" if tokenizer is None else "\0".join(tokenizer.vocab)
+    return hashlib.sha256(entries.encode(errors="surrogatepass")).hexdigest()
 
 
 def _folder_of(model: BertPreTrainedModel) -> Path | None:

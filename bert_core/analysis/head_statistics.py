@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from bert_core.analysis.attentions import attention_maps
+from bert_core.analysis.forward import attention_maps
 from bert_core.errors import InputError
 from bert_core.model.bert import BertPreTrainedModel
 from bert_core.text.encoding import Encoding

@@ -80,46 +80,41 @@ def parts(model: BertPreTrainedModel, encoding: Input, include: str = "attention
     Raises:
         InputError: there is no such selection; or see `input_tensors`.
     """
-    _check_included(include)
-    activations = record(model, encoding, attentions=True)
-    tokens = activations.hidden_states[0].shape[1]
-    everything = torch.arange(tokens, device=model.device)
-    return torch.stack([each.vectors(everything) for each in _layers(model, activations, include)])
+    layers = _layers(model, encoding, include)
+    return torch.stack([each.vectors(each.rows) for each in layers])
 
 
 @torch.inference_mode()
 def part_biases(model: BertPreTrainedModel, encoding: Input, include: str = "attention") -> Tensor:
     """Return what no token contributes: the biases, (L, T, D); arguments as for `parts`."""
-    _check_included(include)
-    activations = record(model, encoding, attentions=True)
-    return torch.stack([each.biases() for each in _layers(model, activations, include)])
+    return torch.stack([each.biases() for each in _layers(model, encoding, include)])
 
 
 @torch.inference_mode()
 def norms(model: BertPreTrainedModel, encoding: Input, include: str = "attention") -> Floats:
     """Return the lengths (L, T, T) of the `parts`; arguments as for `parts`."""
-    _check_included(include)
-    activations = record(model, encoding, attentions=True)
-    tokens = activations.hidden_states[0].shape[1]
-    rows = torch.arange(tokens, device=model.device)
-    found = [
-        in_batches(each.lengths, rows, tokens) for each in _layers(model, activations, include)
-    ]
+    layers = _layers(model, encoding, include)
+    found = [in_batches(each.lengths, each.rows, len(each.rows)) for each in layers]
     lengths: Floats = torch.stack(found).double().cpu().numpy()
     return lengths
 
 
-def _check_included(include: str) -> None:
+def _layers(model: BertPreTrainedModel, encoding: Input, include: str) -> "Iterator[_LayerParts]":
+    """Run a text, and take one attention block after another apart."""
     if include not in INCLUDED:
         raise InputError(f"There is no {include!r}; expected one of {', '.join(INCLUDED)}.")
+    text = record(model, encoding, attentions=True)
+    for number, layer in enumerate(model.encoder_model.encoder.blocks()):
+        yield _LayerParts(layer, number, text, include)
 
 
 class _LayerParts:
-    """The parts of one attention block."""
+    """The parts of one attention block; `rows` are all positions, (T,)."""
 
     def __init__(self, layer: BertLayer, number: int, text: Activations, include: str) -> None:
         self._norm, self._include = layer.attention.output.LayerNorm, include
         self._hidden = text.hidden_states[number][0]  # (T, D)
+        self.rows = torch.arange(len(self._hidden), device=self._hidden.device)
         self._weights = text.attentions[number][0]  # (H, T, T)
         dense = layer.attention.output.dense
         value = layer.attention.self.project(self._hidden[None])[2][0]  # (H, T, K)
@@ -157,11 +152,6 @@ class _LayerParts:
         """Return the standard deviation of each whole sum, (T, 1)."""
         variance = self._sums.var(dim=-1, correction=0, keepdim=True)
         return torch.sqrt(variance + self._norm.eps)
-
-
-def _layers(model: BertPreTrainedModel, text: Activations, include: str) -> Iterator[_LayerParts]:
-    for number, layer in enumerate(model.encoder_model.encoder.blocks()):
-        yield _LayerParts(layer, number, text, include)
 
 
 # -- value zeroing ---------------------------------------------------------------------------------

@@ -5,20 +5,17 @@ and goal that the recipe set for it, if any. The model card's table and all page
 are made from this file.
 """
 
-import json
-import math
 import re
 from collections.abc import Iterable
-from dataclasses import asdict, astuple, dataclass, fields
+from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
-from typing import Any
 
+from bert_core.bundled.records import as_json, built, read_json, write_json
 from bert_core.errors import CheckpointError, InputError
-from bert_core.small_files import parse_json, read_small, shown
+from bert_core.small_files import shown
 
 FIGURES = "figures.json"
 _IN_LINES = re.compile(r"\[\s+(?:[\d.e+-]+,?\s+){3}\]")
-_LIMIT = 1_000_000  # bytes; the bundled model's file has a few thousand bytes
 _SHARES = ("share", "low", "high")
 _AIMS = ("floor", "goal", "chance")
 
@@ -130,11 +127,15 @@ def read_figures(folder: str | Path) -> tuple[Figure, ...]:
         MissingFileError: the folder has no `figures.json`.
         CheckpointError: the file is damaged.
     """
-    path = Path(folder) / FIGURES
-    rows = parse_json(read_small(path, _LIMIT), FIGURES)
+    rows = read_json(folder, FIGURES)
     if not isinstance(rows, list):
         raise CheckpointError(f"{FIGURES} contains {shown(rows)}; expected a list of figures.")
-    return tuple(_figure(row) for row in rows)
+    try:
+        # Earlier files have no bins.
+        given = ({"bins": [], **row} if isinstance(row, dict) else row for row in rows)
+        return tuple(built(Figure, row, FIGURES) for row in given)
+    except InputError as error:
+        raise CheckpointError(f"{FIGURES}: {error}") from None
 
 
 def write_figures(folder: str | Path, figures: Iterable[Figure]) -> None:
@@ -142,50 +143,6 @@ def write_figures(folder: str | Path, figures: Iterable[Figure]) -> None:
     rows = [
         asdict(figure) | {"bins": [astuple(each) for each in figure.bins]} for figure in figures
     ]
-    text = json.dumps(rows, indent=1, ensure_ascii=False, allow_nan=False)
-    text = _IN_LINES.sub(lambda found: " ".join(found[0].split()), text)  # a bin in a line
-    (Path(folder) / FIGURES).write_text(text + "\n", encoding="utf-8")
-
-
-def _figure(row: object) -> Figure:
-    """Build a figure from an untrusted entry of the file."""
-    if not isinstance(row, dict):
-        raise CheckpointError(f"{FIGURES} contains {shown(row)}; expected a figure.")
-    wanted = {field.name for field in fields(Figure)}
-    row = {"bins": [], **row}  # earlier files have none
-    if set(row) != wanted:
-        names = ", ".join(sorted(map(str, wanted ^ set(row))))
-        raise CheckpointError(f"A figure in {FIGURES} has missing or extra keys: {shown(names)}.")
-    wrong = [name for name, value in row.items() if not _fits(name, value)]
-    if wrong:
-        raise CheckpointError(f"A figure in {FIGURES} has {wrong[0]} = {shown(row[wrong[0]])}.")
-    try:
-        return Figure(**row | {"bins": tuple(Bin(*each) for each in row["bins"])})
-    except InputError as error:
-        raise CheckpointError(f"{FIGURES}: {error}") from None
-
-
-def _fits(name: str, value: Any) -> bool:
-    """Return whether a value has the right type for this key."""
-    if name in ("task", "measured_on", "meaning"):
-        return isinstance(value, str)
-    if name == "lower_is_better":
-        return isinstance(value, bool)
-    if name == "bins":
-        return isinstance(value, list) and all(map(_is_bin, value))
-    if name in _AIMS and value is None:
-        return True
-    return _is_number(value, int if name == "cases" else (int, float))
-
-
-def _is_bin(value: Any) -> bool:
-    return (
-        isinstance(value, list)
-        and len(value) == len(fields(Bin))
-        and _is_number(value[0], int)
-        and all(_is_number(each, (int, float)) for each in value[1:])
-    )
-
-
-def _is_number(value: Any, kinds: Any) -> bool:
-    return isinstance(value, kinds) and not isinstance(value, bool) and math.isfinite(value)
+    # A bin in a line.
+    text = _IN_LINES.sub(lambda found: " ".join(found[0].split()), as_json(rows))
+    write_json(folder, FIGURES, text)

@@ -6,17 +6,12 @@ is even, 0.7 twice as likely, 2.3 ten times, 4.6 a hundred times; positive means
 is likelier, negative the second.
 """
 
-import json
-import math
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
-from bert_core.errors import CheckpointError
-from bert_core.small_files import parse_json, read_small, shown
+from bert_core.bundled.records import as_json, built, read_json, write_json
 
 BIAS = "bias.json"
-_LIMIT = 1_000_000  # bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +70,7 @@ class Bias:
 
 def write_bias(folder: str | Path, bias: Bias) -> None:
     """Write the bias of a model to its folder."""
-    text = json.dumps(asdict(bias), indent=1, ensure_ascii=False, allow_nan=False)
-    (Path(folder) / BIAS).write_text(text + "\n", encoding="utf-8")
+    write_json(folder, BIAS, as_json(asdict(bias)))
 
 
 def read_bias(folder: str | Path) -> Bias:
@@ -86,53 +80,4 @@ def read_bias(folder: str | Path) -> Bias:
         MissingFileError: the folder has no `bias.json`.
         CheckpointError: the file is damaged.
     """
-    found = parse_json(read_small(Path(folder) / BIAS, _LIMIT), BIAS)
-    row = _row(found, Bias)
-    words, templates = _texts(row["words"]), _texts(row["templates"])
-    if len(words) != 2 or not isinstance(row["leanings"], list):
-        raise CheckpointError(f"{BIAS} compares {shown(words)}; expected two words.")
-    return Bias(
-        words=(words[0], words[1]),
-        templates=templates,
-        leanings=tuple(_leaning(leaning) for leaning in row["leanings"]),
-        skew=_estimate(row["skew"]),
-        share_first=_estimate(row["share_first"]),
-        neutral=_number(row["neutral"]),
-    )
-
-
-def _leaning(value: object) -> Leaning:
-    row = _row(value, Leaning)
-    return Leaning(
-        occupation=_texts([row["occupation"]])[0],
-        log_odds=_estimate(row["log_odds"]),
-        open_word=_number(row["open_word"]),
-        open_occupation=_number(row["open_occupation"]),
-    )
-
-
-def _estimate(value: object) -> Estimate:
-    row = _row(value, Estimate)
-    return Estimate(*(_number(row[name]) for name in ("value", "low", "high")))
-
-
-def _row(value: object, kind: type) -> dict[str, Any]:
-    """Return a JSON object whose keys are exactly the fields of a class."""
-    names = {field.name for field in fields(kind)}
-    if not isinstance(value, dict) or set(value) != names:
-        raise CheckpointError(
-            f"{BIAS} contains {shown(value)}; expected the keys {', '.join(sorted(names))}."
-        )
-    return value
-
-
-def _texts(value: object) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
-        raise CheckpointError(f"{BIAS} contains {shown(value)}; expected a list of texts.")
-    return tuple(value)
-
-
-def _number(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-        raise CheckpointError(f"{BIAS} contains {shown(value)}; expected a finite number.")
-    return float(value)
+    return built(Bias, read_json(folder, BIAS), BIAS)

@@ -17,6 +17,6 @@ It must not run code from a file, write outside the folder it was given, or rese
 size that a file states before that size has been checked against the length of the file.
 """
 
-from bert_core.checkpoints.report import LoadReport
+from bert_core.checkpoints.fillable import LoadReport
 
 __all__ = ["LoadReport"]

@@ -1,11 +1,39 @@
-"""`Fillable`: what the checkpoints need to know of a model."""
+"""What the checkpoints need to know of a model, and tell of it, and how it is built without memory.
 
+`Fillable` is a model that can be filled, `LoadReport` says which of its parameters were;
+`without_memory` gives names and shapes first, values later.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from torch import nn
+import torch
+from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
 
-from bert_core.checkpoints.report import LoadReport
 from bert_core.config import BertConfig
+
+
+@dataclass(frozen=True, slots=True)
+class LoadReport:
+    """Which parameters of a model come from a checkpoint.
+
+    Attributes:
+        missing: parameters of a pooler or head that no checkpoint filled; they have fresh random
+            values, so results that depend on them are meaningless until they are trained. Weights
+            without part of the embeddings or layers are not loaded at all.
+        unexpected: tensors of the checkpoint that this model class does not use.
+        mismatched: those of `missing` that the checkpoint has in another shape (only with
+            `ignore_mismatched_sizes=True`; otherwise this is an error).
+        source: the name or folder the weights were read from.
+    """
+
+    missing: tuple[str, ...] = ()
+    unexpected: tuple[str, ...] = ()
+    mismatched: tuple[str, ...] = ()
+    source: str = ""
 
 
 class Fillable(nn.Module):
@@ -29,3 +57,34 @@ class Fillable(nn.Module):
 
 
 M = TypeVar("M", bound=Fillable)
+
+_INITIALISERS = (nn.init.normal_, nn.init.uniform_, nn.init.kaiming_uniform_)
+_RANDOM_FILLS = frozenset({*_INITIALISERS, Tensor.normal_, Tensor.uniform_})
+
+
+class _NoRandomFills(TorchFunctionMode):
+    """Skip random fills, for which PyTorch would import its compiler (seconds) in vain."""
+
+    def __torch_function__(
+        self,
+        func: Callable[..., Any],
+        types: Any,
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:
+        if func in _RANDOM_FILLS:
+            return args[0] if args else (kwargs or {})["tensor"]
+        return func(*args, **(kwargs or {}))
+
+
+@contextmanager
+def without_memory() -> Iterator[None]:
+    """Build modules with shapes but no values inside this context, in this thread only.
+
+    >>> with without_memory():
+    ...     layer = nn.Linear(1_000_000, 1_000_000)
+    >>> layer.weight.is_meta
+    True
+    """
+    with torch.device("meta"), _NoRandomFills():
+        yield

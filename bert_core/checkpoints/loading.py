@@ -7,18 +7,18 @@ from typing import Any
 
 from torch import nn
 
-from bert_core.checkpoints.fillable import Fillable, M
+from bert_core.checkpoints.fillable import Fillable, LoadReport, M
 from bert_core.checkpoints.filling import check_finite, fill, fill_fresh, set_parameters
 from bert_core.checkpoints.formats.pickle_file import LoadedTensor
 from bert_core.checkpoints.formats.tensorflow_checkpoint import need_checkpoint, open_checkpoint
 from bert_core.checkpoints.keys import Found, bare_name, by_bare_name
 from bert_core.checkpoints.ownership import head_class
 from bert_core.checkpoints.plan import check_core, check_layers, match, open_folder
-from bert_core.checkpoints.report import LoadReport
 from bert_core.checkpoints.settings import chosen_options, wanted_dtype
 from bert_core.checkpoints.sources.hub_names import Part
 from bert_core.checkpoints.sources.resolve import resolve
 from bert_core.errors import InputError
+from bert_core.small_files import text_of
 
 
 def load_pretrained(
@@ -169,11 +169,8 @@ def load_tf_weights_in_bert(
 
 def _prefix(path: str | os.PathLike[str]) -> Path:
     """Return the common prefix of a checkpoint's files."""
-    try:
-        text = os.fspath(path)
-    except TypeError:
-        text = None
-    if not isinstance(text, str) or not text.strip() or "\0" in text:
+    text = text_of(path)
+    if text is None:
         raise InputError(f"Expected the path of a TensorFlow checkpoint; got {path!r}.")
     place = Path(text.removesuffix(".index")).expanduser()
     return need_checkpoint(place) if place.is_dir() else place

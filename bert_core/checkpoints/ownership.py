@@ -38,7 +38,7 @@ def classifier_class(config: BertConfig, bare_names: Container[str]) -> str | No
     """
     if _HEAD not in bare_names:
         return None
-    named = [name for name in _named_classes(config) if name in _CLASSES]
+    named = [name for name in config.architectures if name in _CLASSES]
     if len(named) == 1:
         return named[0]
     if config.extra.get("problem_type"):  # only the text classifier has this setting
@@ -68,10 +68,3 @@ def without_foreign_head(
     if wanted is None or owner == wanted or (owner is None and keep_untold):
         return dict(found)
     return {name: entry for name, entry in found.items() if not name.startswith("classifier.")}
-
-
-def _named_classes(config: BertConfig) -> list[str]:
-    """Return the architectures named in a config."""
-    listed = config.extra.get("architectures")
-    names = listed if isinstance(listed, list | tuple) else ()
-    return [name for name in names if isinstance(name, str)]

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic
 
-from bert_core.checkpoints.fillable import Fillable, M
+from bert_core.checkpoints.fillable import Fillable, LoadReport, M, without_memory
 from bert_core.checkpoints.formats.pickle_file import from_state_dict
 from bert_core.checkpoints.formats.weights import has_weights, open_weights, weight_files
 from bert_core.checkpoints.keys import (
@@ -27,9 +27,7 @@ from bert_core.checkpoints.keys import (
     layers_held,
 )
 from bert_core.checkpoints.ownership import classifier_class, without_foreign_head
-from bert_core.checkpoints.report import LoadReport
 from bert_core.checkpoints.settings import LoadOptions, read_config
-from bert_core.checkpoints.skeleton import without_memory
 from bert_core.config import BertConfig
 from bert_core.errors import CheckpointError, ConfigError
 

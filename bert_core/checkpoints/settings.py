@@ -150,9 +150,7 @@ def read_config(folder: Path, overrides: Mapping[str, Any]) -> BertConfig:
 def _check_architecture(config: BertConfig, path: Path) -> None:
     """Reject other architectures; old BERT files state neither type nor class."""
     kind = config.extra.get("model_type")
-    classes = config.extra.get("architectures")
-    listed = classes if isinstance(classes, list | tuple) else ()
-    names = [name for name in listed if isinstance(name, str)]
+    names = config.architectures
     if kind is None and names and not any(name.startswith("Bert") for name in names):
         kind = ", ".join(names)
     if kind not in (None, "bert"):

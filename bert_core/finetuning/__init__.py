@@ -1,16 +1,21 @@
 """Training any model of this package on labelled rows, step by step.
 
-Read `rows` (annotated examples), `batches` and `questions` (rows to tensors), `sampling` (the rows
-of each step), then `trainer`. This package imports only torch, numpy and `bert_core`; it prints
-nothing and has no command line.
+Read `rows` (annotated examples), `batches` (rows to tensors, and the rows of each step), then
+`trainer`. This package imports only torch, numpy and `bert_core`; it prints nothing and has no
+command line.
 """
 
 from bert_core.finetuning.ahead import BuiltAhead
-from bert_core.finetuning.batches import Batch, choice_batch, text_batch, word_batch
+from bert_core.finetuning.batches import (
+    Batch,
+    RowBatches,
+    choice_batch,
+    question_batch,
+    text_batch,
+    word_batch,
+)
 from bert_core.finetuning.optimizer import Method
-from bert_core.finetuning.questions import question_batch
 from bert_core.finetuning.rows import Choices, LabelledText, Question, TaggedWords
-from bert_core.finetuning.sampling import RowBatches
 from bert_core.finetuning.schedule import Budget, linear_decay
 from bert_core.finetuning.trainer import (
     BatchSource,

@@ -10,9 +10,12 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.optim.swa_utils import get_swa_multi_avg_fn
 
 from bert_core.errors import InputError
 from bert_core.model.bert import BertPreTrainedModel
+
+_MEAN = get_swa_multi_avg_fn()  # type: ignore[no-untyped-call]
 
 
 class WeightAverage:
@@ -57,7 +60,7 @@ class WeightAverage:
                 self.weights = {name: value.clone() for name, value in now.items()}
             else:
                 means, values = list(self.weights.values()), list(now.values())
-                torch._foreach_lerp_(means, values, 1.0 / self.count)
+                _MEAN(means, values, self.count - 1)
 
     def adopt(self) -> bool:
         """Replace the model's weights with the mean; return False if there is none.

@@ -1,24 +1,34 @@
 """Rows to tensors: each batch can be passed to `model(**batch)`, labels included.
 
 Inputs are padded to the longest of the batch. Tokens removed to fit are counted in
-`Batch.truncated`, and the trainer reports the count of each step. For questions see the module
-`questions`.
+`Batch.truncated`, and the trainer reports the count of each step. `RowBatches` chooses the rows.
+
+A question's passage that is too long is split into overlapping windows (Devlin et al. 2019,
+sections 4.2 and 4.3). A window that does not contain the whole answer is labelled "no answer":
+start and end both point to [CLS].
 """
 
-from collections.abc import Iterator, Sequence
+import random
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
+from typing import Any, Generic, TypeVar
 
 import torch
 from torch import Tensor
 
 from bert_core.errors import InputError
-from bert_core.finetuning.rows import Choices, LabelledText, TaggedWords
+from bert_core.finetuning.rows import Choices, LabelledText, Question, TaggedWords, shortened
 from bert_core.model.losses import IGNORED
-from bert_core.text.encoding import Encoding
+from bert_core.text.encoding import Encoding, Span, window_bounds
 from bert_core.text.padding import padded, padded_encodings, padded_inputs
 from bert_core.text.tokenizer import BertTokenizer
 
 UNLABELLED = IGNORED[1]
+NO_ANSWER = 0  # the position of [CLS]
+
+Row = TypeVar("Row")
+
+# -- the rows of each step -------------------------------------------------------------------------
 
 
 class Batch(dict[str, Tensor]):
@@ -59,13 +69,11 @@ def text_batch(
     Raises:
         InputError: there are no rows, or the tokenizer rejects a text or the rule.
     """
-    check_rows(rows)
-    encodings = [
-        tokenizer.encode(row.text, row.text_pair, max_length=max_length, truncation=truncation)
-        for row in rows
-    ]
-    labels = torch.tensor([row.label for row in rows])
-    return _encoded(tokenizer, encodings, {"labels": labels})
+    _check_rows(rows)
+    texts = ((row.text, row.text_pair) for row in rows)
+    batch = _encoded(tokenizer, texts, max_length=max_length, truncation=truncation)
+    batch["labels"] = torch.tensor([row.label for row in rows])
+    return batch
 
 
 def choice_batch(
@@ -86,19 +94,15 @@ def choice_batch(
         InputError: there are no rows, their numbers of choices differ, or the tokenizer rejects a
             text or the rule.
     """
-    check_rows(rows)
+    _check_rows(rows)
     numbers = sorted({len(row.choices) for row in rows})
     if len(numbers) > 1:
         raise InputError(
             f"The rows have from {numbers[0]} to {numbers[-1]} choices; expected the same number "
             "in every row of a batch. Put rows with different numbers into separate batches."
         )
-    encodings = [
-        tokenizer.encode(row.context, choice, max_length=max_length, truncation=truncation)
-        for row in rows
-        for choice in row.choices
-    ]
-    batch = _encoded(tokenizer, encodings, {})
+    texts = ((row.context, choice) for row in rows for choice in row.choices)
+    batch = _encoded(tokenizer, texts, max_length=max_length, truncation=truncation)
     for name, flat in batch.items():
         batch[name] = flat.view(len(rows), numbers[0], -1)
     batch["labels"] = torch.tensor([row.label for row in rows])
@@ -125,7 +129,7 @@ def word_batch(tokenizer: BertTokenizer, rows: Sequence[TaggedWords], *, max_len
     Raises:
         InputError: there are no rows, `max_length` is too small, or the tokenizer rejects a word.
     """
-    check_rows(rows)
+    _check_rows(rows)
     if max_length < 3:
         raise InputError(
             f"max_length is {max_length}, and every input has two added tokens. Give at least 3."
@@ -173,14 +177,179 @@ def _divisions(sizes: Sequence[int], room: int) -> Iterator[tuple[int, int]]:
 
 
 def _encoded(
-    tokenizer: BertTokenizer, encodings: Sequence[Encoding], labels: dict[str, Tensor]
+    tokenizer: BertTokenizer, texts: Iterable[tuple[str, str | None]], **limits: Any
 ) -> Batch:
-    """Build a batch from encodings, padded to the longest."""
+    """Build a batch without labels from texts and pairs, padded to the longest."""
+    encodings = [tokenizer.encode(first, second, **limits) for first, second in texts]
     truncated = sum(encoding.truncated for encoding in encodings)
-    return Batch({**padded_encodings(tokenizer, encodings), **labels}, truncated)
+    return Batch(padded_encodings(tokenizer, encodings), truncated)
 
 
-def check_rows(rows: Sequence[object]) -> None:
+def _check_rows(rows: Sequence[object]) -> None:
     """Reject an empty batch."""
     if not rows:
         raise InputError("There are no rows to build a batch from; give at least one.")
+
+
+# -- questions ------------------------------------------------------------------------------------
+
+
+def question_batch(
+    tokenizer: BertTokenizer, rows: Sequence[Question], *, max_length: int, stride: int
+) -> Batch:
+    """Build a batch for `BertForQuestionAnswering`: `[CLS] question [SEP] passage [SEP]`.
+
+    The windows are those of `BertTokenizer.encode_windows`. An answer that begins or ends inside
+    a token covers that token. A question is truncated to half of the room that neighbouring windows
+    do not share, so that windows always move forward; removed tokens count as truncated.
+
+    Args:
+        tokenizer: the model's tokenizer.
+        rows: B rows.
+        max_length: largest number of tokens per window, including [CLS] and both [SEP].
+        stride: number of passage tokens that neighbouring windows share. At least one window
+            contains the whole answer if it has at most `stride + 1` tokens; longer answers may be
+            in none, and are then counted as missed.
+
+    Returns:
+        `input_ids`, `token_type_ids`, `attention_mask` (M, T), `start_positions` and
+        `end_positions` (M,), with M >= B windows in the order of rows and passages. The positions
+        are those of the answer's first and last token, or both 0.
+
+    Raises:
+        InputError: there are no rows, there is no room to move forward, the tokenizer rejects a
+            text, or an answer consists of characters that give no token.
+    """
+    _check_rows(rows)
+    limit = _question_limit(max_length - 3, stride)
+    questions = tokenizer.encode_ids([row.question for row in rows], add_special_tokens=False)
+    passages = tokenizer.encode_batch([row.context for row in rows])
+    ids: list[list[int]] = []
+    firsts: list[int] = []
+    positions: list[Span] = []
+    missed = 0
+    for row, question, passage in zip(rows, questions, passages, strict=True):
+        opening = [tokenizer.cls_token_id, *question[:limit], tokenizer.sep_token_id]
+        tokens = passage.input_ids[1:]  # the last one is [SEP]
+        size = max_length - 1 - len(opening)
+        bounds = window_bounds(len(tokens) - 1, size=size, stride=stride)
+        ids += [[*opening, *tokens[start:stop], tokens[-1]] for start, stop in bounds]
+        firsts += [len(opening)] * len(bounds)
+        answer = _answer_tokens(row, passage)
+        places = list(_places(answer, bounds, len(opening)))
+        missed += answer is not None and all(place == (NO_ANSWER, NO_ANSWER) for place in places)
+        positions += places
+    starts, ends = torch.tensor(positions).unbind(-1)
+    return Batch(
+        {
+            **padded_inputs(tokenizer, ids, firsts),
+            "start_positions": starts.contiguous(),
+            "end_positions": ends.contiguous(),
+        },
+        truncated=sum(max(0, len(question) - limit) for question in questions),
+        missed=missed,
+    )
+
+
+def _question_limit(room: int, stride: int) -> int:
+    """Return the largest number of tokens for a question."""
+    limit = (room - stride) // 2
+    if stride < 0 or limit < 1:
+        raise InputError(
+            f"A window has room for {room} tokens of question and passage, of which stride="
+            f"{stride} are shared with the next. Expected a stride from 0 to {room - 2}; raise "
+            "max_length or lower stride."
+        )
+    return limit
+
+
+def _answer_tokens(row: Question, passage: Encoding) -> Span | None:
+    """Return the indices of the answer's first and last token within the passage."""
+    if row.answer is None:
+        return None
+    start, end = row.answer_start, row.answer_start + len(row.answer)
+    covered = [
+        token
+        for token, (first, last) in enumerate(passage.offsets[1:-1])
+        if first < end and last > start
+    ]
+    if not covered:
+        raise InputError(
+            f"The answer to {shortened(row.question)} is {shortened(row.answer)}, but its "
+            "characters give no token. Expected an answer with at least one token."
+        )
+    return covered[0], covered[-1]
+
+
+def _places(answer: Span | None, bounds: Sequence[Span], opening: int) -> Iterator[Span]:
+    """Yield the answer's positions in each window, whose passage starts after `opening` tokens.
+
+    >>> list(_places((3, 4), [(0, 4), (2, 6)], 5))
+    [(0, 0), (6, 7)]
+    """
+    for start, stop in bounds:
+        if answer is not None and start <= answer[0] and answer[1] < stop:
+            yield answer[0] - start + opening, answer[1] - start + opening
+        else:
+            yield NO_ANSWER, NO_ANSWER
+
+
+# -- the rows of each step -------------------------------------------------------------------------
+
+
+class RowBatches(Generic[Row]):
+    """A `BatchSource` that returns every row once per epoch, reshuffled each epoch.
+
+    The rows of a step depend only on the seed and the step's number, so a resumed training sees the
+    same rows as an uninterrupted one. If the rows do not fill the last batch of an epoch, it
+    continues with rows of the next.
+
+    Args:
+        rows: the training rows.
+        make: rows -> batch, such as `functools.partial(text_batch, tokenizer, max_length=128)`.
+        batch_size: number of rows per step.
+        seed: seed of the shuffling.
+
+    Raises:
+        InputError: there are no rows, or `batch_size` is not positive.
+    """
+
+    def __init__(
+        self,
+        rows: Sequence[Row],
+        make: Callable[[Sequence[Row]], Batch],
+        *,
+        batch_size: int,
+        seed: int = 0,
+    ) -> None:
+        if not rows or batch_size < 1:
+            raise InputError(
+                f"There are {len(rows)} rows, and batch_size is {batch_size}; expected at least "
+                "one row and a batch_size of at least 1."
+            )
+        self.rows, self.make = rows, make
+        self.batch_size, self.seed = batch_size, seed
+        self._order: tuple[int, list[int]] = (-1, [])
+
+    @property
+    def steps_per_round(self) -> float:
+        """Number of steps per epoch."""
+        return len(self.rows) / self.batch_size
+
+    def rows_of(self, step: int) -> list[Row]:
+        """Return the rows of a step."""
+        first = step * self.batch_size
+        return [self._row(place) for place in range(first, first + self.batch_size)]
+
+    def __call__(self, step: int, progress: float) -> list[Batch]:
+        """Return the batch of a step, in a list of one."""
+        return [self.make(self.rows_of(step))]
+
+    def _row(self, place: int) -> Row:
+        """Return the row at an index into the concatenation of all epochs."""
+        round_number, offset = divmod(place, len(self.rows))
+        if self._order[0] != round_number:
+            order = list(range(len(self.rows)))
+            random.Random(f"{self.seed} {round_number}").shuffle(order)
+            self._order = round_number, order
+        return self.rows[self._order[1][offset]]

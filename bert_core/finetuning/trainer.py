@@ -19,7 +19,6 @@ from torch import Tensor
 
 from bert_core.errors import CheckpointError, InputError
 from bert_core.finetuning.averaging import WeightAverage
-from bert_core.finetuning.compiling import compile_layers
 from bert_core.finetuning.optimizer import Method, make_optimizer
 from bert_core.finetuning.parallel import Replicas
 from bert_core.finetuning.schedule import Budget, linear_decay
@@ -354,3 +353,22 @@ def _step_of(line: str) -> float:
         return float(json.loads(line)["step"])
     except (ValueError, KeyError, TypeError):
         return float("inf")
+
+
+def compile_layers(model: BertPreTrainedModel, *, workers: int = 1) -> None:
+    """Make a model compile its layers on the first call, for batches of any shape.
+
+    On a GPU that fuses many small kernels into one. Each layer is compiled separately; as layers
+    share their code, a six-layer model is compiled once, not six times. Embeddings and heads are
+    not compiled. Parameters keep their names, so the model can be saved and shared like any other.
+
+    Raises:
+        InputError: `workers` is not 1; the compiler supports one thread.
+    """
+    if workers != 1:
+        raise InputError(
+            f"Compiled steps run in one thread, but workers is {workers}. Set workers=1 or "
+            "compiled=False."
+        )
+    for block in model.encoder_model.encoder.blocks():
+        block.compile(dynamic=True)

@@ -10,8 +10,7 @@ from typing import Any, Self
 import torch
 from torch import Tensor, nn
 
-from bert_core.checkpoints.fillable import Fillable
-from bert_core.checkpoints.skeleton import without_memory
+from bert_core.checkpoints.fillable import Fillable, without_memory
 from bert_core.checkpoints.sources.resolve import given_name
 from bert_core.config import BertConfig
 from bert_core.errors import ConfigError, InputError

@@ -21,7 +21,7 @@ from bert_core.config import BertConfig
 from bert_core.errors import InputError
 from bert_core.model.bert import BertModel, BertPreTrainedModel
 from bert_core.model.inputs import check_inputs, check_positions
-from bert_core.model.kernels import activation, layer_norm, linear, recording_graph
+from bert_core.model.kernels import activation, layer_norm, linear, own_parameters, recording_graph
 from bert_core.model.layers import Encoded
 from bert_core.model.losses import (
     IGNORED,
@@ -117,7 +117,7 @@ class _MaskedWords(_ModelWithHead):
     def tie_weights(self) -> None:
         """Make the decoder refer to the word embeddings and the bias, unless it was replaced."""
         head, words = self.cls.predictions, self.bert.embeddings.word_embeddings
-        if "weight" in head.decoder._parameters and "weight" in words._parameters:
+        if all("weight" in own_parameters(each) for each in (head.decoder, words)):
             head.decoder.weight, head.decoder.bias = words.weight, head.bias
 
     def scores_at(

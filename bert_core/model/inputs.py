@@ -45,10 +45,13 @@ def check_inputs(
         raise InputError(f"attention_mask is a {type(attention_mask).__name__}; expected a tensor.")
     if not recording_graph():
         _check_sizes_and_values(config, input_ids, token_type_ids, attention_mask, rank)
-    if device is not None:
-        _check_device("input_ids", input_ids, device)
-        _check_device("token_type_ids", token_type_ids, device)
-        _check_device("attention_mask", attention_mask, device)
+    names = ("input_ids", "token_type_ids", "attention_mask")
+    for name, tensor in zip(names, (input_ids, token_type_ids, attention_mask), strict=True):
+        if device is not None and tensor is not None and tensor.device != device:
+            raise InputError(
+                f"{name} is on {tensor.device}, the model on {device}. Move one of them: "
+                f"{name}.to(model.device), or model.to({str(tensor.device)!r})."
+            )
 
 
 def _check_sizes_and_values(
@@ -71,14 +74,6 @@ def _check_sizes_and_values(
         square = (*input_ids.shape, input_ids.shape[-1])
         if rank != 2 or attention_mask.shape != square:
             _check_shape("attention_mask", attention_mask, input_ids)
-
-
-def _check_device(name: str, tensor: Tensor | None, device: torch.device) -> None:
-    if tensor is not None and tensor.device != device:
-        raise InputError(
-            f"{name} is on {tensor.device}, the model on {device}. Move one of them: "
-            f"{name}.to(model.device), or model.to({str(tensor.device)!r})."
-        )
 
 
 def _check_kind(name: str, ids: Tensor, rank: int) -> None:

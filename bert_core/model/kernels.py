@@ -3,16 +3,19 @@
 All optimizations of the forward pass are in this module, so that `bert_core.model.layers` can be
 read without them. Their results agree with the plain computation to 1e-6 of the largest value:
 
-- oneDNN instead of MKL (`affine`). `F.linear` multiplies float32 with MKL, which uses only half of
-  the vector unit on CPUs not made by Intel. PyTorch also contains oneDNN, which uses all
-  of it and can apply the activation while the result is still in the CPU: on an AMD EPYC with
-  AVX-512, a linear layer took half the time, with GELU 0.4 of it. It has no gradients, so it is
-  used only for inference, in float32 and bfloat16 on the CPU. In bfloat16, `F.linear` is oneDNN
-  too, but writes the bias to memory first, and rounds once more before the activation.
+- oneDNN instead of MKL (`affine`), on CPUs with AVX-512. `F.linear` multiplies float32 with MKL,
+  which uses only half of that vector unit on CPUs not made by Intel. PyTorch also contains oneDNN,
+  which uses all of it and can apply the activation while the result is still in the CPU: on an AMD
+  EPYC with AVX-512, a linear layer took half the time, with GELU 0.4 of it. With AVX2, MKL is
+  faster (`_mkl_is_faster`): there BERT took 1.03 to 1.07 of the time of `transformers` with oneDNN,
+  and takes 0.77 to 0.98 with MKL. oneDNN has no gradients, so it is used only for inference, in
+  float32 and bfloat16 on the CPU. In bfloat16, `F.linear` is oneDNN too, but writes the bias to
+  memory first, and rounds once more before the activation.
 - Weights as the left factor (`_by_feature`). W X^T gives the same numbers as X W^T, with the values
-  of one feature next to each other instead of those of one token. oneDNN copies a right factor
-  into another order before it multiplies, and reads a left factor where it lies. For a short text,
-  copying the weights matters: without it, BERT base with 32 tokens takes 0.8 of the time.
+  of one feature next to each other instead of those of one token. oneDNN and MKL copy a right
+  factor into another order before they multiply; oneDNN reads a left factor in place. For a
+  short text, copying the weights matters: without it, BERT base with 32 tokens takes 0.8 of the
+  time with oneDNN, 0.9 with MKL.
 - One product instead of three (`project_together`) for query, key and value, whose weights are
   stored one after another (`store_together`); each keeps its published name.
 - Attention that reads query, key and value and writes its results in place, without copies
@@ -51,8 +54,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F
-from torch.nn.modules import module as every_module
 
+from bert_core.compat import HAS_BFLOAT16, HAS_ONEDNN, does_more_than_forward, onednn_product
 from bert_core.config import BertConfig
 from bert_core.errors import ConfigError
 from bert_core.small_files import shown
@@ -96,13 +99,9 @@ ACTIVATIONS: dict[str, Activation] = {
     "swish": F.silu,
     "tanh": torch.tanh,
 }
-# An operator of PyTorch's Inductor; missing from PyTorch builds without oneDNN.
-_HAS_ONEDNN = hasattr(torch.ops.mkldnn, "_linear_pointwise")
-# It multiplies bfloat16 too, with AVX-512 or more; float16 only where the processor has that.
-_HAS_BFLOAT16 = _HAS_ONEDNN and bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
 _FEATURES_A_TOKEN = 6
 """Weights are the left factor (`_by_feature`) for one text with at least this many features for
-each token: up to 64 tokens with 384 features, 128 with 768."""
+each token: up to 64 tokens with 384 features, 128 with 768; half as many tokens with MKL."""
 _HEAD_BY_HEAD = 320
 """Shortest input, in tokens, for which this is faster; below, all heads fit into the cache."""
 _ROW_BY_ROW = 64
@@ -160,12 +159,18 @@ def _mkl_uses_whole_unit() -> bool:
     return has_mkl and "GenuineIntel" in maker
 
 
+@cache
+def _mkl_is_faster() -> bool:
+    """Return whether MKL multiplies float32 faster than oneDNN: on x86 CPUs up to AVX2."""
+    has_mkl: bool = torch.backends.mkl.is_available()  # type: ignore[no-untyped-call]
+    return has_mkl and torch.backends.cpu.get_cpu_capability() == "AVX2"
+
+
 def _times(
     x: Tensor, weight: Tensor, bias: Tensor | None = None, then: str = "none", variant: str = ""
 ) -> Tensor:
     """Multiply with oneDNN: x (..., I), weight (O, I), bias (O) -> (..., O)."""
-    product: Tensor = torch.ops.mkldnn._linear_pointwise.default(x, weight, bias, then, [], variant)
-    return product
+    return onednn_product(x, weight, bias, then, variant)
 
 
 # -- modules --------------------------------------------------------------------------------------
@@ -175,19 +180,14 @@ def is_plain(module: nn.Module, kind: type[nn.Module]) -> bool:
     """Return whether calling a module would only do what `kind.forward` does with its weights."""
     return (
         type(module) is kind
-        and not (
-            module._forward_hooks
-            or module._forward_pre_hooks
-            or module._backward_hooks
-            or module._backward_pre_hooks
-            or every_module._global_forward_hooks
-            or every_module._global_forward_pre_hooks
-            or every_module._global_backward_hooks
-            or every_module._global_backward_pre_hooks
-        )
         and "forward" not in module.__dict__
-        and module._compiled_call_impl is None  # set by Module.compile
+        and not does_more_than_forward(module)
     )
+
+
+def own_parameters(module: nn.Module) -> dict[str, nn.Parameter]:
+    """Return the parameters of a module itself; a weight that is computed is none of them."""
+    return dict(module.named_parameters(recurse=False))
 
 
 def first_rows(table: nn.Embedding, count: int, like: Tensor) -> Tensor:
@@ -233,6 +233,8 @@ def affine(x: Tensor, weight: Tensor, bias: Tensor, then: Activation | None = No
     """Return then(x @ weight.T + bias): x (..., I), weight (O, I), bias (O) -> (..., O)."""
     if not _can_use_onednn(x, weight):
         result = F.linear(x, weight, bias)
+        if _can_use_kernels(x, weight):
+            return _activated(result, then)
         return result if then is None else then(result)
     name, variant = "none", ""
     if then is F.gelu or then is gelu_tanh:
@@ -269,12 +271,13 @@ def _project(x: Tensor, weight: Tensor, bias: Tensor, then: Activation | None = 
 
 def _is_short(x: Tensor, weight: Tensor) -> bool:
     """Return whether x (B, T, I) is one text with few tokens, compared with weight (O, I)."""
-    return x.dim() == 3 and len(x) == 1 and _FEATURES_A_TOKEN * x.shape[1] <= min(weight.shape)
+    features = _FEATURES_A_TOKEN * (2 if _mkl_is_faster() else 1)
+    return x.dim() == 3 and len(x) == 1 and features * x.shape[1] <= min(weight.shape)
 
 
 def _by_feature(x: Tensor, weight: Tensor, bias: Tensor, then: Activation | None = None) -> Tensor:
     """Compute then(weight @ x.T + bias): x (T, I), weight (O, I), bias (O) -> (O, T)."""
-    result = _times(weight, x)
+    result = torch.mm(weight, x.t()) if _mkl_is_faster() else _times(weight, x)
     result += bias.unsqueeze(1)
     return _activated(result, then)
 
@@ -289,9 +292,7 @@ def _activated(x: Tensor, then: Activation | None) -> Tensor:
 
 def store_together(parts: tuple[nn.Linear, nn.Linear, nn.Linear]) -> None:
     """Store three layers of equal size contiguously; the parameters remain the same objects."""
-    if not all(
-        type(part) is nn.Linear and part._parameters.get("bias") is not None for part in parts
-    ):
+    if not all(type(part) is nn.Linear and "bias" in own_parameters(part) for part in parts):
         return  # a replacement may have no weights, or other ones
     if parts[0].weight.is_meta or not special_kernels() or _joint(parts) is not None:
         return
@@ -390,7 +391,7 @@ def attend(
     """
     batch, _, tokens, _ = query.shape
     if not dropout and _can_use_kernels(query, key):
-        if tokens >= _HEAD_BY_HEAD and not _mkl_uses_whole_unit():
+        if tokens >= _HEAD_BY_HEAD and not (_mkl_uses_whole_unit() or _mkl_is_faster()):
             return _attend_head_by_head(query * scale, key, value, bias)
         if batch == 1 or tokens >= _ROW_BY_ROW:
             return _attend_row_by_row(query, key, value, bias, scale)
@@ -466,18 +467,19 @@ def _attend_head_by_head(
     return context.transpose(1, 2), probabilities
 
 
-def _can_use_kernels(x: Tensor, weight: Tensor) -> bool:
-    """Return whether kernels for inference in float32 can be used for these tensors."""
-    return x.dtype == torch.float32 and _can_use_onednn(x, weight)
-
-
 def _can_use_onednn(x: Tensor, weight: Tensor) -> bool:
-    """Return whether oneDNN can multiply these tensors for inference."""
+    """Return whether oneDNN can multiply these tensors for inference, and is the faster one."""
+    if x.dtype == torch.float32:
+        return _can_use_kernels(x, weight) and not _mkl_is_faster()
+    return HAS_BFLOAT16 and _can_use_kernels(x, weight, torch.bfloat16)
+
+
+def _can_use_kernels(x: Tensor, weight: Tensor, kind: torch.dtype = torch.float32) -> bool:
+    """Return whether kernels for inference can be used for these tensors."""
     return (
-        _HAS_ONEDNN
+        HAS_ONEDNN
         and _for_inference()
-        and x.dtype == weight.dtype
-        and (x.dtype == torch.float32 or (x.dtype == torch.bfloat16 and _HAS_BFLOAT16))
+        and x.dtype == weight.dtype == kind
         and x.device.type == weight.device.type == "cpu"
         and x.numel() > 0  # empty if all heads are pruned or no positions are requested
         and weight.numel() > 0

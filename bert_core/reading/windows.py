@@ -62,7 +62,9 @@ def cut_windows(
 
 def first_of_text(encoding: Encoding) -> int:
     """Return the position, in every window, of the first token of the text being cut."""
-    return 1 if encoding.text_pair is None else encoding.token_type_ids.index(1)
+    if encoding.text_pair is None:
+        return 1
+    return len(encoding) - 1 - encoding.sequence_ids.count(1)  # one added token ends it
 
 
 def readers(bounds: Sequence[Span], longest: int = 1) -> tuple[Numbers, Numbers]:

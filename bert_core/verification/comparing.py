@@ -24,6 +24,7 @@ from bert_core.bundled import bundled_folder, bundled_names
 from bert_core.checkpoints.plan import Plan, head_folder, survey
 from bert_core.errors import BertError, CheckpointError, MissingFileError
 from bert_core.model.heads import KINDS
+from bert_core.small_files import file_digest
 from bert_core.text.tokenizer import BertTokenizer
 from bert_core.verification.computing import Loaded, compute, loader
 from bert_core.verification.report import FileCheck, OutputCheck, TextCheck, VerificationReport
@@ -31,7 +32,6 @@ from bert_core.verification.stored import (
     JSON_NAME,
     Stored,
     deciding_files,
-    file_digest,
     read_stored,
     write_stored,
 )

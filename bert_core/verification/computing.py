@@ -10,6 +10,7 @@ from torch import Tensor
 from bert_core.checkpoints.loading import load_sharing
 from bert_core.model.bert import BertPreTrainedModel
 from bert_core.model.heads import KINDS, BertForMaskedLM, BertForPreTraining
+from bert_core.text.padding import padded
 from bert_core.verification.texts import Item, Row
 
 Loaded = Callable[[type[BertPreTrainedModel]], BertPreTrainedModel]
@@ -54,15 +55,11 @@ def compute(model: BertPreTrainedModel, item: Item, texts: Sequence[Row]) -> Ten
 
 def _batch(rows: Sequence[Row], model: BertPreTrainedModel) -> tuple[Tensor, Tensor, Tensor]:
     """Return ids, segment ids and mask, each (B, T), padded to the longest row."""
-    length = max(len(row.ids) for row in rows)
-    pad = model.config.pad_token_id or 0
-
-    def table(values: list[tuple[int, ...]], filling: int) -> Tensor:
-        padded = [[*row, *[filling] * (length - len(row))] for row in values]
-        return torch.tensor(padded, device=model.device)
-
     ids, types = [row.ids for row in rows], [row.types for row in rows]
-    return table(ids, pad), table(types, 0), table([(1,) * len(row) for row in ids], 0)
+    mask = padded([(1,) * len(row) for row in ids], 0)
+    tables = padded(ids, model.config.pad_token_id or 0), padded(types, 0), mask
+    found, kinds, kept = (table.to(model.device) for table in tables)
+    return found, kinds, kept
 
 
 def _word_scores(

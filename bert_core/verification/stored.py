@@ -19,7 +19,7 @@ from torch import Tensor
 from bert_core.checkpoints.formats.safetensors_file import SafetensorsFile, write_safetensors
 from bert_core.errors import CheckpointError, MissingFileError
 from bert_core.model.heads import KINDS
-from bert_core.small_files import open_regular, parse_json, read_small, replacing
+from bert_core.small_files import file_digest, parse_json, read_small, replacing
 from bert_core.verification.texts import Item, Row
 
 JSON_NAME = "verification.json"
@@ -54,19 +54,6 @@ class Stored:
     rows: tuple[Row, ...]
     items: tuple[Item, ...]
     outputs: Mapping[str, Tensor]
-
-
-def file_digest(path: Path) -> str:
-    """Return the SHA-256 of a regular file, 64 hexadecimal digits.
-
-    Raises:
-        CheckpointError: it is not a regular file or cannot be read.
-    """
-    with os.fdopen(open_regular(path), "rb") as file:
-        try:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-        except OSError as refusal:
-            raise CheckpointError(f"{path.name} cannot be read: {refusal.strerror}.") from None
 
 
 def deciding_files(folder: Path) -> dict[str, Path]:

@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor
-from torch.utils._pytree import tree_leaves
 
 from bert_core import (
     BertForMaskedLM,
@@ -29,6 +28,7 @@ from bert_core.errors import InputError
 from bert_core.finetuning import Budget, Trainer, TrainerSettings
 from bert_core.model.heads import KINDS
 from bert_core.pretraining import mask_tokens
+from tests.compat.torch import tree_leaves
 from tests.one_device import OneDevice
 
 GPUS = [

@@ -117,6 +117,14 @@ class TensorFile:
         self._handle = os.fdopen(open_regular(path), "rb", buffering=0)
         self._map: mmap.mmap | None = None
         self.size = os.fstat(self._handle.fileno()).st_size
+        try:
+            self._list()
+        except BaseException:
+            self.close()
+            raise
+
+    def _list(self) -> None:
+        """Fill `tensors`, in a subclass; after an exception the file is closed."""
 
     def __enter__(self) -> Self:
         return self

@@ -12,7 +12,6 @@ import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from io import BytesIO
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -67,20 +66,15 @@ class PickleFile(TensorFile):
 
     may_be_mapped = False  # `torch.save` overwrites in place, even a file in use
 
-    def __init__(self, path: Path) -> None:
-        super().__init__(path)
+    def _list(self) -> None:
         try:
             self._read_container()
         except ProgramError as error:
-            self.close()
             raise CheckpointError(
-                f"{path.name} cannot be read as a table of tensors. {error} The file is damaged, "
-                "or contains more than weights (nothing in it was run). Get it again, or convert "
-                "it to model.safetensors where you trust it."
+                f"{self.path.name} cannot be read as a table of tensors. {error} The file is "
+                "damaged, or contains more than weights (nothing in it was run). Get it again, or "
+                "convert it to model.safetensors where you trust it."
             ) from None
-        except BaseException:
-            self.close()
-            raise
 
     def _read_container(self) -> None:
         head = self.read(0, _TAR_PLACE + len(_TAR_MAGIC))

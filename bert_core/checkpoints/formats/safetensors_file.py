@@ -50,15 +50,7 @@ class SafetensorsFile(TensorFile):
             shape, or does not describe exactly the bytes that follow.
     """
 
-    def __init__(self, path: Path) -> None:
-        super().__init__(path)
-        try:
-            self._read_header()
-        except BaseException:
-            self.close()
-            raise
-
-    def _read_header(self) -> None:
+    def _list(self) -> None:
         """List the tensors; the package checks that they fill the data without gaps."""
         length = int.from_bytes(self.read(0, 8), "little")
         if length > _MAX_HEADER_BYTES:

@@ -57,11 +57,11 @@ def open_weights(folder: Path, *, from_tf: bool = False) -> Iterator[Mapping[str
     with ExitStack() as stack:
         if from_tf:
             yield stack.enter_context(open_checkpoint(need_checkpoint(folder)))
-        elif _is_file(folder / SAFETENSORS):
+        elif (name := _first(folder)) == SAFETENSORS:
             yield stack.enter_context(_open(folder / SAFETENSORS)).tensors
-        elif _is_file(folder / INDEX):
+        elif name == INDEX:
             yield _open_shards(folder, stack)
-        elif _is_file(folder / PICKLE):
+        elif name == PICKLE:
             yield stack.enter_context(PickleFile(folder / PICKLE)).tensors
         elif (prefix := find_checkpoint(folder)) is not None:
             yield stack.enter_context(open_checkpoint(prefix))
@@ -71,21 +71,22 @@ def open_weights(folder: Path, *, from_tf: bool = False) -> Iterator[Mapping[str
 
 def has_weights(folder: Path) -> bool:
     """Return whether `open_weights` would find a file."""
-    names = (SAFETENSORS, INDEX, PICKLE)
-    return any(_is_file(folder / name) for name in names) or find_checkpoint(folder) is not None
+    return _first(folder) is not None or find_checkpoint(folder) is not None
 
 
 def weight_files(folder: Path) -> tuple[Path, ...]:
     """Return the files that `open_weights` would read; () if there are none."""
-    if _is_file(folder / SAFETENSORS):
-        return (folder / SAFETENSORS,)
-    if _is_file(folder / INDEX):
-        shards = sorted(set(_read_index(folder / INDEX).values()))
-        return (folder / INDEX, *(folder / name for name in shards))
-    if _is_file(folder / PICKLE):
-        return (folder / PICKLE,)
-    prefix = find_checkpoint(folder)
-    return () if prefix is None else bundle_files(prefix)
+    name = _first(folder)
+    if name is None:
+        prefix = find_checkpoint(folder)
+        return () if prefix is None else bundle_files(prefix)
+    shards = sorted(set(_read_index(folder / INDEX).values())) if name == INDEX else ()
+    return (folder / name, *(folder / shard for shard in shards))
+
+
+def _first(folder: Path) -> str | None:
+    """Return the file of a folder that counts; None if it has none of the first three kinds."""
+    return next((name for name in (SAFETENSORS, INDEX, PICKLE) if _is_file(folder / name)), None)
 
 
 def list_names(folder: Path) -> str:

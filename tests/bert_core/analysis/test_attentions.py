@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from bert_core import BertConfig, BertForQuestionAnswering, BertModel
-from bert_core.analysis.attentions import attention_maps, queries_and_keys
+from bert_core.analysis.forward import attention_maps, queries_and_keys
 from bert_core.errors import InputError
 from bert_core.model.bert import BertPreTrainedModel
 

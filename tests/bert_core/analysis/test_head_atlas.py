@@ -2,6 +2,7 @@
 
 import random
 import shutil
+from collections import OrderedDict
 from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
@@ -14,18 +15,19 @@ import torch
 from bert_core import BertForMaskedLM, BertModel, BertTokenizer
 from bert_core.__main__ import main
 from bert_core.analysis import Target, head_atlas, head_effects, head_statistics, text_statistics
-from bert_core.analysis.atlas_file import (
-    NAME,
-    atlas_json,
-    measure_atlas,
-    read_head_atlas,
-    write_head_atlas,
-)
 from bert_core.analysis.differences import jensen_shannon
 from bert_core.analysis.head_atlas import TYPICAL, HeadAtlas, _hidden, _words
 from bert_core.analysis.head_statistics import MEASURES, all_maps, encoded, telling_measure
 from bert_core.analysis.similarity import multidimensional_scaling
-from bert_core.analysis.statistics_file import stale_because, write_head_statistics
+from bert_core.analysis.statistics_file import (
+    ATLAS_NAME,
+    atlas_json,
+    measure_atlas,
+    read_head_atlas,
+    stale_because,
+    write_head_atlas,
+    write_head_statistics,
+)
 from bert_core.bundled import bundled_folder, bundled_names
 from bert_core.errors import CheckpointError, InputError, MissingFileError
 
@@ -193,6 +195,7 @@ def test_progress_counts_texts_and_may_cancel(words: Any, tokenizer: BertTokeniz
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Measure on few texts."""
+    monkeypatch.setattr("bert_core.analysis.fitting._cache", OrderedDict())  # of other texts
     for name in ("head_atlas", "head_statistics", "fitting"):
         module = import_module(f"bert_core.analysis.{name}")
         monkeypatch.setattr(module, "fixed_texts", lambda: TEXTS)
@@ -218,7 +221,7 @@ def test_an_atlas_is_read_as_it_was_written(folder: Path, capsys: Any) -> None:
     assert found.statistics.weights_sha256 == written.statistics.weights_sha256
     assert found.typical.shape == (2, 4, TYPICAL) and found.words > 0
     assert main(["head-atlas", str(folder)]) == 0
-    assert capsys.readouterr().out == (folder / NAME).read_text(encoding="utf-8")
+    assert capsys.readouterr().out == (folder / ATLAS_NAME).read_text(encoding="utf-8")
 
 
 def test_a_model_without_a_masked_word_head_is_written_too(
@@ -244,9 +247,9 @@ def test_a_model_without_a_masked_word_head_is_written_too(
 )
 def test_a_damaged_file_is_refused(folder: Path, old: str, new: str) -> None:
     write_head_atlas(folder)
-    text = (folder / NAME).read_text(encoding="utf-8")
+    text = (folder / ATLAS_NAME).read_text(encoding="utf-8")
     assert old in text
-    (folder / NAME).write_text(text.replace(old, new), encoding="utf-8")
+    (folder / ATLAS_NAME).write_text(text.replace(old, new), encoding="utf-8")
     with pytest.raises(CheckpointError, match=r"head-atlas\.json"):
         read_head_atlas(folder)
 

@@ -16,6 +16,7 @@ from bert_core.errors import InputError
 from bert_core.model.heads import KINDS
 from bert_core.model.outputs import ModelOutputs
 from tests.bert_core.analysis.conftest import VOCABULARY
+from tests.compat.torch import hooks_of
 
 Close = Callable[..., None]
 
@@ -204,9 +205,7 @@ def test_gradients_pass_through_interventions(words: Any, pair: Encoding) -> Non
 
 def test_nothing_is_left_on_the_model(words: Any, pair: Encoding, other: Encoding) -> None:
     def state() -> list[Any]:
-        return [
-            (name, sorted(vars(each)), each._forward_hooks) for name, each in words.named_modules()
-        ]
+        return [(name, sorted(vars(each)), hooks_of(each)) for name, each in words.named_modules()]
 
     before, weights = str(state()), {k: v.clone() for k, v in words.state_dict().items()}
     changes = [Heads(0, 1, mode="mean", source=other), Patch("layer", 1, 2, other), FeedForward(2)]

@@ -123,7 +123,7 @@ def test_the_rule_holds_for_weights_that_a_caller_gives(tiny, write_folder):
     folder = write_folder(tiny.config)
     with lacks(WORDS):
         BertModel.from_pretrained(folder, state_dict=without(tiny, WORDS))
-    with lacks(WORDS):  # whoever wants random weights builds BertModel(config)
+    with lacks(WORDS):  # random weights come from BertModel(config)
         BertModel.from_pretrained(folder, state_dict={})
 
 

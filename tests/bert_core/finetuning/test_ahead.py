@@ -64,6 +64,7 @@ def test_every_step_gets_what_its_source_gives(folder: Path) -> None:
         batches.close()
 
 
+@pytest.mark.slow
 def test_builders_end_with_a_training_that_was_killed(folder: Path) -> None:
     root = str(Path(__file__).resolve().parents[3])
     paths = os.pathsep.join([str(folder), root])

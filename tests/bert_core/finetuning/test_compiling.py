@@ -11,8 +11,9 @@ import torch
 from bert_core.config import BertConfig
 from bert_core.errors import InputError
 from bert_core.finetuning import Budget, Trainer, TrainerSettings
-from bert_core.finetuning.compiling import compile_layers
+from bert_core.finetuning.trainer import compile_layers
 from bert_core.model.heads import BertForTokenClassification
+from tests.compat.torch import compiled_graphs
 
 # PyTorch's compiler warns of PyTorch's own code.
 pytestmark = [
@@ -27,9 +28,9 @@ def compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A compiler that keeps what it makes to this test."""
     monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path / "compiled"))
     monkeypatch.setenv("TORCHINDUCTOR_COMPILE_THREADS", "1")
-    torch._dynamo.reset()
+    torch.compiler.reset()
     yield
-    torch._dynamo.reset()
+    torch.compiler.reset()
 
 
 def trainer(**options: Any) -> Trainer:
@@ -64,12 +65,12 @@ def test_a_compiled_training_ends_like_a_plain_one(compiler: None) -> None:
     assert list(found) == list(expected)  # compiling renames nothing
     for name, value in expected.items():
         assert torch.allclose(found[name], value, atol=1e-3), name
-    assert torch._dynamo.utils.counters["stats"]["unique_graphs"] > 0
+    assert compiled_graphs() > 0
 
 
 def test_the_layers_are_traced_whole_and_once_for_all_of_them() -> None:
     """What the compiler sees, without the time to compile it."""
-    torch._dynamo.reset()
+    torch.compiler.reset()
     model = trainer().model
     traced = []
 
@@ -86,7 +87,7 @@ def test_the_layers_are_traced_whole_and_once_for_all_of_them() -> None:
         loss.backward()
         assert torch.allclose(loss, expected(**batch), atol=1e-5)
     assert len(traced) == 1
-    torch._dynamo.reset()
+    torch.compiler.reset()
 
 
 def test_several_workers_do_not_share_compiled_layers() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 
-from bert_core.finetuning.muon import Muon, orthogonal
+from bert_core.finetuning.optimizer import Muon, orthogonal
 
 pytorchs = pytest.mark.skipif(not hasattr(torch.optim, "Muon"), reason="PyTorch 2.9 has it first")
 Make = Callable[[list[torch.nn.Parameter]], torch.optim.Optimizer]

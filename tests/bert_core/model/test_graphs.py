@@ -13,7 +13,6 @@ import onnxruntime
 import pytest
 import torch
 from torch import Tensor
-from torch.utils._pytree import tree_leaves
 
 from bert_core import (
     BertForMaskedLM,
@@ -28,6 +27,7 @@ from bert_core import (
 from bert_core.errors import InputError
 from bert_core.model.bert import BertPreTrainedModel
 from tests.bert_core.conftest import lift_weights
+from tests.compat.torch import tree_leaves
 
 CLASSES: list[type[Any]] = [
     BertModel,
@@ -57,7 +57,7 @@ def forget_compiled_graphs(tmp_path_factory, monkeypatch):
     """Keep compiled code in a folder of the tests, and none of it in the process."""
     monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path_factory.getbasetemp() / "compiled"))
     yield
-    torch._dynamo.reset()
+    torch.compiler.reset()
 
 
 @pytest.fixture
@@ -131,10 +131,16 @@ def onnx(model: Any, example: Given) -> Recorded:
 
 
 TOOLS = [compiled, exported, traced, onnx]
+SLOW_TOOLS = [pytest.param(each, marks=pytest.mark.slow) for each in (compiled, traced, onnx)]
 
 
 BOTH_AND_NEITHER = [(cls, both, both) for cls in CLASSES for both in (True, False)]
-CASES = [*BOTH_AND_NEITHER, (BertModel, True, False), (BertModel, False, True)]
+CASES = [
+    case
+    if case == (BertForPreTraining, True, True)
+    else pytest.param(*case, marks=pytest.mark.slow)
+    for case in [*BOTH_AND_NEITHER, (BertModel, True, False), (BertModel, False, True)]
+]
 
 
 def same(model: Any, recorded: Recorded, assert_close: Any, *, masked: bool) -> None:
@@ -159,17 +165,12 @@ def test_what_is_recorded_computes_the_same(
         same(model, recorded, assert_close, masked=masked)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     shutil.which("g++") is None and shutil.which("clang++") is None,
     reason="torch.compile's own backend needs a C++ compiler (g++ or clang++)",
 )
-@pytest.mark.parametrize(
-    "cls",
-    [
-        cls if cls in (BertModel, BertForPreTraining) else pytest.param(cls, marks=pytest.mark.slow)
-        for cls in CLASSES
-    ],
-)
+@pytest.mark.parametrize("cls", CLASSES)
 def test_inductor_compiles_for_inference(make_model, assert_close, cls):
     model = make_model(cls, attentions=cls is not BertForMaskedLM, num_hidden_layers=1)
     mode = torch.inference_mode if cls is BertModel else torch.no_grad
@@ -178,7 +179,7 @@ def test_inductor_compiles_for_inference(make_model, assert_close, cls):
         same(model, recorded, assert_close, masked=True)
 
 
-@pytest.mark.parametrize("tool", TOOLS)
+@pytest.mark.parametrize("tool", [exported, *SLOW_TOOLS])
 def test_square_masks_and_head_masks_are_recorded(make_model, assert_close, tool):
     model = make_model(BertModel)
     ids = inputs(model, 3, 7, mask=None)["input_ids"]
@@ -201,7 +202,7 @@ def recorded_at_one_size(tool: Any, model: Any, example: Given) -> Recorded:
     return recorded
 
 
-@pytest.mark.parametrize("tool", TOOLS)
+@pytest.mark.parametrize("tool", [exported, *SLOW_TOOLS])
 def test_a_pruned_model_is_recorded(make_model, assert_close, tool):
     model = make_model(BertModel, attentions=True)
     model.prune_heads({0: [1, 2], 1: [0]})
@@ -229,7 +230,9 @@ def labels_of(cls: type[Any]) -> Given:
     }[cls]
 
 
-@pytest.mark.parametrize("cls", CLASSES[1:])
+@pytest.mark.parametrize(
+    "cls", [CLASSES[1], *(pytest.param(cls, marks=pytest.mark.slow) for cls in CLASSES[2:])]
+)
 def test_a_compiled_loss_has_the_same_gradients(make_model, assert_close, cls):
     model = make_model(cls)
     given = {**inputs(model, 3, 7, mask="holes"), **labels_of(cls)}

@@ -4,7 +4,6 @@ from types import SimpleNamespace
 
 import pytest
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from bert_core.model import kernels
 from bert_core.model.bert import BertModel
@@ -15,6 +14,7 @@ from bert_core.model.heads import (
     BertForSequenceClassification,
 )
 from tests.bert_core.model.test_heads_parity import HEADS, inputs_for, labels_for, options_for
+from tests.compat.torch import CONVERT, TorchDispatchMode
 
 KINDS_OF_MODEL = [kind.cls for kind in KINDS.values()]
 NARROW = {torch.bfloat16: 2**-8, torch.float16: 2**-11}  # the relative error of one rounding
@@ -166,7 +166,7 @@ class Casts(TorchDispatchMode):
             for each in (*given, *made)
             if isinstance(each, torch.Tensor) and each.is_floating_point()
         }
-        if len(kinds) > 1 or function is torch.ops.aten._to_copy.default:
+        if len(kinds) > 1 or function is CONVERT.default:
             self.found.append((str(function), kinds))
         return result
 
@@ -184,7 +184,7 @@ def test_nothing_is_cast(cls, attentions, kernel, make_pair, batch):
     assert casts.seen > 20
 
 
-@pytest.mark.skipif(not kernels._HAS_BFLOAT16, reason="oneDNN does not multiply bfloat16 here")
+@pytest.mark.skipif(not kernels.HAS_BFLOAT16, reason="oneDNN does not multiply bfloat16 here")
 def test_bias_and_gelu_are_computed_before_the_result_is_rounded(monkeypatch):
     monkeypatch.setattr(kernels, "special_kernels", lambda: True)
     torch.manual_seed(0)

@@ -23,9 +23,17 @@ from bert_core.model.kernels import (
     store_together,
 )
 
-ONEDNN = pytest.mark.skipif(
-    not functional._HAS_ONEDNN, reason="this build of PyTorch has no oneDNN"
-)
+ONEDNN = pytest.mark.skipif(not functional.HAS_ONEDNN, reason="this build of PyTorch has no oneDNN")
+BOTH = pytest.mark.parametrize("mkl", [False, True], indirect=True)
+MKL_IS_FASTER = functional._mkl_is_faster
+
+
+@pytest.fixture(autouse=True)
+def mkl(request, monkeypatch):
+    """Whether MKL multiplies float32; False, on every machine, where a test does not say."""
+    chosen = getattr(request, "param", False)
+    monkeypatch.setattr(functional, "_mkl_is_faster", lambda: chosen)
+    return chosen
 
 
 @pytest.fixture
@@ -113,6 +121,7 @@ def test_gradients_take_the_ordinary_kernel(layer, x):
     assert layer.weight.grad.abs().sum() > 0
 
 
+@BOTH
 def test_nothing_times_something_is_nothing(layer):
     with torch.no_grad():
         assert linear(torch.zeros(3, 0, 32), layer).shape == (3, 0, 37)
@@ -121,12 +130,14 @@ def test_nothing_times_something_is_nothing(layer):
         )
 
 
+@BOTH
 def test_inputs_of_any_layout_are_read(layer, x, assert_close):
     for turned in (x.transpose(0, 1), x[:, ::2], x[:, 0], x.expand(2, 3, 7, 32), x[0, 0]):
         with torch.no_grad():
             assert_close(linear(turned, layer), layer(turned))
 
 
+@BOTH
 def test_weights_may_be_rows_of_a_larger_storage(x, assert_close):
     joint = torch.randn(3 * 32, 32)
     with torch.no_grad():
@@ -134,13 +145,14 @@ def test_weights_may_be_rows_of_a_larger_storage(x, assert_close):
             assert_close(affine(x, part, torch.zeros(32)), x @ part.T)
 
 
+@BOTH
 def test_without_the_fast_kernel_a_model_gives_the_same(
     make_pair, batch, assert_close, monkeypatch
 ):
     ours, _ = make_pair(BertModel)
     with torch.inference_mode():
         fast = ours.run(**vars(batch))
-        monkeypatch.setattr(functional, "_HAS_ONEDNN", False)
+        monkeypatch.setattr(functional, "HAS_ONEDNN", False)
         slow = ours.run(**vars(batch))
     assert_close(fast.last_hidden_state, slow.last_hidden_state)
     assert_close(fast.attentions[1], slow.attentions[1])
@@ -195,7 +207,7 @@ def test_layers_that_lie_apart_again_are_applied_one_by_one(three, x, assert_clo
 
 
 @ONEDNN
-@pytest.mark.parametrize("tokens", [1, 2, 5])
+@pytest.mark.parametrize(("mkl", "tokens"), [(0, 1), (0, 5), (1, 1), (1, 2)], indirect=["mkl"])
 @pytest.mark.parametrize("name", ["gelu", "gelu_new", "relu"])
 def test_a_short_text_is_projected_feature_by_feature(layer, assert_close, tokens, name):
     text = torch.randn(1, tokens, 32, generator=torch.Generator().manual_seed(2))
@@ -215,6 +227,7 @@ def test_long_texts_several_and_gradients_are_projected_token_by_token(layer):
     assert project(torch.randn(1, 5, 32), layer).requires_grad
 
 
+@BOTH
 @pytest.mark.parametrize("tokens", [1, 2, 31, 64])
 @pytest.mark.parametrize("attentions", [True, False])
 def test_a_short_text_has_the_results_of_the_peer_and_of_a_batch(
@@ -242,6 +255,7 @@ def test_a_short_text_has_the_results_of_the_peer_and_of_a_batch(
             assert mine.is_contiguous()
 
 
+@BOTH
 def test_a_short_text_sees_every_change_of_the_weights(make_pair, assert_close, monkeypatch):
     monkeypatch.setattr(functional, "_FEATURES_A_TOKEN", 0)
     ours, peer = make_pair(BertModel)
@@ -346,6 +360,7 @@ def attended(query, key, value, bias):
     return probabilities @ value.double(), probabilities
 
 
+@BOTH
 @pytest.mark.parametrize("way", ["head by head", "row by row", "all together", "by feature"])
 @pytest.mark.parametrize("shape", [None, "a row each", "a square each", "one square", "one row"])
 @pytest.mark.parametrize("rows", [1, 3])
@@ -412,6 +427,44 @@ def test_mkl_is_trusted_with_intels_processors(monkeypatch, maker, on_linux, exp
     assert functional._mkl_uses_whole_unit.__wrapped__() is expected
 
 
+@pytest.mark.parametrize(
+    ("capability", "has_mkl", "expected"),
+    [
+        ("AVX2", True, True),
+        ("AVX2", False, False),
+        ("AVX512", True, False),
+        ("SVE256", True, False),
+    ],
+)
+def test_mkl_multiplies_where_there_is_nothing_beyond_avx2(
+    monkeypatch, capability, has_mkl, expected
+):
+    monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: capability)
+    monkeypatch.setattr(torch.backends.mkl, "is_available", lambda: has_mkl)
+    assert MKL_IS_FASTER.__wrapped__() is expected
+
+
+@pytest.mark.parametrize(("mkl", "tokens"), [(0, 6), (1, 3)], indirect=["mkl"])
+def test_the_limit_of_a_short_text_is_half_with_mkl(layer, tokens):
+    with torch.no_grad():
+        assert project(torch.randn(1, tokens - 1, 32), layer).stride(-1) == tokens - 1
+        assert project(torch.randn(1, tokens, 32), layer).stride(-1) == 1
+
+
+@ONEDNN
+@pytest.mark.parametrize(("mkl", "used"), [(False, True), (True, False)], indirect=["mkl"])
+def test_onednn_multiplies_only_where_it_is_the_faster_one(
+    layer, x, assert_close, monkeypatch, mkl, used
+):
+    calls = []
+    real = functional._times
+    monkeypatch.setattr(functional, "_times", lambda *given: calls.append(given) or real(*given))
+    with torch.no_grad():
+        for name in ("gelu", "gelu_new", "relu"):
+            assert_close(linear(x, layer, ACTIVATIONS[name]), ACTIVATIONS[name](layer(x)))
+    assert bool(calls) is used
+
+
 def test_dropout_changes_what_is_attended_to_and_not_what_is_shown(assert_close):
     parts = projections(1)
     whole, probabilities = functional.attend(*parts, None)
@@ -420,6 +473,7 @@ def test_dropout_changes_what_is_attended_to_and_not_what_is_shown(assert_close)
     assert not torch.allclose(dropped, whole)
 
 
+@BOTH
 def test_a_long_input_gives_a_model_the_same_numbers(make_pair, batch, assert_close, monkeypatch):
     ours, peer = make_pair(BertModel)
     expected = peer(**vars(batch), output_attentions=True)

@@ -23,6 +23,7 @@ from bert_core.model.heads import (
     BertForPreTraining,
     BertForTokenClassification,
 )
+from tests.compat.torch import watch_compiled
 
 HIDDEN = "bert.encoder.layer.1.attention.self.query"
 PLACES = [
@@ -305,8 +306,7 @@ def test_a_compiled_leaf_is_called(make_pair, batch, assert_close):
     leaf = ours.get_submodule(HIDDEN)
     expected, calls = logits_of(ours, batch).detach(), []
     leaf.compile(backend="eager")
-    compiled = leaf._compiled_call_impl
-    leaf._compiled_call_impl = lambda x: calls.append(1) or compiled(x)
+    watch_compiled(leaf, lambda: calls.append(1))
     with torch.no_grad():
         assert_close(logits_of(ours, batch), expected)
     assert calls == [1]

@@ -5,7 +5,7 @@ from pathlib import Path
 import torch
 from torch import nn
 
-from bert_core.checkpoints.skeleton import without_memory
+from bert_core.checkpoints.fillable import without_memory
 from bert_core.model.heads import BertForPreTraining
 
 ROOT = Path(__file__).parents[3]

@@ -1,0 +1,57 @@
+"""What PyTorch does not document, and what it is needed for.
+
+- oneDNN's product with an activation (`onednn_product`), which halves the time of a linear layer on
+  some processors; without it, `torch.nn.functional.linear` is used.
+- Whether calling a module would do more than its `forward` (`does_more_than_forward`), so that the
+  kernels read the weights of plain modules alone.
+- How often a tensor was written to (`times_written`), so that what is known of weights is computed
+  again only when they change.
+- `Module._apply`, which `to`, `float`, `cuda` and others of a model and of all that contains it go
+  through: `BertPreTrainedModel` ties its weights again after it.
+"""
+
+import torch
+from torch import Tensor, nn
+from torch.nn.modules import module as every_module
+
+HAS_ONEDNN = hasattr(torch.ops.mkldnn, "_linear_pointwise")
+"""Whether there is the operator; an operator of PyTorch's Inductor, missing without oneDNN."""
+
+HAS_BFLOAT16 = HAS_ONEDNN and bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
+"""Whether it multiplies bfloat16 too: with AVX-512 or more. float16 only where that has it."""
+
+
+def onednn_product(
+    x: Tensor, weight: Tensor, bias: Tensor | None, then: str, variant: str
+) -> Tensor:
+    """Multiply with oneDNN: x (..., I), weight (O, I), bias (O) -> (..., O).
+
+    Args:
+        x: float32 or bfloat16, on the CPU, without gradients.
+        weight: of the same type.
+        bias: or None.
+        then: "none" or "gelu".
+        variant: of GELU: "none" or "tanh".
+    """
+    product: Tensor = torch.ops.mkldnn._linear_pointwise.default(x, weight, bias, then, [], variant)
+    return product
+
+
+def does_more_than_forward(module: nn.Module) -> bool:
+    """Return whether calling a module does more than its `forward`: hooks, or `Module.compile`."""
+    return bool(
+        module._forward_hooks
+        or module._forward_pre_hooks
+        or module._backward_hooks
+        or module._backward_pre_hooks
+        or every_module._global_forward_hooks
+        or every_module._global_forward_pre_hooks
+        or every_module._global_backward_hooks
+        or every_module._global_backward_pre_hooks
+        or module._compiled_call_impl is not None
+    )
+
+
+def times_written(tensor: Tensor) -> int:
+    """Return how often a tensor was written to in place; 0 for one made in inference mode."""
+    return 0 if tensor.is_inference() else tensor._version

@@ -1,0 +1,87 @@
+"""After an upgrade of PyTorch: what of its undocumented side is not as it was."""
+
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from bert_core import compat
+
+onednn = pytest.mark.skipif(not compat.HAS_ONEDNN, reason="this build of PyTorch has no oneDNN")
+
+
+def test_the_operator_is_there_where_onednn_is() -> None:
+    assert torch.backends.mkldnn.is_available() == compat.HAS_ONEDNN, (
+        "mkldnn._linear_pointwise is gone: linear layers take twice as long on some processors"
+    )
+
+
+@onednn
+@pytest.mark.parametrize(("then", "variant"), [("none", ""), ("gelu", "none"), ("gelu", "tanh")])
+def test_onednn_multiplies_and_activates(then: str, variant: str) -> None:
+    x, weight, bias = torch.randn(3, 5), torch.randn(7, 5), torch.randn(7)
+    expected = F.linear(x, weight, bias)
+    if then == "gelu":
+        expected = F.gelu(expected, approximate=variant)
+    with torch.inference_mode():
+        found = compat.onednn_product(x, weight, bias, then, variant)
+    assert torch.allclose(found, expected, atol=1e-5), "_linear_pointwise means something else"
+
+
+def remove(_: nn.Module, *__: object) -> None: ...
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda m: m.register_forward_hook(remove),
+        lambda m: m.register_forward_pre_hook(remove),
+        lambda m: m.register_full_backward_hook(remove),
+        lambda m: m.register_full_backward_pre_hook(remove),
+        lambda _: nn.modules.module.register_module_forward_hook(remove),
+        lambda _: nn.modules.module.register_module_forward_pre_hook(remove),
+        lambda _: nn.modules.module.register_module_full_backward_hook(remove),
+        lambda _: nn.modules.module.register_module_full_backward_pre_hook(remove),
+    ],
+)
+def test_every_kind_of_hook_is_seen(change: Callable[[nn.Module], object]) -> None:
+    layer = nn.Linear(2, 2)
+    assert not compat.does_more_than_forward(layer)
+    handle = change(layer)
+    seen = compat.does_more_than_forward(layer)
+    handle.remove()  # type: ignore[attr-defined]
+    assert seen, "a kind of hook is kept elsewhere: kernels would pass it over"
+    assert not compat.does_more_than_forward(layer)
+
+
+def test_a_compiled_module_is_seen() -> None:
+    layer = nn.Linear(2, 2)
+    layer.compile(backend="eager")
+    assert compat.does_more_than_forward(layer), "compiled modules would be passed over"
+
+
+def test_every_write_is_counted() -> None:
+    weight = nn.Parameter(torch.zeros(3))
+    before = compat.times_written(weight)
+    with torch.no_grad():
+        weight.add_(1)
+    assert compat.times_written(weight) > before, "what is known of old weights would be kept"
+    with torch.inference_mode():
+        assert compat.times_written(torch.zeros(3)) == 0
+
+
+@pytest.mark.parametrize("move", [nn.Module.double, nn.Module.cpu, lambda m: m.to(torch.float64)])
+def test_moving_a_module_goes_through_the_method_that_models_replace(
+    move: Callable[[nn.Module], object],
+) -> None:
+    moved = []
+
+    class Part(nn.Linear):
+        def _apply(self, fn: object, recurse: bool = True) -> "Part":  # type: ignore[override]
+            moved.append(fn)
+            return super()._apply(fn, recurse)  # type: ignore[no-any-return, no-untyped-call]
+
+    move(nn.Sequential(Part(2, 2)))
+    assert moved, "Module._apply is not called: tied weights would come apart when a model is moved"
