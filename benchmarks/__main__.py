@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 
-import torch
-
 from benchmarks.measure import COLUMNS
 from benchmarks.report import section, write_section
 
@@ -26,6 +24,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--only", choices=_MODULES, help="run only this benchmark")
     parser.add_argument("--threads", type=int, default=2, help="number of threads for both sides")
     options = parser.parse_args(arguments)
+    import torch  # `--help` need not wait for it
+
     torch.set_num_threads(options.threads)
     for name in _MODULES if options.only is None else (options.only,):
         module = importlib.import_module(f"benchmarks.{name}")

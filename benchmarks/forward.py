@@ -21,9 +21,12 @@ NOTES = (
     "BertModel with pooler, inference mode, float32, no padding, random weights of the published "
     "sizes (MiniLM: L6 D384 H12 F1536; base: L12 D768 H12 F3072). All hidden states are "
     "collected on neither side.",
-    "Most of the difference is the kernel: the peer's linear layers multiply with MKL, ours with "
-    "oneDNN (bert_core.model.kernels). With MKL on both sides the ratios at (1, 32) and (1, 128) "
-    "were about 0.9 for MiniLM and 1.0 for base on the same machine.",
+    "Most of the difference with AVX-512 is the kernel: the peer's linear layers multiply with "
+    "MKL, ours with oneDNN (bert_core.model.kernels). With MKL on both sides the ratios at (1, 32) "
+    "and (1, 128) were about 0.9 for MiniLM and 1.0 for base on the same machine. With AVX2 both "
+    "multiply with MKL; ATEN_CPU_CAPABILITY=avx2 ONEDNN_MAX_CPU_ISA=AVX2 "
+    "MKL_ENABLE_INSTRUCTIONS=AVX2 shows that on a machine with AVX-512.",
+    f"PyTorch used {torch.backends.cpu.get_cpu_capability()} here.",
 )
 SIZES = {
     "MiniLM": BertConfig(30522, 384, 6, 12, 1536),
@@ -40,12 +43,12 @@ def rows(quick: bool) -> Iterator[Row]:
         torch.manual_seed(0)
         ours = BertModel(config).eval()
         for attentions in (True, False):
-            peer = _peer(ours, attentions)
+            peer = peer_of(ours, attentions)
             for shape in SHAPES:
                 yield _row(name, ours, peer, shape, attentions, quick)
 
 
-def _peer(ours: BertModel, attentions: bool) -> Any:
+def peer_of(ours: BertModel, attentions: bool) -> Any:
     """Build the peer with our weights."""
     values = {key: value for key, value in ours.config.to_dict().items() if key != "pruned_heads"}
     config = transformers.BertConfig.from_dict(values)

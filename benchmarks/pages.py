@@ -25,8 +25,9 @@ from typing import Any
 from streamlit.testing.v1 import AppTest
 
 from app.catalog import FEATURES, Feature
+from app.declared import declared
 from app.engine.models import open_engine
-from app.server.start import warm_up
+from app.server.model import warm_up
 from app.waiting import VARIABLE, WAIT
 from benchmarks.measure import seconds
 
@@ -113,7 +114,20 @@ class Texts:
                 f"{self.of(end - start - 4)} bank ." for start, end in itertools.pairwise(sizes)
             ]
             return {"text": "\n".join([*lines[: count // 2], "", *lines[count // 2 :]])}
-        return {"text": self.of(tokens - 2)}
+        words = _words_of(slug)
+        return {"text": " ".join([self.of(tokens - 2 - len(words)), *words])}
+
+
+def _words_of(slug: str) -> list[str]:
+    """Return what the boxes of one line ask for in the text, as the first example has it.
+
+    Home, "", has no task.
+    """
+    if not slug:
+        return []
+    task = declared(slug)
+    asked = (each.key for each in task.parameters if each.required and each.field.lines == 1)
+    return [str(task.examples[0].values[key]) for key in asked]
 
 
 def actions(slug: str, texts: Texts, tokens: int) -> Iterator[tuple[str, Step]]:

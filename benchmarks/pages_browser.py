@@ -158,7 +158,7 @@ def _wait(address: str, server: "subprocess.Popen[bytes]") -> None:
     deadline = time.monotonic() + _START
     while time.monotonic() < deadline and server.poll() is None:
         try:
-            with urllib.request.urlopen(f"{address}/_stcore/health", timeout=5):
+            with urllib.request.urlopen(f"{address}/healthz", timeout=30):
                 return
         except (urllib.error.URLError, OSError):
             time.sleep(0.2)

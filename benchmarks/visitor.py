@@ -12,11 +12,9 @@ from types import TracebackType
 from typing import Any
 from urllib.request import Request, urlopen
 
-from streamlit.proto.BackMsg_pb2 import BackMsg
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
-from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.asyncio.client import ClientConnection, connect
 
+from app.compat.streamlit import BackMsg, ForwardMsg, WidgetState
 from app.server.sessions import COOKIE
 
 _PATIENCE = 120.0  # seconds that an answer may take before the visitor gives up

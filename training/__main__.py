@@ -1,5 +1,8 @@
 """The command line: `python -m training all | pretrain | long | tasks | export | evaluate |
-precision`."""
+precision`.
+
+What a command needs is imported when it runs, so that `--help` does not wait for PyTorch.
+"""
 
 import argparse
 import json
@@ -9,20 +12,13 @@ import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bert_core.errors import BertError
-from bert_core.finetuning import Budget
-from training.blend import Blend
-from training.evaluation import Measured, measure
-from training.export import export, finish
-from training.lessons import run_stage
-from training.plan import LONG, PLANS, PRETRAIN, TASKS, choose
-from training.precision import TYPES, difference_table, differences, loss_table, losses
-from training.pretraining_evaluation import fills, gap_answers
-from training.recipe import RecipeSettings, run_recipe
-from training.start import encoder_folder
-from training.tables import figure_table, reached
+from training.choices import LONG, PRETRAIN, TASKS, TYPES
+
+if TYPE_CHECKING:
+    from training.evaluation import Measured
 
 # Options of a single stage that replace a setting of the plan, by the setting's name.
 _TRAINER: dict[str, dict[str, Any]] = {
@@ -60,7 +56,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m training", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m training", description=(__doc__ or "").partition("\n\n")[0]
+    )
     commands = parser.add_subparsers(required=True)
     command = commands.add_parser("all", help="run every stage by itself, up to a measured bundle")
     command.add_argument("--init", help="folder or name to start from; default: encoder package")
@@ -70,9 +68,11 @@ def _parser() -> argparse.ArgumentParser:
         default="auto",
         help="sizes and lengths of the steps, see training/plan.py; default: cuda where it is",
     )
-    command.add_argument(
+    length = command.add_mutually_exclusive_group()
+    length.add_argument(
         "--minutes", type=float, help="computing for all stages; default: what the plan says"
     )
+    length.add_argument("--share", type=float, default=1.0, help="of the plan's length, to try it")
     _add_run_options(command)
     command.set_defaults(run=_all)
 
@@ -144,11 +144,15 @@ def _add_run_options(command: argparse.ArgumentParser) -> None:
 
 
 def _all(options: argparse.Namespace) -> None:
+    from training.plan import PLANS, choose
+    from training.recipe import RecipeSettings, run_recipe
+    from training.start import encoder_folder
+
     settings = RecipeSettings(
         options.data,
         options.work,
         options.init or str(encoder_folder()),
-        PLANS[choose(options.machine)].on_this_machine(),
+        PLANS[choose(options.machine)].with_share(options.share).on_this_machine(),
         minutes=options.minutes,
         **_given(options, _RUN),
     )
@@ -156,6 +160,11 @@ def _all(options: argparse.Namespace) -> None:
 
 
 def _stage(options: argparse.Namespace) -> None:
+    from bert_core.finetuning import Budget
+    from training.lessons import run_stage
+    from training.plan import PLANS, choose
+    from training.start import encoder_folder
+
     plan = PLANS[choose(options.device)]
     plan = replace(
         plan,
@@ -198,6 +207,9 @@ def _say(line: str) -> None:
 
 
 def _export(options: argparse.Namespace) -> None:
+    from training.blend import Blend
+    from training.export import export, finish
+
     blend = None if options.blend is None else Blend(options.blend, options.share)
     bundle = export(
         options.work, options.target, blend=blend, to_be_finished=options.data is not None
@@ -208,6 +220,10 @@ def _export(options: argparse.Namespace) -> None:
 
 
 def _evaluate(options: argparse.Namespace) -> None:
+    from training.evaluation import measure
+    from training.pretraining_evaluation import fills, gap_answers
+    from training.tables import figure_table, reached
+
     measured = measure(options.model, options.data, options.device, say=_whisper)
     print(_as_json(measured) if options.json else figure_table(measured.figures))
     if options.json:
@@ -223,6 +239,8 @@ def _evaluate(options: argparse.Namespace) -> None:
 
 
 def _precision(options: argparse.Namespace) -> None:
+    from training.precision import difference_table, differences, loss_table, losses
+
     found = []
     for each in losses(options.model, options.data, options.dtype, options.rows, say=_whisper):
         found.append(each)
@@ -231,7 +249,7 @@ def _precision(options: argparse.Namespace) -> None:
     print(f"\n{difference_table(differences(options.model, options.data, options.dtype))}")
 
 
-def _as_json(measured: Measured) -> str:
+def _as_json(measured: "Measured") -> str:
     return json.dumps(asdict(measured), indent=1, ensure_ascii=False)
 
 

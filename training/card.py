@@ -156,10 +156,10 @@ log-odds {skew:.2f}, {skew_low:.2f}–{skew_high:.2f}; occupations and sentences
 kind: the model leans this far before any occupation is named. The furthest on each side:"""
 
 _BIAS_MEANING = """What it means: in sentences about these occupations the model prefers one
-pronoun, whoever is meant. That says more about its texts than about people. What it does not mean:
-only two words are compared, and there are more than two genders; other sentences would give other
-numbers, as the wide intervals show; a small skew here does not prove fairness anywhere else.
-`bias.json` lists all occupations."""
+pronoun, regardless of who is meant. That says more about its texts than about people. What it does
+not mean: only two words are compared, and there are more than two genders; other sentences would
+give other numbers, as the wide intervals show; a small skew here does not prove fairness anywhere
+else. `bias.json` lists all occupations."""
 
 
 def write_card(

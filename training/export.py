@@ -10,12 +10,11 @@ from pathlib import Path
 
 import torch
 
-from bert_core.analysis.atlas_file import NAME as HEAD_ATLAS
-from bert_core.analysis.atlas_file import write_head_atlas
 from bert_core.analysis.fitting import NAME as FITTED
 from bert_core.analysis.fitting import write_fitted
+from bert_core.analysis.statistics_file import ATLAS_NAME as HEAD_ATLAS
 from bert_core.analysis.statistics_file import NAME as HEAD_STATISTICS
-from bert_core.analysis.statistics_file import write_head_statistics
+from bert_core.analysis.statistics_file import write_head_atlas, write_head_statistics
 from bert_core.bundled import bundled_folder, bundled_names
 from bert_core.bundled.figures import FIGURES, write_figures
 from bert_core.bundled.leanings import BIAS, write_bias

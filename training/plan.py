@@ -39,6 +39,7 @@ import torch
 
 from bert_core.errors import InputError
 from bert_core.finetuning import Budget, TrainerSettings
+from training.choices import LONG, PRETRAIN, TASKS
 from training.long_mixture import LongSettings
 from training.mixture import MixtureSettings
 from training.stage import StageSettings
@@ -46,7 +47,6 @@ from training.start import prefers_bfloat16
 from training.tasks import TaskSettings
 
 Machine = Literal["cpu", "cuda"]
-PRETRAIN, LONG, TASKS = "pretrain", "long", "tasks"
 
 # The warm-up is short, so that little of what the starting model learnt is lost.
 # Muon did better in short trials on two cores, from the same bundle on the same blocks of 3,072
@@ -125,6 +125,26 @@ class Plan:
         more = {"measured": stage.measured, "pad_to": self.pad_to, **more}
         builders = self.builders if trainer.budget.steps else 0
         return StageSettings(data, work, init, trainer, self.device, builders=builders, **more)
+
+    def with_share(self, share: float) -> "Plan":
+        """Return the plan with this share of the length of every stage, to try it.
+
+        Raises:
+            InputError: the share is not above 0 and at most 1.
+        """
+        if not 0 < share <= 1:
+            raise InputError(f"The share is {share}; give a number above 0, at most 1.")
+        stages = {}
+        for name, stage in self.stages.items():
+            length = stage.trainer.budget
+            budget = Budget(
+                steps=length.steps and max(1, round(length.steps * share)),
+                minutes=length.minutes and length.minutes * share,
+            )
+            warmup = round(stage.trainer.warmup_steps * share)
+            trainer = replace(stage.trainer, budget=budget, warmup_steps=warmup)
+            stages[name] = replace(stage, trainer=trainer)
+        return replace(self, stages=stages)
 
     def with_minutes(self, minutes: float) -> "Plan":
         """Return the plan with this much computing time, divided by the shares of the stages."""

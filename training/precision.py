@@ -36,7 +36,6 @@ from training.task_evaluation import CHOICE_FILES, ENTITY_FILES, entity_counts, 
 
 T = TypeVar("T")
 Flags = NDArray[np.bool_]
-TYPES = ("bfloat16", "float16")
 _TEXTS = 32  # blocks whose outputs are compared number by number
 
 
@@ -222,7 +221,7 @@ def losses(
     Args:
         name_or_folder: name of a bundled model, or a folder with weights and vocabulary.
         data: the data folder.
-        dtype: one of TYPES.
+        dtype: one of `training.choices.TYPES`.
         most: rows of each file, evenly spaced; for masked words, blocks of 128 tokens.
         say: called with what was left out, and why.
     """

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bert_core.bundled.figures import Figure
+from bert_core.compat import times_written
 from bert_core.errors import InputError
 from bert_core.model.bert import BertPreTrainedModel
 from training.aims import Aim
@@ -111,7 +112,7 @@ class Remembered(Generic[Row, Found]):
         ask: Callable[[list[Row]], Sequence[Found]],
     ) -> list[Found]:
         """Return one answer per row, in the order of the rows; `ask` computes the new ones."""
-        version = sum(parameter._version for parameter in model.parameters())
+        version = sum(times_written(parameter) for parameter in model.parameters())
         known, found = self._kept.get(model, (version, {}))
         if known != version:
             found = {}

@@ -27,6 +27,7 @@ def test_the_processor_is_asked_for_its_instructions(
     assert bfloat16.has_bfloat16() == (name != "avx512_f")
 
 
+@pytest.mark.slow
 def test_with_it_each_size_and_shape_is_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
     config = BertConfig(2000, 32, 2, 4, 37)
     monkeypatch.setattr(bfloat16, "has_bfloat16", lambda: True)

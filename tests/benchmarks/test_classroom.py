@@ -6,8 +6,8 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
+from app.compat.streamlit import ForwardMsg
 from benchmarks import classroom
 from benchmarks.classroom import (
     COLUMNS,
@@ -64,6 +64,7 @@ def test_a_lesson_has_the_actions_that_are_counted() -> None:
     assert len(lesson(Texts(WORDS))) == classroom.ACTIONS
 
 
+@pytest.mark.slow
 def test_visitors_at_the_same_time_find_their_own_words_and_no_others(tiny_folder: Path) -> None:
     """The small form of the benchmark's 3,000 answers."""
     texts, tally, foreign = Texts(WORDS), Tally([], []), set[str]()

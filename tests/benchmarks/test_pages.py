@@ -34,9 +34,16 @@ def test_texts_have_exactly_the_tokens_that_were_asked_for(
 
 
 WRITTEN = [feature for feature in FEATURES if feature.takes_text]
+QUICK = {"tokenizer", "fill_mask"}
 
 
-@pytest.mark.parametrize("feature", WRITTEN, ids=[feature.slug for feature in WRITTEN])
+@pytest.mark.parametrize(
+    "feature",
+    [
+        pytest.param(each, id=each.slug, marks=[] if each.slug in QUICK else pytest.mark.slow)
+        for each in WRITTEN
+    ],
+)
 def test_every_page_that_can_answer_can_be_driven(feature: Feature, tiny_model: Path) -> None:
     if not can_answer(feature):
         assert open_engine().missing(feature.needs[0])

@@ -82,6 +82,7 @@ def test_killed_inside_and_between_stages_it_ends_like_a_run_in_one_go(
     assert not torch.equal(start, state["model"][name].half().float())
 
 
+@pytest.mark.slow
 def test_the_bundle_is_complete_and_a_finished_run_is_left_alone(
     task_data: Path, encoder: Path, tmp_path: Path
 ) -> None:

@@ -46,6 +46,7 @@ def test_a_bundle_brings_what_it_is_verified_with_and_an_older_one_is_replaced(
     assert len(hashes) == 2
 
 
+@pytest.mark.slow
 def test_a_blend_lies_on_the_line_between_a_training_and_what_it_began_with(
     data: Path, encoder: Path, tmp_path: Path
 ) -> None:

@@ -46,6 +46,7 @@ def weights(trainer: Trainer) -> dict[str, torch.Tensor]:
     return {name: value.detach().clone() for name, value in trainer.model.named_parameters()}
 
 
+@pytest.mark.slow
 def test_stopped_and_resumed_it_ends_like_a_run_in_one_go(
     long_data: Path, encoder: Path, tmp_path: Path
 ) -> None:

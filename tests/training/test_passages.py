@@ -26,7 +26,7 @@ def test_a_wording_alone_does_not_tell_whether_there_is_an_answer(task_data: Pat
         assert 0.3 < sum(shares) / len(shares) < 0.75, begin
 
 
-def test_a_made_question_without_an_answer_names_somebody_of_the_passage(task_data: Path) -> None:
+def test_a_made_question_without_an_answer_names_a_person_of_the_passage(task_data: Path) -> None:
     rows = [row for row in made_questions(task_data, 600, seed=2) if row.answer is None]
     for row in rows:
         words = {word.strip("?.,").removesuffix("'s").lower() for word in row.question.split()}

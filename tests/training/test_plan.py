@@ -165,6 +165,7 @@ def test_padding_changes_shapes_but_no_loss(lesson_parts: list[Any], encoder: Pa
     assert longer >= 5
 
 
+@pytest.mark.slow
 def test_batches_built_ahead_and_padded_train_the_same(
     data: Path, encoder: Path, tmp_path: Path
 ) -> None:

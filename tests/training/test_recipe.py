@@ -35,6 +35,7 @@ def settings(data: Path, work: Path, encoder: Path, steps: int = 6) -> StageSett
     return StageSettings(data, work, str(encoder), trainer)
 
 
+@pytest.mark.slow
 def test_training_exporting_and_evaluating_from_the_command_line(
     data: Path, encoder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

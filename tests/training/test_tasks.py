@@ -111,7 +111,7 @@ def test_tagged_words_keep_word_and_tag_together(task_data: Path) -> None:
     assert named == [("aunt", "B-PER"), ("river", "I-PER"), ("moon", "B-LOC")]
 
 
-def test_a_tag_nobody_knows_is_refused(task_data: Path) -> None:
+def test_an_unknown_tag_is_refused(task_data: Path) -> None:
     path = task_data / "ner" / "by-source" / "wikigold.conll"
     path.write_text("Rome\tB-CITY\n", encoding="utf-8")
     with pytest.raises(InputError, match="B-CITY"):
@@ -422,6 +422,7 @@ def test_gapped_sentences_are_a_task_of_their_own_with_the_loss_of_choices(
     }
 
 
+@pytest.mark.slow
 def test_the_recipe_s_own_step_trains_at_a_tenth_of_its_size(
     task_data: Path, encoder: Path, tmp_path: Path
 ) -> None:
