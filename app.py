@@ -43,9 +43,9 @@ if __name__ == "__main__":
     from app.waiting import limit_waiting  # before PyTorch is imported
 
     limit_waiting()
-    from streamlit.runtime.scriptrunner import get_script_run_ctx
+    from app.compat.streamlit import is_in_a_run
 
-    if get_script_run_ctx(suppress_warning=True) is None:
+    if not is_in_a_run():
         start()
     else:
         from app.faces.streamlit.site import show_site

@@ -1,6 +1,6 @@
-"""Entry point of the second face alone, as on a Gradio Space: `python gradio_app.py`.
+"""Entry point of the Gradio interface alone, as on a Gradio Space: `python gradio_app.py`.
 
-The site with both faces is `app.py`. Address and port come from `GRADIO_SERVER_NAME` and
+The site with both interfaces is `app.py`. Address and port come from `GRADIO_SERVER_NAME` and
 `GRADIO_SERVER_PORT`; a Space sets them. It ends as `app.py` does, with the same statuses.
 """
 
@@ -8,7 +8,7 @@ import sys
 
 
 def start() -> None:
-    """Serve the face; if it cannot start, print the reason in one line."""
+    """Serve the interface; if it cannot start, print the reason in one line."""
     from app.settings import check_settings
     from bert_core.errors import BertError
 

@@ -10,6 +10,7 @@ import sys
 from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import Enum
+from functools import lru_cache
 from pathlib import Path
 
 from bert_core.errors import ConfigError
@@ -121,8 +122,8 @@ _DECLARED: dict[str, tuple[str, str]] = {
         "1000; 64 if public",
     ),
     "REQUESTS": (
-        "maximum number of answers for one visitor in a minute, over all faces; ten times as many "
-        "for all visitors of one network address",
+        "maximum number of answers for one visitor in a minute, over all interfaces; ten times as "
+        "many for all visitors of one network address",
         "no limit; 60 if public",
     ),
     "SECONDS": (
@@ -138,6 +139,7 @@ _DECLARED: dict[str, tuple[str, str]] = {
 """What each variable means and its default, as Markdown; `docs/hosting.md` has them as a table."""
 
 VARIABLES = tuple(_PREFIX + name for name in _DECLARED)
+_READ = (*VARIABLES, "SPACE_HOST")
 """The environment variables of the site."""
 
 _ON = frozenset({"on", "yes", "true", "1"})
@@ -306,10 +308,16 @@ def settings() -> Settings:
     Raises:
         ConfigError: a variable has an invalid value.
     """
-    # Each pass gets half the cores, so that two visitors can compute at the same time. If each
-    # used all cores, threads would wait for each other (measured: three times slower on two busy
-    # cores).
-    cores = available_cores()
+    return _read(tuple(map(os.environ.get, _READ)), available_cores())
+
+
+@lru_cache(maxsize=4)
+def _read(_: tuple[str | None, ...], cores: int) -> Settings:
+    """Read the settings; a page asks for them twenty times, and they change with what is given.
+
+    Each pass gets half the cores, so that two visitors can compute at the same time. If each used
+    all cores, threads would wait for each other (measured: three times slower on two busy cores).
+    """
     public = _switch("BERT_EXPLORER_PUBLIC")
     usual = Visitors.NONE if public else Visitors.LOCAL
     threads = _number("BERT_EXPLORER_THREADS", max(1, min(4, cores // 2)), _MOST_THREADS)

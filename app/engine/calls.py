@@ -1,6 +1,6 @@
 """Calls of strangers: counted, worked on in their turn, and refused with a status and a sentence.
 
-Every face that programs can reach asks here: the JSON API, MCP, and Gradio's pages and clients.
+Every interface that programs can reach asks here: the JSON API, MCP, Gradio's pages and clients.
 """
 
 import asyncio

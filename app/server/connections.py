@@ -6,16 +6,7 @@ import asyncio
 from http import HTTPStatus
 from typing import Any
 
-import h11
-from uvicorn.protocols.http.h11_impl import H11Protocol
-from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
-from uvicorn.server import ServerState
-from websockets.datastructures import Headers
-from websockets.frames import CloseCode, Frame
-from websockets.http11 import Request
-from websockets.protocol import OPEN
-from websockets.server import ServerProtocol
-
+from app.compat.uvicorn import CloseCode, HttpConnection, SocketConnection
 from app.server.policy import Policy
 
 _SECONDS = 20.0  # for a whole request; without an end, a few hundred half ones fill the server
@@ -28,17 +19,7 @@ _BYTES_ONLY = "Pages speak in bytes, not in text."
 _RETRY = {_BUSY: "60", _LEAVING: "10"}  # seconds
 
 
-class State(ServerState):
-    """What the connections of a server share.
-
-    Attributes:
-        leaving: whether the server is being stopped.
-    """
-
-    leaving = False
-
-
-class Connection(H11Protocol):
+class Connection(HttpConnection):
     """An HTTP connection that refuses to wait.
 
     Uvicorn waits without limit for the rest of a request, and its own limit on connections counts
@@ -47,21 +28,18 @@ class Connection(H11Protocol):
 
     seconds = _SECONDS
     """How long a request may take to arrive, from its first byte to its last."""
-    server_state: State
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self._most = self.limit_concurrency
-        self.limit_concurrency = None
         self._timer: asyncio.TimerHandle | None = None
         self._over = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait for a request, or refuse."""
         super().connection_made(transport)
-        if self.server_state.leaving:
+        if self.is_leaving:
             self._refuse(503, _LEAVING)
-        elif self._most is not None and len(self.connections) > self._most:
+        elif self.one_too_many:
             self._refuse(503, _BUSY)
         else:
             self._watch()
@@ -77,46 +55,39 @@ class Connection(H11Protocol):
             super().data_received(data)
             self._watch()
 
-    @property
-    def _is_asked(self) -> bool:
-        """Whether an answer is due."""
-        return self.cycle is not None and not self.cycle.response_complete
-
     def shutdown(self) -> None:
         """End the connection, because the server is being stopped.
 
         Who waits for an answer is refused, and so is who may be sending a request just now. An
         answer that has begun may be read to its end.
         """
-        if self._is_asked and self.cycle.response_started:
-            self.cycle.keep_alive = False
+        if self.is_answering:
+            self.end_after_answer()
         elif not self._over:
             self._refuse(503, _LEAVING)
 
-    def handle_websocket_upgrade(self, event: h11.Request) -> None:
-        """Hand the connection over; what follows is not a request.
+    def refuse_upgrade(self, status: int) -> bool:
+        """Hand a proper websocket over; what follows is not a request.
 
         Uvicorn answers a malformed handshake itself, without the headers of every answer.
         """
-        headers = Headers((name.decode("latin-1"), value.decode("latin-1"))
-                          for name, value in self.headers)  # fmt: skip
-        status = ServerProtocol().accept(Request("/", headers)).status_code
-        if status != HTTPStatus.SWITCHING_PROTOCOLS:
+        refused = status != HTTPStatus.SWITCHING_PROTOCOLS
+        if refused:
             self._refuse(status, _NO_HANDSHAKE)
-            return
-        self._over = True
-        self._stop_watching()
-        super().handle_websocket_upgrade(event)
+        else:
+            self._over = True
+            self._stop_watching()
+        return refused
 
-    def send_400_response(self, msg: str) -> None:
+    def refuse_request(self, why: str) -> None:
         """Refuse what is not HTTP."""
-        self._refuse(400, msg)
+        self._refuse(400, why)
 
     def _watch(self) -> None:
         """Let the time run while a request is half there."""
         if self._over:
             return
-        if self.conn.their_state not in {h11.IDLE, h11.SEND_BODY}:
+        if not self.is_half_read:
             self._stop_watching()
         elif self._timer is None:
             self._timer = self.loop.call_later(self.seconds, self._give_up)
@@ -127,9 +98,7 @@ class Connection(H11Protocol):
             self._timer = None
 
     def _give_up(self) -> None:
-        silent = self.conn.their_state is h11.IDLE and not self.conn.trailing_data[0]
-        answering = self.conn.our_state is h11.SEND_BODY
-        if silent or answering:
+        if self.is_silent or self.is_sending:
             self.transport.close()
         else:
             self._refuse(408, _LATE)
@@ -138,26 +107,16 @@ class Connection(H11Protocol):
         """Answer without reading on, and end the connection."""
         self._over = True
         self._stop_watching()
-        if self.cycle is not None:  # the work on the request need not go on
-            self.cycle.disconnected = True
-            self.cycle.message_event.set()
-        self.transport.write(_answer(status, text))
-        if self.transport.can_write_eof():
-            self.transport.write_eof()
-        self.loop.call_later(_LINGER, self.transport.close)
+        self.drop_work()
+        self.write_last(_answer(status, text), _LINGER)
 
 
-class Socket(WebSocketsSansIOProtocol):
+class Socket(SocketConnection):
     """A websocket that ends with a word."""
 
-    def handle_text(self, event: Frame) -> None:
+    def refuse_text(self) -> None:
         """Refuse text, which no page sends."""
         self._close(CloseCode.UNSUPPORTED_DATA, _BYTES_ONLY)
-
-    def handle_cont(self, event: Frame) -> None:
-        """Take the rest of a message, unless its beginning was refused."""
-        if not self.close_sent:
-            super().handle_cont(event)
 
     def shutdown(self) -> None:
         """End the connection, because the server is being stopped."""
@@ -169,16 +128,8 @@ class Socket(WebSocketsSansIOProtocol):
 
     def _close(self, code: CloseCode, reason: str) -> None:
         """Say why it ends, and leave the client a moment to read that."""
-        if self.close_sent or self.conn.state is not OPEN:
-            return
-        self.close_sent = True
-        self.stop_keepalive()
-        self.queue.put_nowait({"type": "websocket.disconnect", "code": code, "reason": reason})
-        self.conn.send_close(code, reason)
-        self.transport.write(b"".join(self.conn.data_to_send()))
-        self.read_paused = False
-        self.transport.resume_reading()
-        self.close_timer = self.loop.call_later(_LINGER, self.transport.close)
+        if self.is_open:
+            self.close_with(code, reason, _LINGER)
 
 
 def _answer(status: int, text: str) -> bytes:

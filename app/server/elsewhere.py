@@ -1,6 +1,6 @@
 """Run an ASGI application in an event loop of its own thread.
 
-The pages are answered in the server's loop. What other faces do in their own handlers (building a
+The pages are answered in the server's loop. What other interfaces do in their handlers (building a
 session, reading a megabyte of JSON) then never makes a page wait for its turn in that loop.
 """
 

@@ -1,4 +1,4 @@
-"""Checks every request before any face sees it, and completes every answer."""
+"""Checks every request before any interface sees it, and completes every answer."""
 
 import logging
 import secrets
@@ -9,8 +9,8 @@ from starlette.datastructures import MutableHeaders
 from starlette.requests import ClientDisconnect, HTTPConnection
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from uvicorn.protocols.utils import ClientDisconnected
 
+from app.compat.uvicorn import ClientDisconnected
 from app.log import cause
 from app.records.visitors import Visitor, network_of
 from app.server.names import Names
@@ -42,17 +42,17 @@ _BROKEN = Refusal(500, "Sorry, something went wrong on our side. Reload the page
 
 
 Headers = Callable[[str], Mapping[str, str]]
-"""Writes the headers of a face's answers, given a number used once (a nonce)."""
+"""Writes the headers of an interface's answers, given a number used once (a nonce)."""
 
 
 class Gate:
-    """The ASGI application in front of all faces.
+    """The ASGI application in front of all interfaces.
 
     Args:
-        site: the first face, at `/`; it also gets the lifespan.
-        second: the application of all other faces.
+        site: the Streamlit interface, at `/`; it also gets the lifespan.
+        second: the application of all other interfaces.
         below: the paths that it answers, with everything below them, and their headers; "" for
-            every path, if there is no first face.
+            every path, if there is no Streamlit interface.
         names: names of this server.
         policy: the headers of its answers.
         cookies: tells visitors apart.
@@ -129,7 +129,7 @@ class Gate:
     async def _pass_on(
         self, request: HTTPConnection, visitor: Visitor, receive: Receive, send: Send
     ) -> None:
-        """Let a face answer."""
+        """Let an interface answer."""
         scope = _introduced(request, visitor)
         nonce = secrets.token_urlsafe(16)
         headers = self._headers_below(scope["path"])
@@ -148,7 +148,7 @@ class Gate:
             await self._refuse(refusal, scope, receive, send)
 
     def _headers_below(self, path: str) -> Headers | None:
-        """Return what writes the headers of the second application; None for the first face."""
+        """Return what writes the headers of the second application; None for the first."""
         found = (
             write
             for start, write in self._below.items()
@@ -165,7 +165,7 @@ class _Answer:
 
     Attributes:
         begun: whether anything was sent.
-        refused: whether the face refused a websocket, which would be an answer without headers.
+        refused: whether it refused a websocket, which would be an answer without headers.
     """
 
     def __init__(self, send: Send, headers: Mapping[str, str], cookie: str | None) -> None:
@@ -194,14 +194,14 @@ def _is_secure(request: HTTPConnection) -> bool:
 
 
 def _is_page(request: HTTPConnection) -> bool:
-    """Return whether this connection is open as long as a page is, on either face."""
+    """Return whether this connection is open as long as a page is, on either interface."""
     return request.scope["type"] == "websocket" or "/heartbeat/" in request.scope["path"]
 
 
 def _introduced(request: HTTPConnection, visitor: Visitor) -> Scope:
     """Return the request with its visitor, and with the `Host` that the browser knows.
 
-    An origin has been checked by now. If a proxy changed the `Host`, both faces would take the
+    An origin has been checked by now. If a proxy changed the `Host`, both interfaces would take the
     page for a foreign one, and Streamlit would ask an outside service for this machine's address.
     """
     headers = MutableHeaders(raw=list(request.scope["headers"]))

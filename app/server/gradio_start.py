@@ -1,4 +1,4 @@
-"""The face as a program of its own, as a Gradio Space runs it."""
+"""The interface as a program of its own, as a Gradio Space runs it."""
 
 import importlib
 import importlib.util
@@ -9,7 +9,6 @@ from typing import Any
 
 import gradio as gr
 import torch
-from gradio.events import api
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp
 
@@ -33,7 +32,7 @@ _ADDRESS, _PORT = "127.0.0.1", "7860"
 
 
 def serve() -> None:
-    """Serve the face until the process is stopped.
+    """Serve the interface until the process is stopped.
 
     The model is loaded first, so a server that answers can also compute.
 
@@ -58,7 +57,7 @@ def serve() -> None:
 
 
 def _launch(face: gr.Blocks, address: str, port: int) -> None:
-    """Serve the face with Gradio's own server: ZeroGPU begins to lend when that is launched."""
+    """Serve it with Gradio's own server: ZeroGPU begins to lend when that is launched."""
     log.begin()
     app = own_app(face)
     gate = Middleware(_gated, address=address, port=port)
@@ -74,7 +73,7 @@ def _launch(face: gr.Blocks, address: str, port: int) -> None:
 
 
 def _gated(app: ASGIApp, address: str, port: int) -> Gate:
-    """Return the face behind the checks for strangers."""
+    """Return the interface behind the checks for strangers."""
     found = settings()
     whole = Nonced(Programs(app, below="", gradio=""))
     policy = Policy(in_space=bool(found.space))
@@ -115,4 +114,4 @@ def lend_gpu(face: gr.Blocks) -> None:
         return torch.cuda.get_device_name() if torch.cuda.is_available() else "none"
 
     with face:
-        api(gpu, api_name="gpu", queue=False)
+        gr.api(gpu, api_name="gpu", queue=False)  # type: ignore[attr-defined]

@@ -1,14 +1,12 @@
 """How the process keeps memory that its threads no longer use."""
 
-import ctypes
-import sys
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
+
+from app.compat.glibc import limit_heaps, trim
 
 _MOST = 2
-_ARENA_MAX = -8  # M_ARENA_MAX in glibc's malloc.h
 _PAUSE = 60.0  # seconds
 
 
@@ -21,9 +19,7 @@ def share_heaps() -> None:
     thread (70 MB instead of 19 MB after 1,500 answers). Python's threads take turns anyway. Other C
     libraries have no such heaps.
     """
-    if sys.platform == "linux":
-        with suppress(AttributeError):
-            ctypes.CDLL(None).mallopt(_ARENA_MAX, _MOST)
+    limit_heaps(_MOST)
 
 
 def give_back(drop: Callable[[], None], pause: float = _PAUSE) -> None:
@@ -47,10 +43,3 @@ def give_back(drop: Callable[[], None], pause: float = _PAUSE) -> None:
                 used = time.process_time()
 
     threading.Thread(target=work, name="give-back", daemon=True).start()
-
-
-def trim() -> None:
-    """Give free memory back to the system."""
-    if sys.platform == "linux":
-        with suppress(AttributeError):
-            ctypes.CDLL(None).malloc_trim(0)

@@ -1,4 +1,4 @@
-"""The face as a part of the site's server, loaded in the background.
+"""The interface as a part of the site's server, loaded in the background.
 
 Importing Gradio takes seconds, in which everything else is half as fast. The server starts without
 it; once it has nothing more urgent to do, a thread imports it and builds the pages. A request that
@@ -13,8 +13,9 @@ from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
 from starlette.responses import PlainTextResponse
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
+from app.engine.loading import LOADING
 from app.log import cause
 from app.records.served import GRADIO, PATH
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger("app")
 _PATIENCE = 10.0  # seconds; if no visitor has come by then, the server has nothing to do
+_LOOK = 0.05  # seconds between two looks at whether the model is there
 _FAILED = "This part of the site could not be started. The pages at / work without it."
 
 
@@ -69,7 +71,7 @@ class Later:
                 self._app = app
                 self._settled.set()
                 await self._end.wait()
-        except Exception as error:  # noqa: BLE001 - the other face goes on
+        except Exception as error:  # noqa: BLE001 - the other interface goes on
             _LOG.error("the Gradio face ended: %s", cause(error))
         finally:
             self._app = None
@@ -90,8 +92,25 @@ class Later:
         await self._app({**scope, "root_path": ""}, receive, send)
 
 
+class Loaded:
+    """Lets requests wait until the model is there.
+
+    Args:
+        app: the application that answers them.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Wait, and pass a request on."""
+        while not LOADING.is_over():
+            await asyncio.sleep(_LOOK)
+        await self._app(scope, receive, send)
+
+
 def mounted(wanted: threading.Event, path: str = PATH) -> Later:
-    """Return the face for the site's server, with links to the pages around it.
+    """Return the interface for the site's server, with links to the pages around it.
 
     Args:
         wanted: set when there is time to build it.
@@ -99,6 +118,7 @@ def mounted(wanted: threading.Event, path: str = PATH) -> Later:
     """
 
     def application() -> "FastAPI":
+        LOADING.wait()
         from app.faces.gradio.face import at_path, build  # imports Gradio
 
         return at_path(build("../"), path)

@@ -62,7 +62,7 @@ class Policy:
     """The headers of one server.
 
     Attributes:
-        scripts: sources that admit the inline scripts of the first face.
+        scripts: sources that admit the inline scripts of the Streamlit interface.
         in_space: whether this is a Space of the Hugging Face Hub, which shows it in a frame.
     """
 

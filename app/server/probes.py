@@ -1,4 +1,4 @@
-"""Where the first face's browser looks for its server, below the name of a page.
+"""Where the Streamlit interface's browser looks for its server, below the name of a page.
 
 On a page such as `/ner`, Streamlit's front end cannot know whether `ner` is a page or the path of
 the whole site. It first asks for `/ner/_stcore/health` and `/ner/_stcore/host-config`, and after
@@ -10,6 +10,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from app.compat.streamlit import SERVER
+
 _PROBES = ("health", "host-config")
 
 
@@ -19,7 +21,7 @@ def elsewhere(below: str) -> list[Route]:
     Args:
         below: path of the whole site, with a slash at its end.
     """
-    return [Route(f"{below}{{page}}/_stcore/{probe}", _not_here) for probe in _PROBES]
+    return [Route(f"{below}{{page}}{SERVER}/{probe}", _not_here) for probe in _PROBES]
 
 
 async def _not_here(_: Request) -> Response:

@@ -1,18 +1,16 @@
 """The server: uvicorn with the options that a site for strangers needs."""
 
-import asyncio
 import os
 import socket
 import time
-from collections import deque
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext, suppress
 
 import uvicorn
 from starlette.types import ASGIApp
 
 from app import log
-from app.server.connections import Connection, Socket, State
+from app.compat.uvicorn import Server as Listening
+from app.server.connections import Connection, Socket
 from app.server.stopping import STOP
 from bert_core.errors import ConfigError
 
@@ -97,44 +95,26 @@ def affordable(connections: int) -> int:
     return connections if soft < 0 else min(connections, soft - _RESERVE)
 
 
-class Server(uvicorn.Server):
-    """Says when it is ready, and can say farewell."""
-
-    server_state: State
+class Server(Listening):
+    """Says when it is ready, and can say farewell; see `stopping.Farewell`."""
 
     def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
-        super().__init__(config)
-        self.server_state = State()
-        self._ready = ready
-        self._loop: asyncio.AbstractEventLoop
+        def begun() -> None:
+            STOP.with_farewell(self)
+            ready()
+
+        super().__init__(config, begun)
         self._told = 0.0
 
-    def capture_signals(self) -> AbstractContextManager[None]:  # type: ignore[override]
-        """Leave signals to the process: `stopping.py`."""
-        return nullcontext()
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to listen, and say so."""
-        await super().startup(sockets)
-        self._loop = asyncio.get_running_loop()
-        STOP.with_farewell(self)
-        self._ready()
-
     def begin(self) -> None:
-        """Tell all clients that the server is being stopped; see `Farewell`."""
-        # What is ready to run on a busy server can take seconds. asyncio has no public way past it.
-        with suppress(AttributeError):
-            first: deque[asyncio.Handle] = self._loop._ready  # type: ignore[attr-defined]
-            first.appendleft(asyncio.Handle(self._tell, (), self._loop))
-        self._loop.call_soon_threadsafe(self._tell)
+        """Tell all clients that the server is being stopped."""
+        self.call_first(self._tell)
 
     def _tell(self) -> None:
-        self.server_state.leaving = True
-        for each in list(self.server_state.connections):
-            each.shutdown()
+        self.end_connections()
         self._told = self._told or time.monotonic()
 
     def is_over(self) -> bool:
         """Return whether all clients have gone, or had time to read why."""
         late = time.monotonic() - self._told > _FAREWELL
-        return bool(self._told) and (late or not self.server_state.connections)
+        return bool(self._told) and (late or not self.has_connections)

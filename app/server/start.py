@@ -1,30 +1,19 @@
 """Start the process that serves the site."""
 
-import gc
 import os
 import re
 import socket
 import sys
 import threading
-from contextlib import suppress
+from collections.abc import Callable
 from pathlib import Path
 
 import streamlit as st
 from starlette.routing import Route
 from starlette.types import ASGIApp
-from streamlit.file_util import get_static_dir
-from streamlit.runtime.pages_manager import PagesManager
-from streamlit.url_util import make_url_path
-from streamlit.web.bootstrap import load_config_options
 
-from app.engine.compute.device import chosen_device
-from app.engine.compute.recent import RECENT
-from app.engine.models import open_engine
-from app.engine.models.asking import ask_model
-from app.engine.models.copies import remove_all_leftovers
-from app.engine.models.hub import fetch_at_start, may_be_hub_id
-from app.engine.models.shelf import is_there
-from app.engine.models.usable import refusals
+from app.compat.streamlit import SERVER, forget_pages_folder, page_source, use_options
+from app.engine.loading import LOADING
 from app.faces.api import API, TOOLS, Programs
 from app.faces.streamlit.messages import OnlyMessages
 from app.faces.streamlit.site import DRAWN
@@ -32,8 +21,8 @@ from app.records.served import PATH
 from app.server.elsewhere import Elsewhere
 from app.server.gate import Gate
 from app.server.health import Health
-from app.server.heaps import give_back, share_heaps
-from app.server.later import mounted
+from app.server.heaps import share_heaps
+from app.server.later import Loaded, mounted
 from app.server.listening import EVERYWHERE, listener
 from app.server.names import names_of
 from app.server.nonces import Nonced
@@ -58,8 +47,10 @@ _NUMBER = re.compile(r"[0-9]{1,9}")
 def serve(script: Path) -> None:
     """Serve the site until the process is stopped.
 
-    The model is loaded first, so a server that answers can also compute. Port and address come from
-    `.streamlit/config.toml`, or from `STREAMLIT_SERVER_PORT` and `STREAMLIT_SERVER_ADDRESS`.
+    What the operator chose is loaded first, so that a server that answers can also compute. The
+    bundled model is loaded while pages are already drawn as far as they need none. Port and address
+    come from `.streamlit/config.toml`, or from `STREAMLIT_SERVER_PORT` and
+    `STREAMLIT_SERVER_ADDRESS`.
 
     Args:
         script: the entry script, which Streamlit runs once per visit.
@@ -68,28 +59,28 @@ def serve(script: Path) -> None:
         BertError: the address or the model is not available.
     """
     share_heaps()
-    load_config_options(_overrides())
-    below = make_url_path(st.get_option("server.baseUrlPath"), PATH)
+    use_options(_overrides())
+    below = _below(PATH)
     gradio = mounted(DRAWN, below)
     own = below.removesuffix(PATH)
     programs = Programs(gradio, below=own, gradio=below)
-    second = Elsewhere(Nonced(programs), gradio.lifespan)
-    health = Route("/healthz", Health(ask_model).answer)
-    below_pages = elsewhere(make_url_path(st.get_option("server.baseUrlPath"), "/"))
+    second = Elsewhere(Loaded(Nonced(programs)), gradio.lifespan)
+    health = Route("/healthz", Health(_asked).answer)
+    below_pages = elsewhere(_below("/"))
     site = st.App(script, lifespan=second.lifespan, routes=[health, *below_pages])
     address, port = st.get_option("server.address") or EVERYWHERE, st.get_option("server.port")
     listener(address, port).close()  # before a model is fetched or loaded
-    chosen_device()
-    bring_model()
-    with suppress(OSError):
-        remove_all_leftovers()
-    open_first()
-    # Until a session has called `st.navigation`, Streamlit builds its own menu from pages/.
-    # Without this, the first visitor to follow a link to a page would see that menu.
-    PagesManager.uses_pages_directory = False
-    warming = threading.Thread(target=warm_up, name="warm-up", daemon=True)
-    warming.start()
-    give_back(RECENT.drop_old)
+    certificate = _certificate()
+    at_once = _is_usual()
+    if not at_once:
+        _load()
+    forget_pages_folder()
+    begun: list[threading.Thread] = []
+
+    def ready() -> None:
+        begun.append(LOADING.begin(_load_beside) if at_once else _thread(_warm_up))
+        _announce(address, port)
+
     try:
         with listener(address, port) as socket_:
             port = socket_.getsockname()[1]
@@ -97,20 +88,67 @@ def serve(script: Path) -> None:
             config = configured(
                 gate,
                 affordable(settings().connections),
-                _certificate(),
+                certificate,
                 in_space=bool(settings().space),
             )
-            run(config, socket_, ready=lambda: _announce(address, port))
+            run(config, socket_, ready=ready)
     finally:
-        warming.join()  # Python must not end while a thread is inside PyTorch: it would abort
+        for each in begun:
+            each.join()  # Python must not end while a thread is inside PyTorch: it would abort
+
+
+def _is_usual() -> bool:
+    """Return whether the operator left model and device to us, so that neither can be missing."""
+    found = settings()
+    return found.model == BUNDLED_MODEL and found.device in ("auto", "cpu")
+
+
+def _load() -> None:
+    """Import PyTorch and load the model.
+
+    Raises:
+        BertError: the device or the model is not available.
+    """
+    from app.server.model import load
+
+    load()
+
+
+def _warm_up() -> None:
+    from app.server.model import warm_up
+
+    warm_up()
+
+
+def _load_beside() -> None:
+    """Load the model while the server answers; without it, the process ends with one line."""
+    try:
+        _load()
+    except BertError as error:
+        sys.stderr.write(" ".join(str(error).split()) + "\n")
+        os._exit(2)
+    _warm_up()
+
+
+def _thread(work: Callable[[], None]) -> threading.Thread:
+    thread = threading.Thread(target=work, name="warm-up", daemon=True)
+    thread.start()
+    return thread
+
+
+def _asked() -> str:
+    """Let the model answer, once it is there."""
+    LOADING.wait()
+    from app.engine.models.asking import ask_model
+
+    return ask_model()
 
 
 def _gate(site: ASGIApp, second: ASGIApp, own: str, address: str, port: int) -> Gate:
-    """Return all faces behind the checks for strangers."""
+    """Return all interfaces behind the checks for strangers."""
     found = settings()
-    page = Path(get_static_dir(), "index.html").read_text(encoding="utf-8")
-    agents = () if st.get_option("server.enableAgentApi") else ("/_stcore/agent",)
-    policy = Policy(inline_scripts(page), in_space=bool(found.space))
+    agents = () if st.get_option("server.enableAgentApi") else (f"{SERVER}/agent",)
+    policy = Policy(inline_scripts(page_source()), in_space=bool(found.space))
     return Gate(
         OnlyMessages(site),
         second,
@@ -123,8 +161,14 @@ def _gate(site: ASGIApp, second: ASGIApp, own: str, address: str, port: int) -> 
         policy=policy,
         cookies=own_cookies(),
         sessions=Sessions(found.tabs, found.sessions, found.streams),
-        closed=agents if found.metrics else (*agents, "/_stcore/metrics"),
+        closed=agents if found.metrics else (*agents, f"{SERVER}/metrics"),
     )
+
+
+def _below(path: str) -> str:
+    """Return a path of the site, below the one that the operator chose for the whole of it."""
+    base = str(st.get_option("server.baseUrlPath")).strip("/")
+    return f"/{base}/{path.lstrip('/')}" if base else f"/{path.lstrip('/')}"
 
 
 def _certificate() -> tuple[str, str] | None:
@@ -141,44 +185,12 @@ def _certificate() -> tuple[str, str] | None:
 def _announce(address: str, port: int) -> None:
     """Say where the site is; nothing outside is asked for it."""
     scheme = "https" if _certificate() else "http"
-    path = make_url_path(st.get_option("server.baseUrlPath"), "")
+    path = _below("")
     names = {EVERYWHERE: ("localhost", socket.gethostname()), "::": ("localhost",)}
     for name in names.get(address, (address,)):
         host = f"[{name}]" if ":" in name else name
         sys.stdout.write(f"BERT Explorer, URL: {scheme}://{host}:{port}{path}\n")
     sys.stdout.flush()
-
-
-def bring_model() -> None:
-    """Make sure that the default model is available; download it if it is an id on the Hub.
-
-    Raises:
-        BertError: it is not available; the server must not start with another model.
-    """
-    model = settings().model
-    if may_be_hub_id(model):
-        os.environ["BERT_EXPLORER_MODEL"] = str(fetch_at_start(model, say=_say))
-    elif not (is_there(model) or Path(model).expanduser().exists()):
-        raise ConfigError(
-            f"There is no model {model} (BERT_EXPLORER_MODEL, --model); expected {BUNDLED_MODEL}, "
-            "a folder, or an id on the Hugging Face Hub: owner/name."
-        )
-
-
-def open_first() -> None:
-    """Load the default model.
-
-    Raises:
-        ConfigError: it cannot be opened; the message says why.
-    """
-    try:
-        open_engine()
-    except BertError as error:
-        raise ConfigError(f"The model {settings().model} cannot be opened: {error}") from None
-
-
-def _say(line: str) -> None:
-    sys.stderr.write(f"{line}\n")
 
 
 def _overrides() -> dict[str, str | int]:
@@ -192,19 +204,3 @@ def _overrides() -> dict[str, str | int]:
         for option, value in found.items()
         if value
     }
-
-
-def warm_up() -> None:
-    """Run the model once before the first visitor arrives; pages report what is wrong with it.
-
-    While Python collects garbage, all visitors wait. Objects loaded by now stay for good, so they
-    are excluded from collection (268,000 objects, most of them from libraries).
-    """
-    try:
-        with suppress(BertError):
-            open_engine().warm_up()
-            refusals()
-    finally:
-        gc.collect()
-        gc.freeze()
-        gc.enable()  # off since the start of `app.py`

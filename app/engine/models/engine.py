@@ -30,7 +30,7 @@ from app.engine.models.shelf import Offer, called_by_name, local_folder, offer_o
 from app.engine.models.verifying import Verification, Verifier
 from app.records.results import Calibration
 from bert_core import BertForMaskedLM, BertForPreTraining, BertModel, BertTokenizer, Encoding
-from bert_core.analysis.attentions import attention_maps, queries_and_keys
+from bert_core.analysis.forward import attention_maps, queries_and_keys
 from bert_core.analysis.head_atlas import HeadAtlas
 from bert_core.checkpoints.loading import load_sharing
 from bert_core.config import TEMPERATURES_FITTED_ON

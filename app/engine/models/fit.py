@@ -85,14 +85,6 @@ def _of_vocabulary(facts: ModelFacts, kinds: tuple[ModelKind, ...]) -> list[Misf
                 Severity.UNUSABLE, f"Its vocabulary has no {tokens}; {verb} needed on this page."
             )
         )
-    if facts.entries > facts.rows:
-        found.append(
-            Misfit(
-                Severity.UNUSABLE,
-                f"Its vocabulary file has {facts.entries:,} entries, but its weights have room for "
-                f"{facts.rows:,}; the two do not belong together.",
-            )
-        )
     return found
 
 

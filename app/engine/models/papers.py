@@ -17,10 +17,9 @@ import torch
 
 from app.engine.models.shelf import Kind, Offer
 from bert_core import BertConfig, BertTokenizer
-from bert_core.analysis.atlas_file import read_head_atlas
 from bert_core.analysis.head_atlas import HeadAtlas
 from bert_core.analysis.head_statistics import HeadStatistics
-from bert_core.analysis.statistics_file import read_head_statistics, stale_because
+from bert_core.analysis.statistics_file import read_head_atlas, read_head_statistics, stale_because
 from bert_core.bundled.figures import Figure, read_figures
 from bert_core.bundled.leanings import Bias, read_bias
 from bert_core.checkpoints.formats.weights import weight_files

@@ -2,6 +2,7 @@
 
 import threading
 import time
+from collections.abc import Mapping
 from functools import lru_cache
 
 from app.engine.models.facts import offered_facts, stamp_of
@@ -28,15 +29,18 @@ def check(offer: Offer) -> None:
         )
 
 
-def refusals() -> dict[str, str]:
+def refusals(on_offer: Mapping[str, Offer] | None = None) -> dict[str, str]:
     """Return why models on offer, and folders of the operator, cannot be used, by name.
 
     Reading many models for the first time takes a while; those not read within two seconds count
     as usable until the next call.
+
+    Args:
+        on_offer: what `offers` has just returned, if it was called.
     """
     end = time.monotonic() + _PATIENCE
     found: dict[str, str] = {}
-    for offer in offers().values():
+    for offer in (offers() if on_offer is None else on_offer).values():
         if offer.kind is Kind.BUNDLED or time.monotonic() > end:
             continue
         if says := _refusal(offer):

@@ -15,12 +15,11 @@ from urllib.parse import quote
 
 import pytest
 from google.protobuf.json_format import ParseDict
-from streamlit.proto.BackMsg_pb2 import BackMsg
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 from websockets.typing import Subprotocol
 
+from app.compat.streamlit import BackMsg, ForwardMsg
 from tests.strangers import PATIENCE, Site, started
 
 WORD = "wqzxcanary"

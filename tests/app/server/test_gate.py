@@ -1,4 +1,4 @@
-"""What is refused before a face sees it, and what every answer carries."""
+"""What is refused before an interface sees it, and what every answer carries."""
 
 import logging
 import socket
@@ -9,7 +9,7 @@ import pytest
 from app.server.policy import Policy
 from app.server.sessions import COOKIE
 from tests.app.server.conftest import COOKIES
-from tests.strangers import HANDSHAKE, PATIENCE, Served, header, status, until
+from tests.strangers import AWAKE, HANDSHAKE, PATIENCE, Served, header, status, until
 
 
 def test_a_page_comes_with_its_headers_a_cookie_and_no_banner(served: Served) -> None:
@@ -91,7 +91,7 @@ def test_what_goes_wrong_is_told_without_its_text(
     assert "my-secret" not in caplog.text
 
 
-def test_a_websocket_that_nobody_answers_is_refused_with_headers(served: Served) -> None:
+def test_a_websocket_without_a_handler_is_refused_with_headers(served: Served) -> None:
     answer = served.knock("/missing")
     assert status(answer) == 403
     assert header(answer, "x-content-type-options") == "nosniff"
@@ -129,7 +129,9 @@ def test_a_page_of_the_second_face_counts_too(served: Served) -> None:
         assert status(served.ask("/gradio/", "Accept: text/html")) == 429
 
 
-def test_requests_that_last_hold_only_a_part_of_the_connections(served: Served) -> None:
+def test_requests_that_last_hold_only_a_part_of_the_connections(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def begin(stack: ExitStack, *headers: str) -> None:
         line = socket.create_connection(("127.0.0.1", served.port), timeout=PATIENCE)
         stack.enter_context(line)
@@ -144,6 +146,7 @@ def test_requests_that_last_hold_only_a_part_of_the_connections(served: Served) 
         assert b"requests from your network address" in served.ask("/api/echo", cookie)
         assert status(open_socket(stack, served, cookie)) == 101  # pages are counted apart
         assert status(served.ask("/echo", cookie)) == 200  # and so is what they ask for
+    monkeypatch.setattr(AWAKE, "is_set", lambda: True)
     until(lambda: status(served.ask("/echo")) == 200)
 
 

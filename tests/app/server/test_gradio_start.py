@@ -1,4 +1,4 @@
-"""`python gradio_app.py`: the face alone, as a Space runs it."""
+"""`python gradio_app.py`: the interface alone, as a Space runs it."""
 
 import asyncio
 import os
@@ -24,7 +24,7 @@ PATIENCE = 180  # seconds; importing Gradio takes several even on a quiet machin
 
 
 def names() -> list[str | None]:
-    """Build the face; return the names of its public endpoints."""
+    """Build the interface; return the names of its public endpoints."""
 
     async def main() -> Any:
         face = build()
@@ -54,7 +54,13 @@ def test_an_endpoint_asks_for_a_gpu_only_where_gpus_are_lent(
     assert lent == [10]
 
 
-@pytest.mark.parametrize("zero_gpu", ["", "true"], ids=["own server", "ZeroGPU"])
+@pytest.mark.parametrize(
+    "zero_gpu",
+    [
+        pytest.param("", id="own server"),
+        pytest.param("true", id="ZeroGPU", marks=pytest.mark.slow),
+    ],
+)
 def test_the_face_alone_answers_at_the_root_behind_the_gate(
     tiny_model: Path, zero_gpu: str
 ) -> None:

@@ -1,4 +1,4 @@
-"""The face is built in the background, and its absence harms nobody."""
+"""The interface is built in the background, and the site works without it."""
 
 import asyncio
 import logging

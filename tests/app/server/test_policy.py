@@ -2,11 +2,10 @@
 
 import base64
 import hashlib
-from pathlib import Path
 
 import pytest
-from streamlit.file_util import get_static_dir
 
+from app.compat.streamlit import page_source
 from app.server.policy import Policy, inline_scripts
 
 
@@ -17,7 +16,7 @@ def rules(headers: dict[str, str]) -> dict[str, list[str]]:
 
 
 def test_the_installed_page_of_streamlit_has_one_inline_script_and_it_is_admitted() -> None:
-    page = Path(get_static_dir(), "index.html").read_text(encoding="utf-8")
+    page = page_source()
     code = page.partition("<script>")[2].partition("</script>")[0]
     digest = base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()
     assert inline_scripts(page) == (f"'sha256-{digest}'",)

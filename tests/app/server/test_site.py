@@ -1,4 +1,4 @@
-"""Strangers at the real site: `python app.py`, both faces, on the loopback."""
+"""Strangers at the real site: `python app.py`, both interfaces, on the loopback."""
 
 import asyncio
 import os
@@ -109,7 +109,7 @@ def test_the_system_sees_no_connection_beyond_this_machine(
 
 
 def static_files(site: Site) -> list[str]:
-    """Return the files that the page of the first face loads."""
+    """Return the files that the page of the Streamlit interface loads."""
     page = site.ask("/").decode()
     return re.findall(r'(?:src|href)="\.(/static/[^"]+)"', page)
 

@@ -13,14 +13,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
+from app.compat.streamlit import WidgetState
 from app.server import stopping
 from app.server.stopping import Stop
 from app.settings import BUNDLED_MODEL
 from benchmarks.visitor import Visitor
+from tests.compat.uvicorn import is_leaving, open_now
 from tests.strangers import (
     HANDSHAKE,
     PATIENCE,
@@ -118,7 +119,9 @@ async def full_house(site: Site, number: signal.Signals) -> Crowd:
     return seen
 
 
-@signals
+@pytest.mark.parametrize(
+    "number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.slow)]
+)
 def test_a_full_house_is_told_and_the_log_has_one_line(
     tmp_path: Path, number: signal.Signals
 ) -> None:
@@ -162,11 +165,10 @@ SHY = "\n".join(["GET /shy HTTP/1.1", "Host: localhost:{port}", *HANDSHAKE, "", 
     ids=["waits", "half a head", "half a body", "silent", "handshake"],
 )
 def test_a_client_without_an_answer_gets_503(served: Running, text: str) -> None:
-    state = served.server.server_state
     with opened(served, text) as line:
-        until(lambda: len(state.connections) == 1)
+        until(lambda: open_now(served.server)[0] == 1)
         if text.endswith("\n"):
-            until(lambda: len(state.tasks) == 1)
+            until(lambda: open_now(served.server)[1] == 1)
         served.server.begin()
         answer = everything(line)
     assert status(answer) == 503 and answer.endswith(WORDS.encode())
@@ -176,7 +178,7 @@ def test_a_client_without_an_answer_gets_503(served: Running, text: str) -> None
 
 def test_who_comes_afterwards_gets_503(served: Running) -> None:
     served.server.begin()
-    until(lambda: served.server.server_state.leaving)
+    until(lambda: is_leaving(served.server))
     for answer in (served.ask("/"), served.knock("/stream")):
         assert status(answer) == 503 and header(answer, "retry-after") == "10"
 
@@ -201,7 +203,7 @@ def test_a_page_is_closed_with_a_word(served: Running) -> None:
     until(served.server.is_over)
 
 
-def test_nobody_is_waited_for_if_nobody_is_there(served: Running) -> None:
+def test_an_idle_server_stops_at_once(served: Running) -> None:
     assert not served.server.is_over()
     served.server.begin()
     until(served.server.is_over)

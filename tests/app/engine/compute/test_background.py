@@ -1,4 +1,4 @@
-"""Work in the background is done once, is kept, and ends when nobody waits."""
+"""Work in the background is done once, is kept, and ends when no one waits for it."""
 
 import threading
 import time
@@ -88,7 +88,7 @@ def test_the_last_visitor_who_cancels_ends_it() -> None:
     assert background.result("a", again) == "done" and again.runs == 1
 
 
-def test_it_ends_when_nobody_has_asked_for_a_while() -> None:
+def test_it_ends_when_it_was_not_asked_for_in_a_while() -> None:
     now = [0.0]
     background, work = Background[str, str](patience=60, clock=lambda: now[0]), Slow()
     work.go.release()

@@ -12,6 +12,7 @@ import torch
 
 from app.engine.compute import processor as processor_module
 from app.engine.compute.processor import Processor
+from app.engine.compute.recent import RecentResults
 from app.engine.compute.steps import Steps
 from app.engine.compute.visitor import Allowances, LimitError, Visit, visiting
 from app.engine.models import Engine
@@ -55,7 +56,9 @@ class Holder:
 
 
 def wait_for_waiting(processor: Processor, count: int) -> None:
+    end = time.monotonic() + 30
     while len(processor._queue) < count:
+        assert time.monotonic() < end, "the queue stays empty"
         time.sleep(0.001)
 
 
@@ -244,6 +247,7 @@ def test_the_doors_of_the_engine_wait_for_their_turn(
 ) -> None:
     processor = Processor(threads=1, runs=1)
     monkeypatch.setattr(engine_module, "PROCESSOR", processor)
+    monkeypatch.setattr(engine_module, "RECENT", RecentResults(2**20))  # nothing is known yet
     encoding = tiny_engine.tokenizer.encode("the [MASK]")
     with ThreadPoolExecutor(2) as pool:
         with Holder(processor, SHORT):

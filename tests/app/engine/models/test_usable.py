@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from app.declared.answers import engine_of
 from app.engine.models import offers
 from app.engine.models.usable import refusals, usable
 from app.faces import ask
 from app.faces.gradio.widgets import model_choices
-from app.faces.paper.answers import engine_of
 from app.settings import BUNDLED_MODEL, Settings
 from bert_core import BertForMaskedLM, BertTokenizer
 from bert_core.errors import BertError, InputError

@@ -1,0 +1,166 @@
+"""What Streamlit does not document, and what it is needed for.
+
+- Options from the environment, as `streamlit run` reads them (`use_options`).
+- No menu of its own from the folder `pages/` (`forget_pages_folder`).
+- Its page, whose inline script the headers admit by its digest (`page_source`), and the addresses
+  of its server (`SERVER`).
+- Whether a script is running, and for which session (`is_in_a_run`, `session_number`).
+- Back and Forward (`by_history`), and the parameters of the address that widgets are bound to.
+- The messages of its websocket (`BackMsg` and others; `is_readable`).
+"""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+import streamlit as st
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.WidgetStates_pb2 import WidgetState
+from streamlit.runtime.pages_manager import PagesManager
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.web.bootstrap import load_config_options
+
+__all__ = [
+    "SERVER",
+    "BackMsg",
+    "ForwardMsg",
+    "WidgetState",
+    "by_history",
+    "drop_parameter",
+    "first_parameter",
+    "forget_pages_folder",
+    "is_drawn",
+    "is_in_a_run",
+    "is_readable",
+    "page_source",
+    "read_whole_address",
+    "session_number",
+    "shown",
+    "use_options",
+    "write_bound",
+]
+
+SERVER = "/_stcore"
+"""Below this path are `stream` (the websocket), `health`, `host-config`, `agent` and `metrics`."""
+
+
+# -- before the server -----------------------------------------------------------------------------
+
+
+def use_options(options: Mapping[str, object]) -> None:
+    """Read the configuration, and set options by their names; `App.run` has no way to do this."""
+    load_config_options(dict(options))
+
+
+def forget_pages_folder() -> None:
+    """Build no menu from the folder `pages/` before a session has called `st.navigation`.
+
+    Otherwise the first visitor to follow a link to a page would see that menu.
+    """
+    PagesManager.uses_pages_directory = False
+
+
+def page_source() -> str:
+    """Return the HTML page that Streamlit's server sends."""
+    return Path(st.__file__).with_name("static").joinpath("index.html").read_text(encoding="utf-8")
+
+
+# -- the running script ----------------------------------------------------------------------------
+
+
+def is_in_a_run() -> bool:
+    """Return whether this thread runs a script for a visitor."""
+    return get_script_run_ctx(suppress_warning=True) is not None
+
+
+def session_number() -> str:
+    """Return what tells this session from others; "" outside of one."""
+    context = get_script_run_ctx()
+    return "" if context is None else context.session_id
+
+
+def by_history() -> bool:
+    """Return whether this run was caused by the browser's Back or Forward."""
+    context = get_script_run_ctx()
+    return context is not None and context.is_history_navigation
+
+
+# -- the address -----------------------------------------------------------------------------------
+
+
+def read_whole_address() -> None:
+    """Let widgets see all parameters of the address; call this before the first widget.
+
+    When Back leads to another page, Streamlit drops the parameters that a widget of the page
+    before had under the same name, such as `text`, from the browser's address as well.
+    """
+    context = get_script_run_ctx()
+    if context is not None:
+        with context.session_state.query_params() as parameters:
+            parameters.set_initial_query_params(context.query_string)
+            parameters.populate_from_query_string(context.query_string)
+        st.query_params.update()  # sends them all to the browser
+
+
+def write_bound(key: str, text: str) -> None:
+    """Put the text of a box into the address when its page is opened; call this after drawing it.
+
+    Streamlit does this itself, except if the box of the page before got its text from the address.
+    """
+    context = get_script_run_ctx()
+    if context is not None:
+        with context.session_state.query_params() as parameters:
+            if not parameters.stored_param_matches_corrected_value(key, text, "string_value"):
+                parameters.set_corrected_value(key, text, "string_value")
+
+
+def first_parameter(key: str) -> str:
+    """Return what the address gave a parameter when the page was opened; "" if nothing."""
+    context = get_script_run_ctx()
+    if context is None:
+        return ""
+    with context.session_state.query_params() as parameters:
+        given = parameters.get_initial_value(key) or ""
+    return given if isinstance(given, str) else given[-1]
+
+
+def drop_parameter(key: str) -> None:
+    """Remove a parameter from the address before its widget reads it."""
+    context = get_script_run_ctx()
+    if context is not None:
+        with context.session_state.query_params() as parameters:
+            parameters.remove_param(key)
+            parameters.set_initial_query_params_from_current()
+
+
+def is_drawn(key: str) -> bool:
+    """Return whether a widget of this run is bound to a parameter."""
+    context = get_script_run_ctx()
+    if context is None or key not in context.shared.widget_user_keys_this_run.snapshot():
+        return False
+    with context.session_state.query_params() as parameters:
+        return parameters.is_bound(key)
+
+
+def shown(key: str) -> list[str]:
+    """Return what a widget shows, as it would be written in the address."""
+    context = get_script_run_ctx()
+    assert context is not None
+    with context.session_state.query_params() as parameters:
+        binding = parameters.get_binding_for_param(key)
+    state = context.session_state._state
+    metadata = state._new_widget_state.widget_metadata[binding.widget_id if binding else ""]
+    value = metadata.serializer(st.session_state[key])
+    return [str(each) for each in (value if isinstance(value, list | tuple) else [value])]
+
+
+# -- the websocket ---------------------------------------------------------------------------------
+
+
+def is_readable(data: bytes | None) -> bool:
+    """Return whether these bytes are a message of a page."""
+    with suppress(Exception):  # whatever is wrong with it
+        BackMsg.FromString(data or b"")
+        return data is not None
+    return False

@@ -1,0 +1,80 @@
+"""The model that pages start with: fetched, opened and tried once."""
+
+import gc
+import os
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+from app.engine.compute.device import chosen_device
+from app.engine.compute.recent import RECENT
+from app.engine.models import open_engine
+from app.engine.models.copies import remove_all_leftovers
+from app.engine.models.hub import fetch_at_start, may_be_hub_id
+from app.engine.models.shelf import is_there
+from app.engine.models.usable import refusals
+from app.server.heaps import give_back
+from app.settings import BUNDLED_MODEL, settings
+from bert_core.errors import BertError, ConfigError
+
+
+def load() -> None:
+    """Load the model, and begin what the process does for as long as it has one.
+
+    Raises:
+        BertError: the device or the model is not available.
+    """
+    chosen_device()
+    bring_model()
+    with suppress(OSError):
+        remove_all_leftovers()
+    open_first()
+    give_back(RECENT.drop_old)
+
+
+def bring_model() -> None:
+    """Make sure that the default model is available; download it if it is an id on the Hub.
+
+    Raises:
+        BertError: it is not available; the server must not start with another model.
+    """
+    model = settings().model
+    if may_be_hub_id(model):
+        os.environ["BERT_EXPLORER_MODEL"] = str(fetch_at_start(model, say=_say))
+    elif not (is_there(model) or Path(model).expanduser().exists()):
+        raise ConfigError(
+            f"There is no model {model} (BERT_EXPLORER_MODEL, --model); expected {BUNDLED_MODEL}, "
+            "a folder, or an id on the Hugging Face Hub: owner/name."
+        )
+
+
+def open_first() -> None:
+    """Load the default model.
+
+    Raises:
+        ConfigError: it cannot be opened; the message says why.
+    """
+    try:
+        open_engine()
+    except BertError as error:
+        raise ConfigError(f"The model {settings().model} cannot be opened: {error}") from None
+
+
+def warm_up() -> None:
+    """Run the model once before the first visitor arrives; pages report what is wrong with it.
+
+    While Python collects garbage, all visitors wait. Objects loaded by now stay for good, so they
+    are excluded from collection (268,000 objects, most of them from libraries).
+    """
+    try:
+        with suppress(BertError):
+            open_engine().warm_up()
+            refusals()
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()  # off since the start of `app.py`
+
+
+def _say(line: str) -> None:
+    sys.stderr.write(f"{line}\n")

@@ -1,0 +1,28 @@
+"""What tests use of Gradio beyond its documentation; `app/compat/gradio.py` has the rest."""
+
+import gradio as gr
+
+
+def number_of(function: gr.blocks.BlockFunction) -> int:
+    """Return the number under which a browser calls a function."""
+    return function._id
+
+
+def queue_limits(face: gr.Blocks) -> tuple[int | None, int]:
+    """Return how many calls may wait, and how many are kept for statistics."""
+    return face._queue.max_size, face._queue.ANALYTICS_MAX_EVENTS
+
+
+def open_sessions(face: gr.Blocks) -> int:
+    """Return how many sessions are kept."""
+    return len(face.state_holder.session_data)
+
+
+def most_sessions(face: gr.Blocks) -> int:
+    """Return how many sessions are kept at most."""
+    return int(face.state_session_capacity)
+
+
+def session_of(face: gr.Blocks, name: str) -> object:
+    """Return a session, a new one if it is not known."""
+    return face.state_holder[name]

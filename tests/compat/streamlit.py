@@ -1,0 +1,21 @@
+"""What tests use of Streamlit beyond its documentation; `app/compat/streamlit.py` has the rest."""
+
+from streamlit.proto.WidgetStates_pb2 import WidgetStates
+from streamlit.runtime.state.session_state import STREAMLIT_INTERNAL_KEY_PREFIX
+from streamlit.testing.v1 import AppTest
+
+
+def widget_states(page: AppTest) -> WidgetStates:
+    """Return what a browser would send of the widgets of a page."""
+    found: WidgetStates = page._tree.get_widget_states()
+    return found
+
+
+def run_with(page: AppTest, states: WidgetStates) -> AppTest:
+    """Run a page with these widgets."""
+    return page._run(states)
+
+
+def events_of(component: str) -> str:
+    """Return the name under which a component sends what was picked in it."""
+    return f"{STREAMLIT_INTERNAL_KEY_PREFIX}_{component}__events"

@@ -1,0 +1,14 @@
+"""What tests use of uvicorn beyond its documentation; `app/compat/uvicorn.py` has the rest."""
+
+import uvicorn
+
+
+def open_now(server: uvicorn.Server) -> tuple[int, int]:
+    """Return how many connections a server has, and how many requests it is answering."""
+    state = server.server_state
+    return len(state.connections), len(state.tasks)
+
+
+def is_leaving(server: uvicorn.Server) -> bool:
+    """Return whether a server has told its connections of its end."""
+    return bool(getattr(server.server_state, "leaving", False))
