@@ -1,7 +1,7 @@
 """Which boxes of a page a visitor's text fills, so that it goes along from page to page.
 
-Both faces have a menu, and on both the menu leads to the same text where it fits. Here is what goes
-where; how a text is remembered on the way is up to the face.
+Both interfaces have a menu, and on both the menu leads to the same text where it fits. Here is what
+goes where; how a text is remembered on the way is up to the interface.
 """
 
 import re

@@ -1,12 +1,12 @@
-"""Tasks as declared: what every face except the Streamlit pages is made from.
+"""Tasks as declared: what every interface except the Streamlit pages is made from.
 
-A Streamlit page is written by hand. The Gradio tab, the API endpoint, the MCP tool, the command
-line, the saved page and the notebook come from what exists once for each feature: the signature
-and the docstring of its task, its frozen result, and `report` in its view. A new feature has all of
-them without a line of its own.
+The page, the Gradio tab, the API endpoint, the MCP tool, the command line, the saved page and the
+notebook come from what exists once for each feature: the signature and the docstring of its task,
+its frozen result, and `screen` in its view. A new feature has all of them without a line of its
+own. Some pages have interaction of their own, and are written by hand.
 
 A tab of a page that computes something else is a task of its own: a function `<slug>_<name>` in
-`task_<name>.py`, with `report` and `TITLE` in `view_<name>.py`; and `EXAMPLE`, values for its form,
+`task_<name>.py`, with `screen` and `TITLE` in `view_<name>.py`; and `EXAMPLE`, values for its form,
 if no example of the page has them.
 """
 
@@ -24,7 +24,6 @@ from app import catalog
 from app.catalog import Example, Feature
 from app.engine.models import Engine
 from app.records.fields import Field
-from app.words.report import Report
 from app.words.screen import Screen
 from bert_core.errors import InputError
 
@@ -132,14 +131,14 @@ def _is_text(value: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """A feature's task, ready for any face.
+    """A feature's task, ready for any interface.
 
     Attributes:
         feature: its row of the catalog; that of a tab has the name of its task as slug.
         task: the function; the first argument is the engine.
-        report: writes the report of its result.
-        screen: says what a page shows of its result; None for pages written by hand.
-        snippet: writes the same computation in Python, given the result and the model's name.
+        screen: says what is shown of its result.
+        snippet: writes the same computation in Python, given the result and the model's name; it
+            may take settings, too.
         settings: what can be given to `screen`, in the order of its signature.
         steps: what its progress counts, in the plural.
         invitation: what a page says while a box is empty; "" to let the task answer.
@@ -151,13 +150,12 @@ class Declared:
 
     feature: Feature
     task: Callable[..., Any]
-    report: Callable[[Any], Report]
+    screen: Callable[..., Screen]
     parameters: tuple[Parameter, ...]
     about: str
     result: type
     example: Mapping[str, str] = field(default_factory=dict)
-    screen: Callable[..., Screen] | None = None
-    snippet: Callable[[Any, str], str] | None = None
+    snippet: Callable[..., str] | None = None
     settings: tuple[Parameter, ...] = ()
     steps: str = "windows"
     invitation: str = ""
@@ -259,21 +257,19 @@ def _declared(row: Feature, name: str) -> Declared:
     task: Callable[..., Any]
     task = getattr(import_module(f"app.features.{row.slug}.task{suffix}"), name)
     view = import_module(f"app.features.{row.slug}.view{suffix}")
-    screen = getattr(view, "screen", None)
     about = " ".join((inspect.getdoc(task) or "").split("\n\n")[0].split())
     if suffix:
         row = replace(row, slug=name, title=view.TITLE, see=about, part_of=row.slug)
     return Declared(
         feature=row,
         task=task,
-        report=getattr(view, "report", None) or (lambda result: view.screen(result).report()),
+        screen=view.screen,
         parameters=_parameters(task, 1),  # without the engine
         about=about,
         result=get_type_hints(task)["return"],
         example=getattr(view, "EXAMPLE", {}),
-        screen=screen,
         snippet=getattr(view, "snippet", None),
-        settings=_parameters(screen, 2) if screen else (),  # without result and model
+        settings=_parameters(view.screen, 2),  # without result and model
         steps=getattr(view, "STEPS", "windows"),
         invitation=getattr(view, "INVITATION", ""),
     )

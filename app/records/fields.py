@@ -20,8 +20,11 @@ class Field:
         lines: height of its text box; 0 for what is not a text.
         first: whether it is above the other boxes on the page, and so given first on a command
             line.
-        most: a property of the result that limits the number further, for what a screen is given;
-            the widget is drawn only where that leaves a choice.
+        most: what limits the number further on a page: a number, or a property that has it: of
+            the model for a task, of the result for a screen. The widget of a screen is drawn only
+            where that leaves a choice.
+        start: what the page has at first, if not the default.
+        names: choices with their names on the screen, in their order there.
         hint: what an empty text box suggests.
         layer: whether it is a layer of the model, and -1 the input of the first one.
     """
@@ -32,6 +35,8 @@ class Field:
     high: float | None = None
     lines: int = 0
     first: bool = False
-    most: str = ""
+    most: str | float = ""
+    start: float | None = None
+    names: tuple[tuple[str, str], ...] = ()
     hint: str = ""
     layer: bool = False

@@ -86,6 +86,21 @@ class Cut:
 
 
 @dataclass(frozen=True, slots=True)
+class Neighbour:
+    """An entry of the vocabulary that is near a piece.
+
+    Attributes:
+        token: its spelling.
+        id: its row in the word table.
+        cosine: 1 for the same direction.
+    """
+
+    token: str
+    id: int
+    cosine: float
+
+
+@dataclass(frozen=True, slots=True)
 class Calibration:
     """How logits became probabilities: softmax(logits / temperature).
 

@@ -1,9 +1,9 @@
-"""Which faces this process serves beside the pages."""
+"""Which interfaces this process serves beside the pages."""
 
 import threading
 
 PATH = "/gradio"
-"""Where the Gradio face is, below the site's own path."""
+"""Where the Gradio interface is, below the site's own path."""
 
 GRADIO = threading.Event()
 """Set while this process serves it: `streamlit run app.py` does not."""

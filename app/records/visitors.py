@@ -1,4 +1,4 @@
-"""Who sent a request: found by the server in front, told to the faces by two headers."""
+"""Who sent a request: found by the server in front, told to the interfaces by two headers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class Visitor:
 
     @property
     def headers(self) -> dict[str, str]:
-        """What tells the faces behind the gate; they overwrite what a client claims to be."""
+        """What tells the interfaces behind the gate; they overwrite what a client claims to be."""
         return {_VISITOR: self.number, _NETWORK: self.network}
 
 

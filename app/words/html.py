@@ -28,6 +28,7 @@ _CAMEL = {"view-box": "viewBox", "preserve-aspect-ratio": "preserveAspectRatio",
           "pattern-units": "patternUnits", "text-length": "textLength",
           "length-adjust": "lengthAdjust"}  # fmt: skip
 _VOID = frozenset({"br", "hr", "img"})
+_ADDRESSES = frozenset({"href", "src", "srcset"})
 _ATTRIBUTE = re.compile(r"[a-z][a-z0-9-]*")
 # A picture is its own address: a browser draws it without asking anybody for anything.
 _OWN_PICTURE = re.compile(r"data:image/svg\+xml;base64,[A-Za-z0-9+/=]*")
@@ -69,27 +70,38 @@ def tag(name: str, *children: "Html | str", **attributes: str | int | float | No
     """
     if name not in _TAGS:
         raise ValueError(f"<{name}> is not an element this site uses")
-    parts = [name]
+    opening = f"<{name}"
     for key, value in attributes.items():
         attribute = _attribute(key)
-        safe = _OWN_PIXELS if name == "image" else _SAFE_LINK
-        if attribute == "href" and not safe.fullmatch(str(value)):
-            raise ValueError("a link leads neither into this site nor to an https address")
-        if attribute in {"src", "srcset"} and not _OWN_PICTURE.fullmatch(str(value)):
-            raise ValueError("a picture is not part of the page, but would have to be fetched")
+        if attribute in _ADDRESSES:
+            _check_address(name, attribute, str(value))
         if value is not None:
-            parts.append(f'{_CAMEL.get(attribute, attribute)}="{escape(str(value))}"')
-    opening = f"<{' '.join(parts)}>"
-    return Html(opening if name in _VOID else f"{opening}{join(*children).markup}</{name}>")
+            opening += f' {attribute}="{escape(str(value))}"'
+    if name in _VOID:
+        return Html(f"{opening}>")
+    return Html(f"{opening}>{''.join(map(_markup, children))}</{name}>")
+
+
+def _check_address(name: str, attribute: str, value: str) -> None:
+    """Refuse what would lead, or fetch, from elsewhere."""
+    safe = _OWN_PIXELS if name == "image" else _SAFE_LINK
+    if attribute == "href" and not safe.fullmatch(value):
+        raise ValueError("a link leads neither into this site nor to an https address")
+    if attribute in {"src", "srcset"} and not _OWN_PICTURE.fullmatch(value):
+        raise ValueError("a picture is not part of the page, but would have to be fetched")
+
+
+def _markup(child: "Html | str") -> str:
+    return child.markup if type(child) is Html else escape(str(child))
 
 
 @lru_cache(1024)
 def _attribute(key: str) -> str:
-    """Return the name of an attribute; a picture has thousands of the same few."""
+    """Return the name of an attribute as it is written; a picture has thousands of the same few."""
     attribute = key.rstrip("_").replace("_", "-")
     if not _ATTRIBUTE.fullmatch(attribute) or attribute.startswith("on"):
         raise ValueError(f"{attribute!r} is not an attribute this site uses")
-    return attribute
+    return _CAMEL.get(attribute, attribute)
 
 
 def join(*children: "Html | str", by: str = "") -> Html:
@@ -98,12 +110,7 @@ def join(*children: "Html | str", by: str = "") -> Html:
     >>> str(join("x", tag("b", "y"), by=" & "))
     'x &amp; <b>y</b>'
     """
-    separator = escape(by)
-    return Html(
-        separator.join(
-            child.markup if isinstance(child, Html) else escape(child) for child in children
-        )
-    )
+    return Html(escape(by).join(map(_markup, children)))
 
 
 def visible(text: str) -> str:

@@ -1,15 +1,22 @@
 """A matrix: a number for every pair as a cell, deeper for larger ones, with names on two sides."""
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import count
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from app.words.html import Html, tag, visible
+from app.words.pixels import pixels
 
+Floats = NDArray[np.floating[Any]]
 Names = Iterable[tuple[str, str | None]]
 """What lines are called, "" for no name, and the keys that link them (`pictures.linked`)."""
 
 _LIGHT, _DARK = 0.85, 0.58  # depths from which a number is white, on the dark page black
+_DEEP = 0.7  # the same of an image
 _WIDE = 44  # from this width of a cell on, letters have their full size
 
 
@@ -51,15 +58,49 @@ class Matrix:
             for row, (name, keys) in enumerate(names) if name
         ]  # fmt: skip
 
-    def columns(self, names: Names, *, slanted: bool = False) -> list[Html]:
-        """Draw the names on top; slanted ones may be words."""
-        y = self.top - (8 if slanted else 13)
+    def columns(
+        self, names: Names, *, slanted: bool = False, strong: Container[int] = ()
+    ) -> list[Html]:
+        """Draw the names on top; slanted ones may be words, and some may be strong."""
+        y, look = self.top - (8 if slanted else 13), "bx-svg-small" if slanted else self._middle
         middles = (f"{self.left + (n + 0.5) * self.width:.2f}" for n in count())
         return [
             tag("text", visible(name), x=x, y=f"{y:g}", data_at=keys,
-                class_="bx-svg-small" if slanted else self._middle,
+                class_=f"{look} bx-svg-strong" if n in strong else look,
                 transform=f"rotate(-45 {x} {y:g})" if slanted else None)
-            for x, (name, keys) in zip(middles, names, strict=False) if name
+            for n, (x, (name, keys)) in enumerate(zip(middles, names, strict=False)) if name
+        ]  # fmt: skip
+
+    def thinned(self, names: Sequence[str], least: float = 15, kept: Container[int] = ()) -> Names:
+        """Leave out the names that have no room: one needs so many units, or is to be kept."""
+        step = -int(-least // self.width)
+        return [(name if n in kept or n % step == 0 else "", None) for n, name in enumerate(names)]
+
+    def image(
+        self, depths: Floats, printed: Sequence[Sequence[str]] = (), deep: str = "bx-svg-deep"
+    ) -> list[Html]:
+        """Draw all cells as one image in a frame, with their numbers.
+
+        Args:
+            depths: (rows, columns), from -1 to 1; blue above 0, vermilion below.
+            printed: the numbers, "" for none; () for no numbers at all.
+            deep: the class of a number on a deep colour.
+        """
+        size = depths.shape[1] * self.width, depths.shape[0] * self.height
+        shown = np.nan_to_num(depths).astype(np.float32)
+        place = {"x": self.left, "y": self.top, "width": size[0], "height": size[1]}
+        frame = {name: f"{at:.6g}" for name, at in place.items()}
+        return [
+            pixels(shown, **place),
+            tag("rect", **frame, class_="bx-svg-frame"),
+            *(
+                tag("text", each, x=f"{self.left + (column + 0.5) * self.width:.1f}",
+                    y=f"{self.top + (row + 0.5) * self.height:g}",
+                    class_="bx-svg-middle bx-svg-small"
+                    + (f" {deep}" if abs(shown[row, column]) >= _DEEP else ""))
+                for row, texts in enumerate(printed)
+                for column, each in enumerate(texts) if each
+            ),
         ]  # fmt: skip
 
     def cell(

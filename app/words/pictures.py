@@ -8,13 +8,15 @@ Colours are CSS variables of `assets/site.css`; wherever colour distinguishes th
 a dash or a word does so too.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 
 import pandas as pd
 
-from app.words.html import Html, join, tag, visible
+from app.words.format import shortened
+from app.words.html import Html, tag, visible
+from app.words.panel import Panel
 
 WIDE, NARROW = 760, 380
 """Widths in units of the drawing, which are pixels while the picture has its natural size."""
@@ -24,6 +26,7 @@ ROWS = 200
 
 _BAR, _GAP = 24, 10
 _TRACK = 20
+_TOLD = 12  # rows that the words of a picture name
 _LETTER = 8.6  # mean width of a letter of 17 pixels
 
 
@@ -48,16 +51,52 @@ class Picture:
     live: bool = False
 
 
-def picture(name: str, draw: Callable[[int], Html], *, alt: str, table: pd.DataFrame) -> Picture:
+Rows = pd.DataFrame | Mapping[str, object] | Iterable[Sequence[object] | Mapping[str, object]]
+"""What was drawn: rows, or columns by their names."""
+
+
+def picture(
+    name: str,
+    draw: Callable[[int], Html],
+    *,
+    table: Rows,
+    columns: Sequence[str] = (),
+    alt: str = "",
+    title: str = "",
+) -> Picture:
     """Draw a picture for wide and narrow screens.
 
     Args:
         name: a file name without extension.
         draw: draws it for a width (`WIDE` or `NARROW`); returns an `svg` element.
-        alt: what it shows, in words.
         table: the numbers drawn.
+        columns: the names of their columns, if the numbers are rows.
+        alt: what it shows, in words; if empty, `title` and the rows.
+        title: what the rows are, for a picture without words of its own.
     """
-    return Picture(name, draw(WIDE), draw(NARROW), alt, table)
+    frame = listed(table, columns)
+    return Picture(name, draw(WIDE), draw(NARROW), alt or told(title, frame), frame)
+
+
+def listed(rows: Rows, columns: Sequence[str] = ()) -> pd.DataFrame:
+    """Return rows as a table."""
+    if isinstance(rows, pd.DataFrame | Mapping):
+        return pd.DataFrame(rows, columns=list(columns) or None)
+    return pd.DataFrame(list(rows), columns=list(columns) or None)
+
+
+def told(title: str, table: pd.DataFrame) -> str:
+    """Tell the first rows of a table: the first word of each, and its last number.
+
+    >>> told("Cosines", listed([(1, "cat", 0.5), (2, "dog", 0.25)], ["rank", "piece", "cosine"]))
+    'Cosines: cat 0.50, dog 0.25.'
+    """
+    numbers = table.select_dtypes("number").columns
+    words = table.columns.difference(numbers, sort=False)
+    first = table[:_TOLD][[*words[:1], *numbers[-1:]]].itertuples(index=False)
+    said = (" ".join(f"{c:.2f}" if isinstance(c, float) else str(c) for c in row) for row in first)
+    more = f" and {len(table) - _TOLD:,} more" if len(table) > _TOLD else ""
+    return f"{title}: {', '.join(said)}{more}."
 
 
 def figure(shown: Picture) -> Html:
@@ -124,10 +163,11 @@ def data_table(table: pd.DataFrame, name: str) -> Html:
     """
     links = list(table["at"]) if "at" in table else [None] * len(table)
     columns = [column for column in table.columns if column != "at"]
+    values = (table[column].tolist() for column in columns)  # rows of pandas take as long again
     head = tag("tr", *(tag("th", str(column), scope="col") for column in columns))
     body = (
         tag("tr", *(_cell(value) for value in row), data_at=at)
-        for at, row in zip(links, table[columns].itertuples(index=False), strict=True)
+        for at, row in zip(links, zip(*values, strict=True), strict=True)
     )
     return tag(
         "table", tag("thead", head), tag("tbody", *body), class_="bx-numbers", data_name=name
@@ -156,19 +196,14 @@ def bars(
     letters = max(4, min(18, max(map(len, names), default=0)))
     left, right = letters * 10 + 12, 84
     room = width - left - right
-    rows: list[Html] = []
+    panel = Panel.of_units(width, 1)
     for number, (name, value, text) in enumerate(zip(names, values, printed, strict=True)):
         y = number * (_BAR + _GAP)
-        length = bar_length(value / top, room)
-        mark = bool(marked) and marked[number]
-        label = name if len(name) <= letters else f"{name[: letters - 1]}…"
-        middle = y + _BAR / 2
-        rows += [
-            tag("text", visible(label), x=left - 10, y=middle, class_="bx-svg-name"),
-            _bar(left, y, length, _BAR, marked=mark),
-            tag("text", text, x=f"{left + length + 8:.2f}", y=middle, class_="bx-svg-value"),
-        ]  # fmt: skip
-    return svg(width, len(values) * (_BAR + _GAP), *rows)
+        end = left + bar_length(value / top, room)
+        panel.text(left - 10, y + _BAR / 2, shortened(name, letters), class_="bx-svg-name")
+        panel.span((left, end), (y, y + _BAR), class_=_look(marked, number))
+        panel.text(end + 8, y + _BAR / 2, text, class_="bx-svg-value")
+    return svg(width, len(values) * (_BAR + _GAP), *panel.drawn)
 
 
 def captioned_bars(
@@ -189,23 +224,16 @@ def captioned_bars(
         marked: bars to highlight with another colour and hatching; none if empty.
     """
     room = width - max(map(len, printed), default=0) * _LETTER - 16
-    rows: list[Html] = []
-    y = 0.0
+    panel, y = Panel.of_units(width, 1), 0
     for number, (name, value) in enumerate(zip(names, values, strict=True)):
-        lines = _lines(name, int(width / _LETTER))
-        for line in lines:
-            rows.append(tag("text", line, x=0, y=f"{y + 11:g}"))
+        for line in _lines(name, int(width / _LETTER)):
+            panel.text(0, y + 11, line, class_=None)
             y += 23
-        length = bar_length(value, room)
-        mark = bool(marked) and marked[number]
-        rows += [
-            tag("rect", x=0, y=f"{y:g}", width=f"{room:.2f}", height=_TRACK, class_="bx-svg-track"),
-            _bar(0, y, length, _TRACK, marked=mark),
-            tag("text", printed[number], x=f"{room + 10:.2f}", y=f"{y + _TRACK / 2:g}",
-                class_="bx-svg-value"),
-        ]  # fmt: skip
+        panel.span((0, room), (y, y + _TRACK), class_="bx-svg-track")
+        panel.span((0, bar_length(value, room)), (y, y + _TRACK), class_=_look(marked, number))
+        panel.text(room + 10, y + _TRACK / 2, printed[number], class_="bx-svg-value")
         y += _TRACK + 14
-    return svg(width, max(1, y - 10), *rows)
+    return svg(width, max(1, y - 10), *panel.drawn)
 
 
 def bar_length(share: float, room: float) -> float:
@@ -213,12 +241,9 @@ def bar_length(share: float, room: float) -> float:
     return max(1.5, room * min(1.0, share)) if share > 0 else 0.0
 
 
-def _bar(x: float, y: float, length: float, height: float, *, marked: bool) -> Html:
-    """Draw one bar."""
-    return tag(
-        "rect", x=f"{x:g}", y=f"{y:g}", width=f"{length:.2f}", height=f"{height:g}",
-        class_="bx-svg-mark" if marked else "bx-svg-bar",
-    )  # fmt: skip
+def _look(marked: Sequence[bool], number: int) -> str:
+    """Return the class of a bar."""
+    return "bx-svg-mark" if marked and marked[number] else "bx-svg-bar"
 
 
 def _lines(text: str, letters: int) -> list[str]:
@@ -243,6 +268,27 @@ def svg(width: float, height: float, *children: Html) -> Html:
     )  # fmt: skip
 
 
+def beside(
+    width: float, high: float, plots: Iterable[Callable[[float], Sequence[Html]]], gap: float = 16
+) -> Html:
+    """Draw two plots beside each other; on a narrow screen, below each other.
+
+    Args:
+        width: of the drawing.
+        high: height of a plot.
+        plots: draw one for a width, at the upper left corner.
+        gap: between them.
+    """
+    wide = width > (WIDE + NARROW) / 2
+    room = (width - gap) / 2 if wide else width
+    step = (room + gap, 0) if wide else (0, high + 16)
+    drawn = [
+        tag("g", *draw(room), transform=f"translate({n * step[0]:g} {n * step[1]:g})")
+        for n, draw in enumerate(plots)
+    ]
+    return svg(width, high if wide else len(drawn) * (high + 16) - 16, *drawn)
+
+
 def linked(pieces: Sequence[int], *, text: int = 0) -> str:
     """Return the keys that link a place on the page to pieces of a text.
 
@@ -264,4 +310,4 @@ def _cell(value: object) -> Html:
         return tag("td", f"{value:.4g}", data_value=f"{value:.8g}")
     if isinstance(value, int):
         return tag("td", f"{value:,}", data_value=str(value))
-    return tag("td", join(visible(str(value))))
+    return tag("td", visible(str(value)))

@@ -78,8 +78,8 @@ function scaleOf(data, style) {
 // What is left of the screen below the top of the picture; a phone scrolls instead.
 function roomBelow(scroll, width) {
   if (window.innerWidth < 640) return width * 1.6;
-  const main = document.querySelector('[data-testid="stMain"]');
-  const top = scroll.getBoundingClientRect().top + (main ? main.scrollTop : window.scrollY);
+  let top = scroll.getBoundingClientRect().top; // and how far what is around it has been scrolled
+  for (let at = scroll.parentNode; at; at = at.parentNode ?? at.host) top += at.scrollTop ?? 0;
   return Math.max(300, window.innerHeight - top - 60);
 }
 

@@ -67,8 +67,8 @@ function build(root) {
 // The height of a word: all fit on the screen, unless they would be too small to read.
 function tallness(scroll, count) {
   const letter = parseFloat(getComputedStyle(document.documentElement).fontSize);
-  const main = document.querySelector('[data-testid="stMain"]');
-  const top = scroll.getBoundingClientRect().top + (main ? main.scrollTop : window.scrollY);
+  let top = scroll.getBoundingClientRect().top; // and how far what is around it has been scrolled
+  for (let at = scroll.parentNode; at; at = at.parentNode ?? at.host) top += at.scrollTop ?? 0;
   const room = Math.max(300, window.innerHeight - top - 2.5 * letter);
   return Math.max(Math.round(0.8 * letter), Math.floor(Math.min(1.6 * letter, room / count)));
 }

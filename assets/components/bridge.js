@@ -17,6 +17,19 @@
 // Components in a shadow root share the light through the document's event "bx-at" (detail: keys).
 // A page saved as a file contains this script as well; there is no Python behind it.
 
+// What Streamlit calls its elements. No name is documented: tests/app/compat/test_streamlit_compat.py
+// looks for each of them in Streamlit's page.
+const STREAMLIT = {
+  menu: '[data-testid="stSidebarNavItems"]',
+  menuLink: '[data-testid="stSidebarNavLink"]',
+  closeMenu: '[data-testid="stSidebarCollapseButton"] button',
+  menuKey: "stSidebarCollapsed-",
+  unfolded: '[data-testid="stPopoverBody"]',
+  unfoldedButton: '[data-testid="stPopoverBody"] [data-testid="stButton"]',
+  fold: '[data-testid="stPopover"] button[aria-expanded="true"]',
+  dialog: '[data-testid="stDialog"]',
+};
+
 const site = (window.bxSite ??= installed());
 
 export default function ({ data, setTriggerValue }) {
@@ -52,8 +65,8 @@ function clicked(event) {
   if (target?.dataset.pick) pick(target);
   else if (target?.dataset.save) save(target);
   else if (target?.dataset.copy) copyAddress(target);
-  if (event.target.closest?.('[data-testid="stSidebarNavLink"]')) closeMenu();
-  if (event.target.closest?.('[data-testid="stPopoverBody"] [data-testid="stButton"]')) fold();
+  if (event.target.closest?.(STREAMLIT.menuLink)) closeMenu();
+  if (event.target.closest?.(STREAMLIT.unfoldedButton)) fold();
 }
 
 function pick(target) {
@@ -134,7 +147,7 @@ function say(event) {
 function escape(target) {
   endPresenting();
   if (target.closest?.('input, textarea, [role="dialog"], [role="listbox"]')) return;
-  if (document.querySelector('[data-testid="stPopoverBody"], [data-testid="stDialog"]')) return;
+  if (document.querySelector(`${STREAMLIT.unfolded}, ${STREAMLIT.dialog}`)) return;
   document.querySelector("[data-escape]")?.click();
 }
 
@@ -315,7 +328,7 @@ function endPresenting() {
 }
 
 function toTop() {
-  document.querySelector('[data-testid="stMain"]')?.scrollTo(0, 0);
+  for (let at = document.querySelector(".st-key-bx-bridge"); at; at = at.parentElement) at.scrollTop = 0;
 }
 
 async function copyAddress(button) {
@@ -341,7 +354,7 @@ async function copyText(text) {
 // Streamlit puts the parts of a phone's menu into a list whose entries are not its own. Screen
 // readers are told of named groups instead.
 function nameMenu() {
-  const list = document.querySelector('[data-testid="stSidebarNavItems"]:has(li:not([role]))');
+  const list = document.querySelector(`${STREAMLIT.menu}:has(li:not([role]))`);
   if (!list) return;
   for (const node of [list, ...list.querySelectorAll("li")]) node.role = "presentation";
   for (const part of list.querySelectorAll(":scope > div")) {
@@ -352,7 +365,7 @@ function nameMenu() {
 
 // What unfolds over the page folds up after a choice in it: it would cover the answer or a dialog.
 function fold() {
-  const open = document.querySelector('[data-testid="stPopover"] button[aria-expanded="true"]');
+  const open = document.querySelector(STREAMLIT.fold);
   setTimeout(() => open?.click());
 }
 
@@ -361,7 +374,7 @@ function forgetMenu() {
   if (window.innerWidth >= 768) return;
   try {
     for (const key of Object.keys(localStorage)) {
-      if (key.startsWith("stSidebarCollapsed-")) localStorage.setItem(key, "true");
+      if (key.startsWith(STREAMLIT.menuKey)) localStorage.setItem(key, "true");
     }
   } catch {} // a browser that keeps nothing for frames
 }
@@ -369,6 +382,6 @@ function forgetMenu() {
 // On a phone the menu lies over the page; a choice closes it.
 function closeMenu() {
   if (window.innerWidth < 768) {
-    document.querySelector('[data-testid="stSidebarCollapseButton"] button')?.click();
+    document.querySelector(STREAMLIT.closeMenu)?.click();
   }
 }

@@ -1,4 +1,4 @@
-"""Every feature is declared, so that every face can be made from the declaration."""
+"""Every feature is declared, so that every interface can be made from the declaration."""
 
 import re
 from collections.abc import Iterator
@@ -15,12 +15,11 @@ from app.records.fields import Field
 from app.settings import ROOT
 from app.words.report import Report
 from bert_core.errors import InputError
-from tests.made_up import VALUES, registered
+from tests.made_up import needed, registered
 
 NAMES = [each.feature.slug for each in all_declared()]
 
 PAGES_ONLY = {
-    "replay": "the look-ups of every word, step by step: drawings to click",
     "other_models": "the names in a box of the page",
     "ranked_heads": "the answer of `attention` ranks all heads; the page sorts them in other ways",
     "compare_head": "a head beside its stored means, which are the same for every text",
@@ -33,14 +32,15 @@ PAGES_ONLY = {
     "head_notes": "of the head that is pointed at",
     "cell_path": "of the cell that is clicked; `attention_cell` has the same arithmetic",
     "lens_paths": "ranks of a few words; the answer has the first word of each layer",
+    "one_story": "the method that is shown; `why` compares it with the others",
     "cancel": "computes nothing",
     "duels": "runs for minutes, with progress: `python -m benchmarks.workbench` writes the table",
     "verify_model": "runs for seconds: `python -m bert_core verify` does the same",
 }
-"""What only the Streamlit pages compute, and why no other face does."""
+"""What only the Streamlit pages compute, and why no other interface does."""
 
 RESERVED = {"model", "json", "html", "help", "task", "engine"}
-"""Names that the faces themselves use."""
+"""Names that the interfaces themselves use."""
 
 
 @pytest.fixture
@@ -79,7 +79,10 @@ def test_every_example_can_be_given_to_the_tasks_of_its_page(slug: str) -> None:
 
 def test_what_a_page_computes_is_in_every_face_or_named_here() -> None:
     pages = [*(ROOT / "pages").glob("*.py"), *(ROOT / "app/faces/streamlit/features").glob("*.py")]
+    views = [*(ROOT / "app/features").glob("*/view*.py")]
     used = {name for path in pages for name in re.findall(r"(\w+)\(", path.read_text("utf-8"))}
+    asked = r"Computed\(\s*\"(\w+)\""
+    used |= {name for path in views for name in re.findall(asked, path.read_text("utf-8"))}
     tasks = [each.task for each in all_declared()]
     offered = {name for task in tasks for name in (task.__name__, *task.__code__.co_names)}
     assert (used & asking_the_model()) - offered == set(PAGES_ONLY)
@@ -91,7 +94,8 @@ def asking_the_model() -> set[str]:
     for path in (ROOT / "app" / "features").glob("*/task*.py"):
         module = import_module(f"app.features.{path.parent.name}.{path.stem}")
         for name, function in getmembers(module, isfunction):
-            if not name.startswith("_") and [*signature(function).parameters][:1] == ["engine"]:
+            own = function.__module__ == module.__name__ and not name.startswith("_")
+            if own and [*signature(function).parameters][:1] == ["engine"]:
                 found.add(name)
     return found
 
@@ -165,8 +169,7 @@ def test_a_box_of_one_line_takes_the_first_line_of_an_example() -> None:
 @pytest.mark.parametrize("slug", NAMES)
 def test_every_task_writes_a_report(slug: str, tiny_engine: Engine) -> None:
     found = declared(slug)
-    given = {each.name: VALUES[each.name] for each in found.parameters if each.required}
-    report: Report = found.report(found.run(tiny_engine, given))
+    report: Report = found.screen(found.run(tiny_engine, needed(found))).report()
     assert report.headline.endswith((".", "”")) and "<" not in report.headline
     assert any(block.markup for block in report.drawn())
     pictures = [block for block in report.blocks if not hasattr(block, "markup")]
