@@ -15,7 +15,8 @@ from app.engine.models import Engine
 from app.engine.models.fit import Severity, misfits
 from app.features.attention.task import attention
 from app.features.attention.view_text import goes
-from app.features.fill_mask.task import fill_mask, mask_word
+from app.features.fill_mask.result import mask_word
+from app.features.fill_mask.task import fill_mask
 from app.features.ner.task import ner
 from app.features.next_sentence.result import IS_NEXT, IS_RANDOM
 from app.features.next_sentence.task import next_sentence

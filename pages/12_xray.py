@@ -53,7 +53,8 @@ from app.features.xray.task_zoom import cell_path, head_notes
 from app.words.blocks import line
 from app.words.html import join
 from app.words.notes import gaps_note
-from app.words.report import Block, Report
+from app.words.report import Block
+from app.words.screen import Screen
 
 _CANCELLED = "_xray_cancelled"
 
@@ -130,9 +131,9 @@ def draw(page: Page) -> None:
         switchboard(result, ranked(ranking), head_notes(page.engine, result))
     shown = tabs(page, result, ranking)
 
-    def on_paper() -> Report:
-        report = view.report(result, head, ranking)
-        return replace(report, blocks=(*report.blocks, *shown))
+    def on_paper() -> Screen:
+        screen = view.screen(result, head=head, ranking=ranking)
+        return replace(screen, parts=(*screen.parts, *shown))
 
     page.finish(
         on_paper,

@@ -85,6 +85,6 @@ with page_shell(SLUG) as page:
                 with tab, guarded():
                     draw()
         page.finish(
-            lambda: view.report(result),
+            lambda: view.screen(result),
             lambda: view.snippet(result, page.engine.provenance.name),
         )

@@ -23,9 +23,12 @@ with page_shell(SLUG) as page:
     with page.settings, st.expander("Settings", key="set", bind="query-params"):
         baseline = choose("Integrated gradients compare with", BASELINES, key="baseline")
         operator = choose("Pieces are hidden by", view.OPERATORS, key="operator")
-    result = explain(page, of, text, pair, baseline=baseline, operator=operator)
-    if result is not None:
-        shown = result
+    found = explain(page, of, text, pair, baseline=baseline, operator=operator)
+    if found is not None:
+        reasons = found
         page.finish(
-            lambda: view.report(shown), lambda: view.snippet(shown), text=text, text_pair=pair
+            lambda: view.screen(reasons.whole()),
+            lambda: view.snippet(reasons.shown),
+            text=text,
+            text_pair=pair,
         )

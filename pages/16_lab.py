@@ -130,4 +130,4 @@ with page_shell(SLUG) as page:
         else:
             make = partial(texts, run.start.settings)
             offer_file("What the Python reads", "Texts (TXT)", make, "corpus.txt")
-        page.finish(partial(view.report, run), partial(str, run.python))
+        page.finish(partial(view.screen, run), partial(str, run.python))

@@ -32,12 +32,13 @@ from app.features.attention.result_views import (
 from app.features.attention.task import attention, in_words
 from app.features.attention.task_cell import cell_arithmetic
 from app.features.attention.task_habits import compare_head, ranked_heads
-from app.features.attention.view import report
+from app.features.attention.view import screen
 from app.words.blocks import line
 from app.words.html import join
 from app.words.notes import cut_note, gaps_note
 from app.words.pictures import Picture, numbers
-from app.words.report import Block, Report
+from app.words.report import Block
+from app.words.screen import Screen
 
 SLUG = "attention"
 
@@ -122,15 +123,15 @@ def draw_shares() -> None:
     show_html(numbers(view.shares_table(shares), "attention-between-texts"))
 
 
-def on_paper() -> Report:
-    """Write what is shown as a report, with the pinned cell and the shares of two texts."""
+def on_paper() -> Screen:
+    """Say what is shown, with the pinned cell and the shares of two texts."""
     more: list[Block] = []
     if cell is not None and len(heads.places) == 1:
         found = cell_arithmetic(page.engine, result, heads.places[0], *cell)
         more += [cells.steps(found), cells.products(found)]
     if result.is_pair:
         more.append(view.shares_line(group_shares(result, large)))
-    return report(shown, large, grid=grid, ranked=ranked, common=common, log=log, more=more)
+    return screen(shown, view=large, grid=grid, ranked=ranked, common=common, log=log, more=more)
 
 
 with page_shell(SLUG) as page:

@@ -27,7 +27,7 @@ from app.features.qa import view_text as view
 from app.features.qa.result import QaResult
 from app.features.qa.task import LEVEL, MOST_SCORE, SINGLE, WHOLE, qa, questions
 from app.features.qa.task_suggested import suggested
-from app.features.qa.view import report
+from app.features.qa.view import screen
 from app.words.pictures import numbers
 
 SLUG = "qa"
@@ -103,7 +103,7 @@ def draw(page: Page) -> None:
                 show_picture(charts.coverage(result))
             show_html(view.coverage_note(result))
     page.finish(
-        lambda: report(result),
+        lambda: screen(result),
         lambda: view.snippet(result),
         text=passage,
         text_pair=result.question,

@@ -133,4 +133,4 @@ with page_shell("model_card") as shell:
         show_html(facts(known, "What this model is"))
     with right:
         draw_tabs(shell, found, verdict)
-    shell.finish(lambda: view.report(found), lambda: view.snippet(shell.engine.provenance.name))
+    shell.finish(lambda: view.screen(found), lambda: view.snippet(shell.engine.provenance.name))

@@ -1,4 +1,4 @@
-"""Every way to reach the tasks, one room each; no face imports another, all may use `paper`.
+"""Every way to reach the tasks: interfaces that import nothing of each other; all may use `paper`.
 
 >>> from app.faces import ask
 >>> answer = ask("tokenizer", "Unbelievable!")
@@ -8,8 +8,8 @@
 - `paper/`: asking a task, and its answer as JSON, as a file that opens offline, a notebook, text.
 - `terminal.py`: `python -m app TASK TEXT`.
 - `streamlit/`: the pages.
-- `gradio/`: the second face.
-- `api/`: the face for programs.
+- `gradio/`: the Gradio interface.
+- `api/`: the interface for programs.
 - `recorded/`: every example with its results as plain files.
 """
 

@@ -16,7 +16,7 @@ from app.faces.paper.arguments import Parser
 
 if TYPE_CHECKING:
     from app.declared import Declared, Parameter
-    from app.faces.paper.answers import Answer
+    from app.faces.paper.answers import Written
 
 LISTED = Path(__file__).with_name("terminal.json")
 """What is said of the tasks; see `listed`."""
@@ -38,6 +38,14 @@ def main(arguments: Sequence[str]) -> int:
     if task is None:
         _print(parser.format_help())
         return 0
+    from app.faces.paper.opening import opening
+
+    with opening(given["model"]):
+        return _answered(task, given)
+
+
+def _answered(task: str, given: dict[str, Any]) -> int:
+    """Print the answer of a task; return the exit status."""
     from app.faces.paper.answers import ask
     from bert_core.errors import BertError, InputError
 
@@ -72,7 +80,7 @@ def _text_of(value: object) -> object:
         ) from None
 
 
-def _json(answer: "Answer") -> str:
+def _json(answer: "Written") -> str:
     return json.dumps(answer.json(), ensure_ascii=False, allow_nan=False) + "\n"
 
 

@@ -128,7 +128,7 @@ def test_after_its_end_nothing_is_written() -> None:
     assert out.getvalue() == ""
 
 
-def test_a_log_that_nobody_reads_any_more_harms_nobody() -> None:
+def test_a_closed_log_breaks_nothing() -> None:
     log, out = log_of()
     out.close()
     log.handle(record("app"))

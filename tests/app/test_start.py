@@ -14,9 +14,9 @@ import httpx
 import pytest
 
 from app.engine.models.copies import downloads_folder
-from app.server import start as server
+from app.server import model as server
 from app.server.listening import listener
-from app.server.start import bring_model, open_first, warm_up
+from app.server.model import bring_model, open_first, warm_up
 from bert_core.errors import ConfigError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -178,7 +178,9 @@ def test_what_a_killed_server_left_of_downloads_is_removed_at_the_start(
     ],
     ids=["SIGINT", "SIGTERM"],
 )
-@pytest.mark.parametrize("script", ["app.py", "gradio_app.py"])
+@pytest.mark.parametrize(
+    "script", ["app.py", pytest.param("gradio_app.py", marks=pytest.mark.slow)]
+)
 def test_a_signal_is_one_line_and_a_status(
     script: str, number: signal.Signals, left: int, says: str, serving: bool
 ) -> None:

@@ -1,4 +1,4 @@
-"""A model saved by today's `transformers` opens in every face."""
+"""A model saved by today's `transformers` opens in every interface."""
 
 import json
 import os
@@ -15,12 +15,13 @@ from streamlit.testing.v1 import AppTest
 from tokenizers import Tokenizer
 
 from app.declared import declared
+from app.declared.answers import answer, engine_of
 from app.engine.models import Engine
 from app.engine.models.facts import read_facts
 from app.faces import ask
 from app.faces.gradio.widgets import model_choices
 from app.faces.gradio.written import write
-from app.faces.paper.answers import answer, engine_of
+from app.faces.paper.answers import written
 from app.faces.recorded.writing import record
 from bert_core import BertForPreTraining, BertTokenizer
 from bert_core.__main__ import main as library
@@ -105,9 +106,11 @@ def test_the_second_face_and_its_endpoints_open_it(shelf: str) -> None:
     assert (shelf, shelf) in model_choices()
     shown = write(declared("fill_mask"), {"text": TEXT}, shelf)
     assert "bx-result" in str(shown.markup) and shown.json["slots"]
-    assert answer(declared("fill_mask"), engine_of(shelf), {"text": TEXT}).json() == shown.json
+    found = answer(declared("fill_mask"), engine_of(shelf), {"text": TEXT})
+    assert written(found).json() == shown.json
 
 
+@pytest.mark.slow
 def test_the_recorded_site_is_made_with_it(todays_folder: Path, tmp_path: Path) -> None:
     record(Engine(str(todays_folder)), tmp_path / "site", "2026-11-23", lambda _: None)
     assert todays_folder.name in (tmp_path / "site" / "index.html").read_text(encoding="utf-8")

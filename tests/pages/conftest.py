@@ -5,9 +5,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from streamlit.runtime.state.session_state import STREAMLIT_INTERNAL_KEY_PREFIX
 from streamlit.testing.v1 import AppTest
 
+from tests.compat.streamlit import events_of, run_with, widget_states
 from tests.drawings import pictures, words
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -69,13 +69,13 @@ class Visit:
             for each in self.at.get("bidi_component")
             if each.proto.component_name.endswith(".bridge")
         )
-        states = self.at._tree.get_widget_states()
+        states = widget_states(self.at)
         event = {"event": "pick", "value": {"name": name, "value": value}}
         states.widgets.add(
-            id=f"{STREAMLIT_INTERNAL_KEY_PREFIX}_{bridge.id}__events",
+            id=events_of(bridge.id),
             json_trigger_value=json.dumps([event]),
         )
-        self.at._run(states)
+        run_with(self.at, states)
         assert [error.value for error in self.at.exception] == []
         return self
 

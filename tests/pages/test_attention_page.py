@@ -166,13 +166,6 @@ def test_the_address_sets_every_control() -> None:
     assert grid["common"] is True and grid["log"] is True
 
 
-def test_an_address_with_nonsense_falls_back_to_the_defaults() -> None:
-    at = opened(layer="77", head="x", view="<b>", part="C to D", floor="9", heads="9.9", cell="a.b")
-    assert title(at) == "Layer 0, head 0"
-    assert drawn(at)["attention_heatmap"]["cell"] is None
-    assert not at.warning and not at.error
-
-
 def test_choosing_a_head_and_the_mean() -> None:
     at = opened(text="the cat sat")
     choice(at, "layer").set_value(1).run()
@@ -283,24 +276,6 @@ def test_every_picture_can_be_saved(which: str) -> None:
     assert [label for label in labels if "Matrix" in label or label == "LaTeX"] == [
         "Matrix (CSV)", "Matrix (JSON)", "LaTeX",
     ]  # fmt: skip
-
-
-@pytest.mark.parametrize("number", range(len(examples("attention"))))
-def test_every_example_is_drawn(number: int) -> None:
-    at = opened(text="x")
-    at.button(key=f"_example_{number}").click().run()
-    row = examples("attention")[number]
-    assert at.text_area(key="text").value == row.values["text"]
-    assert row.note
-    assert not at.exception and not at.error
-    assert {"attention_grid", "attention_heatmap"} <= set(drawn(at))
-
-
-@pytest.mark.parametrize("text", ["", "  ", "\u200b\x02"])
-def test_an_empty_text_is_met_with_a_friendly_warning(text: str) -> None:
-    at = asked(text)
-    assert "Write a word or pick an example" in at.warning[0].value
-    assert not drawn(at)
 
 
 def test_nasty_texts_reach_the_components_as_data_only(nasty: str) -> None:

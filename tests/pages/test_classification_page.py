@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from app.catalog import examples
 from app.engine.models import Engine
 from app.features.classification import view as view
 from app.features.classification.task import classification
@@ -31,40 +30,12 @@ def use_labels(folder: Path, monkeypatch: pytest.MonkeyPatch, **settings: Any) -
     return Engine(str(folder))
 
 
-def test_the_first_example_is_answered_at_once(visit: Visit) -> None:
-    page = visit(PAGE)
-    assert page.at.text_area(key="text").value == examples("classification")[0].values["text"]
-    assert ANSWER in page.markup and page.warnings == page.errors == ""
-
-
 def test_the_page_shows_the_tasks_own_numbers(visit: Visit, tiny_engine: Engine) -> None:
     page = visit(PAGE, text="the cat", text_pair="a dog")
     result = classification(tiny_engine, "the cat", "a dog")
     shares = [result.scores[number] for number in result.ranking]
     assert printed(page.pictures["classification"]) == [view.percent(each) for each in shares]
     assert str(view.verdict(result)) in page.markup
-
-
-@pytest.mark.parametrize("number", range(len(examples("classification"))))
-def test_every_example_gives_an_answer(visit: Visit, number: int) -> None:
-    page = visit(PAGE, text="x", text_pair="y")
-    page.at.button(key=f"_example_{number}").click()
-    page.run()
-    row = examples("classification")[number]
-    assert page.at.text_area(key="text").value == row.values["text"]
-    assert page.at.text_area(key="text_pair").value == ""
-    assert page.warnings == page.errors == "" and ANSWER in page.markup
-
-
-def test_an_empty_box_is_met_with_an_invitation(visit: Visit) -> None:
-    page = visit(PAGE).type("  ")
-    assert "Write a text" in page.at.info[0].value and ANSWER not in page.markup
-
-
-def test_nasty_texts_are_answered_and_never_become_markup(visit: Visit, nasty: str) -> None:
-    page = visit(PAGE).type(f"a {nasty}").type(f"{nasty} b", key="text_pair")
-    shown = page.markup + "".join(page.pictures.values())
-    assert ANSWER in shown and "<script" not in shown and "<img" not in shown
 
 
 def test_a_long_text_says_what_was_cut(visit: Visit) -> None:
@@ -117,11 +88,3 @@ def test_labels_without_names_are_announced(
     use_labels(tmp_path / "nameless", monkeypatch, num_labels=5)
     page = visit(PAGE, text="the cat")
     assert "LABEL_0 to LABEL_4" in page.words and ANSWER in page.markup
-
-
-def test_an_untrained_head_is_announced_before_any_number(
-    visit: Visit, headless_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("BERT_EXPLORER_MODEL", str(headless_folder))
-    page = visit(PAGE, text="the cat")
-    assert "no trained weights" in page.markup and ANSWER not in page.markup

@@ -1,12 +1,14 @@
 """Test empty parameters in addresses (`?layer=`): no choice, but a valid, empty text."""
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import pytest
 
 from app.catalog import FEATURES
 from app.declared.carried import TEXT_KEYS
+from tests.pages.conftest import Visit
 
 # Addresses that make a page draw all its widgets; several where some widgets exclude others.
 # A page that is not listed always draws all of them.
@@ -30,6 +32,12 @@ def bundled_model(tiny_model: object, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("BERT_EXPLORER_MODEL")
 
 
+@cache
+def usual(script: str, **address: str) -> Any:
+    """A page as it is at an address of which nothing is left out; opened once."""
+    return Visit(script, **address)
+
+
 def bound(page: Any) -> dict[str, str]:
     """Return the kind of each widget whose value is in the address, by its parameter."""
     widgets = [node for node in page.at.main if getattr(node, "proto", None) is not None]
@@ -45,8 +53,8 @@ def is_text(kind: str) -> bool:
 def test_an_empty_choice_gives_the_default(
     visit: Callable[..., Any], script: str, address: dict[str, str]
 ) -> None:
-    usual = visit(script, **address)
-    widgets = bound(usual)
+    before = usual(script, **address)
+    widgets = bound(before)
     assert {"model", *address} <= set(widgets)
     # An empty model name in an address is reported to the visitor, see test_picker.py.
     choices = [
@@ -56,28 +64,29 @@ def test_an_empty_choice_gives_the_default(
     ]
     empty = visit(script, **address, **dict.fromkeys(choices, ""))
     assert (empty.errors, empty.warnings) == ("", "")
-    assert empty.markup == usual.markup
+    assert empty.markup == before.markup
     for key in choices:
-        assert empty.at.session_state[key] == usual.at.session_state[key], key
+        assert empty.at.session_state[key] == before.at.session_state[key], key
 
 
+@pytest.mark.slow  # one by one: the test above has them together
 @pytest.mark.parametrize(("script", "address"), CASES)
 def test_no_empty_parameter_breaks_a_page(
     visit: Callable[..., Any], script: str, address: dict[str, str]
 ) -> None:
-    for key in bound(visit(script, **address)):
+    for key in bound(usual(script, **address)):
         assert visit(script, **{**address, key: ""}).errors == "", key
 
 
 TEXTS = {*TEXT_KEYS, "lines"}  # kept for each page, or the same text box on every page
 
 
-def test_pages_that_share_a_key_mean_the_same_by_it(visit: Callable[..., Any]) -> None:
+def test_pages_that_share_a_key_mean_the_same_by_it() -> None:
     """A value stays when the visitor changes pages, and so it must suit the next page."""
     kinds: dict[str, set[str]] = {}
     for row in FEATURES:
         for address in ADDRESSES.get(row.slug, [{}]):
-            for key, kind in bound(visit(row.page, **address)).items():
+            for key, kind in bound(usual(row.page, **address)).items():
                 kinds.setdefault(key, set()).add(f"{kind} of {row.slug}")
     shared = {key: found for key, found in kinds.items() if len(found) > 1}
     assert {"model", "text", "present"} <= set(shared)

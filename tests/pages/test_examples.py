@@ -14,11 +14,10 @@ from app.settings import BUNDLED_MODEL
 from app.words.notes import example_note
 from bert_core.bundled import bundled_names
 from bert_core.errors import InputError
-from tools.example_marks import ask, fits, remarked
+from tools.example_marks import JUDGED, ask, fits, remarked
 
 ROOT = Path(__file__).resolve().parents[2]
-UNMARKED = {"input", "why"}  # arithmetic and reasons are neither right nor wrong
-MARKING = [row.slug for row in FEATURES if row.takes_text and row.slug not in UNMARKED]
+MARKING = [row.slug for row in FEATURES if row.slug in JUDGED]
 MARKED = [(row.slug, example) for row in FEATURES for example in examples(row.slug) if example.mark]
 
 with_weights = pytest.mark.skipif(

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from app.catalog import feature
-from tests.pages.test_empty_parameters import CASES, bound, is_text
+from tests.pages.test_empty_parameters import CASES, bound, is_text, usual
 
 LINE = "Left out of the address, because it is not possible here: "
 VALUES = ["1e400", "-1e400", "<b>no such</b>"]
@@ -33,17 +33,17 @@ def said(page: Any) -> str:
 def test_what_no_widget_can_show_falls_back_and_is_said(
     visit: Callable[..., Any], script: str, address: dict[str, str], value: str
 ) -> None:
-    usual = visit(script, **address)
+    before = usual(script, **address)
     kinds = {
         key: kind
-        for key, kind in bound(usual).items()
+        for key, kind in bound(before).items()
         if not is_text(kind) and key != "model" and key not in address
     }
     page = visit(script, **address, **dict.fromkeys(kinds, value))
-    assert (page.errors, page.warnings) == (usual.errors, usual.warnings)
-    assert page.markup == usual.markup
+    assert (page.errors, page.warnings) == (before.errors, before.warnings)
+    assert page.markup == before.markup
     for key in kinds:
-        assert page.at.session_state[key] == usual.at.session_state[key], key
+        assert page.at.session_state[key] == before.at.session_state[key], key
         assert f"{key}=" in said(page).replace("\\", ""), key
     assert "<b>" not in said(page) and " *x*" not in said(page)
 
@@ -69,9 +69,9 @@ def other_values(page: Any) -> dict[str, str]:
 def test_an_address_that_is_possible_says_nothing(
     visit: Callable[..., Any], script: str, address: dict[str, str]
 ) -> None:
-    usual = visit(script, **address)
-    assert said(usual) == ""
-    assert said(visit(script, **{**other_values(usual), **address})) == ""
+    before = usual(script, **address)
+    assert said(before) == ""
+    assert said(visit(script, **{**other_values(before), **address})) == ""
 
 
 @pytest.mark.parametrize(

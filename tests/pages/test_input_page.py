@@ -1,6 +1,5 @@
 """Test the page "Inside the input" by driving it as a visitor would."""
 
-import json
 from collections.abc import Callable
 
 import pytest
@@ -22,14 +21,6 @@ def test_the_page_opens_with_the_vectors_of_its_first_example(
     assert drawn.count("<image ") == 2 * (5 * min(12, len(result)) + 1)  # wide and narrow
     assert view.number(float(result.sum[2, 0])) in page.words
     assert set(page.pictures) == {"input", "input-lengths"}  # only the open tab is computed
-
-
-@pytest.mark.parametrize("example", examples("input"), ids=lambda row: row.label)
-def test_every_example_is_drawn(visit: Callable, example) -> None:
-    page = visit(PAGE).click(example.label)
-    assert page.warnings == page.errors == ""
-    assert "input" in page.pictures
-    assert page.at.text_area(key="text").value == example.values["text"]
 
 
 def test_a_click_chooses_a_piece(visit: Callable, tiny_engine: Engine) -> None:
@@ -72,22 +63,3 @@ def test_padding_changes_the_mask_and_nothing_else(visit: Callable) -> None:
 def test_a_piece_beyond_a_shorter_text_becomes_the_last(visit: Callable) -> None:
     page = visit(PAGE, text="the cat", length="0", place="40")
     assert page.errors == "" and "[SEP], number 0" in page.words
-
-
-def test_a_text_without_words_or_with_too_many_gets_a_sentence(visit: Callable) -> None:
-    assert "empty" in visit(PAGE).type(" ").warnings
-    page = visit(PAGE).type("the cat sat " * 30)
-    assert "92 tokens" in page.warnings and "48" in page.warnings
-    assert page.pictures == {}
-
-
-def test_nasty_texts_never_become_markup(visit: Callable, nasty: str) -> None:
-    page = visit(PAGE).type(nasty)
-    assert page.errors == ""
-    shown = page.markup + json.dumps(page.pictures)
-    assert "<script" not in shown and "<img" not in shown
-
-
-def test_the_page_can_be_taken_along_as_code(visit: Callable) -> None:
-    page = visit(PAGE, text="the 'cat'")
-    assert any("the 'cat'" in code.value and "input_parts" in code.value for code in page.at.code)

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from app.engine.models import Engine
 from app.features.model_card.task import model_card
-from app.features.model_card.view import report, snippet
+from app.features.model_card.view import screen, snippet
 from bert_core.analysis.statistics_file import write_head_statistics
 from bert_core.bundled.figures import Figure, write_figures
 from bert_core.bundled.leanings import Bias, Estimate, Leaning, write_bias
@@ -387,6 +387,6 @@ def test_the_snippet_prints_the_figures_and_verifies_the_model(
 
 
 def test_a_kept_page_has_the_picture_the_table_and_the_card(whole: Path) -> None:
-    blocks = "".join(map(str, report(model_card(Engine(str(whole)))).drawn()))
+    blocks = "".join(map(str, screen(model_card(Engine(str(whole)))).report().drawn()))
     assert 'data-name="figures"' in blocks and "floor reached, goal not" in blocks
     assert "It knows <strong>nothing</strong>" in blocks and "<script" not in blocks

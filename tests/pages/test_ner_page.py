@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.catalog import examples
-from app.faces.streamlit.features.ner import toggled
+from app.features.ner.view import toggled
 from app.words.html import Html
 from tests.svg_words import Drawing
 from tests.taggers import KNOWN, save_tagger
@@ -59,15 +58,6 @@ def test_the_page_opens_with_an_answer(visit: Callable) -> None:
     assert page.warnings == page.errors == ""
     assert drawing(page).words
     assert "no trained weights" not in page.words
-
-
-@pytest.mark.parametrize("example", examples("ner"), ids=lambda row: row.label)
-def test_every_example_gets_an_answer_and_its_note(visit: Callable, example) -> None:
-    page = visit(PAGE).click(example.label)
-    assert page.at.text_area(key="text").value == example.values["text"]
-    assert page.warnings == page.errors == ""
-    assert drawing(page).words
-    assert example.note in page.words
 
 
 def test_entities_are_marked_listed_and_counted(visit: Callable) -> None:
@@ -146,24 +136,11 @@ def test_the_address_seeds_every_setting(visit: Callable) -> None:
     assert [mark.start for mark in drawing(page).marks] == [4]
 
 
-def test_nonsense_in_the_address_is_ignored(visit: Callable) -> None:
-    page = visit(PAGE, aggregation="x", least="7", only="<b>", labels="-3", stretch="all", tab="x")
-    assert page.errors == page.warnings == ""
-    assert page.at.button_group(key="aggregation").value == "first"
-    assert page.at.button_group(key="only").value == []
-
-
 def test_a_text_without_entities_is_answered_plainly(visit: Callable) -> None:
     page = visit(PAGE, tab=WAYS).type("the sat on")
     assert "Nothing found." in page.words
     assert "Closest to a name" in page.words
     assert "finds anything in this text" in page.words
-
-
-def test_an_empty_text_gets_a_friendly_word(visit: Callable) -> None:
-    page = visit(PAGE).type(" ")
-    assert "no piece that the model reads" in page.warnings
-    assert pictures(page) == []
 
 
 def test_a_long_text_is_read_whole_and_shown_in_parts(visit: Callable) -> None:

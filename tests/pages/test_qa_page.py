@@ -4,7 +4,6 @@ import json
 import re
 from collections.abc import Callable
 from html import unescape
-from pathlib import Path
 
 import pytest
 
@@ -47,17 +46,6 @@ def test_the_page_opens_with_an_answer_marked_in_the_passage(visit: Callable) ->
     assert page.warnings == page.errors == ""
 
 
-@pytest.mark.parametrize("example", examples("qa"), ids=lambda row: row.label)
-def test_every_example_is_answered_and_says_what_to_look_at(visit: Callable, example) -> None:
-    page = visit(PAGE)
-    next(button for button in page.at.button if button.label.endswith(example.label)).click()
-    page.run()
-    assert page.at.text_area(key="text").value == example.values["text"]
-    assert page.at.text_area(key="question").value == example.values["question"]
-    assert example.note[:30] in page.words
-    assert page.errors == ""
-
-
 def test_what_is_shown_is_what_the_task_found(visit: Callable, tiny_engine: Engine) -> None:
     page = visit(PAGE, **ADDRESS, answers="3", longest="4")
     result = qa(tiny_engine, PASSAGE, "the cat?", answers=3, longest=4)
@@ -70,26 +58,6 @@ def test_what_is_shown_is_what_the_task_found(visit: Callable, tiny_engine: Engi
     assert [[float(value) for value in row] for row in numbers] == [
         pytest.approx(row, rel=1e-7) for row in table[["score", "probability"]].values.tolist()
     ]
-
-
-@pytest.mark.parametrize(
-    ("tab", "pictures"),
-    [
-        ("Start and end", {"picture-qa-curves", "picture-qa-pairs"}),
-        ("Without a sentence", set()),
-        ("Windows", set()),
-    ],
-)
-def test_an_open_tab_draws_its_pictures_with_words_and_numbers(
-    visit: Callable, tab: str, pictures: set[str]
-) -> None:
-    page = visit(PAGE, **ADDRESS, tab=tab)
-    assert set(parts(page)) == {"outcome"} | pictures
-    for name in pictures:
-        assert re.search(r'role="img" aria-label="[^"]{40,}"', parts(page)[name])
-        assert "bx-numbers" in parts(page)[name]
-    assert page.at.get("plotly_chart") == []
-    assert page.errors == page.warnings == ""
 
 
 def test_logits_and_the_common_scale_are_a_click_away(visit: Callable) -> None:
@@ -163,61 +131,6 @@ def test_a_long_passage_is_read_in_windows_and_the_page_says_so(visit: Callable)
     page.type("the cat sat on the mat. " * 40)
     assert len(page.at.dataframe[0].value) == 280, "every word, where the picture shows some"
     assert 'data-pick="around"' in page.markup
-
-
-def test_a_question_too_long_is_refused_with_numbers(visit: Callable) -> None:
-    page = visit(PAGE, text=PASSAGE, question="the cat " * 20)
-    assert "40 pieces" in page.warnings
-    assert "at most 24" in page.warnings
-
-
-def test_too_many_questions_are_refused_with_numbers(visit: Callable) -> None:
-    page = visit(PAGE, text=PASSAGE, question="cat?\n" * 11)
-    assert "11 questions" in page.warnings
-
-
-@pytest.mark.parametrize("key", ["text", "question"])
-def test_an_empty_box_is_met_with_an_invitation(visit: Callable, key: str) -> None:
-    page = visit(PAGE).type(" ", key=key)
-    assert "pick an example" in page.at.info[0].value
-    assert parts(page) == {}
-
-
-def test_a_text_of_invisible_characters_is_a_friendly_warning(visit: Callable) -> None:
-    page = visit(PAGE).type("\u200b\x01")
-    assert "has no text that the model can read" in page.warnings
-
-
-def test_nasty_texts_never_become_markup(visit: Callable, nasty: str) -> None:
-    for tab in ("Other answers", "Start and end", "Without a sentence"):
-        page = visit(PAGE, tab=tab).type(f"a {nasty} b. {nasty} c")
-        page.type(f"the {nasty[:14].splitlines()[0]}?", key="question")
-        assert page.errors == ""
-        options = [option for box in page.at.selectbox for option in box.options]
-        for body in [page.markup, *parts(page).values(), *options]:
-            assert "<script" not in body or "\\<script" in body
-            assert "<img" not in body or "\\<img" in body
-        assert 'role="status"' in parts(page)["outcome"]
-
-
-def test_settings_out_of_range_in_the_address_are_ignored(visit: Callable) -> None:
-    page = visit(PAGE, answers="9999", longest="-3", threshold="1e9", curves="no", ask="7", tab="x")
-    assert 1 <= page.at.slider(key="answers").value <= 20
-    assert 1 <= page.at.slider(key="longest").value <= 60
-    assert page.errors == page.warnings == ""
-
-
-def test_an_untrained_head_is_announced_before_any_number(
-    visit: Callable, monkeypatch: pytest.MonkeyPatch, untrained_folder: Path
-) -> None:
-    monkeypatch.setenv("BERT_EXPLORER_MODEL", str(untrained_folder))
-    page = visit(PAGE)
-    assert "bx-caution" in page.markup or "bx-untrained" in page.markup
-    assert parts(page) == {}, "shown without any number"
-    page = visit(PAGE, noise="true")
-    assert "no trained weights" in page.words
-    assert "outcome" in parts(page)
-    assert "qa_outputs.weight" in page.words
 
 
 def test_the_rules_on_answers_can_be_lifted_in_the_address(visit: Callable) -> None:

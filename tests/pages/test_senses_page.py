@@ -1,6 +1,5 @@
 """Test the page "Senses" by driving it as a visitor would."""
 
-import json
 from collections.abc import Callable
 
 import pytest
@@ -40,32 +39,8 @@ def test_a_layer_is_chosen_and_kept_in_the_address(visit: Callable, tiny_engine:
         assert f"{result.means(within=False)[layer + 1]:.2f} between" in page.words
 
 
-@pytest.mark.parametrize(
-    ("tab", "shown"),
-    [("Over the layers", "senses-layers"), ("Neighbours", ""), ("All pairs", "senses-pairs")],
-)
-def test_the_address_opens_a_tab(visit: Callable, tab: str, shown: str) -> None:
-    page = visit(PAGE, text=TEXT, tab=tab)
-    assert set(page.pictures) == {"senses", shown} - {""}
-    assert ("nearest other words" in page.words) is (tab == "Neighbours")
-
-
 def test_a_word_that_is_not_there_gets_a_sentence(visit: Callable) -> None:
     page = visit(PAGE, text=TEXT, target="dog")
     assert "“dog” is in fewer than two places of these 3 sentences" in page.warnings
     assert page.pictures == {} and page.errors == ""
     assert "at least two" in visit(PAGE).type("").warnings
-
-
-def test_nasty_texts_never_become_markup(visit: Callable, nasty: str) -> None:
-    page = visit(PAGE, target="cat").type(f"the cat {nasty}\n\nthe cat\n{nasty}")
-    assert page.errors == ""
-    shown = page.markup + json.dumps(page.pictures)
-    assert "<script" not in shown and "<img" not in shown
-    page = visit(PAGE, target=nasty[:60], text=TEXT)
-    assert page.errors == ""
-
-
-def test_the_page_can_be_taken_along_as_code(visit: Callable) -> None:
-    page = visit(PAGE, text=TEXT)
-    assert any("principal_axes" in code.value for code in page.at.code)

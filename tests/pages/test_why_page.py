@@ -1,16 +1,20 @@
 """Test the page "Why?", and its fold on the pages whose answers it explains."""
 
-import json
 from collections.abc import Callable
+from html import escape
+from typing import Any
 
 import pytest
+import streamlit as st
 
 from app.catalog import examples
 from app.engine.models import Engine
 from app.faces.streamlit.features import why as controls
-from app.features.why import view, view_duel
+from app.features.why import task, view, view_duel
+from app.features.why.result import METHODS
 from app.features.why.task import why
 from app.features.why.task_texts import Row
+from bert_core.analysis import attribute
 from bert_core.errors import InputError
 
 PAGE = "pages/14_why.py"
@@ -28,16 +32,50 @@ def test_the_page_opens_with_its_first_example(visit: Callable) -> None:
     page = visit(PAGE)
     assert page.warnings == page.errors == ""
     assert page.at.text_area(key="text").value == examples("why")[0].values["text"]
+    assert set(page.pictures) == {"why"}
+    page = visit(PAGE, why_test="true")
+    assert page.warnings == page.errors == ""
     assert set(page.pictures) == {"why", "why-curves"}
     assert "Survives deletion" in page.words or "Does not survive deletion" in page.words
 
 
-@pytest.mark.parametrize("example", examples("why"), ids=lambda row: row.label)
-def test_every_example_is_explained(visit: Callable, example) -> None:
-    page = visit(PAGE).click(example.label)
-    assert page.errors == "" and page.at.selectbox(key="of").value == example.values["of"]
-    asks = any(button.label.startswith("Explain this text") for button in page.at.button)
-    assert ("why" in page.pictures) ^ asks ^ ("finds no name" in page.warnings)
+def test_only_the_chosen_method_is_computed_until_the_others_are_asked_for(
+    visit: Callable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def counted(*args: Any, method: str, **more: Any) -> Any:
+        asked.append(method + more.get("layers", ""))
+        return attribute(*args, method=method, **more)
+
+    monkeypatch.setattr(task, "attribute", counted)
+    text = "the cat sat on the [MASK] dog"
+    visit(PAGE, text=text)
+    assert asked == ["integrated_gradients"]
+    visit(PAGE, text=text, why_method="Gradient")
+    assert asked == ["integrated_gradients", "gradient"]
+    visit(PAGE, text=text, why_tab="All methods", baseline="[PAD]")
+    assert sorted(asked[2:]) == sorted(
+        {"integrated_gradients", "attentionlast", *METHODS} - {"gradient", "attention_last"}
+    )  # what was computed is kept; only integrated gradients depend on the baseline
+    before = len(asked)
+    visit(PAGE, text=text, why_test="true", baseline="[PAD]")
+    assert len(asked) == before
+
+
+def test_a_file_has_all_methods_though_the_page_shows_one(
+    visit: Callable, tiny_engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files: list[Callable[[], bytes]] = []
+    monkeypatch.setattr(
+        st, "download_button", lambda _, make, *__, **___: files.append(make) or False
+    )
+    page = visit(PAGE, text=TEXT)
+    assert "why-methods" not in page.pictures
+    kept = files[0]().decode()
+    result = why(tiny_engine, TEXT)
+    assert escape(view.methods(result).alt) in kept
+    assert str(view.verdict(result, result.duel)) in kept
 
 
 @pytest.mark.parametrize("of", FOLDS)
@@ -46,7 +84,7 @@ def test_the_fold_explains_the_answer_of_its_page_when_it_is_open(
 ) -> None:
     script, given = FOLDS[of]
     assert "why" not in visit(script, **given).pictures
-    page = visit(script, **given, why="true", why_method="Shapley")
+    page = visit(script, **given, why="true", why_test="true", why_method="Shapley")
     assert page.errors == page.warnings == ""
     pair = given.get("question", given.get("text_pair", ""))
     result = why(tiny_engine, given["text"], pair, of=of, method="shapley")
@@ -103,20 +141,3 @@ def test_the_duel_over_texts_begins_and_continues(
     page.click("Continue after 2")
     assert "Means over 4 shipped texts" in page.words and "why-texts" in page.pictures
     assert page.run().pictures["why-texts"]
-
-
-def test_nasty_texts_never_become_markup(visit: Callable, nasty: str) -> None:
-    page = visit(PAGE).type(f"the [MASK] {nasty}")
-    assert page.errors == ""
-    shown = page.markup + json.dumps(page.pictures)
-    assert "<script" not in shown and "<img" not in shown
-
-
-def test_what_cannot_be_explained_gets_a_sentence(visit: Callable) -> None:
-    assert "no \\[MASK\\]" in visit(PAGE).type("the cat").warnings
-    assert "no \\[MASK\\]" in visit(PAGE).type("").warnings
-
-
-def test_the_page_can_be_taken_along_as_code(visit: Callable) -> None:
-    page = visit(PAGE, text=TEXT)
-    assert any("attribute(model, encoding, target" in code.value for code in page.at.code)

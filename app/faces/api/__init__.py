@@ -1,4 +1,4 @@
-"""The face for programs: JSON over HTTP, and tools for assistants (MCP).
+"""The interface for programs: JSON over HTTP, and tools for assistants (MCP).
 
 Both are made from the declarations of the tasks (`app.declared`). Nothing is kept between two
 requests but an answer that is fetched in a second step, and no call needs Gradio.

@@ -10,9 +10,10 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from app.declared import Declared, declared
+from app.declared.answers import answer, engine_of
 from app.engine.calls import Refusal, check, refused, submit
 from app.engine.compute.visitor import Visit
-from app.faces.paper.answers import answer, engine_of
+from app.faces.paper.answers import record
 from app.records.visitors import announced
 from bert_core.errors import InputError
 
@@ -35,7 +36,7 @@ def answered(handler: Handler) -> Handler:
             return await handler(request)
         except ClientDisconnect:
             raise
-        except Exception as error:  # noqa: BLE001 - the last line of defence of this face
+        except Exception as error:  # noqa: BLE001 - the last line of defence of this interface
             refusal = refused(error)
             await refusal.pause()
             return refusal_response(refusal)
@@ -147,7 +148,7 @@ def job(task: Declared, given: dict[str, Any], **own: Any) -> Callable[[], bytes
     values = task.read({name: value for name, value in given.items() if name != MODEL})
 
     def work() -> bytes:
-        return as_bytes(answer(task, engine_of(given.get(MODEL, "")), values, **own).json())
+        return as_bytes(record(answer(task, engine_of(given.get(MODEL, "")), values, **own)))
 
     return work
 

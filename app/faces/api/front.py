@@ -19,7 +19,7 @@ class Programs:
     Args:
         app: gets every other request.
         below: the site's own path; "" for none.
-        gradio: the path of the Gradio face, whose addresses for programs are answered, too.
+        gradio: the path of the Gradio interface, whose addresses for programs are answered, too.
     """
 
     def __init__(self, app: ASGIApp, *, below: str, gradio: str) -> None:

@@ -1,4 +1,4 @@
-"""The second face: a Gradio page, and an endpoint for Gradio's clients, for each feature.
+"""The Gradio interface: a Gradio page, and an endpoint for Gradio's clients, for each feature.
 
 All three are made from the declarations of the tasks (`app.declared`); nothing here is written for
 one feature. Importing this package does not import Gradio, which takes seconds.

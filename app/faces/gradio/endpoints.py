@@ -9,11 +9,12 @@ import inspect
 from collections.abc import Callable
 from typing import Any, Literal, Optional
 
-from gradio.events import api
+import gradio as gr
 
 from app.declared import Declared, Parameter
+from app.declared.answers import answer, engine_of
 from app.faces.gradio.work import in_turn
-from app.faces.paper.answers import answer, engine_of
+from app.faces.paper.answers import record
 from app.faces.paper.json import meanings
 
 MODEL = "model"
@@ -24,7 +25,7 @@ _TYPES: dict[type, Any] = {list: list[str]}
 
 def add_endpoint(declared: Declared) -> None:
     """Add the endpoint of a feature to the page under construction."""
-    api(endpoint(declared), api_name=declared.feature.slug)
+    gr.api(endpoint(declared), api_name=declared.feature.slug)  # type: ignore[attr-defined]
 
 
 def endpoint(declared: Declared) -> Callable[..., Any]:
@@ -36,7 +37,7 @@ def endpoint(declared: Declared) -> Callable[..., Any]:
     async def call(*values: Any, **named: Any) -> dict[str, Any]:
         given = dict(signature.bind(*values, **named).arguments)
         model = given.pop(MODEL, "")
-        return await in_turn(lambda: answer(declared, engine_of(model), given).json())
+        return await in_turn(lambda: record(answer(declared, engine_of(model), given)))
 
     call.__name__ = call.__qualname__ = declared.feature.slug
     call.__doc__ = _docstring(declared)

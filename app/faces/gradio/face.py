@@ -5,18 +5,17 @@ import warnings
 from typing import Any
 
 import gradio as gr
-import gradio.routes
 from fastapi import FastAPI
 from starlette.middleware import Middleware
 
-from app.catalog import Feature
+from app.compat.gradio import begin_page, limit_queue, own_sessions
 from app.declared import all_declared
 from app.faces.gradio.endpoints import add_endpoint
-from app.faces.gradio.limits import PROGRESS_PAUSE, QUEUE_PAUSE, QUEUED, SESSIONS
+from app.faces.gradio.limits import PROGRESS_PAUSE, QUEUE_PAUSE, QUEUED, SESSIONS, UNFETCHED
 from app.faces.gradio.look import head, script, theme
 from app.faces.gradio.pages import feature_page, home_page
 from app.faces.gradio.routes import OwnRoutes
-from app.faces.gradio.work import Face, Holder, Unfetched
+from app.faces.gradio.work import Face
 
 OPTIONS: dict[str, Any] = {
     "theme": theme(),
@@ -46,7 +45,7 @@ def build(twin: str = "") -> gr.Blocks:
     """Build all pages and endpoints.
 
     Args:
-        twin: address of the site's other face relative to this one; "" if it is not served.
+        twin: address of the site's other interface relative to this one; "" if it is not served.
     """
     os.environ.update(_QUIET)
     face = Face(
@@ -56,38 +55,30 @@ def build(twin: str = "") -> gr.Blocks:
         home_page(twin)
         for declared in all_declared():
             row = declared.feature
-            _begin_page(face, row)
+            begin_page(face, row.slug, row.title)
             feature_page(face, declared, f"{twin}{row.folder}" if twin else "")
             add_endpoint(declared)
     face.queue(max_size=QUEUED, default_concurrency_limit=None, api_open=False)
-    face.state_session_capacity = SESSIONS
-    queue = face._queue
-    queue.pending_messages_per_session = Unfetched(queue.pending_event_ids_session)
-    queue.max_thread_count = QUEUED
-    queue.sleep_when_free = QUEUE_PAUSE
-    queue.progress_update_sleep_when_free = PROGRESS_PAUSE
+    own_sessions(face, SESSIONS)
+    limit_queue(
+        face,
+        threads=QUEUED,
+        unfetched=UNFETCHED,
+        pause=QUEUE_PAUSE,
+        progress_pause=PROGRESS_PAUSE,
+    )
     return face
 
 
-def _begin_page(face: gr.Blocks, row: Feature) -> None:
-    """Do what `face.route` does, without leaving the face.
-
-    Gradio builds the whole application at each end of a page: twelve times, 2 s of a core.
-    """
-    face.pages.append((row.slug, row.title, False))  # not in Gradio's own menu
-    face.current_page = row.slug
-
-
 def own_app(face: gr.Blocks) -> dict[str, Any]:
-    """Return what Gradio's application is made with; also changes what Gradio has no option for."""
-    vars(gradio.routes)["StateHolder"] = Holder
+    """Return what Gradio's application is made with."""
     # Gradio says so whatever `ssr_mode` is.
     warnings.filterwarnings("ignore", "SSR mode is not supported with multi-page apps")
     return {"middleware": [Middleware(OwnRoutes, face=face)]}
 
 
 def at_path(face: gr.Blocks, path: str) -> FastAPI:
-    """Return an application that serves the face at a path: "/", or one beside others."""
+    """Return an application that serves the interface at a path: "/", or one beside others."""
     app: FastAPI = gr.mount_gradio_app(
         FastAPI(docs_url=None, redoc_url=None, openapi_url=None),
         face,

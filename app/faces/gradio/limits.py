@@ -1,4 +1,4 @@
-"""Limits of the Gradio face, beside those of `app.settings`."""
+"""Limits of the Gradio interface, beside those of `app.settings`."""
 
 SESSIONS = 100
 """Sessions that Gradio remembers. Nothing is lost with a session: each call brings its values."""

@@ -1,4 +1,4 @@
-"""How the face looks: the site's own style sheets, a theme without fonts to fetch, and the menu."""
+"""How the interface looks: the site's style sheets, a theme without fonts to fetch, the menu."""
 
 from functools import cache
 from pathlib import Path

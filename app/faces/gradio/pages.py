@@ -41,7 +41,7 @@ def home_page(twin: str) -> None:
     """Draw the home page: every feature in one line.
 
     Args:
-        twin: address of the home page of the other face, or "".
+        twin: address of the home page of the other interface, or "".
     """
     _html(join(stylesheet(style()), menu("")))
     blocks = [heading(SITE, "See what a BERT model does with a text.")]
@@ -58,7 +58,7 @@ def feature_page(face: gr.Blocks, declared: Declared, twin: str) -> None:
     Args:
         face: the whole, under construction.
         declared: the feature.
-        twin: address of the same page on the other face, or "".
+        twin: address of the same page on the other interface, or "".
     """
     row = declared.feature
     _html(join(stylesheet(style(row.folder)), menu(row.folder)))

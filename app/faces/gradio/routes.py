@@ -9,11 +9,11 @@ import os
 import re
 
 from gradio import Blocks
-from gradio.route_utils import FnIndexInferError
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from app.compat.gradio import UnknownCall, is_waiting
 from app.declared import all_declared
 from app.engine.calls import Refusal, check
 from app.engine.compute.visitor import Visit
@@ -74,10 +74,9 @@ class OwnRoutes:
         if _JOIN in path:
             visitor = announced(request.headers)
             check(Visit(visitor.name, network=visitor.network), count=False)
-        if _DATA in path:
-            known = self._face._queue.pending_messages_per_session
-            if request.query_params.get("session_hash") not in known:
-                raise Refusal(404, "There is no such session, or none of its calls is waiting.")
+        session = request.query_params.get("session_hash")
+        if _DATA in path and not is_waiting(self._face, session):
+            raise Refusal(404, "There is no such session, or none of its calls is waiting.")
 
     async def _passed_on(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on; an error outside the tasks becomes a message."""
@@ -93,7 +92,7 @@ class OwnRoutes:
         except Exception as error:  # noqa: BLE001 - no trace may reach the caller
             if started:  # a stream whose client has gone
                 return
-            known = isinstance(error, KeyError | TypeError | FnIndexInferError)
+            known = isinstance(error, KeyError | TypeError | UnknownCall)
             says = _unknown(error) if known else message_of(error)
             await JSONResponse({"error": says}, 400 if known else 500)(scope, receive, send)
 

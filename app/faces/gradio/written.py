@@ -6,12 +6,13 @@ from typing import Any
 
 from app.catalog import Feature
 from app.declared import Declared
+from app.declared.answers import answer, engine_of
 from app.engine.models import Engine
 from app.engine.models.facts import offered_facts
 from app.engine.models.fit import Severity, first_fitting, misfits
 from app.engine.models.usable import usable
 from app.faces.gradio.work import message_of
-from app.faces.paper.answers import answer, engine_of
+from app.faces.paper.answers import record
 from app.faces.paper.page import signature
 from app.words.blocks import beware, line, note
 from app.words.html import Html, join, tag, visible
@@ -42,7 +43,7 @@ def write(declared: Declared, given: Mapping[str, object], model: object) -> Wri
         found = answer(declared, engine, given)
         note_ = _example_note(declared, engine, given)
         blocks = found.report.drawn()
-        return Written(_framed(notices, *blocks, note_, _foot(engine, row)), found.json())
+        return Written(_framed(notices, *blocks, note_, _foot(engine, row)), record(found))
     except Exception as error:  # noqa: BLE001 - whatever it is, the visitor is told
         return Written(_framed(note(visible(message_of(error)), caution=True)), None)
 

@@ -1,52 +1,36 @@
-"""Asking a task by its name: the one way in for the command line, notebooks, Gradio and the API."""
+"""An answer written as JSON, as a file that opens offline, for a terminal, and in a notebook."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
-from app.declared.tasks import Declared, declared
-from app.engine.models import Engine, Provenance, offers, open_engine
-from app.engine.models.fit import Severity, misfits
-from app.engine.models.shelf import is_there, offer_of
-from app.engine.models.usable import refusals
+from app.declared import answers
+from app.declared.answers import Answer as Answer
 from app.faces.paper.json import as_json
 from app.faces.paper.page import page
 from app.faces.paper.text import as_text
-from app.words.html import framed, visible
-from app.words.report import Report
-from bert_core.errors import CheckpointError, InputError
+from app.words.html import framed
 
 
-@dataclass(frozen=True)
-class Answer:
-    """What a task answers; a notebook shows its page.
+def record(answer: Answer) -> dict[str, Any]:
+    """Return the result as plain values, and which model gave it; see `as_json`."""
+    model = {"model": answer.model.name, "weights": answer.model.fingerprint}
+    return {**as_json(answer.result), "provenance": model}
 
-    Attributes:
-        declared: the task.
-        result: the task's own result, a frozen dataclass.
-        model: which model answered.
-        notices: what should be known about this model first.
-    """
 
-    declared: Declared
-    result: Any
-    model: Provenance
-    notices: tuple[str, ...] = ()
+def saved(answer: Answer) -> bytes:
+    """Write the report as one file that opens offline."""
+    return page(answer.declared.feature, answer.model, answer.report, answer.notices)
 
-    @cached_property
-    def report(self) -> Report:
-        """The result as it would appear on paper."""
-        return self.declared.report(self.result)
+
+class Written(Answer):
+    """An answer that writes itself; a notebook shows its page."""
 
     def json(self) -> dict[str, Any]:
-        """Return the result as plain values, and which model gave it; see `as_json`."""
-        model = {"model": self.model.name, "weights": self.model.fingerprint}
-        return {**as_json(self.result), "provenance": model}
+        """Return the result as plain values, and which model gave it."""
+        return record(self)
 
     def html(self) -> bytes:
         """Write the report as one file that opens offline."""
-        return page(self.declared.feature, self.model, self.report, self.notices)
+        return saved(self)
 
     def text(self, width: int = 100) -> str:
         """Write the report for a terminal of this width."""
@@ -57,83 +41,22 @@ class Answer:
         return framed(self.html(), self.declared.feature.title).markup
 
 
-def ask(task: str, /, *values: object, model: str = "", **given: object) -> Answer:
-    """Ask a task.
+def ask(task: str, /, *values: object, model: str = "", **given: object) -> Written:
+    """Ask a task, as `app.declared.answers.ask` does; the answer writes itself.
 
     Args:
         task: its name, such as "fill_mask".
         values: the parameters it needs, in their order.
         model: the name of a model on offer, or a folder on this machine; "" for the default one.
-            Never a visitor's text: see `engine_of`.
+            Never a visitor's text: see `app.declared.answers.engine_of`.
         given: parameters by name.
 
     Raises:
         BertError: there is no such task or model, or it cannot answer; the message says why.
     """
-    found = declared(task)
-    needed = [each.name for each in found.parameters if each.required]
-    if len(values) > len(needed):
-        raise InputError(
-            f"{task}: found {len(values)} values without a name; expected at most {len(needed)}"
-            f"{': ' if needed else ''}{', '.join(needed)}. Give the others by name."
-        )
-    placed = dict(zip(needed, values, strict=False))
-    twice = placed.keys() & given.keys()
-    if twice:
-        raise InputError(f"{min(twice)} is given twice: by its place and by its name.")
-    folder = model and model not in offers() and is_there(model)
-    engine = open_engine(offer_of(model)) if folder else engine_of(model)
-    return answer(found, engine, {**placed, **given})
+    return written(answers.ask(task, *values, model=model, **given))
 
 
-def answer(found: Declared, engine: Engine, given: Mapping[str, object], **own: object) -> Answer:
-    """Run a task with values from outside.
-
-    Args:
-        found: the task.
-        engine: the model.
-        given: values by parameter name, of any type; they are checked.
-        own: what the program itself passes to the task, such as `progress`.
-
-    Raises:
-        BertError: the model cannot answer, or a value cannot be used.
-    """
-    notices = fitting(found, engine)
-    return Answer(found, found.run(engine, given, **own), engine.provenance, notices)
-
-
-def engine_of(name: object) -> Engine:
-    """Return the model on offer under this name, which may come from a visitor.
-
-    Args:
-        name: "" for the default model.
-
-    Raises:
-        BertError: no such model is on offer, or it cannot be loaded.
-    """
-    table = offers()
-    chosen = name or next(iter(table))
-    if isinstance(chosen, str) and chosen in table:
-        return open_engine(table[chosen])
-    refused = refusals()
-    if isinstance(chosen, str) and chosen in refused:
-        raise CheckpointError(f"{chosen} cannot be used. {refused[chosen]}")
-    raise InputError(
-        f"model: found {visible(repr(name)[:60])}; expected one of "
-        f"{', '.join(each for each in table if each not in refused)}."
-    )
-
-
-def fitting(found: Declared, engine: Engine) -> tuple[str, ...]:
-    """Return what should be known about this model before its answer.
-
-    Raises:
-        CheckpointError: it cannot answer, or only with random weights.
-    """
-    if not found.feature.takes_text:  # such a task shows the model, whatever it can do
-        return ()
-    unfit = misfits(engine.facts, found.feature.needs)
-    if any(each.severity is not Severity.REMARK for each in unfit):
-        says = " ".join(each.says for each in unfit)
-        raise CheckpointError(f"{engine.provenance.name} cannot answer here. {says}")
-    return tuple(each.says for each in unfit)
+def written(answer: Answer) -> Written:
+    """Let an answer write itself."""
+    return Written(answer.declared, answer.result, answer.model, answer.notices)

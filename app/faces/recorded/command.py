@@ -6,10 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from app.engine.models import open_engine
-from app.engine.models.shelf import offer_of
 from app.faces.paper.arguments import Parser
-from app.faces.recorded.writing import record
 from bert_core.errors import BertError
 
 
@@ -23,6 +20,10 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("out", type=Path, metavar="OUT", help="an empty or a new folder")
     parser.add_argument("--model", help="a bundled name or a folder; default: the site's model")
     given = parser.parse_args(arguments)
+    from app.engine.models import open_engine
+    from app.engine.models.shelf import offer_of
+    from app.faces.recorded.writing import record
+
     try:
         engine = open_engine(offer_of(given.model) if given.model else None)
         size = record(engine, given.out, _today(), lambda text: _print(f"  {text}"))

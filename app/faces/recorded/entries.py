@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from app.catalog import FEATURES, Example, Feature, examples
 from app.declared import Declared, declared, tabs
+from app.declared.answers import answer
 from app.engine.models import Engine
-from app.faces.paper.answers import answer
 from app.overview import Door
 from app.words.blocks import note
 from app.words.html import Html, visible

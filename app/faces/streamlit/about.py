@@ -4,6 +4,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
+from app.catalog import feature
 from app.engine.models import Engine, ModelFacts, Provenance
 from app.faces.streamlit.components import PRESENT
 from app.faces.streamlit.controls import switch
@@ -27,10 +28,12 @@ _NOT_KEPT = "while your page is open."
 def foot(engine: Engine, caution: str = "", slug: str = "") -> None:
     """Draw the foot of every page: the caution, the model in one line, privacy, the presenter.
 
+    Where no text is given, what happens to it is among the facts about the model.
+
     Args:
         engine: the model of the page.
         caution: what must not be concluded from the page.
-        slug: the page, which the link to the other face leads to; "" for the home page.
+        slug: the page, which the link to the other interface leads to; "" for the home page.
     """
     known = engine.provenance
     with st.container(key="bx-foot", gap="small"):
@@ -40,12 +43,17 @@ def foot(engine: Engine, caution: str = "", slug: str = "") -> None:
             f"{known.layers} layers × {known.heads} heads, {known.parameters / 1e6:.1f} M weights"
         )
         privacy = _PRIVACY + (_KEPT if links_have_texts() else _NOT_KEPT)
+        asked = not slug or feature(slug).has_examples
         card = f"model_card?{urlencode({'model': known.name, 'tab': BESIDE})}"
         differs = tag("a", "beside BERT base", href=card, target="_self")
-        show_html(line(f"{known.name}: {size} (", differs, f"). {privacy}"))
+        show_html(
+            line(f"{known.name}: {size} (", differs, f"). {privacy if asked else ''}".rstrip())
+        )
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             with st.popover("About this model", type="tertiary"):
                 model_facts(engine)
+                if not asked:
+                    show_html(line(privacy))
             switch("Presenter view (Esc ends it)", key=PRESENT)
             show_html(copy_button("Copy link"))
             if GRADIO.is_set():

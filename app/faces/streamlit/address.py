@@ -13,8 +13,8 @@ from contextlib import suppress
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from app.compat.streamlit import drop_parameter, first_parameter, is_drawn, shown
 from app.words.html import plain
 
 _ASKED = "_asked"  # parameter -> values that no widget has shown yet
@@ -54,11 +54,11 @@ def say_left_out(place: DeltaGenerator) -> None:
     The line stays until the visitor changes what it is about, or leaves the page.
     """
     asked, gone = st.session_state.get(_ASKED, {}), st.session_state.get(_LEFT_OUT, {})
-    for key in [key for key in asked if _is_drawn(key)]:
-        values, shown = asked.pop(key), _shown(key)
-        if impossible := [each for each in values if not _among(each, shown)]:
-            gone[key] = impossible, shown
-    for key in [key for key in gone if _is_drawn(key) and gone[key][1] != _shown(key)]:
+    for key in [key for key in asked if is_drawn(key)]:
+        values, now = asked.pop(key), shown(key)
+        if impossible := [each for each in values if not _among(each, now)]:
+            gone[key] = impossible, now
+    for key in [key for key in gone if is_drawn(key) and gone[key][1] != shown(key)]:
         del gone[key]
     if gone:
         parts = [f"{key}={_short(value)}" for key, (values, _) in gone.items() for value in values]
@@ -70,35 +70,9 @@ def say_left_out(place: DeltaGenerator) -> None:
 
 def drop_infinity(key: str) -> None:
     """Remove an infinite number from the address, which Streamlit would try to round."""
-    context = get_script_run_ctx()
-    if context is None:
-        return
-    with context.session_state.query_params() as parameters, suppress(ValueError):
-        given = parameters.get_initial_value(key) or ""
-        if math.isinf(float(given if isinstance(given, str) else given[-1])):
-            parameters.remove_param(key)
-            parameters.set_initial_query_params_from_current()
-
-
-def _is_drawn(key: str) -> bool:
-    """Return whether a widget of this run is bound to a parameter."""
-    context = get_script_run_ctx()
-    if context is None or key not in context.shared.widget_user_keys_this_run.snapshot():
-        return False
-    with context.session_state.query_params() as parameters:
-        return parameters.is_bound(key)
-
-
-def _shown(key: str) -> Values:
-    """Return what a widget shows, as it would be written in the address."""
-    context = get_script_run_ctx()
-    assert context is not None
-    with context.session_state.query_params() as parameters:
-        binding = parameters.get_binding_for_param(key)
-    state = context.session_state._state
-    metadata = state._new_widget_state.widget_metadata[binding.widget_id if binding else ""]
-    value = metadata.serializer(st.session_state[key])
-    return [str(each) for each in (value if isinstance(value, list | tuple) else [value])]
+    with suppress(ValueError):
+        if math.isinf(float(first_parameter(key))):
+            drop_parameter(key)
 
 
 def _among(given: str, shown: Values) -> bool:

@@ -8,6 +8,7 @@ order in the document is the narrow one; `assets/site.css` moves the settings un
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -29,6 +30,7 @@ from app.faces.streamlit.take import take_row
 from app.settings import ASSETS
 from app.words.blocks import heading
 from app.words.report import Report
+from app.words.screen import Screen
 
 SITE = "BERT Explorer"
 
@@ -58,7 +60,7 @@ class Page:
 
     def finish(
         self,
-        report: Callable[[], Report],
+        screen: Callable[[], Screen],
         snippet: Callable[[], str],
         *,
         text: str = "",
@@ -69,7 +71,7 @@ class Page:
         It is drawn here, but after the rest of the page, whose files its Save menu has.
 
         Args:
-            report: writes the result as it would appear on paper, for a file.
+            screen: says what a file of the result has.
             snippet: writes the same computation in Python, with `bert_core` alone.
             text: the text in the first box; "" if there is nothing to take along.
             text_pair: the text in the second box.
@@ -78,9 +80,14 @@ class Page:
 
         def draw() -> None:
             with place:
+                report = partial(_on_paper, screen)
                 take_row(self.feature, self.engine, report, snippet, text=text, text_pair=text_pair)
 
         self.last.append(draw)
+
+
+def _on_paper(screen: Callable[[], Screen]) -> Report:
+    return screen().report()
 
 
 @contextmanager

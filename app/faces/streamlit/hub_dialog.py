@@ -21,7 +21,7 @@ from app.engine.models.hub import (
     parse_hub_id,
     size_text,
 )
-from app.engine.models.shelf import offers
+from app.engine.models.shelf import Offer
 from app.faces.streamlit.show import show_html
 from app.faces.streamlit.visitor import is_among
 from app.settings import settings
@@ -102,11 +102,14 @@ def hub_dialog() -> None:
         _propose(answer.plan)
 
 
-def curated_list() -> None:
-    """Offer published models that are not here yet; a click starts the download."""
+def curated_list(table: dict[str, Offer]) -> None:
+    """Offer published models that are not here yet; a click starts the download.
+
+    Args:
+        table: what is here.
+    """
     if not may_download():
         return
-    table = offers()
     missing = [each for each in CURATED if copy_here(each.wanted, table) is None]
     if not missing:
         return

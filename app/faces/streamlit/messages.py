@@ -1,7 +1,8 @@
 """What a browser may say on the websocket of a page: messages of Streamlit, nothing else."""
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from streamlit.proto.BackMsg_pb2 import BackMsg
+
+from app.compat.streamlit import is_readable
 
 _INVALID = 1007  # the code of a websocket that ends because a message cannot be read
 _UNREADABLE = "This is not a message of a page."
@@ -27,7 +28,7 @@ class OnlyMessages:
         async def received() -> Message:
             nonlocal over
             message = await receive()
-            if message["type"] != "websocket.receive" or _is_readable(message.get("bytes")):
+            if message["type"] != "websocket.receive" or is_readable(message.get("bytes")):
                 return message
             over = True
             await send({"type": "websocket.close", "code": _INVALID, "reason": _UNREADABLE})
@@ -38,11 +39,3 @@ class OnlyMessages:
                 await send(message)
 
         await self._app(scope, received, sent)
-
-
-def _is_readable(data: bytes | None) -> bool:
-    try:
-        BackMsg.FromString(data or b"")
-    except Exception:  # noqa: BLE001 - whatever is wrong with it
-        return False
-    return data is not None

@@ -50,7 +50,7 @@ def model_picker(page: str) -> Offer:
         _look_for(str(asked))
     first = next(iter(table))
     name = str(st.session_state.get(MODEL, asked if asked in table else first))
-    refused = refusals()
+    refused = refusals(table)
     with st.popover(plain(name), icon=":material/deployed_code:", key="bx-model"):
         chosen: str = st.selectbox(
             "Model",
@@ -69,7 +69,7 @@ def model_picker(page: str) -> Offer:
             forget_answer()
             hub_dialog()
         if by_id:
-            curated_list()
+            curated_list(table)
     st.session_state[_KEPT] = (page, chosen)
     return table.get(chosen, table[first])  # a forged message can name anything
 

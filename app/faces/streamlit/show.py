@@ -9,6 +9,7 @@ import streamlit as st
 from app.faces.paper.page import style
 from app.faces.streamlit.components import PRESENT, show_markup
 from app.faces.streamlit.history import by_history
+from app.faces.streamlit.site import own_style
 from app.settings import ASSETS
 from app.words.html import Html, stylesheet
 from app.words.pictures import Picture, figure, numbers
@@ -32,7 +33,7 @@ def show_style(slug: str = "") -> None:
     if not by_history():
         presenting = st.session_state.get(PRESENT, presenting)
     more = (ASSETS / "presenter.css").read_text(encoding="utf-8") if presenting else ""
-    show_html(stylesheet(style(slug) + more))
+    show_html(stylesheet(own_style(slug) + style(slug) + more))
 
 
 def show_picture(shown: Picture) -> None:

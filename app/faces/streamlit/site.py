@@ -1,15 +1,30 @@
-"""The whole site: its menu, and the page the address asks for."""
+"""The whole site: its menu, and the page the address asks for.
+
+This module imports nothing that needs PyTorch: the menu and the head of the page are drawn while
+the model is still being loaded.
+"""
 
 import threading
+from pathlib import Path
 
 import streamlit as st
 
 from app.catalog import FEATURES, GROUPS, HOME
-from app.faces.streamlit.state import ON_SITE
-from app.settings import ROOT
+from app.engine.loading import LOADING
+from app.settings import ASSETS, ROOT
+from app.words.blocks import heading, line
+from app.words.html import join, stylesheet
+
+ON_SITE = "_on_site"
+"""Session key: the page runs inside the whole site, so other pages can be reached."""
 
 DRAWN = threading.Event()
 """Set when the first page has been drawn; work that can wait begins then."""
+
+_SOON = "The model is being loaded; the page goes on by itself in a few seconds."
+_HEAD = "BERT Explorer", "Type a sentence and see what a BERT model does with it."
+
+_HERE = Path(__file__).parent
 
 # The page around a Space keeps a query but no path, so there the name of a page is a parameter;
 # `assets/components/bridge.js` writes it.
@@ -33,7 +48,29 @@ def show_site() -> None:
     if not page.url_path and asked in tools:
         state = {key: st.query_params.get_all(key) for key in st.query_params if key != _PAGE}
         st.switch_page(tools[asked], query_params=state)
+    if not LOADING.is_over():
+        _draw_head(page.url_path)
+        LOADING.wait()
+        st.rerun()
     try:
         page.run()
     finally:
         DRAWN.set()
+
+
+def _draw_head(slug: str) -> None:
+    """Draw what of a page needs no model.
+
+    Args:
+        slug: the page; "" for the home page.
+    """
+    title, lead = next(((each.title, each.see) for each in FEATURES if each.slug == slug), _HEAD)
+    sheet = stylesheet(own_style() + (ASSETS / "site.css").read_text(encoding="utf-8"))
+    st.html(join(sheet, heading(title, lead), line(_SOON)).markup)
+
+
+def own_style(slug: str = "") -> str:
+    """Return the style sheet for Streamlit's own elements, with that for a page."""
+    own = _HERE / "features" / f"{slug}.css"
+    sheets = [_HERE / "style.css"] + ([own] if slug and own.is_file() else [])
+    return "".join(sheet.read_text(encoding="utf-8") for sheet in sheets)

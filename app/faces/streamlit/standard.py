@@ -1,34 +1,75 @@
 """Pages that are drawn from their declaration alone: a form, the screen of the answer, its tabs.
 
-What only one page needs is in `features/<slug>.py`: `below_boxes(slug)` draws buttons below the
-boxes, and `TABS` has functions that draw tabs by hand, by the name of their task; they return what
-a saved page has of them.
+What only one page needs is in `features/<slug>.py`, under these names:
+
+- `form(page)` draws the page's own form; returns the task's values and the answer's place.
+- `below_boxes(slug)` draws buttons below the boxes.
+- `settings(page)` draws settings of the task that depend on the model; returns them.
+- `view_settings(page, result)` gives those of the screen that depend on the result.
+- `start(page, result)` does what comes before the answer is drawn.
+- `missing(page, result)` draws what helps where nothing was asked.
+- `TABS` has functions that draw tabs by hand, by the name of their task. They get the page, the
+  result, and what `view_settings` returned; like `missing` they return what a saved page has.
 """
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from importlib.util import find_spec
+from inspect import signature
 from typing import Any
 
+import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+from streamlit.errors import StreamlitAPIException
 
 from app.declared import Declared, Parameter, declared, tabs
+from app.declared.carried import TEXT_KEYS
 from app.engine.models import Engine
-from app.faces.streamlit.controls import choose, count, save_csv, save_table, switch
+from app.faces.streamlit.components import show_markup
+from app.faces.streamlit.controls import (
+    choose,
+    count,
+    level,
+    number,
+    pick_one,
+    save_csv,
+    save_table,
+    switch,
+)
 from app.faces.streamlit.features.why import explains, why_fold
+from app.faces.streamlit.files import offer_file
 from app.faces.streamlit.frame import Page, page_shell
 from app.faces.streamlit.guard import guarded
 from app.faces.streamlit.progress import progress
 from app.faces.streamlit.show import show_chart, show_html, show_picture, show_table
-from app.faces.streamlit.state import text_box
+from app.faces.streamlit.state import put, set_text, text_box
 from app.words.html import Html, join, tag
 from app.words.pictures import Picture
-from app.words.report import Block, Report
-from app.words.screen import Beside, Part, Parts, Rows, Screen, Table, Turned
+from app.words.report import Block
+from app.words.screen import (
+    Beside,
+    Choice,
+    Clicks,
+    Computed,
+    Drawn,
+    File,
+    Part,
+    Parts,
+    Rows,
+    Screen,
+    Table,
+    Turned,
+)
 
 Values = dict[str, Any]
 """Values by the names of their parameters."""
+
+Place = Callable[[], DeltaGenerator]
+"""Opens the fold of the settings, which is there only if there is something to set."""
 
 
 def standard_page(slug: str) -> None:
@@ -39,13 +80,27 @@ def standard_page(slug: str) -> None:
     """
     task = declared(slug)
     with page_shell(slug) as page:
-        given, more = _form(page, task), list[Block]()
-        screen = None
-        if task.invitation and not all(given[each.name] for each in task.typed):
-            st.info(task.invitation, icon=":material/edit_note:")
+        fold: Place = cache(
+            lambda: page.settings.expander("Settings", key="set", bind="query-params")
+        )
+        given, place = _form(page, task, fold)
+        with place:
+            if task.invitation and not all(given[each.name] for each in task.typed):
+                st.info(task.invitation, icon=":material/edit_note:")
+                result = screen = None
+                view: Values = {}
+            else:
+                result = run(page.engine, task, given)
+                view = _view(page, task, result, fold)
+                screen = _answer(page, task, result, view)
+        more: dict[str, list[Block]] = {}
+        if screen is not None:
+            _finish(page, task, result, view, screen, more)
+        if screen is not None and screen.unanswered:
+            with guarded():
+                more[""] = _own(slug).missing(page, result)
         else:
-            screen = _answer(page, task, given, more)
-        _tabs(page, task, given, screen, more)
+            _tabs(page, task, given, screen, lambda draw: draw(page, result, view), more)
 
 
 @cache
@@ -55,31 +110,75 @@ def _own(slug: str) -> Any:
     return import_module(name) if find_spec(name) else None
 
 
-def _answer(page: Page, task: Declared, given: Values, more: list[Block]) -> Screen:
-    """Run the task and draw what is seen first; a saved page has the open tab as well."""
-    assert task.screen is not None
-    assert task.snippet is not None
-    snippet = task.snippet
-    result, model = run(page.engine, task, given), page.engine.provenance.name
-    screen: Screen = task.screen(result, model, **_settings(page, task, result))
-    text, pair = (str(st.session_state.get(key, "")) for key in ("text", "text_pair"))
+def _hook(slug: str, name: str) -> Callable[..., Any] | None:
+    """Return what a page has of its own under one of the names above."""
+    return getattr(_own(slug), name, None)
+
+
+def _answer(page: Page, task: Declared, result: Any, view: Values) -> Screen:
+    """Draw what is seen first."""
+    slug = task.feature.slug
+    screen: Screen = task.screen(result, page.engine.provenance.name, **view)
+    take_clicks(page, screen.clicks)
+    if start := _hook(slug, "start"):
+        start(page, result)
     headline = screen.answer or tag("p", screen.headline, class_="bx-headline")
     show_html(join(*screen.first, headline))
-    show_parts(screen.parts)
-    if screen.why and (of := explains(task.feature.slug)):
-        why_fold(page, of, text, pair)
-    page.finish(
-        lambda: _with(task.report(result), more),
-        lambda: snippet(result, model),
-        text=text,
-        text_pair=pair,
-    )
+    show_parts(page, screen.parts)
+    if screen.why and (of := explains(slug)):
+        why_fold(page, of, *_texts(screen))
     return screen
 
 
-def _with(report: Report, more: list[Block]) -> Report:
-    """Add what is not in a report yet."""
-    return replace(report, blocks=(*report.blocks, *more))
+def _finish(
+    page: Page,
+    task: Declared,
+    result: Any,
+    view: Values,
+    screen: Screen,
+    more: dict[str, list[Block]],
+) -> None:
+    """Draw the last row; a saved page has what was drawn of the open tab by hand as well."""
+    assert task.snippet is not None
+    make, code, name = task.screen, task.snippet, page.engine.provenance.name
+    text, pair = _texts(screen)
+    shown = {key: view[key] for key in signature(code).parameters if key in view}
+    page.finish(
+        lambda: _with(make(result, **view), more),
+        lambda: code(result, name, **shown),
+        text=text,
+        text_pair=pair,
+    )
+
+
+def _texts(screen: Screen) -> tuple[str, str]:
+    """Return the texts of the boxes."""
+    text, pair = (str(st.session_state.get(key, "")) for key in ("text", "text_pair"))
+    return screen.text or text, pair
+
+
+def _with(screen: Screen, more: dict[str, list[Block]]) -> Screen:
+    """Add the tab that was drawn by hand."""
+    tabs = {title: partial(tuple[Part, ...], blocks) for title, blocks in more.items()}
+    return replace(screen, tabs={**screen.tabs, **tabs})
+
+
+def take_clicks(page: Page, clicks: Clicks) -> None:
+    """Let clicks into what is drawn set widgets."""
+    page.picks.update({name: partial(_take, page, make) for name, make in clicks.items()})
+
+
+def _take(page: Page, values: Callable[[int], Any], clicked: int) -> None:
+    """Set the widgets that a click sets; a text that it replaces can be restored."""
+    slug = page.feature.slug
+    for key, value in values(clicked).items():
+        if key in TEXT_KEYS:
+            set_text(slug, value, key=key)
+            continue
+        put(slug, key, value)
+        if isinstance(value, str):
+            with suppress(StreamlitAPIException):  # a widget that is drawn writes its own address
+                st.query_params[key] = value
 
 
 def run(engine: Engine, task: Declared, given: Values) -> Any:
@@ -90,14 +189,29 @@ def run(engine: Engine, task: Declared, given: Values) -> Any:
         return task.run(engine, given, progress=told)
 
 
-def _form(page: Page, task: Declared) -> Values:
-    """Draw the widgets of a task, and return their values."""
-    texts = [each for each in task.parameters if each.field.lines and not each.required]
+def _form(page: Page, task: Declared, fold: Place) -> tuple[Values, AbstractContextManager[object]]:
+    """Draw the widgets of a task; return their values, and the place of the answer."""
+    slug = task.feature.slug
+    if form := _hook(slug, "form"):
+        return form(page)  # type: ignore[no-any-return]
+    boxes = [each for each in task.parameters if each.required and not each.field.layer]
+    boxes.sort(key=lambda each: not each.field.first)
+    boxes += [each for each in task.parameters if each.field.lines > 1 and not each.required]
+    layers = [each for each in task.parameters if each.field.layer]
     with page.give:
-        given = {each.name: _box(each, task) for each in (*task.typed, *texts)}
-        if hasattr(own := _own(task.feature.slug), "below_boxes"):
-            own.below_boxes(task.feature.slug)
-    return given | {each.name: _layer(page, each) for each in task.parameters if each.field.layer}
+        given = {each.name: _box(each, task) for each in boxes}
+        if below := _hook(slug, "below_boxes"):
+            below(slug)
+    if settings := _hook(slug, "settings"):
+        with fold():
+            given |= settings(page)
+    given |= {each.name: _layer(page, each) for each in layers}
+    drawn_later = {each.key for each in task.settings}
+    for each in task.parameters:
+        if each.name not in given and each.key not in drawn_later:
+            with fold():
+                given[each.name] = _setting(each, _most(each, page.engine))
+    return given, nullcontext()
 
 
 def _box(each: Parameter, task: Declared) -> object:
@@ -124,32 +238,59 @@ def _layer(page: Page, each: Parameter) -> int:
     return choose(label, names, key=each.key, default=last)
 
 
-def _settings(page: Page, task: Declared, result: object) -> Values:
-    """Draw the widgets of what the screen can be given, where there is a choice."""
-    offered = {each.name: each for each in task.settings if _most(each, result) > each.default}
-    if not offered:
-        return {}
-    with page.settings, st.expander("Settings", key="set", bind="query-params"):
-        return {name: _setting(each, _most(each, result)) for name, each in offered.items()}
+def _view(page: Page, task: Declared, result: object, fold: Place) -> Values:
+    """Draw the settings of a screen, where there is a choice."""
+    view: Values = {}
+    if own := _hook(task.feature.slug, "view_settings"):
+        with fold():
+            view |= own(page, result)
+    for each in task.settings:
+        most = _most(each, result)
+        if each.name not in view and most > _start(each):
+            with fold():
+                view[each.name] = _setting(each, most)
+    return view
 
 
-def _most(each: Parameter, result: object) -> Any:
-    """Return the highest value of a setting for this result."""
-    high = True if each.kind is bool else each.field.high
-    return min(high, getattr(result, each.field.most)) if each.field.most else high
+def _start(each: Parameter) -> Any:
+    """Return what a widget has at first."""
+    return each.default if each.field.start is None else each.field.start
+
+
+def _most(each: Parameter, of: object) -> Any:
+    """Return the highest value of a widget for this model, or this result."""
+    high, most = each.field.high, each.field.most
+    limit = getattr(of, most) if isinstance(most, str) and most else most or None
+    ends = [value for value in (high, limit) if value is not None]
+    return True if each.kind is bool else min(ends, default=0)
 
 
 def _setting(each: Parameter, most: Any) -> object:
-    """Draw one of these widgets."""
+    """Draw the widget of a value that is no text of the form."""
+    label, key, low = each.field.label, each.key, each.field.low or 0
+    if each.choices:
+        names = dict(each.field.names) or {choice: choice for choice in each.choices}
+        return choose(label, names, key=key, default=str(_start(each)))
+    if each.kind is str:
+        return st.text_input(label, key=key, bind="query-params", persist_state="session")
     if each.kind is bool:
-        return switch(each.field.label, key=each.key)
-    low = int(each.field.low or 0)
-    return count(each.field.label, (low, int(each.field.high or most)), key=each.key,
-                 default=int(str(each.default)))  # fmt: skip
+        return switch(label, key=key)
+    if each.kind is float:
+        return level(label, (float(low), float(most)), key=key, default=float(_start(each)))
+    first = int(_start(each))
+    if each.field.high is None:
+        return number(label, (int(low), int(most)), key=key, default=first)
+    fixed = each.field.high if isinstance(each.field.most, str) else most
+    return count(label, (int(low), int(fixed)), key=key, default=first)
 
 
 def _tabs(
-    page: Page, task: Declared, given: Values, screen: Screen | None, more: list[Block]
+    page: Page,
+    task: Declared,
+    given: Values,
+    screen: Screen | None,
+    by_hand: Callable[[Callable[..., list[Block]]], list[Block]],
+    more: dict[str, list[Block]],
 ) -> None:
     """Draw the tabs: parts of the screen, then tasks of their own; only the open one is made."""
     own = dict(screen.tabs) if screen else {}
@@ -162,32 +303,36 @@ def _tabs(
             continue
         with tab, guarded():
             if name in further:
-                by_hand = getattr(_own(task.feature.slug), "TABS", {})
-                draw = by_hand.get(further[name].feature.slug)
-                more += draw(page) if draw else _task_tab(page, further[name], given)
+                drawn = getattr(_own(task.feature.slug), "TABS", {})
+                draw = drawn.get(further[name].feature.slug)
+                more[name] = by_hand(draw) if draw else _task_tab(page, further[name], given)
             elif name in own:
-                show_parts(own[name]())
+                show_parts(page, own[name]())
 
 
 def _task_tab(page: Page, task: Declared, given: Values) -> list[Block]:
     """Draw a tab that is a task of its own; what the page's boxes give is not asked again."""
-    assert task.screen is not None
     drawn = {each.name: _box(each, task) for each in task.parameters if each.name not in given}
     shared = {each.name: given[each.name] for each in task.parameters if each.name in given}
     result = run(page.engine, task, shared | drawn)
-    screen: Screen = task.screen(result, page.engine.provenance.name)
+    return show_screen(page, task.screen(result, page.engine.provenance.name))
+
+
+def show_screen(page: Page, screen: Screen) -> list[Block]:
+    """Draw the screen of a tab; return what a saved page has of it."""
+    take_clicks(page, screen.clicks)
     show_html(join(*screen.first, screen.answer or join()))
-    show_parts(screen.parts)
+    show_parts(page, screen.parts)
     return list(screen.report().blocks)
 
 
-def show_parts(parts: Parts) -> None:
+def show_parts(page: Page, parts: Parts) -> None:
     """Draw parts below each other."""
     for each in parts:
-        _show(each)
+        _show(page, each)
 
 
-def _show(part: Part) -> None:
+def _show(page: Page, part: Part) -> None:
     """Draw one part; files go into the Save menu."""
     match part:
         case Html():
@@ -198,10 +343,39 @@ def _show(part: Part) -> None:
             columns = st.columns(part.widths, gap="small")
             for column, parts in zip(columns, (part.left, part.right), strict=True):
                 with column:
-                    show_parts(parts)
+                    show_parts(page, parts)
+        case Drawn(markup, name):
+            show_markup(markup, key=name)
+        case Choice():
+            _choice(page, part)
+        case Computed(ask, given, draw):
+            task = import_module(f"app.features.{page.feature.slug}.task")
+            show_parts(page, draw(getattr(task, ask)(page.engine, *given)))
         case Table():
-            show_table(part.rows, alt=part.alt, key=part.name)
+            _table(part)
         case Turned():
             show_chart(part.figure(), alt=part.alt, table=part.table, key=part.name)
         case Rows(title, make, name, json):
             save_table(title, make, name) if json else save_csv(title, make, f"{name}.csv")
+        case File():
+            offer_file(part.title, part.label, part.make, part.name, part.mime)
+
+
+def _choice(page: Page, part: Choice) -> None:
+    """Draw one of many things to look at."""
+    place = st.container() if part.above else None
+    chosen = pick_one(part.label, part.options, key=part.key, index=part.start)
+    if place is not None and part.above:
+        with place:
+            show_parts(page, part.above(chosen))
+    show_parts(page, part.make(chosen))
+
+
+def _table(part: Table) -> None:
+    """Draw a table; one that a function makes is made when its fold is open."""
+    if isinstance(part.rows, pd.DataFrame):
+        show_table(part.rows, alt=part.alt, key=part.name, title=part.title)
+        return
+    with st.expander(part.title, key=f"_{part.name}_fold", on_change="rerun") as fold:
+        if fold.open:
+            show_table(part.rows(), alt=part.alt, key=part.name)

@@ -19,6 +19,7 @@ from app.faces.streamlit.carrying import add_ours, arriving, give, note, take_al
 from app.faces.streamlit.history import by_history, read_whole_address, write_bound
 from app.faces.streamlit.links import KEPT, links_have_texts, texts_of_link, write_link
 from app.faces.streamlit.picker import MODEL
+from app.faces.streamlit.site import ON_SITE as ON_SITE
 from app.settings import settings
 from app.words.html import plain
 
@@ -32,8 +33,6 @@ _UNFIT = "_unfit"  # whether the visitor's text does not fit the page that is be
 _LOST = "_lost"  # the boxes whose texts the address refers to, but which are gone
 _LINKED = "This text is too long for the address. A link to this page works for one day."
 _NOT_LINKED = "This text is too long for the address, so a link to this page will not contain it."
-ON_SITE = "_on_site"
-"""Session key: the page runs inside the whole site, so other pages can be reached."""
 
 
 def enter(slug: str) -> None:

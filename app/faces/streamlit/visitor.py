@@ -4,8 +4,8 @@ import os
 from ipaddress import ip_address
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from app.compat.streamlit import session_number
 from app.records.visitors import Visitor, announced
 from app.settings import Visitors
 
@@ -15,10 +15,8 @@ _FORWARDED = ("X-Forwarded-For", "X-Real-Ip", "Forwarded", "Via")
 def visitor() -> Visitor:
     """Return the visitor as the gate knows it; without a gate, each session is a visitor."""
     found = announced(st.context.headers)
-    context = get_script_run_ctx()
-    if found.name or context is None:
-        return found
-    return Visitor(context.session_id)
+    number = "" if found.name else session_number()
+    return Visitor(number) if number else found
 
 
 def visitor_name() -> str:

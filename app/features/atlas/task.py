@@ -11,6 +11,7 @@ import torch
 
 from app.engine.compute.background import Background, Progress
 from app.engine.compute.processor import PROCESSOR
+from app.engine.compute.recent import RECENT
 from app.engine.models import Engine
 from app.features.atlas.result import AtlasResult, MappedHead, Neighbour, OneHead, TypicalText
 from app.features.atlas.task_findings import findings
@@ -29,6 +30,7 @@ from bert_core.analysis.similarity import multidimensional_scaling
 from bert_core.errors import InputError
 
 NEAREST = 3
+_KEPT = 100_000  # bytes of a kept map, or of a head with its texts, at most
 MEASURED: Background[tuple[str, str], HeadAtlas] = Background()
 """The atlases that are or were measured in this process."""
 
@@ -64,11 +66,12 @@ def atlas(
             f"Found layer {place[0]}, head {place[1]}; {engine.provenance.name} has layers 0 to "
             f"{layers - 1} of heads 0 to {heads - 1}, and pruned heads are not shown."
         )
-    mapped, stress = _mapped(found)
+    key = ("atlas", found, engine.provenance.name, engine.provenance.fingerprint)
+    mapped, stress = RECENT.get((*key, "map"), lambda: _mapped(found), lambda _: _KEPT)
     kept = [each.layer * heads + each.head for each in mapped]
     return AtlasResult(
         heads=mapped,
-        asked=_one(engine, found, place),
+        asked=RECENT.get((*key, place), lambda: _one(engine, found, place), lambda _: _KEPT),
         findings=findings(found),
         stress=stress,
         distances=found.distances[np.ix_(kept, kept)],

@@ -7,12 +7,16 @@ import numpy as np
 import pandas as pd
 
 from app.features.atlas.result import AtlasResult, Finding, MappedHead, OneHead, TypicalText
-from app.words.blocks import facts, hint, line, record_table, ticked
+from app.words.blocks import facts, fold, hint, line, record_table, ticked
+from app.words.clicks import pick
 from app.words.format import count, percent, shortened, signed
 from app.words.html import Html, join, tag, visible
-from app.words.pictures import NARROW, WIDE, Picture, picture, svg
+from app.words.matrix import Matrix
+from app.words.panel import MIDDLE, NAME, Panel
+from app.words.pictures import NARROW, WIDE, Picture, listed, picture, svg
 from app.words.pixels import pixels
-from app.words.report import Block, Report
+from app.words.report import Block
+from app.words.screen import Screen
 
 SIGNS = {
     "previous": "←",
@@ -45,6 +49,9 @@ _PLAIN = 12.0  # radius where no effects are known
 _LEAST, _LARGEST = 8.0, 22.0  # radius of a head without an effect, and of that with the largest
 _TEXT = 64  # letters of a typical text
 _THUMB = 72
+_SEEN = (
+    3  # typical texts; the others are folded, and reached by the keyboard as a list of their own
+)
 PAPER = "Clark et al. 2019"
 
 
@@ -59,11 +66,14 @@ def map_picture(result: AtlasResult, colour: str = "name", *, live: bool = False
         colour: a key of `COLOURS`.
         live: whether a head can be picked.
     """
+    names = Counter(head.name for head in result.heads).most_common()
+    kinds = ", ".join(f"{name} {number}" for name, number in names)
     return Picture(
         name="head-atlas",
         wide=_map(result, WIDE, colour, live=live),
         narrow=_map(result, NARROW, colour, live=live),
-        alt=describe_map(result),
+        alt=f"A map of {count(len(result.heads), 'head')}; heads with similar attention are close. "
+        f"What they look at: {kinds}. Chosen: {say(result.shown)}.",
         table=heads_table(result),
         live=live,
     )
@@ -71,49 +81,34 @@ def map_picture(result: AtlasResult, colour: str = "name", *, live: bool = False
 
 def _map(result: AtlasResult, width: int, colour: str, *, live: bool) -> Html:
     """Draw the map; large heads first, so that small ones are not hidden."""
-    edge = _LARGEST + 6
-    x = np.array([head.x for head in result.heads])
-    y = np.array([head.y for head in result.heads])
-    spans = max(float(np.ptp(x)), 1e-9), max(float(np.ptp(y)), 1e-9)
-    scale = min((width - 2 * edge) / spans[0], (_HIGH - 2 * edge) / spans[1])
-    left = width / 2 - scale * (x.max() + x.min()) / 2
-    top = _HIGH / 2 + scale * (y.max() + y.min()) / 2
+    edge, heads = _LARGEST + 6, result.heads
+    sides = (edge, width - edge), (edge, _HIGH - edge)
+    panel = Panel.even(*sides, [(head.x, head.y) for head in heads])
     radii = radius(result, width)
-    marks = [
-        _mark(result, int(n), (left + scale * x[n], top - scale * y[n]), float(radii[n]), colour,
-              live=live)
-        for n in np.argsort(-radii, kind="stable")
-    ]  # fmt: skip
-    here = result.heads.index(result.shown)
-    ring = tag(
-        "circle", cx=f"{left + scale * x[here]:.1f}", cy=f"{top - scale * y[here]:.1f}",
-        r=f"{radii[here] + 4:.1f}", class_="bx-at-ring",
-    )  # fmt: skip
-    drawn = [*_keys(result, scale, width), tag("g", *marks, data_rove="heads"), ring]
+    with panel.group(data_rove="heads"):
+        for n in np.argsort(-radii, kind="stable").tolist():
+            at = panel.x(heads[n].x), panel.y(heads[n].y)
+            panel.drawn.append(_mark(result, n, at, float(radii[n]), colour, live=live))
+    here = heads.index(result.shown)
+    panel.dot(heads[here].x, heads[here].y, radii[here] + 4, class_="bx-at-ring")
+    drawn = [*_keys(result, panel.x(0.25) - panel.x(0), width), *panel.drawn]
     hidden = {} if live else {"aria_hidden": "true"}
     return tag("svg", *drawn, view_box=f"0 0 {width} {_HIGH}", class_="bx-svg",
                xmlns="http://www.w3.org/2000/svg", **hidden)  # fmt: skip
 
 
-def _keys(result: AtlasResult, scale: float, width: int) -> list[Html]:
+def _keys(result: AtlasResult, long: float, width: int) -> list[Html]:
     """Draw how long a distance is, and which loss the largest circle means."""
-    drawn = [
-        tag("line", x1=8, x2=f"{8 + scale / 4:.1f}", y1=_HIGH - 6, y2=_HIGH - 6,
-            class_="bx-svg-base"),
-        tag("text", "distance 0.25", x=8, y=_HIGH - 20, class_="bx-svg-small"),
-    ]  # fmt: skip
+    key = Panel.of_units(width, _HIGH)
+    key.level(_HIGH - 6, (8, 8 + long), class_="bx-svg-base")
+    key.text(8, _HIGH - 20, "distance 0.25")
     most = max((head.effect or 0.0 for head in result.heads), default=0.0)
     if most > 0 and width == WIDE:
-        at = f"{8 + _LARGEST:g}"
-        drawn += [
-            tag("circle", cx=at, cy=_HIGH - 66, r=_LARGEST, class_="bx-svg-frame"),
-            tag("circle", cx=at, cy=f"{_HIGH - 66 + _LARGEST - _LEAST:g}", r=_LEAST,
-                class_="bx-svg-frame"),
-            tag("text", f"{signed(most, 2)} nats", x=16 + 2 * _LARGEST, y=_HIGH - 78,
-                class_="bx-svg-small"),
-            tag("text", "0", x=16 + 2 * _LARGEST, y=_HIGH - 54, class_="bx-svg-small"),
-        ]  # fmt: skip
-    return drawn
+        for r in (_LARGEST, _LEAST):
+            key.dot(8 + _LARGEST, _HIGH - 66 + _LARGEST - r, r, class_="bx-svg-frame")
+        key.text(16 + 2 * _LARGEST, _HIGH - 78, f"{signed(most, 2)} nats")
+        key.text(16 + 2 * _LARGEST, _HIGH - 54, "0")
+    return key.drawn
 
 
 def radius(result: AtlasResult, width: int = WIDE) -> np.ndarray:
@@ -238,27 +233,16 @@ def summary(result: AtlasResult) -> str:
     return f"{said}. Without {alone}, the loss on hidden words clearly grows."
 
 
-def describe_map(result: AtlasResult) -> str:
-    """Describe the map in two sentences."""
-    names = Counter(head.name for head in result.heads).most_common()
-    kinds = ", ".join(f"{name} {number}" for name, number in names)
-    return (
-        f"A map of {count(len(result.heads), 'head')}; heads with similar attention are close. "
-        f"What they look at: {kinds}. Chosen: {say(result.shown)}."
-    )
-
-
 def heads_table(result: AtlasResult) -> pd.DataFrame:
     """List every head with its place, its name and what is lost without it."""
-    return pd.DataFrame(
-        [
+    return listed(
+        (
             (head.layer, head.head, head.name, head.score, head.x, head.y,
              math.nan if head.effect is None else head.effect,
              math.nan if head.error is None else head.error)
             for head in result.heads
-        ],
-        columns=["layer", "head", "looks at", "share", "x", "y", "loss without it (nats)",
-                 "± (95 %)"],
+        ),
+        ("layer", "head", "looks at", "share", "x", "y", "loss without it (nats)", "± (95 %)"),
     )  # fmt: skip
 
 
@@ -304,9 +288,15 @@ def typical_texts(result: AtlasResult, *, live: bool = False) -> Html:
     items = [
         _typical(result, number, each, live=live) for number, each in enumerate(result.asked.texts)
     ]
+    rove = {"data_rove": "texts"} if live else {}
+    seen, more = (
+        tag("ol", *part, class_="bx-at-texts", **rove) for part in (items[:_SEEN], items[_SEEN:])
+    )
+    rest = len(items) - _SEEN
     return join(
         tag("h3", "Where it does this most", class_="bx-at-texts-title"),
-        tag("ol", *items, class_="bx-at-texts", **({"data_rove": "texts"} if live else {})),
+        seen,
+        fold(f"{rest} more", more) if rest > 0 else "",
     )
 
 
@@ -321,8 +311,8 @@ def _typical(result: AtlasResult, number: int, text: TypicalText, *, live: bool)
     if not live:
         return tag("li", tag("div", *inside))
     button = tag(
-        "button", *inside, type="button", data_pick="open", data_value=number,
-        tabindex=-1 if number else 0, title="Open on the page “Attention”",
+        "button", *inside, title="Open on the page “Attention”",
+        **pick("open", number, stop=not number, element="button"),
     )  # fmt: skip
     return tag("li", button)
 
@@ -386,50 +376,28 @@ def distances_picture(result: AtlasResult) -> Picture:
         lambda width: _distances(result, width),
         alt=f"Distances of {count(len(found), 'head')} from each other, in the order of the model; "
         f"the largest is {float(found.max()):.2f}.",
-        table=distances_table(result),
+        table=_between_layers(result),
     )
 
 
 def _distances(result: AtlasResult, width: int) -> Html:
     """Draw the matrix, with a line between layers."""
-    found = result.distances
-    left, top = 44, 26
-    side = min(width - left - 4, 560)
-    cell = side / len(found)
-    drawn = [
-        pixels((1 - found).astype(np.float32), x=left, y=top, width=side, height=side),
-        tag("rect", x=left, y=top, width=side, height=side, class_="bx-svg-frame"),
-    ]
+    heads = len(result.heads)
+    side = min(width - 48, 560)
+    panel = Panel((44, 44 + side), (26, 26 + side), (0, heads), (heads, 0))
+    panel.drawn += Matrix(44, 26, side / heads, side / heads).image(1 - result.distances)
     layers = [head.layer for head in result.heads]
     for layer in dict.fromkeys(layers):
         first, number = layers.index(layer), layers.count(layer)
-        at, middle = first * cell, (first + number / 2) * cell
-        drawn += [
-            tag(
-                "text",
-                str(layer),
-                x=left - 8,
-                y=f"{top + middle:.1f}",
-                class_="bx-svg-name bx-svg-small",
-            ),
-            tag(
-                "text",
-                str(layer),
-                x=f"{left + middle:.1f}",
-                y=12,
-                class_="bx-svg-middle bx-svg-small",
-            ),
-        ]
+        panel.text(0, first + number / 2, str(layer), -8, class_=NAME)
+        panel.text(first + number / 2, 0, str(layer), 0, -14, class_=MIDDLE)
         if first:
-            x, y = f"{left + at:.1f}", f"{top + at:.1f}"
-            drawn += [
-                tag("line", x1=x, x2=x, y1=top, y2=f"{top + side:.1f}", class_="bx-svg-grid"),
-                tag("line", x1=left, x2=f"{left + side:.1f}", y1=y, y2=y, class_="bx-svg-grid"),
-            ]
-    return svg(width, top + side + 4, *drawn)
+            panel.post(first)
+            panel.level(first)
+    return svg(width, side + 30, *panel.drawn)
 
 
-def distances_table(result: AtlasResult) -> pd.DataFrame:
+def _between_layers(result: AtlasResult) -> dict[str, object]:
     """List for each layer the mean distance of its heads to those of every layer."""
     layers = np.array([head.layer for head in result.heads])
     kinds = list(dict.fromkeys(layers.tolist()))
@@ -443,11 +411,11 @@ def distances_table(result: AtlasResult) -> pd.DataFrame:
         ]
         for other in kinds
     }
-    return pd.DataFrame({"layer": kinds, **rows})
+    return {"layer": kinds, **rows}
 
 
-def report(result: AtlasResult) -> Report:
-    """Write the result as it would appear on paper."""
+def screen(result: AtlasResult, model: str = "") -> Screen:
+    """Say what is shown."""
     blocks: tuple[Block, ...] = (
         legend(result),
         map_picture(result),
@@ -458,7 +426,7 @@ def report(result: AtlasResult) -> Report:
         findings_table(result),
         distances_picture(result),
     )
-    return Report(summary(result), blocks)
+    return Screen(summary(result), blocks)
 
 
 def snippet(result: AtlasResult, model: str) -> str:

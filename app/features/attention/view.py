@@ -9,11 +9,13 @@ from app.features.attention.result_habits import RankedHead
 from app.features.attention.result_views import attention_grid, head_view, rank
 from app.words.blocks import line
 from app.words.notes import cut_note, gaps_note
-from app.words.report import Block, Report
+from app.words.report import Block
+from app.words.screen import Screen
 
 
-def report(
+def screen(
     result: AttentionResult,
+    model: str = "",
     view: HeadView | None = None,
     *,
     grid: AttentionGrid | None = None,
@@ -21,11 +23,12 @@ def report(
     common: bool = False,
     log: bool = False,
     more: Sequence[Block] = (),
-) -> Report:
-    """Write the result as it would appear on paper.
+) -> Screen:
+    """Say what is shown.
 
     Args:
         result: the attention.
+        model: its name on a page.
         view: the heads and pieces shown; None for those of `result.shown`.
         grid: the small pictures of all heads.
         ranked: what each head does here, and usually.
@@ -37,7 +40,7 @@ def report(
     grid = grid or attention_grid(result, view.selection)
     ranked = tuple(rank(result) if ranked is None else ranked)
     name = text.name_of(view.heads, result.heads)
-    return Report(
+    return Screen(
         f"{name}. {text.headline(result, view)}",
         (
             line(text.doing(view.heads, ranked)),

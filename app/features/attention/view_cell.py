@@ -3,7 +3,6 @@
 import math
 
 import numpy as np
-import pandas as pd
 
 from app.features.attention.result import AttentionResult
 from app.features.attention.view_text import labels
@@ -11,8 +10,9 @@ from app.records.results import CellArithmetic
 from app.words.blocks import hint, line
 from app.words.format import signed
 from app.words.html import Html, join, tag, visible
-from app.words.pictures import Picture, linked, numbers, picture, svg
-from app.words.report import Report
+from app.words.panel import Panel
+from app.words.pictures import Picture, linked, listed, numbers, picture, svg
+from app.words.screen import Screen
 
 TITLE = "One cell"
 
@@ -23,11 +23,11 @@ _ROWS = 200  # of the table of the softmax
 _TALL = 54  # height of a row of bars
 
 
-def report(cell: CellArithmetic) -> Report:
-    """Write the result as it would appear on paper."""
+def screen(cell: CellArithmetic, model: str = "") -> Screen:
+    """Say what is shown."""
     layer, head = cell.place
     source, goal = (visible(cell.tokens[at]) for at in (cell.row, cell.column))
-    return Report(
+    return Screen(
         f"Layer {layer}, head {head}: {source} looks at {goal} with {cell.value:.4f}.",
         (steps(cell), products(cell), softmax_table(cell)),
     )
@@ -77,34 +77,19 @@ def products(cell: CellArithmetic) -> Picture:
     rows = (("q", cell.query), ("k", cell.key), ("q·k", cell.products))
 
     def draw(width: int) -> Html:
-        step = (width - 52) / cell.query.size
-        parts = []
+        size, panels = cell.query.size, []
         for number, (name, values) in enumerate(rows):
-            middle = _TALL * (number + 0.5)
             top = float(np.abs(values).max()) or 1.0
-            parts += [
-                tag("text", name, x=40, y=f"{middle:g}", class_="bx-svg-name"),
-                tag("line", x1=48, x2=width, y1=f"{middle:g}", y2=f"{middle:g}",
-                    class_="bx-svg-base"),
-            ]  # fmt: skip
-            for i, value in enumerate(values):
-                high = abs(float(value)) / top * (_TALL / 2 - 3)
-                parts.append(
-                    tag("rect", x=f"{50 + i * step:.2f}", width=f"{0.8 * step:.2f}",
-                        y=f"{middle - (high if value > 0 else 0):.2f}", height=f"{high:.2f}",
-                        class_="bx-svg-bar" if value > 0 else "bx-att-minus",
-                        data_value=f"{value:.8g}")
-                )  # fmt: skip
-        return svg(width, _TALL * len(rows), *parts)
+            down = _TALL * number + 3, _TALL * (number + 1) - 3
+            panel = Panel((50, width - 2), down, (0, size), (-top, top))
+            panel.text(0, 0, name, -10, class_="bx-svg-name")
+            panel.level(0, class_="bx-svg-base")
+            for at, value in enumerate(values.tolist()):
+                kind = "bx-svg-bar" if value > 0 else "bx-att-minus"
+                panel.span((at, at + 0.8), (0, value), class_=kind, data_value=f"{value:.8g}")
+            panels += panel.drawn
+        return svg(width, _TALL * len(rows), *panels)
 
-    table = pd.DataFrame(
-        {
-            "dimension": range(cell.query.size),
-            "query": cell.query.astype(np.float64),
-            "key": cell.key.astype(np.float64),
-            "product": cell.products.astype(np.float64),
-        }
-    )
     most = int(np.abs(cell.products).argmax())
     return picture(
         "attention-cell",
@@ -112,7 +97,8 @@ def products(cell: CellArithmetic) -> Picture:
         alt=f"Query, key and their products in {cell.query.size} dimensions, each row on its own "
         f"scale. The largest product is {signed(float(cell.products[most]), 4)}, in dimension "
         f"{most}; together they make {signed(float(cell.products.sum()), 4)}.",
-        table=table,
+        table=zip(range(cell.query.size), *(values.tolist() for _, values in rows), strict=True),
+        columns=("dimension", "query", "key", "product"),
     )
 
 
@@ -120,14 +106,13 @@ def softmax_table(cell: CellArithmetic) -> Html:
     """Draw the softmax of the row in a fold: the largest 200 numbers if there are more."""
     each = cell.exponentials
     best = np.argsort(-each, kind="stable")[:_ROWS]
-    table = pd.DataFrame(
-        {
-            "looked at": labels([cell.tokens[at] for at in best], best.tolist()),
-            "score": cell.scores[best].astype(np.float64),
-            "e^(score - largest)": each[best],
-            "attention": each[best] / each.sum(),
-            "at": [linked([int(at)]) for at in best],
-        }
+    sums = each[best] / each.sum()
+    names = labels([cell.tokens[at] for at in best], best.tolist())
+    links = (linked([int(at)]) for at in best)
+    scores = cell.scores[best].astype(np.float64)
+    table = listed(
+        zip(names, scores, each[best], sums, links, strict=True),
+        ("looked at", "score", "e^(score - largest)", "attention", "at"),
     )
     many = len(each) > _ROWS
     title = f"The {_ROWS} largest of {len(each)} in this row" if many else "The softmax of this row"

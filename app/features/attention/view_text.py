@@ -19,9 +19,10 @@ from app.features.attention.result import (
 )
 from app.features.attention.result_habits import RankedHead
 from app.words.blocks import hint, line
+from app.words.clicks import pick
 from app.words.format import count, percent
 from app.words.html import Html, join, tag, visible
-from app.words.pictures import csv, linked
+from app.words.pictures import csv, linked, listed
 from bert_core.analysis.head_statistics import HeadName
 
 MEAN = -1
@@ -193,10 +194,7 @@ def head_list(ranked: Sequence[RankedHead], heads: Heads, size: int) -> Html:
             tag("b", short_name(row.place)),
             tag("span", row.here.name, " ", tag("i", whole_percent(row.here.score))),
             tag("small", f"usually {usual}") if usual != row.here.name else "",
-            type="button",
-            tabindex=-1 if number else 0,
-            data_pick="head",
-            data_value=row.place[0] * size + row.place[1],
+            **pick("head", row.place[0] * size + row.place[1], stop=not number, element="button"),
             aria_current="true" if (row.place,) == heads.places else None,
         )
         rows.append(tag("li", button))
@@ -212,16 +210,14 @@ def head_list(ranked: Sequence[RankedHead], heads: Heads, size: int) -> Html:
 def ranking_table(ranked: Sequence[RankedHead], by: str) -> pd.DataFrame:
     """Return every head of a ranking: its pattern here and usually."""
     kind = "entropy (bits)" if by == "entropy" else RANKINGS[by]
-    return pd.DataFrame(
-        {
-            "rank": range(1, len(ranked) + 1),
-            "layer": [row.place[0] for row in ranked],
-            "head": [row.place[1] for row in ranked],
-            "here": [row.here.name for row in ranked],
-            "usually": [row.usual.name if row.usual else "–" for row in ranked],
-            kind: [round(row.value, 4) for row in ranked],
-        }
-    )
+    return listed(
+        (
+            (rank, *row.place, row.here.name, row.usual.name if row.usual else "–",
+             round(row.value, 4))
+            for rank, row in enumerate(ranked, 1)
+        ),
+        ("rank", "layer", "head", "here", "usually", kind),
+    )  # fmt: skip
 
 
 def head_note(result: AttentionResult, layer: int, head: int) -> str:
@@ -358,12 +354,10 @@ def matrix_table(result: AttentionResult, view: HeadView) -> pd.DataFrame:
         frame["at"] = [linked(result.units.pieces[at]) for at in view.rows]
         return frame
     row, column = _largest(view.weights, _LINKS)
-    return pd.DataFrame(
-        {
-            "looks": [rows[i] for i in row],
-            "looked at": [columns[i] for i in column],
-            "attention": view.weights[row, column].astype(np.float64),
-        }
+    weights = view.weights[row, column].astype(np.float64)
+    return listed(
+        ((rows[a], columns[b], each) for a, b, each in zip(row, column, weights, strict=True)),
+        ("looks", "looked at", "attention"),
     )
 
 
@@ -414,12 +408,12 @@ def file_name(view: HeadView) -> str:
 
 def shares_table(shares: GroupShares) -> pd.DataFrame:
     """Return the shares between the sentences as a table."""
-    frame = pd.DataFrame(
-        shares.shares.astype(np.float64).round(4),
-        columns=[f"to {_GOALS[name]}" for name in shares.groups],
+    names = [_GOALS[name] for name in shares.groups]
+    rows = shares.shares.astype(np.float64).round(4)
+    return listed(
+        ((name, *row) for name, row in zip(names, rows, strict=True)),
+        ("from", *(f"to {name}" for name in names)),
     )
-    frame.insert(0, "from", [_GOALS[name] for name in shares.groups])
-    return frame
 
 
 def shares_line(shares: GroupShares) -> Html:
@@ -449,13 +443,13 @@ def links_table(result: AttentionResult, links: Links) -> pd.DataFrame:
     """Return the strongest lines as a table, strongest first."""
     last = slice(None, -_LINKS - 1, -1)
     rows, columns = _labelled(result, links.view)
-    return pd.DataFrame(
-        {
-            "looks": [rows[i] for i in links.row[last]],
-            "looked at": [columns[i] for i in links.column[last]],
-            "head": [short_name(links.places[i]) for i in links.head[last]],
-            "attention": links.weight[last].astype(np.float64),
-        }
+    each = (links.row[last], links.column[last], links.head[last], links.weight[last])
+    return listed(
+        (
+            (rows[a], columns[b], short_name(links.places[head]), float(weight))
+            for a, b, head, weight in zip(*each, strict=True)
+        ),
+        ("looks", "looked at", "head", "attention"),
     )
 
 

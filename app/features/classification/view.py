@@ -10,7 +10,7 @@ from app.words.blocks import answer, line
 from app.words.format import count, percent, signed
 from app.words.html import Html, join, tag, visible
 from app.words.notes import calibration_line, cut_note, trained_note, unread_note
-from app.words.pictures import ROWS, Picture, captioned_bars, picture
+from app.words.pictures import ROWS, Picture, captioned_bars, listed, picture
 from app.words.screen import Rows, Screen, Table
 
 INVITATION = "Write a text or pick an example."
@@ -64,6 +64,7 @@ def scores(result: ClassificationResult, shown: int) -> Picture:
         shown: the most bars.
     """
     rows = _rows(result)[:shown]
+    best = ", ".join(f"{name} {percent(value)}" for name, value in _rows(result)[:5])
     return picture(
         "classification",
         lambda width: captioned_bars(
@@ -73,28 +74,16 @@ def scores(result: ClassificationResult, shown: int) -> Picture:
             width=width,
             marked=[name in result.chosen for name, _ in rows],
         ),
-        alt=describe(result),
+        alt=f"Bar chart of the probabilities of labels, best first: {best}.",
         table=score_table(result) if len(result.labels) <= ROWS else score_table(result)[:shown],
     )
 
 
 def score_table(result: ClassificationResult) -> pd.DataFrame:
     """Return all labels with their scores, best first."""
-    order = list(result.ranking)
     kind = "value" if result.kind == "regression" else "probability"
-    return pd.DataFrame(
-        {
-            "label": [visible(result.labels[number]) for number in order],
-            kind: [result.scores[number] for number in order],
-            "logit": [result.logits[number] for number in order],
-        }
-    )
-
-
-def describe(result: ClassificationResult) -> str:
-    """Describe the bars in one sentence."""
-    best = ", ".join(f"{name} {percent(value)}" for name, value in _rows(result)[:5])
-    return f"Bar chart of the probabilities of labels, best first: {best}."
+    rows = ((result.labels[n], result.scores[n], result.logits[n]) for n in result.ranking)
+    return listed(((visible(name), *numbers) for name, *numbers in rows), ("label", kind, "logit"))
 
 
 def trust(result: ClassificationResult, model: str = "") -> Html:
@@ -131,11 +120,12 @@ def screen(
         shown: the most bars.
     """
     says, more, _ = _answer(result)
-    table = Table(score_table(result), "The outputs of the model.", "classification")
+    rows = score_table(result)
+    table = Table(rows, "The outputs of the model.", "classification")
     drawn = (table,) if not result.bars else (scores(result, shown), left_out(result, shown))
     rest = (
-        Table(table.rows, "All labels with their scores.", "labels"),
-        Rows("All labels", lambda: table.rows, "classification", json=True),
+        Table(rows, "All labels with their scores.", "labels"),
+        Rows("All labels", lambda: rows, "classification", json=True),
     )
     return Screen(
         f"The model’s answer: {says}. {more}",

@@ -8,6 +8,8 @@ from app.records.results import Calibration
 
 _LEAST = 1e-300  # keeps the logarithm finite
 
+MASK = "[MASK]"
+
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
@@ -97,6 +99,15 @@ class Word:
     end: int
     masked: bool
     pieces: tuple[int, ...] = ()
+
+
+def mask_word(text: str, word: Word) -> str:
+    """Mask one word of a text; other occurrences of the same word stay.
+
+    >>> mask_word("the cat saw the dog", Word("the", 12, 15, False, (4,)))
+    'the cat saw [MASK] dog'
+    """
+    return text[: word.start] + MASK + text[word.end :]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Fill-mask: what the model would write at every [MASK] of a text.
 
-`fill_mask` is the task; `mask_word` and `mask_at_end` prepare a text for it. `task_together`,
+`fill_mask` is the task; `mask_at_end` prepares a text for it. `task_together`,
 `task_surprise` and `task_pair` answer what the tabs of the page ask. A text longer than
 the model's input is never cut silently: each mask is read in the window that shows most of the
 text around it (`bert_core.reading.windows`), and the result reports the window's size.
@@ -15,14 +15,13 @@ import torch
 from torch import Tensor
 
 from app.engine.models import Engine
-from app.features.fill_mask.result import Candidate, FillMaskResult, Slot, Spelled, Word
+from app.features.fill_mask.result import MASK, Candidate, FillMaskResult, Slot, Spelled, Word
 from app.records.fields import Field
 from bert_core import BertForMaskedLM, Encoding
 from bert_core.errors import InputError
 from bert_core.reading.gaps import read_signs, score_filling, widen_gaps
 from bert_core.reading.windows import Windows, cut_windows, readers
 
-MASK = "[MASK]"
 _MAX_MASKS = 20  # each costs one row of the whole vocabulary, and a chart on the page
 _MAX_CANDIDATES = 100
 _CONTEXT = 40  # characters shown on each side of a mask
@@ -34,7 +33,7 @@ def fill_mask(
     engine: Engine,
     text: Annotated[str, Field("Text ([MASK] or ___ hides a word)", lines=3)],
     *,
-    top_k: Annotated[int, Field("Candidates", key="k", low=1, high=_MAX_CANDIDATES)] = 5,
+    top_k: Annotated[int, Field("Candidates", key="k", low=1, high=_MAX_CANDIDATES, most=20)] = 5,
     word: Annotated[str, Field("How likely is this word?", lines=1)] = "",
 ) -> FillMaskResult:
     """Guess the hidden words of a text: the likeliest entries of the vocabulary at each [MASK].
@@ -114,15 +113,6 @@ def with_masks(engine: Engine, text: str) -> FillMaskResult:
     if not found.slots:
         raise InputError("The text has no [MASK]. Write [MASK] or ___ in place of a word.")
     return found
-
-
-def mask_word(text: str, word: Word) -> str:
-    """Mask one word of a text; other occurrences of the same word stay.
-
-    >>> mask_word("the cat saw the dog", Word("the", 12, 15, False))
-    'the cat saw [MASK] dog'
-    """
-    return text[: word.start] + MASK + text[word.end :]
 
 
 def mask_at_end(text: str) -> str:

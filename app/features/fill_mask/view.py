@@ -1,17 +1,18 @@
 """Pictures, tables and text of fill-mask; the tabs have views of their own."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from functools import partial
+from itertools import zip_longest
 from unicodedata import east_asian_width
 
-import pandas as pd
-
-from app.features.fill_mask.result import Candidate, FillMaskResult, Slot, Spelled
+from app.features.fill_mask.result import Candidate, FillMaskResult, Slot, Spelled, mask_word
 from app.words.blocks import hint, line, note
+from app.words.clicks import pick
 from app.words.format import count, percent
 from app.words.html import Html, join, tag, visible
 from app.words.notes import calibration_line, gaps_note
 from app.words.pictures import Picture, bars, linked, picture
-from app.words.report import Block, Report
+from app.words.screen import Beside, Drawn, Parts, Screen
 
 _MODEL = """
 tokenizer = BertTokenizer.from_pretrained({model!r})
@@ -76,6 +77,9 @@ for piece in score_pieces(
 """
 )
 
+PICKABLE = 120
+"""Most words that can be clicked; longer texts are not practical to show as buttons."""
+
 _SCALES = (0.01, 0.02, 0.04, 0.1, 0.2, 0.4, 1.0)  # ends of axes, for comparable bars
 _LONG = 700  # characters; a longer text scrolls in a box that starts at its gap
 _NEAR = 24  # characters around a mask in its title
@@ -96,16 +100,17 @@ def sentence(result: FillMaskResult, pickable: range, *, attend: bool = False) -
         before = result.text[done : word.start]
         done = word.end
         look: dict[str, str | int | None] = {"data_at": linked(word.pieces)}
-        if number in pickable and (attend or not word.masked):
-            look |= {"role": "button", "tabindex": 0 if first else -1}
-            first = False
+        live = number in pickable and (attend or not word.masked)
         if word.masked:
             text, slot = next(filled)
+            if live:
+                look |= pick("attend", slot - 1, stop=first) | {"title": "What it attends to"}
             parts += [visible(before), _filled(text, slot, len(result.slots) > 1, look)]
         else:
-            if "role" in look:
-                look |= {"class_": "bx-word", "data_pick": "hide", "data_value": number}
+            if live:
+                look |= pick("hide", number, stop=first) | {"class_": "bx-word"}
             parts += [visible(before), tag("span", visible(word.text), **look)]
+        first = first and not live
     parts.append(visible(result.text[done:]))
     kind = "bx-text bx-sentence bx-scroll" if len(result.text) > _LONG else "bx-text bx-sentence"
     stop = 0 if first and len(result.text) > _LONG else None  # a box that scrolls takes the focus
@@ -120,8 +125,6 @@ def sentence(result: FillMaskResult, pickable: range, *, attend: bool = False) -
 def _filled(text: str, slot: int, several: bool, look: dict[str, str | int | None]) -> Html:
     """Draw the best candidate in the place of a mask."""
     badge = [tag("sub", str(slot))] if several else []
-    if "role" in look:
-        look |= {"data_pick": "attend", "data_value": slot - 1, "title": "What it attends to"}
     kind = "bx-filled bx-word" if "role" in look else "bx-filled"
     look |= {"data_here": "gap" if slot == 1 else None}  # where a box that scrolls starts
     return tag("mark", visible(text), *badge, class_=kind, **look)
@@ -162,11 +165,17 @@ def candidates(slot: Slot, top: float) -> Picture:
     marked = [slot.named is not None and c.id == slot.named.id for c in rows]
     names = [f"{candidate.rank:,}. {candidate.token}" for candidate in rows]
     printed = [chance(value) for value in values]
+    best = ", ".join(f"{c.token} {chance(c.probability)}" for c in slot.candidates[:5])
+    named = f"; {slot.named.token} has rank {slot.named.rank:,}" if slot.named else ""
     return picture(
         f"fill-mask-{slot.number}",
         lambda width: bars(names, values, printed, width=width, top=top, marked=marked),
-        alt=describe(slot),
-        table=candidates_table(slot),
+        alt=f"Bar chart of mask {slot.number}, most probable first: {best}{named}.",
+        table=[
+            (c.rank, c.token, c.id, c.probability, chance(c.probability), linked([slot.position]))
+            for c in rows
+        ],
+        columns=("rank", "piece", "id", "probability", "percent", "at"),
     )
 
 
@@ -181,56 +190,63 @@ def slots_axis(result: FillMaskResult) -> float:
     return axis(row.probability for slot in result.slots for row in _rows(slot))
 
 
-def report(result: FillMaskResult, more: Sequence[Block] = ()) -> Report:
-    """Write the result as it would appear on paper.
+def screen(result: FillMaskResult, model: str = "", *, attend: bool = False) -> Screen:
+    """Say what is shown.
 
     Args:
         result: the result.
-        more: what is drawn below it.
+        model: its name on a page, where words can be hidden by a click; "" on paper.
+        attend: whether a click on a filled mask opens the attention page.
     """
-    if not result.slots:
-        says = "The text has no [MASK], so there is nothing to guess."
-        return Report(says, tuple(more), unanswered=True)
+    on_paper = sentence(result, range(0))
+    text = sentence(result, result.nearby(PICKABLE), attend=attend)
+    head: Parts = (Drawn(text, "sentence", on_paper), gaps_note(result.read_as))
     best = [slot.candidates[0] for slot in result.slots]
     words = ", ".join(f"“{visible(each.token)}” ({chance(each.probability)})" for each in best)
-    slots = (
-        block
-        for slot in result.slots
-        for block in (
-            slot_title(slot) if len(result.slots) > 1 else join(),
-            named_word(slot, result.vocabulary),
-            candidates(slot, slots_axis(result)),
-            certainty(slot),
-        )
-    )
-    head = (gaps_note(result.read_as), sentence(result, range(0)), bars_title(result))
-    return Report(
-        f"The model would write {words}.",
-        (*head, *slots, calibration_note(result), *more),
-        first=(window(result),),
+    says = f"The model would write {words}."
+    if not result.slots:
+        says = "The text has no [MASK], so there is nothing to guess."
+        head = (*head, line("Click a word to hide it.")) if model else ()
+    else:
+        head = (*head, bars_title(result), *_slots(result), calibration_note(result, model))
+    return Screen(
+        says,
+        head,
+        first=(window(result), note(visible(result.note)) if result.note else join()),
+        answer=join(),
+        why=bool(result.slots),
+        unanswered=not result.slots,
+        clicks={"hide": partial(_hidden, result)},
+        text=result.text,
     )
 
 
-def snippet(result: FillMaskResult) -> str:
+def _slots(result: FillMaskResult) -> Parts:
+    """Draw the candidates of every mask, two masks side by side."""
+    if len(result.slots) == 1:
+        return _slot(result, result.slots[0])
+    each = [(slot_title(slot), *_slot(result, slot)) for slot in result.slots]
+    return tuple(Beside(*pair) for pair in zip_longest(each[::2], each[1::2], fillvalue=()))
+
+
+def _slot(result: FillMaskResult, slot: Slot) -> Parts:
+    bars = candidates(slot, slots_axis(result))
+    return named_word(slot, result.vocabulary), bars, certainty(slot)
+
+
+def _hidden(result: FillMaskResult, clicked: int) -> dict[str, str]:
+    """Put a mask in the place of the word that was clicked."""
+    if clicked not in range(len(result.words)):
+        return {}
+    return {"text": mask_word(result.text, result.words[clicked])}
+
+
+def snippet(result: FillMaskResult, model: str) -> str:
     """Write the same computation in Python."""
     if not result.slots:
-        return _NO_MASK.format(model=result.model, text=result.text)
+        return _NO_MASK.format(model=model, text=result.text)
     code = _WHOLE if result.read >= result.tokens else _WINDOWS
-    return code.format(model=result.model, text=result.text, k=len(result.slots[0].candidates))
-
-
-def describe(slot: Slot) -> str:
-    """Describe the bars of one mask in one sentence."""
-    best = ", ".join(f"{c.token} {chance(c.probability)}" for c in slot.candidates[:5])
-    named = f"; {slot.named.token} has rank {slot.named.rank:,}" if slot.named else ""
-    return f"Bar chart of mask {slot.number}, most probable first: {best}{named}."
-
-
-def candidates_table(slot: Slot) -> pd.DataFrame:
-    """List the candidates of one mask with their exact probabilities."""
-    rows = [(c.rank, c.token, c.id, c.probability, chance(c.probability)) for c in _rows(slot)]
-    table = pd.DataFrame(rows, columns=["rank", "piece", "id", "probability", "percent"])
-    return table.assign(at=linked([slot.position]))
+    return code.format(model=model, text=result.text, k=len(result.slots[0].candidates))
 
 
 def certainty(slot: Slot) -> Html:

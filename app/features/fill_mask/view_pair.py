@@ -2,33 +2,35 @@
 
 from collections.abc import Sequence
 
-import pandas as pd
-
 from app.features.fill_mask.result import Contrast, PairResult
 from app.features.fill_mask.view import explained, letters_wide
 from app.words.format import shortened, signed
-from app.words.html import Html, tag, visible
+from app.words.html import Html, join, tag, visible
+from app.words.panel import Panel
 from app.words.pictures import Picture, picture, svg
-from app.words.report import Report
+from app.words.screen import Part, Screen
 
 TITLE = "Swap a word"
 
 _BAR, _GAP = 24, 10
 
 
-def report(result: PairResult) -> Report:
-    """Write the result as it would appear on paper."""
+def screen(result: PairResult, model: str = "", *, titles: Sequence[Html] = ()) -> Screen:
+    """Say what is shown; `titles` are those of the gaps, if there are several."""
     gap, row = max(
         ((gap, row) for gap, rows in enumerate(result.slots, 1) for row in rows),
         key=lambda each: abs(each[1].difference),
     )
     word = visible(result.words[row.difference < 0])
     where = f" in gap {gap}" if len(result.slots) > 1 else ""
-    pictures = (pair_picture(result, number) for number in range(len(result.slots)))
-    return Report(
+    named = titles or [join()] * len(result.slots)
+    parts: list[Part] = []
+    for number, title in enumerate(named):
+        parts += [title, pair_picture(result, number)]
+    return Screen(
         f"With “{word}”, “{visible(row.token)}”{where} is more probable by "
         f"{100 * abs(row.difference):.1f} percentage points; no word changes more.",
-        (pair_line(result), pair_note(), *pictures),
+        (pair_line(result), pair_note(), *parts),
     )
 
 
@@ -50,7 +52,8 @@ def pair_picture(result: PairResult, number: int) -> Picture:
         lambda width: differences(rows, result.words, width, scale=result.slots),
         alt=f"Gap {number + 1}: probability with {result.words[0]} minus probability with "
         f"{result.words[1]}, in percentage points: {said}.",
-        table=pair_table(result, number),
+        table=[(row.token, row.first, row.second, row.difference) for row in rows],
+        columns=("piece", *(f"with {visible(word)}" for word in result.words), "difference"),
     )
 
 
@@ -72,37 +75,22 @@ def differences(
     every = [row for mask in scale for row in mask]
     left = max(letters_wide(_shortened(row.token)) for row in every) + 24
     half = (width - left) / 2
-    zero, room = left + half, half - 84
+    zero, room, rise = left + half, half - 84, _BAR + _GAP
     top = max(abs(row.difference) for row in every) or 1.0
+    down = (29, 29 + rise * len(rows))  # more with the first word is left
+    panel = Panel((zero - room, zero + room), down, (top, -top), (len(rows), 0))
     heads = [_shortened(word) for word in words]
-    drawn = [
-        tag("text", visible(f"← more with {heads[0]}"), x=zero - 8, y=12, class_="bx-svg-name"),
-        tag("text", visible(f"with {heads[1]} →"), x=zero + 8, y=12),
-    ]
-    for number, row in enumerate(rows, start=1):
-        y = number * (_BAR + _GAP)
-        length = room * abs(row.difference) / top
-        first = row.difference > 0
-        end = zero - length - 6 if first else zero + length + 6
-        drawn += [
-            tag("text", visible(_shortened(row.token)), x=left - 12, y=y + _BAR / 2,
-                class_="bx-svg-name"),
-            tag("rect", x=f"{zero - length if first else zero:.2f}", y=y, width=f"{length:.2f}",
-                height=_BAR, class_="bx-svg-bar" if first else "bx-svg-mark"),
-            tag("text", points(abs(row.difference)), x=f"{end:.2f}", y=y + _BAR / 2,
-                class_="bx-svg-name" if first else None),
-        ]  # fmt: skip
-    height = (len(rows) + 1) * (_BAR + _GAP)
-    axis = tag("line", x1=zero, y1=26, x2=zero, y2=height, class_="bx-svg-base")
-    return svg(width, height, *drawn, axis)
-
-
-def pair_table(result: PairResult, number: int) -> pd.DataFrame:
-    """List both probabilities of each candidate of a mask, and their difference."""
-    rows = [(row.token, row.first, row.second, row.difference) for row in result.slots[number]]
-    return pd.DataFrame(
-        rows, columns=["piece", *(f"with {visible(word)}" for word in result.words), "difference"]
-    )
+    panel.text(0, 0, f"← more with {heads[0]}", -8, -17, class_="bx-svg-name")
+    panel.text(0, 0, f"with {heads[1]} →", 8, -17, class_=None)
+    for at, row in enumerate(rows):
+        first, y = row.difference > 0, at + 0.5
+        kind = "bx-svg-bar" if first else "bx-svg-mark"
+        panel.text(0, y, _shortened(row.token), left - 12 - zero, class_="bx-svg-name")
+        panel.span((0, row.difference), (y, y), inset=-_BAR / 2, class_=kind)
+        panel.text(row.difference, y, points(abs(row.difference)), -6 if first else 6,
+                   class_="bx-svg-name" if first else None)  # fmt: skip
+    panel.post(0, class_="bx-svg-base")
+    return svg(width, rise * (len(rows) + 1), *panel.drawn)
 
 
 def pair_note() -> Html:

@@ -3,23 +3,22 @@
 import math
 from collections.abc import Sequence
 
-import pandas as pd
-
 from app.features.fill_mask.result import Expected, SurpriseResult
 from app.features.fill_mask.view import chance, explained, letters_wide, quoted
 from app.words.format import shortened, signed
 from app.words.html import Html, tag, visible
+from app.words.panel import Panel
 from app.words.pictures import Picture, linked, picture, svg
-from app.words.report import Report
+from app.words.screen import Screen
 
 TITLE = "Odd word"
 
 _PIECE, _TALL, _ROW = 44, 84, 150  # least width of a piece, full height of a bar, height of a row
 
 
-def report(result: SurpriseResult) -> Report:
-    """Write the result as it would appear on paper."""
-    return Report(
+def screen(result: SurpriseResult, model: str = "") -> Screen:
+    """Say what is shown."""
+    return Screen(
         f"The model expects “{visible(odd_word(result))}” least.",
         (odd_line(result), surprise_picture(result), surprise_note(result)),
     )
@@ -55,12 +54,20 @@ def odd_line(result: SurpriseResult) -> Html:
 def surprise_picture(result: SurpriseResult) -> Picture:
     """Draw each piece below a bar: the less it is expected, the longer."""
     odd = {piece.position for piece in result.odd}
+    rows = sorted(result.pieces, key=lambda piece: piece.probability)[:5]
+    least = ", ".join(f"{piece.token} {chance(piece.probability)}" for piece in rows)
     return picture(
         "fill-mask-surprise",
         lambda width: columns(result.pieces, odd, width),
-        alt=describe_surprise(result),
-        table=surprise_table(result),
-    )
+        alt=f"A bar over each of {len(result.pieces)} pieces. Least expected: {least}.",
+        table=[
+            (piece.position, piece.token, piece.probability, piece.rank, piece.surprise,
+             piece.best, piece.best_probability, linked([piece.position]))
+            for piece in result.pieces
+        ],
+        columns=("position", "piece", "probability", "rank", "surprise", "first choice",
+                 "its probability", "at"),
+    )  # fmt: skip
 
 
 def columns(pieces: Sequence[Expected], odd: set[int], width: int) -> Html:
@@ -80,38 +87,16 @@ def columns(pieces: Sequence[Expected], odd: set[int], width: int) -> Html:
         wide = max(_PIECE, letters_wide(name) + 14, letters_wide(printed) - 2)
         if x and x + wide > width:
             x, y = 0, y + _ROW
-        high = _TALL * piece.surprise / top
-        middle, base = x + wide / 2, y + 6 + _TALL
         marked = piece.position in odd
-        drawn += [
-            tag("rect", x=x + 4, y=f"{base - high:.2f}", width=wide - 8, height=f"{high:.2f}",
-                class_="bx-svg-mark" if marked else "bx-svg-bar"),
-            tag("line", x1=x + 2, y1=base, x2=x + wide - 2, y2=base, class_="bx-svg-base"),
-            tag("text", visible(name), x=middle, y=base + 16,
-                class_="bx-svg-middle bx-svg-strong" if marked else "bx-svg-middle"),
-            tag("text", printed, x=middle, y=base + 37, class_="bx-svg-middle bx-svg-small"),
-        ]  # fmt: skip
+        panel = Panel((x + 4, x + wide - 4), (y + 6, y + 6 + _TALL), ys=(0, top))
+        panel.span(ys=(0, piece.surprise), class_="bx-svg-mark" if marked else "bx-svg-bar")
+        panel.level(0, class_="bx-svg-base")
+        strong = " bx-svg-strong" if marked else ""
+        panel.ticks([(0.5, name)], class_=f"bx-svg-middle{strong}")
+        panel.ticks([(0.5, printed)], 37)
+        drawn += panel.drawn
         x += wide
     return svg(width, y + _ROW - 8, *drawn)
-
-
-def describe_surprise(result: SurpriseResult) -> str:
-    """Describe the picture in one sentence."""
-    rows = sorted(result.pieces, key=lambda piece: piece.probability)[:5]
-    least = ", ".join(f"{piece.token} {chance(piece.probability)}" for piece in rows)
-    return f"A bar over each of {len(result.pieces)} pieces. Least expected: {least}."
-
-
-def surprise_table(result: SurpriseResult) -> pd.DataFrame:
-    """List every piece with its probability, its rank and the model's own choice."""
-    rows = [
-        (piece.position, piece.token, piece.probability, piece.rank, piece.surprise,
-         piece.best, piece.best_probability, linked([piece.position]))
-        for piece in result.pieces
-    ]  # fmt: skip
-    names = ["position", "piece", "probability", "rank", "surprise", "first choice",
-             "its probability", "at"]  # fmt: skip
-    return pd.DataFrame(rows, columns=names)
 
 
 def surprise_note(result: SurpriseResult) -> Html:

@@ -1,12 +1,10 @@
 """All masks filled together: the joint fillings as bars."""
 
-import pandas as pd
-
 from app.features.fill_mask.result import Joint, TogetherResult
 from app.features.fill_mask.view import axis, chance, explained, quoted
 from app.words.html import Html
 from app.words.pictures import Picture, bars, picture
-from app.words.report import Report
+from app.words.screen import Screen
 from bert_core.reading.gaps import Order
 
 TITLE = "Gaps together"
@@ -14,10 +12,10 @@ TITLE = "Gaps together"
 ORDER_NAMES: dict[Order, str] = {"left": "Left to right", "certain": "Surest first"}
 
 
-def report(result: TogetherResult) -> Report:
-    """Write the result as it would appear on paper."""
+def screen(result: TogetherResult, model: str = "") -> Screen:
+    """Say what is shown."""
     best = result.fillings[0]
-    return Report(
+    return Screen(
         f"Together, the model writes {quoted(_name(best))}, {chance(best.probability)}.",
         (together_line(result), together_picture(result)),
     )
@@ -60,19 +58,13 @@ def together_picture(result: TogetherResult) -> Picture:
         "fill-mask-together",
         lambda width: bars(names, values, printed, width=width, top=axis(values), marked=marked),
         alt=f"Bar chart of joint fillings, best first: {first}.",
-        table=together_table(result),
-    )
-
-
-def together_table(result: TogetherResult) -> pd.DataFrame:
-    """List the joint fillings with their pieces and probabilities."""
-    rows = [
-        (rank, _name(each), " | ".join(" ".join(word) for word in each.pieces),
-         sum(map(len, each.pieces)), each.probability, each.per_piece)
-        for rank, each in enumerate(result.fillings, 1)
-    ]  # fmt: skip
-    names = ["rank", "words", "pieces", "number of pieces", "probability", "per piece"]
-    return pd.DataFrame(rows, columns=names)
+        table=[
+            (rank, _name(each), " | ".join(" ".join(word) for word in each.pieces),
+             sum(map(len, each.pieces)), each.probability, each.per_piece)
+            for rank, each in enumerate(result.fillings, 1)
+        ],
+        columns=("rank", "words", "pieces", "number of pieces", "probability", "per piece"),
+    )  # fmt: skip
 
 
 def _name(filling: Joint) -> str:

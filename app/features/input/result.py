@@ -7,6 +7,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from app.records.results import Neighbour
+
 Vectors = NDArray[np.float32]
 
 
@@ -87,6 +89,16 @@ class InputResult:
         return len(self.tokens)
 
     @property
+    def last_position(self) -> int:
+        """The last position of which the model has a vector."""
+        return self.rows[1] - 1
+
+    @property
+    def last_number(self) -> int:
+        """The number of the last number of a vector, counted from 0."""
+        return self.width - 1
+
+    @property
     def width(self) -> int:
         """The number of numbers in every vector."""
         return int(self.word.shape[1])
@@ -110,21 +122,6 @@ class InputResult:
     def _parts(self, of: Callable[[Vectors], Vectors]) -> Parts:
         found = (self.word, self.position, self.segment, self.sum, self.normalised)
         return Parts(*(tuple(of(each).tolist()) for each in found))
-
-
-@dataclass(frozen=True, slots=True)
-class Neighbour:
-    """An entry of the vocabulary that is near a piece.
-
-    Attributes:
-        token: its spelling.
-        id: its row in the word table.
-        cosine: 1 for the same direction.
-    """
-
-    token: str
-    id: int
-    cosine: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,11 +12,12 @@ from torch import Tensor
 
 from app.engine.compute.processor import PROCESSOR
 from app.engine.models import Engine
-from app.features.input.result import InputResult, Neighbour, Neighbours
+from app.engine.vectors import entries_near
+from app.features.input.result import InputResult, Neighbours
 from app.records.fields import Field
 from bert_core import BertModel
 from bert_core.analysis.input_parts import InputParts, input_parts, inputs_at
-from bert_core.analysis.similarity import cosines, nearest
+from bert_core.analysis.similarity import cosines
 from bert_core.errors import InputError
 
 PAD = "[PAD]"
@@ -29,7 +30,7 @@ def input(  # noqa: A001
     text: Annotated[str, Field("Text", lines=3)],
     text_pair: Annotated[str, Field("Second text (optional)", lines=3)] = "",
     *,
-    length: Annotated[int, Field("Pad to", low=0)] = 0,
+    length: Annotated[int, Field("Pad to", low=0, start=12, most="max_length")] = 0,
     piece: Annotated[int | None, Field("Piece", key="place", low=0)] = None,
 ) -> InputResult:
     """Take the input of the first layer apart: word + position + segment, then LayerNorm.
@@ -93,19 +94,11 @@ def neighbours(engine: Engine, result: InputResult, at: int) -> Neighbours:
         at: position of the piece.
     """
     model, own = engine.model(BertModel), result.input_ids[at]
-    words = model.embeddings.word_embeddings.weight
-    left_out = sorted({own, *engine.never_used(len(words))})
-
-    def find(vector: Tensor, table: Tensor) -> tuple[Neighbour, ...]:
-        ids, values = nearest(vector, table, NEAR, without=left_out)
-        names = engine.tokenizer.ids_to_tokens
-        return tuple(Neighbour(names[id_], id_, c) for id_, c in zip(ids, values, strict=True))
-
-    def both() -> Neighbours:
-        placed = inputs_at(model, at, result.token_type_ids[at])
-        return Neighbours(find(words[own], words), find(placed[own], placed))
-
-    return PROCESSOR.run(both, tokens=len(words))
+    entries = model.config.vocab_size
+    placed = PROCESSOR.run(lambda: inputs_at(model, at, result.token_type_ids[at]), tokens=entries)
+    return Neighbours(
+        entries_near(engine, own, NEAR), entries_near(engine, own, NEAR, table=placed)
+    )
 
 
 def positions(engine: Engine, at: int) -> NDArray[np.float32]:

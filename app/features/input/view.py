@@ -1,21 +1,28 @@
 """Pictures, arithmetic and tables of "Inside the input"."""
 
 import math
+from typing import Annotated
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from app.features.input.result import InputResult, Neighbour, Neighbours, Vectors
+from app.features.input.result import InputResult, Neighbours, Vectors
+from app.records.fields import Field
+from app.records.results import Neighbour
 from app.words.blocks import hint, line, sideways
+from app.words.clicks import pick
 from app.words.curves import Curve, curves
 from app.words.format import count, shortened
 from app.words.html import Html, join, tag, visible
 from app.words.notes import no_gaps_note
-from app.words.pictures import NARROW, Picture, bars, data_table, linked, picture, svg
+from app.words.panel import Panel
+from app.words.pictures import NARROW, ROWS, Picture, bars, data_table, linked, listed, picture, svg
 from app.words.pixels import STEPS, pixels
-from app.words.report import Report
+from app.words.screen import Beside, Computed, Parts, Rows, Screen, Table
 from bert_core.reading.gaps import read_signs
+
+_NAME, _SMALL = "bx-in-name bx-svg-middle", "bx-in-small bx-svg-middle"
 
 SHOWN = 12
 """Most pieces in the picture; with more, their vectors could not be told apart."""
@@ -32,10 +39,10 @@ _MOST = 0.99  # share of the numbers that are within the scale: a few are ten ti
 def pieces(result: InputResult, at: int) -> Html:
     """Draw all pieces as buttons; a click chooses one."""
     buttons = (
-        tag("span", visible(token), role="button", tabindex=0 if number == at else -1,
-            aria_pressed=str(number == at).lower(), data_pick="piece", data_value=number,
-            data_at=linked([number]),
-            class_="bx-in-piece" + ("" if result.attention_mask[number] else " bx-in-pad"))
+        tag("span", visible(token), data_at=linked([number]),
+            aria_pressed=str(number == at).lower(),
+            class_="bx-in-piece" + ("" if result.attention_mask[number] else " bx-in-pad"),
+            **pick("piece", number, stop=number == at))
         for number, token in enumerate(result.tokens)
     )  # fmt: skip
     row = tag("div", *buttons, class_="bx-in-pieces", data_rove="pieces", role="group",
@@ -83,10 +90,13 @@ def sums(result: InputResult, at: int, *, common: bool = False) -> Picture:
     """
     here = shown(result, at)
     full = scales(result, common=common)
+    named = ", ".join(result.tokens[piece] for piece in here)
     return picture(
         "input",
         lambda width: _sums(result, here, at, width, full),
-        alt=describe(result, at),
+        alt=f"For {count(len(here), 'piece')} ({named}), {result.width} numbers each: word vector, "
+        "position vector, segment vector, their sum, and the sum after LayerNorm. Chosen: "
+        f"{result.tokens[at]} at position {at}.",
         table=lengths_table(result, here),
     )
 
@@ -125,40 +135,24 @@ def _column(
     *, chosen: bool,
 ) -> Html:  # fmt: skip
     """Draw the five vectors of one piece, with the rows of the tables that they come from."""
-    room = width - 6
-    middle = f"{x + room / 2:.1f}"
+    room, middle = width - 6, x + (width - 6) / 2
     vectors = (result.word, result.position, result.segment, result.sum, result.normalised)
-    drawn: list[Html] = [
-        tag("text", visible(shortened(result.tokens[piece], max(3, int(room / 8.5)))),
-            x=middle, y=11, text_anchor="middle", class_="bx-in-name")
-    ]  # fmt: skip
+    panel = Panel.of_units(width, 1)
+    name = shortened(result.tokens[piece], max(3, int(room / 8.5)))
+    panel.text(middle, 11, name, class_=_NAME)
     for row, vector in enumerate(vectors):
-        grid = patch(vector[piece]) / full[row == len(vectors) - 1]
-        y = _row(row)
-        drawn += [
-            tag(
-                "rect", x=f"{x:.1f}", y=y, width=f"{room:.1f}", height=_PATCH, class_="bx-svg-frame"
-            ),
-            pixels(grid, x=round(x, 1), y=y, width=room, height=_PATCH),
-        ]
+        grid, y = patch(vector[piece]) / full[row == len(vectors) - 1], _row(row)
+        panel.span((x, x + room), (y, y + _PATCH), class_="bx-svg-frame")
+        panel.drawn.append(pixels(grid, x=round(x, 1), y=y, width=room, height=_PATCH))
     numbers = (result.input_ids[piece], piece, result.token_type_ids[piece])
-    drawn += [
-        tag("text", str(number), x=middle, y=_row(row) + _PATCH + 10, text_anchor="middle",
-            class_="bx-in-small")
-        for row, number in enumerate(numbers)
-    ]  # fmt: skip
+    for row, number in enumerate(numbers):
+        panel.text(middle, _row(row) + _PATCH + 10, str(number), class_=_SMALL)
     bottom = _row(4) + _PATCH + 17
-    drawn.append(
-        tag("text", str(result.attention_mask[piece]), x=middle, y=bottom, text_anchor="middle",
-            class_="bx-in-name")
-    )  # fmt: skip
+    panel.text(middle, bottom, str(result.attention_mask[piece]), class_=_NAME)
     if chosen:
-        drawn.append(
-            tag("rect", x=f"{x - 2:.1f}", y=0, width=f"{room + 4:.1f}", height=bottom + 12,
-                class_="bx-in-chosen")
-        )  # fmt: skip
+        panel.span((x - 2, x + room + 2), (0, bottom + 12), class_="bx-in-chosen")
     kind = "bx-in-column" + ("" if result.attention_mask[piece] else " bx-in-pad")
-    return tag("g", *drawn, class_=kind, data_pick="piece", data_value=piece,
+    return tag("g", *panel.drawn, class_=kind, data_pick="piece", data_value=piece,
                data_at=linked([piece]))  # fmt: skip
 
 
@@ -190,17 +184,6 @@ def _legend(y: float, full: tuple[float, float], *, narrow: bool) -> Html:
         tag("text", f"+   full colour: {limits}", x=92 if narrow else 142, y=y + 11,
             class_="bx-in-small"),
     )  # fmt: skip
-
-
-def describe(result: InputResult, at: int) -> str:
-    """Describe the picture in one sentence."""
-    here = shown(result, at)
-    listed = ", ".join(result.tokens[piece] for piece in here)
-    return (
-        f"For {count(len(here), 'piece')} ({listed}), {result.width} numbers each: word vector, "
-        "position vector, segment vector, their sum, and the sum after LayerNorm. Chosen: "
-        f"{result.tokens[at]} at position {at}."
-    )
 
 
 def part_shown(result: InputResult, at: int) -> Html:
@@ -266,23 +249,20 @@ def number(value: float) -> str:
 
 def first_values(result: InputResult, at: int) -> pd.DataFrame:
     """List the first numbers of the piece's vectors, with each step of LayerNorm."""
-    some = slice(0, FIRST)
     centred = result.sum[at] - result.mean[at]
-    standard = centred / np.sqrt(result.variance[at] + result.epsilon)
-    return pd.DataFrame(
-        {
-            "number": range(min(FIRST, result.width)),
-            "word": result.word[at][some].astype(float),
-            "+ position": result.position[at][some].astype(float),
-            "+ segment": result.segment[at][some].astype(float),
-            "= sum": result.sum[at][some].astype(float),
-            "− mean": centred[some].astype(float),
-            "÷ deviation": standard[some].astype(float),
-            "× gamma": result.scale[some].astype(float),
-            "+ beta": result.shift[some].astype(float),
-            "= LayerNorm": result.normalised[at][some].astype(float),
-        }
-    )
+    columns = {
+        "word": result.word[at],
+        "+ position": result.position[at],
+        "+ segment": result.segment[at],
+        "= sum": result.sum[at],
+        "− mean": centred,
+        "÷ deviation": centred / np.sqrt(result.variance[at] + result.epsilon),
+        "× gamma": result.scale,
+        "+ beta": result.shift,
+        "= LayerNorm": result.normalised[at],
+    }
+    first = {name: values[:FIRST].astype(float) for name, values in columns.items()}
+    return pd.DataFrame({"number": range(min(FIRST, result.width)), **first})
 
 
 def values_table(result: InputResult, at: int) -> Html:
@@ -317,13 +297,13 @@ def _near(
 ) -> Picture:
     names = [each.token for each in found]
     values = [each.cosine for each in found]
-    best = ", ".join(f"{each.token} {each.cosine:.2f}" for each in found)
-    table = pd.DataFrame(
-        [(each.token, each.id, each.cosine) for each in found], columns=["piece", "id", "cosine"]
+    return picture(
+        name,
+        lambda _: bars(names, values, [f"{value:.2f}" for value in values], width=NARROW, top=1),
+        title=f"Nearest pieces to {result.tokens[at]} {how}, by cosine",
+        table=[(each.token, each.id, each.cosine) for each in found],
+        columns=("piece", "id", "cosine"),
     )
-    draw = bars(names, values, [f"{value:.2f}" for value in values], width=NARROW, top=1)
-    alt = f"Nearest pieces to {result.tokens[at]} {how}, by cosine: {best}."
-    return Picture(name, draw, draw, alt, table)
 
 
 def near_note(result: InputResult) -> Html:
@@ -345,7 +325,6 @@ def position_curve(at: int, found: NDArray[np.float32]) -> Picture:
     """Draw the cosine of one position vector with those of all positions."""
     values = [float(value) for value in found]
     low = min(0.0, np.floor(10 * min(values)) / 10)
-    table = pd.DataFrame({"position": range(len(values)), "cosine": values})
     beside = ", ".join(
         f"{place}: {values[place]:.2f}" for place in (at - 1, at + 1) if 0 <= place < len(values)
     )
@@ -357,7 +336,8 @@ def position_curve(at: int, found: NDArray[np.float32]) -> Picture:
         ),
         alt=f"Cosine of the vector of position {at} with that of every position. Beside it: "
         f"{beside}.",
-        table=table,
+        table=enumerate(values),
+        columns=("position", "cosine"),
     )  # fmt: skip
 
 
@@ -400,13 +380,12 @@ def lengths_table(result: InputResult, here: range) -> pd.DataFrame:
     """List pieces with their rows in the tables, mask, and the lengths of their vectors."""
     vectors = (result.word, result.position, result.segment, result.sum, result.normalised)
     norms = [np.linalg.norm(vector, axis=1) for vector in vectors]
-    rows = [
+    rows = (
         (result.tokens[p], result.input_ids[p], p, result.token_type_ids[p],
          result.attention_mask[p], *(float(norm[p]) for norm in norms), linked([p]))
         for p in here
-    ]  # fmt: skip
-    columns = ["piece", "id", "at position", "segment id", "mask", *_PARTS, "at"]
-    return pd.DataFrame(rows, columns=columns)
+    )  # fmt: skip
+    return listed(rows, ("piece", "id", "at position", "segment id", "mask", *_PARTS, "at"))
 
 
 def typed_signs(result: InputResult) -> Html:
@@ -414,31 +393,61 @@ def typed_signs(result: InputResult) -> Html:
     return no_gaps_note(read_signs(f"{result.text} {result.text_pair}")[1])
 
 
-def report(result: InputResult, at: int | None = None, value: int = 0) -> Report:
-    """Write the result as it would appear on paper.
+def screen(
+    result: InputResult,
+    model: str = "",
+    *,
+    at: Annotated[int | None, Field("Piece", key="place", start=2, most="last_position")] = None,
+    value: Annotated[int, Field("Number", most="last_number")] = 0,
+    common: Annotated[bool, Field("One colour scale for all rows")] = False,
+) -> Screen:
+    """Say what is shown.
 
     Args:
         result: the input.
-        at: the piece shown; None for the one that was asked for, or the first of the text.
+        model: its name on a page, "" on paper.
+        at: the piece; None for the one that was asked for, or the first of the text.
         value: which of its numbers is worked out.
+        common: one colour scale for all rows.
     """
     at = (result.piece if result.piece is not None else 1) if at is None else at
-    return Report(
+    at = min(at, len(result) - 1)
+    return Screen(
         f"The model receives {count(len(result), 'piece')}, each as {result.width:,} numbers: the "
         "vectors of its word, its position and its segment, added and normalised.",
-        (
-            sums(result, at),
-            part_shown(result, at),
-            arithmetic(result, at, value),
-            values_table(result, at),
-            lengths(result, at),
-        ),
+        (sums(result, at, common=common), part_shown(result, at), arithmetic(result, at, value)),
+        tabs={
+            "Lengths": lambda: (lengths_note(), lengths(result, at)),
+            "Nearest pieces": lambda: (
+                Computed("neighbours", (result, at), lambda found: _nearest(result, at, found)),
+            ),
+            "Positions": lambda: (Computed("positions", (at,), lambda found: _curve(at, found)),),
+            "First numbers": lambda: (
+                values_table(result, at),
+                Rows("All vectors", lambda: all_values(result), "input-vectors"),
+            ),
+        },
         first=(typed_signs(result),),
+        answer=pieces(result, at),
+        clicks={"piece": lambda clicked: {"place": clicked} if 0 <= clicked < len(result) else {}},
     )
 
 
+def _nearest(result: InputResult, at: int, found: Neighbours) -> Parts:
+    return (
+        near_note(result),
+        Beside((near_word(result, at, found),), (near_normalised(result, at, found),)),
+    )
+
+
+def _curve(at: int, found: NDArray[np.float32]) -> Parts:
+    curve = position_curve(at, found)
+    more = (Table(curve.table, curve.alt, "cosines", title="Numbers"),)
+    return (position_note(at), curve, *(more if len(curve.table) > ROWS else ()))
+
+
 def snippet(result: InputResult, model: str, at: int) -> str:
-    """Write the same computation in Python."""
+    """Write the same computation in Python; `at` is the piece."""
     second = f", {result.text_pair!r}" if result.text_pair else ""
     return f"""import torch
 from bert_core import BertModel, BertTokenizer

@@ -1,4 +1,4 @@
-"""Fine-tuning from beginning to end, for faces that wait for its result."""
+"""Fine-tuning from beginning to end, for interfaces that wait for its result."""
 
 from typing import Annotated, Literal
 

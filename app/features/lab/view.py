@@ -10,7 +10,7 @@ from app.features.lab.view_words import named
 from app.words.blocks import facts, hint, line, note, record_table, sideways, ticked
 from app.words.format import count, percent
 from app.words.html import Html, join, tag, visible
-from app.words.report import Report
+from app.words.screen import Screen
 from bert_core.pretraining import Join
 
 RECORDED = "recorded"
@@ -229,8 +229,8 @@ def pictures_hint() -> Html:
     )
 
 
-def report(result: LabResult) -> Report:
-    """Write the run as it would appear on paper."""
+def screen(result: LabResult, model: str = "") -> Screen:
+    """Say what is shown."""
     end, start = result.points[-1], result.start
     if all(each.ceiling is not None for each in start.phenomena):
         share = min(1.0, end.way(start.phenomena))
@@ -238,11 +238,11 @@ def report(result: LabResult) -> Report:
         way += "guessing the same word to the best possible"
     else:
         way = ""
-    return Report(
+    return Screen(
         headline=f"After {end.step:,} steps the loss of new sentences is {end.held_out:.2f} nats"
         f"{way}." + (f" The model is on offer as {result.kept}." if result.kept else ""),
         first=(note(visible(result.diverged), caution=True),) if result.diverged else (),
-        blocks=(
+        parts=(
             beginning(result),
             losses([result]),
             accuracies([result]),

@@ -3,23 +3,24 @@
 import math
 from collections import Counter
 from collections.abc import Sequence
-
-import pandas as pd
+from functools import partial
 
 from app.features.lab.result import State, Status
 from app.features.lab.result_finetune import TEXTS, FinetuneResult, LabelledRows, Mistake
 from app.words.blocks import answer, hint, line, note, record_table
 from app.words.format import count, percent
 from app.words.html import Html, join, tag, visible
-from app.words.pictures import WIDE, Picture, picture, svg
-from app.words.report import Report
+from app.words.panel import NAME, SMALL, Look, Panel
+from app.words.pictures import Picture, beside, picture
+from app.words.screen import Screen
 
 TITLE = "Fine-tune"
 
-_LEFT, _TOP, _PLOT, _BELOW = 44, 30, 150, 34
-_BETWEEN, _EDGE = 40, 8
+_TOP, _PLOT, _BELOW = 30, 150, 34
 _MISTAKES = 40  # shown
-_HELD, _TRAINED = "var(--bx-c0)", "var(--bx-c5)"
+_HELD: dict[str, Look] = {"stroke": "var(--bx-c0)", "stroke_width": 3}
+_TRAINED: dict[str, Look] = {"stroke": "var(--bx-c5)", "stroke_width": 3, "stroke_dasharray": "7 4"}
+_GUESS: dict[str, Look] = {"stroke": "currentColor", "stroke_dasharray": "2 4"}
 
 
 def intro() -> Html:
@@ -101,125 +102,58 @@ def curves(result: FinetuneResult) -> Picture:
             f"labels right, 95 % interval {percent(result.low, 0, counted=True)} to "
             f"{percent(result.high, 0, counted=True)}."
         ),
-        table=pd.DataFrame(
-            {
-                "step": [each.step for each in result.points],
-                "loss, trained on": [each.loss for each in result.points],
-                "loss, held out": [each.held_out for each in result.points],
-                "right": [each.right for each in result.points],
-                "of": [each.cases for each in result.points],
-            }
-        ),
+        table=[(p.step, p.loss, p.held_out, p.right, p.cases) for p in result.points],
+        columns=("step", "loss, trained on", "loss, held out", "right", "of"),
     )
 
 
 def _curves(result: FinetuneResult, width: int) -> Html:
-    """Draw two plots, beside each other if there is room."""
-    beside = width == WIDE
-    wide = ((width - _BETWEEN) / 2 if beside else width) - _EDGE
-    tall = _TOP + _PLOT + _BELOW
-    second = (wide + _EDGE + _BETWEEN, 0) if beside else (0, tall + 16)
-    return svg(
-        width,
-        tall if beside else 2 * tall + 16,
-        tag("g", *_losses(result, wide)),
-        tag("g", *_shares(result, wide), transform=f"translate({second[0]:g} {second[1]:g})"),
-    )
+    """Draw both plots."""
+    plots = (partial(_losses, result), partial(_shares, result))
+    return beside(width, _TOP + _PLOT + _BELOW, plots, gap=32)
 
 
 def _losses(result: FinetuneResult, width: float) -> list[Html]:
     """Draw the loss of both kinds of rows, and that of a guess."""
     guess = math.log(len(result.rows.labels))
     top = math.ceil(max(guess, *(max(each.loss, each.held_out) for each in result.points)) * 2) / 2
-    drawn = _frame("Loss", width, result.steps, [(0, "0"), (top, f"{top:g}")], top)
-    level = _up(guess, top)
-    drawn += [
-        tag("line", x1=_LEFT, x2=width, y1=level, y2=level, stroke="currentColor",
-            stroke_dasharray="2 4"),
-        _line([(p.step, p.loss) for p in result.points], width, result.steps, top, _TRAINED, "7 4"),
-        _line([(p.step, p.held_out) for p in result.points], width, result.steps, top, _HELD),
-    ]  # fmt: skip
-    names = (
-        ("held out", _HELD, None),
-        ("trained on", _TRAINED, "7 4"),
-        (f"guess {guess:.2f}", "currentColor", "2 4"),
-    )
-    return drawn + _key(46, names)
+    panel = _panel("Loss", width, result.steps, [(0, "0"), (top, f"{top:g}")])
+    panel.level(guess, **_GUESS)
+    panel.line([(p.step, p.loss) for p in result.points], **_TRAINED)
+    panel.line([(p.step, p.held_out) for p in result.points], **_HELD)
+    key, x = Panel.of_units(width, _TOP), 46
+    for name, look in (
+        ("held out", _HELD),
+        ("trained on", _TRAINED),
+        (f"guess {guess:.2f}", _GUESS),
+    ):
+        key.sample(x, 10, name, 20, **{**look, "stroke_width": 3})
+        x += 37 + 7 * len(name)
+    return panel.drawn + key.drawn
 
 
 def _shares(result: FinetuneResult, width: float) -> list[Html]:
     """Draw the share of right labels, with the interval of the newest."""
     ticks = [(0.0, "0"), (0.5, "50 %"), (1.0, "100 %")]
-    drawn = _frame("Held-out labels that are right", width, result.steps, ticks, 1)
-    level = _up(result.rows.guess, 1)
+    panel = _panel("Held-out labels that are right", width, result.steps, ticks)
+    panel.level(result.rows.guess, **_GUESS)
+    panel.text(result.steps, result.rows.guess, "always the same label", -4, 11, class_=NAME)
     points = [(each.step, each.right / each.cases) for each in result.points]
-    x = _across(result.last.step, width, result.steps)
-    low, high = _up(result.low, 1), _up(result.high, 1)
-    return [
-        *drawn,
-        tag("line", x1=_LEFT, x2=width, y1=level, y2=level, stroke="currentColor",
-            stroke_dasharray="2 4"),
-        tag("text", "always the same label", x=width - 4, y=f"{float(level) + 11:.1f}",
-            class_="bx-svg-name bx-svg-small"),
-        _line(points, width, result.steps, 1, _HELD),
-        tag("line", x1=x, x2=x, y1=low, y2=high, stroke=_HELD, stroke_width=7, stroke_opacity=0.35,
-            class_="bx-ft-interval"),
-        tag("circle", cx=x, cy=_up(points[-1][1], 1), r=5, fill=_HELD),
-    ]  # fmt: skip
+    panel.line(points, **_HELD)
+    panel.post(result.last.step, (result.low, result.high), stroke=_HELD["stroke"], stroke_width=7,
+               stroke_opacity=0.35, class_="bx-ft-interval")  # fmt: skip
+    panel.dot(*points[-1], 5, fill=_HELD["stroke"])
+    return panel.drawn
 
 
-def _frame(
-    title: str, width: float, steps: int, ticks: Sequence[tuple[float, str]], top: float
-) -> list[Html]:
+def _panel(title: str, width: float, steps: int, ticks: Sequence[tuple[float, str]]) -> Panel:
     """Draw the title and the axes of a plot."""
-    drawn = [tag("text", title, x=0, y=10, class_="bx-svg-strong bx-svg-small")]
-    for value, says in ticks:
-        y = _up(value, top)
-        drawn += [
-            tag("line", x1=_LEFT, x2=width, y1=y, y2=y, class_="bx-svg-grid"),
-            tag("text", says, x=_LEFT - 6, y=y, class_="bx-svg-name bx-svg-small"),
-        ]
-    for step, anchor in ((0, "start"), (steps, "end")):
-        drawn.append(
-            tag("text", f"step {step:,}" if step else "0", x=_across(step, width, steps),
-                y=_TOP + _PLOT + 18, text_anchor=anchor, class_="bx-svg-small")
-        )  # fmt: skip
-    return drawn
-
-
-def _key(x: float, rows: Sequence[tuple[str, str, str | None]]) -> list[Html]:
-    """Draw what the lines of a plot are, behind its title."""
-    drawn = []
-    for name, stroke, dash in rows:
-        drawn += [
-            tag("line", x1=x, x2=x + 20, y1=10, y2=10, stroke=stroke, stroke_width=3,
-                stroke_dasharray=dash),
-            tag("text", name, x=x + 25, y=10, class_="bx-svg-small"),
-        ]  # fmt: skip
-        x += 37 + 7 * len(name)
-    return drawn
-
-
-def _line(
-    points: Sequence[tuple[int, float]],
-    width: float,
-    steps: int,
-    top: float,
-    stroke: str,
-    dash: str | None = None,
-) -> Html:
-    """Draw one line."""
-    places = (f"{_across(step, width, steps)},{_up(value, top)}" for step, value in points)
-    return tag("polyline", points=" ".join(places), fill="none", stroke=stroke, stroke_width=3,
-               stroke_dasharray=dash)  # fmt: skip
-
-
-def _across(step: int, width: float, steps: int) -> str:
-    return f"{_LEFT + (width - _LEFT) * step / steps:.1f}"
-
-
-def _up(value: float, top: float) -> str:
-    return f"{_TOP + _PLOT * (1 - min(value, top) / top):.1f}"
+    panel = Panel((46, width - 8), (_TOP, _TOP + _PLOT), (0, steps), (0, ticks[-1][0]))
+    panel.text(0, ticks[-1][0], title, -46, 10 - _TOP, class_="bx-svg-strong bx-svg-small")
+    panel.levels(ticks)
+    panel.ticks([(0, "0")], dy=18, class_=SMALL)
+    panel.ticks([(steps, f"step {steps:,}")], dy=18, class_=NAME)
+    return panel
 
 
 def mistakes(result: FinetuneResult) -> Html:
@@ -300,10 +234,10 @@ def divided(result: FinetuneResult) -> Html:
     )
 
 
-def report(result: FinetuneResult) -> Report:
-    """Write the result as it would appear on paper."""
+def screen(result: FinetuneResult, model: str = "") -> Screen:
+    """Say what is shown."""
     ended = (note(result.diverged, caution=True),) if result.diverged else ()
-    return Report(
+    return Screen(
         ". ".join(_says(result)),
         (curves(result), few(result), mistakes(result), divided(result)),
         first=ended,

@@ -1,13 +1,13 @@
 """What the model looks like inside: the attention of one head, the vectors of words."""
 
 import numpy as np
-import pandas as pd
 
 from app.features.lab.result import LabResult, Point
 from app.words.html import Html, tag, visible
 from app.words.lines import printed_width
 from app.words.matrix import Matrix
-from app.words.pictures import Picture, svg
+from app.words.panel import Panel
+from app.words.pictures import Picture, picture, svg
 
 _SIDE = 270  # of a drawing
 _LETTERS = 14
@@ -29,15 +29,13 @@ def attention(run: LabResult, point: Point, layer: int, head: int) -> Picture:
         f"{piece} → {pieces[int(row.argmax())]}" for piece, row in zip(pieces, shares, strict=True)
     ]
     numbered = [f"{piece} ({n})" for n, piece in enumerate(pieces)]
-    table = pd.DataFrame(shares.round(4), columns=numbered)
-    table.insert(0, "from", numbered)
-    return Picture(
-        name="lab-attention",
-        wide=drawn,
-        narrow=drawn,
+    return picture(
+        "lab-attention",
+        lambda _: drawn,
         alt=f"Attention of layer {layer}, head {head} after step {point.step:,}; each piece and "
         f"what it looks at most: {', '.join(most)}.",
-        table=table,
+        table=zip(numbered, *shares.round(4).T.tolist(), strict=True),
+        columns=("from", *numbered),
     )
 
 
@@ -68,29 +66,21 @@ def vectors(run: LabResult, point: Point) -> Picture:
     """
     words = run.start.shown
     drawn = _plane(run, point)
-    return Picture(
-        name="lab-words",
-        wide=drawn,
-        narrow=drawn,
+    return picture(
+        "lab-words",
+        lambda _: drawn,
         alt=f"Vectors of {len(words)} words on two axes after step {point.step:,}.",
-        table=pd.DataFrame(
-            {
-                "word": words,
-                "axis 1": point.vectors[:, 0].astype(float).round(4),
-                "axis 2": point.vectors[:, 1].astype(float).round(4),
-            }
-        ),
+        table=zip(words, *point.vectors.astype(float).round(4).T, strict=True),
+        columns=("word", "axis 1", "axis 2"),
     )
 
 
 def _plane(run: LabResult, point: Point) -> Html:
     far = max((float(np.abs(each.vectors).max(initial=1e-6)) for each in run.points), default=1.0)
-    half = _SIDE / 2
-    places = half + point.vectors.astype(float) * (half - 14) / far
+    panel = Panel((14, _SIDE - 14), (14, _SIDE - 14), (-far, far), (far, -far))
     taken: list[tuple[float, float, float]] = []  # left, right, middle of labels
-    drawn = []
-    for word, (x, y) in zip(run.start.shown, places, strict=True):
-        wide = printed_width(word, _LETTERS)
+    for word, (a, b) in zip(run.start.shown, point.vectors.astype(float).tolist(), strict=True):
+        x, y, wide = panel.x(a), panel.y(b), printed_width(word, _LETTERS)
         left = min(max(2.0, x - wide / 2), _SIDE - wide - 2)
         free = all(
             left > other[1] + 3 or left + wide < other[0] - 3 or abs(y - other[2]) > _LETTERS
@@ -98,8 +88,8 @@ def _plane(run: LabResult, point: Point) -> Html:
         )
         if free:
             taken.append((left, left + wide, y))
-            drawn.append(tag("text", visible(word), x=f"{left:.1f}", y=f"{y:.1f}"))
+            panel.text(a, b, word, left - x, class_=None)
         else:
-            drawn.append(tag("circle", cx=f"{x:.1f}", cy=f"{y:.1f}", r=2.5, class_="bx-lab-word"))
+            panel.dot(a, b, 2.5, class_="bx-lab-word")
     frame = tag("rect", x=1, y=1, width=_SIDE - 2, height=_SIDE - 2, class_="bx-svg-frame")
-    return svg(_SIDE, _SIDE, frame, *drawn)
+    return svg(_SIDE, _SIDE, frame, *panel.drawn)

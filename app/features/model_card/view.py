@@ -3,15 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-import pandas as pd
-
 from app.features.model_card.result import Beside, ModelCardResult, Reached, Temperature, reached
 from app.features.model_card.view_text import Section, draw_section, sections
 from app.words.blocks import fold, hint, line, record_table, ticked
-from app.words.format import percent, too_sure
+from app.words.format import percent, shortened, too_sure
 from app.words.html import Html, join, tag, visible
-from app.words.pictures import WIDE, Picture, picture, svg
-from app.words.report import Report
+from app.words.panel import Panel
+from app.words.pictures import WIDE, Picture, listed, picture, svg
+from app.words.screen import Screen
 from bert_core.bundled import bundled_names
 from bert_core.bundled.figures import Figure
 
@@ -146,11 +145,6 @@ def meanings(figures: Sequence[Figure]) -> Html:
     )
 
 
-def describe(figures: Sequence[Figure]) -> str:
-    """Describe the chart of the figures in one sentence."""
-    return f"{len(figures)} figures as bars with their 95 % intervals: {_outcomes(figures)}."
-
-
 def _outcomes(figures: Sequence[Figure]) -> str:
     """Count what the figures have reached."""
     count = {kind: sum(reached(each) is kind for each in figures) for kind in Reached}
@@ -166,26 +160,6 @@ def _outcomes(figures: Sequence[Figure]) -> str:
     )
 
 
-def frame(figures: Sequence[Figure]) -> pd.DataFrame:
-    """Return the figures as a table of plain numbers; shares run from 0 to 1."""
-    return pd.DataFrame(
-        {
-            "task": [visible(each.task) for each in figures],
-            "measured on": [visible(each.measured_on) for each in figures],
-            "share": [each.share for each in figures],
-            "95 % from": [each.low for each in figures],
-            "95 % to": [each.high for each in figures],
-            "cases": [each.cases for each in figures],
-            "floor": [each.floor for each in figures],
-            "goal": [each.goal for each in figures],
-            "chance": [each.chance for each in figures],
-            "less is better": [each.lower_is_better for each in figures],
-            "reached": [words_of(each) for each in figures],
-            "meaning": [visible(each.meaning) for each in figures],
-        }
-    ).round(4)
-
-
 def figures_picture(figures: Sequence[Figure], name: str) -> Picture:
     """Draw every figure as a bar with its 95 % interval, and marks for floor and goal.
 
@@ -198,57 +172,49 @@ def figures_picture(figures: Sequence[Figure], name: str) -> Picture:
     return picture(
         name,
         lambda width: _bars(figures, width, top),
-        alt=describe(figures),
-        table=frame(figures),
-    )
+        alt=f"{len(figures)} figures as bars with their 95 % intervals: {_outcomes(figures)}.",
+        table=listed(
+            (
+                (visible(each.task), visible(each.measured_on), each.share, each.low, each.high,
+                 each.cases, each.floor, each.goal, each.chance, each.lower_is_better,
+                 words_of(each), visible(each.meaning))
+                for each in figures
+            ),
+            ("task", "measured on", "share", "95 % from", "95 % to", "cases", "floor", "goal",
+             "chance", "less is better", "reached", "meaning"),
+        ).round(4),
+    )  # fmt: skip
 
 
 def _bars(figures: Sequence[Figure], width: int, top: float) -> Html:
     """Draw the rows and the axis; a name that does not fit beside its bar is above it."""
     beside = width == WIDE and all(len(each.task) <= _LETTERS for each in figures)
-    left, row = (_NAMES, _ROW) if beside else (2, 2 * _ROW)
-    right = width - _VALUES
-    letters = _LETTERS if beside else width // 9
-    bottom = len(figures) * row
-    room = right - left
-    drawn: list[Html] = []
+    left, row = (_NAMES, _ROW) if beside else (14, 2 * _ROW)
+    rows, letters = len(figures), _LETTERS if beside else width // 9
+    panel = Panel((left, width - _VALUES), (0, rows * row), (0, top), (rows, 0))
     for quarter in range(5):
-        x = left + room * quarter / 4
-        drawn += [
-            tag("line", x1=f"{x:.1f}", x2=f"{x:.1f}", y1=0, y2=bottom, class_="bx-svg-grid"),
-            tag("text", _percent(top * quarter / 4), x=f"{x:.1f}", y=bottom + 12,
-                class_="bx-card-tick"),
-        ]  # fmt: skip
+        panel.post(top * quarter / 4)
+        panel.ticks([(top * quarter / 4, _percent(top * quarter / 4))], 12, class_="bx-card-tick")
     for at, each in enumerate(figures):
-        name = visible(each.task)
-        short = name if len(name) <= letters else f"{name[: letters - 1]}…"
-        middle = at * row + (_ROW / 2 if beside else 1.4 * _ROW)
-        drawn.append(tag("text", short, x=0, y=at * row + _ROW / 2, class_="bx-card-name"))
-        drawn.append(_bar(each, left, room / top, middle))
-        drawn.append(
-            tag("text", f"{_share(each.share)} {_SHORT[reached(each)]}", x=right + 10, y=middle,
-                class_="bx-card-value")
-        )  # fmt: skip
-    return svg(width, bottom + 22, *drawn)
+        y = at + (0.5 if beside else 0.7)
+        name = shortened(visible(each.task), letters)
+        panel.text(0, at, name, -left, _ROW / 2, class_="bx-card-name")
+        with panel.group():
+            _bar(panel, each, y)
+        said = f"{_share(each.share)} {_SHORT[reached(each)]}"
+        panel.text(top, y, said, 10, class_="bx-card-value")
+    return svg(width, rows * row + 22, *panel.drawn)
 
 
-def _bar(figure: Figure, left: float, scale: float, middle: float) -> Html:
-    """Draw one bar, its interval, its floor and its goal; `scale` is units per share of 1."""
-    low, high = (left + scale * value for value in (figure.low, figure.high))
-    missed = reached(figure) is Reached.NOTHING
-    parts = [
-        tag("rect", x=left, y=middle - 7, width=f"{scale * figure.share:.2f}", height=14,
-            class_="bx-card-bar bx-card-missed" if missed else "bx-card-bar"),
-        tag("path", d=f"M{low:.2f} {middle - 4}v8m0-4H{high:.2f}m0-4v8", class_="bx-card-interval"),
-    ]  # fmt: skip
+def _bar(panel: Panel, figure: Figure, y: float) -> None:
+    """Draw one bar, its interval, its floor and its goal."""
+    missed = " bx-card-missed" if reached(figure) is Reached.NOTHING else ""
+    panel.span((0, figure.share), (y, y), inset=-7, class_=f"bx-card-bar{missed}")
+    panel.whisker((figure.low, figure.high), y, 4, class_="bx-card-interval")
     if figure.floor is not None:
-        x = f"{left + scale * figure.floor:.2f}"
-        ends = {"y1": middle - 11, "y2": middle + 11}
-        parts.append(tag("line", x1=x, x2=x, class_="bx-card-floor", **ends))
+        panel.post(figure.floor, (y, y), 11, class_="bx-card-floor")
     if figure.goal is not None:
-        x = f"{left + scale * figure.goal:.2f}"
-        parts.append(tag("path", d=f"M{x} {middle - 9}l5 9l-5 9l-5-9z", class_="bx-card-goal"))
-    return tag("g", *parts)
+        panel.diamond(figure.goal, y, 5, 9, class_="bx-card-goal")
 
 
 def _percent(share: float) -> str:
@@ -355,14 +321,14 @@ def beside_table(rows: Sequence[Beside]) -> Html:
     return join(tag("ul", *items), note)
 
 
-def report(card: ModelCardResult) -> Report:
-    """Write the card as it would appear on paper."""
+def screen(card: ModelCardResult, model: str = "") -> Screen:
+    """Say what is shown."""
     text = [_folded(each) for each in sections(card.text)]
     if not card.figures:
         blocks = (no_figures(card), beside_table(card.beside), card_note(card), *text)
-        return Report("Nothing was measured on this model.", blocks, first=(trouble(card),))
+        return Screen("Nothing was measured on this model.", blocks, first=(trouble(card),))
     shown = of_tasks(card.figures) or card.figures
-    return Report(
+    return Screen(
         f"Of {len(card.figures)} figures, {_outcomes(card.figures)}.",
         (
             figures_picture(shown, "figures"),

@@ -15,6 +15,7 @@ import pandas as pd
 from app.words.blocks import line
 from app.words.format import count
 from app.words.html import Html, join, tag, visible
+from app.words.panel import NAME, Panel
 from app.words.pictures import WIDE, Picture, figure, picture, svg
 
 Ticks = Sequence[tuple[float, float]]
@@ -26,8 +27,6 @@ _MOST_POINTS = 2_000  # of one line
 _MOST_LETTERS = 60  # of a name
 _MOST_WORDS = 300  # characters of the title
 _ROWS = 100  # of the table
-_HEIGHT = 300  # units of the axes
-_LEFT, _TOP = 40, 24
 _LOOKS = 6  # colours with dashes of their own in the style sheet; further lines are thicker
 
 
@@ -89,49 +88,22 @@ def curves_table(found: Curves) -> pd.DataFrame:
 
 
 def _draw(found: Curves, width: int) -> Html:
-    """Draw the axes, the lines, and their names below."""
-    right = width - 16
+    """Draw the axes, the lines, and their names below: in one column, on a wide screen in two."""
     end = max(points[-1, 0] for points in found.lines.values()) or 1.0
     top = max(1.0, math.ceil(max(points[:, 1].max() for points in found.lines.values())))
-    drawn: list[Html] = []
-    for tick in range(0, int(top) + 1, 1 + int(top) // 6):
-        y = _TOP + _HEIGHT * (1 - tick / top)
-        drawn += [
-            tag("line", x1=_LEFT, x2=right, y1=f"{y:.1f}", y2=f"{y:.1f}", class_="bx-svg-grid"),
-            tag("text", str(tick), x=_LEFT - 8, y=f"{y:.1f}", class_="bx-svg-name bx-svg-small"),
-        ]
-    for quarter in range(5):
-        x = _LEFT + (right - _LEFT) * quarter / 4
-        drawn.append(
-            tag("text", f"{end * quarter / 4:,.0f}", x=f"{x:.1f}", y=_TOP + _HEIGHT + 16,
-                class_="bx-card-tick")
-        )  # fmt: skip
-    drawn += [
-        tag("text", visible(found.y), x=0, y=8, class_="bx-svg-small"),
-        tag("text", visible(found.x), x=right, y=_TOP + _HEIGHT + 36,
-            class_="bx-svg-name bx-svg-small"),
-    ]  # fmt: skip
-    scale = np.array([(right - _LEFT) / end, -_HEIGHT / top])
-    for number, points in enumerate(found.lines.values()):
-        places = points * scale + (_LEFT, _TOP + _HEIGHT)
-        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
-        drawn.append(tag("polyline", points=path, class_=_look(number)))
-    names, height = _names(list(found.lines), width)
-    return svg(width, _TOP + _HEIGHT + 52 + height, *drawn, *names)
-
-
-def _names(names: Sequence[str], width: int) -> tuple[list[Html], float]:
-    """Draw the legend in one column, or two on a wide screen; return its height as well."""
-    columns = 2 if width == WIDE else 1
-    drawn: list[Html] = []
-    for number, name in enumerate(names):
+    panel = Panel((40, width - 16), (24, 324), (0, end), (0, top))
+    panel.levels((tick, str(tick)) for tick in range(0, int(top) + 1, 1 + int(top) // 6))
+    quarters = (end * quarter / 4 for quarter in range(5))
+    panel.ticks(((step, f"{step:,.0f}") for step in quarters), class_="bx-card-tick")
+    panel.text(0, top, found.y, -40, -16)
+    panel.text(end, 0, found.x, dy=36, class_=NAME)
+    key, columns = Panel.of_units(width, 1), 2 if width == WIDE else 1
+    for number, (name, points) in enumerate(found.lines.items()):
+        panel.line(points.tolist(), class_=_look(number))
         row, column = divmod(number, columns)
-        x, y = _LEFT + column * width / 2, _TOP + _HEIGHT + 60 + 22 * row
-        drawn += [
-            tag("line", x1=x, x2=x + 32, y1=y, y2=y, class_=_look(number)),
-            tag("text", visible(name), x=x + 40, y=y, class_="bx-svg-small"),
-        ]
-    return drawn, 22 * math.ceil(len(names) / columns)
+        key.sample(40 + column * width / 2, 384 + 22 * row, name, 32, class_=_look(number))
+    height = 376 + 22 * math.ceil(len(found.lines) / columns)
+    return svg(width, height, *panel.drawn, *key.drawn)
 
 
 def _look(number: int) -> str:

@@ -2,16 +2,14 @@
 
 import math
 
-import pandas as pd
-
 from app.words.blocks import hint, line
 from app.words.format import signed
 from app.words.html import Html, tag, visible
+from app.words.panel import NAME, Panel
 from app.words.pictures import Picture, picture, svg
 from bert_core.bundled.leanings import Bias, Leaning
 
 _ROW = 20  # units of one occupation
-_LEFT = 140  # units left of the dots
 _LETTERS = 18  # of an occupation
 _MOST = 120
 
@@ -87,89 +85,48 @@ def _side(lean: Leaning) -> str:
 
 
 def chart(found: Bias) -> Picture:
-    """Draw every occupation as a dot on its interval."""
+    """Draw every occupation as a dot on its interval; of log-odds in nats."""
+    first, second = (visible(word) for word in found.words)
+    rows, sides = ordered(found), [_side(lean) for lean in found.leanings]
+    ends = ("value", "low", "high")
     return picture(
-        "leanings", lambda width: _dots(found, width), alt=describe(found), table=table(found)
+        "leanings",
+        lambda width: _dots(found, width),
+        alt=f"{len(sides)} occupations as dots with their 95 % intervals: {sides.count('first')} "
+        f"lean to “{first}”, {sides.count('second')} to “{second}”, for {sides.count('neither')} "
+        "it cannot be told.",
+        table=[
+            (visible(lean.occupation), *(round(getattr(lean.log_odds, each), 3) for each in ends))
+            for lean in rows
+        ],
+        columns=("occupation", "log-odds (nats)", "95 % from", "95 % to"),
     )
 
 
 def _dots(found: Bias, width: int) -> Html:
     """Draw one row for each occupation, and the axis in nats with 0 in its middle."""
     rows = ordered(found)[:_MOST]
-    left, right = _LEFT, width - 12
     reach = max([1.0, *(abs(end) for row in rows for end in (row.log_odds.low, row.log_odds.high))])
-    ticks = range(-int(reach), int(reach) + 1, 1 + int(reach) // 4)
     bottom = len(rows) * _ROW
-
-    def x(value: float) -> str:
-        return f"{left + (right - left) * (value + reach) / (2 * reach):.2f}"
-
-    drawn: list[Html] = []
-    for tick in ticks:
-        look = "bx-svg-base" if tick == 0 else "bx-svg-grid"
-        drawn += [
-            tag("line", x1=x(tick), x2=x(tick), y1=0, y2=bottom, class_=look),
-            tag("text", signed(tick, 0) if tick else "0", x=x(tick), y=bottom + 12,
-                class_="bx-card-tick"),
-        ]  # fmt: skip
+    panel = Panel((140, width - 12), (0, bottom), (-reach, reach), (len(rows), 0))
+    for tick in range(-int(reach), int(reach) + 1, 1 + int(reach) // 4):
+        panel.post(tick, class_="bx-svg-grid" if tick else "bx-svg-base")
+        panel.ticks([(tick, signed(tick, 0) if tick else "0")], 12, class_="bx-card-tick")
     for at, lean in enumerate(rows):
-        odds, y = lean.log_odds, (at + 0.5) * _ROW
-        whisker = f"M{x(odds.low)} {y - 3}v6m0-3H{x(odds.high)}m0-3v6"
-        drawn += [
-            tag("text", visible(lean.occupation[:_LETTERS]), x=left - 10, y=y,
-                class_="bx-svg-name bx-svg-small"),
-            tag("path", d=whisker, class_="bx-card-interval"),
-            _MARKS[_side(lean)](x(odds.value), y),
-        ]  # fmt: skip
-    first, second = (visible(word) for word in found.words)
-    drawn += [
-        tag("text", f"← {second}", x=left, y=bottom + 32, class_="bx-svg-small"),
-        tag("text", f"{first} →", x=right, y=bottom + 32, class_="bx-svg-name bx-svg-small"),
-    ]
-    return svg(width, bottom + 44, *drawn)
-
-
-def _circle(x: str, y: float) -> Html:
-    return tag("circle", cx=x, cy=y, r=5, class_="bx-card-first")
-
-
-def _diamond(x: str, y: float) -> Html:
-    return tag("path", d=f"M{x} {y - 7}l6 7l-6 7l-6-7z", class_="bx-card-second")
-
-
-def _ring(x: str, y: float) -> Html:
-    return tag("circle", cx=x, cy=y, r=5, class_="bx-card-neither")
-
-
-_MARKS = {"first": _circle, "second": _diamond, "neither": _ring}
-"""The mark of each side an occupation can lean to."""
+        odds, y = lean.log_odds, at + 0.5
+        panel.text(-reach, y, lean.occupation[:_LETTERS], -10, class_=NAME)
+        panel.whisker((odds.low, odds.high), y, 3, class_="bx-card-interval")
+        if _side(lean) == "second":
+            panel.diamond(odds.value, y, 6, 7, class_="bx-card-second")
+        else:
+            panel.dot(odds.value, y, 5, class_=f"bx-card-{_side(lean)}")
+    first, second = found.words
+    panel.text(-reach, len(rows), f"← {second}", dy=32)
+    panel.text(reach, len(rows), f"{first} →", dy=32, class_=NAME)
+    return svg(width, bottom + 44, *panel.drawn)
 
 
 def legend(found: Bias) -> Html:
     """Name the marks."""
     first, second = (visible(word) for word in found.words)
     return line(f"● leans to “{first}”, ◆ to “{second}”, ○ cannot be told; 95 % intervals.")
-
-
-def describe(found: Bias) -> str:
-    """Describe the chart in one sentence."""
-    first, second = (visible(word) for word in found.words)
-    sides = [_side(lean) for lean in found.leanings]
-    return (
-        f"{len(sides)} occupations as dots with their 95 % intervals: {sides.count('first')} lean "
-        f"to “{first}”, {sides.count('second')} to “{second}”, for {sides.count('neither')} it "
-        "cannot be told."
-    )
-
-
-def table(found: Bias) -> pd.DataFrame:
-    """Return every occupation as a table, with log-odds in nats."""
-    rows = ordered(found)
-    return pd.DataFrame(
-        {
-            "occupation": [visible(lean.occupation) for lean in rows],
-            "log-odds (nats)": [lean.log_odds.value for lean in rows],
-            "95 % from": [lean.log_odds.low for lean in rows],
-            "95 % to": [lean.log_odds.high for lean in rows],
-        }
-    ).round(3)

@@ -1,7 +1,5 @@
 """The multiple-choice page: the model's choice, and the probabilities of all choices."""
 
-import pandas as pd
-
 from app.features.multiple_choice.result import MultipleChoiceResult
 from app.words.blocks import answer, hint, line
 from app.words.format import count, percent
@@ -73,6 +71,10 @@ def _answer(result: MultipleChoiceResult) -> tuple[str, str, str]:
 def scores(result: MultipleChoiceResult) -> Picture:
     """Draw the probability of every choice, in the order given."""
     rows = result.choices
+    said = "; ".join(
+        f"{number}. {choice.text}: {percent(choice.probability)}"
+        for number, choice in enumerate(rows, start=1)
+    )
     return picture(
         "multiple-choice",
         lambda width: captioned_bars(
@@ -85,30 +87,13 @@ def scores(result: MultipleChoiceResult) -> Picture:
             width=width,
             marked=[number == result.best for number in range(len(rows))],
         ),
-        alt=describe(result),
-        table=score_table(result),
+        alt=f"Bar chart of the probability of every choice. {said}.",
+        table=[
+            (visible(each.text), each.probability, each.logit, result.calibration.temperature)
+            for each in rows
+        ],
+        columns=("choice", "probability", "logit", "temperature"),
     )
-
-
-def score_table(result: MultipleChoiceResult) -> pd.DataFrame:
-    """Return every choice with its scores."""
-    return pd.DataFrame(
-        {
-            "choice": [visible(choice.text) for choice in result.choices],
-            "probability": [choice.probability for choice in result.choices],
-            "logit": [choice.logit for choice in result.choices],
-            "temperature": result.calibration.temperature,
-        }
-    )
-
-
-def describe(result: MultipleChoiceResult) -> str:
-    """Describe the bars in one sentence."""
-    said = "; ".join(
-        f"{number}. {choice.text}: {percent(choice.probability)}"
-        for number, choice in enumerate(result.choices, start=1)
-    )
-    return f"Bar chart of the probability of every choice. {said}."
 
 
 def trust(result: MultipleChoiceResult, model: str = "") -> Html:

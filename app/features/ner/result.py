@@ -10,6 +10,15 @@ from app.records.results import Calibration
 from bert_core.reading.entities import Aggregation, Coverage, Entities, Entity, TaggedText
 from bert_core.reading.tagging import TagScheme
 
+AGGREGATION_NAMES: dict[Aggregation, str] = {
+    "first": "First piece",
+    "average": "Average",
+    "max": "Surest piece",
+    "simple": "Join pieces",
+    "none": "Every piece",
+}
+"""Ways of reading, by what decides; the default is first."""
+
 
 @dataclass(frozen=True, slots=True)
 class Selection:

@@ -10,7 +10,7 @@ from app.engine.compute.recent import RECENT
 from app.engine.compute.visitor import check_text
 from app.engine.models import Engine
 from app.engine.models.windows import window_runner
-from app.features.ner.result import NerResult
+from app.features.ner.result import AGGREGATION_NAMES, NerResult
 from app.records.fields import Field
 from bert_core import BertForTokenClassification
 from bert_core.errors import InputError
@@ -23,9 +23,12 @@ _ROW_BYTES = 300  # approximate size of a piece or an entity in Python
 
 def ner(
     engine: Engine,
-    text: Annotated[str, Field("Text", lines=6)],
+    text: Annotated[str, Field("Text", lines=6, hint="A few sentences with names in them.")],
     *,
-    aggregation: Annotated[Aggregation, Field("What decides the label of a word?")] = "first",
+    aggregation: Annotated[
+        Aggregation,
+        Field("What decides the label of a word?", names=tuple(AGGREGATION_NAMES.items())),
+    ] = "first",
     progress: Progress | None = None,
 ) -> NerResult:
     """Find the names in a text of any length: persons, places, organisations.

@@ -6,36 +6,32 @@ reliability. The number, the weight of the underline and the depth of the colour
 """
 
 import json
-import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Sequence
 from types import MappingProxyType
 
 import pandas as pd
 
-from app.features.ner.result import NerResult, Selection
-from app.features.ner.view_text import LINKED, STROKES, Mark, draw_text
-from app.settings import settings
-from app.words.blocks import hint, line, note
+from app.features.ner import view_pieces, view_ways
+from app.features.ner.result import AGGREGATION_NAMES, NerResult, Selection
+from app.features.ner.view_text import (
+    Colours,
+    Mark,
+    colour_of,
+    draw_text,
+    drawn,
+    score,
+    short_table,
+    spots_of,
+    stroke_of,
+)
+from app.words.blocks import hint, line
 from app.words.format import count
 from app.words.html import Html, join, tag, visible
 from app.words.notes import calibration_line
-from app.words.pictures import Picture, figure, linked, picture
-from app.words.report import Report
+from app.words.pictures import Picture, linked, listed, picture
+from app.words.screen import File, Parts, Rows, Screen
 from bert_core.reading.entities import Aggregation, Entity
-from bert_core.text.encoding import Span
-
-HINT = "A few sentences with names in them."
-"""What the empty box suggests."""
-
-AGGREGATION_NAMES: dict[Aggregation, str] = {
-    "first": "First piece",
-    "average": "Average",
-    "max": "Surest piece",
-    "simple": "Join pieces",
-    "none": "Every piece",
-}
-"""Ways of reading, by what decides; the default is first."""
 
 MEANINGS = {
     "PER": "person",
@@ -51,15 +47,6 @@ MEANINGS = {
     "MONEY": "sum of money",
 }
 """Common labels in words; others speak for themselves."""
-
-COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")
-"""Okabe and Ito's colours; with the five shapes of underlines they give 30 different pairs."""
-
-Colours = Mapping[str, str]
-"""The colours that the visitor chose, by kind."""
-
-_COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
-_LONG = 2500  # characters; a longer text scrolls in its own frame
 
 _SCORES: dict[Aggregation, str] = {
     "none": "the probability (softmax) of the label at that piece",
@@ -93,16 +80,6 @@ def running_text(
     )
 
 
-def framed(shown: Picture, text: str) -> Html:
-    """Draw the picture of a text; a long one scrolls in a frame."""
-    drawn = figure(shown)
-    if len(text) <= _LONG:
-        return drawn
-    return tag(
-        "div", drawn, class_="bx-ner-long", role="region", aria_label="The marked text", tabindex=0
-    )
-
-
 def _mark(result: NerResult, entity: Entity, colours: Colours) -> Mark:
     """Draw one entity with its label and score."""
     return Mark(
@@ -115,29 +92,6 @@ def _mark(result: NerResult, entity: Entity, colours: Colours) -> Mark:
         weight=entity.score,
         at=linked(range(*entity.pieces)),
     )
-
-
-def spots_of(result: NerResult) -> list[tuple[Span, str]]:
-    """Return the places of the pieces, with the keys that link them; none in a long text."""
-    if len(result.text) > LINKED:
-        return []
-    return [(span, linked([number])) for number, span in enumerate(result.pieces.spans)]
-
-
-def colour_of(result: NerResult, kind: str, colours: Colours = MappingProxyType({})) -> str:
-    """Return a kind's colour: the visitor's, or the same for every text of a model."""
-    own = colours.get(kind, "")
-    return own if _COLOUR.fullmatch(own) else COLOURS[_number(result, kind) % len(COLOURS)]
-
-
-def stroke_of(result: NerResult, kind: str) -> int:
-    """Return the number of the shape of a kind's underline."""
-    return _number(result, kind) % STROKES
-
-
-def _number(result: NerResult, kind: str) -> int:
-    kinds = result.labels.kinds
-    return kinds.index(kind) if kind in kinds else len(kinds)  # annotations may have other kinds
 
 
 def legend(
@@ -168,16 +122,6 @@ def legend(
     if not chips:
         return join()
     return tag("div", *chips, class_="bx-ner-legend", role="group", aria_label="Labels shown")
-
-
-def score(value: float) -> str:
-    """Format a score with two digits; rounding never makes it 0 or 1.
-
-    >>> score(0.973), score(0.9999), score(0.0001)
-    ('0.97', '> 0.99', '< 0.01')
-    """
-    shown = f"{value:.2f}"
-    return {"1.00": "> 0.99", "0.00": "< 0.01"}.get(shown, shown)
 
 
 def outcome(result: NerResult, selection: Selection) -> Html:
@@ -269,17 +213,14 @@ def coverage(result: NerResult) -> Html:
 
 def entity_table(result: NerResult, selection: Selection) -> pd.DataFrame:
     """List the shown entities with text, label, place and score, linked to its pieces."""
-    shown = selection.shown
-    return pd.DataFrame(
-        {
-            "text": [result.text[entity.start : entity.end] for entity in shown],
-            "label": [entity.label for entity in shown],
-            "start": [entity.start for entity in shown],
-            "end": [entity.end for entity in shown],
-            "score": [entity.score for entity in shown],
-            "at": [linked(range(*entity.pieces)) for entity in shown],
-        }
-    )
+    return listed(
+        (
+            (result.text[each.start : each.end], each.label, each.start, each.end, each.score,
+             linked(range(*each.pieces)))
+            for each in selection.shown
+        ),
+        ("text", "label", "start", "end", "score", "at"),
+    )  # fmt: skip
 
 
 def describe(result: NerResult, selection: Selection) -> str:
@@ -294,31 +235,82 @@ def describe(result: NerResult, selection: Selection) -> str:
     return f"Entities in the text: {', '.join(named)}{f' and {rest:,} more' if rest else ''}."
 
 
-def report(
+def screen(
     result: NerResult,
+    model: str = "",
+    *,
     selection: Selection | None = None,
     colours: Colours = MappingProxyType({}),
-) -> Report:
-    """Write the result as it would appear on paper.
+) -> Screen:
+    """Say what is shown.
 
     Args:
         result: the text with its entities.
+        model: its name on a page, "" on paper.
         selection: the entities to show; None for all.
         colours: the visitor's own colours.
     """
-    selection = selection or result.select()
+    chosen = selection or result.select()
     found = len(result.reading.entities)
-    hidden = not found or len(selection.shown) < found
-    return Report(
+    hidden = model or not found or len(chosen.shown) < found
+    return Screen(
         f"The model finds {_count(found, result.aggregation)}.",
         (
-            outcome(result, selection) if hidden else join(),
-            legend(result, selection, colours),
-            running_text(result, selection, colours),
-            trust(result),
+            outcome(result, chosen) if hidden else join(),
+            legend(result, chosen, colours),
+            drawn(running_text(result, chosen, colours), result.text, "text-drawn"),
+            trust(result, model),
             coverage(result),
         ),
+        tabs={
+            "Table": lambda: _table(result, chosen, model) if model else (),
+            "Pieces": lambda: view_pieces.parts(result, live=bool(model)),
+            "Ways of reading": lambda: _ways(result, colours),
+        },
+        answer=join(),
+        why=bool(found),
+        clicks={
+            "only": lambda clicked: {"only": toggled(result.labels.kinds, chosen.only, clicked)},
+            "piece": lambda clicked: view_pieces.chosen(result, clicked),
+        },
     )
+
+
+def _table(result: NerResult, chosen: Selection, model: str) -> Parts:
+    """List the entities, and give their files."""
+    table = entity_table(result, chosen)
+    if not len(table):
+        return (line("No entity is shown."),)
+    rows = table.drop(columns="at")
+    return (
+        short_table(table, describe(result, chosen), "entities"),
+        Rows("Entities", lambda: rows, "entities"),
+        File(
+            "Entities",
+            "JSON",
+            lambda: entities_json(result, chosen, model),
+            "entities.json",
+            "application/json",
+        ),
+    )
+
+
+def _ways(result: NerResult, colours: Colours) -> Parts:
+    """Draw the ways of reading side by side."""
+    ways = view_ways.comparison(result)
+    differing = view_ways.differing(ways)
+    picture = drawn(view_ways.overlaps(result, colours), result.text, "ways")
+    said = (view_ways.said(ways), picture)
+    if not len(differing):
+        return said
+    return (*said, short_table(differing, view_ways.agreement(ways), "differences"))
+
+
+def toggled(kinds: Sequence[str], chosen: Sequence[str], clicked: int) -> list[str]:
+    """Return the labels chosen after a click on one of them."""
+    if clicked not in range(len(kinds)):
+        return list(chosen)
+    return [kind for kind in kinds if (kind in chosen) != (kind == kinds[clicked])]
 
 
 def entities_json(result: NerResult, selection: Selection, model: str) -> bytes:
@@ -360,41 +352,6 @@ entities = find_entities(model, tokenizer, text, {result.aggregation!r})
 for entity in entities:
     print(text[entity.start : entity.end], entity.label, round(entity.score, 4))
 """
-
-
-def label_note(result: NerResult) -> Html:
-    """State which labels this model has and how they are read."""
-    labels = result.labels
-    if labels.nameless:
-        return note(
-            tag("strong", "These labels have no names. "),
-            f"The model's configuration numbers its {len(labels.names)} labels without saying what "
-            "they mean, not even which of them is “no entity”. So each is shown as it is, and "
-            "neighbours with the same number are joined.",
-            caution=True,
-        )
-    limit = settings().shown_pieces
-    listed = " ".join(visible(name) for name in labels.names[:limit])
-    rest = len(labels.names) - limit
-    return tag(
-        "div",
-        hint(
-            tag("code", listed),
-            f" … and {rest:,} more. " if rest > 0 else ". ",
-            "A label that continues nothing begins an entity.",
-        ),
-        line(tag("strong", f"{len(labels.names)} labels: "), _SCHEMES[labels.name]),
-    )
-
-
-_SCHEMES = {
-    "BIO": "B- begins an entity, I- continues it, O is outside.",
-    "IOB1": "I- is inside an entity, O outside; B- only separates two neighbours of one kind.",
-    "IO": "I- is inside an entity, O outside; neighbours of one kind are joined.",
-    "BIOES": "B- begins an entity, I- (or M-) continues it, E- (or L-) ends it, S- (or U-) is an "
-    "entity of one word, O is outside.",
-    "plain": "The labels have no B- and I-, so neighbours with the same label are joined.",
-}
 
 
 def _count(number: int, how: Aggregation) -> str:

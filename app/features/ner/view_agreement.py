@@ -6,13 +6,12 @@ import pandas as pd
 
 from app.features.ner.result import NerResult
 from app.features.ner.result_agreement import Agreement, Counts, Named
-from app.features.ner.view import Colours, colour_of, stroke_of
-from app.features.ner.view_text import Mark, draw_text
+from app.features.ner.view_text import Colours, Mark, colour_of, draw_text, short_table, stroke_of
 from app.words.blocks import hint, line, note
 from app.words.format import count, percent
 from app.words.html import Html, join, tag, visible
-from app.words.pictures import ROWS, Picture, data_table, picture
-from app.words.report import Report
+from app.words.pictures import Picture, data_table, picture
+from app.words.screen import Drawn, Rows, Screen
 
 TITLE = "Your annotations"
 
@@ -23,18 +22,14 @@ HINT = "Ada\tB-PER\nLovelace\tI-PER\nlived\tO\nin\tO\nLondon\tB-LOC"
 _FEW = 3  # differences quoted in the text; the table lists all
 
 
-def report(agreement: Agreement) -> Report:
-    """Write the result as it would appear on paper."""
-    differences = differences_table(agreement)
-    more = len(differences) - ROWS
-    return Report(
-        describe(agreement),
-        (
-            outcome(agreement),
-            data_table(kinds_table(agreement), "kinds"),
-            data_table(differences[:ROWS], "differences") if len(differences) else join(),
-            line(f"… and {more:,} more differences.") if more > 0 else join(),
-        ),
+def screen(agreement: Agreement, model: str = "", *, text: tuple[Drawn, ...] = ()) -> Screen:
+    """Say what is shown; a page has the annotated `text`, too."""
+    rows = differences_table(agreement)
+    listed = (short_table(rows, describe(agreement), "errors"),) if len(rows) else ()
+    files = Rows("Differences", lambda: rows, "errors", json=True)
+    kinds = data_table(kinds_table(agreement), "kinds")
+    return Screen(
+        describe(agreement), (outcome(agreement), *text, kinds, *listed, files), answer=join()
     )
 
 

@@ -1,14 +1,17 @@
 """How entities arise: the labels of every piece, and the labels that break their scheme."""
 
+from functools import partial
 from itertools import groupby
 
 import pandas as pd
 
 from app.features.ner.result import NerResult
-from app.features.ner.view import colour_of, score, stroke_of
-from app.words.blocks import hint, line
+from app.features.ner.view_text import colour_of, score, stroke_of
+from app.settings import settings
+from app.words.blocks import hint, line, note
 from app.words.html import Html, join, tag, visible
 from app.words.pictures import Picture, bars, linked, picture
+from app.words.screen import Choice, Parts, Rows, Table
 from bert_core.reading.tagging import Fault
 
 PART = 240
@@ -16,6 +19,92 @@ PART = 240
 
 _BARS = 12  # labels drawn for one piece; its table lists all
 _FEW = 5  # invalid labels quoted; the strip marks all of them, and the table lists them
+
+
+def parts(result: NerResult, *, live: bool) -> Parts:
+    """Draw the model's label for every piece, and all its scores for one of them.
+
+    Args:
+        result: the result.
+        live: whether a piece can be chosen; if not, a table has them all.
+    """
+    words = f"All {len(result.pieces):,} pieces with every label's probability."
+    if not live:
+        said = (label_note(result), fault_note(result))
+        return (*said, Table(piece_table(result), words, "all_pieces"))
+    names = part_names(result)
+    first, *more = names.values()
+    rows = partial(piece_table, result)
+    drawn: Parts = (_part(result, first),)
+    if more:
+        make = {name: (_part(result, part),) for name, part in names.items()}
+        drawn = (Choice("Part of the text", "stretch", tuple(names), 0, make.__getitem__),)
+    table = Table(rows, words, "all_pieces", title="Every piece as a table")
+    return (*drawn, table, Rows("Every piece", rows, "pieces", json=True))
+
+
+def _part(result: NerResult, part: range) -> Choice:
+    """Draw the pieces of one part, and the scores of one of them."""
+    names = piece_names(result, part)
+    return Choice(
+        "All labels of one piece",
+        "labels",
+        tuple(names),
+        least_sure(result, part) - part.start,
+        lambda name: (label_bars(result, names[name]), bars_note(result)),
+        above=lambda name: (
+            join(
+                label_note(result),
+                fault_note(result),
+                strip(result, part, names[name]),
+                strip_note(result),
+            ),
+        ),
+    )
+
+
+def chosen(result: NerResult, clicked: int) -> dict[str, str]:
+    """Choose the piece whose card was clicked."""
+    for part in part_names(result).values():
+        if clicked in part:
+            names = piece_names(result, part)
+            return {"labels": next(name for name, at in names.items() if at == clicked)}
+    return {}
+
+
+def label_note(result: NerResult) -> Html:
+    """State which labels this model has and how they are read."""
+    labels = result.labels
+    if labels.nameless:
+        return note(
+            tag("strong", "These labels have no names. "),
+            f"The model's configuration numbers its {len(labels.names)} labels without saying what "
+            "they mean, not even which of them is “no entity”. So each is shown as it is, and "
+            "neighbours with the same number are joined.",
+            caution=True,
+        )
+    limit = settings().shown_pieces
+    listed = " ".join(visible(name) for name in labels.names[:limit])
+    rest = len(labels.names) - limit
+    return tag(
+        "div",
+        hint(
+            tag("code", listed),
+            f" … and {rest:,} more. " if rest > 0 else ". ",
+            "A label that continues nothing begins an entity.",
+        ),
+        line(tag("strong", f"{len(labels.names)} labels: "), _SCHEMES[labels.name]),
+    )
+
+
+_SCHEMES = {
+    "BIO": "B- begins an entity, I- continues it, O is outside.",
+    "IOB1": "I- is inside an entity, O outside; B- only separates two neighbours of one kind.",
+    "IO": "I- is inside an entity, O outside; neighbours of one kind are joined.",
+    "BIOES": "B- begins an entity, I- (or M-) continues it, E- (or L-) ends it, S- (or U-) is an "
+    "entity of one word, O is outside.",
+    "plain": "The labels have no B- and I-, so neighbours with the same label are joined.",
+}
 
 
 def part_names(result: NerResult) -> dict[str, range]:
@@ -174,11 +263,13 @@ def label_bars(result: NerResult, piece: int) -> Picture:
     rows = _ranked(result, piece)[:_BARS]
     names, values = [visible(name) for name, _ in rows], [share for _, share in rows]
     printed = [score(value) for value in values]
+    best = ", ".join(f"{name} {score(share)}" for name, share in _ranked(result, piece)[:3])
     return picture(
         "labels",
         lambda width: bars(names, values, printed, width=width, top=1.0),
-        alt=describe_piece(result, piece),
-        table=label_table(result, piece),
+        alt=f"Labels of piece {piece}, {result.pieces.tokens[piece]}: {best}.",
+        table=_ranked(result, piece),
+        columns=("label", "probability"),
     )
 
 
@@ -186,18 +277,6 @@ def bars_note(result: NerResult) -> Html:
     """Count the labels that have no bar; empty if all have one."""
     labels = len(result.labels.names)
     return line(f"The {_BARS} likeliest of {labels:,} labels.") if labels > _BARS else join()
-
-
-def describe_piece(result: NerResult, piece: int) -> str:
-    """Describe the bars of a piece in one sentence."""
-    rows = _ranked(result, piece)
-    best = ", ".join(f"{name} {score(share)}" for name, share in rows[:3])
-    return f"Labels of piece {piece}, {result.pieces.tokens[piece]}: {best}."
-
-
-def label_table(result: NerResult, piece: int) -> pd.DataFrame:
-    """List every label of one piece with its probability."""
-    return pd.DataFrame(_ranked(result, piece), columns=["label", "probability"])
 
 
 def _ranked(result: NerResult, piece: int) -> list[tuple[str, float]]:

@@ -4,13 +4,19 @@ Marks may overlap: each gets a row of its own below the line. Labels are drawn b
 that no label comes between a word and its punctuation.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
+import pandas as pd
+
+from app.features.ner.result import NerResult
 from app.words.html import Html, tag, visible
 from app.words.lines import Box, Typeset, letters, printed_width
 from app.words.lines import units as _n
-from app.words.pictures import svg
+from app.words.pictures import ROWS, Picture, data_table, figure, linked, svg
+from app.words.screen import Drawn, Part, Table
 from bert_core.text.encoding import Span
 
 SIZE, LABEL = 19, 13.5
@@ -22,6 +28,15 @@ LINKED = 4000
 _BOX, _ROW, _GAP = 26, 25, 8  # heights: of a line of letters, of a row of labels, between lines
 _CLEAR = 8  # between two labels in a row
 _NEAR = 0.01
+
+COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")
+"""Okabe and Ito's colours; with the five shapes of underlines they give 30 different pairs."""
+
+Colours = Mapping[str, str]
+"""The colours that the visitor chose, by kind."""
+
+_COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
+_LONG = 2500  # characters; a longer text scrolls in its own frame
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,3 +194,58 @@ def _spot(box: Box, tops: Sequence[float], at: str) -> Html:
         "rect", x=_n(box.left), y=_n(tops[box.line]), width=_n(box.right - box.left), height=_BOX,
         rx=3, class_="bx-ner-spot", fill_opacity=0, data_at=at,
     )  # fmt: skip
+
+
+def framed(shown: Picture, text: str) -> Html:
+    """Draw the picture of a text; a long one scrolls in a frame."""
+    drawn = figure(shown)
+    if len(text) <= _LONG:
+        return drawn
+    return tag(
+        "div", drawn, class_="bx-ner-long", role="region", aria_label="The marked text", tabindex=0
+    )
+
+
+def drawn(shown: Picture, text: str, name: str) -> Drawn:
+    """Draw the picture of a text; on a page, a long one scrolls in a frame."""
+    return Drawn(framed(shown, text), name, shown)
+
+
+def spots_of(result: NerResult) -> list[tuple[Span, str]]:
+    """Return the places of the pieces, with the keys that link them; none in a long text."""
+    if len(result.text) > LINKED:
+        return []
+    return [(span, linked([number])) for number, span in enumerate(result.pieces.spans)]
+
+
+def colour_of(result: NerResult, kind: str, colours: Colours = MappingProxyType({})) -> str:
+    """Return a kind's colour: the visitor's, or the same for every text of a model."""
+    own = colours.get(kind, "")
+    return own if _COLOUR.fullmatch(own) else COLOURS[_number(result, kind) % len(COLOURS)]
+
+
+def stroke_of(result: NerResult, kind: str) -> int:
+    """Return the number of the shape of a kind's underline."""
+    return _number(result, kind) % STROKES
+
+
+def _number(result: NerResult, kind: str) -> int:
+    kinds = result.labels.kinds
+    return kinds.index(kind) if kind in kinds else len(kinds)  # annotations may have other kinds
+
+
+def score(value: float) -> str:
+    """Format a score with two digits; rounding never makes it 0 or 1.
+
+    >>> score(0.973), score(0.9999), score(0.0001)
+    ('0.97', '> 0.99', '< 0.01')
+    """
+    shown = f"{value:.2f}"
+    return {"1.00": "> 0.99", "0.00": "< 0.01"}.get(shown, shown)
+
+
+def short_table(table: pd.DataFrame, words: str, name: str) -> Part:
+    """Draw a table; a long one scrolls."""
+    if len(table) <= ROWS:
+        return data_table(table, name)
+    return Table(table.drop(columns="at", errors="ignore"), words, name)

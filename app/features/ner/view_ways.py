@@ -5,16 +5,16 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from app.features.ner.result import NerResult
-from app.features.ner.view import (
-    AGGREGATION_NAMES,
+from app.features.ner.result import AGGREGATION_NAMES, NerResult
+from app.features.ner.view_text import (
     Colours,
+    Mark,
     colour_of,
+    draw_text,
     score,
     spots_of,
     stroke_of,
 )
-from app.features.ner.view_text import Mark, draw_text
 from app.words.blocks import hint, line
 from app.words.html import Html, tag
 from app.words.pictures import Picture, linked, picture

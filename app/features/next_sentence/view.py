@@ -8,7 +8,7 @@ from app.words.blocks import answer, hint, line
 from app.words.format import percent
 from app.words.html import Html, join, tag, visible
 from app.words.notes import calibration_line, cut_note, scaled, trained_note, unread_note
-from app.words.pictures import ROWS, Picture, captioned_bars, linked, numbers, picture
+from app.words.pictures import ROWS, Picture, captioned_bars, linked, listed, numbers, picture
 from app.words.screen import Screen
 
 INVITATION = "Write a sentence in each box or pick an example."
@@ -71,31 +71,15 @@ def scores(result: NextSentenceResult) -> Picture:
     return picture(
         "next-sentence",
         lambda width: captioned_bars(names, values, printed, width=width, marked=marked),
-        alt=describe(result),
-        table=score_table(result),
-    )
-
-
-def score_table(result: NextSentenceResult) -> pd.DataFrame:
-    """Return both scores as a table."""
-    labels = (IS_NEXT, IS_RANDOM)
-    return pd.DataFrame(
-        {
-            "label": list(labels),
-            "meaning": [MEANINGS[label] for label in labels],
-            "probability": [result.probabilities[label] for label in labels],
-            "logit": [result.logits[label] for label in labels],
-            "temperature": result.calibration.temperature,
-        }
-    )
-
-
-def describe(result: NextSentenceResult) -> str:
-    """Describe the bars in one sentence."""
-    return (
-        f"Probability {percent(result.probabilities[IS_NEXT])} that the second sentence follows "
-        f"the first, {percent(result.probabilities[IS_RANDOM])} that it does not."
-    )
+        alt=f"Probability {percent(values[0])} that the second sentence follows the first, "
+        f"{percent(values[1])} that it does not.",
+        table=[
+            (label, MEANINGS[label], result.probabilities[label], result.logits[label],
+             result.calibration.temperature)
+            for label in labels
+        ],
+        columns=("label", "meaning", "probability", "logit", "temperature"),
+    )  # fmt: skip
 
 
 def trust(result: NextSentenceResult, model: str = "") -> Html:
@@ -147,17 +131,14 @@ def input_note(result: NextSentenceResult) -> Html:
 
 def input_table(result: NextSentenceResult) -> pd.DataFrame:
     """Return the input as a table: position, piece, id, segment and origin."""
-    origin = {0: "first sentence", 1: "second sentence", None: "added"}
-    read = result.encoding
-    return pd.DataFrame(
-        {
-            "position": range(len(read.tokens)),
-            "piece": [visible(token) for token in read.tokens],
-            "id": read.input_ids,
-            "segment": read.token_type_ids,
-            "from": [origin[side] for side in read.sequence_ids],
-            "at": [linked([place]) for place in range(len(read.tokens))],
-        }
+    origin, read = {0: "first sentence", 1: "second sentence", None: "added"}, result.encoding
+    pieces = zip(read.tokens, read.input_ids, read.token_type_ids, read.sequence_ids, strict=True)
+    return listed(
+        (
+            (place, visible(token), number, segment, origin[side], linked([place]))
+            for place, (token, number, segment, side) in enumerate(pieces)
+        ),
+        ("position", "piece", "id", "segment", "from", "at"),
     )
 
 

@@ -1,10 +1,9 @@
 """Who may follow whom: the sentences of a paragraph as a matrix, and the best order."""
 
 from collections.abc import Sequence
-from itertools import pairwise, product
+from itertools import pairwise, permutations, product
 
 import numpy as np
-import pandas as pd
 
 from app.features.next_sentence.result_order import SentenceOrderResult
 from app.words.blocks import hint, line
@@ -12,7 +11,7 @@ from app.words.format import count, percent, shortened
 from app.words.html import Html, join, tag, visible
 from app.words.matrix import Matrix
 from app.words.pictures import Picture, linked, picture, svg
-from app.words.report import Report
+from app.words.screen import Screen
 
 TITLE = "Order of a paragraph"
 
@@ -28,11 +27,11 @@ _OWN = 1  # number of this text in the keys that link its places
 _LETTER = 8.4
 
 
-def report(result: SentenceOrderResult) -> Report:
-    """Write the result as it would appear on paper."""
+def screen(result: SentenceOrderResult, model: str = "") -> Screen:
+    """Say what is shown."""
     scale = scale_of(result, own=True)
     numbers = ", ".join(str(number + 1) for number in result.best)
-    return Report(
+    return Screen(
         f"The model’s best order is {numbers}; it keeps {result.kept} of "
         f"{count(len(result.sentences) - 1, 'true step')}.",
         (matrix(result, result.true, scale), legend(scale), orders(result, result.true)),
@@ -56,35 +55,19 @@ def matrix(
         order: the order of the rows and columns, as numbers of sentences.
         scale: the probabilities drawn faintest and drawn deepest.
     """
+    written, best = (percent(result.mean_step(each)) for each in (result.true, result.best))
+    steps = set(pairwise(result.best))
     return picture(
         "sentence-order",
         lambda width: _grid(result, order, scale, width),
-        alt=describe(result),
-        table=order_table(result),
-    )
-
-
-def order_table(result: SentenceOrderResult) -> pd.DataFrame:
-    """List every ordered pair of sentences with its probability; sentences count from 1."""
-    best = set(pairwise(result.best))
-    rows = [
-        (a + 1, b + 1, float(result.follows[a, b]), b == a + 1, (a, b) in best)
-        for a in result.true
-        for b in result.true
-        if a != b
-    ]
-    columns = ["sentence", "followed by", "probability", "in the text", "in the best order"]
-    return pd.DataFrame(rows, columns=columns)
-
-
-def describe(result: SentenceOrderResult) -> str:
-    """Describe the matrix in two sentences."""
-    n = len(result.sentences)
-    written = percent(result.mean_step(result.true))
-    best = percent(result.mean_step(result.best))
-    return (
-        f"Matrix of {n} sentences: the probability that one follows the other. A step of the "
-        f"written order has {written} on average, one of the best order {best}."
+        alt=f"Matrix of {len(result.sentences)} sentences: the probability that one follows the "
+        f"other. A step of the written order has {written} on average, one of the best order "
+        f"{best}.",
+        table=(
+            (a + 1, b + 1, float(result.follows[a, b]), b == a + 1, (a, b) in steps)
+            for a, b in permutations(result.true, 2)
+        ),
+        columns=("sentence", "followed by", "probability", "in the text", "in the best order"),
     )
 
 

@@ -8,6 +8,7 @@ from app.features.next_sentence.result_pairs import PairScore, PairsResult
 from app.words.blocks import line
 from app.words.format import count
 from app.words.html import visible
+from app.words.pictures import listed
 from app.words.screen import Rows, Screen, Table
 
 TITLE, STEPS = "Many pairs", "pairs"
@@ -29,18 +30,20 @@ def screen(result: PairsResult, _: str = "") -> Screen:
 
 def pairs_table(rows: Sequence[PairScore]) -> pd.DataFrame:
     """Return all pairs with their scores."""
-    return pd.DataFrame(
-        {
-            "first": [visible(row.first) for row in rows],
-            "second": [visible(row.second) for row in rows],
-            "answer": ["follows" if row.logits[0] >= row.logits[1] else "does not" for row in rows],
-            "probability of follows": [row.follows for row in rows],
-            "logit of follows": [row.logits[0] for row in rows],
-            "logit of does not follow": [row.logits[1] for row in rows],
-            "pieces cut": [row.cut for row in rows],
-            "partly unread": [row.unread for row in rows],
-        }
-    )
+    return listed(
+        (
+            (
+                visible(row.first), visible(row.second),
+                "follows" if row.logits[0] >= row.logits[1] else "does not",
+                row.follows, *row.logits[:2], row.cut, row.unread,
+            )
+            for row in rows
+        ),
+        (
+            "first", "second", "answer", "probability of follows", "logit of follows",
+            "logit of does not follow", "pieces cut", "partly unread",
+        ),
+    )  # fmt: skip
 
 
 def pairs_summary(rows: Sequence[PairScore]) -> str:

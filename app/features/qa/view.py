@@ -5,11 +5,12 @@ from app.features.qa import view_text as text
 from app.features.qa.result import QaResult
 from app.words.blocks import hint
 from app.words.html import join, tag, visible
-from app.words.report import Block, Report
+from app.words.report import Block
+from app.words.screen import Screen
 
 
-def report(result: QaResult) -> Report:
-    """Write the result as it would appear on paper, with everything that the tabs show."""
+def screen(result: QaResult, model: str = "") -> Screen:
+    """Say what is shown."""
     blocks: list[Block] = [
         tag("p", tag("strong", "Question: "), visible(result.question)),
         join(hint(*text.explanation(result)), text.passage(result, whole=True)),
@@ -21,4 +22,4 @@ def report(result: QaResult) -> Report:
     ]
     if len(result.coverage.windows) > 1:
         blocks += [charts.coverage(result), text.coverage_note(result)]
-    return Report(text.headline(result), tuple(blocks))
+    return Screen(text.headline(result), tuple(blocks))

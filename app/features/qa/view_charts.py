@@ -4,7 +4,6 @@ In order: the answers as bars; where the answer starts and ends as two curves, w
 long passage; start against end as a map; the windows that a long passage was read in.
 """
 
-from collections.abc import Callable
 from itertools import pairwise
 from typing import Literal
 
@@ -17,6 +16,7 @@ from app.words.blocks import line
 from app.words.format import percent, shortened, signed
 from app.words.html import Html, join, tag, visible
 from app.words.matrix import Matrix, shaded
+from app.words.panel import MIDDLE, NAME, Panel
 from app.words.pictures import NARROW, WIDE, Picture, bar_length, linked, picture, svg
 
 Kind = Literal["curves", "logits"]
@@ -216,86 +216,51 @@ def overview(result: QaResult, middle: int | None = None) -> Html:
 
 
 def _curves(result: QaResult, kind: Kind, shown: range, width: int) -> Html:
-    """Draw the two curves over some words."""
-    left, top, height = 64, 40, 190
-    step = (width - left - 8) / len(shown)
+    """Draw the two curves over some words, and what they are above them."""
+    letters = max(min(len(_word(result, number)), _LETTERS) for number in shown)
     start, end = (values[shown.start : shown.stop] for values in _values(result, kind))
     low, high = _limits(np.concatenate([start, end]), kind)
-
-    def x(number: float) -> float:
-        return left + (number + 0.5) * step
-
-    def y(value: float) -> float:
-        return top + height * (1 - (value - low) / (high - low))
-
-    base = top + height
-    parts = [_band(result, shown, x, (top, base))]
-    for value in (low, (low + high) / 2, high):
-        printed = _percent(value) if kind == "curves" else signed(value, 1)
-        parts += [
-            tag("line", x1=left, x2=width - 8, y1=f"{y(value):.1f}", y2=f"{y(value):.1f}",
-                class_="bx-svg-grid"),
-            tag("text", printed, x=left - 8, y=f"{y(value):.1f}",
-                class_="bx-svg-name bx-svg-small"),
-        ]  # fmt: skip
-    for name, values in (("start", start), ("end", end)):
-        points = [(x(number), y(float(value))) for number, value in enumerate(values)]
-        drawn = " ".join(f"{a:.1f},{b:.1f}" for a, b in points)
-        parts.append(tag("polyline", points=drawn, class_=f"bx-qa-{name}"))
-        parts += [_point(name, *point) for point in points]
-    for number in shown:
-        at = x(number - shown.start)
-        word = shortened(_word(result, number), _LETTERS)
-        parts.append(
-            tag(
-                "g",
-                tag("rect", x=f"{at - step / 2:.1f}", y=top, width=f"{step:.1f}",
-                    height=height + 14, class_="bx-qa-hit"),
-                tag("text", word, x=f"{at:.1f}", y=base + 14, class_="bx-svg-name bx-svg-small",
-                    transform=f"rotate(-55 {at:.1f} {base + 14})"),
-                data_at=_keys(result, number),
-            )
-        )  # fmt: skip
-    letters = max(min(len(_word(result, number)), _LETTERS) for number in shown)
-    return svg(width, base + 32 + 7 * letters, *parts, *_legend(kind, width))
-
-
-def _band(
-    result: QaResult, shown: range, x: Callable[[float], float], ends: tuple[int, int]
-) -> Html:
-    """Draw the band behind the words of the best span; empty if they are not shown."""
+    ends = shown.start - 0.5, shown.stop - 0.5
+    panel = Panel((64, width - 8), (40, 230), ends, (low, high))
     first, last = result.words.answer
     first, last = max(first, shown.start), min(last, shown.stop - 1)
-    if first > last:
-        return join()
-    left, right = x(first - shown.start - 0.5), x(last - shown.start + 0.5)
-    return tag("rect", x=f"{left:.1f}", y=ends[0], width=f"{right - left:.1f}",
-               height=ends[1] - ends[0], class_="bx-qa-band")  # fmt: skip
+    if first <= last:  # the answer is in this part of the passage
+        panel.span((first - 0.5, last + 0.5), class_="bx-qa-band")
+    says = _percent if kind == "curves" else lambda value: signed(value, 1)
+    panel.levels((value, says(value)) for value in (low, (low + high) / 2, high))
+    for name, values in (("start", start), ("end", end)):
+        points = list(zip(shown, values.tolist(), strict=True))
+        panel.line(points, class_=f"bx-qa-{name}")
+        for point in points:
+            _point(panel, name, *point)
+    for number in shown:
+        place = f"rotate(-55 {panel.x(number):.1f} 244)"
+        with panel.group(data_at=_keys(result, number)):
+            panel.span((number - 0.5, number + 0.5), class_="bx-qa-hit", below=14)
+            word = shortened(_word(result, number), _LETTERS)
+            panel.text(number, low, word, dy=14, class_=NAME, transform=place)
+    return svg(width, 262 + 7 * letters, *panel.drawn, *_legend(kind, width))
 
 
-def _point(name: str, x: float, y: float) -> Html:
+def _point(panel: Panel, name: str, x: float, y: float) -> None:
     """Draw a round point of the start, an edged one of the end."""
     if name == "start":
-        return tag("circle", cx=f"{x:.1f}", cy=f"{y:.1f}", r=4, class_="bx-qa-start-point")
-    corners = f"M{x:.1f} {y - 5:.1f}l5 5l-5 5l-5 -5z"
-    return tag("path", d=corners, class_="bx-qa-end-point")
+        panel.dot(x, y, 4, class_="bx-qa-start-point")
+    else:
+        panel.diamond(x, y, 5, 5, class_="bx-qa-end-point")
 
 
 def _legend(kind: Kind, width: int) -> list[Html]:
     """Name the lines, and what their height is."""
-    unit = "share of all probability" if kind == "curves" else "logit"
-    parts = [tag("text", unit, x=4, y=14, class_="bx-svg-small")] if width >= WIDE else []
+    key = Panel.of_units(width, 28)
+    if width >= WIDE:
+        key.text(4, 14, "share of all probability" if kind == "curves" else "logit")
     for x, name, said in ((width - 344, "start", "starts here"), (width - 210, "end", "ends here")):
-        parts += [
-            tag("line", x1=x, x2=x + 34, y1=14, y2=14, class_=f"bx-qa-{name}"),
-            _point(name, x + 17, 14),
-            tag("text", said, x=x + 42, y=14, class_="bx-svg-small"),
-        ]
-    return [
-        *parts,
-        tag("rect", x=width - 88, y=5, width=18, height=18, class_="bx-qa-band"),
-        tag("text", "answer", x=width - 64, y=14, class_="bx-svg-small"),
-    ]
+        key.sample(x, 14, said, 34, class_=f"bx-qa-{name}")
+        _point(key, name, x + 17, 14)
+    key.span((width - 88, width - 70), (5, 23), class_="bx-qa-band")
+    key.text(width - 64, 14, "answer")
+    return key.drawn
 
 
 def _percent(value: float) -> str:
@@ -322,21 +287,15 @@ def pairs(result: QaResult, scale: Scale = "own") -> Picture:
         result: the result.
         scale: what the darkest colour means: the highest probability in the map, or 100 %.
     """
+    best = result.answers[0]
     return picture(
         "qa-pairs",
         lambda width: _pairs(result, scale, width),
-        alt=describe_pairs(result),
-        table=pairs_table(result),
-    )
-
-
-def describe_pairs(result: QaResult) -> str:
-    """Describe the map in one sentence."""
-    best = result.answers[0]
-    return (
-        "Heat map of start words (down) against end words (across) near the answer; the marked "
+        alt="Heat map of start words (down) against end words (across) near the answer; the marked "
         f"cell is “{visible(best.text)[:80]}”, "
-        f"whose exact span has {percent(best.best.probability)}."
+        f"whose exact span has {percent(best.best.probability)}.",
+        table=_likelier(result),
+        columns=("start word", "end word", "probability", "at"),
     )
 
 
@@ -354,22 +313,21 @@ def pairs_note(result: QaResult) -> Html:
     )
 
 
-def pairs_table(result: QaResult) -> pd.DataFrame:
+def _likelier(result: QaResult) -> list[tuple[object, ...]]:
     """List the likelier pairs of words with their probabilities, the likeliest first."""
-    rows, columns = np.nonzero(result.grid.probability >= _LISTED)
-    first = [result.grid.rows[row] for row in rows]
-    last = [result.grid.columns[column] for column in columns]
-    table = pd.DataFrame(
-        {
-            "start word": [_word(result, number) for number in first],
-            "end word": [_word(result, number) for number in last],
-            "probability": result.grid.probability[rows, columns],
-            "at": [
-                f"{_keys(result, a)} {_keys(result, b)}" for a, b in zip(first, last, strict=True)
-            ],
-        }
-    )
-    return table.sort_values("probability", ascending=False, ignore_index=True).head(_ROWS)
+    shares, grid = result.grid.probability, result.grid
+    places = np.argwhere(shares >= _LISTED)
+    best = places[np.argsort(-shares[tuple(places.T)], kind="stable")][:_ROWS].tolist()
+    return [
+        (
+            _word(result, a),
+            _word(result, b),
+            shares[place],
+            f"{_keys(result, a)} {_keys(result, b)}",
+        )
+        for place in map(tuple, best)
+        for a, b in [(grid.rows[place[0]], grid.columns[place[1]])]
+    ]
 
 
 def _pairs(result: QaResult, scale: Scale, width: int) -> Html:
@@ -440,57 +398,35 @@ def coverage(result: QaResult) -> Picture:
         lambda width: _coverage(read, shown, width, result.words.pieces[0, 0]),
         alt=f"{len(read.windows):,} overlapping windows along the {read.pieces:,} pieces of the "
         f"passage; the answer is read in window {read.answer_window + 1:,}.",
-        table=windows_table(result).iloc[shown.start : shown.stop],
+        table=[
+            (number, sees[0], sees[1] - 1, reads[0], reads[1] - 1)
+            for number, (sees, reads) in enumerate(zip(read.windows, read.reads, strict=True), 1)
+        ][shown.start : shown.stop],
+        columns=("window", "sees from", "sees to", "reads from", "reads to"),
     )
-
-
-def windows_table(result: QaResult) -> pd.DataFrame:
-    """List the windows with the pieces, counted from 0, that each sees and reads."""
-    read = result.coverage
-    rows = [
-        (number, sees[0], sees[1] - 1, reads[0], reads[1] - 1)
-        for number, (sees, reads) in enumerate(zip(read.windows, read.reads, strict=True), start=1)
-    ]
-    columns = ["window", "sees from", "sees to", "reads from", "reads to"]
-    return pd.DataFrame(rows, columns=columns)
 
 
 def _coverage(read: Coverage, shown: range, width: int, offset: int) -> Html:
     """Draw the windows below each other along the passage, and the place of the answer."""
-    left, row, named = 44, 22, len(shown) <= _NAMED_WINDOWS
+    row, named = 22, len(shown) <= _NAMED_WINDOWS
     first, behind = read.windows[shown[0]][0], read.windows[shown[-1]][1]
-    unit = (width - left - 8) / (behind - first)
-
-    def x(piece: int) -> float:
-        return left + (piece - first) * unit
-
-    parts: list[Html] = []
+    rows = len(shown) if named else 3
+    panel = Panel((44, width - 8), (0, rows * row), (first, behind), (rows, 0))
     for number in shown:
-        y = (number - shown.start) * row if named else (number - shown.start) % 3 * row
-        bars = [
-            tag("rect", x=f"{x(a):.1f}", y=y + 2, width=f"{(b - a) * unit:.1f}", height=row - 6,
-                class_=kind)
-            for (a, b), kind in (
-                (read.windows[number], "bx-qa-sees"), (read.reads[number], "bx-qa-reads"))
-        ]  # fmt: skip
-        name = tag("text", str(number + 1), x=left - 10, y=y + row / 2, class_="bx-svg-name")
-        keys = linked([piece + offset for piece in range(*read.reads[number])]) if named else None
-        parts.append(tag("g", *bars, *([name] if named else []), data_at=keys))
-    bottom = (len(shown) if named else 3) * row
-    start, end = x(read.answer[0]), x(read.answer[1] + 1)
-    parts.append(
-        tag("rect", x=f"{start:.1f}", y=0, width=f"{max(3.0, end - start):.1f}", height=bottom,
-            class_="bx-qa-here")
-    )  # fmt: skip
-    middle = min(max(start, left + 30), width - 40)
-    parts += [
-        tag("text", f"{first:,}", x=left, y=bottom + 14, class_="bx-svg-small"),
-        tag("text", f"piece {behind - 1:,}", x=width - 8, y=bottom + 14,
-            class_="bx-svg-name bx-svg-small"),
-        tag("text", "answer", x=f"{middle:.1f}", y=bottom + 32,
-            class_="bx-svg-middle bx-svg-small"),
-    ]  # fmt: skip
-    return svg(width, bottom + 44, *parts)
+        y = (number - shown.start) % rows
+        piece = linked([each + offset for each in range(*read.reads[number])]) if named else None
+        with panel.group(data_at=piece):
+            for ends, kind in ((read.windows[number], "sees"), (read.reads[number], "reads")):
+                panel.span(ends, (y, y + 1), inset=3, class_=f"bx-qa-{kind}")
+            if named:
+                panel.text(first, y + 0.5, str(number + 1), -10, class_="bx-svg-name")
+    start, end = read.answer[0], read.answer[1] + 1
+    panel.span((start, end), least=3, class_="bx-qa-here")
+    panel.text(first, rows, f"{first:,}", dy=14)
+    panel.text(behind, rows, f"piece {behind - 1:,}", dy=14, class_=NAME)
+    middle = min(max(panel.x(start), 74), width - 40) - panel.x(start)
+    panel.text(start, rows, "answer", middle, 32, class_=MIDDLE)
+    return svg(width, rows * row + 44, *panel.drawn)
 
 
 # -- words ----------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ import pandas as pd
 
 from app.features.qa.result import QaResult, Reason, Rejected
 from app.words.blocks import hint, line
+from app.words.clicks import pick
 from app.words.format import count, percent, shortened, signed
 from app.words.html import Html, join, plain, tag, visible
 from app.words.notes import calibration_line
@@ -411,8 +412,8 @@ def suggestions(questions: Sequence[str]) -> Html:
     if not questions:
         return join()
     buttons = (
-        tag("button", visible(question), type="button", class_="bx-button bx-qa-try",
-            data_pick="suggest", data_value=number, tabindex=0 if number == 0 else -1)
+        tag("button", visible(question), class_="bx-button bx-qa-try",
+            **pick("suggest", number, stop=number == 0, element="button"))
         for number, question in enumerate(questions)
     )  # fmt: skip
     return tag("p", "Try: ", *buttons, class_="bx-line bx-qa-tries", data_rove="questions")
@@ -426,8 +427,7 @@ def answered_list(results: Sequence[QaResult], shown: int) -> Html:
             tag("span", f"{number + 1}. {visible(each.question)}"),
             tag("strong", tag("bdi", visible(each.answers[0].text)))
             if each.answered else tag("em", "none in this passage"),
-            type="button", class_="bx-qa-asked", data_pick="ask", data_value=number,
-            tabindex=0 if number == shown else -1,
+            class_="bx-qa-asked", **pick("ask", number, stop=number == shown, element="button"),
             aria_current="true" if number == shown else None,
         ))
         for number, each in enumerate(results)

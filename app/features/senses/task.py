@@ -9,13 +9,13 @@ from torch import Tensor
 
 from app.engine.compute.processor import PROCESSOR
 from app.engine.models import Engine
+from app.engine.vectors import layer_of, vectors
 from app.features.senses.result import Occurrence, OtherWord, SensesResult, Sentence
 from app.records.fields import Field
-from bert_core import BertModel, Encoding
+from bert_core import Encoding
 from bert_core.analysis.similarity import Projection, cosines, principal_axes
 from bert_core.errors import InputError
 from bert_core.reading.occurrences import occurrences
-from bert_core.reading.running import by_length
 
 MOST_SENTENCES = 60
 MOST_PLACES = 80
@@ -49,10 +49,7 @@ def senses(
     Raises:
         InputError: there is no word, it is in fewer than two places, or something is too long.
     """
-    last = engine.provenance.layers - 1
-    layer = last if layer is None else layer
-    if not -1 <= layer <= last:
-        raise InputError(f"Found layer {layer}; expected 0 to {last}, or -1 for the input.")
+    layer = layer_of(engine, layer)
     sentences = split(text)
     encodings = [_encoded(engine, sentence) for sentence in sentences]
     places = _places(encodings, _ids(engine, word), word)
@@ -165,20 +162,15 @@ def _vectors(
     engine: Engine, encodings: list[Encoding], places: Places, others: Places, shown: int
 ) -> tuple[list[Tensor], Tensor]:
     """Return the word's vectors, L + 1 times (N, D), and those of other words, (M, D)."""
-    device = engine.model(BertModel).device
     own: dict[int, Tensor] = {}
     beside: dict[int, Tensor] = {}
-    for batch in by_length(list(map(len, encodings)), device):
-        outputs = engine.run(BertModel, [encodings[index] for index in batch], hidden_states=True)
-        assert outputs.hidden_states is not None
-        states = torch.stack(outputs.hidden_states)  # (L + 1, B, T, D)
-        for row, index in enumerate(batch):
-            for number, (sentence, place) in enumerate(places):
-                if sentence == index:
-                    own[number] = states[:, row, place.start : place.stop].mean(dim=1)
-            for number, (sentence, place) in enumerate(others):
-                if sentence == index:
-                    beside[number] = states[shown, row, place.start : place.stop].mean(dim=0)
+    for index, states in vectors(engine, encodings):  # (L + 1, T, D)
+        for number, (sentence, place) in enumerate(places):
+            if sentence == index:
+                own[number] = states[:, place.start : place.stop].mean(dim=1)
+        for number, (sentence, place) in enumerate(others):
+            if sentence == index:
+                beside[number] = states[shown, place.start : place.stop].mean(dim=0)
     mine = torch.stack([own[number] for number in range(len(own))], dim=1)  # (L + 1, N, D)
     width = mine.shape[-1]
     rows = [beside[number] for number in range(len(beside))]

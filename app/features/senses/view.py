@@ -1,6 +1,7 @@
 """Pictures, sentences and tables of one word in many sentences."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,8 @@ from app.words.curves import Curve, curves
 from app.words.format import count, moment, percent, shortened
 from app.words.html import Html, join, tag, visible
 from app.words.matrix import Matrix
-from app.words.pictures import NARROW, Picture, data_table, linked, picture, svg
+from app.words.panel import MIDDLE, Panel
+from app.words.pictures import NARROW, WIDE, Picture, data_table, linked, listed, picture, svg
 from app.words.pixels import STEPS, pixels
 from app.words.screen import Beside, Rows, Screen, Turned
 
@@ -57,11 +59,17 @@ def said(result: SensesResult) -> str:
 
 def plane(result: SensesResult) -> Picture:
     """Draw the occurrences in the plane of their two principal axes."""
-    return Picture(
-        name="senses",
-        wide=_plane(result, _WIDE, _HIGH),
-        narrow=_plane(result, NARROW, 300),
-        alt=describe(result),
+    places = ", ".join(
+        f"{each.label} ({x:.1f}, {y:.1f})"
+        for each, (x, y) in zip(result.occurrences, result.coordinates, strict=True)
+    )
+    share = percent(sum(result.shares[:2]), 0, counted=True)
+    return picture(
+        "senses",
+        lambda width: _plane(result, *((_WIDE, _HIGH) if width == WIDE else (NARROW, 300))),
+        alt=f"“{result.word}” in {count(len(result.sentences), 'sentence')} "
+        f"{moment(result.place)}, in a plane that shows {share} of the variance; by sentence "
+        f"number: {places}.",
         table=plane_table(result),
     )
 
@@ -69,32 +77,18 @@ def plane(result: SensesResult) -> Picture:
 def _plane(result: SensesResult, width: int, height: int) -> Html:
     """Draw both axes on one scale, so that distances can be compared."""
     left, bottom, edge = 34, height - 30, _R + 4
-    x, y = result.coordinates.T
-    spans = [max(1e-9, float(np.ptp(each))) for each in (x, y)]
-    rooms = (width - left - 2 * edge, bottom - 2 * edge)
-    scale = min(room / span for room, span in zip(rooms, spans, strict=True))
-    middle = (left + edge + rooms[0] / 2, edge + rooms[1] / 2)
-    centre = [(float(each.max()) + float(each.min())) / 2 for each in (x, y)]
+    sides = (left + edge, width - edge), (edge, bottom - edge)
+    panel = Panel.even(*sides, result.coordinates.tolist())
     first, second = (percent(share, 0, counted=True) for share in result.shares[:2])
-    places = np.stack(
-        [middle[0] + scale * (x - centre[0]), middle[1] - scale * (y - centre[1])], axis=1
-    )
-    marks = (
-        mark(each, at, place)
-        for each, at, place in zip(
-            result.occurrences, apart(places, width=(left, width), height=bottom), places,
-            strict=True,
-        )
-    )  # fmt: skip
-    return svg(
-        width, height,
-        tag("rect", x=left, y=1, width=width - left - 1, height=bottom - 1, class_="bx-svg-frame"),
-        tag("text", f"axis 1: {first} of variance", x=(width + left) / 2, y=height - 12,
-            text_anchor="middle", class_="bx-svg-small"),
-        tag("text", f"axis 2: {second} of variance", text_anchor="middle",
-            class_="bx-svg-small", transform=f"translate(14 {bottom / 2:g}) rotate(-90)"),
-        *marks,
-    )  # fmt: skip
+    places = np.array([(panel.x(x), panel.y(y)) for x, y in result.coordinates.tolist()])
+    free = apart(places, width=(left, width), height=bottom)
+    frame = Panel.of_units(width, height)
+    frame.span((left, width - 1), (1, bottom), class_="bx-svg-frame")
+    frame.text((width + left) / 2, height - 12, f"axis 1: {first} of variance", class_=MIDDLE)
+    turned = f"translate(14 {bottom / 2:g}) rotate(-90)"
+    frame.text(0, 0, f"axis 2: {second} of variance", class_=MIDDLE, transform=turned)
+    marks = map(mark, result.occurrences, free, places)
+    return svg(width, height, *frame.drawn, *marks)
 
 
 def apart(places: Floats, *, width: tuple[float, float], height: float) -> Floats:
@@ -155,29 +149,16 @@ def _key(occurrence: Occurrence) -> str:
     return linked(occurrence.pieces, text=occurrence.sentence)
 
 
-def describe(result: SensesResult) -> str:
-    """Describe the plane in one sentence."""
-    places = ", ".join(
-        f"{each.label} ({x:.1f}, {y:.1f})"
-        for each, (x, y) in zip(result.occurrences, result.coordinates, strict=True)
-    )
-    share = percent(sum(result.shares[:2]), 0, counted=True)
-    return (
-        f"“{result.word}” in {count(len(result.sentences), 'sentence')} {moment(result.place)}, "
-        f"in a plane that shows {share} of the variance; by sentence number: {places}."
-    )
-
-
 def plane_table(result: SensesResult) -> pd.DataFrame:
     """List the occurrences with their coordinates."""
     texts = {sentence.number: sentence.text for sentence in result.sentences}
-    rows = [
-        (each.label, each.group + 1, float(x), float(y), texts[each.sentence], _key(each))
-        for each, (x, y) in zip(result.occurrences, result.coordinates, strict=True)
-    ]
-    return pd.DataFrame(
-        rows, columns=["number", "group", "axis 1", "axis 2", "sentence", "at"]
-    )  # fmt: skip
+    return listed(
+        (
+            (each.label, each.group + 1, float(x), float(y), texts[each.sentence], _key(each))
+            for each, (x, y) in zip(result.occurrences, result.coordinates, strict=True)
+        ),
+        ("number", "group", "axis 1", "axis 2", "sentence", "at"),
+    )
 
 
 def space(result: SensesResult) -> go.Figure:
@@ -258,6 +239,8 @@ def over_layers(result: SensesResult) -> Picture:
     low = min(min(values) for values in lines.values())
     ends = (low if low < 0 else min(0.9, math.floor(low * 10) / 10), 1.0)  # 0.9: all are equal
     first = ", ".join(f"{name} {values[result.place]:.2f}" for name, values in lines.items())
+    columns: dict[str, object] = {"after layer": ["input", *range(len(result.similarity) - 1)]}
+    columns |= lines
     return picture(
         "senses-layers",
         lambda width: curves(
@@ -268,7 +251,7 @@ def over_layers(result: SensesResult) -> Picture:
         ),
         alt=f"Mean cosine of pairs of occurrences over the layers; {moment(result.place)}: "
         f"{first}.",
-        table=pd.DataFrame({"after layer": ["input", *range(len(result.similarity) - 1)], **lines}),
+        table=columns,
     )  # fmt: skip
 
 
@@ -304,57 +287,36 @@ def neighbours_table(result: SensesResult) -> pd.DataFrame:
 def pairs(result: SensesResult) -> Picture:
     """Draw the cosine of every pair as a square."""
     found = result.similarity[result.place]
-    low = float(found.min())
+    low, labels = float(found.min()), [each.label for each in result.occurrences]
     return picture(
         "senses-pairs",
         lambda width: _pairs(result, low, width),
         alt=f"Cosines of all pairs of {count(len(found), 'occurrence')} {moment(result.place)}, "
         f"from {low:.2f} to 1.",
-        table=pairs_table(result),
+        table=((label, *row) for label, row in zip(labels, found.tolist(), strict=True)),
+        columns=("number", *labels),
     )
 
 
 def _pairs(result: SensesResult, low: float, width: int) -> Html:
     """Draw the matrix with its labels; white is the lowest cosine."""
-    found = result.similarity[result.place]
-    labels = [each.label for each in result.occurrences]
-    left = 40
-    cell = min(30.0, (width - left) / len(labels))
-    step = math.ceil(18 / cell)
-    side = cell * len(labels)
-    shade = ((found - low) / max(1e-9, 1 - low)).astype(np.float32)
-    drawn = [
-        pixels(shade, x=left, y=22, width=side, height=side),
-        tag("rect", x=left, y=22, width=f"{side:.1f}", height=f"{side:.1f}", class_="bx-svg-frame"),
-    ]
-    names = [(label if n % step == 0 else "", None) for n, label in enumerate(labels)]
-    grid = Matrix(left, 22, cell, cell)
-    drawn += [*grid.columns(names), *grid.rows(names)]
-    for number in range(1, len(labels)):
-        if result.occurrences[number].group != result.occurrences[number - 1].group:
-            at = f"{left + number * cell:.1f}"
-            down = f"{22 + number * cell:.1f}"
-            drawn += [
-                tag("line", x1=at, x2=at, y1=22, y2=f"{22 + side:.1f}", class_="bx-se-cut"),
-                tag("line", x1=left, x2=f"{left + side:.1f}", y1=down, y2=down,
-                    class_="bx-se-cut"),
-            ]  # fmt: skip
+    found, many = result.similarity[result.place], len(result.occurrences)
+    left, top, cell = 40, 22, min(30.0, (width - 40) / many)
+    ends, down = (left, left + cell * many), (top, top + cell * many)
+    grid = Matrix(left, top, cell, cell)
+    names = list(grid.thinned([each.label for each in result.occurrences], 18))
+    panel = Panel(ends, down, (0, many), (many, 0))
+    panel.drawn += grid.image((found - low) / max(1e-9, 1 - low))
+    panel.drawn += [*grid.columns(names), *grid.rows(names)]
+    for number, (before, after) in enumerate(pairwise(result.occurrences), start=1):
+        if after.group != before.group:
+            panel.post(number, class_="bx-se-cut")
+            panel.level(number, class_="bx-se-cut")
     ramp = np.linspace(0, 1, STEPS + 1, dtype=np.float32)[None]
-    y = 22 + side + 10
-    drawn += [
-        tag("text", f"{low:.2f}", x=left, y=y + 9, class_="bx-svg-small"),
-        pixels(ramp, x=left + 40, y=y, width=120, height=18),
-        tag("text", "1", x=left + 168, y=y + 9, class_="bx-svg-small"),
-    ]
-    return svg(width, y + 22, *drawn)
-
-
-def pairs_table(result: SensesResult) -> pd.DataFrame:
-    """List the cosines, a row and a column for each occurrence."""
-    labels = [each.label for each in result.occurrences]
-    found = result.similarity[result.place]
-    columns = {label: found[:, number].tolist() for number, label in enumerate(labels)}
-    return pd.DataFrame({"number": labels, **columns})
+    panel.drawn.append(pixels(ramp, x=left + 40, y=down[1] + 10, width=120, height=18))
+    panel.text(0, many, f"{low:.2f}", dy=19)
+    panel.text(0, many, "1", 168, 19)
+    return svg(width, down[1] + 32, *panel.drawn)
 
 
 def screen(result: SensesResult, _: str = "") -> Screen:

@@ -119,6 +119,7 @@ class TokenizerResult:
         decoded_whole: whether `decoded` covers every text in full.
         losses: descriptions of what the ids do not preserve; () if the text is unchanged.
         received: the input as the model receives it, cut to its length.
+        replays: for each text, the steps by which its beginning is split.
     """
 
     ANSWER: ClassVar = (
@@ -146,6 +147,7 @@ class TokenizerResult:
     decoded_whole: bool
     losses: tuple[str, ...]
     received: Received
+    replays: tuple[Replay, ...]
 
     def pieces(self, limit: int | None = None) -> list[Piece]:
         """Return the first tokens of the input, added ones included."""

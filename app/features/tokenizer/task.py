@@ -1,6 +1,6 @@
 """Tokenizer: a text as the model reads it, and how every word was split.
 
-`tokenizer` is the task and is fast for any length. `receive` adds the padding. `replay` shows the
+`tokenizer` is the task and is fast for any length. `receive` adds the padding. `replay` gives the
 steps for the beginning of a text, with every vocabulary lookup. `task_compare` compares
 tokenizers, and `task_vocabulary` looks pieces up.
 """
@@ -23,11 +23,13 @@ _DECODED = 1_000  # pieces decoded, more than enough to show any losses
 
 def tokenizer(
     engine: Engine,
-    text: Annotated[str, Field("Text", lines=3)],
-    text_pair: Annotated[str, Field("Second text (optional)", lines=3)] = "",
+    text: Annotated[str, Field("Text", lines=3, hint="Anything at all, in any script.")],
+    text_pair: Annotated[
+        str, Field("Second text (optional)", lines=3, hint="A second text makes it a pair.")
+    ] = "",
     *,
     cased: Annotated[bool | None, Field("Keep capitals and accents")] = None,
-    length: Annotated[int, Field("Pad to length", key="pad", low=0)] = 0,
+    length: Annotated[int, Field("Pad to length", key="pad", low=0, most="max_length")] = 0,
 ) -> TokenizerResult:
     """Cut a text, or a pair, into the pieces that the model reads.
 
@@ -82,6 +84,7 @@ def tokenizer(
             mask=tuple(fitting.attention_mask),
             places=tuple(_kept_places(cut, len(texts))),
         ),
+        replays=tuple(replay(engine, each, lower_case=lower_case) for each in texts),
     )
     return replace(result, received=receive(engine, result, length=length)) if length else result
 

@@ -3,12 +3,11 @@
 from collections.abc import Iterable
 from typing import Annotated
 
-from app.engine.compute.processor import PROCESSOR
 from app.engine.models import Engine
+from app.engine.vectors import entries_near
 from app.features.tokenizer.result import Entry, Lookup
 from app.records.fields import Field
-from bert_core import BertModel, BertTokenizer
-from bert_core.analysis.similarity import nearest as nearest_rows
+from bert_core import BertTokenizer
 from bert_core.errors import InputError
 from bert_core.text.vocabulary import SPECIAL_TOKENS
 from bert_core.text.wordpiece import CONTINUATION
@@ -65,7 +64,7 @@ def look_up(engine: Engine, asked: str, *, lower_case: bool | None = None) -> Lo
         one_letter=_one_letter(cutter, wanted),
         containing=containing[:_CONTAINING],
         containing_all=len(containing),
-        near=nearest(engine, entries[0].id) if known else (),
+        near=_near(engine, entries[0].id) if known else (),
         vocabulary=len(cutter),
         width=engine.provenance.hidden,
     )
@@ -95,19 +94,8 @@ def _entries(cutter: BertTokenizer, pieces: Iterable[str]) -> tuple[Entry, ...]:
     return tuple(Entry(piece, cutter.vocab[piece]) for piece in ordered)
 
 
-def nearest(engine: Engine, id_: int, count: int = NEAR) -> tuple[Entry, ...]:
-    """Find the entries whose word embeddings point in the most similar direction.
-
-    Args:
-        engine: the model.
-        id_: number of the piece; it is left out, and so are entries reserved for later use
-            ("[unused1]" and so on), which were never trained.
-        count: number of entries.
-    """
-    table = engine.model(BertModel).embeddings.word_embeddings.weight  # (V, D)
-    left_out = {id_, *engine.never_used(len(table))}
-    ids, values = PROCESSOR.run(
-        lambda: nearest_rows(table[id_], table, count, without=sorted(left_out)), tokens=1
+def _near(engine: Engine, id_: int) -> tuple[Entry, ...]:
+    """Find the entries whose word embeddings point in the most similar direction."""
+    return tuple(
+        Entry(each.token, each.id, each.cosine) for each in entries_near(engine, id_, NEAR)
     )
-    names = engine.tokenizer.ids_to_tokens
-    return tuple(Entry(names[each], each, value) for each, value in zip(ids, values, strict=True))

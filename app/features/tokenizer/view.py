@@ -6,28 +6,38 @@ wavy line and a question mark, and a lost piece a line through it. What carries 
 """
 
 from collections.abc import Sequence
+from functools import partial
 
 import pandas as pd
 
-from app.features.tokenizer import view_compare, view_vocabulary
-from app.features.tokenizer.result import Piece, Replay, TokenizerResult
-from app.features.tokenizer.view_input import COLOURS, length_meter, received, too_long
-from app.features.tokenizer.view_steps import decoded, unknown_words
+from app.features.tokenizer import view_vocabulary
+from app.features.tokenizer.result import Piece, TokenizerResult
+from app.features.tokenizer.view_input import (
+    COLOURS,
+    DRAWN,
+    explained,
+    length_meter,
+    received,
+    too_long,
+)
+from app.features.tokenizer.view_steps import (
+    decoded,
+    most_telling,
+    stages,
+    story,
+    tries_table,
+    unknown_words,
+    word_choices,
+)
 from app.settings import settings
 from app.words.blocks import hint, line, note
+from app.words.clicks import pick
 from app.words.format import count, percent
 from app.words.html import Html, join, tag, visible
 from app.words.notes import no_gaps_note
 from app.words.pictures import linked
-from app.words.report import Report
+from app.words.screen import Choice, Parts, Screen, Table
 from bert_core.reading.gaps import read_signs
-
-HINTS = ("Anything at all, in any script.", "A second text makes it a pair.")
-"""What the empty boxes suggest."""
-
-TABS = ("Input", "Steps", "Back", view_compare.TITLE, view_vocabulary.TITLE)
-"""What the model receives, how it was made, the way back from the ids, and two more."""
-
 
 _LONG = 100  # pieces; a longer text is drawn smaller and scrolls, so that the rest stays in sight
 
@@ -88,11 +98,11 @@ def over_text(
 
 def _stretch(piece: Piece, shown: str, at: Sequence[int], *, first: bool, pickable: bool) -> Html:
     """Draw the characters of one piece; `first` is the tab stop of its text."""
-    pick: dict[str, str | int] = {"data_at": linked(at)}
-    if pickable:
-        pick |= {"role": "button", "tabindex": 0 if first else -1,
-                 "data_pick": "piece", "data_value": piece.position}  # fmt: skip
-    return tag("span", visible(shown), class_=_classes(piece), title=_piece_title(piece), **pick)
+    click = pick("piece", piece.position, stop=first) if pickable else {}
+    return tag(
+        "span", visible(shown), class_=_classes(piece), title=_piece_title(piece),
+        data_at=linked(at), **click,
+    )  # fmt: skip
 
 
 def _classes(piece: Piece) -> str:
@@ -184,31 +194,70 @@ def typed_signs(result: TokenizerResult) -> Html:
     return no_gaps_note(read_signs(" ".join(result.texts))[1])
 
 
-def report(result: TokenizerResult, replays: Sequence[Replay] = ()) -> Report:
-    """Write the result as it would appear on paper.
-
-    Args:
-        result: the result.
-        replays: the steps of each text, which give the reasons for unknown words.
-    """
+def screen(result: TokenizerResult, model: str = "") -> Screen:
+    """Say what is shown; a page names the model, and its pieces can be looked up."""
     pieces = sum(result.cut.lengths)
-    return Report(
+    return Screen(
         f"The model reads {count(result.words, 'word')} as {count(pieces, 'piece')}.",
         (
-            coloured(result, limit=settings().shown_pieces, pickable=False),
+            coloured(result, limit=settings().shown_pieces, pickable=bool(model)),
             summary(result),
             length_meter(result),
-            unknown_words(replays),
-            tag("h2", "What the model receives"),
-            received(result, result.received),
-            tag("h2", "Back from the ids"),
-            decoded(result),
+            unknown_words(result.replays),
         ),
+        tabs={
+            "Input": lambda: _input(result),
+            "Steps": lambda: _steps(result),
+            "Back": lambda: (decoded(result),),
+        },
         first=(casing(result), typed_signs(result), too_long(result)),
+        answer=join(),
+        clicks={"piece": partial(_look_up, result), "watch": partial(_watch, result)},
     )
 
 
-def snippet(result: TokenizerResult) -> str:
+def _input(result: TokenizerResult) -> Parts:
+    """Say what the model receives."""
+    given, tokens = result.received, len(result.columns)
+    drawn = (explained(given), received(result, given))
+    if len(given.tokens) <= DRAWN and not result.cut.anything:
+        return drawn
+    words, title = "Every token with its id and place", f"All {tokens:,} tokens"
+    return (*drawn, Table(table(result), words, "pieces", title=title))
+
+
+def _steps(result: TokenizerResult) -> Parts:
+    """Say how the text was split, and how one word was looked up."""
+    words = word_choices(result.replays)
+    drawn = stages(result, result.replays)
+    if not words:
+        return (drawn,)
+
+    def looked_up(name: str) -> Parts:
+        rows = tries_table(words[name])
+        return (
+            story(words[name]),
+            Table(rows, "Every look-up", "looks", title="Look-ups as a table"),
+        )
+
+    best = most_telling(words)
+    return drawn, Choice("Word to look up", "watch", tuple(words), best, looked_up)
+
+
+def _look_up(result: TokenizerResult, clicked: int) -> dict[str, str]:
+    """Look up the piece that was clicked."""
+    if clicked not in range(len(result.columns)):
+        return {}
+    return {"piece": result.piece(clicked).token, "tab": view_vocabulary.TITLE}
+
+
+def _watch(result: TokenizerResult, clicked: int) -> dict[str, str]:
+    """Watch the word that was clicked."""
+    words = list(word_choices(result.replays))
+    return {"watch": words[clicked]} if clicked in range(len(words)) else {}
+
+
+def snippet(result: TokenizerResult, model: str) -> str:
     """Write the same computation in Python."""
     texts = ", ".join(map(repr, result.texts))
     casing = "" if result.lower_case == result.model_lower_case else (
@@ -216,7 +265,7 @@ def snippet(result: TokenizerResult) -> str:
     )  # fmt: skip
     return f"""from bert_core import BertTokenizer
 
-tokenizer = BertTokenizer.from_pretrained({result.model!r}{casing})
+tokenizer = BertTokenizer.from_pretrained({model!r}{casing})
 encoding = tokenizer.encode({texts})
 for token, number, span in zip(encoding.tokens, encoding.input_ids, encoding.offsets):
     print(token, number, span)

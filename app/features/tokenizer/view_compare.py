@@ -10,7 +10,7 @@ from app.words.blocks import hint, line
 from app.words.format import count
 from app.words.html import Html, join, tag, visible
 from app.words.pictures import linked, numbers
-from app.words.report import Report
+from app.words.screen import Screen
 
 TITLE = "Compare"
 
@@ -21,10 +21,10 @@ _ROWS = 200  # of the table in the page
 _TEXT = 1  # texts of the comparison are linked among themselves, as text 1 and 2 of the page
 
 
-def report(found: Comparison) -> Report:
-    """Write the result as it would appear on paper."""
+def screen(found: Comparison, model: str = "") -> Screen:
+    """Say what is shown."""
     ours, theirs = name_of(found.ours), name_of(found.theirs)
-    return Report(
+    return Screen(
         f"{visible(ours)}: {count(found.ours.pieces, 'piece')}; "
         f"{visible(theirs)}: {count(found.theirs.pieces, 'piece')}.",
         (side_by_side(found, limit=settings().shown_pieces),),

@@ -33,22 +33,14 @@ _EXPLAINED = (
 
 def received(result: TokenizerResult, given: Received) -> Picture:
     """Draw the rows of the input, piece by piece, in as many lines as they need."""
+    read, padding, second = sum(given.mask), given.mask.count(0), sum(given.segments)
+    shown = f"; the first {DRAWN} are drawn" if len(given.tokens) > DRAWN else ""
     return picture(
         "model-input",
         lambda width: _rows(result, given, width),
-        alt=describe(given),
+        alt=f"The input has {count(len(given.tokens), 'position')}: {read - second:,} in segment "
+        f"0, {second:,} in segment 1, {padding:,} of padding{shown}.",
         table=input_table(result, given, DRAWN),
-    )
-
-
-def describe(given: Received) -> str:
-    """Describe the input in one sentence."""
-    read, padding = sum(given.mask), given.mask.count(0)
-    second = sum(given.segments)
-    shown = f"; the first {DRAWN} are drawn" if len(given.tokens) > DRAWN else ""
-    return (
-        f"The input has {count(len(given.tokens), 'position')}: {read - second:,} in segment 0, "
-        f"{second:,} in segment 1, {padding:,} of padding{shown}."
     )
 
 

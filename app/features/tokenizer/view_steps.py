@@ -6,6 +6,7 @@ import pandas as pd
 
 from app.features.tokenizer.result import Replay, TokenizerResult
 from app.words.blocks import hint, line
+from app.words.clicks import pick
 from app.words.format import shortened
 from app.words.html import Html, join, tag, visible
 from app.words.pictures import linked
@@ -76,9 +77,8 @@ def _words(result: TokenizerResult, side: int, words: Sequence[WordTrace], first
         pieces = range(position, position + len(word.pieces))
         position += len(word.pieces)
         chip = tag(
-            "span", visible(word.normalized), class_="bx-word bx-tok-word", role="button",
-            tabindex=0 if number == 0 else -1, data_pick="watch", data_value=first + number,
-            data_at=linked(pieces),
+            "span", visible(word.normalized), class_="bx-word bx-tok-word",
+            data_at=linked(pieces), **pick("watch", first + number, stop=number == 0),
         )  # fmt: skip
         mark = not any(map(str.isalnum, word.text))
         if mark and word.start == end:
@@ -87,7 +87,8 @@ def _words(result: TokenizerResult, side: int, words: Sequence[WordTrace], first
             groups.append([chip])
         end = word.end
     drawn = (tag("span", *group, class_="bx-tok-group") for group in groups)
-    return tag("span", *drawn, class_="bx-tries", data_rove="words", dir="auto")
+    spaced = (part for each in drawn for part in (each, " "))  # spaces, for who reads it as text
+    return tag("span", *spaced, class_="bx-tries", data_rove="words", dir="auto")
 
 
 def word_choices(replays: Sequence[Replay]) -> dict[str, WordTrace]:
@@ -159,7 +160,7 @@ def _tries(attempts: tuple[Attempt, ...]) -> Html:
         tag(
             "span",
             tag("bdi", visible(attempt.piece)),
-            " ✓" if attempt.found else " ✗",
+            " ✓ " if attempt.found else " ✗ ",
             class_=f"bx-try {'bx-hit' if attempt.found else 'bx-miss'}",
         )
         for attempt in shown

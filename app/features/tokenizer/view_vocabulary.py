@@ -2,13 +2,12 @@
 
 from collections.abc import Sequence
 
-import pandas as pd
-
 from app.features.tokenizer.result import Entry, Lookup, TokenizerResult
 from app.words.blocks import hint, line
+from app.words.clicks import pick
 from app.words.html import Html, join, tag, visible
 from app.words.pictures import Picture, bars, picture
-from app.words.report import Report
+from app.words.screen import Beside, Screen
 
 TITLE = "Vocabulary"
 
@@ -18,14 +17,18 @@ EXAMPLE = {"piece": "##flower"}
 _SPELLED = 24  # neighbours by spelling that are shown
 
 
-def report(found: Lookup) -> Report:
-    """Write the result as it would appear on paper."""
+def screen(found: Lookup, model: str = "") -> Screen:
+    """Say what is shown; a click on an entry looks it up."""
     asked = visible(found.asked)
     there = f"is entry {found.found.id:,}" if found.found else "is not an entry"
     near = (meaning(found), by_embedding(found)) if found.near else ()
-    return Report(
+    entries = {
+        each.id: each.piece for each in (*found.pieces, *found.one_letter, *found.containing)
+    }
+    return Screen(
         f"“{asked}” {there} of the vocabulary, which has {found.vocabulary:,}.",
-        (entry(found), *near, by_spelling(found)),
+        (entry(found), Beside(near, (by_spelling(found),))),
+        clicks={"entry": lambda id_: {"piece": entries[id_]} if id_ in entries else {}},
     )
 
 
@@ -71,9 +74,8 @@ def chips(entries: Sequence[Entry], *, first: bool) -> Html:
     return tag(
         "span",
         *(
-            tag("span", visible(each.piece), class_="bx-word bx-tok-word", role="button",
-                tabindex=0 if first and number == 0 else -1, title=f"id {each.id}",
-                data_pick="entry", data_value=each.id)
+            tag("span", visible(each.piece), class_="bx-word bx-tok-word", title=f"id {each.id}",
+                **pick("entry", each.id, stop=first and number == 0))
             for number, each in enumerate(entries)
         ),
         class_="bx-tries",
@@ -98,16 +100,13 @@ def by_embedding(found: Lookup) -> Picture:
     names = [each.piece for each in found.near]
     values = [each.cosine or 0.0 for each in found.near]
     printed = [f"{value:.2f}" for value in values]
-    said = ", ".join(f"{name} {text}" for name, text in zip(names, printed, strict=True))
     asked = found.found.piece if found.found else found.asked
     return picture(
         "neighbours",
         lambda width: bars(names, values, printed, width=width, top=1.0),
-        alt=f"Pieces with the embeddings nearest to that of {asked}, by cosine: {said}.",
-        table=pd.DataFrame(
-            [(n, each.piece, each.id, each.cosine) for n, each in enumerate(found.near, 1)],
-            columns=["rank", "piece", "id", "cosine"],
-        ),
+        title=f"Pieces with the embeddings nearest to that of {asked}, by cosine",
+        table=((n, each.piece, each.id, each.cosine) for n, each in enumerate(found.near, 1)),
+        columns=("rank", "piece", "id", "cosine"),
     )
 
 

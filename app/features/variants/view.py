@@ -1,21 +1,20 @@
 """The page of the variants: bars of parameters and operations, cards, reach, memory, arithmetic."""
 
-import pandas as pd
-
 from app.features.variants.result import Counted, Told, VariantsResult
 from app.words.blocks import hint, line, record_table
 from app.words.format import count, percent
 from app.words.html import Html, join, tag, visible
+from app.words.panel import Panel
 from app.words.pictures import Picture, bar_length, picture, svg
-from app.words.report import Report
+from app.words.screen import Parts, Screen
 from bert_core.checkpoints.sources.cache import size_text
 from bert_core.model.sizes import PARTS, Split
-
-TABS = ("Side by side", "Ideas and the lab", "What a token sees", "Memory", "Arithmetic")
 
 _LETTERS = "EAFR"
 """What marks the parts in the drawing, so that it can be read without colours."""
 
+_SMALL, _LETTER = "bx-va-small", "bx-svg-middle bx-va-letter"
+_HEAD = f"{_SMALL} bx-svg-strong"
 _ROW, _BAR = 36, 24
 _TEXT = 104  # units for the number behind a bar
 _ROOM = 15  # units from which a letter fits into its part of a bar
@@ -49,8 +48,8 @@ def _headline(result: VariantsResult) -> str:
     shorter = f" (BERT in a text of {bert.tokens:,}, the most it reads)" if less else ""
     return (
         f"Yours: {large(parameters.total)} parameters, "
-        f"{percent(parameters.embedding / parameters.total, 0)} of them in the embedding. That is "
-        f"{_times(share)} BERT’s size, and {_times(work)} its operations for one token{shorter}."
+        f"{percent(parameters.embedding / parameters.total, 0)} in the embedding. That is "
+        f"{_times(share)} BERT’s size, and {_times(work)} its operations per token{shorter}."
     )
 
 
@@ -77,128 +76,92 @@ def _explained() -> Html:
 
 def bars(result: VariantsResult) -> Picture:
     """Draw for each model its parameters and its operations, split by part."""
-    return picture(
-        "variants",
-        lambda width: _wide(result, width) if width > 600 else _narrow(result, width),
-        alt=describe(result),
-        table=table(result),
-    )
-
-
-def describe(result: VariantsResult) -> str:
-    """Describe the bars in words."""
     models = "; ".join(
         f"{each.name} {large(each.parameters.total)} and {large(each.flops.total)}"
         for each in result.rows
     )
-    return (
-        "Bars of parameters, and of operations for one token, split into embedding, attention, "
-        f"feed-forward and rest: {models}."
-    )
-
-
-def table(result: VariantsResult) -> pd.DataFrame:
-    """Return all counts as plain numbers."""
-    return pd.DataFrame(
-        {
-            "model": [visible(each.name) for each in result.rows],
-            "parameters": [each.parameters.total for each in result.rows],
-            **_columns("parameters", [each.parameters for each in result.rows]),
-            "operations per token": [each.flops.total for each in result.rows],
-            **_columns("operations", [each.flops for each in result.rows]),
-            "tokens of the text": [each.tokens for each in result.rows],
-        }
-    )
-
-
-def _columns(what: str, splits: list[Split]) -> dict[str, list[int]]:
-    return {
-        f"{what}: {part}": [split.parts[number] for split in splits]
-        for number, part in enumerate(PARTS)
-    }
+    return picture(
+        "variants",
+        lambda width: _wide(result, width) if width > 600 else _narrow(result, width),
+        alt="Bars of parameters, and of operations for one token, split into embedding, "
+        f"attention, feed-forward and rest: {models}.",
+        table=[
+            (visible(each.name), each.parameters.total, *each.parameters.parts,
+             each.flops.total, *each.flops.parts, each.tokens)
+            for each in result.rows
+        ],
+        columns=(
+            "model", "parameters", *(f"parameters: {part}" for part in PARTS),
+            "operations per token", *(f"operations: {part}" for part in PARTS),
+            "tokens of the text",
+        ),
+    )  # fmt: skip
 
 
 def _wide(result: VariantsResult, width: int) -> Html:
     """Draw both bars of a model in one row."""
     left, middle, top = 118, 430, 58
-    heads = ("Parameters", f"Operations per token, in a text of {result.length:,}")
-    drawn = [*_legend(len(PARTS)), _head(heads[0], left, 40), _head(heads[1], middle, 40)]
+    panel = _legend(width, len(PARTS))
+    panel.text(left, 40, "Parameters", class_=_HEAD)
+    panel.text(middle, 40, f"Operations per token, text of {result.length:,}", class_=_HEAD)
     for number, each in enumerate(result.rows):
         y = top + number * _ROW
-        drawn.append(_name(each, 0, y + _BAR / 2))
-        drawn += _pair(result, each, (left, y, middle - left - 12), (middle, y, width - middle))
-    return svg(width, top + len(result.rows) * _ROW, *drawn)
+        _name(panel, each, y + _BAR / 2)
+        _pair(panel, result, each, (left, y, middle - left - 12), (middle, y, width - middle))
+    return svg(width, top + len(result.rows) * _ROW, *panel.drawn)
 
 
 def _narrow(result: VariantsResult, width: int) -> Html:
     """Draw the bars of a model below its name."""
     top, tall = 106, 2 * _BAR + 34
-    heads = ("Upper bar: parameters", f"Lower bar: operations per token, in {result.length:,}")
-    drawn = [*_legend(2), _head(heads[0], 0, 66), _head(heads[1], 0, 88)]
+    panel = _legend(width, 2)
+    panel.text(0, 66, "Upper bar: parameters", class_=_HEAD)
+    panel.text(0, 88, f"Lower bar: operations per token, in {result.length:,}", class_=_HEAD)
     for number, each in enumerate(result.rows):
         y = top + number * tall
-        drawn.append(_name(each, 0, y + 9))
-        drawn += _pair(result, each, (0, y + 22, width), (0, y + 24 + _BAR, width))
-    return svg(width, top + len(result.rows) * tall, *drawn)
+        _name(panel, each, y + 9)
+        _pair(panel, result, each, (0, y + 22, width), (0, y + 24 + _BAR, width))
+    return svg(width, top + len(result.rows) * tall, *panel.drawn)
 
 
 Place = tuple[float, float, float]
 """Left edge, upper edge, and width with the number."""
 
 
-def _pair(result: VariantsResult, each: Counted, first: Place, second: Place) -> list[Html]:
+def _pair(panel: Panel, result: VariantsResult, each: Counted, first: Place, second: Place) -> None:
     """Draw parameters and operations of one model."""
     most = max(row.parameters.total for row in result.rows)
     works = max(row.flops.total for row in result.rows)
     fewer = f" ({each.tokens:,})" if each.tokens < result.length else ""
-    return [
-        *_stack(each.parameters, most, first, large(each.parameters.total)),
-        *_stack(each.flops, works, second, large(each.flops.total) + fewer),
-    ]
+    _stack(panel, each.parameters, most, first, large(each.parameters.total))
+    _stack(panel, each.flops, works, second, large(each.flops.total) + fewer)
 
 
-def _stack(split: Split, most: int, place: Place, printed: str) -> list[Html]:
+def _stack(panel: Panel, split: Split, most: int, place: Place, printed: str) -> None:
     """Draw one bar in its parts; a part that is wide enough has its letter."""
     x, y, width = place
-    room, drawn = width - _TEXT, []
     for number, value in enumerate(split.parts):
-        length = bar_length(value / most, room)
-        drawn.append(
-            tag("rect", x=f"{x:.2f}", y=f"{y:g}", width=f"{length:.2f}", height=_BAR,
-                class_=f"bx-va-part bx-va-{number}")
-        )  # fmt: skip
+        length = bar_length(value / most, width - _TEXT)
+        panel.span((x, x + length), (y, y + _BAR), class_=f"bx-va-part bx-va-{number}")
         if length >= _ROOM:
-            drawn.append(
-                tag("text", _LETTERS[number], x=f"{x + length / 2:.2f}", y=f"{y + _BAR / 2:g}",
-                    class_="bx-svg-middle bx-va-letter")
-            )  # fmt: skip
+            panel.text(x + length / 2, y + _BAR / 2, _LETTERS[number], class_=_LETTER)
         x += length
-    drawn.append(
-        tag("text", printed, x=f"{x + 7:.2f}", y=f"{y + _BAR / 2:g}", class_="bx-va-small")
-    )
-    return drawn
+    panel.text(x + 7, y + _BAR / 2, printed, class_=_SMALL)
 
 
-def _legend(across: int) -> list[Html]:
+def _legend(width: int, across: int) -> Panel:
     """Draw what the letters mean, so many in a row."""
-    drawn: list[Html] = []
+    panel = Panel.of_units(width, 1)
     for number, part in enumerate(PARTS):
         x, y = number % across * 140, 12 + number // across * 26
-        drawn += [
-            tag("rect", x=x, y=y - 10, width=20, height=20, class_=f"bx-va-part bx-va-{number}"),
-            tag("text", _LETTERS[number], x=x + 10, y=y, class_="bx-svg-middle bx-va-letter"),
-            tag("text", part, x=x + 26, y=y, class_="bx-va-small"),
-        ]
-    return drawn
+        panel.span((x, x + 20), (y - 10, y + 10), class_=f"bx-va-part bx-va-{number}")
+        panel.text(x + 10, y, _LETTERS[number], class_=_LETTER)
+        panel.text(x + 26, y, part, class_=_SMALL)
+    return panel
 
 
-def _head(words: str, x: float, y: float) -> Html:
-    return tag("text", words, x=x, y=y, class_="bx-va-small bx-svg-strong")
-
-
-def _name(each: Counted, x: float, y: float) -> Html:
-    kind = "bx-svg-strong" if each.told is None else None
-    return tag("text", visible(each.name), x=x, y=f"{y:g}", class_=kind)
+def _name(panel: Panel, each: Counted, y: float) -> None:
+    panel.text(0, y, each.name, class_="bx-svg-strong" if each.told is None else None)
 
 
 # -- the tabs --------------------------------------------------------------------------------------
@@ -277,15 +240,17 @@ def reach(result: VariantsResult) -> Picture:
         ]  # fmt: skip
         return svg(width, down * (_SQUARE + _UNDER), *squares)
 
-    rows = pd.DataFrame(
-        [(visible(name), layers, tokens, seen) for name, layers, tokens, seen in shown],
-        columns=["model", "layers", "tokens read", "tokens seen by each"],
-    )
     words = "; ".join(
         f"{name}, {count(layers, 'layer')}: {seen:,} of {tokens:,}"
         for name, layers, tokens, seen in shown
     )
-    return picture("variants-reach", draw, alt=f"Which tokens see which. {words}.", table=rows)
+    return picture(
+        "variants-reach",
+        draw,
+        alt=f"Which tokens see which. {words}.",
+        table=((visible(name), *numbers) for name, *numbers in shown),
+        columns=("model", "layers", "tokens read", "tokens seen by each"),
+    )
 
 
 Kind = tuple[str, int, int, int]
@@ -317,7 +282,7 @@ def _square(kind: Kind, length: int, x: float, y: float) -> Html:
         tag("path", d=band, class_="bx-va-seen"),
         tag("rect", x=0, y=0, width=f"{read:.2f}", height=f"{read:.2f}", class_="bx-svg-frame"),
         tag("text", visible(name), x=0, y=_SQUARE + 16, class_="bx-svg-strong"),
-        tag("text", f"{count(layers, 'layer')} see {seen:,}", x=0, y=_SQUARE + 38,
+        tag("text", f"{count(layers, 'layer')}: {seen:,}", x=0, y=_SQUARE + 38,
             class_="bx-va-small"),
         transform=f"translate({x:g} {y:g})",
     )  # fmt: skip
@@ -325,7 +290,7 @@ def _square(kind: Kind, length: int, x: float, y: float) -> Html:
 
 def reach_note(result: VariantsResult) -> Html:
     """Explain the squares."""
-    return line(
+    return hint(
         f"Each square is a text of {result.length:,} tokens: a row for each token, filled where it "
         "sees another one. What a model does not read is empty. A token of a local layer sees its "
         "neighbours; over several layers, information from farther away reaches it."
@@ -399,23 +364,29 @@ def arithmetic_note(result: VariantsResult) -> Html:
     )
 
 
-def report(result: VariantsResult) -> Report:
-    """Write the result as it would appear on paper."""
-    return Report(
+def screen(result: VariantsResult, model: str = "") -> Screen:
+    """Say what is shown; a page names the model, and links the lab."""
+    return Screen(
         _headline(result),
-        (
-            bars(result),
-            papers(result),
-            cards(result),
-            reach(result),
-            memory(result),
-            arithmetic(result),
-        ),
+        (bars(result),),
+        tabs={
+            "What a token sees": lambda: (reach_note(result), reach(result)),
+            "Side by side": lambda: (papers(result),),
+            "Ideas and the lab": lambda: _ideas(result, model),
+            "Memory": lambda: (memory(result), memory_note(result)),
+            "Arithmetic": lambda: (arithmetic(result), arithmetic_note(result)),
+        },
+        answer=headline(result),
     )
 
 
-def snippet(result: VariantsResult) -> str:
-    """Write the same computation in Python."""
+def _ideas(result: VariantsResult, model: str) -> Parts:
+    """Draw the ideas; only a page has addresses outside of the site."""
+    return (cards(result, "lab"), sources(result)) if model else (cards(result),)
+
+
+def snippet(result: VariantsResult, model: str) -> str:
+    """Write the same computation in Python; no model is needed."""
     return f"""from bert_core.model.sizes import Architecture
 
 yours = {result.own.architecture!r}

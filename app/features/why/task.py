@@ -2,11 +2,13 @@
 
 `task_asked` finds the number that is explained; this module scores the words with the methods of
 `bert_core.analysis` and measures each order by hiding pieces; `task_texts` repeats the measurement
-over shipped texts. All of it runs in turns, so that it can be cancelled at every step.
+over shipped texts. All of it runs in turns, so that it can be cancelled at every step, and each
+part is kept by itself: a page that shows one method (`one_story`) computes the others when they are
+asked for.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Annotated, Literal, TypeVar
 
 import numpy as np
@@ -31,11 +33,11 @@ from app.features.why.result import (
 )
 from app.features.why.task_asked import Asked, asked, code_of
 from app.features.why.task_measured import measured
-from app.features.why.task_methods import AT_ONCE, attribute_all
+from app.features.why.task_methods import AT_ONCE, options, passes_of
 from app.features.why.task_texts import MOST_TEXTS, over_texts
 from app.records.fields import Field
 from bert_core import Encoding
-from bert_core.analysis import Attribution, Target, by_word
+from bert_core.analysis import Attribution, Target, attribute, by_word
 from bert_core.analysis.faithfulness import Band, Faithfulness, measure_orders
 from bert_core.analysis.masking import free_tokens, masked_values
 from bert_core.model.bert import BertPreTrainedModel
@@ -85,28 +87,55 @@ def why(
     Raises:
         InputError: the model gives no such answer; see `task_asked.asked`.
     """
-    found = asked(engine, of, text, text_pair, target, place)
-    work = _Work(engine, found, progress)
-    explained, stories, orders = work.kept(("stories", baseline), lambda: _stories(work, baseline))
+    work = _Work(engine, asked(engine, of, text, text_pair, target, place), progress)
+    found = _stories(work, METHODS, baseline)
     compared = None
     if duel:
+        orders = tuple(each.order for each in found)
         compared = work.kept(("duel", baseline, operator), lambda: _duel(work, orders, operator))
+    result = _result(work, of, method, baseline, found)
+    many = over_texts(engine, of, texts, operator, progress) if texts else None
+    return replace(result, duel=compared, many=many)
+
+
+def one_story(
+    engine: Engine,
+    text: str,
+    text_pair: str,
+    *,
+    of: Of,
+    target: str,
+    place: int,
+    method: Method,
+    baseline: Baseline,
+    progress: Progress | None = None,
+) -> WhyResult:
+    """Score the words with one method alone; the arguments are those of `why`."""
+    work = _Work(engine, asked(engine, of, text, text_pair, target, place), progress)
+    return _result(work, of, method, baseline, _stories(work, (method,), baseline))
+
+
+def _result(
+    work: "_Work", of: Of, method: Method, baseline: Baseline, found: Sequence["_Scored"]
+) -> WhyResult:
+    """Return what is known without hiding pieces in an order."""
+    engine, one = work.engine, work.asked
     return WhyResult(
         model=engine.provenance.name,
         of=of,
-        explained=explained,
+        explained=work.kept(("explained",), lambda: _explained(work)),
         method=method,
         baseline=baseline,
-        words=words(found),
-        stories=stories,
-        duel=compared,
-        many=over_texts(engine, of, texts, operator, progress) if texts else None,
+        words=words(one),
+        stories=tuple(each.story for each in found),
+        duel=None,
+        many=None,
         measured=measured(engine),
-        untrained=engine.missing(found.head.__name__),
-        encoding=found.encoding,
-        cut=found.cut,
-        part=found.part,
-        read_as=found.read_as,
+        untrained=engine.missing(one.head.__name__),
+        encoding=one.encoding,
+        cut=one.cut,
+        part=one.part,
+        read_as=one.read_as,
     )
 
 
@@ -146,18 +175,38 @@ class _Work:
         )
 
 
-def _stories(
-    work: _Work, baseline: str
-) -> tuple[Explained, tuple[Story, ...], tuple[tuple[int, ...], ...]]:
-    """Score the words with every method; return also the orders of the pieces."""
+@dataclass(frozen=True, slots=True)
+class _Scored:
+    """What one method says of the words, and the order of the pieces."""
+
+    story: Story
+    order: tuple[int, ...]
+
+
+def _stories(work: _Work, methods: Sequence[Method], baseline: Baseline) -> tuple[_Scored, ...]:
+    """Score the words with each of some methods; progress is counted in passes through them all."""
+    passes = [passes_of(method, len(work.asked.encoding)) for method in methods]
+
+    def scored(number: int, method: Method) -> _Scored:
+        def told(done: int, of: int) -> None:
+            if work.progress is not None:
+                work.progress(sum(passes[:number]) + passes[number] * done // of, sum(passes))
+
+        against = (baseline,) if method == "integrated_gradients" else ()
+        alone = replace(work, progress=told)
+        return work.kept(("story", method, *against), lambda: _scored(alone, method, baseline))
+
+    return tuple(scored(number, method) for number, method in enumerate(methods))
+
+
+def _scored(work: _Work, method: Method, baseline: Baseline) -> _Scored:
+    given = options(method, baseline, len(work.asked.encoding))
     found = work.run(
-        lambda model, encoding, target, told: attribute_all(model, encoding, target, baseline, told)
+        lambda model, encoding, target, told: attribute(
+            model, encoding, target, **given, progress=told
+        )
     )
-    stories = tuple(
-        _story(method, each, work.asked.encoding)
-        for method, each in zip(METHODS, found, strict=True)
-    )
-    return _explained(work), stories, tuple(each.order for each in found)
+    return _Scored(_story(method, found, work.asked.encoding), found.order)
 
 
 def _story(method: Method, found: Attribution, encoding: Encoding) -> Story:

@@ -4,9 +4,7 @@
 side, and the report.
 """
 
-from collections.abc import Sequence
-
-import pandas as pd
+from collections.abc import Mapping, Sequence
 
 from app.features.why.result import COMPLETE, SIGNED, Duel, Figure, Many, Of, Operator, WhyResult
 from app.features.why.view_duel import NAMES, SHORT, curves, figures, gauge, minus, ranking
@@ -16,8 +14,9 @@ from app.words.format import count, percent, shortened, signed
 from app.words.html import Html, join, tag, visible
 from app.words.lines import units
 from app.words.notes import cut_note, gaps_note
+from app.words.panel import Panel
 from app.words.pictures import NARROW, Picture, linked, picture, svg
-from app.words.report import Report
+from app.words.screen import Screen
 
 OF_NAMES: dict[Of, str] = {
     "fill_mask": "Fill-mask",
@@ -206,12 +205,13 @@ def text(result: WhyResult) -> Picture:
     )
 
 
-def text_table(result: WhyResult) -> pd.DataFrame:
+def text_table(result: WhyResult) -> Mapping[str, Sequence[object]]:
     """List the words with the scores of every method."""
-    columns: dict[str, Sequence[object]] = {"word": [visible(word.text) for word in result.words]}
-    for story in result.stories:
-        columns[NAMES[story.method]] = list(story.scores)
-    return pd.DataFrame({**columns, "at": [linked(word.pieces) for word in result.words]})
+    return {
+        "word": [visible(word.text) for word in result.words],
+        **{NAMES[story.method]: story.scores for story in result.stories},
+        "at": [linked(word.pieces) for word in result.words],
+    }
 
 
 def methods(result: WhyResult) -> Picture:
@@ -243,39 +243,26 @@ def rows_of(result: WhyResult) -> list[int]:
 
 
 def _side_by_side(result: WhyResult, width: int) -> Html:
-    names = 120 if width > NARROW else 92
-    top, row_height = 84, 24
-    cell = (width - names) / len(result.stories)
-    shown = rows_of(result)
-    bottom = top + len(shown) * row_height
-    drawn: list[Html] = []
-    for number, at in enumerate(shown):
-        word = result.words[at]
-        said = shortened(visible(word.text), 13 if width > NARROW else 9)
-        drawn.append(
-            tag("text", said, x=names - 8, y=units(top + (number + 0.5) * row_height),
-                class_="bx-svg-name", data_at=linked(word.pieces))
-        )  # fmt: skip
+    names, letters = (120, 13) if width > NARROW else (92, 9)
+    shown, many = rows_of(result), len(result.stories)
+    panel = Panel((names, width), (84, 84 + 24 * len(shown)), (0, many), (len(shown), 0))
+    for y, word in enumerate(result.words[at] for at in shown):
+        said = shortened(visible(word.text), letters)
+        panel.text(0, y + 0.5, said, -8, class_="bx-svg-name", data_at=linked(word.pieces))
     for column, story in enumerate(result.stories):
-        left = names + column * cell
-        middle = left + cell / 2
-        x, y = units(middle - 8), units(top - 12)
-        kind = " bx-svg-strong" if story.method == result.method else ""
-        drawn += [
-            tag("text", SHORT[story.method], x=x, y=y, class_=f"bx-svg-small{kind}",
-                transform=f"rotate(-50 {x} {y})"),
-            tag("line", x1=units(middle), x2=units(middle), y1=top, y2=units(bottom),
-                class_="bx-svg-grid"),
-        ]  # fmt: skip
+        middle = column + 0.5
+        place = f"rotate(-50 {units(panel.x(middle) - 8)} 72)"
+        kind = "bx-svg-small bx-svg-strong" if story.method == result.method else "bx-svg-small"
+        panel.text(middle, 0, SHORT[story.method], -8, -12, class_=kind, transform=place)
+        panel.post(middle)
         scaled = lengths(story.scores)
-        for number, at in enumerate(shown):
-            long = abs(scaled[at]) * (cell / 2 - 3)
-            drawn += bar(
-                middle - long if scaled[at] < 0 else middle,
-                top + number * row_height + 4, long, row_height - 8,
-                kind_of(story.method, scaled[at]),
-            )  # fmt: skip
-    return svg(width, bottom + 4, *drawn)
+        room = (width - names) / many / 2 - 3
+        for y, at in enumerate(shown):
+            long = abs(scaled[at]) * room
+            left = panel.x(middle) - (long if scaled[at] < 0 else 0)
+            kind = kind_of(story.method, scaled[at])
+            panel.drawn += bar(left, panel.y(y) + 4, long, 16, kind)
+    return svg(width, panel.down[1] + 4, *panel.drawn)
 
 
 # -- the duel --------------------------------------------------------------------------------------
@@ -368,8 +355,8 @@ def _suff(figure: Figure) -> str:
 # -- faces -----------------------------------------------------------------------------------------
 
 
-def report(result: WhyResult) -> Report:
-    """Write the result as it would appear on paper."""
+def screen(result: WhyResult, model: str = "") -> Screen:
+    """Say what is shown."""
     one = result.explained
     said = f"{'' if one.own else 'Asked for: '}{shortened(visible(one.answer))} {_likely(result)}"
     blocks: list[Html | Picture] = [text(result), sums(result)]
@@ -384,7 +371,7 @@ def report(result: WhyResult) -> Report:
         blocks.append(many_note(result.many, result.of))
     if result.measured is not None:
         blocks += [measured_note(result.measured), figures(result.measured, "why-measured")]
-    return Report(
+    return Screen(
         f"{said.strip()}. {NAMES[result.method]}: {visible(leaders(result))}",
         tuple(blocks),
         first=(before(result),),

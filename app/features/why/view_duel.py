@@ -2,13 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-
-import pandas as pd
+from functools import partial
 
 from app.features.why.result import LEAST, Curve, Duel, Many, WhyResult
-from app.words.html import Html, tag
-from app.words.lines import units
-from app.words.pictures import NARROW, WIDE, Picture, picture, svg
+from app.words.html import Html
+from app.words.panel import NAME, Ends, Panel
+from app.words.pictures import NARROW, Picture, beside, picture, svg
 
 NAMES = {
     "integrated_gradients": "Integrated gradients",
@@ -42,32 +41,6 @@ _HIGH = 230  # of a panel of curves
 _ROW = 28
 
 
-@dataclass(frozen=True, slots=True)
-class _Frame:
-    """The place of a panel in a drawing, and the numbers at its ends."""
-
-    left: float
-    right: float
-    top: float
-    bottom: float
-    low: float
-    high: float
-
-    def across(self, share: float) -> float:
-        return self.left + (self.right - self.left) * share
-
-    def up(self, value: float) -> float:
-        return self.bottom - (self.bottom - self.top) * (value - self.low) / (self.high - self.low)
-
-    def line(self, values: Sequence[float]) -> str:
-        """Return the points of a curve over 0 to 100 %."""
-        last = len(values) - 1
-        return " ".join(
-            f"{units(self.across(n / last))},{units(self.up(value))}"
-            for n, value in enumerate(values)
-        )
-
-
 def minus(value: float) -> str:
     """Print a number with two digits, and with a minus as wide as a plus.
 
@@ -90,102 +63,65 @@ def curves(result: WhyResult, duel: Duel) -> Picture:
         alt=f"{name}: without the most important half of the pieces the probability is "
         f"{shown.deletion[5]:.2f}, in random order {duel.mean.deletion[5]:.2f}; with only that "
         f"half {shown.insertion[5]:.2f}, in random order {duel.mean.insertion[5]:.2f}.",
-        table=curves_table(result, duel),
+        table={"% of pieces": list(_STEPS)}
+        | {
+            f"{kind}{name}": getattr(each, kind)
+            for kind in ("deletion", "insertion")
+            for name, each in (
+                ("", shown),
+                (", random", duel.mean),
+                (", random 5 %", duel.low),
+                (", random 95 %", duel.high),
+            )
+        },
     )
-
-
-def curves_table(result: WhyResult, duel: Duel) -> pd.DataFrame:
-    """List both curves of the shown method, and those of random orders."""
-    shown = duel.curves[result.shown]
-    columns: dict[str, Sequence[float]] = {"% of pieces": list(_STEPS)}
-    for kind in ("deletion", "insertion"):
-        columns[kind] = getattr(shown, kind)
-        for edge, words in (("mean", "random"), ("low", "random 5 %"), ("high", "random 95 %")):
-            columns[f"{kind}, {words}"] = getattr(getattr(duel, edge), kind)
-    return pd.DataFrame(columns)
 
 
 def _panels(result: WhyResult, duel: Duel, width: int) -> Html:
     every = (*duel.curves, duel.low, duel.high)
     values = [value for each in every for value in (*each.deletion, *each.insertion)]
     ends = (min(0.0, *values), max(max(values), min(values) + 1e-9))
-    beside = width == WIDE
-    wide = (width - 24) / 2 if beside else width
-    drawn: list[Html] = []
-    for number, (kind, says) in enumerate(
-        (("deletion", "strongest hidden first"), ("insertion", "strongest shown first"))
-    ):
-        left = number * (wide + 24) if beside else 0
-        top = 0 if beside else number * (_HIGH + 14)
-        place = _Frame(left + 44, left + wide - 8, top + 34, top + _HIGH - 44, *ends)
-        drawn += _panel(result, duel, kind, says, place)
-    return svg(width, _HIGH if beside else 2 * _HIGH + 14, *drawn)
+    kinds = {"deletion": "strongest hidden first", "insertion": "strongest shown first"}
+    plots = [partial(_panel, result, duel, ends, *each) for each in kinds.items()]
+    return beside(width, _HIGH, plots, gap=24)
 
 
-def _panel(result: WhyResult, duel: Duel, kind: str, says: str, at: _Frame) -> list[Html]:
+def _panel(
+    result: WhyResult, duel: Duel, ends: Ends, kind: str, says: str, width: float
+) -> list[Html]:
     """Draw one panel: the band, its mean, the other methods thin, the shown one thick."""
-    drawn = [
-        tag("text", kind.capitalize(), x=units(at.left), y=units(at.top - 20),
-            class_="bx-svg-strong"),
-    ]  # fmt: skip
-    for value in (at.low, (at.low + at.high) / 2, at.high):
-        y = units(at.up(value))
-        drawn += [
-            tag("line", x1=units(at.left), x2=units(at.right), y1=y, y2=y, class_="bx-svg-grid"),
-            tag("text", f"{value:.2f}", x=units(at.left - 6), y=y,
-                class_="bx-svg-name bx-svg-small"),
-        ]  # fmt: skip
-    for share in (0, 0.5, 1):
-        drawn.append(
-            tag("text", f"{share:.0%}".replace("%", " %"), x=units(at.across(share)),
-                y=units(at.bottom + 15), class_="bx-svg-small",
-                text_anchor="end" if share == 1 else "middle")
-        )  # fmt: skip
-    drawn.append(
-        tag("text", says, x=units(at.left), y=units(at.bottom + 34), class_="bx-svg-small")
-    )
-    low, high = getattr(duel.low, kind), getattr(duel.high, kind)
-    back = " ".join(reversed(at.line(low).split()))
-    drawn.append(
-        tag("path", d=f"M{at.line(high).replace(' ', 'L')}L{back.replace(' ', 'L')}Z",
-            class_="bx-why-band")
-    )  # fmt: skip
-    others = (each for n, each in enumerate(duel.curves) if n != result.shown)
-    drawn += [
-        tag("polyline", points=at.line(getattr(each, kind)), class_="bx-why-other")
-        for each in others
-    ]
-    shown = getattr(duel.curves[result.shown], kind)
-    drawn += [
-        tag("polyline", points=at.line(getattr(duel.mean, kind)), class_="bx-why-mean"),
-        tag("polyline", points=at.line(shown), class_="bx-why-shown"),
-        *(
-            tag("circle", cx=x, cy=y, r=3.5, class_="bx-why-dot")
-            for x, _, y in (point.partition(",") for point in at.line(shown).split())
-        ),
-    ]
-    return drawn
+
+    def points(curve: Curve) -> list[tuple[float, float]]:
+        return list(zip(_STEPS, getattr(curve, kind), strict=True))
+
+    panel = Panel((44, width - 8), (34, _HIGH - 44), (0, 100), ends)
+    low, high = ends
+    panel.text(0, low, says, dy=34)
+    panel.text(0, high, kind.capitalize(), dy=-20, class_="bx-svg-strong")
+    panel.levels((value, f"{value:.2f}") for value in (low, (low + high) / 2, high))
+    panel.ticks([(0, "0 %"), (50, "50 %")], 15)
+    panel.ticks([(100, "100 %")], 15, class_=NAME)
+    panel.line([*points(duel.high), *points(duel.low)[::-1]], class_="bx-why-band")
+    for number, each in enumerate(duel.curves):
+        if number != result.shown:
+            panel.line(points(each), class_="bx-why-other")
+    panel.line(points(duel.mean), class_="bx-why-mean")
+    panel.line(points(duel.curves[result.shown]), class_="bx-why-shown")
+    for point in points(duel.curves[result.shown]):
+        panel.dot(*point, 3.5, class_="bx-why-dot")
+    return panel.drawn
 
 
 def gauge(duel: Duel, number: int) -> Html:
     """Draw the fall of the probability in the order of one method beside that in random orders."""
     shown, mean = duel.curves[number].comprehensiveness, duel.mean.comprehensiveness
     low, high = duel.low.comprehensiveness, duel.high.comprehensiveness
-    ends = (min(0.0, low, shown), max(high, shown, LEAST))
-    at = _Frame(6, 174, 4, 22, *ends)
-
-    def across(value: float) -> float:
-        return at.across((value - ends[0]) / (ends[1] - ends[0]))
-
-    x = units(across(mean))
-    return svg(
-        180, 26,
-        tag("line", x1=6, x2=174, y1=13, y2=13, class_="bx-svg-grid"),
-        tag("rect", x=units(across(low)), y=4, width=units(across(high) - across(low)), height=18,
-            class_="bx-why-band"),
-        tag("line", x1=x, x2=x, y1=4, y2=22, class_="bx-why-mean"),
-        tag("circle", cx=units(across(shown)), cy=13, r=6, class_="bx-why-dot"),
-    )  # fmt: skip
+    panel = Panel((6, 174), (4, 22), (min(0.0, low, shown), max(high, shown, LEAST)))
+    panel.level(0.5)
+    panel.span((low, high), class_="bx-why-band")
+    panel.post(mean, class_="bx-why-mean")
+    panel.dot(shown, 0.5, 6, class_="bx-why-dot")
+    return svg(180, 26, *panel.drawn)
 
 
 # -- all methods -----------------------------------------------------------------------------------
@@ -219,26 +155,24 @@ def ranking(result: WhyResult, duel: Duel) -> Picture:
         lambda width: _dots(rows, width, bands=bands, marked=result.method),
         alt=f"Fall of the probability without the most important pieces: {best}; random order "
         f"{rows[-1].comp:.2f}, 5 to 95 % {bands[0][0]:.2f} to {bands[0][1]:.2f}.",
-        table=ranking_table(result, duel),
+        table=_compared(result, duel),
+        columns=("method", "comprehensiveness", "sufficiency", "better than 95 % of random orders"),
     )
 
 
-def ranking_table(result: WhyResult, duel: Duel) -> pd.DataFrame:
-    """List the numbers of all methods on this text."""
-    methods = [NAMES[story.method] for story in result.stories]
+def _compared(result: WhyResult, duel: Duel) -> list[tuple[str, float, float, str]]:
+    """List the numbers of all methods on this text, and of random orders, best first."""
     says = {True: "yes", False: "no", None: "–"}
-    better = [says[duel.survives(n)] for n in range(len(methods))]
-    edges = {"random order": duel.mean, "random, 5 %": duel.low, "random, 95 %": duel.high}
-    every: list[Curve] = [*duel.curves, *edges.values()]
-    table = pd.DataFrame(
-        {
-            "method": [*methods, *edges],
-            "comprehensiveness": [each.comprehensiveness for each in every],
-            "sufficiency": [each.sufficiency for each in every],
-            "better than 95 % of random orders": [*better, *["–"] * len(edges)],
-        }
-    )
-    return table.sort_values("comprehensiveness", ascending=False, kind="stable")
+    methods = [
+        (NAMES[story.method], says[duel.survives(n)]) for n, story in enumerate(result.stories)
+    ]
+    edges = [(name, "–") for name in ("random order", "random, 5 %", "random, 95 %")]
+    every = (*duel.curves, duel.mean, duel.low, duel.high)
+    rows = [
+        (name, each.comprehensiveness, each.sufficiency, better)
+        for (name, better), each in zip([*methods, *edges], every, strict=True)
+    ]
+    return sorted(rows, key=lambda row: -row[1])
 
 
 def figures(many: Many, name: str, marked: str = "") -> Picture:
@@ -252,26 +186,23 @@ def figures(many: Many, name: str, marked: str = "") -> Picture:
         name,
         lambda width: _dots(rows, width, marked=marked),
         alt=f"Mean fall of the probability without the most important pieces: {best}.",
-        table=figures_table(many),
+        table=_means(many),
     )
 
 
-def figures_table(many: Many) -> pd.DataFrame:
-    """List means over texts."""
-    table = pd.DataFrame(
-        {
-            "method": [NAMES[each.method] for each in many.figures],
-            "comprehensiveness": [each.comprehensiveness for each in many.figures],
-            "± (95 %)": [each.spread[0] for each in many.figures],
-            "sufficiency": [each.sufficiency for each in many.figures],
-            "± (95 %) ": [each.spread[1] for each in many.figures],
-        }
-    )
-    better = [each.better for each in many.figures]
-    if max(better, default=-1) >= 0:
-        table[f"better than chance, of {many.texts} texts"] = [
-            str(each) if each >= 0 else "–" for each in better
-        ]
+def _means(many: Many) -> dict[str, object]:
+    """List means over texts, and on how many a method is better than chance, if that is known."""
+    found = many.figures
+    table: dict[str, object] = {
+        "method": [NAMES[each.method] for each in found],
+        "comprehensiveness": [each.comprehensiveness for each in found],
+        "± (95 %)": [each.spread[0] for each in found],
+        "sufficiency": [each.sufficiency for each in found],
+        "± (95 %) ": [each.spread[1] for each in found],
+    }
+    if any(each.better >= 0 for each in found):
+        better = [str(each.better) if each.better >= 0 else "–" for each in found]
+        table[f"better than chance, of {many.texts} texts"] = better
     return table
 
 
@@ -285,68 +216,38 @@ def _dots(
     """Draw two panels with a dot for each row: higher is better at the left, lower at the right."""
     names, gap = (186, 28) if width > NARROW else (124, 14)
     size = "" if width > NARROW else " bx-why-tight"
-    wide = (width - names - 2 * gap) / 2
-    top = 46.0
-    drawn: list[Html] = []
+    wide, down = (width - names - 2 * gap) / 2, (46, 46 + len(rows) * _ROW)
+    key = Panel((0, names), down, ys=(len(rows), 0))
     for number, row in enumerate(rows):
-        kind = "bx-svg-strong" if row.method == marked else None
-        drawn.append(
-            tag("text", NAMES[row.method], x=0, y=units(top + (number + 0.5) * _ROW),
-                class_=f"{kind or ''}{size}".strip() or None)
-        )  # fmt: skip
+        kind = "bx-svg-strong" if row.method == marked else ""
+        key.text(0, number + 0.5, NAMES[row.method], class_=f"{kind}{size}".strip() or None)
     panels = (
         ("Without them", "higher is better", [(row.comp, row.around[0]) for row in rows]),
         ("With only them", "lower is better", [(row.suff, row.around[1]) for row in rows]),
     )
+    drawn = key.drawn
     for number, (title, says, values) in enumerate(panels):
+        band = bands[number] if bands else (0.0, 0.0)
+        ends = [value + sign * around for value, around in values for sign in (-1, 1)]
+        ends += [*band, 0.0]
         left = names + number * (wide + gap) + gap / 2
-        band = bands[number] if bands else None
-        drawn += _dot_panel(rows, values, (left, wide), (title, says, size), band, marked)
-    return svg(width, top + len(rows) * _ROW + 6, *drawn)
+        panel = Panel((left, left + wide - 46), down, (min(ends), max(ends)), (len(rows), 0))
+        panel.text(min(ends), 0, title, dy=-36, class_=f"bx-svg-strong{size}")
+        panel.text(min(ends), 0, says, dy=-15)
+        if bands:
+            panel.span(band, least=1, class_="bx-why-band")
+        panel.post(0)
+        for at, (row, (value, around)) in enumerate(zip(rows, values, strict=True)):
+            _mean(panel, row.method, (value, around), at + 0.5, marked=row.method == marked)
+        drawn += panel.drawn
+    return svg(width, down[1] + 6, *drawn)
 
 
-def _dot_panel(
-    rows: Sequence[_Row],
-    values: Sequence[tuple[float, float]],
-    place: tuple[float, float],
-    titles: tuple[str, str, str],
-    band: tuple[float, float] | None,
-    marked: str,
-) -> list[Html]:
-    """Draw one panel of dots, each with its number."""
-    (left, wide), (title, says, size) = place, titles
-    ends = [value + sign * around for value, around in values for sign in (-1, 1)]
-    ends += [*(band or ()), 0.0]
-    low, high = min(ends), max(ends)
-    top, bottom = 46.0, 46.0 + len(rows) * _ROW
-    room = wide - 46  # numbers are at the right
-
-    def across(value: float) -> float:
-        return left + room * (value - low) / ((high - low) or 1.0)
-
-    drawn = [
-        tag("text", title, x=units(left), y=10, class_=f"bx-svg-strong{size}"),
-        tag("text", says, x=units(left), y=31, class_="bx-svg-small"),
-    ]
-    if band is not None:
-        drawn.append(
-            tag("rect", x=units(across(band[0])), y=top, height=units(bottom - top),
-                width=units(max(1.0, across(band[1]) - across(band[0]))), class_="bx-why-band")
-        )  # fmt: skip
-    zero = units(across(0.0))
-    drawn.append(tag("line", x1=zero, x2=zero, y1=top, y2=units(bottom), class_="bx-svg-grid"))
-    for number, (row, (value, around)) in enumerate(zip(rows, values, strict=True)):
-        y = units(top + (number + 0.5) * _ROW)
-        if around:
-            drawn.append(
-                tag("line", x1=units(across(value - around)), x2=units(across(value + around)),
-                    y1=y, y2=y, class_="bx-why-around")
-            )  # fmt: skip
-        kind = "random" if row.method == "random" else "dot"
-        drawn += [
-            tag("circle", cx=units(across(value)), cy=y, r=7 if row.method == marked else 5,
-                class_=f"bx-why-{kind}"),
-            tag("text", minus(value), x=units(left + wide), y=y,
-                class_="bx-svg-name bx-svg-small"),
-        ]  # fmt: skip
-    return drawn
+def _mean(panel: Panel, method: str, mean: tuple[float, float], y: float, *, marked: bool) -> None:
+    """Draw a number as a dot on its interval, and print it at the right."""
+    value, around = mean
+    if around:
+        panel.level(y, (value - around, value + around), class_="bx-why-around")
+    kind = "random" if method == "random" else "dot"
+    panel.dot(value, y, 7 if marked else 5, class_=f"bx-why-{kind}")
+    panel.text(panel.xs[1], y, minus(value), 46, class_=NAME)

@@ -6,14 +6,18 @@ from app.features.xray.view_switches import ranking_line, ranking_picture
 from app.features.xray.view_words import MEAN, READS, headline, measure
 from app.words.blocks import line
 from app.words.notes import gaps_note
-from app.words.report import Block, Report
+from app.words.report import Block
+from app.words.screen import Screen
 
 
-def report(result: XrayResult, head: str = MEAN, ranking: Ranking | None = None) -> Report:
-    """Write the result as it would appear on paper.
+def screen(
+    result: XrayResult, model: str = "", *, head: str = MEAN, ranking: Ranking | None = None
+) -> Screen:
+    """Say what is shown.
 
     Args:
         result: the text in the model.
+        model: its name on a page.
         head: the head whose threads are drawn; see `overview`.
         ranking: of all parts; None for that of the result.
     """
@@ -26,7 +30,7 @@ def report(result: XrayResult, head: str = MEAN, ranking: Ranking | None = None)
     if ranked:
         mode = ranking.mode if ranking else result.mode
         blocks += [ranking_line(result, ranked, mode), ranking_picture(result, ranked)]
-    return Report(headline(result), tuple(blocks), first=(gaps_note(result.read_as),))
+    return Screen(headline(result), tuple(blocks), first=(gaps_note(result.read_as),))
 
 
 def snippet(result: XrayResult, model: str) -> str:

@@ -1,15 +1,15 @@
 """The diff tab: where two runs differ, in the answer, in the heads and along the layers."""
 
 import numpy as np
-import pandas as pd
 
 from app.features.xray.result_diff import Difference, Floats
 from app.words.blocks import hint
-from app.words.format import count, percent, signed
+from app.words.format import count, percent, shortened, signed
 from app.words.html import Html, tag, visible
-from app.words.pictures import Picture, bar_length, picture, svg
-from app.words.pixels import pixels
-from app.words.report import Report
+from app.words.matrix import Matrix
+from app.words.panel import Panel
+from app.words.pictures import Picture, picture, svg
+from app.words.screen import Screen
 
 TITLE = "Diff"
 EXAMPLE = {
@@ -30,9 +30,9 @@ _LETTERS = 12
 _WIDEST = 46.0
 
 
-def report(found: Difference) -> Report:
-    """Write the result as it would appear on paper."""
-    return Report(compared(found), blocks(found))
+def screen(found: Difference, model: str = "") -> Screen:
+    """Say what is shown."""
+    return Screen(compared(found), blocks(found))
 
 
 def compared(found: Difference) -> str:
@@ -90,32 +90,25 @@ def answers_picture(found: Difference) -> Picture:
             for each in found.answers
         )
         + ".",
-        table=pd.DataFrame(
-            [(each.name, each.first, each.second, each.change) for each in found.answers],
-            columns=["answer", "first", "second", "change"],
-        ),
+        table=[(each.name, each.first, each.second, each.change) for each in found.answers],
+        columns=("answer", "first", "second", "change"),
     )
 
 
 def _bars(found: Difference, width: int) -> Html:
     """Draw two bars for each answer, the second one hatched."""
-    left, right = 120, 150
-    room = width - left - right
     top = max(max(each.first, each.second) for each in found.answers) or 1.0
-    drawn: list[Html] = []
+    rows = len(found.answers)
+    panel = Panel((120, width - 150), (0, 40 * rows), (0, top), (rows, 0))
     for number, each in enumerate(found.answers):
-        y = number * 40
-        name = visible(each.name)
-        shown = name if len(name) <= _LETTERS else f"{name[: _LETTERS - 1]}…"
-        drawn.append(tag("text", shown, x=left - 10, y=y + 16, class_="bx-svg-name"))
-        for row, share in enumerate((each.first, each.second)):
-            drawn.append(
-                tag("rect", x=left, y=y + 16 * row, width=f"{bar_length(share / top, room):.2f}",
-                    height=14, class_="bx-svg-mark" if row else "bx-svg-bar")
-            )  # fmt: skip
-        printed = f"{percent(each.first)} → {percent(each.second)}"
-        drawn.append(tag("text", printed, x=left + room + 10, y=y + 16, class_="bx-svg-small"))
-    return svg(width, 40 * len(found.answers), *drawn)
+        name = shortened(visible(each.name), _LETTERS)
+        panel.text(0, number, name, -10, 16, class_="bx-svg-name")
+        for middle, share, kind in ((7, each.first, "bar"), (23, each.second, "mark")):
+            y = number + middle / 40
+            least = 1.5 if share else 0  # what is above 0 can be seen
+            panel.span((0, share), (y, y), inset=-7, least=least, class_=f"bx-svg-{kind}")
+        panel.text(top, number, f"{percent(each.first)} → {percent(each.second)}", 10, 16)
+    return svg(width, 40 * rows, *panel.drawn)
 
 
 def heads_picture(found: Difference) -> Picture:
@@ -146,13 +139,11 @@ def _picture(
         lambda width: _grid(values, labels, width, slanted=what[1] == "piece"),
         alt=f"{kind}, {len(rows)} rows by {count(len(columns), 'column')}: largest at {what[0]} "
         f"{rows[row]}, {what[1]} {columns[column]}, {signed(float(values[row, column]), 3)[1:]}.",
-        table=pd.DataFrame(
-            {
-                what[0]: np.repeat(rows, len(columns)),
-                what[1]: columns * len(rows),
-                "difference": values.reshape(-1),
-            }
-        ),
+        table={
+            what[0]: np.repeat(rows, len(columns)),
+            what[1]: columns * len(rows),
+            "difference": values.reshape(-1),
+        },
     )
 
 
@@ -161,36 +152,20 @@ def _grid(
 ) -> Html:
     """Draw a grid of numbers from 0; the largest has the full colour."""
     rows, columns = labels
-    top = 92 if slanted else 30
-    cell = min(_WIDEST, (width - _LEFT - _RIGHT) / len(columns))
-    side, high = cell * len(columns), _ROW * len(rows)
-    full = max(float(np.nanmax(values)), 1e-6)
-    shade = (np.nan_to_num(values) / full).astype(np.float32)
-    drawn = [
-        pixels(shade, x=_LEFT, y=top, width=side, height=high),
-        tag("rect", x=_LEFT, y=top, width=f"{side:.1f}", height=high, class_="bx-svg-frame"),
+    grid = Matrix(
+        _LEFT, 92 if slanted else 30, min(_WIDEST, (width - _LEFT - _RIGHT) / len(columns)), _ROW
+    )
+    printed = [
+        [f"{value:.2f}".removeprefix("0") if value >= 0.005 else "" for value in row]
+        for row in values
     ]
-    step = int(np.ceil(15 / cell))
-    for at, name in enumerate(columns[::step]):
-        x = _LEFT + (at * step + 0.5) * cell
-        shown = name if len(name) <= _LETTERS else f"{name[: _LETTERS - 1]}…"
-        slant = {"transform": f"rotate(-45 {x:.1f} {top - 8:g})"} if slanted else {}
-        drawn.append(
-            tag("text", shown, x=f"{x:.1f}", y=f"{top - 8 - 6 * (not slanted):g}",
-                class_="bx-svg-small" if slanted else "bx-svg-middle bx-svg-small", **slant)
-        )  # fmt: skip
-    for number, name in enumerate(rows):
-        y = f"{top + (number + 0.5) * _ROW:g}"
-        drawn.append(tag("text", name, x=_LEFT - 8, y=y, class_="bx-svg-name bx-svg-small"))
-        if cell >= _PRINTED:
-            drawn += [
-                tag("text", f"{value:.2f}".removeprefix("0"), x=f"{_LEFT + (at + 0.5) * cell:.1f}",
-                    y=y, class_="bx-svg-middle bx-svg-small"
-                    + (" bx-xr-over" if shade[number, at] >= 0.7 else ""))
-                for at, value in enumerate(values[number])
-                if value >= 0.005
-            ]  # fmt: skip
-    return svg(width, top + high + 6, *drawn)
+    drawn = grid.image(
+        values / max(float(np.nanmax(values)), 1e-6),
+        printed if grid.width >= _PRINTED else (), "bx-xr-over",
+    )  # fmt: skip
+    names = grid.thinned([shortened(name, _LETTERS) for name in columns])
+    drawn += [*grid.columns(names, slanted=slanted), *grid.rows((name, None) for name in rows)]
+    return svg(width, grid.top + _ROW * len(rows) + 6, *drawn)
 
 
 def blocks(found: Difference) -> tuple[Html | Picture, ...]:

@@ -1,8 +1,7 @@
 """The lens tab: the rank of some answers in every layer, raw and affine."""
 
 import math
-
-import pandas as pd
+from functools import partial
 
 from app.features.xray.result import XrayResult
 from app.features.xray.result_lens import LensPaths
@@ -11,9 +10,11 @@ from app.words.blocks import hint, record_table
 from app.words.format import moment, percent
 from app.words.html import Html, join, tag, visible
 from app.words.lines import printed_width
-from app.words.pictures import Picture, picture, svg
+from app.words.panel import SMALL, Panel
+from app.words.pictures import Picture, beside, picture
 
-_HIGH, _TOP, _BOTTOM = 300, 14, 34
+_HIGH = 300
+_STRONG = f"{SMALL} bx-svg-strong"
 _DASHES = ("", "7 5", "2 4", "10 4 2 4")
 _COLOURS = (0, 5, 2, 1)
 
@@ -31,9 +32,23 @@ def paths(found: LensPaths) -> Picture:
     """Draw the ranks of the answers over the layers, on a logarithmic scale, one panel per lens."""
     return picture(
         "xray-lens",
-        lambda width: _panels(found, width),
+        lambda width: beside(
+            width, _HIGH, [partial(_panel, found, n) for n in range(len(found.lenses))]
+        ),
         alt=describe(found),
-        table=table(found),
+        table=[
+            (
+                lens,
+                name,
+                column_name(column),
+                int(found.ranks[k, n, column]),
+                float(found.shares[k, n, column]),
+            )
+            for k, lens in enumerate(found.lenses)
+            for n, name in enumerate(found.names)
+            for column in range(found.ranks.shape[2])
+        ],
+        columns=("lens", "answer", "after", "rank", "probability"),
     )
 
 
@@ -48,82 +63,31 @@ def describe(found: LensPaths) -> str:
     return f"{visible(found.names[0])} of {found.count:,} answers: {'; '.join(said)}."
 
 
-def table(found: LensPaths) -> pd.DataFrame:
-    """Return all ranks and probabilities drawn."""
-    rows = [
-        (lens, name, column_name(column), int(found.ranks[k, n, column]),
-         float(found.shares[k, n, column]))
-        for k, lens in enumerate(found.lenses)
-        for n, name in enumerate(found.names)
-        for column in range(found.ranks.shape[2])
-    ]  # fmt: skip
-    return pd.DataFrame(rows, columns=["lens", "answer", "after", "rank", "probability"])
-
-
-def _panels(found: LensPaths, width: int) -> Html:
-    wide = width > 500
-    room = width / 2 if wide else width
-    parts = []
-    for number in range(len(found.lenses)):
-        x, y = (number * room, 0) if wide else (0, number * (_HIGH + 20))
-        inner = _panel(found, number, room - (16 if wide else 0))
-        parts.append(tag("g", *inner, transform=f"translate({x:g} {y:g})"))
-    return svg(width, _HIGH if wide else 2 * _HIGH + 20, *parts)
-
-
 def _panel(found: LensPaths, number: int, width: float) -> list[Html]:
     """Draw one lens."""
     columns = int(found.ranks.shape[2])
-    lowest = math.log10(found.count)
-    named = max(printed_width(visible(name), 15) for name in found.names)
-    left, right, top, bottom = 56, 14 + min(named, 90), _TOP + 20, _HIGH - _BOTTOM
-
-    def across(column: int) -> float:
-        return left + (width - left - right) * column / max(1, columns - 1)
-
-    def down(rank: float) -> float:
-        return top + (bottom - top) * math.log10(rank) / lowest
-
-    parts = [tag("text", f"{found.lenses[number]} lens", x=left, y=_TOP, class_="bx-svg-strong")]
-    for decade in range(int(lowest) + 1):
-        level = f"{down(10**decade):.1f}"
-        parts += [
-            tag(
-                "line", x1=left, x2=f"{width - right:.1f}", y1=level, y2=level, class_="bx-svg-grid"
-            ),
-            tag("text", f"{10**decade:,}", x=left - 8, y=level, class_="bx-svg-name bx-svg-small"),
-        ]
-    parts += [
-        tag("text", "in" if column == 0 else str(column - 1), x=f"{across(column):.1f}",
-            y=bottom + 18, class_="bx-svg-middle bx-svg-small")
-        for column in range(columns)
-    ]  # fmt: skip
+    right = width - 14 - min(max(printed_width(visible(name), 15) for name in found.names), 90)
+    across = (0, max(1, columns - 1))
+    panel = Panel((56, right), (34, 266), across, (found.count, 1), bend_y=math.log10)
+    panel.text(0, 1, f"{found.lenses[number]} lens", dy=-20, class_="bx-svg-strong")
+    panel.levels((10**d, f"{10**d:,}") for d in range(int(math.log10(found.count)) + 1))
+    panel.ticks(((c, str(c - 1) if c else "in") for c in range(columns)), dy=18)
     taken: list[float] = []
     for each, name in enumerate(found.names):
-        points = [(across(c), down(rank)) for c, rank in enumerate(found.ranks[number, each])]
+        points = list(enumerate(found.ranks[number, each].tolist()))
         colour = f"var(--bx-c{_COLOURS[each % 4]})"
-        parts.append(
-            tag("polyline", points=" ".join(f"{x:.1f},{y:.1f}" for x, y in points), fill="none",
-                stroke=colour, stroke_width=3 if each == 0 else 2,
-                stroke_dasharray=_DASHES[each % 4] or None)
-        )  # fmt: skip
-        for column, (x, y) in enumerate(points):
-            says = (
-                f"{moment(column)}: {visible(name)} has rank "
-                f"{found.ranks[number, each, column]:,} "
-                f"({percent(float(found.shares[number, each, column]), finest=4)})"
-            )
-            dot = tag("circle", tag("title", says), cx=f"{x:.1f}", cy=f"{y:.1f}", r=4, fill=colour)
-            parts.append(dot)
-        y = points[-1][1]
+        panel.line(points, stroke=colour, stroke_width=2 if each else 3,
+                   stroke_dasharray=_DASHES[each % 4] or None)  # fmt: skip
+        for column, rank in points:
+            share = percent(float(found.shares[number, each, column]), finest=4)
+            says = f"{moment(column)}: {visible(name)} has rank {rank:,} ({share})"
+            panel.dot(column, rank, 4, says, fill=colour)
+        last = y = panel.y(points[-1][1])
         while any(abs(y - other) < 16 for other in taken):  # names that would overlap
             y += 16
         taken.append(y)
-        parts.append(
-            tag("text", visible(name), x=f"{points[-1][0] + 10:.1f}", y=f"{y:.1f}",
-                class_="bx-svg-small" + (" bx-svg-strong" if each == 0 else ""))
-        )  # fmt: skip
-    return parts
+        panel.text(*points[-1], name, 10, y - last, class_=SMALL if each else _STRONG)
+    return panel.drawn
 
 
 def best(result: XrayResult, found: LensPaths) -> Html:

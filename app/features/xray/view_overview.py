@@ -4,8 +4,9 @@ Rows are pieces, columns are layers. A cell has what the lens says there, deeper
 final answer is in it, and two bars: how much attention (above) and feed-forward (below) added.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import pandas as pd
@@ -59,9 +60,10 @@ class _Plan:
     right: float
     asked: int
     most: float  # the value of a bar as long as a cell
+    says: Sequence[Sequence[str]]  # of each column: what each of its cells says
 
     @classmethod
-    def of(cls, result: XrayResult, width: int) -> "_Plan":
+    def of(cls, result: XrayResult, width: int, says: Sequence[Sequence[str]]) -> "_Plan":
         wide = width == WIDE
         longest = max(printed_width(visible(each), _LETTER) for each in result.tokens)
         added = np.stack([result.changes.by_attention, result.changes.by_feed_forward])
@@ -73,6 +75,7 @@ class _Plan:
             right=132.0 if wide else 0.0,
             asked=result.question.position,
             most=float(np.percentile(added, _USUAL)) or 1.0,  # [CLS] is often far above it
+            says=says,
         )
 
     @property
@@ -80,17 +83,10 @@ class _Plan:
         """Whether only the row that is asked has words."""
         return self.tokens > WORDS
 
-    @property
-    def _row(self) -> float:
-        """Height of a row that is not asked."""
-        low, high = _ROW
-        if self.long:
-            return max(low, (_HIGH - _TOP - _ASKED) / (self.tokens - 1))
-        return min(high, (_HIGH - _TOP) / self.tokens)
-
     def row(self, at: int) -> float:
         """Height of a row."""
-        return max(_ASKED, self._row) if self.long and at == self.asked else self._row
+        usual = _usual_row(self.tokens)
+        return max(_ASKED, usual) if at == self.asked and self.long else usual
 
     @property
     def height(self) -> float:
@@ -126,8 +122,18 @@ class _Plan:
 
     def y(self, at: int) -> float:
         """Middle of a row."""
-        before = at * self._row + (self.row(self.asked) - self._row) * (at > self.asked)
+        usual = _usual_row(self.tokens)
+        before = at * usual + (self.row(self.asked) - usual) * (at > self.asked)
         return _TOP + before + self.row(at) / 2
+
+
+@lru_cache(maxsize=128)
+def _usual_row(tokens: int) -> float:
+    """Return the height of a row that is not asked; every mark of a drawing asks for it."""
+    low, high = _ROW
+    if tokens > WORDS:
+        return max(low, (_HIGH - _TOP - _ASKED) / (tokens - 1))
+    return min(high, (_HIGH - _TOP) / tokens)
 
 
 def overview(result: XrayResult, head: str = MEAN) -> Picture:
@@ -137,10 +143,11 @@ def overview(result: XrayResult, head: str = MEAN) -> Picture:
         result: the text in the model.
         head: number of the head whose threads are drawn in every layer, or `MEAN`.
     """
+    says = _says(result)
     return Picture(
         name="xray",
-        wide=_drawing(result, WIDE, head, live=False),
-        narrow=_drawing(result, NARROW, head, live=False),
+        wide=_drawing(result, _Plan.of(result, WIDE, says), head, live=False),
+        narrow=_drawing(result, _Plan.of(result, NARROW, says), head, live=False),
         alt=describe(result),
         table=table(result),
     )
@@ -148,9 +155,13 @@ def overview(result: XrayResult, head: str = MEAN) -> Picture:
 
 def live(result: XrayResult, head: str = MEAN) -> Html:
     """Draw the same for the page: every cell can be focused and opened."""
-    sizes = (("wide", WIDE), ("narrow", NARROW))
+    sizes, says = (("wide", WIDE), ("narrow", NARROW)), _says(result)
     drawings = (
-        tag("div", _drawing(result, width, head, live=True), class_=f"bx-{size}")
+        tag(
+            "div",
+            _drawing(result, _Plan.of(result, width, says), head, live=True),
+            class_=f"bx-{size}",
+        )
         for size, width in sizes
     )
     return tag(
@@ -214,8 +225,15 @@ def _of(values: Floats, column: int, at: int) -> float:
     return float(values[column - 1, at]) if column else 0.0
 
 
-def _drawing(result: XrayResult, width: int, head: str, *, live: bool) -> Html:
-    plan = _Plan.of(result, width)
+def _says(result: XrayResult) -> list[list[str]]:
+    """Return what the cells of each column say, in both drawings."""
+    return [
+        [cell_words(result, column, at) for at in range(len(result.tokens))]
+        for column in range(result.layers + 1)
+    ]
+
+
+def _drawing(result: XrayResult, plan: _Plan, head: str, *, live: bool) -> Html:
     parts = [
         *_threads(result, plan, head, live),
         *_heads(result, plan, live),
@@ -230,7 +248,7 @@ def _drawing(result: XrayResult, width: int, head: str, *, live: bool) -> Html:
         parts += answers
         height = max(height, low)
     return tag(
-        "svg", *parts, view_box=f"0 0 {width} {height:g}", class_="bx-svg bx-xr-svg",
+        "svg", *parts, view_box=f"0 0 {plan.width} {height:g}", class_="bx-svg bx-xr-svg",
         xmlns="http://www.w3.org/2000/svg", aria_hidden=None if live else "true",
         data_rove=str(plan.tokens + 1) if live else None,
     )  # fmt: skip
@@ -314,7 +332,7 @@ def _cell(result: XrayResult, plan: _Plan, column: int, at: int, live: bool) -> 
         )  # fmt: skip
     if column:
         parts += _bars(result, plan, column - 1, at)
-    says = cell_words(result, column, at)
+    says = plan.says[column][at]
     return tag(
         "g", *parts, *_title(says, live),
         class_="bx-xr-node" + (" bx-xr-asked" if asked_here else ""),

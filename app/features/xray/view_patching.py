@@ -1,15 +1,16 @@
 """The patching tab: which pieces and heads of which layers carry a difference."""
 
+from functools import partial
+
 import numpy as np
-import pandas as pd
 
 from app.features.xray.result_patching import Grid, Patching, Site
 from app.words.blocks import hint
-from app.words.format import percent, signed
+from app.words.format import percent, shortened, signed
 from app.words.html import Html, join, tag, visible
-from app.words.pictures import Picture, picture, svg
-from app.words.pixels import pixels
-from app.words.report import Report
+from app.words.matrix import Matrix
+from app.words.pictures import Picture, beside, picture
+from app.words.screen import Screen
 
 TITLE = "Patching"
 EXAMPLE = {
@@ -41,9 +42,9 @@ _PRINTED = 25.0  # least width of a cell with a number
 _ROW = 26
 
 
-def report(found: Patching) -> Report:
-    """Write the result as it would appear on paper."""
-    return Report(compared(found), blocks(found))
+def screen(found: Patching, model: str = "") -> Screen:
+    """Say what is shown."""
+    return Screen(compared(found), blocks(found))
 
 
 def compared(found: Patching) -> str:
@@ -111,19 +112,11 @@ def _picture(
         name,
         lambda width: _grids(found, grids, columns, width, slanted=what == "piece"),
         alt=f"Two grids, layers by {what}s: {'; '.join(told)}.",
-        table=_table(grids, columns, what),
-    )
-
-
-def _table(grids: dict[str, Grid], columns: list[str], what: str) -> pd.DataFrame:
-    """List both numbers of every cell."""
-    layers, count = grids[RESTORED].shape
-    return pd.DataFrame(
-        {
-            "layer": np.repeat(np.arange(layers), count),
-            what: columns * layers,
+        table={
+            "layer": np.repeat(np.arange(len(found.restored)), len(columns)),
+            what: columns * len(found.restored),
             **{kind: grid.reshape(-1) for kind, grid in grids.items()},
-        }
+        },
     )
 
 
@@ -131,59 +124,30 @@ def _grids(
     found: Patching, grids: dict[str, Grid], columns: list[str], width: int, *, slanted: bool
 ) -> Html:
     """Draw two grids, side by side where there is room."""
-    wide = width > 500
-    room = (width - 16) / 2 if wide else width
-    top = _TOP if slanted else 46
-    layers = grids[RESTORED].shape[0]
-    high = top + _ROW * layers + 10
-    drawn = []
-    for number, (kind, grid) in enumerate(grids.items()):
-        x, y = (number * (room + 16), 0) if wide else (0, number * (high + 10))
-        inner = _grid(grid, columns, kind, room, top, marked=found.changed if slanted else ())
-        drawn.append(tag("g", *inner, transform=f"translate({x:g} {y:g})"))
-    return svg(width, high if wide else 2 * high + 10, *drawn)
+    top, marked = (_TOP, found.changed) if slanted else (46, ())
+    plots = [
+        partial(_grid, grid, columns, kind, top=top, marked=marked) for kind, grid in grids.items()
+    ]
+    return beside(width, top + _ROW * len(found.restored) + 10, plots)
 
 
 def _grid(
-    grid: Grid, columns: list[str], kind: str, room: float, top: float, *, marked: tuple[int, ...]
+    grid: Grid, columns: list[str], kind: str, room: float, *, top: float, marked: tuple[int, ...]
 ) -> list[Html]:
     """Draw one grid: layers are rows, blue is above 0, vermilion below."""
     layers, count = grid.shape
-    cell = min(48.0, (room - _LEFT - _RIGHT) / count)
-    side = cell * count
-    drawn = [
+    place = Matrix(_LEFT, top, min(48.0, (room - _LEFT - _RIGHT) / count), _ROW)
+    printed = [
+        [f"{100 * value:.0f}".replace("-", "−") if abs(value) >= 0.05 else "" for value in row]
+        for row in grid
+    ]
+    names = [name if n in marked else shortened(name, _LETTERS) for n, name in enumerate(columns)]
+    return [
         tag("text", kind, x=_LEFT, y=10, class_="bx-svg-strong"),
-        pixels(np.nan_to_num(grid).astype(np.float32), x=_LEFT, y=top, width=side,
-               height=_ROW * layers),
-        tag("rect", x=_LEFT, y=top, width=f"{side:.1f}", height=_ROW * layers,
-            class_="bx-svg-frame"),
-    ]  # fmt: skip
-    step = int(np.ceil(15 / cell))
-    for at, name in enumerate(columns):
-        x = _LEFT + (at + 0.5) * cell
-        here = at in marked
-        if at % step and not here:
-            continue
-        shown = name if len(name) <= _LETTERS or here else f"{name[: _LETTERS - 1]}…"
-        slant = {"transform": f"rotate(-45 {x:.1f} {top - 8:g})"} if top == _TOP else {}
-        drawn.append(
-            tag("text", shown, x=f"{x:.1f}", y=f"{top - 8:g}",
-                class_=("bx-svg-small" if slant else "bx-svg-middle bx-svg-small")
-                + (" bx-svg-strong" if here else ""), **slant)
-        )  # fmt: skip
-    for layer in range(layers):
-        y = f"{top + (layer + 0.5) * _ROW:g}"
-        drawn.append(tag("text", str(layer), x=_LEFT - 8, y=y, class_="bx-svg-name bx-svg-small"))
-        if cell >= _PRINTED:
-            drawn += [
-                tag("text", f"{100 * value:.0f}".replace("-", "−"),
-                    x=f"{_LEFT + (at + 0.5) * cell:.1f}", y=y,
-                    class_="bx-svg-middle bx-svg-small"
-                    + (" bx-xr-over" if abs(value) >= 0.7 else ""))
-                for at, value in enumerate(grid[layer])
-                if abs(value) >= 0.05
-            ]  # fmt: skip
-    return drawn
+        *place.image(grid, printed if place.width >= _PRINTED else (), "bx-xr-over"),
+        *place.columns(place.thinned(names, kept=marked), slanted=top == _TOP, strong=marked),
+        *place.rows((str(layer), None) for layer in range(layers)),
+    ]
 
 
 def explanation() -> Html:

@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 
-import pandas as pd
-
 from app.features.xray.result import (
     Mode,
     Part,
@@ -19,6 +17,7 @@ from app.features.xray.view_words import effect_words, measure, times
 from app.words.blocks import hint, line
 from app.words.format import count, signed
 from app.words.html import Html, tag, visible
+from app.words.panel import NAME, Panel
 from app.words.pictures import Picture, picture, svg
 
 SHOWN = 12
@@ -94,29 +93,26 @@ def ranking_picture(result: XrayResult, ranking: Sequence[PartEffect]) -> Pictur
 
     def draw(width: int) -> Html:
         low, high = (abs(each[0].effect) if each else 0.0 for each in (needed, better))
-        scale = (width - _NAME - _NUMBER) / ((low + high) or 1.0)
-        zero = _NAME + low * scale
-        parts = [tag("line", x1=f"{zero:.1f}", x2=f"{zero:.1f}", y1=0, y2=_ROW * len(shown),
-                     class_="bx-svg-base")]  # fmt: skip
-        for number, each in enumerate(shown):
-            y, long = _ROW * number, abs(each.effect) * scale
-            parts += [
-                tag("text", _short(read_parts(each.part)[0]), x=0, y=f"{y + _ROW / 2:g}",
-                    class_="bx-svg-small"),
-                tag("rect", x=f"{zero - (long if each.effect < 0 else 0):.1f}", y=y + 4,
-                    width=f"{max(1.0, long):.1f}", height=_ROW - 8,
-                    class_="bx-svg-bar" if each.effect < 0 else "bx-svg-mark"),
-                tag("text", signed(each.effect, 2), x=width, y=f"{y + _ROW / 2:g}",
-                    class_="bx-svg-name bx-svg-small"),
-            ]  # fmt: skip
-        return svg(width, max(1, _ROW * len(shown)), *parts)
+        rows = len(shown)
+        panel = Panel((_NAME, width - _NUMBER), (0, _ROW * rows), (-low, high), (rows, 0))
+        panel.post(0, class_="bx-svg-base")
+        for at, each in enumerate(shown):
+            kind = "bx-svg-bar" if each.effect < 0 else "bx-svg-mark"
+            panel.text(-low, at + 0.5, _short(read_parts(each.part)[0]), -_NAME)
+            panel.span((0, each.effect), (at, at + 1), inset=4, least=1, class_=kind)
+            panel.text(high, at + 0.5, signed(each.effect, 2), _NUMBER, class_=NAME)
+        return svg(width, max(1, _ROW * rows), *panel.drawn)
 
     first = effect_words(result, read_parts(ranking[0].part)[0], ranking[0].effect)
     return picture(
         "xray-parts",
         draw,
         alt=f"The parts that {visible(result.followed)} needs most, in nats. {first}",
-        table=ranking_table(result, ranking),
+        table=[
+            (read_parts(each.part)[0].words, each.effect, times(each.effect, result.question.kind))
+            for each in ranking
+        ],
+        columns=("part", "change without it (nats)", "in words"),
     )
 
 
@@ -128,17 +124,6 @@ def _short(part: Part) -> str:
     """
     what = {"attention": "att.", "feed_forward": "f.f."}.get(part.place, f"head {part.head}")
     return f"layer {part.layer}, {what}"
-
-
-def ranking_table(result: XrayResult, ranking: Sequence[PartEffect]) -> pd.DataFrame:
-    """Return all parts in order, with what happens without each."""
-    return pd.DataFrame(
-        {
-            "part": [read_parts(each.part)[0].words for each in ranking],
-            "change without it (nats)": [each.effect for each in ranking],
-            "in words": [times(each.effect, result.question.kind) for each in ranking],
-        }
-    )
 
 
 def ranking_line(result: XrayResult, ranking: Sequence[PartEffect], mode: Mode) -> Html:

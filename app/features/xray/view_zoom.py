@@ -6,6 +6,7 @@ from app.features.xray.result import XrayResult
 from app.features.xray.result_zoom import CellPath, HeadNote
 from app.features.xray.view_words import piece
 from app.words.blocks import hint
+from app.words.clicks import pick
 from app.words.format import percent
 from app.words.html import Html, tag
 from app.words.pictures import svg
@@ -80,9 +81,8 @@ def _head(result: XrayResult, layer: int, head: int, note: HeadNote, effect: flo
         said += f" Without it the answer changes by {effect:+.3f} nats.".replace("-", "−")
     small = svg(_SIDE, _SIDE, pixels(attention / top, x=0, y=0, width=_SIDE, height=_SIDE))
     return tag(
-        "button", small, tag("span", name), tag("small", note.name), type="button",
-        data_pick="head", data_value=head, data_say="", aria_label=said,
-        tabindex=0 if head == 0 else -1, class_="bx-xr-head",
+        "button", small, tag("span", name), tag("small", note.name), data_say="", aria_label=said,
+        class_="bx-xr-head", **pick("head", head, stop=head == 0, element="button"),
     )  # fmt: skip
 
 

@@ -1,13 +1,14 @@
-"""The answers that the tests of all faces look at."""
+"""The answers that the tests of all interfaces look at."""
 
 from collections.abc import Callable, Iterator
 
 import pytest
 
 from app.declared import declared
+from app.declared.answers import answer
 from app.engine.models import Engine
-from app.faces.paper.answers import Answer, answer
-from tests.made_up import VALUES, registered
+from app.faces.paper.answers import Written, written
+from tests.made_up import needed, registered
 
 
 @pytest.fixture
@@ -18,12 +19,11 @@ def made_up() -> Iterator[str]:
 
 
 @pytest.fixture
-def answered(tiny_engine: Engine) -> Callable[..., Answer]:
+def answered(tiny_engine: Engine) -> Callable[..., Written]:
     """Ask the tiny model a task: what is not given has a sample value, or is left out."""
 
-    def ask(slug: str, **given: object) -> Answer:
+    def ask(slug: str, **given: object) -> Written:
         found = declared(slug)
-        needed = {each.name: VALUES[each.name] for each in found.parameters if each.required}
-        return answer(found, tiny_engine, {**needed, **given})
+        return written(answer(found, tiny_engine, {**needed(found), **given}))
 
     return ask

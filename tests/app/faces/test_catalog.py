@@ -1,4 +1,4 @@
-"""No feature is missing in any face, and a new one has them all without a line of its own."""
+"""No feature is missing in any interface, and a new one has them all without a line of its own."""
 
 import json
 from collections.abc import Callable
@@ -9,13 +9,14 @@ import pytest
 
 from app.declared import all_declared, declared
 from app.faces import ask, terminal
-from app.faces.paper.answers import Answer
+from app.faces.paper.answers import Written
 from app.faces.paper.json import meanings
 from app.faces.terminal import main
-from tests.made_up import VALUES
+from bert_core.errors import InputError
+from tests.made_up import needed
 
 NAMES = [each.feature.slug for each in all_declared()]
-HOSTILE = "<script></p><img src=x> \x1b\u202e [MASK] cat"
+HOSTILE = "<script></p><img src=x> \x00\x1b\u202e [MASK] cat"
 FITTING: dict[str, dict[str, object]] = {
     "tokenizer_compare": {"text": HOSTILE},
     "fill_mask_pair": {"text": HOSTILE, "words": "cat / <img\x1b>"},
@@ -41,8 +42,9 @@ PIXELS = "data:image/png;base64,"
 
 def arguments(slug: str) -> list[str]:
     """Return a command line with all values that a task needs."""
-    needed = (VALUES[each.name] for each in declared(slug).typed)
-    lists = ([value] if isinstance(value, str) else value for value in needed)
+    given = needed(declared(slug))
+    values = (given[each.name] for each in declared(slug).typed)
+    lists = ([value] if isinstance(value, str) else value for value in values)
     return [slug, *(text for texts in lists for text in texts)]
 
 
@@ -67,8 +69,7 @@ def test_a_feature_has_every_face(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("COLUMNS", "100")
-    given = {each.name: VALUES[each.name] for each in declared(slug).parameters if each.required}
-    answer = ask(slug, **given)
+    answer = ask(slug, **needed(declared(slug)))
     assert main([*arguments(slug), "--json"]) == 0
     printed = json.loads(capsys.readouterr().out)
     assert printed == json.loads(json.dumps(answer.json(), allow_nan=False))
@@ -111,21 +112,27 @@ def test_a_new_feature_has_every_face(
 
 @pytest.mark.parametrize("slug", NAMES)
 def test_nothing_of_a_visitors_becomes_markup_or_a_control_character(
-    slug: str, answered: Callable[..., Answer]
+    slug: str, answered: Callable[..., Written]
 ) -> None:
     everywhere = {
         each.name: [f"{HOSTILE} {n}" for n in range(2)] if each.kind is list else HOSTILE
         for each in declared(slug).parameters
         if each.kind in (str, list) and not each.choices
     }
-    answer = answered(slug, **FITTING.get(slug, everywhere))
+    try:
+        answer = answered(slug, **FITTING.get(slug, everywhere))
+    except InputError:  # it reads texts of another form: the first of its first example then
+        assert slug not in FITTING
+        given = needed(declared(slug))
+        first = next(iter(everywhere))
+        answer = answered(slug, **given | {first: f"{given[first]} {HOSTILE}"})
     elements = Elements(answer.html()).found
     assert [name for name, _ in elements if name in {"script", "img", "iframe", "a"}] == ["script"]
     for _, given in elements:
         assert not {"src", "srcset"} & given.keys()
         assert str(given.get("href", PIXELS)).startswith(PIXELS)
     said = answer.html().decode().partition("<script")[0] + answer.text()
-    assert "\x1b" not in said and "\u202e" not in said
+    assert not {"\x00", "\x1b", "\u202e"} & set(said)
     assert Elements(answer._repr_html_().encode()).found[1:] == []
     assert json.dumps(answer.json(), allow_nan=False)
 

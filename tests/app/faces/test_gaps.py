@@ -1,4 +1,4 @@
-"""What counts as a gap is one rule, on every page and face that reads gaps."""
+"""What counts as a gap is one rule, on every page and interface that reads gaps."""
 
 from html import unescape
 from pathlib import Path
@@ -55,7 +55,7 @@ def test_a_page_about_pieces_reads_the_signs_as_typed_and_says_so(
     assert "Read as typed" not in ask(task, text=PLAIN).text()
 
 
-def test_whoever_speaks_of_a_mask_in_its_text_is_in_the_list() -> None:
+def test_every_feature_whose_text_mentions_a_mask_is_in_the_list() -> None:
     speak = {
         each.feature.slug
         for each in all_declared()

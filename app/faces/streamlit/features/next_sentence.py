@@ -34,7 +34,7 @@ def below_boxes(slug: str) -> None:
         st.button("Random partner", icon=":material/casino:", on_click=_partner, args=(slug,))
 
 
-def order_tab(page: Page) -> list[Block]:
+def order_tab(page: Page, *_: object) -> list[Block]:
     """Draw who may follow whom in a paragraph; return the same for a file."""
     blocks: list[Block] = []
     with guarded():

@@ -1,12 +1,14 @@
 """The view of an explanation, on its own page and in a fold below the answers it explains."""
 
-from dataclasses import replace
-from typing import get_args
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, get_args
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app.catalog import FOLDER, feature
+from app.engine.compute.visitor import Visit, current_visit, visiting
 from app.faces.streamlit import Page, guarded, set_text, show_html, show_picture
 from app.faces.streamlit.components import show_markup
 from app.faces.streamlit.controls import choose, long_work, pick_from
@@ -15,7 +17,7 @@ from app.faces.streamlit.state import ON_SITE, leave_for
 from app.features.why import view as view
 from app.features.why import view_duel
 from app.features.why.result import METHODS, Method, Of, Operator, WhyResult
-from app.features.why.task import Baseline, why
+from app.features.why.task import Baseline, one_story, why
 from app.features.why.task_asked import MASK, Asked, asked
 from app.features.why.task_texts import MOST_TEXTS, Row, duels, explained_of, summary
 from app.words.format import shortened
@@ -23,6 +25,7 @@ from app.words.html import join, plain, stylesheet
 from bert_core.reading.gaps import hide_word, read_signs
 
 SLUG = "why"
+TEST = "Is this true to the model? Hide the words and see"
 TABS = ("Curves", "All methods", f"{MOST_TEXTS} texts", "This model")
 _STYLE = FOLDER / "why" / "style.css"
 _CHEAP = 40  # tokens of a text that is explained without being asked
@@ -77,6 +80,19 @@ def offer_gap(text: str) -> None:
         st.button(f"Hide “{name}”", key="_hide", on_click=set_text, args=(SLUG, hidden))
 
 
+@dataclass(frozen=True, slots=True)
+class Reasons:
+    """What a page shows of an explanation.
+
+    Attributes:
+        shown: what has been computed.
+        whole: computes what has not, for a file.
+    """
+
+    shown: WhyResult
+    whole: Callable[[], WhyResult]
+
+
 def explain(
     page: Page,
     of: Of,
@@ -85,8 +101,10 @@ def explain(
     *,
     baseline: Baseline = "[MASK]",
     operator: Operator = "mask",
-) -> WhyResult | None:
-    """Draw the choices, the text with its scores, and the duel.
+) -> Reasons | None:
+    """Draw the choices and the text with its scores; below, in a fold, the duel of the methods.
+
+    Only the chosen method is computed until the fold is opened.
 
     Returns:
         What was found; None if the visitor must ask for it first, as a long text takes seconds.
@@ -94,20 +112,19 @@ def explain(
     top = st.container()
     one, place, target = _choose(page, of, text, pair)
     method = choose("Method", _METHOD_NAMES, key="why_method")
+    given: dict[str, Any] = {"of": of, "target": target, "place": place, "baseline": baseline}
 
-    def compute(told: Progress, *, duel: bool) -> WhyResult:
-        found = why(
-            page.engine, text, pair, of=of, target=target, place=place, baseline=baseline,
-            operator=operator, duel=duel, progress=told,
-        )  # fmt: skip
+    def compute(told: Progress) -> WhyResult:
+        found = why(page.engine, text, pair, **given, operator=operator, progress=told)
         return replace(found, method=method)
 
+    long = len(one.encoding) > _CHEAP
     with top:
-        if len(one.encoding) > _CHEAP:
+        if long:
             about = (page.engine.provenance.fingerprint, one.encoding.input_ids, one.target)
             result = long_work(
                 f"Explain this text ({len(one.encoding)} tokens)",
-                lambda told: compute(told, duel=True),
+                compute,
                 key="_why_go",
                 about=(*about, baseline, operator),
                 things="passes",
@@ -115,17 +132,39 @@ def explain(
             if result is None:
                 return None
             result = replace(result, method=method)
-            _draw(result)
         else:
             with progress("Scoring", "passes") as told:
-                result = compute(told, duel=False)
-            _draw(result)
-            with progress("Comparing", "passes") as told:
-                result = compute(told, duel=True)
-        if result.duel is not None:
-            show_markup(view.verdict(result, result.duel), key="verdict")
+                result = one_story(
+                    page.engine, text, pair, **given, method=method, progress=told
+                )  # fmt: skip
+        _draw(result)
     show_html(view.sums(result))
-    return _tabs(page, result, operator)
+    fold = st.expander(
+        TEST, key="why_test", on_change="rerun", bind="query-params",
+        expanded=long or "why_tab" in st.query_params,
+    )  # fmt: skip
+    if fold.open:
+        with fold, guarded():
+            if result.duel is None:
+                with progress("Comparing", "passes") as told:
+                    result = compute(told)
+            result = _duel(page, result, operator)
+    return Reasons(result, _for_a_file(result, compute))
+
+
+def _for_a_file(
+    result: WhyResult, compute: Callable[[Progress], WhyResult]
+) -> Callable[[], WhyResult]:
+    """Return a function that computes the rest when a file is asked for, as the same visitor."""
+    visit = current_visit()
+
+    def whole() -> WhyResult:
+        if result.duel is not None:
+            return result
+        with visiting(Visit(visit.name, network=visit.network)):
+            return compute(lambda *_: None)
+
+    return whole
 
 
 def _choose(page: Page, of: Of, text: str, pair: str) -> tuple[Asked, int, str]:
@@ -149,17 +188,18 @@ def _draw(result: WhyResult) -> None:
     show_picture(view.text(result))
 
 
-def _tabs(page: Page, result: WhyResult, operator: Operator) -> WhyResult:
-    """Draw what else there is; return the result with the duel over texts, if there is one."""
+def _duel(page: Page, result: WhyResult, operator: Operator) -> WhyResult:
+    """Draw the verdict, and the open tab; return the result with the duel over texts, if any."""
+    assert result.duel is not None
+    show_markup(view.verdict(result, result.duel), key="verdict")
     curves, methods, texts, measured = st.tabs(TABS, key="why_tab", bind="query-params")
-    if curves.open and result.duel is not None:
+    if curves.open:
         with curves:
             show_html(view.duel_note(result.duel))
             show_picture(view_duel.curves(result, result.duel))
     if methods.open:
         with methods:
-            if result.duel is not None:
-                show_picture(view_duel.ranking(result, result.duel))
+            show_picture(view_duel.ranking(result, result.duel))
             show_picture(view.methods(result))
     if texts.open:
         with texts:

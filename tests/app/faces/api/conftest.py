@@ -1,4 +1,4 @@
-"""The face for programs on a port of the loopback, behind the gate, in its own loop."""
+"""The interface for programs on a port of the loopback, behind the gate, in its own loop."""
 
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -26,7 +26,7 @@ GRADIO = "/gradio"
 
 @dataclass(frozen=True)
 class Api:
-    """The running face.
+    """The running interface.
 
     Attributes:
         address: of the server.
@@ -73,5 +73,5 @@ def server() -> Iterator[Api]:
 
 @pytest.fixture
 def api(server: Api, tiny_model: Path) -> Api:
-    """The face, with the tiny model as the one it starts with."""
+    """The interface, with the tiny model as the one it starts with."""
     return server

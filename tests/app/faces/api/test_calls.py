@@ -12,12 +12,13 @@ import httpx
 import pytest
 
 from app.declared import Declared, all_declared, declared
+from app.declared.answers import answer
 from app.engine import calls
 from app.engine.compute import processor
 from app.engine.compute.visitor import Allowances
 from app.engine.models import Engine
 from app.faces.api.calling import BODY_BYTES
-from app.faces.paper.answers import answer
+from app.faces.paper.answers import record
 from tests.app.faces.api.conftest import GRADIO, Api, visitor
 from tests.wrong_values import WRONG
 
@@ -83,7 +84,7 @@ def test_every_task_answers_with_the_fields_of_its_result(
 ) -> None:
     given = values(task)
     found = direct(api, task.feature.slug, given)
-    wanted = answer(task, tiny_engine, given).json()
+    wanted = record(answer(task, tiny_engine, given))
     assert found.status_code == 200
     assert found.json() == json.loads(json.dumps(wanted, allow_nan=False))
     assert len(found.content) < 60_000, "not a small answer"
@@ -189,7 +190,7 @@ def test_a_wrong_call_is_answered_with_the_reason_and_the_status_the_web_has_for
     assert says in found.json()["error"]
 
 
-def test_a_number_nobody_was_given_leads_nowhere(api: Api) -> None:
+def test_an_unknown_call_number_is_refused(api: Api) -> None:
     assert api.get(f"{OURS}/call/fill_mask/{'0' * 32}").status_code == 404
 
 
@@ -296,9 +297,7 @@ def test_a_call_that_is_too_many_waits_nowhere(api: Api, monkeypatch: pytest.Mon
     assert (refused.status_code, refused.headers["retry-after"]) == (503, "5")
 
 
-def test_nobody_computes_for_a_caller_who_has_gone(
-    api: Api, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_work_ends_when_its_caller_has_gone(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     visits: list[Any] = []
     submit = calls.DESK.submit
 

@@ -1,4 +1,4 @@
-"""The second face on a port of the loopback, as the site's server mounts it."""
+"""The Gradio interface on a port of the loopback, as the site's server mounts it."""
 
 import json
 import secrets
@@ -19,13 +19,14 @@ from starlette.routing import Mount
 
 from app.records.visitors import Visitor
 from app.server.later import Later, mounted
+from tests.compat.gradio import number_of
 
 PATIENCE = 120  # seconds; a slow machine is not a failure
 
 
 @dataclass
 class Served:
-    """The running face.
+    """The running interface.
 
     Attributes:
         address: where it is.
@@ -46,7 +47,7 @@ class Served:
         return mount.app.get_blocks()  # type: ignore[attr-defined]
 
     def get(self, path: str, **options: Any) -> httpx.Response:
-        """Fetch a path below the face."""
+        """Fetch a path below the interface."""
         return httpx.get(f"{self.address}/{path}", timeout=PATIENCE, **options)
 
     def post(self, path: str, json: object = None, **options: Any) -> httpx.Response:
@@ -67,7 +68,7 @@ def ask(served: Served, slug: str, visitor: Visitor | None = None, *values: obje
     fn = next(each for each in served.blocks.fns.values() if each.api_name == slug)
     given = values or ("the [MASK] sat", 2, "", "")
     session, headers = secrets.token_hex(5), told(visitor or Visitor())
-    body = {"data": given, "fn_index": fn._id, "session_hash": session}
+    body = {"data": given, "fn_index": number_of(fn), "session_hash": session}
     joined = served.post("queue/join", body, headers=headers)
     if joined.status_code != 200:
         return joined.json()
@@ -78,7 +79,7 @@ def ask(served: Served, slug: str, visitor: Visitor | None = None, *values: obje
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[Served]:
-    """Serve the face until the end of the session."""
+    """Serve the interface until the end of the session."""
     connected: list[Any] = []
     sys.addaudithook(
         lambda event, given: connected.append(given[1]) if event == "socket.connect" else None
@@ -99,5 +100,5 @@ def server() -> Iterator[Served]:
 
 @pytest.fixture
 def served(server: Served, tiny_model: Path) -> Served:
-    """The face, with the tiny model as the one it starts with."""
+    """The interface, with the tiny model as the one it starts with."""
     return server

@@ -1,4 +1,4 @@
-"""What a page of the second face is opened with: the browser's word is a stranger's."""
+"""What a page of the Gradio interface is opened with: the browser's word is a stranger's."""
 
 import json
 from typing import Any

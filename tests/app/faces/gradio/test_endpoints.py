@@ -10,9 +10,10 @@ from gradio_client import Client
 from gradio_client.exceptions import AppError
 
 from app.declared import Declared, all_declared
+from app.declared.answers import answer
 from app.engine.models import Engine
 from app.faces.gradio.endpoints import MODEL, endpoint
-from app.faces.paper.answers import answer
+from app.faces.paper.answers import record
 from tests.app.faces.gradio.conftest import Served
 from tests.wrong_values import WRONG
 
@@ -65,7 +66,7 @@ def test_gradios_client_gets_the_fields_of_the_result(
 ) -> None:
     given = values(feature)
     found = client.predict(api_name=f"/{feature.feature.slug}", **given)
-    wanted = answer(feature, tiny_engine, given).json()
+    wanted = record(answer(feature, tiny_engine, given))
     assert found == json.loads(json.dumps(wanted, allow_nan=False))
     assert len(json.dumps(found)) < 40_000, "not a small answer"
 

@@ -1,6 +1,5 @@
 """Pages: the form of each feature, and what is shown for it."""
 
-import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -10,13 +9,12 @@ import pytest
 
 from app.catalog import examples
 from app.declared import Declared, all_declared, declared
-from app.faces.gradio.face import build
 from app.faces.gradio.limits import QUEUED, SESSIONS
 from app.faces.gradio.widgets import ANY, NO, YES, filled, read, widget
 from app.faces.gradio.written import write
 from tests.app.faces.gradio.conftest import Served
+from tests.compat.gradio import most_sessions, queue_limits
 from tests.conftest import NASTY
-from tests.made_up import registered
 
 EVERY = pytest.mark.parametrize("feature", all_declared(), ids=lambda each: each.feature.slug)
 
@@ -57,23 +55,6 @@ def test_a_choice_that_may_be_left_to_the_model_has_three_answers() -> None:
         form = filled(feature, {"text": "x", given.name: value})
         assert words in form
         assert read(feature, form)[given.name] is value
-
-
-def built() -> Any:
-    """Build the face inside a running loop: without one, Gradio leaves dozens open."""
-
-    async def main() -> Any:
-        return build()
-
-    return asyncio.run(main())
-
-
-def test_a_new_feature_has_a_page_and_an_endpoint(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.catalog.examples", lambda slug: ())  # it has no file of them
-    with registered() as slug:
-        face = built()
-    assert slug in [path for path, *_ in face.pages]
-    assert slug in [fn.api_name for fn in face.fns.values()]
 
 
 # -- what is shown ---------------------------------------------------------------------------------
@@ -194,9 +175,8 @@ def test_functions_of_pages_cannot_be_called_by_programs(served: Served) -> None
 
 def test_what_is_remembered_is_bounded(served: Served) -> None:
     face = served.blocks
-    assert face.state_session_capacity == SESSIONS
-    assert face._queue.max_size == QUEUED
-    assert face._queue.ANALYTICS_MAX_EVENTS == 1
+    assert most_sessions(face) == SESSIONS
+    assert queue_limits(face) == (QUEUED, 1)
     assert not face.analytics_enabled
 
 

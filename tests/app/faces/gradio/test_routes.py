@@ -11,13 +11,14 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.testclient import TestClient
 from starlette.types import ASGIApp
 
+from app.compat.gradio import Session
 from app.engine import calls
 from app.engine.compute.visitor import Allowances
 from app.faces.gradio.limits import BODY_BYTES
 from app.faces.gradio.routes import OwnRoutes
-from app.faces.gradio.work import Session
 from app.records.visitors import Visitor
 from tests.app.faces.gradio.conftest import Served, ask, told
+from tests.compat.gradio import open_sessions, session_of
 
 FILE = "/etc/passwd"
 CLOSED = [
@@ -142,12 +143,12 @@ def test_a_call_of_a_visitor_who_used_up_its_allowance_is_refused_before_gradio_
     monkeypatch.setattr(calls, "ALLOWANCES", allowances)
     me = Visitor("somebody", "192.0.2.1")
     assert not [each for each in range(2) if "error" in ask(served, "fill_mask", me)]
-    before = len(served.blocks.state_holder.session_data)
+    before = open_sessions(served.blocks)
     body = {"data": [], "fn_index": 0, "session_hash": "new"}
     found = served.post("queue/join", body, headers=told(me))
     assert found.status_code == 429 and found.headers["retry-after"]
     assert "2 answers within a minute" in found.json()["detail"]
-    assert len(served.blocks.state_holder.session_data) == before
+    assert open_sessions(served.blocks) == before
 
 
 def test_a_stream_of_no_session_is_refused_and_not_logged(
@@ -162,6 +163,6 @@ def test_a_stream_of_no_session_is_refused_and_not_logged(
 
 def test_a_session_costs_next_to_nothing(served: Served) -> None:
     """Gradio's own wrote the configuration of all components for each."""
-    session = served.blocks.state_holder["a new one"]
+    session = session_of(served.blocks, "a new one")
     assert isinstance(session, Session) and not session.config_values
     assert session.blocks_config is served.blocks.default_config

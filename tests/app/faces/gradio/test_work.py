@@ -5,10 +5,10 @@ import threading
 
 import pytest
 
+from app.compat.gradio import Unfetched, fetched_later
 from app.declared import Declared
 from app.engine import calls
 from app.engine.compute.visitor import Visit
-from app.faces.gradio import work
 from app.faces.gradio.work import message_of
 from app.records.visitors import Visitor
 from bert_core.errors import InputError
@@ -48,10 +48,9 @@ def test_a_broken_task_shows_no_trace_anywhere(
         assert MARKER not in text and "Traceback" not in text
 
 
-def test_answers_that_nobody_fetches_are_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(work, "UNFETCHED", 2)
+def test_answers_that_are_never_fetched_are_dropped() -> None:
     calls: dict[str, set[str]] = {}
-    answers = work.Unfetched(calls)
+    answers = Unfetched(calls, 2)
     for caller in "abcd":
         answers[caller] = caller
         calls[caller] = {caller}
@@ -62,7 +61,7 @@ def test_answers_that_nobody_fetches_are_dropped(monkeypatch: pytest.MonkeyPatch
 
 
 def test_the_queue_forgets_callers(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    kept = served.blocks._queue.pending_messages_per_session
+    kept = fetched_later(served.blocks)
     monkeypatch.setattr(kept, "max_size", 3)
     for _ in range(6):
         ask(served, "fill_mask")

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from app.declared import declared
+from app.declared.answers import answer, engine_of
 from app.engine.models import Engine
 from app.faces import ask
-from app.faces.paper.answers import Answer, answer, engine_of
+from app.faces.paper.answers import Written, written
 from bert_core.errors import CheckpointError, InputError
 
 
@@ -66,21 +67,21 @@ def test_a_remark_about_the_model_comes_first(
     from app.engine.models.fit import Misfit, Severity
 
     remark = Misfit(Severity.REMARK, "It does not say what its labels mean.")
-    monkeypatch.setattr("app.faces.paper.answers.misfits", lambda *_: (remark,))
-    found = answer(declared("classification"), tiny_engine, {"text": "the cat"})
+    monkeypatch.setattr("app.declared.answers.misfits", lambda *_: (remark,))
+    found = written(answer(declared("classification"), tiny_engine, {"text": "the cat"}))
     assert found.notices == (remark.says,)
     assert found.text().startswith(remark.says)
     page = found.html().decode()
     assert page.index(remark.says) < page.index('class="bx-headline"')
 
 
-def test_what_was_not_read_comes_before_the_answer(answered: Callable[..., Answer]) -> None:
+def test_what_was_not_read_comes_before_the_answer(answered: Callable[..., Written]) -> None:
     said = answered("classification", text="the cat " * 60).text()
     assert said.index("tokens are too many") < said.index("The model’s answer")
 
 
 def test_the_notebook_shows_the_page_in_a_frame_of_its_own(
-    answered: Callable[..., Answer],
+    answered: Callable[..., Written],
 ) -> None:
     shown = answered("tokenizer", text='"<b>"')._repr_html_()
     assert shown.count("<") == 2 and 'sandbox="allow-scripts allow-downloads"' in shown

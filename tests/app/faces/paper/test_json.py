@@ -11,7 +11,7 @@ import pytest
 
 from app.catalog import FEATURES
 from app.declared import declared
-from app.faces.paper.answers import Answer
+from app.faces.paper.answers import Written
 from app.faces.paper.json import all_meanings, as_json, keys, meanings
 from bert_core import BertTokenizer
 
@@ -118,7 +118,7 @@ def test_the_keys_of_parts_are_explained_by_their_way() -> None:
 
 
 def test_attention_has_a_matrix_only_of_the_heads_asked_for(
-    answered: Callable[..., Answer],
+    answered: Callable[..., Written],
 ) -> None:
     found = answered("attention").json()
     assert found["matrix"] is None
@@ -148,14 +148,14 @@ def test_attention_has_a_matrix_only_of_the_heads_asked_for(
     ],
 )
 def test_a_head_that_is_not_there_is_refused(
-    answered: Callable[..., Answer], given: dict[str, int], says: str
+    answered: Callable[..., Written], given: dict[str, int], says: str
 ) -> None:
     with pytest.raises(Exception, match=says):
         answered("attention", **given)
 
 
 def test_input_has_the_vectors_only_of_the_piece_asked_for(
-    answered: Callable[..., Answer],
+    answered: Callable[..., Written],
 ) -> None:
     found = answered("input", text="the cat").json()
     assert found["vectors"] is None and len(found["lengths"]["word"]) == 4
@@ -179,13 +179,13 @@ def test_input_has_the_vectors_only_of_the_piece_asked_for(
     ],
 )
 def test_the_answer_to_a_long_text_is_small(
-    answered: Callable[..., Answer], slug: str, given: dict[str, str]
+    answered: Callable[..., Written], slug: str, given: dict[str, str]
 ) -> None:
     found = answered(slug, **given).json()
     assert len(json.dumps(found, allow_nan=False)) < 40_000
 
 
-def test_a_text_full_of_names_takes_a_line_for_each(answered: Callable[..., Answer]) -> None:
+def test_a_text_full_of_names_takes_a_line_for_each(answered: Callable[..., Written]) -> None:
     found = answered("ner", text="the cat sat. " * 200).json()
     first = found["entities"][0]
     assert first["text"] == ("the cat sat. " * 200)[first["start"] : first["end"]]

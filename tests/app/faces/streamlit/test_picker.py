@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from app.arguments import read_arguments
 from app.catalog import FEATURES
 from app.engine.models import default_offer, open_engine
-from app.server.start import bring_model
+from app.server.model import bring_model
 from bert_core import BertForSequenceClassification, BertForTokenClassification
 from bert_core.errors import DownloadError
 from tests.conftest import VOCABULARY, save_tiny

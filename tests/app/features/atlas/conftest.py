@@ -1,5 +1,6 @@
 """The atlas of the tiny model, measured on few texts."""
 
+from collections import OrderedDict
 from importlib import import_module
 
 import pytest
@@ -21,6 +22,7 @@ MEASURED: Background[tuple[str, str], HeadAtlas] = Background()
 def few_texts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Measure on four texts instead of a hundred."""
     monkeypatch.setattr(import_module("app.features.atlas.task"), "MEASURED", MEASURED)
+    monkeypatch.setattr("bert_core.analysis.fitting._cache", OrderedDict())  # of other texts
     library = ("fitting", "head_atlas", "head_statistics", "statistics_file")
     for name in ("app.features.atlas.task", *(f"bert_core.analysis.{each}" for each in library)):
         monkeypatch.setattr(import_module(name), "fixed_texts", lambda: TEXTS)

@@ -14,20 +14,25 @@ from app.features.atlas.task import atlas, cancel, first_head, measured
 from app.features.atlas.task_findings import findings
 from bert_core import BertForMaskedLM
 from bert_core.analysis import head_atlas, name_heads, text_statistics
-from bert_core.analysis.atlas_file import write_head_atlas
 from bert_core.analysis.head_atlas import HeadAtlas
 from bert_core.analysis.similarity import multidimensional_scaling
-from bert_core.analysis.statistics_file import write_head_statistics
+from bert_core.analysis.statistics_file import write_head_atlas, write_head_statistics
 from bert_core.errors import InputError
 from tests.app.features.atlas.conftest import TEXTS
 
 pytestmark = pytest.mark.usefixtures("few_texts")
 
 
+ALONE: list[HeadAtlas] = []
+
+
 @pytest.fixture
 def alone(tiny_engine: Engine) -> HeadAtlas:
-    """What the library measures."""
-    return head_atlas(tiny_engine.model(BertForMaskedLM), tiny_engine.tokenizer, TEXTS)
+    """What the library measures, once."""
+    if not ALONE:
+        model = tiny_engine.model(BertForMaskedLM)
+        ALONE.append(head_atlas(model, tiny_engine.tokenizer, TEXTS))
+    return ALONE[0]
 
 
 @pytest.fixture

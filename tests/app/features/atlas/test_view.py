@@ -118,7 +118,7 @@ def test_tables_have_all_numbers(result: AtlasResult) -> None:
     for row, head in zip(table.itertuples(index=False), result.heads, strict=True):
         assert tuple(row[:3]) == (head.layer, head.head, head.name)
         assert row[6] == head.effect and row[7] == head.error
-    away = view.distances_table(result)
+    away = view.distances_picture(result).table
     assert away["layer 1"][0] == pytest.approx(result.distances[:4, 4:].mean())
     inside = result.distances[:4, :4]
     assert away["layer 0"][0] == pytest.approx(inside.sum() / 12)
@@ -137,7 +137,7 @@ def test_a_model_without_losses_is_drawn_without_them(result: AtlasResult) -> No
     assert "nats" not in words(view.head_card(bare)) + view.summary(bare)
     assert "nats" not in str(view.map_picture(bare).wide)
     assert len(set(view.radius(bare))) == 1
-    assert view.report(bare).headline == f"{view.summary(bare)}" and "Without" not in (
+    assert view.screen(bare).report().headline == f"{view.summary(bare)}" and "Without" not in (
         view.summary(bare)
     )
 

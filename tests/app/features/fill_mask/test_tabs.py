@@ -218,14 +218,14 @@ def test_a_text_wider_than_the_picture_goes_on_in_the_next_line(tiny_engine: Eng
     assert len(set(bases)) > 1 and bases == sorted(bases)
     for line in set(bases):
         row = [x for x, y in zip(lefts, bases, strict=True) if y == line]
-        assert row == sorted(row) and row[0] == 2
+        assert row == sorted(row) and row[0] == 4
     assert max(bases) + 40 < float(elements(drawn, "svg")[0].attributes["viewbox"].split()[3])
 
 
 def test_rows_of_the_table_are_linked_and_carry_the_models_choice(
     surprised: SurpriseResult,
 ) -> None:
-    table = view_surprise.surprise_table(surprised)
+    table = view_surprise.surprise_picture(surprised).table
     assert table["at"].tolist() == [f"0.{each.position}" for each in surprised.pieces]
     assert table["first choice"].tolist() == [each.best for each in surprised.pieces]
     said = view_surprise.odd_line(surprised)
@@ -239,7 +239,7 @@ def test_the_snippet_of_a_text_without_masks_scores_its_pieces(
 ) -> None:
     page = fill_mask(tiny_engine, "the cat is playing .")
     found = surprise(tiny_engine, page)
-    exec(view.snippet(replace(page, model=str(tiny_folder))), {})  # noqa: S102 - our own code
+    exec(view.snippet(page, str(tiny_folder)), {})  # noqa: S102 - our own code
     rows = [line.split(" ") for line in capsys.readouterr().out.splitlines()]
     assert [token for token, _ in rows] == [each.token for each in found.pieces]
     assert [float(share) for _, share in rows] == pytest.approx(

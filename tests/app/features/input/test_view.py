@@ -150,13 +150,6 @@ def test_the_code_gives_the_numbers_of_the_page(tiny_folder, result) -> None:
     )
 
 
-def test_nothing_typed_becomes_markup(tiny_engine: Engine) -> None:
-    result = task.input(tiny_engine, "<b> cat & dog")
-    for block in view.report(result).drawn():
-        assert "<b> cat" not in str(block)
-    assert "&lt;" in str(view.pieces(result, 1))
-
-
 def test_the_position_curve_has_every_cosine(tiny_engine: Engine) -> None:
     found = task.positions(tiny_engine, 7)
     shown = view.position_curve(7, found)

@@ -48,48 +48,49 @@ def goes_on(labs: Labs) -> None:
     labs.stop(lab)
 
 
-@pytest.mark.parametrize("error", FAILURES, ids=repr)
 @pytest.mark.parametrize(
     "place", ["prepare", "advance", "look", "done", "save", "_keep_state", "_restore"]
 )
 def test_whatever_fails_in_a_run_ends_it_with_a_sentence(
-    labs: Labs, monkeypatch: pytest.MonkeyPatch, place: str, error: Exception
+    labs: Labs, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
     monkeypatch.setattr(task_lab, "_SAVE", 0.0)
-    with monkeypatch.context() as patch:
-        broken = raising(error)
-        member = property(broken) if place == "done" else broken
-        patch.setattr(Run, place, member)
-        lab = labs.start(SMALL, owner="ada")
-        until(lambda: labs.ask(lab).state is State.FAILED)
-        until(lambda: not labs._working)
-    said = labs.ask(lab).says
-    assert said.endswith("Start again.")
-    assert ("disk is full" in said) == (error is FULL)
-    assert ("disk" in said) == isinstance(error, OSError)
-    assert not labs.computing()
+    for error in FAILURES:
+        with monkeypatch.context() as patch:
+            broken = raising(error)
+            member = property(broken) if place == "done" else broken
+            patch.setattr(Run, place, member)
+            lab = labs.start(SMALL, owner="ada")
+            until(lambda lab=lab: labs.ask(lab).state is State.FAILED)
+            until(lambda: not labs._working)
+        said = labs.ask(lab).says
+        assert said.endswith("Start again."), repr(error)
+        assert ("disk is full" in said) == (error is FULL), repr(error)
+        assert ("disk" in said) == isinstance(error, OSError), repr(error)
+        assert not labs.computing()
     goes_on(labs)
 
 
-@pytest.mark.parametrize("error", FAILURES, ids=repr)
 @pytest.mark.parametrize("end", ["pause", "stop", "gone"])
 def test_what_cannot_be_saved_when_it_ends_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, end: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: str
 ) -> None:
-    labs = Labs(tmp_path / "lab", patience=0.4 if end == "gone" else 30.0)
+    monkeypatch.setattr(task_lab, "_SAVE", 600.0)  # only when it ends
+    labs = Labs(tmp_path / "lab", patience=0.8 if end == "gone" else 30.0)
     lab = labs.start(SMALL, owner="ada")
     until(trains(labs, lab))
-    with monkeypatch.context() as patch:
-        patch.setattr(Run, "save", raising(error))
-        if end != "gone":
-            getattr(labs, end)(lab)
-        until(lambda: not labs._working)
-        assert lab.state is (State.PAUSED if end == "pause" else State.STOPPED)
-        assert "could not be saved" in lab.says
-        assert ("disk is full" in lab.says) == (error is FULL)
-    labs.resume(lab)
-    until(trains(labs, lab))
-    assert labs.ask(lab).says == ""
+    for error in FAILURES:
+        with monkeypatch.context() as patch:
+            patch.setattr(Run, "save", raising(error))
+            if end != "gone":
+                getattr(labs, end)(lab)
+            until(lambda: not labs._working)
+            assert lab.state is (State.PAUSED if end == "pause" else State.STOPPED)
+            assert "could not be saved" in lab.says
+            assert ("disk is full" in lab.says) == (error is FULL)
+        labs.resume(lab)
+        until(trains(labs, lab))
+        assert labs.ask(lab).says == ""
     labs.stop(lab)
     until(lambda: not labs._working)
 
@@ -124,7 +125,7 @@ def test_a_thread_that_dies_is_replaced(labs: Labs, monkeypatch: pytest.MonkeyPa
     until(trains(labs, next(iter(labs._line))))
 
 
-def test_a_thread_that_cannot_start_leaves_nobody_in_line(
+def test_a_thread_that_cannot_start_leaves_the_queue_empty(
     labs: Labs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:

@@ -232,8 +232,8 @@ def test_bias_is_said_in_words_and_drawn_with_its_intervals() -> None:
     assert "● leans to “he”, ◆ to “she”, ○ cannot be told" in str(leanings.legend(BIAS))
     names = re.findall(r'bx-svg-name bx-svg-small">(.*?)</text>', leanings.chart(BIAS).wide.markup)
     assert names[:3] == ["judge", "&lt;b&gt;", "nurse"]
-    assert "1 lean to “he”, 1 to “she”, for 1 it cannot be told" in leanings.describe(BIAS)
-    assert leanings.table(BIAS)["log-odds (nats)"].tolist() == [1.0, 0.1, -2.0]
+    assert "1 lean to “he”, 1 to “she”, for 1 it cannot be told" in leanings.chart(BIAS).alt
+    assert leanings.chart(BIAS).table["log-odds (nats)"].tolist() == [1.0, 0.1, -2.0]
 
 
 ROW = (
@@ -328,7 +328,7 @@ def test_the_bundled_model_is_told_from_bert_base() -> None:
     assert told["attention of a layer to [SEP]"].here == (
         f"at most {100 * by_layer.max():.0f} %, in layer {by_layer.argmax()}"
     )
-    kept = "".join(map(str, model_card.report(card).drawn()))
+    kept = "".join(map(str, model_card.screen(card).report().drawn()))
     assert all(each.here in kept and each.base in kept for each in card.beside)
 
 

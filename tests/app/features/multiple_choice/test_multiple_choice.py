@@ -111,12 +111,6 @@ def test_the_snippet_computes_the_pages_numbers(
     assert printed == pytest.approx([each.probability for each in result.choices], abs=1e-6)
 
 
-def test_nothing_of_the_visitors_becomes_markup(tiny_engine: Engine, nasty: str) -> None:
-    result = multiple_choice(tiny_engine, f"x {nasty}", (f"y {nasty}", "z"))
-    markup = "".join(map(str, view.screen(result).report().drawn()))
-    assert "<script" not in markup and "<img" not in markup and "\x00" not in markup
-
-
 def test_how_often_it_is_right_is_said_before_the_answer_beside_a_guess(
     tiny_engine: Engine,
 ) -> None:

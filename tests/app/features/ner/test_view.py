@@ -14,6 +14,8 @@ from app.features.ner import view_pieces as pieces_view
 from app.features.ner import view_ways as ways_view
 from app.features.ner.result import NerResult
 from app.features.ner.task import ner
+from app.features.ner.view_text import COLOURS
+from app.features.ner.view_text import framed as framed_text
 from app.settings import BUNDLED_MODEL
 from app.words.html import visible
 from app.words.pictures import figure
@@ -97,7 +99,7 @@ def test_the_first_and_the_last_character_can_be_marked(planted: Engine) -> None
 def test_a_colour_of_the_visitor_is_used_everywhere_and_markup_never(planted: Engine) -> None:
     result = ner(planted, "cat river")
     own = {"PER": "#123456", "LOC": "red;background:url(x)"}
-    assert [mark.colour for mark in drawn(result, own).marks] == ["#123456", view.COLOURS[0]]
+    assert [mark.colour for mark in drawn(result, own).marks] == ["#123456", COLOURS[0]]
     assert "--bx-c:#123456" in str(view.legend(result, result.select(), own))
     assert "url(" not in str(view.legend(result, result.select(), own))
 
@@ -165,7 +167,7 @@ def test_the_json_holds_the_text_and_every_shown_entity(planted: Engine) -> None
 
 def test_the_kept_blocks_hold_it_all_and_ask_for_nothing(planted: Engine, nasty: str) -> None:
     result = ner(planted, f"{nasty} Cat")
-    page = "".join(str(block) for block in view.report(result).drawn())
+    page = "".join(str(block) for block in view.screen(result).report().drawn())
     assert page.count("<script") == page.count("<img") == 0
     assert not re.search(r"<[^>]* (src|srcset|href)=|url\(|@import", page)
     assert str(figure(view.running_text(result, result.select()))) in page
@@ -290,7 +292,7 @@ def test_the_bars_of_a_piece_are_its_labels_best_first(planted: Engine) -> None:
     result = ner(planted, "the cat")
     shown = pieces_view.label_bars(result, 1)
     lengths = [float(w) for w in re.findall(r'<rect[^>]* width="([\d.]+)"', str(shown.wide))]
-    shares = pieces_view.label_table(result, 1)["probability"].tolist()
+    shares = pieces_view.label_bars(result, 1).table["probability"].tolist()
     assert shown.table["label"].iloc[0] == "B-PER"
     assert shares == sorted(result.pieces.probabilities[1].tolist(), reverse=True)
     assert lengths[0] / lengths[1] == pytest.approx(shares[0] / shares[1], rel=0.01)
@@ -356,9 +358,9 @@ def test_ways_that_differ_are_drawn_in_rows_that_do_not_meet(planted: Engine) ->
 
 
 def test_labels_are_explained_by_their_scheme(planted: Engine, tmp_path: Path) -> None:
-    assert "I- continues it" in words(view.label_note(ner(planted, "cat")))
+    assert "I- continues it" in words(pieces_view.label_note(ner(planted, "cat")))
     nameless = ner(Engine(str(save_tagger(tmp_path, names=()))), "cat")
-    assert "have no names" in words(view.label_note(nameless))
+    assert "have no names" in words(pieces_view.label_note(nameless))
 
 
 def test_label_names_of_a_hostile_model_stay_text(tmp_path: Path) -> None:
@@ -370,7 +372,7 @@ def test_label_names_of_a_hostile_model_stay_text(tmp_path: Path) -> None:
         view.running_text(result, chosen).wide,
         figure(ways_view.overlaps(result, {})),
         view.legend(result, chosen),
-        view.label_note(result),
+        pieces_view.label_note(result),
         pieces_view.strip(result, range(2)),
         pieces_view.fault_note(result),
     ]
@@ -393,7 +395,7 @@ def test_a_long_text_scrolls_in_a_frame_that_keys_reach(planted: Engine) -> None
     short, long = ner(planted, "the cat"), ner(planted, "the cat sat. " * 400)
 
     def framed(result: NerResult) -> str:
-        return str(view.framed(view.running_text(result, result.select()), result.text))
+        return str(framed_text(view.running_text(result, result.select()), result.text))
 
     assert "tabindex" not in framed(short)
     assert 'tabindex="0"' in framed(long) and 'aria-label="The marked text"' in framed(long)

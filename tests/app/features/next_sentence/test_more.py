@@ -128,8 +128,9 @@ def test_dots_are_where_their_numbers_say(size: str) -> None:
     shown = view_reliability.reliability_picture([shy, bold, both])
     drawing = getattr(shown, size)
     even, high, wrong = elements(drawing, "circle", "bx-svg-bin")
-    (line,) = elements(drawing, "line", "bx-svg-even")
-    left, right, low, top = (line.number(name) for name in ("x1", "x2", "y1", "y2"))
+    (line,) = elements(drawing, "polyline", "bx-svg-even")
+    ends = (map(float, point.split(",")) for point in line.attributes["points"].split())
+    (left, low), (right, top) = ends
     assert (even.number("cx"), even.number("cy")) == pytest.approx(
         ((left + right) / 2, (low + top) / 2)
     )

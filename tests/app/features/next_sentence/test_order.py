@@ -117,10 +117,3 @@ def test_a_sentence_without_pieces_is_refused(tiny_engine: Engine) -> None:
 
 def test_lines_of_chinese_and_empty_lines_split() -> None:
     assert split("我们。你们。\n\nA cat\nsat") == ("我们。", "你们。", "A cat sat")
-
-
-def test_nothing_of_the_visitors_becomes_markup(nasty: str) -> None:
-    result = made_up(2, (1, 0))
-    hostile = SentenceOrderResult((nasty, nasty), result.follows, (1, 0), 1, Calibration())
-    drawn = str(view.orders(hostile, (0, 1))) + str(view.matrix(hostile, (0, 1), (0, 1)).wide)
-    assert "<script" not in drawn and "<img" not in drawn and "\x00" not in drawn

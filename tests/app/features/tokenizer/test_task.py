@@ -37,11 +37,10 @@ def test_the_coloured_text_is_the_text_as_typed(tiny_engine: Engine, nasty: str)
 
 def test_no_drawing_lets_markup_through(tiny_engine: Engine, nasty: str) -> None:
     result = tokenizer(tiny_engine, nasty, nasty)
-    replays = [replay(tiny_engine, text) for text in result.texts]
-    stories = [view_steps.story(word) for word in view_steps.word_choices(replays).values()]
+    words = view_steps.word_choices(result.replays)
+    stories = [view_steps.story(word) for word in words.values()]
     drawings = [
-        *view.report(result, replays).drawn(),
-        view_steps.stages(result, replays),
+        *view.screen(result).report().drawn(),
         view_compare.side_by_side(compare(tiny_engine, result), limit=50),
         view_vocabulary.entry(look_up(tiny_engine, nasty[:20])),
         *stories,
@@ -369,7 +368,7 @@ def test_the_snippet_prints_the_tokens_of_the_page(
     tiny_engine: Engine, capsys: pytest.CaptureFixture[str], tiny_folder: Path
 ) -> None:
     result = tokenizer(tiny_engine, 'The "cat"', "a dog\n", cased=True)
-    code = view.snippet(result).replace(repr(result.model), repr(str(tiny_folder)))
+    code = view.snippet(result, str(tiny_folder))
     exec(compile(code, "snippet", "exec"), {})  # noqa: S102 - our own code
     printed = [row.split()[:2] for row in capsys.readouterr().out.splitlines()]
     assert printed == [[piece.token, str(piece.id)] for piece in result.pieces()]

@@ -56,7 +56,7 @@ def test_the_longest_bars_end_before_the_edge(found: VariantsResult) -> None:
 
 
 def test_the_table_adds_up(found: VariantsResult) -> None:
-    table = view.table(found)
+    table = view.bars(found).table
     for what in ("parameters", "operations"):
         parts = table[[f"{what}: {part}" for part in PARTS]].sum(axis=1)
         total = table["parameters" if what == "parameters" else "operations per token"]
@@ -119,7 +119,7 @@ def test_memory_is_printed_for_every_model(found: VariantsResult) -> None:
 def test_the_snippet_prints_the_same_numbers(found: VariantsResult) -> None:
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
-        exec(compile(view.snippet(found), "snippet", "exec"), {})  # noqa: S102 - our own code
+        exec(compile(view.snippet(found, ""), "snippet", "exec"), {})  # noqa: S102 - our own code
     said = printed.getvalue()
     assert str(found.own.parameters) in said and str(found.own.flops) in said
     assert str(found.own.memory) in said

@@ -112,7 +112,7 @@ def test_falls_that_are_printed_as_zero_get_no_sign(result: WhyResult) -> None:
     said = words(view.verdict(result, still))
     assert said.startswith("– Nothing to compare: hiding its strongest words lowers")
     assert "✓" not in said and "✗" not in said
-    assert set(view_duel.ranking_table(result, still).iloc[:, -1]) == {"–"}
+    assert set(view_duel.ranking(result, still).table.iloc[:, -1]) == {"–"}
     moved = replace(still, curves=(curve(0.005, 0),) * 9)
     assert words(view.verdict(result, moved)).startswith("✓ Survives deletion:")
 
@@ -258,7 +258,7 @@ def test_what_is_said_of_the_model_follows_from_the_figures(figures: Many) -> No
 
 def test_the_report_has_everything(result: WhyResult, figures: Many) -> None:
     whole = replace(result, many=replace(figures, texts=7), measured=figures, untrained=("a.b",))
-    report = view.report(whole)
+    report = view.screen(whole).report()
     drawn = "".join(map(str, report.drawn()))
     for name in ("why", "why-methods", "why-curves", "why-duel", "why-texts", "why-measured"):
         assert f'data-name="{name}"' in drawn

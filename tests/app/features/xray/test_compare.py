@@ -235,13 +235,15 @@ def test_both_reach_every_face(tiny_engine: Engine) -> None:
     patched = xray_patching(tiny_engine, TEXT, OTHER, answers=ANSWERS)
     answer = json.loads(json.dumps(as_json(patched), allow_nan=False))
     assert len(answer["restored"]) == 2 and len(answer["heads_lost"][0]) == 4
-    names = {each.name for each in view_patching.report(patched).blocks if hasattr(each, "name")}
+    names = {
+        each.name for each in view_patching.screen(patched).report().blocks if hasattr(each, "name")
+    }
     assert names == {"xray-patching", "xray-patching-heads"}
     found = xray_diff(tiny_engine, TEXT, against="the <b>dog</b> sat on [MASK] mat")
     assert json.dumps(as_json(found), allow_nan=False)
-    names = {each.name for each in view_diff.report(found).blocks if hasattr(each, "name")}
+    names = {each.name for each in view_diff.screen(found).report().blocks if hasattr(each, "name")}
     assert names == {"xray-diff-answers", "xray-diff-heads", "xray-diff-vectors"}
-    assert "<b>dog" not in "".join(str(each) for each in view_diff.report(found).blocks)
+    assert "<b>dog" not in "".join(str(each) for each in view_diff.screen(found).report().blocks)
 
 
 def test_equal_first_guesses_are_followed_by_their_probability(

@@ -1,0 +1,42 @@
+"""The casing of the tokenizer page, and two of its tabs."""
+
+import streamlit as st
+
+from app.faces.streamlit.controls import pick_one, switch
+from app.faces.streamlit.frame import Page
+from app.faces.streamlit.standard import show_screen
+from app.features.tokenizer import view_compare, view_vocabulary
+from app.features.tokenizer.result import TokenizerResult
+from app.features.tokenizer.task_compare import compare, other_models
+from app.features.tokenizer.task_vocabulary import look_up
+from app.words.report import Block
+
+
+def settings(page: Page) -> dict[str, bool]:
+    """Draw the switch of the casing; return whether capitals and accents are kept."""
+    if page.engine.provenance.lower_case:
+        return {"cased": switch("Keep capitals and accents", key="cased")}
+    return {"cased": not switch("Drop capitals and accents", key="lowered")}
+
+
+def compare_tab(page: Page, result: TokenizerResult, _: object) -> list[Block]:
+    """Draw the text as another tokenizer reads it, beside this one."""
+    names = [view_compare.OTHER_CASING, *other_models(page.engine)]
+    chosen = pick_one("Compare with", names, key="versus")
+    other = "" if chosen == view_compare.OTHER_CASING else chosen
+    return show_screen(page, view_compare.screen(compare(page.engine, result, other)))
+
+
+def vocabulary_tab(page: Page, result: TokenizerResult, _: object) -> list[Block]:
+    """Draw a piece of the vocabulary and its neighbours."""
+    first = view_vocabulary.first_asked(result)
+    asked = st.text_input(
+        "Piece or word", key="piece", placeholder=first, bind="query-params",
+        persist_state="session",
+    )  # fmt: skip
+    found = look_up(page.engine, asked.strip() or first, lower_case=result.lower_case)
+    return show_screen(page, view_vocabulary.screen(found))
+
+
+TABS = {"tokenizer_compare": compare_tab, "tokenizer_vocabulary": vocabulary_tab}
+"""Tabs with widgets that no other has, by their task."""
