@@ -22,17 +22,19 @@ PYTHON ?=
 JOBS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help run dev test test-all lint format journey bench derive screenshots docs lock pin space-check audit sbom clean
+.PHONY: help run dev test test-all test-library lint format journey bench gpu derive screenshots docs lock pin space-check audit sbom clean
 
 help:
 	@echo "make run      start the site (http://127.0.0.1:8501)"
 	@echo "make dev      install what checks and training need"
 	@echo "make test     check format, lint, types, and run the tests (ONLY=fill_mask: of one feature)"
 	@echo "make test-all the same with the tests that take longest"
+	@echo "make test-library TORCH=lowest  the library's tests with another PyTorch (lowest, newest, 2.9.1)"
 	@echo "make lint     check format, lint and types only"
 	@echo "make format   format the sources"
 	@echo "make journey  run only the browser tests"
 	@echo "make bench    compare speed with the reference implementations"
+	@echo "make gpu DATA=FOLDER  on a machine with a card: tests, benchmark, training at a hundredth"
 	@echo "make audit    look up known security faults of what is installed (asks api.osv.dev)"
 	@echo "make sbom     list what is installed in build/sbom.json, as CycloneDX; make audit does, too"
 	@echo "make derive DATA=FOLDER  compute everything that rests on the bundled weights (STEPS=...: some)"
@@ -50,8 +52,8 @@ dev: $(VENV)/.installed-dev
 
 ifdef ONLY
 test: $(VENV)/.installed-dev
-	@$(BIN)/python -m pytest -n $(JOBS) -m "not slow" -q app/features/$(ONLY) tests/app/features/$(ONLY) \
-	    $(wildcard tests/pages/test_$(ONLY)_page.py)
+	@$(BIN)/python -m pytest -n $(JOBS) -m "not slow" -q -k $(ONLY) app/features/$(ONLY) \
+	    tests/app/features/$(ONLY) tests/pages/test_every_page.py $(wildcard tests/pages/test_$(ONLY)_page.py)
 else
 test: lint docs
 	@$(BIN)/python -m pytest -n $(JOBS) -m "not slow"
@@ -59,6 +61,24 @@ endif
 
 test-all: lint docs
 	@$(BIN)/python -m pytest -n $(JOBS)
+
+# The library with the lowest or the newest PyTorch that pyproject.toml allows (TORCH=lowest, newest, or
+# a version), in an environment of its own beside everything else that requirements-dev.txt pins.
+TORCH ?= newest
+LIBRARY = build/library-$(TORCH)
+LOWEST = $(shell sed -n 's/.*"torch>=\([0-9.]*\)".*/\1/p' pyproject.toml)
+WANTED = $(if $(filter lowest,$(TORCH)),torch==$(LOWEST).*,$(if $(filter newest,$(TORCH)),torch,torch==$(TORCH)))
+
+test-library: $(LIBRARY)/.installed
+	@$(LIBRARY)/bin/python -c "import sys, torch; print('Python', sys.version.split()[0], 'PyTorch', torch.__version__)"
+	@$(LIBRARY)/bin/python -m pytest -m "not slow" -q tests/bert_core
+
+$(LIBRARY)/.installed: requirements.txt requirements-dev.txt pyproject.toml | $(BIN)/python
+	@$(BIN)/python -m venv $(LIBRARY)
+	@sed -e '/^torch==/d' -e '/^-r /d' requirements.txt requirements-dev.txt > $(LIBRARY)/others.txt
+	@$(LIBRARY)/bin/python -m pip install --quiet --disable-pip-version-check \
+	    --extra-index-url https://download.pytorch.org/whl/cpu "$(WANTED)" -r $(LIBRARY)/others.txt
+	@touch $@
 
 lint: $(VENV)/.installed-dev
 	@$(BIN)/ruff format --check .
@@ -77,6 +97,10 @@ journey: $(VENV)/.installed-dev
 
 bench: $(VENV)/.installed-dev
 	@$(BIN)/python -m benchmarks
+
+# Needs a CUDA device, a PyTorch for CUDA and the data folder of the training; without, it says so.
+gpu: $(VENV)/.installed-dev
+	@$(BIN)/python -m tools.gpu $(if $(DATA),--data "$(DATA)")
 
 # The program has an environment of its own, so that its requirements are not installed with the
 # site's. It fails if the advisories cannot be reached.

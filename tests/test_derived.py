@@ -124,7 +124,7 @@ def test_a_step_that_fails_ends_it_and_what_is_left_to_a_person_is_reported(
     assert derive.main(["heads", "examples"]) == 3
     assert derive.main(["heads", "examples"]) == 1
     assert "heads failed" in capsys.readouterr().out
-    monkeypatch.setattr(derive, "stamp", lambda *_: None)
+    monkeypatch.setattr(derive, "stamp", lambda *_, **__: None)
     step = derive.Step("one", "does one thing", lambda data: ["Read x."])
     monkeypatch.setattr(derive, "STEPS", (step,))
     monkeypatch.setattr(derive, "_NAMES", ("one",))

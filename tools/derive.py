@@ -3,12 +3,15 @@
     python -m training export --work WORK --target bert_core/bundled/explorer-mini-uncased
     python -m tools.derive --data DATA           all steps, in order
     python -m tools.derive quotes pictures       these alone
+    python -m tools.derive pictures --only qa    the picture of one page
     python -m tools.derive --list                the steps, and what each writes
 
 Steps marked with "data" read the evaluation data. Each step runs in a process of its own, with two
 threads, because sums depend on their number; the same weights on the same machine give the same
 files. What was written for which weights is recorded in `tools/derived.toml`. What only a person
 can put right, such as a sentence of a document, is named, and the exit status is then 3.
+
+What a step needs is imported when it runs: `--help` and `--list` do not wait for PyTorch.
 
 `--stamp` computes nothing: it records that the files of the steps named are right for the present
 weights, after a change of their wording alone.
@@ -22,37 +25,15 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-import torch
-
-from app.engine.models import Engine
-from app.faces import terminal
-from app.faces.recorded.writing import record
-from app.settings import BUNDLED_MODEL, ROOT, settings_table
-from benchmarks import workbench
-from bert_core.analysis.atlas_file import write_head_atlas
-from bert_core.analysis.fitting import write_fitted
-from bert_core.analysis.statistics_file import write_head_statistics
+from app.settings import BUNDLED_MODEL, ROOT
 from bert_core.bundled import bundled_folder
-from bert_core.bundled.figures import read_figures
-from bert_core.bundled.leanings import read_bias
-from bert_core.verification import write_verification
-from tools import example_marks, finetune, quotes, screenshots
-from tools.api_table import API, api_table
 from tools.derived import stamp
-from tools.observations import QUOTES
-from training.calibration import calibrate
-from training.evaluation import Measured, measure
-from training.export import describe_bundle
-from training.learned import describe_training
-from training.precision import difference_table, differences, loss_table, losses
-from training.record import RECORD, read_record
 
 BUNDLE = bundled_folder(BUNDLED_MODEL)
-HOSTING = ROOT / "docs" / "hosting.md"
 CAUSES = ROOT / "docs" / "causes.md"
 MEASURED = ROOT / "app" / "features" / "why" / "measured.toml"
 BFLOAT16 = ROOT / "docs" / "bfloat16.md"
@@ -89,26 +70,37 @@ class Step:
 
 def _temperatures(data: Path | None) -> Sequence[str]:
     assert data is not None
+    from training.calibration import calibrate
+
     calibrate(BUNDLE, data, say=_say)
     return ()
 
 
 def _learned(data: Path | None) -> Sequence[str]:
+    from training.learned import describe_training
+    from training.record import RECORD, read_record
+
     describe_training(BUNDLE, read_record(BUNDLE / RECORD))
     return ()
 
 
 def _fitted(data: Path | None) -> Sequence[str]:
+    from bert_core.analysis.fitting import write_fitted
+
     write_fitted(BUNDLE)
     return ()
 
 
 def _verification(data: Path | None) -> Sequence[str]:
+    from bert_core.verification import write_verification
+
     write_verification(BUNDLE)
     return ()
 
 
 def _heads(data: Path | None) -> Sequence[str]:
+    from bert_core.analysis.statistics_file import write_head_atlas, write_head_statistics
+
     write_head_statistics(BUNDLE)
     write_head_atlas(BUNDLE)
     return ()
@@ -116,22 +108,34 @@ def _heads(data: Path | None) -> Sequence[str]:
 
 def _figures(data: Path | None) -> Sequence[str]:
     assert data is not None
+    from training.evaluation import measure
+    from training.export import describe_bundle
+
     describe_bundle(BUNDLE, measure(BUNDLE, data, say=_say))
     return ()
 
 
 def _card(data: Path | None) -> Sequence[str]:
+    from bert_core.bundled.figures import read_figures
+    from bert_core.bundled.leanings import read_bias
+    from training.evaluation import Measured
+    from training.export import describe_bundle
+
     describe_bundle(BUNDLE, Measured(read_figures(BUNDLE), read_bias(BUNDLE), ()))
     return ()
 
 
 def _causes(data: Path | None) -> Sequence[str]:
+    from benchmarks import workbench
+
     workbench.main(["--data", str(data), "--to", str(CAUSES), "--figures", str(MEASURED)])
     return ()
 
 
 def _bfloat16(data: Path | None) -> Sequence[str]:
     assert data is not None
+    from training.precision import difference_table, differences, loss_table, losses
+
     found = list(losses(BUNDLE, data, "bfloat16", _ROWS, say=_say))
     text = BFLOAT16.read_text(encoding="utf-8")
     text = with_table(text, loss_table(found, "bfloat16"))
@@ -154,7 +158,10 @@ def with_table(text: str, table: str) -> str:
 
 
 def _api(data: Path | None) -> Sequence[str]:
-    for page, table in ((API, api_table()), (HOSTING, settings_table())):
+    from app.faces import terminal
+    from tools.documents import tables
+
+    for page, table in tables():
         page.write_text(with_table(page.read_text(encoding="utf-8"), table), encoding="utf-8")
     said = json.dumps(terminal.listed(), ensure_ascii=False, indent=1)
     terminal.LISTED.write_text(f"{said}\n", encoding="utf-8")
@@ -162,24 +169,38 @@ def _api(data: Path | None) -> Sequence[str]:
 
 
 def _finetune(data: Path | None) -> Sequence[str]:
+    from tools import finetune
+
     finetune.main()
     return ()
 
 
 def _examples(data: Path | None) -> Sequence[str]:
+    from app.engine.models import Engine
+    from tools import example_marks
+
     return example_marks.mark_again(Engine(BUNDLED_MODEL))
 
 
 def _quotes(data: Path | None) -> Sequence[str]:
+    from app.engine.models import Engine
+    from tools import quotes
+    from tools.observations import QUOTES
+
     return quotes.fill(Engine(BUNDLED_MODEL), QUOTES)
 
 
 def _pictures(data: Path | None) -> Sequence[str]:
+    from tools import screenshots
+
     screenshots.main()
     return ()
 
 
 def _recorded(data: Path | None) -> Sequence[str]:
+    from app.engine.models import Engine
+    from app.faces.recorded.writing import record
+
     shutil.rmtree(RECORDED, ignore_errors=True)
     record(Engine(BUNDLED_MODEL), RECORDED, datetime.now(UTC).date().isoformat(), _say)
     return ()
@@ -235,6 +256,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for step in steps:
             stamp(step.name, step.files())
         return 0
+    if options.only:
+        if options.steps != ["pictures"]:
+            parser.error("--only takes the slug of a page, or home, and belongs to: pictures")
+        return _one(_of_one_page(steps[0], options.only), None, others_stay=True)
     if lacking := [step.name for step in steps if step.data and options.data is None]:
         parser.error(
             f"{', '.join(lacking)}: the evaluation data is needed. Give its folder with --data, or "
@@ -252,6 +277,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("steps", nargs="*", metavar="STEP", help=", ".join(_NAMES))
     parser.add_argument("--data", type=Path, help="folder of the evaluation data")
     parser.add_argument("--list", action="store_true", help="list the steps and their files")
+    parser.add_argument("--only", metavar="SLUG", help="pictures: that of one page, or of home")
     parser.add_argument("--stamp", action="store_true", help="only record the steps' files")
     return parser
 
@@ -275,13 +301,27 @@ def _each(steps: Sequence[Step], data: Path | None) -> int:
     return left
 
 
-def _one(step: Step, data: Path | None) -> int:
+def _of_one_page(step: Step, slug: str) -> Step:
+    """Return the step that takes one picture."""
+
+    def run(data: Path | None) -> Sequence[str]:
+        from tools import screenshots
+
+        screenshots.main(slug)
+        return ()
+
+    return replace(step, run=run, makes=(f"docs/pictures/{slug}.webp",))
+
+
+def _one(step: Step, data: Path | None, *, others_stay: bool = False) -> int:
     """Run a step here, record its files, and say how long it took."""
     _say(f"{step.name}: {step.says}")
+    import torch
+
     torch.set_num_threads(_THREADS)
     began = time.monotonic()
     left = step.run(data)
-    stamp(step.name, step.files())
+    stamp(step.name, step.files(), others_stay=others_stay)
     for line in left:
         _say(f"  for a person: {line}")
     _say(f"{step.name}: {time.monotonic() - began:.0f} s")

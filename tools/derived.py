@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from app.engine.models.papers import fingerprint
 from app.settings import BUNDLED_MODEL, ROOT
 from bert_core.bundled import bundled_folder
 
@@ -40,6 +39,8 @@ class Derived:
 
 def weights_here() -> str:
     """Return the fingerprint of the bundled weights."""
+    from app.engine.models.papers import fingerprint  # imports PyTorch
+
     return fingerprint(bundled_folder(BUNDLED_MODEL))
 
 
@@ -49,10 +50,26 @@ def read_table(path: Path = TABLE) -> dict[str, Derived]:
     return {name: Derived(**row) for name, row in rows.items()}
 
 
-def stamp(step: str, files: Iterable[str], path: Path = TABLE, root: Path = ROOT) -> None:
-    """Record that the files of a step are now those of the bundled weights."""
+def stamp(
+    step: str,
+    files: Iterable[str],
+    path: Path = TABLE,
+    root: Path = ROOT,
+    *,
+    others_stay: bool = False,
+) -> None:
+    """Record that the files of a step are now those of the bundled weights.
+
+    Args:
+        step: its name.
+        files: from the root of the repository.
+        path: of the table.
+        root: of the repository.
+        others_stay: whether the rows of the step's other files stay as they are.
+    """
     weights = weights_here()
-    table = {name: row for name, row in read_table(path).items() if row.step != step}
+    rows = read_table(path).items()
+    table = {name: row for name, row in rows if others_stay or row.step != step}
     for name in files:
         table[name] = Derived(step, weights, _digest(root / name))
     path.write_text(_HEAD + "".join(map(_line, sorted(table.items()))), encoding="utf-8")

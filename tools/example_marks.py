@@ -84,7 +84,7 @@ class Found:
 
 def ask(engine: Engine, slug: str, example: Example, wanted: Sequence[str]) -> Found:
     """Answer an example as its page does, and compare with the right answer."""
-    found = _TASKS[slug](engine, example, wanted)
+    found = JUDGED[slug](engine, example, wanted)
     if len(found.right) < len(wanted):
         raise ValueError(f"{example.label}: {len(wanted)} parts wanted, {len(found.right)} found")
     return found
@@ -272,7 +272,7 @@ def _xray(engine: Engine, example: Example, wanted: Sequence[str]) -> Found:
     return Found(answer, _each(answer, wanted, fits), f"{best.probability:.3f}")
 
 
-_TASKS: dict[str, Callable[[Engine, Example, Sequence[str]], Found]] = {
+JUDGED: dict[str, Callable[[Engine, Example, Sequence[str]], Found]] = {
     "fill_mask": _fill_mask,
     "next_sentence": _next_sentence,
     "classification": _classification,
@@ -284,12 +284,13 @@ _TASKS: dict[str, Callable[[Engine, Example, Sequence[str]], Found]] = {
     "senses": _senses,
     "xray": _xray,
 }
+"""How the answers of each page are judged that can be right or wrong."""
 
 
 def report(engine: Engine) -> tuple[list[str], int]:
     """Describe the answer to every example, and count the wrong marks."""
     lines, false = [], 0
-    for slug in _TASKS:
+    for slug in JUDGED:
         lines += ["", slug]
         for example in examples(slug):
             mark = example.mark
@@ -311,7 +312,7 @@ def mark_again(engine: Engine) -> list[str]:
     model is wrong, and nothing where it is right.
     """
     left = []
-    for slug in _TASKS:
+    for slug in JUDGED:
         path = FOLDER / slug / "examples.toml"
         text, told = remarked(path.read_text(encoding="utf-8"), engine, slug)
         path.write_text(text, encoding="utf-8")

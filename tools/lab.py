@@ -4,19 +4,22 @@ Each example of the lab is trained to its end; what is recorded already is left 
 to have it made again, after a change of the corpus, of the model or of the training.
 """
 
+import argparse
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from app.catalog import examples
-from app.features.lab.result_settings import LabSettings
-from app.features.lab.task import completed
-from app.features.lab.task_recorded import FOLDER, recorded, write
-from app.features.lab.task_run import Run
 
 
-def main() -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Record what is missing; return the exit status."""
+    argparse.ArgumentParser(prog="python -m tools.lab", description=__doc__).parse_args(arguments)
+    from app.features.lab.result_settings import LabSettings
+    from app.features.lab.task import completed
+    from app.features.lab.task_recorded import FOLDER, recorded, write
+    from app.features.lab.task_run import Run
+
     FOLDER.mkdir(exist_ok=True)
     for example in examples("lab"):
         values: Mapping[str, Any] = example.values

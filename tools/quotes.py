@@ -4,7 +4,8 @@ A quote is a sentence of a document with gaps, `{}`, and a function that measure
 into them. `python -m tools.derive quotes` measures all of them, fills the gaps in the documents,
 and keeps what it found in `tools/quotes.json`, with the weights it was found on. The documents stay
 plain Markdown: no marks are needed, because a quote is found by the words around its gaps. A test
-finds every quote in its document with the values measured.
+finds every quote in its document with the values measured; of a sentence that was put in other
+words, the values alone.
 """
 
 import json
@@ -43,27 +44,31 @@ class Quote:
         """Its name in the file of values."""
         return f"{self.document}: {self.says}"
 
-    def find(self, text: str) -> re.Match[str]:
+    def find(self, text: str) -> re.Match[str] | None:
         """Find it in the text of its document, whatever is in the gaps.
 
+        Returns:
+            None if the sentence was put in other words.
+
         Raises:
-            ValueError: it is not there, or several times.
+            ValueError: it is there several times.
         """
         gap = rf"([^\s*`](?:[^*`]{{0,{_LONGEST}}}?[^\s*`])??)"
         words = [
             gap.join(re.escape(part) for part in word.split(_GAP)) for word in self.says.split()
         ]
         found = list(re.finditer(r"\s+".join(words) + r"(?!\w)", text))
-        if len(found) != 1:
+        if len(found) > 1:
             raise ValueError(
-                f"{self.document} has “{self.says}” {len(found)} times; expected once. Where the "
-                "sentence was changed, change it in tools/observations.py as well."
+                f"{self.document} has “{self.says}” {len(found)} times; expected once."
             )
-        return found[0]
+        return found[0] if found else None
 
     def fill(self, text: str, values: Sequence[str]) -> str:
         """Return the text with other values in the gaps; equal ones keep their line breaks."""
         found = self.find(text)
+        if found is None:
+            return text
         for number in range(len(values), 0, -1):
             value = values[number - 1]
             if " ".join(found[number].split()) != value:
@@ -117,6 +122,7 @@ def fill(engine: Engine, quotes: Sequence[Quote]) -> list[str]:
                     text = quote.fill(text, values[quote.key])
                 except ValueError as error:
                     left.append(str(error))
+        left += reworded((quote for quote in quotes if quote.document == name), {name: text})
         path.write_text(text, encoding="utf-8")
     write(engine.provenance.fingerprint, values)
     return left
@@ -139,6 +145,8 @@ def wrong(
 ) -> list[str]:
     """Say of every quote whose values differ from those measured what is wrong.
 
+    A sentence may be put in other words: then its values must be in the document somewhere.
+
     Args:
         quotes: all of them.
         texts: document -> its text.
@@ -146,15 +154,34 @@ def wrong(
     """
     found = []
     for quote in quotes:
+        text, measured = texts[quote.document], values.get(quote.key)
         try:
-            said = [" ".join(each.split()) for each in quote.find(texts[quote.document]).groups()]
+            place = quote.find(text)
         except ValueError as error:
             found.append(str(error))
             continue
-        measured = values.get(quote.key)
+        if place is None:
+            words = " ".join(text.split())
+            found += [
+                f"{quote.document} no longer says “{value}”, as measured for “{quote.says}”. "
+                "Run `python -m tools.derive quotes`."
+                for value in measured or ()
+                if value not in words
+            ]
+            continue
+        said = [" ".join(each.split()) for each in place.groups()]
         if measured is None or said != list(measured):
             found.append(
                 f"{quote.document} says {said} where {measured or 'nothing'} was measured, in "
                 f"“{quote.says}”. Run `python -m tools.derive quotes`."
             )
     return found
+
+
+def reworded(quotes: Iterable[Quote], texts: Mapping[str, str]) -> list[str]:
+    """Name every quote whose sentence was put in other words, so that it cannot be filled."""
+    return [
+        f"{quote.document} no longer has “{quote.says}”: change tools/observations.py as well."
+        for quote in quotes
+        if quote.find(texts[quote.document]) is None
+    ]

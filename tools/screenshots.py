@@ -2,6 +2,7 @@
 
 Every page is opened in Chromium as a visitor would find it, in the light theme, with its first
 example and the bundled model. The same site on the same machine gives the same files.
+`--only SLUG` makes the picture of one page.
 """
 
 import io
@@ -11,7 +12,7 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
-from app.catalog import FEATURES
+from app.catalog import FEATURES, feature
 from benchmarks.pages_browser import browser_path, rest, served
 
 PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
@@ -61,16 +62,23 @@ def _at_rest(page: Page) -> bytes:
     raise RuntimeError(f"{page.url} does not come to rest.")
 
 
-def main() -> None:
+def main(only: str = "") -> None:
     """Write one picture for each page of the menu.
 
+    Args:
+        only: the slug of one page, or "home"; "" for all.
+
     Raises:
+        InputError: there is no such page.
         RuntimeError: a picture is too large for a document.
     """
+    slugs = ["", *(row.slug for row in FEATURES)]
+    if only:
+        slugs = [""] if only == "home" else [feature(only).slug]
     PICTURES.mkdir(exist_ok=True)
     with served() as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=browser_path(), args=_FLAGS)
-        for slug in ["", *(row.slug for row in FEATURES)]:
+        for slug in slugs:
             context = browser.new_context(  # a new visitor each time
                 base_url=address,
                 viewport={"width": SIZE[0], "height": SIZE[1]},

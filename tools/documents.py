@@ -1,0 +1,71 @@
+"""The tables of the documents that are made from the catalog and the declarations.
+
+`python -m tools.derive api` writes them; a test compares each with its document.
+"""
+
+from pathlib import Path
+
+from app.catalog import FEATURES, Feature
+from app.declared import Declared, Parameter, all_declared, tabs
+from app.settings import ROOT, settings_table
+
+README, DOCS = ROOT / "README.md", ROOT / "docs"
+API, FEATURE_LIST, HOSTING = DOCS / "api.md", DOCS / "features.md", DOCS / "hosting.md"
+_API = "| endpoint and tool | what it does | needs |\n|---|---|---|"
+_PAGES = "| page | what it shows |\n|---|---|"
+_HOME = "| [Home](docs/guide.md#home) | One text in small results; each leads to its page. |"
+_CHECKED = "| page | tasks | tests |\n|---|---|---|"
+
+
+def tables() -> tuple[tuple[Path, str], ...]:
+    """Return every table with its document."""
+    return (
+        (API, api_table()),
+        (HOSTING, settings_table()),
+        (README, pages_table()),
+        (FEATURE_LIST, checked_table()),
+    )
+
+
+def api_table() -> str:
+    """Return the endpoints and tools in Markdown, one row per task."""
+    return "\n".join([_API, *map(_task, all_declared())])
+
+
+def pages_table() -> str:
+    """Return the pages in Markdown, each with its chapter of the guide."""
+    rows = (f"| [{row.title}](docs/guide.md#{anchor(row.title)}) | {row.see} |" for row in FEATURES)
+    return "\n".join([_PAGES, _HOME, *rows])
+
+
+def checked_table() -> str:
+    """Return the pages in Markdown, each with its tasks and the folder of its tests."""
+    return "\n".join([_CHECKED, *map(_checked, FEATURES)])
+
+
+def anchor(heading: str) -> str:
+    """Return the anchor of a heading, as GitHub and mkdocs make it.
+
+    >>> anchor("Why?"), anchor("Head atlas")
+    ('why', 'head-atlas')
+    """
+    plain = "".join(letter for letter in heading.lower() if letter.isalnum() or letter in "_- ")
+    return plain.replace(" ", "-")
+
+
+def _checked(row: Feature) -> str:
+    tasks = ", ".join(f"`{name}`" for name in (row.slug, *tabs(row.slug)))
+    return f"| {row.title} | {tasks} | `tests/app/features/{row.slug}` |"
+
+
+def _task(found: Declared) -> str:
+    needs = "; ".join(_value(each) for each in found.parameters if each.required) or "nothing"
+    cells = (f"`{found.feature.slug}`", found.about, needs)
+    return f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |"
+
+
+def _value(given: Parameter) -> str:
+    """Name a value that must be given, with the first clause of what is said about it."""
+    about = given.about.partition(";")[0].rstrip(".")
+    several = " (a list)" if given.kind is list else ""
+    return f"`{given.name}`{several}: {about}"

@@ -1,0 +1,246 @@
+"""Write the skeleton of a feature: `python -m tools.new_feature SLUG`, and say what one lacks.
+
+    python -m tools.new_feature odd_word --title "Odd word" --group inside
+    python -m tools.new_feature odd_word --check     writes nothing; says what is missing
+
+The skeleton works: it measures how long vectors are. Replace that by what your feature computes,
+file by file; its tests, and those of every interface, pass from the start. The texts are in
+`tools/skeleton`.
+"""
+
+import argparse
+import ast
+import keyword
+import re
+import sys
+import tomllib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.settings import ROOT
+from bert_core.errors import InputError
+
+_SKELETON = Path(__file__).with_name("skeleton")
+_CATALOG, _GUIDE, _CHANGES = "app/catalog.py", "docs/guide.md", "CHANGELOG.md"
+_ROW = re.compile(r"^    Feature\(\n.*?^    \),\n", re.M | re.S)
+_GROUPS = ("TEXT", "TASKS", "INSIDE", "LEARNING", "ABOUT")
+_EXAMPLES = 5  # at least
+_TABLES = ("README.md", "docs/api.md", "docs/features.md", "app/faces/terminal.json")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What the source of the catalog says of a feature.
+
+    Attributes:
+        source: the row as it is written.
+    """
+
+    source: str
+
+    def __getitem__(self, name: str) -> str:
+        """Return the value of an argument as it is written; "" if it is not given."""
+        found = re.search(rf'^        {name}="?(.*?)"?,$', self.source, re.M)
+        return found[1] if found else ""
+
+    @property
+    def has_examples(self) -> bool:
+        """Whether something is given on its page."""
+        return self["takes_text"] != "False" or self["trains"] == "True"
+
+
+def rows(root: Path = ROOT) -> dict[str, Row]:
+    """Read the catalog, without importing it."""
+    source = (root / _CATALOG).read_text(encoding="utf-8")
+    found = map(Row, _ROW.findall(source))
+    return {row["slug"]: row for row in found}
+
+
+def class_name(slug: str) -> str:
+    """Return the name of a feature's result class.
+
+    >>> class_name("odd_word")
+    'OddWordResult'
+    """
+    return "".join(part.title() for part in slug.split("_")) + "Result"
+
+
+def missing(slug: str, root: Path = ROOT) -> list[str]:
+    """Say in words what a feature lacks; [] if it has everything.
+
+    Args:
+        slug: of the feature.
+        root: of the checkout.
+    """
+    row = rows(root).get(slug)
+    if row is None:
+        return [f"{_CATALOG} has no row with slug={slug!r}."]
+    return [*_code(slug, row, root), *_documents(slug, row, root)]
+
+
+def _code(slug: str, row: Row, root: Path) -> Iterator[str]:
+    """Say what is missing of its files."""
+    folder = f"app/features/{slug}"
+    if not re.fullmatch(rf"pages/\d+_{slug}\.py", row["page"]):
+        yield f"{_CATALOG}: the page of {slug} is {row['page']!r}; expected pages/N_{slug}.py."
+    if not (root / row["page"]).is_file():
+        yield f"{row['page']} is not there: its page, `standard_page({slug!r})`."
+    parts = (
+        ("result", ast.ClassDef, class_name(slug), "the class of its result"),
+        ("task", ast.FunctionDef, slug, "the function that computes it"),
+        ("view", ast.FunctionDef, "screen", "what is shown"),
+    )
+    for file, kind, name, says in parts:
+        if not _defines(root / folder / f"{file}.py", kind, name):
+            yield f"{folder}/{file}.py has no {name}: {says}."
+    examples = root / folder / "examples.toml"
+    if row.has_examples:
+        yield from _examples(examples, f"{folder}/examples.toml")
+    elif examples.exists():
+        yield f"{folder}/examples.toml is there, but nothing is given on this page."
+    if not list((root / "tests/app/features" / slug).glob("test_*.py")):
+        yield f"tests/app/features/{slug} has no test_*.py: its numbers against arithmetic."
+
+
+def _examples(path: Path, name: str) -> Iterator[str]:
+    """Say what is missing of its examples."""
+    if not path.is_file():
+        yield f"{name} is not there: at least {_EXAMPLES} examples, because something is given."
+        return
+    found = tomllib.loads(path.read_text(encoding="utf-8")).get("example", [])
+    if len(found) < _EXAMPLES:
+        yield f"{name} has {len(found)} examples; expected at least {_EXAMPLES}."
+    yield from (
+        f"{name}: the example {each.get('label')!r} has no note on what to look for."
+        for each in found
+        if not each.get("note")
+    )
+
+
+def _documents(slug: str, row: Row, root: Path) -> Iterator[str]:
+    """Say what is missing of its documents."""
+    guide = (root / _GUIDE).read_text(encoding="utf-8")
+    if f"\n## {row['title']}\n" not in guide:
+        yield f"{_GUIDE} has no chapter “{row['title']}”."
+    if f"(pictures/{slug}.webp)" not in guide:
+        yield f"{_GUIDE} does not show pictures/{slug}.webp."
+    if not (root / f"docs/pictures/{slug}.webp").is_file():
+        command = f"python -m tools.derive pictures --only {slug}"
+        yield f"docs/pictures/{slug}.webp is not there. Run `{command}`."
+    for name in _TABLES:
+        said = (root / name).read_text(encoding="utf-8")
+        if slug not in said and row["title"] not in said:
+            yield f"{name} does not list {slug}. Run `python -m tools.derive api`."
+
+
+def _defines(path: Path, kind: type[ast.stmt], name: str) -> bool:
+    """Return whether a file defines or imports a name at its top."""
+    if not path.is_file():
+        return False
+    body = ast.parse(path.read_text(encoding="utf-8")).body
+    imported = (each.names for each in body if isinstance(each, ast.ImportFrom))
+    return any(isinstance(each, kind) and getattr(each, "name", "") == name for each in body) or (
+        any((each.asname or each.name) == name for names in imported for each in names)
+    )
+
+
+def write(slug: str, title: str, group: str, root: Path = ROOT) -> list[str]:
+    """Write the skeleton of a feature; return its files, from the root.
+
+    Args:
+        slug: its name in code, files and addresses.
+        title: its name on the screen.
+        group: the part of the menu, one of `GROUPS` of the catalog by the name of its constant.
+        root: of the checkout.
+
+    Raises:
+        InputError: there is such a feature, or the name cannot be one.
+    """
+    known = rows(root)
+    _check(slug, known)
+    number = 1 + max(int(re.findall(r"\d+", row["page"])[0]) for row in known.values())
+    words = {"SLUG": slug, "TITLE": title, "PAGE": f"pages/{number}_{slug}.py", "GROUP": group}
+    words["CLASSResult"] = class_name(slug)
+
+    def filled(name: str) -> str:
+        text = (_SKELETON / f"{name}.txt").read_text(encoding="utf-8")
+        return re.sub("|".join(words), lambda found: words[found[0]], text)
+
+    files = {f"app/features/{slug}/{name}": filled(name)
+             for name in ("result.py", "task.py", "view.py", "examples.toml")}  # fmt: skip
+    files[words["PAGE"]] = filled("page.py")
+    files[f"tests/app/features/{slug}/test_{slug}.py"] = filled("test_task.py")
+    old = {name: (root / name).read_text(encoding="utf-8") for name in (_CATALOG, _GUIDE, _CHANGES)}
+    files[_CATALOG], after = _with_row(old[_CATALOG], filled("catalog"), group)
+    files[_GUIDE] = _with_chapter(old[_GUIDE], filled("guide.md"), after)
+    told = f"- A page **{title}**: say here what visitors notice.\n"
+    files[_CHANGES] = old[_CHANGES].replace("### Added\n\n", f"### Added\n\n{told}", 1)
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text, encoding="utf-8")
+    return list(files)
+
+
+def _check(slug: str, known: dict[str, Row]) -> None:
+    """Refuse a name that cannot be a feature's.
+
+    Raises:
+        InputError: it cannot.
+    """
+    if not re.fullmatch(r"[a-z]+(_[a-z]+)*", slug) or keyword.iskeyword(slug) or slug == "home":
+        raise InputError(f"Found {slug!r}; expected lower-case words joined by _, as in odd_word.")
+    for other in known:
+        if f"{slug}_".startswith(f"{other}_") or f"{other}_".startswith(f"{slug}_"):
+            raise InputError(
+                f"{slug!r} is, or begins like, the feature {other!r}: names of that kind belong to "
+                "its tabs. Choose another."
+            )
+
+
+def _with_row(source: str, row: str, group: str) -> tuple[str, str]:
+    """Put a row at the end of its group.
+
+    Returns:
+        The source of the catalog, and the title of the row after it; "" if it is the last one.
+    """
+    found = list(_ROW.finditer(source))
+    last = max(n for n, each in enumerate(found) if f"        group={group},\n" in each[0])
+    after = Row(found[last + 1][0])["title"] if last + 1 < len(found) else ""
+    at = found[last].end()
+    return source[:at] + row + source[at:], after
+
+
+def _with_chapter(text: str, chapter: str, after: str) -> str:
+    """Put a chapter before another, or at the end."""
+    if not after:
+        return f"{text.rstrip()}\n\n{chapter.rstrip()}\n"
+    return text.replace(f"## {after}\n", f"{chapter}## {after}\n", 1)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; return the exit status."""
+    parser = argparse.ArgumentParser(
+        prog="python -m tools.new_feature",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("slug", help="its name in code, files and addresses, such as odd_word")
+    parser.add_argument("--title", help="its name on the screen; otherwise made from the slug")
+    parser.add_argument("--group", choices=[name.lower() for name in _GROUPS], default="inside")
+    parser.add_argument("--check", action="store_true", help="only say what is missing")
+    given = parser.parse_args(arguments)
+    title = given.title or given.slug.replace("_", " ").capitalize()
+    if not given.check:
+        try:
+            files = write(given.slug, title, given.group.upper())
+        except InputError as error:
+            parser.error(str(error))
+        sys.stdout.write("Written: " + "\n         ".join(files) + "\n")
+    left = missing(given.slug)
+    sys.stdout.write("".join(f"Missing: {each}\n" for each in left) or "Nothing is missing.\n")
+    return int(given.check and bool(left))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
