@@ -7,6 +7,7 @@ import os
 import shlex
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 import pytest
 import torch
 from xdist.remote import Producer
-from xdist.scheduler import LoadScopeScheduling
+from xdist.scheduler import LoadFileScheduling, LoadScopeScheduling
 
 from app.engine.models import Engine
 from app.faces.recorded.writing import record
@@ -211,28 +212,24 @@ def recorded_site(tiny_folder: Path, tmp_path_factory: pytest.TempPathFactory) -
 
 # -- several processes -----------------------------------------------------------------------------
 
-BROWSER = "tests/e2e"
-
-
-class ByFile(LoadScopeScheduling):
-    """Hands out whole files; the browser tests together, because they share a server."""
-
-    def _split_scope(self, nodeid: str) -> str:
-        path = nodeid.partition("::")[0]
-        return BROWSER if path.startswith(f"{BROWSER}/") else path
+BROWSER = "tests/e2e/"
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByFile:
-    """Divide the tests by file, in the order of `pytest_collection_modifyitems`."""
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling:
+    """Divide the tests by file (`--dist loadfile`), in the order of the next function.
+
+    Each process that gets browser tests has one server and one browser for all of them.
+    """
     config.option.loadscopereorder = False
-    return ByFile(config, log)
+    return LoadFileScheduling(config, log)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the browser tests: they are the largest part that cannot be divided."""
+    """Begin with the browser tests, whose files are the longest, and of those with the longest."""
     if "PYTEST_XDIST_WORKER" in os.environ:
-        items.sort(key=lambda item: not item.nodeid.startswith(f"{BROWSER}/"))
+        count = Counter(item.path for item in items)
+        items.sort(key=lambda item: (not item.nodeid.startswith(BROWSER), -count[item.path]))
 
 
 def pytest_configure() -> None:

@@ -1,22 +1,22 @@
-"""A feature that exists only in tests: what a new one needs to have every face."""
+"""A feature that exists only in tests: what a new one needs to have every interface."""
 
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import pandas as pd
 
 from app import catalog
 from app.catalog import Feature
-from app.declared import declared
+from app.declared import Declared, declared
 from app.engine.models import Engine
 from app.records.fields import Field
 from app.words.html import join, tag, visible
 from app.words.pictures import picture, svg
-from app.words.report import Report
+from app.words.screen import Screen
 from bert_core.errors import InputError
 
 VALUES = {
@@ -36,7 +36,14 @@ VALUES = {
     "piece": "cat",
     "against": "the dog sat on the mat\nthe cat sat on the [MASK]",
 }
-"""A value for every parameter that a feature needs."""
+"""Values for parameters that features need, in words of the tiny vocabulary."""
+
+
+def needed(found: Declared) -> dict[str, Any]:
+    """Return what a task needs; what is not named above is that of its first example."""
+    own = found.example_values(found.examples[0].values) if found.examples else {}
+    return {each.name: VALUES.get(each.name) or own[each.name]
+            for each in found.parameters if each.required}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +94,8 @@ def made_up(
     return MadeUpResult(tuple(reversed(words) if on else words), share)
 
 
-def report(result: MadeUpResult) -> Report:
-    """Write the result as it would appear on paper."""
+def screen(result: MadeUpResult, model: str = "") -> Screen:
+    """Say what is shown."""
     drawn = picture(
         "made-up",
         lambda width: svg(width, 10, tag("text", visible(result.words[0]))),
@@ -96,7 +103,7 @@ def report(result: MadeUpResult) -> Report:
         table=pd.DataFrame({"word": result.words}),
     )
     told = tag("p", visible(" ".join(result.words)))
-    return Report(f"The text has {len(result.words)} words.", (told, drawn), first=(join(),))
+    return Screen(f"The text has {len(result.words)} words.", (told, drawn), first=(join(),))
 
 
 @contextmanager
@@ -107,7 +114,7 @@ def registered() -> Iterator[str]:
     before = catalog.FEATURES
     modules = {name: ModuleType(f"{folder}.{name}") for name in ("task", "view")}
     modules["task"].made_up = made_up  # type: ignore[attr-defined]
-    modules["view"].report = report  # type: ignore[attr-defined]
+    modules["view"].screen = screen  # type: ignore[attr-defined]
     sys.modules[folder] = ModuleType(folder)
     sys.modules.update({each.__name__: each for each in modules.values()})
     catalog.FEATURES = (*before, row)

@@ -36,7 +36,7 @@ FILES = {
     "declared": "app/declared/tasks.py",
     "faces json": "app/faces/paper/json.py",
     "faces text": "app/faces/paper/text.py",
-    "faces answers": "app/faces/paper/answers.py",
+    "faces answers": "app/declared/answers.py",
     "fill_mask": "app/features/fill_mask/view.py",
     "head_habits": "app/features/attention/view_habits.py",
     "html": "app/words/html.py",
@@ -68,7 +68,6 @@ FILES = {
     "tokenizer_compare": "app/features/tokenizer/view_compare.py",
     "tokenizer_input": "app/features/tokenizer/view_input.py",
     "tokenizer_steps": "app/features/tokenizer/view_steps.py",
-    "tokenizer_vocabulary": "app/features/tokenizer/task_vocabulary.py",
     "verified": "app/features/model_card/view_verified.py",
     "components": "app/faces/streamlit/components.py",
     "controls": "app/faces/streamlit/controls.py",
@@ -79,10 +78,10 @@ FILES = {
     "fill_mask pair": "app/features/fill_mask/view_pair.py",
     "fill_mask surprise": "app/features/fill_mask/view_surprise.py",
     "fill_mask together": "app/features/fill_mask/view_together.py",
-    "fill_mask page": "pages/2_fill_mask.py",
     "gaps": "bert_core/reading/gaps.py",
     "pictures": "app/words/pictures.py",
     "curve drawings": "app/words/curves.py",
+    "panel": "app/words/panel.py",
     "matrix": "app/words/matrix.py",
     "pixels": "app/words/pixels.py",
     "input": "app/features/input/view.py",
@@ -113,6 +112,7 @@ FILES = {
     "hub": "bert_core/checkpoints/sources/hub.py",
     "hub_client": "bert_core/checkpoints/sources/hub_client.py",
     "transfer": "bert_core/checkpoints/sources/transfer.py",
+    "vectors": "app/engine/vectors.py",
 }
 TESTS = {
     "address": "tests/bert_core/checkpoints/test_address.py",
@@ -221,8 +221,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "the colours of the named word and of all others are exchanged",
         "pictures",
-        'class_="bx-svg-mark" if marked else "bx-svg-bar",',
-        'class_="bx-svg-bar" if marked else "bx-svg-mark",',
+        'return "bx-svg-mark" if marked and marked[number] else "bx-svg-bar"',
+        'return "bx-svg-bar" if marked and marked[number] else "bx-svg-mark"',
         "fill_mask::test_the_bar_of_the_named_word_and_no_other_is_marked",
     ),
     Mutant(
@@ -268,7 +268,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "faces json::test_an_object_has_its_fields_and_no_arrays",
     ),
     Mutant(
-        "arrays that nobody asked for go into JSON",
+        "arrays that were not asked for go into JSON",
         "faces json",
         '"ndarray" not in str(hints[each.name])',
         '"ndarrays" not in str(hints[each.name])',
@@ -277,8 +277,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "steps of a run are drawn evenly",
         "lab curves",
-        "return math.sqrt(step / last)",
-        "return step / last",
+        "(0, top), bend_x=math.sqrt)",
+        "(0, top))",
         "lab views::test_a_loss_is_drawn_where_the_axis_says",
     ),
     Mutant(
@@ -305,8 +305,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a word that has no room is left out",
         "lab inside",
-        'class_="bx-lab-word"))',
-        'class_="bx-lab-word")) if False else None',
+        'panel.dot(a, b, 2.5, class_="bx-lab-word")',
+        "pass",
         "lab views::test_every_word_is_drawn_once_inside_the_frame",
     ),
     Mutant(
@@ -397,8 +397,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "the band over the best span lacks its last word",
         "qa_charts",
-        "x(last - shown.start + 0.5)",
-        "x(last - shown.start - 0.5)",
+        "panel.span((first - 0.5, last + 0.5)",
+        "panel.span((first - 0.5, last - 0.5)",
         "qa views::test_the_band_covers_every_word_of_the_best_span",
     ),
     Mutant(
@@ -425,8 +425,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a window is drawn to read all that it sees",
         "qa_charts",
-        '(read.reads[number], "bx-qa-reads")',
-        '(read.windows[number], "bx-qa-reads")',
+        '(read.reads[number], "reads")',
+        '(read.windows[number], "reads")',
         "qa views::test_the_windows_are_drawn_to_scale_with_what_each_reads",
     ),
     Mutant(
@@ -437,7 +437,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "qa views::test_every_word_of_the_passage_carries_the_keys_of_its_pieces",
     ),
     Mutant(
-        "a span is said to be rejected at its beginning",
+        "a span counts as rejected at its beginning",
         "qa",
         "return each.place[1] if each.place else -1",
         "return each.place[0] if each.place else -1",
@@ -508,7 +508,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "colours and lines repeat together, so kinds look alike",
-        "ner",
+        "ner_text",
         "% len(COLOURS)",
         "% STROKES",
         "ner views::test_every_kind_of_thirty_has_a_look_of_its_own",
@@ -565,8 +565,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "how sure and how right are exchanged",
         "reliability",
-        "(at.x(max(_LEAST, each.stated)), at.y(each.right), each)",
-        "(at.x(max(_LEAST, each.right)), at.y(each.stated), each)",
+        "(max(_LEAST, each.stated), each.right)",
+        "(max(_LEAST, each.right), each.stated)",
         "many pairs::test_dots_are_where_their_numbers_say",
     ),
     Mutant(
@@ -628,36 +628,36 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a dot is beside the name of another occupation",
         "leanings",
-        "odds, y = lean.log_odds, (at + 0.5) * _ROW",
-        "odds, y = rows[-1 - at].log_odds, (at + 0.5) * _ROW",
+        "odds, y = lean.log_odds, at + 0.5",
+        "odds, y = rows[-1 - at].log_odds, at + 0.5",
         "model_card::test_every_occupation_has_its_own_row_and_both_ends_of_its_interval",
     ),
     Mutant(
         "the two ends of an occupation's interval are one",
         "leanings",
-        "H{x(odds.high)}",
-        "H{x(odds.low)}",
+        "(odds.low, odds.high), y",
+        "(odds.low, odds.low), y",
         "model_card::test_every_occupation_has_its_own_row_and_both_ends_of_its_interval",
     ),
     Mutant(
         "a figure's goal is marked where its floor is",
         "model_card",
-        "left + scale * figure.goal",
-        "left + scale * (figure.floor or 0)",
+        "panel.diamond(figure.goal",
+        "panel.diamond(figure.floor or 0",
         "model_card::test_every_figure_has_its_bar_its_interval_and_its_aims",
     ),
     Mutant(
         "a figure's bar ends at its interval",
         "model_card",
-        "{scale * figure.share:.2f}",
-        "{scale * figure.high:.2f}",
+        "(0, figure.share)",
+        "(0, figure.high)",
         "model_card::test_every_figure_has_its_bar_its_interval_and_its_aims",
     ),
     Mutant(
         "a learning curve is drawn upside down",
         "model card curves",
-        "-_HEIGHT / top]",
-        "_HEIGHT / top]",
+        "(0, end), (0, top))",
+        "(0, end), (top, 0))",
         "model_card::test_a_chart_is_drawn_again_with_every_point_and_its_numbers",
     ),
     Mutant(
@@ -712,9 +712,9 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "kernels: weights are laid out once and for all",
         "kernels",
-        "    result = _times(weight, x)\n",
+        "    result = torch.mm(weight, x.t())",
         "    weight = vars(bias).setdefault('_laid_out', weight.clone())\n"
-        "    result = _times(weight, x)\n",
+        "    result = torch.mm(weight, x.t())",
         "kernels::test_a_short_text_sees_every_change_of_the_weights",
     ),
     Mutant(
@@ -734,8 +734,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "the two ends of the interval of fine-tuning are one",
         "finetune",
-        "_up(result.low, 1), _up(result.high, 1)",
-        "_up(result.low, 1), _up(result.low, 1)",
+        "(result.low, result.high), stroke",
+        "(result.low, result.low), stroke",
         "finetune::test_the_curves_follow_the_numbers",
     ),
     Mutant(
@@ -775,9 +775,9 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "a piece is its own nearest neighbour",
-        "tokenizer_vocabulary",
-        "left_out = {id_, *engine.never_used(len(table))}",
-        "left_out = set(engine.never_used(len(table)))",
+        "vectors",
+        "left_out = sorted({own, *engine.never_used(len(rows))})",
+        "left_out = sorted(engine.never_used(len(rows)))",
         "tokenizer::test_neighbours_by_embedding_have_the_largest_cosines",
     ),
     Mutant(
@@ -881,16 +881,16 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "a click on a word picks the next one",
-        "fill_mask page",
-        "result.words[number])",
-        "result.words[number - 1])",
+        "fill_mask",
+        "mask_word(result.text, result.words[clicked])",
+        "mask_word(result.text, result.words[clicked - 1])",
         "fill_mask page::test_a_click_hides_the_word_at_that_place_only",
     ),
     Mutant(
         "a difference in favour of the first word points to the second",
         "fill_mask pair",
-        "first = row.difference > 0",
-        "first = row.difference < 0",
+        "(top, -top)",
+        "(-top, top)",
         "fill_mask tabs::test_differences_lie_left_and_right_of_the_line_on_one_scale",
     ),
     Mutant(
@@ -903,8 +903,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "bars of surprise hang from the line above",
         "fill_mask surprise",
-        "high = _TALL * piece.surprise / top",
-        "high = _TALL * (1 - piece.surprise / top)",
+        "(0, piece.surprise)",
+        "(top - piece.surprise, top)",
         "fill_mask tabs::test_each_piece_has_a_bar_as_tall_as_its_surprise",
     ),
     Mutant(
@@ -1395,8 +1395,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "bars of the query point down where it is positive",
         "attention cell",
-        'y=f"{middle - (high if value > 0 else 0):.2f}"',
-        'y=f"{middle - (high if value < 0 else 0):.2f}"',
+        "(0, value), class_=kind",
+        "(0, -value), class_=kind",
         "attention files::test_the_steps_of_a_cell_lead_to_its_number",
     ),
     Mutant(
@@ -1541,7 +1541,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "larger numbers are drawn lower",
-        "curve drawings",
+        "panel",
         "return bottom - (bottom - top) *",
         "return top + (bottom - top) *",
         "curves::test_points_are_in_proportion_to_the_numbers",
@@ -1612,15 +1612,15 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "the gauge shows the mean as the method",
         "why duel",
-        "cx=units(across(shown)), cy=13",
-        "cx=units(across(mean)), cy=13",
+        "panel.dot(shown",
+        "panel.dot(mean",
         "why::test_the_gauge_shows_the_verdict",
     ),
     Mutant(
         "curves run downwards",
-        "why duel",
-        "return self.bottom - (self.bottom - self.top)",
-        "return self.top + (self.bottom - self.top)",
+        "panel",
+        "return bottom - (bottom - top) *",
+        "return top + (bottom - top) *",
         "why::test_curves_are_drawn_through_their_numbers",
     ),
     Mutant(
@@ -1632,9 +1632,9 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "the second axis points down",
-        "senses",
-        "middle[1] - scale * (y - centre[1])",
-        "middle[1] + scale * (y - centre[1])",
+        "panel",
+        "return bottom - (bottom - top) *",
+        "return top + (bottom - top) *",
         "senses::test_distances_in_the_plane_are_in_proportion",
     ),
     Mutant(
@@ -1696,8 +1696,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "the best rank is at the bottom",
         "xray lens",
-        "return top + (bottom - top) * math.log10(rank) / lowest",
-        "return bottom - (bottom - top) * math.log10(rank) / lowest",
+        "(found.count, 1), bend_y",
+        "(1, found.count), bend_y",
         "xray::test_ranks_are_drawn_on_a_logarithmic_scale",
     ),
     Mutant(

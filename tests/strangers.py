@@ -1,6 +1,6 @@
 """Servers on the loopback and a client of plain bytes, for tests of what strangers may do.
 
-The server is either ours with small stand-ins for both faces, or the whole site.
+The server is either ours with small stand-ins for both interfaces, or the whole site.
 """
 
 import asyncio
@@ -98,6 +98,10 @@ async def fail(request: Request) -> Response:
     raise ValueError(request.query_params["text"])
 
 
+AWAKE = threading.Event()
+"""Ends the requests that last, of a server in this process."""
+
+
 async def talk(socket_: WebSocket) -> None:
     await socket_.accept(headers=[(b"x-host", socket_.headers["host"].encode())])
     await socket_.receive()
@@ -119,12 +123,16 @@ async def drip(request: Request) -> Response:
 
 
 async def sleep(request: Request) -> Response:
-    await asyncio.sleep(30)
+    """Answer when `AWAKE` is set, or half a minute later."""
+    for _ in range(600):
+        if AWAKE.is_set():
+            break
+        await asyncio.sleep(0.05)
     return PlainTextResponse("late")
 
 
 def face() -> Starlette:
-    """Return a small application in place of a face."""
+    """Return a small application in place of an interface."""
     routes = [
         Route("/", page),
         Route("/echo", echo, methods=["GET", "POST"]),

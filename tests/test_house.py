@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 
 from app.catalog import FEATURES
+from bert_core.errors import InputError
+from tools.new_feature import missing, rows, write
 
 ROOT = Path(__file__).resolve().parent.parent
 SKIPPED = {"build", "dist", "runs", "node_modules", "__pycache__", ".git"}  # .git may be a file
@@ -51,22 +53,23 @@ PRODUCT = {name: text for name, text in SOURCES.items() if not name.startswith("
 
 
 def import_table(page: str) -> dict[str, list[str]]:
-    """Return what each room may import, from the table headed `room`."""
-    rows = re.findall(r"^\| `([^`]+)` \|[^|]*\| (.*) \|$", page.partition("| room |")[2], re.M)
-    return {room: re.findall(r"`([^`]+)`", allowed) for room, allowed in rows}
+    """Return what each package may import, from the table whose last column says so."""
+    table = page.partition("| may import |")[2]
+    found = re.findall(r"^\| `([^`]+)` \|[^|]*\| (.*) \|$", table, re.M)
+    return {package: re.findall(r"`([^`]+)`", allowed) for package, allowed in found}
 
 
-def is_in(room: str, place: str) -> bool:
-    """Return whether a place is in a room.
+def is_in(package: str, place: str) -> bool:
+    """Return whether a place is in a package.
 
     `app/words` contains `app/words/html` and `app/words_html`, not `app/wordss`.
     """
-    return _slug_in(room, place) is not None
+    return _slug_in(package, place) is not None
 
 
-def _slug_in(room: str, place: str) -> str | None:
-    """Return what `<slug>` in a room's name is in a given place; "" if there is no slug."""
-    pattern = re.escape(room).replace("<slug>", r"(?P<slug>[a-z_]+)") + r"(?![A-Za-z0-9])"
+def _slug_in(package: str, place: str) -> str | None:
+    """Return what `<slug>` in a package's name is in a given place; "" if there is no slug."""
+    pattern = re.escape(package).replace("<slug>", r"(?P<slug>[a-z_]+)") + r"(?![A-Za-z0-9])"
     found = re.match(pattern, place)
     return None if found is None else found.groupdict().get("slug", "")
 
@@ -83,17 +86,17 @@ def imports(source: str) -> Iterator[tuple[str, ...]]:
 
 def forbidden_imports(name: str, source: str, table: dict[str, list[str]]) -> list[str]:
     place = name if name in table else name.removesuffix(".py")
-    rooms = [room for room in table if is_in(room, place)]
-    if not rooms:
-        return [f"{name} is in no room of ARCHITECTURE.md"]
-    room = max(rooms, key=len)
-    slug = _slug_in(room, place) or "<slug>"
-    allowed = [each.replace("<slug>", slug) for each in table[room]]
+    packages = [package for package in table if is_in(package, place)]
+    if not packages:
+        return [f"{name} is in no package of ARCHITECTURE.md"]
+    package = max(packages, key=len)
+    slug = _slug_in(package, place) or "<slug>"
+    allowed = [each.replace("<slug>", slug) for each in table[package]]
     return [
         f"{name} imports {meanings[0]}"
         for meanings in imports(source)
         if meanings[-1].split("/")[0] not in sys.stdlib_module_names
-        and not any(is_in(room, meaning) for room in allowed for meaning in meanings)
+        and not any(is_in(package, meaning) for package in allowed for meaning in meanings)
     ]
 
 
@@ -120,13 +123,13 @@ def unconditional_skips(name: str, source: str) -> list[str]:
 
 
 def strays(name: str, source: str) -> list[str]:
-    """Return calls reserved for one room that are used in another part of the site."""
+    """Return calls reserved for one package that are used in another part of the site."""
     words = {n.attr for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Attribute)}
     site = name.startswith(("app", "pages"))
     return [
-        f"{name} uses {word}; only {room} may"
-        for word, room in CONFINED.items()
-        if site and word in words and not is_in(room, name)
+        f"{name} uses {word}; only {package} may"
+        for word, package in CONFINED.items()
+        if site and word in words and not is_in(package, name)
     ]
 
 
@@ -146,10 +149,6 @@ def slugs_in(names: Iterable[str], folder: str) -> set[str]:
     """Return the slugs of the pages in a folder (file names may be numbered)."""
     found = (re.fullmatch(re.escape(folder) + r"/(?:\d+_)?([a-z]\w*)\.\w+", n) for n in names)
     return {match[1] for match in found if match}
-
-
-def defines(source: str, kind: type[ast.stmt], name: str) -> bool:
-    return any(isinstance(n, kind) and n.name == name for n in ast.parse(source).body)  # type: ignore[attr-defined]
 
 
 def third_party(folders: tuple[str, ...]) -> set[str]:
@@ -233,21 +232,47 @@ def test_what_belongs_to_one_room_stays_there(name: str) -> None:
     assert strays(name, PRODUCT[name]) == []
 
 
-def test_one_slug_is_one_page_one_task_and_where_texts_are_written_one_set_of_examples() -> None:
-    slugs = {feature.slug for feature in FEATURES}
-    assert len(slugs) == len(FEATURES)
-    assert slugs_in(SOURCES, "pages") - {"home"} == slugs
-    assert feature_folders(SOURCES, "task.py") == slugs
-    written = {feature.slug for feature in FEATURES if feature.has_examples}
-    assert feature_folders([name_of(p) for p in files("*.toml")], "examples.toml") == written
-    assert all(name_of(ROOT / feature.page) in SOURCES for feature in FEATURES)
+SLUGS = sorted(
+    {feature.slug for feature in FEATURES}
+    | slugs_in(SOURCES, "pages") - {"home"}
+    | feature_folders(SOURCES, "task.py")
+)
+"""Every feature that any place knows."""
 
 
-@pytest.mark.parametrize("slug", [feature.slug for feature in FEATURES])
-def test_a_slug_names_its_task_function_and_its_result_class(slug: str) -> None:
-    result = "".join(part.title() for part in slug.split("_")) + "Result"
-    assert defines(SOURCES[f"app/features/{slug}/task.py"], ast.FunctionDef, slug)
-    assert defines(SOURCES[f"app/features/{slug}/result.py"], ast.ClassDef, result)
+@pytest.mark.parametrize("slug", SLUGS)
+def test_a_feature_has_everything_that_belongs_to_it(slug: str) -> None:
+    assert missing(slug) == []
+    assert [feature.slug for feature in FEATURES].count(slug) == 1
+
+
+def test_the_check_of_features_names_every_place(tmp_path: Path) -> None:
+    for name in ("app/catalog.py", "docs/guide.md", "CHANGELOG.md", "README.md", "docs/api.md",
+                 "docs/features.md", "app/faces/terminal.json"):  # fmt: skip
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes((ROOT / name).read_bytes())
+    files = write("odd_word", "Odd word", "INSIDE", tmp_path)
+    assert len(files) == 9 and sum(map(len, map(Path.read_bytes, map(tmp_path.joinpath, files))))
+    derived = missing("odd_word", tmp_path)  # what a command writes
+    assert len(derived) == 5 and all("Run `python -m tools.derive" in each for each in derived)
+    guide = (tmp_path / "docs/guide.md").read_text(encoding="utf-8")
+    order = [row["title"] for row in rows(tmp_path).values()]
+    assert re.findall(r"^## (.*)$", guide, re.M) == ["Home", *order]
+    for name in files[:6]:
+        (tmp_path / name).rename(tmp_path / "aside")
+        (said,) = set(missing("odd_word", tmp_path)) - set(derived)
+        assert name in said or Path(name).parent.as_posix() in said
+        (tmp_path / "aside").rename(tmp_path / name)
+    (tmp_path / "app/catalog.py").write_bytes((ROOT / "app/catalog.py").read_bytes())
+    assert missing("odd_word", tmp_path) == ["app/catalog.py has no row with slug='odd_word'."]
+
+
+@pytest.mark.parametrize("slug", ["qa", "fill_mask_more", "home", "class", "Odd", "odd-word", ""])
+def test_a_name_that_cannot_be_a_feature_is_refused(slug: str, tmp_path: Path) -> None:
+    (tmp_path / "app").mkdir()
+    (tmp_path / "app/catalog.py").write_bytes((ROOT / "app/catalog.py").read_bytes())
+    with pytest.raises(InputError, match=r"Found|is, or begins like"):
+        write(slug, "Title", "INSIDE", tmp_path)
 
 
 def test_no_test_is_skipped_unconditionally() -> None:
@@ -319,8 +344,7 @@ def test_the_slug_checks_see_what_they_should() -> None:
         "pages/_x.py",
     ]
     assert slugs_in(names, "pages") == {"qa", "home"}
-    assert defines("def qa(): ...", ast.FunctionDef, "qa")
-    assert not defines("class qa: ...", ast.FunctionDef, "qa")
+    assert feature_folders(names, "task.py") == {"qa"}
 
 
 def test_the_stray_check_sees_what_it_should() -> None:

@@ -1,4 +1,4 @@
-"""Values that no face for programs takes, and a part of what it says of each."""
+"""Values that no interface for programs takes, and a part of what it says of each."""
 
 WRONG = [
     ("fill_mask", {"text": ""}, "The text is empty."),

@@ -16,6 +16,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from app.settings import BUNDLED_MODEL
@@ -39,7 +40,10 @@ START_SECONDS = 120
 # What Gradio's client writes when its page is left while it waits for an answer
 WHEN_LEFT = ("AbortError: signal is aborted", "Unexpected error Connection errored out.")
 PATIENCE_MS = 30_000  # long enough for a slow machine
+LOADING_MS = 1_000 * START_SECONDS  # Gradio is imported by the first of its pages
 expect.set_options(timeout=PATIENCE_MS)
+Kept = dict[tuple[int, str], BrowserContext]
+"""Contexts by the number of their visit in a test, and their options."""
 
 
 @dataclass
@@ -104,7 +108,7 @@ def wait_until_up(address: str, server: "subprocess.Popen[bytes]", log: Path) ->
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline and server.poll() is None:
         try:
-            with urllib.request.urlopen(f"{address}/_stcore/health", timeout=5) as answer:
+            with urllib.request.urlopen(f"{address}/healthz", timeout=30) as answer:
                 if answer.status == 200:
                     return
         except (urllib.error.URLError, OSError):
@@ -180,14 +184,18 @@ def site(
 
 @pytest.fixture
 def unvisited(tmp_path: Path, shelf: Path, hub: Loopback, downloads: Path) -> Iterator[Site]:
-    """A site that nobody has visited yet."""
+    """A site without visitors so far."""
     with serving(shelf, hub, downloads, tmp_path / "server.log") as running:
         yield running
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Start the system's Chromium or Chrome, without a window."""
+    """Start the system's Chromium or Chrome, without a window.
+
+    It ends with the file of tests: while it runs, this thread has an event loop, and `asyncio.run`
+    refuses, also in the tests of another file.
+    """
     path = next((found for name in BROWSERS if (found := shutil.which(name))), None)
     if path is None:
         pytest.skip(f"no browser is installed (looked for {', '.join(BROWSERS)})")
@@ -197,39 +205,72 @@ def browser() -> Iterator[Browser]:
         running.close()
 
 
+@pytest.fixture(scope="module")
+def kept(browser: Browser) -> Iterator[Kept]:
+    """The visitors' browser contexts, kept from test to test with the scripts they have read."""
+    contexts: Kept = {}
+    yield contexts
+    for context in contexts.values():
+        context.close()
+
+
 @pytest.fixture
-def visit(browser: Browser, site: Site) -> Iterator[Callable[..., Page]]:
+def visit(browser: Browser, site: Site, kept: Kept) -> Iterator[Callable[..., Page]]:
     """Open pages of the site, then check for outside requests and error messages.
 
     The returned function takes a path and the options of a browser context (viewport, colour
-    scheme, …).
+    scheme, …). Every call in a test is a visitor of its own, whom the site has not seen before.
     """
-    with watched(browser, site) as opened:
+    with watched(browser, site, kept) as opened:
         yield opened
 
 
 @contextmanager
-def watched(browser: Browser, site: Site) -> Iterator[Callable[..., Page]]:
+def watched(
+    browser: Browser, site: Site, kept: Kept | None = None
+) -> Iterator[Callable[..., Page]]:
     """Do what `visit` does, on any site."""
     record = Record()
-    contexts: list[BrowserContext] = []
+    contexts: Kept = {}
+    pages: list[Page] = []
 
     def opened(path: str = "", **options: Any) -> Page:
-        options.setdefault("viewport", {"width": 1280, "height": 900})
-        contexts.append(browser.new_context(base_url=site.address, locale="en-GB", **options))
-        contexts[-1].set_default_timeout(PATIENCE_MS)
-        page = contexts[-1].new_page()
+        size = options.pop("viewport", {"width": 1280, "height": 900})
+        look = {
+            name: options.pop(name) for name in ("color_scheme", "reduced_motion") & options.keys()
+        }
+        visitor = (len(pages), repr(sorted(options.items())))
+        place = contexts if kept is None else kept
+        if visitor not in place:
+            place[visitor] = browser.new_context(
+                base_url=site.address, locale="en-GB", viewport=size, **options
+            )
+            place[visitor].set_default_timeout(PATIENCE_MS)
+            place[visitor].set_default_navigation_timeout(LOADING_MS)
+        page = place[visitor].new_page()
+        pages.append(page)
+        forget(page, site.address)
+        page.set_viewport_size(size)
+        page.emulate_media(**look)
         record.watch(page)
         page.goto(f"/{path}")
         return page
 
     yield opened
-    for context in contexts:
-        context.close()
+    for closing in (*pages, *contexts.values()):
+        closing.close()
     assert record.requests, "the page asked for nothing, so nothing was watched"
     assert record.outside(site.address) == []
     assert record.complaints == []
     assert site.fetches() == 0
+
+
+def forget(page: Page, address: str) -> None:
+    """Take from a context what the site has left in it; what it has read stays in its cache."""
+    page.context.new_cdp_session(page).send(
+        "Storage.clearDataForOrigin",
+        {"origin": address, "storageTypes": "cookies,local_storage,indexeddb,service_workers"},
+    )
 
 
 def wait_until(page: Page, function: str, value: object = None) -> None:
@@ -242,3 +283,32 @@ def wait_until(page: Page, function: str, value: object = None) -> None:
             return
         page.wait_for_timeout(100)
     raise AssertionError(f"still waiting for {function}")
+
+
+def steady(page: Page, function: str) -> Any:
+    """Wait until what a function of the page returns has stayed the same; return it."""
+    last, same = None, 0
+    for _ in range(PATIENCE_MS // 100):
+        found = page.evaluate(function)
+        last, same = found, same + 1 if found == last else 0
+        if same == 5:
+            return found
+        page.wait_for_timeout(100)
+    raise AssertionError(f"still changing: {function}")
+
+
+STILL = """() => document.getAnimations().every((each) =>
+        each.playState !== "running" || each.effect.getComputedTiming().endTime === Infinity)
+    && [...document.querySelectorAll(".bx-headline, .bx-result")].every((at) => {
+        for (; at; at = at.parentElement) if (getComputedStyle(at).opacity !== "1") return false;
+        return true;
+    })"""
+
+
+def faults(page: Page) -> list[str]:
+    """Return what axe-core finds, of any impact, on a page that has ceased to move and to fade."""
+    wait_until(page, STILL)
+    return [
+        f"{each['id']}: {each['help']} {[node['target'] for node in each['nodes']][:3]}"
+        for each in Axe().run(page).response["violations"]
+    ]

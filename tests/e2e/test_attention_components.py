@@ -15,6 +15,7 @@ from playwright.sync_api import Browser, Page, expect
 from app.catalog import examples
 from app.engine.models import open_engine
 from app.features.attention.task import attention
+from tests.e2e.conftest import steady
 from tests.e2e.test_journey import settled
 
 pytestmark = pytest.mark.e2e
@@ -82,7 +83,8 @@ def test_the_large_picture_is_whole_on_the_first_screen(
         page = visit(f"attention{view}", viewport={"width": size[0], "height": size[1]})
         foot = page.locator(".legend").first if not view else page.locator(".lines")
         expect(foot).to_be_visible()
-        page.wait_for_timeout(500)
+        settled(page, "attention")
+        steady(page, "() => document.documentElement.querySelector('.stMain').scrollHeight")
         box = foot.bounding_box()
         assert box is not None and box["y"] + box["height"] <= size[1]
 
@@ -105,7 +107,7 @@ def test_the_presenters_link_opens_the_whole_picture_with_its_numbers(
     page.add_init_script(WRITTEN)
     page.goto("/attention?present=true&layer=2&head=9")
     settled(page, "attention")
-    page.wait_for_timeout(700)
+    steady(page, "() => window.written.length")
     foot = page.locator(".legend").first.bounding_box()
     assert foot is not None and foot["y"] + foot["height"] <= size[1]
     tokens = open_engine().tokenizer.encode(str(examples("attention")[0].values["text"])).tokens

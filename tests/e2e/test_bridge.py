@@ -339,7 +339,7 @@ def test_pictures_folds_and_buttons_have_names(opened: Opened) -> None:
 def test_a_saved_page_asks_for_nothing_and_runs_nothing_of_a_visitor(opened: Opened) -> None:
     hostile = "[MASK] <img src=http://a.example/x onerror=alert(1)><script>alert(2)</script>"
     result = fill_mask(open_engine(), hostile, top_k=3)
-    page, record = opened(saved(*view.report(result).drawn()))
+    page, record = opened(saved(*view.screen(result).report().drawn()))
     dialogs: list[str] = []
     page.on("dialog", lambda dialog: dialogs.append(dialog.message))
     expect(page.locator(".bx-picture").first).to_be_visible()

@@ -10,8 +10,9 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from app.engine.models.curated import CURATED
-from tests.e2e.test_journey import PHONE, SIDEWAYS, faults, go, settled, tabbed
+from tests.e2e.test_journey import PHONE, SIDEWAYS, go, settled, tabbed
 from tests.e2e.test_journey import model as chosen
+from tests.e2e.test_stage import faults_in
 from tests.loopback import Fault, Loopback, Repository
 
 pytestmark = pytest.mark.e2e
@@ -205,16 +206,16 @@ def test_dialog_and_strip_suit_phones_keyboards_and_screen_readers(
     hub.faults[weights_at(model)] = Fault(drip=0.1)
     dialog = look_up(page, name)
     expect(dialog.get_by_role("list", name="What would be downloaded")).to_be_visible()
-    assert faults(page, scheme) == []
+    assert faults_in(page, scheme) == []
     assert max(page.evaluate(SIDEWAYS)) <= 0
     dialog.get_by_role("button", name=re.compile("^Download")).press("Enter")
     expect(page.get_by_role("progressbar")).to_be_visible()
-    assert faults(page, scheme) == []
+    assert faults_in(page, scheme) == []
     assert max(page.evaluate(SIDEWAYS)) <= 0
     assert tabbed(page, "Cancel")[-1] == "Cancel"
     page.keyboard.press("Enter")
     expect(page.get_by_text("was cancelled")).to_be_visible()
-    assert faults(page, scheme) == []
+    assert faults_in(page, scheme) == []
 
 
 def test_the_hub_is_asked_without_the_token_of_this_machine(

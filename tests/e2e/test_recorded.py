@@ -12,14 +12,13 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 from app.catalog import FEATURES
 from app.faces.paper.page import style
 from app.words.blocks import fold
 from app.words.html import document, tag
-from tests.e2e.conftest import PATIENCE_MS, Record
+from tests.e2e.conftest import PATIENCE_MS, Record, faults
 from tests.e2e.test_stage import cut_off
 
 pytestmark = pytest.mark.e2e
@@ -146,19 +145,11 @@ def test_no_recorded_page_has_an_accessibility_fault_or_scrolls_sideways(
     for path in firsts:
         page.goto(f"{host}/{path.relative_to(recorded_site).as_posix()}")
         found[path.parent.name] = faults(page)
+        assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
         expect(page.locator("header [aria-current]")).to_be_in_viewport(ratio=0.9)
         if size == DESK and path.parent.name != "model_card":  # the tiny model has no figures
             found[path.parent.name] += cut_off(page, path.parent.name)
     assert {name: each for name, each in found.items() if each} == {}
-
-
-def faults(page: Page) -> list[str]:
-    """Return what axe-core finds, and by how much the page is too wide."""
-    wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
-    return ([f"{wide} pixels too wide"] if wide > 0 else []) + [
-        f"{each['id']}: {each['help']} {[node['target'] for node in each['nodes']][:3]}"
-        for each in Axe().run(page).response["violations"]
-    ]
 
 
 def test_a_fold_is_unfolded_on_paper(opened: Visit, tmp_path: Path) -> None:

@@ -1,48 +1,47 @@
-"""Measure every page on the screen: where the answer is, how wide, how large, how many words.
+"""Open every page with its first example at a desk and on a phone, measure it, and use it.
 
-Three sizes (a laptop, a projector, a phone), light and dark, on opening a page with its first
-example.
+Where the answer is, how wide, how large the letters, how many words, how many stops of the Tab
+key, what axe-core finds; then what only a visitor of that page does (`STEPS`), and what an endless
+word pushes off the screen.
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from app.catalog import FEATURES, feature
-from tests.e2e.test_journey import TITLES, settled
+from tests.e2e.conftest import faults, wait_until
+from tests.e2e.test_journey import (
+    SIDEWAYS,
+    STEPS,
+    TITLES,
+    main,
+    settled,
+    tabbed,
+    use_examples,
+)
 
 pytestmark = pytest.mark.e2e
 
 Visit = Callable[..., Page]
-Opened = Callable[[dict[str, int]], Iterator[tuple[str, Page]]]
 LAPTOP = {"width": 1280, "height": 720}
 PROJECTOR = {"width": 1920, "height": 1080}
-PHONE = {"width": 390, "height": 844}
+PHONE, SMALL = {"width": 390, "height": 844}, {"width": 360, "height": 740}
 
 MAIN = {
+    **{row.slug: ".bx-picture .bx-drawing" for row in FEATURES},
     "": ".bx-doors",
     "tokenizer": ".bx-text",
-    "fill_mask": ".bx-picture .bx-drawing",
-    "next_sentence": ".bx-picture .bx-drawing",
     "qa": ".bx-qa-outcome",
     "ner": ".bx-drawing",
-    "classification": ".bx-picture .bx-drawing",
-    "multiple_choice": ".bx-picture .bx-drawing",
     "attention": ".scroll canvas",
-    "input": ".bx-picture .bx-drawing",
-    "senses": ".bx-picture .bx-drawing",
-    "xray": ".bx-picture .bx-drawing",
-    "variants": ".bx-picture .bx-drawing",
-    "lab": ".bx-picture .bx-drawing",
-    "atlas": ".bx-picture .bx-drawing",
-    "why": ".bx-picture .bx-drawing",
-    "model_card": ".bx-picture .bx-drawing",
 }
-"""The main picture of each page; a page that shows something else first is not listed."""
+"""The main picture of each page: its first one, if nothing else is named."""
 
 ON_PAPER = {**MAIN, "attention": ".bx-drawing", "qa": ".bx-qa-passage"}
-"""The same in a report, where a page has something else: on the other face, and recorded."""
+"""The same in a report, where a page has something else: on the other interface, and recorded."""
 
 FIRST = dict.fromkeys(("next_sentence", "classification", "multiple_choice", "why"), ".bx-answer")
 FIRST["senses"] = ".bx-se-headline"
@@ -83,21 +82,6 @@ WORDS = """() => {
 }"""
 
 
-@pytest.fixture(params=["light", pytest.param("dark", marks=pytest.mark.slow)])
-def opened(visit: Visit, request: pytest.FixtureRequest) -> Opened:
-    """Open every page in turn at a size."""
-
-    def pages(size: dict[str, int]) -> Iterator[tuple[str, Page]]:
-        page = visit(viewport=size, color_scheme=request.param)
-        for slug in TITLES:
-            page.goto(f"/{slug}")
-            settled(page, slug)
-            expect(page.locator(MAIN[slug]).first).to_be_visible()
-            yield slug, page
-
-    return pages
-
-
 def box(page: Page, slug: str, places: Mapping[str, str] = MAIN) -> dict[str, float]:
     found = page.locator(places[slug]).first.bounding_box()
     assert found is not None
@@ -112,42 +96,104 @@ def cut_off(page: Page, slug: str) -> list[str]:
     return [f"the main picture ends at {end}"] if end > page.viewport_size["height"] else []
 
 
-def test_every_page_has_a_main_picture() -> None:
-    assert set(MAIN) == {"", *(row.slug for row in FEATURES)}
+WITHOUT_TEXT = {"lab": "Start", "model_card": "Verify this model"}
+"""What a visitor wants first on a page without a box."""
 
 
-def test_a_laptop_shows_the_answer_in_the_first_screen_and_few_words(opened: Opened) -> None:
-    late: dict[str, object] = {}
-    wordy: dict[str, int] = {}
-    for slug, page in opened(LAPTOP):
-        found = box(page, slug)
-        end = found["y"] + found["height"]
-        if found["y"] > 330 or end > LAPTOP["height"]:
-            late[slug] = (found["y"], end)
-        words = page.evaluate(WORDS)
-        if words > (220 if slug == "" or feature(slug).has_examples else 400):
-            wordy[slug] = words
-    assert late == {}
-    assert wordy == {}
+def test_every_page_is_listed_here() -> None:
+    assert set(MAIN) == set(TITLES)
 
 
-def test_a_phone_shows_the_answer_without_scrolling(
-    opened: Opened,
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("slug", TITLES)
+def test_a_page_suits_a_desk_and_a_projector_and_is_used(
+    visit: Visit, slug: str, scheme: str
 ) -> None:
-    late = {slug: box(page, slug, {**MAIN, **FIRST})["y"] for slug, page in opened(PHONE)}
-    assert {slug: top for slug, top in late.items() if top > 640} == {}
+    page = visit(slug, viewport=LAPTOP, color_scheme=scheme, reduced_motion="reduce")
+    drawn(page, slug)
+    if slug:
+        assert page.title().startswith(feature(slug).title)
+        assert feature(slug).beware in main(page)
+    assert [*in_the_first_screen(page, slug), *far_by_keyboard(page, slug)] == []
+    assert faults_in(page, scheme) == []
+    page.set_viewport_size(PROJECTOR)
+    settled(page, slug)
+    assert [*in_the_last_row(page)] == []
+    if scheme == "light" and slug:
+        page.set_viewport_size(LAPTOP)
+        STEPS.get(slug, use_examples)(page)
+        settled(page, slug)
 
 
-def test_a_projector_is_used_and_read_from_the_last_row(
-    opened: Opened,
-) -> None:
-    narrow, small = {}, {}
-    for slug, page in opened(PROJECTOR):
-        inside = page.locator(".st-key-bx-stage, .st-key-bx-whole, .bx-doors").first.bounding_box()
-        assert inside is not None
-        if inside["width"] < 0.85 * PROJECTOR["width"]:
-            narrow[slug] = inside["width"]
-        if found := page.evaluate(LETTERS):
-            small[slug] = found
-    assert narrow == {}
-    assert small == {}
+@pytest.mark.parametrize("scheme", ["dark", pytest.param("light", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("slug", TITLES)
+def test_a_page_suits_a_phone_and_an_endless_word(visit: Visit, slug: str, scheme: str) -> None:
+    page = visit(
+        slug, viewport=PHONE, color_scheme=scheme, reduced_motion="reduce",
+        has_touch=True, is_mobile=True,
+    )  # fmt: skip
+    drawn(page, slug)
+    top = box(page, slug, {**MAIN, **FIRST})["y"]
+    assert top <= 640, "the answer is below the screen"
+    page.set_viewport_size(SMALL)
+    settled(page, slug)
+    assert max(page.evaluate(SIDEWAYS)) <= 0
+    assert faults_in(page, scheme) == []
+    if slug == "" or feature(slug).takes_text:
+        for each in page.locator("textarea:visible").all():
+            before = page.url
+            each.fill("a" * 3000)
+            each.press("Control+Enter")
+            wait_until(page, "before => location.href !== before", before)
+            settled(page, slug)
+        assert max(page.evaluate(SIDEWAYS)) <= 0
+        page.set_viewport_size(LAPTOP)
+        settled(page, slug)
+        assert max(page.evaluate(SIDEWAYS)) <= 0
+
+
+def drawn(page: Page, slug: str) -> None:
+    """Wait until a page has shown its answer."""
+    settled(page, slug)
+    expect(page.locator(MAIN[slug]).first).to_be_visible()
+
+
+def in_the_first_screen(page: Page, slug: str) -> Iterator[str]:
+    """Say if the answer is too low, and if there is too much to read."""
+    found = box(page, slug)
+    end = found["y"] + found["height"]
+    if found["y"] > 330 or end > LAPTOP["height"]:
+        yield f"the main picture begins at {found['y']} and ends at {end}"
+    words = page.evaluate(WORDS)
+    if words > (220 if slug == "" or feature(slug).has_examples else 400):
+        yield f"{words} words can be seen"
+
+
+def far_by_keyboard(page: Page, slug: str) -> Iterator[str]:
+    """Say if the first box is more than eight stops of the Tab key from the skip link."""
+    if tabbed(page, "Skip to main content") != ["Skip to main content"]:
+        yield "the skip link is not the first stop"
+    page.keyboard.press("Enter")
+    boxes = page.locator("textarea, input[type=text]")
+    goal = boxes.first.get_attribute("aria-label") if boxes.count() else WITHOUT_TEXT[slug]
+    stops = tabbed(page, str(goal))
+    if stops[-1] != goal or len(stops) > 8:
+        yield f"stops on the way: {stops}"
+
+
+def in_the_last_row(page: Page) -> Iterator[str]:
+    """Say if a projector is not used, or shows letters that cannot be read from the last row."""
+    inside = page.locator(".st-key-bx-stage, .st-key-bx-whole, .bx-doors").first.bounding_box()
+    assert inside is not None
+    if inside["width"] < 0.85 * PROJECTOR["width"]:
+        yield f"only {inside['width']} pixels are used"
+    if small := page.evaluate(LETTERS):
+        yield f"small letters: {small}"
+
+
+def faults_in(page: Page, scheme: str) -> list[str]:
+    """Return what axe-core finds, after checking the page's scheme."""
+    background = page.evaluate("getComputedStyle(document.querySelector('.stApp')).backgroundColor")
+    brightness = sum(int(part) for part in re.findall(r"\d+", background)[:3]) / (3 * 255)
+    assert (brightness < 0.3) == (scheme == "dark")
+    return faults(page)

@@ -355,15 +355,6 @@ def tabbed(page: Page, goal: str, limit: int = 40) -> list[str]:
     return passed
 
 
-def test_from_the_skip_link_the_text_box_is_at_most_eight_stops_away(visit: Visit) -> None:
-    page = visit("fill_mask", viewport=DESK)
-    settled(page)
-    assert "Skip to main content" in tabbed(page, "Skip")[-1]
-    page.keyboard.press("Enter")
-    stops = tabbed(page, "TEXTAREA")
-    assert stops[-1].startswith("TEXTAREA") and len(stops) <= 8, stops
-
-
 # -- errors ----------------------------------------------------------------------------------------
 
 

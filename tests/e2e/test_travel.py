@@ -1,4 +1,4 @@
-"""A visitor's text goes along by the menu, on both faces and at every size."""
+"""A visitor's text goes along by the menu, on both interfaces and at every size."""
 
 from collections.abc import Callable
 
@@ -29,14 +29,14 @@ def first(page: Page) -> Locator:
 
 
 def answered(page: Page) -> None:
-    """Wait for an answer of the second face, or for the reason why there is none."""
+    """Wait for an answer of the Gradio interface, or for the reason why there is none."""
     expect(page.locator(".bx-result")).to_be_visible()
     expect(page.locator(".bx-result :is(.bx-beware, .bx-note)").first).to_be_visible()
     wait_until(page, "() => Boolean(history.state?.bx)")
 
 
 def follow(page: Page, slug: str) -> None:
-    """Open a page of the second face through its menu."""
+    """Open a page of the Gradio interface through its menu."""
     title = feature(slug).title
     menu = page.get_by_role("navigation", name="Pages")
     menu.get_by_role("link", name=title, exact=True).click()
