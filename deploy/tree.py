@@ -28,7 +28,7 @@ FILES = {
 def build_tree(kind: str, target: Path) -> int:
     """Copy the files of a Space into an empty or new folder, as they are in the checkout.
 
-    Only files that git knows are copied, so nothing private that lies beside them.
+    Only files that git knows are copied, so nothing private that happens to be beside them.
 
     Args:
         kind: one of `FILES`.
