@@ -30,8 +30,8 @@ from bert_core.reading.sentences import typed_sentence_starts
 from bert_core.reading.spans import SpanScores, WindowLogits, score_spans
 from bert_core.reading.windows import Windows, cut_windows, first_of_text
 from bert_core.reading.wordings import Places, Wordings
-from bert_core.text.encoding import Encoding
 from bert_core.text.batches import TextTokenizer
+from bert_core.text.encoding import Encoding
 
 LONGEST = 30  # pieces of an answer, the usual limit
 WINDOW = 384  # tokens, as in Devlin et al.

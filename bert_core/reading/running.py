@@ -14,9 +14,9 @@ from torch import Tensor
 
 from bert_core.model.bert import BertPreTrainedModel
 from bert_core.model.outputs import ModelOutputs
+from bert_core.text.batches import TextTokenizer
 from bert_core.text.encoding import Encoding
 from bert_core.text.padding import padded_encodings
-from bert_core.text.batches import TextTokenizer
 
 Run = Callable[[Sequence[Encoding]], ModelOutputs]
 Progress = Callable[[int, int], None]

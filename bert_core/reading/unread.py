@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from bert_core.text.encoding import Encoding
 from bert_core.text.batches import TextTokenizer
+from bert_core.text.encoding import Encoding
 
 _LATIN = "Latin"
 # The first word of a letter's name in Unicode -> its script. Letters of other scripts, and those

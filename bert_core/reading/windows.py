@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bert_core.text.encoding import Encoding, Span, window_bounds
 from bert_core.text.batches import TextTokenizer
+from bert_core.text.encoding import Encoding, Span, window_bounds
 
 Numbers = NDArray[np.int32]
 

@@ -18,8 +18,9 @@ def ask_model() -> str:
     """
     engine = open_engine()
     # The number differs each time, so that the answer is computed, whatever is kept.
-    text = engine.tokenizer.encode(f"The number before {next(_NUMBERS)} is [MASK].")
-    scores = engine.scores_at(text, [len(text) - 3])  # before "." and [SEP]
+    tokens = engine.tokenizer
+    text = tokens.encode(f"The number before {next(_NUMBERS)} is {tokens.mask_token}.")
+    scores = engine.scores_at(text, [text.input_ids.index(tokens.mask_token_id)])
     if not torch.isfinite(scores).all():
         raise ArithmeticError("the scores of the model are not numbers")
     return engine.provenance.name

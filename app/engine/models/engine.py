@@ -29,7 +29,15 @@ from app.engine.models.papers import (
 from app.engine.models.shelf import Offer, called_by_name, local_folder, offer_of, without_paths
 from app.engine.models.verifying import Verification, Verifier
 from app.records.results import Calibration
-from bert_core import BertForMaskedLM, BertForPreTraining, BertModel, BertTokenizer, Encoding
+from bert_core import (
+    BertForMaskedLM,
+    BertForPreTraining,
+    BertModel,
+    BertTokenizer,
+    Encoding,
+    FamilyTokenizer,
+    load_tokenizer,
+)
 from bert_core.analysis.forward import attention_maps, queries_and_keys
 from bert_core.analysis.head_atlas import HeadAtlas
 from bert_core.checkpoints.loading import load_sharing
@@ -45,6 +53,7 @@ M = TypeVar("M", bound=BertPreTrainedModel)
 T = TypeVar("T", Tensor, ModelOutputs)
 _LONGEST = 200  # characters shown of what a temperature was fitted on; the text is untrusted
 _TOGETHER = 8  # inputs per pass: bounds memory, and lets other sessions run in between
+_UNUSED, _NOT_USED = "[unused", "NOTUSED"  # BERT's entries without text, and CamemBERT's
 _HELD = 3  # more long results kept during warm-up, so that memory is allocated in advance
 
 
@@ -78,9 +87,8 @@ class Engine:
         self._models: dict[type[BertPreTrainedModel], BertPreTrainedModel] = {
             BertForPreTraining: self._base
         }
-        self._tokenizers: dict[bool, BertTokenizer] = {}
-        self.tokenizer: BertTokenizer = BertTokenizer.from_pretrained(str(folder))
-        self._tokenizers[self.tokenizer.do_lower_case] = self.tokenizer
+        self.tokenizer: BertTokenizer | FamilyTokenizer = load_tokenizer(str(folder))
+        self._tokenizers = {self.tokenizer.do_lower_case: self.tokenizer}
         self.facts: ModelFacts = read_facts(folder)
         self._statistics: tuple[StatisticsOnFile | None] | None = None  # not read yet
         self._atlas: tuple[HeadAtlas | None] | None = None  # not read yet
@@ -99,9 +107,24 @@ class Engine:
         """The longest input in tokens, including the added special tokens."""
         return self.provenance.max_length
 
-    def tokenizer_for(self, *, lower_case: bool) -> BertTokenizer:
-        """Return a tokenizer with this model's vocabulary and the requested casing."""
+    @property
+    def casings(self) -> bool:
+        """Whether its tokenizer can be told to lower-case; others do what their files say."""
+        return isinstance(self.tokenizer, BertTokenizer)
+
+    def tokenizer_for(self, *, lower_case: bool) -> BertTokenizer | FamilyTokenizer:
+        """Return a tokenizer with this model's vocabulary and the requested casing.
+
+        Raises:
+            InputError: the tokenizer has the other casing, and no switch.
+        """
         with self._lock:
+            if lower_case not in self._tokenizers and not self.casings:
+                raise InputError(
+                    f"The tokenizer of {self.provenance.name} "
+                    f"{'keeps capitals' if lower_case else 'lower-cases'} and has no switch for "
+                    "it. Leave the casing as it is."
+                )
             if lower_case not in self._tokenizers:
                 self._tokenizers[lower_case] = BertTokenizer.from_pretrained(
                     str(self._folder), do_lower_case=lower_case
@@ -115,7 +138,16 @@ class Engine:
             rows: of the table of word vectors.
         """
         names = self.tokenizer.ids_to_tokens
-        return [id_ for id_ in range(rows) if names.get(id_, "[unused").startswith("[unused")]
+        return [
+            id_
+            for id_ in range(rows)
+            if (name := names.get(id_, _UNUSED)).startswith(_UNUSED) or name.endswith(_NOT_USED)
+        ]
+
+    def readable(self, id_: int) -> str:
+        """Return an entry of the vocabulary as people read it; a row without one by its number."""
+        name = self.tokenizer.ids_to_tokens.get(id_)
+        return f"[row {id_}]" if name is None else self.tokenizer.readable(name)
 
     def model(self, cls: type[M]) -> M:
         """Return this model as one of the eight classes, built once and kept.
@@ -221,7 +253,7 @@ class Engine:
         slower (measured: 300 ms instead of 75). `bert_core.model.kernels` reuses it.
         """
         length = min(self.max_length, 512)
-        encoding = self.tokenizer.encode("[MASK]" * length, max_length=length)
+        encoding = self.tokenizer.encode(self.tokenizer.mask_token * length, max_length=length)
         held = [self.attentions(encoding)]
         size = sum(layer.numel() * layer.element_size() for layer in held[0])
         held += [self.attentions(encoding) for _ in range(min(_HELD, RECENT.limit // size))]

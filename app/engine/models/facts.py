@@ -7,17 +7,18 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from app.engine.models.families import kin_of, max_length, why_without
 from app.engine.models.shelf import Offer, called_by_name, local_folder
-from bert_core import BertModel, BertTokenizer
+from bert_core import BertModel, load_tokenizer
 from bert_core.bundled.figures import Figure, read_figures
 from bert_core.bundled.trained_on import read_trained_on
 from bert_core.checkpoints.plan import Plan, survey
+from bert_core.checkpoints.settings import read_config
 from bert_core.config import HAS_ANSWER
 from bert_core.errors import BertError
 from bert_core.model.heads import KINDS
 
 _NAMELESS = re.compile(r"LABEL_\d+")
-_SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 _NUMBER_BYTES = 4  # float32, whatever type the file has
 _MEASURED = {  # name of a temperature: the task, as `figures.json` calls it
     "BertForMaskedLM": "masked word",
@@ -45,6 +46,7 @@ class HeadFacts:
         trained_on: what it was trained on, as a phrase after "trained on"; "" if that is not
             stored with the weights.
         figures: how often it was right, as measured; () if that is not stored.
+        lacks: why models of this family have no such head, as a sentence; "" if they may have one.
     """
 
     missing: tuple[str, ...]
@@ -54,11 +56,12 @@ class HeadFacts:
     own_encoder: bool
     trained_on: str = ""
     figures: tuple[Figure, ...] = ()
+    lacks: str = ""
 
     @property
     def trained(self) -> bool:
         """Whether every parameter was learned."""
-        return not self.missing
+        return not (self.missing or self.lacks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +73,12 @@ class ModelFacts:
         classifier_of: the class that a `classifier` in its main file belongs to; "" if that is
             unknown; None if the file has no classifier.
         left_over: tensors that fit none of the classes.
-        specials: which of BERT's five special tokens the vocabulary contains.
+        framing: the tokens around a text, and the one for a gap: [CLS], [SEP] and [MASK] of BERT.
+        lacking: special tokens that the vocabulary does not contain.
         entries: number of entries in the vocabulary file.
         rows: number of entries that the weights have room for.
-        segments: number of texts in one input that the model can tell apart.
+        segments: number of its token types.
+        usual_segments: the same for its family; one is enough for pairs where no model has more.
         positions: longest input in tokens.
         memory_bytes: estimated memory once every page has used the model.
         file_bytes: size of its weight files.
@@ -85,10 +90,12 @@ class ModelFacts:
     heads: Mapping[str, HeadFacts]
     classifier_of: str | None
     left_over: tuple[str, ...]
-    specials: frozenset[str]
+    framing: tuple[str, str, str]
+    lacking: tuple[str, ...]
     entries: int
     rows: int
     segments: int
+    usual_segments: int
     positions: int
     memory_bytes: int
     file_bytes: int
@@ -130,9 +137,14 @@ def _stamp(folder: Path) -> tuple[tuple[str, int, int], ...]:
 
 @lru_cache(maxsize=64)
 def _read(folder: Path, stamp: tuple[tuple[str, int, int], ...]) -> ModelFacts:
-    found = survey(folder, [kind.cls for kind in KINDS.values() if kind.cls is not BertModel])
-    tokenizer = BertTokenizer.from_pretrained(str(folder))
-    vocabulary = tokenizer.vocab
+    config = read_config(folder, {})
+    lacks = {name: why_without(config, name) for name in KINDS}
+    found = survey(
+        folder,
+        [each.cls for each in KINDS.values() if each.cls is not BertModel and not lacks[each.name]],
+    )
+    tokenizer = load_tokenizer(str(folder))
+    framing = (tokenizer.cls_token, tokenizer.sep_token, tokenizer.mask_token)
     unused = [set(each.report.unexpected) for each in found.classes.values()]
     owner = found.classifier_of or ""
     base = found.classes["BertForPreTraining"].parameters
@@ -146,14 +158,25 @@ def _read(folder: Path, stamp: tuple[tuple[str, int, int], ...]) -> ModelFacts:
                 _head(name, each), trained_on=told.get(name, ""), figures=right.get(name, ())
             )
             for name, each in found.classes.items()
+        }
+        | {
+            name: HeadFacts((), (), (), 0, False, lacks=says)
+            for name, says in lacks.items()
+            if says
         },
         classifier_of=owner if found.has_classifier else None,
         left_over=tuple(sorted(set.intersection(*unused))),
-        specials=frozenset(vocabulary) & frozenset(_SPECIAL),
-        entries=len(vocabulary),
+        framing=framing,
+        lacking=tuple(
+            token
+            for token in (*framing, tokenizer.pad_token, tokenizer.unk_token)
+            if token not in tokenizer.vocab
+        ),
+        entries=len(tokenizer.vocab),
         rows=found.config.vocab_size,
-        segments=found.config.type_vocab_size,
-        positions=found.config.max_position_embeddings,
+        segments=config.type_vocab_size,
+        usual_segments=kin_of(config).types,
+        positions=max_length(config),
         memory_bytes=_NUMBER_BYTES * (base + own),
         file_bytes=found.file_bytes,
         contradictions=tokenizer.contradictions,

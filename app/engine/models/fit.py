@@ -74,8 +74,7 @@ def first_fitting(
 def _of_vocabulary(facts: ModelFacts, kinds: tuple[ModelKind, ...]) -> list[Misfit]:
     """Check the special tokens, and that the vocabulary fits the weights."""
     scores_words = any(kind.has_axis("V") for kind in kinds)
-    wanted = ["[CLS]", "[SEP]", *(["[MASK]"] if scores_words else [])]
-    lacking = [token for token in wanted if token not in facts.specials]
+    lacking = [token for token in facts.framing[: 2 + scores_words] if token in facts.lacking]
     found = []
     if lacking:
         verb = "it is" if len(lacking) == 1 else "they are"
@@ -98,12 +97,12 @@ def _of_sizes(facts: ModelFacts, kinds: tuple[ModelKind, ...]) -> list[Misfit]:
                 f"It reads at most {facts.positions} tokens; a sentence needs {_SHORTEST} or more.",
             )
         )
-    if facts.segments < 2 and any(kind.reads_pairs for kind in kinds):
+    if facts.segments < facts.usual_segments and any(kind.reads_pairs for kind in kinds):
         found.append(
             Misfit(
                 Severity.UNUSABLE,
-                "It has only one token type, so it cannot tell two texts of one input apart; this "
-                "page gives it two.",
+                f"It has only one token type in place of {facts.usual_segments}, so it cannot tell "
+                "two texts of one input apart; this page gives it two.",
             )
         )
     return found
@@ -112,6 +111,8 @@ def _of_sizes(facts: ModelFacts, kinds: tuple[ModelKind, ...]) -> list[Misfit]:
 def _of_head(kind: ModelKind, facts: ModelFacts) -> list[Misfit]:
     """Check that one head can be built, is trained, and names its labels."""
     head = facts.heads[kind.name]
+    if head.lacks:
+        return [Misfit(Severity.UNUSABLE, head.lacks)]
     if head.mismatched:
         says = (
             f"The shapes of its {kind.head} contradict its own configuration, so it cannot be "

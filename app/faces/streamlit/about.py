@@ -87,9 +87,8 @@ def sizes(found: ModelFacts) -> list[tuple[str, str]]:
     entries = f"{found.entries:,} entries"
     if found.entries != found.rows:
         entries += f", room in the weights for {found.rows:,}"
-    lacking = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"} - found.specials
-    if lacking:
-        entries += f", without {', '.join(sorted(lacking))}"
+    if found.lacking:
+        entries += f", without {', '.join(sorted(found.lacking))}"
     return [
         ("Files", f"{found.file_bytes / 1e6:,.1f} MB"),
         ("Memory", f"about {found.memory_bytes / 1e6:,.1f} MB"),
@@ -110,6 +109,8 @@ def heads(found: ModelFacts) -> list[Holding]:
 
 def _holding(kind: ModelKind, found: ModelFacts) -> Holding:
     head = found.heads[kind.name]
+    if head.lacks:
+        return Holding(kind.answers, False, head.lacks)
     if head.mismatched:
         says = "its shapes contradict the configuration of this model, so it cannot be loaded."
         return Holding(kind.answers, False, says, head.mismatched)
