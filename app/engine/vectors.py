@@ -57,5 +57,6 @@ def entries_near(
     ids, values = PROCESSOR.run(
         lambda: nearest(rows[own], rows, count, without=left_out), tokens=len(rows)
     )
-    names = engine.tokenizer.ids_to_tokens
-    return tuple(Neighbour(names[id_], id_, c) for id_, c in zip(ids, values, strict=True))
+    return tuple(
+        Neighbour(engine.readable(id_), id_, c) for id_, c in zip(ids, values, strict=True)
+    )

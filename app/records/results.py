@@ -47,7 +47,7 @@ class Cut:
             encoding: the same texts after cutting.
             limit: the longest input in tokens.
         """
-        return cls.between(whole.tokens, whole.sequence_ids, encoding.sequence_ids, limit=limit)
+        return cls.between(whole.pieces, whole.sequence_ids, encoding.sequence_ids, limit=limit)
 
     @classmethod
     def between(

@@ -101,7 +101,7 @@ class TaggedText:
 
     Attributes:
         text: as typed.
-        tokens: the N vocabulary entries.
+        tokens: its N pieces, as people read them.
         spans: index of each piece's first character, and the index after its last.
         words: (N,) number of the word each piece belongs to.
         probabilities: (N, C) probability of every label at every piece; each row sums to 1.
@@ -206,7 +206,7 @@ def _labelled(whole: Encoding, windows: Windows, logits: Sequence[Floats], room:
         array.setflags(write=False)  # others may share them
     return TaggedText(
         text=whole.text,
-        tokens=tuple(whole.tokens[1:-1]),
+        tokens=tuple(whole.pieces[1:-1]),
         spans=tuple(whole.offsets[1:-1]),
         words=words,
         probabilities=probabilities,

@@ -57,7 +57,8 @@ _ROWS = 64  # the same, of short texts: each row holds V float64 numbers
 def read_signs(text: str, mask: str = _MASK) -> tuple[str, tuple[str, ...]]:
     """Write a mask for other signs of a gap, and return those that were found.
 
-    Signs are three or more underscores, <mask>, and [mask] in any case.
+    Signs are three or more underscores, <mask>, and [mask] in any case. [MASK], which stands for
+    the mask of every model, is not returned.
 
     Args:
         text: as typed.
@@ -66,7 +67,7 @@ def read_signs(text: str, mask: str = _MASK) -> tuple[str, tuple[str, ...]]:
     >>> read_signs("A ___ and a <mask>, a ___ and a [MASK].")
     ('A [MASK] and a [MASK], a [MASK] and a [MASK].', ('___', '<mask>'))
     """
-    found = dict.fromkeys(sign for sign in _SIGNS.findall(text) if sign != mask)
+    found = dict.fromkeys(sign for sign in _SIGNS.findall(text) if sign not in (mask, _MASK))
     return _SIGNS.sub(lambda _: mask, text), tuple(found)
 
 

@@ -6,6 +6,7 @@ from array import array
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import fields, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
@@ -28,6 +29,7 @@ from app.engine.models.papers import (
 )
 from app.engine.models.shelf import Offer, called_by_name, local_folder, offer_of, without_paths
 from app.engine.models.verifying import Verification, Verifier
+from app.records.pieces import SPACE
 from app.records.results import Calibration
 from bert_core import (
     BertForMaskedLM,
@@ -143,6 +145,29 @@ class Engine:
             for id_ in range(rows)
             if (name := names.get(id_, _UNUSED)).startswith(_UNUSED) or name.endswith(_NOT_USED)
         ]
+
+    def word_pieces(self, word: str) -> list[str]:
+        """Return the pieces of a word as it is written inside a text, after a space."""
+        return self.tokenizer.tokenize(f" {word.strip()}") if word.strip() else []
+
+    def entry(self, word: str) -> int | None:
+        """Return the entry of the vocabulary that a person means; None if there is none.
+
+        Args:
+            word: a word that is one piece, or an entry as `readable` shows it.
+        """
+        named = self._spellings.get(word)
+        if named is not None and (SPACE in word or isinstance(self.tokenizer, BertTokenizer)):
+            return named
+        pieces = self.word_pieces(word)
+        if len(pieces) == 1 and pieces[0] != self.tokenizer.unk_token:
+            return self.tokenizer.vocab[pieces[0]]
+        return named
+
+    @cached_property
+    def _spellings(self) -> dict[str, int]:
+        """The entries as people read them."""
+        return {self.tokenizer.readable(name): id_ for name, id_ in self.tokenizer.vocab.items()}
 
     def readable(self, id_: int) -> str:
         """Return an entry of the vocabulary as people read it; a row without one by its number."""

@@ -60,6 +60,7 @@ class Provenance:
         lower_case: whether the text is lower-cased before it is tokenized.
         commit: version on the Hub, 40 hexadecimal digits; "" for models from elsewhere.
         device: the device that computes, for example "processor".
+        signs: what BERT's [CLS], [SEP] and [MASK] are in this model, as a sentence; "" if the same.
     """
 
     name: str
@@ -75,6 +76,7 @@ class Provenance:
     lower_case: bool
     commit: str = ""
     device: str = _PROCESSOR
+    signs: str = ""
 
 
 def describe(
@@ -101,7 +103,19 @@ def describe(
         lower_case=tokenizer.do_lower_case,
         commit=folder.name if offer.kind is Kind.HUB_COPY else "",
         device=_device(device),
+        signs=_signs(tokenizer),
     )
+
+
+def _signs(tokenizer: TextTokenizer) -> str:
+    """Say which tokens play the parts of [CLS], [SEP] and [MASK]."""
+    own = (tokenizer.cls_token, tokenizer.sep_token, tokenizer.mask_token)
+    other = [
+        f"{name} is {token}"
+        for name, token in zip(("[CLS]", "[SEP]", "[MASK]"), own, strict=True)
+        if name != token
+    ]
+    return f"In this model {', '.join(other)}." if other else ""
 
 
 def _device(device: torch.device | None) -> str:

@@ -51,7 +51,9 @@ def keys(kind: type) -> tuple[str, ...]:
     Raises:
         TypeError: it is no part of an answer.
     """
-    listed: tuple[str, ...] | None = _FOREIGN.get(kind, getattr(kind, "ANSWER", None))
+    listed: tuple[str, ...] | None = getattr(kind, "ANSWER", None)
+    for each in getattr(kind, "__mro__", ()):  # every kind of encoding has the same keys
+        listed = _FOREIGN.get(each, listed)
     if listed is not None:
         return listed
     if not is_dataclass(kind):

@@ -47,7 +47,11 @@ def foot(engine: Engine, caution: str = "", slug: str = "") -> None:
         card = f"model_card?{urlencode({'model': known.name, 'tab': BESIDE})}"
         differs = tag("a", "beside BERT base", href=card, target="_self")
         show_html(
-            line(f"{known.name}: {size} (", differs, f"). {privacy if asked else ''}".rstrip())
+            line(
+                f"{known.name}: {size} (",
+                differs,
+                f"). {visible(known.signs)} {privacy if asked else ''}".replace("  ", " ").rstrip(),
+            )
         )
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             with st.popover("About this model", type="tertiary"):

@@ -191,6 +191,6 @@ def _typical(engine: Engine, number: int, place: tuple[int, int], measure: str) 
         text=first,
         text_pair=second,
         value=value / here.entropy_limit if measure == "entropy" else value,
-        tokens=tuple(encoding.tokens),
+        tokens=tuple(encoding.pieces),
         weights=weights,
     )

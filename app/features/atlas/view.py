@@ -432,12 +432,12 @@ def screen(result: AtlasResult, model: str = "") -> Screen:
 def snippet(result: AtlasResult, model: str) -> str:
     """Write the same computation in Python."""
     return f"""import torch
-from bert_core import BertForMaskedLM, BertTokenizer
+from bert_core import BertForMaskedLM, load_tokenizer
 from bert_core.analysis import head_atlas, name_heads
 from bert_core.analysis.similarity import multidimensional_scaling
 
 model = BertForMaskedLM.from_pretrained({model!r})
-tokenizer = BertTokenizer.from_pretrained({model!r})
+tokenizer = load_tokenizer({model!r})
 atlas = head_atlas(model, tokenizer, progress=print)  # takes a while
 layout = multidimensional_scaling(torch.from_numpy(atlas.distances))
 print(layout.coordinates, layout.stress)

@@ -50,7 +50,8 @@ def attention(
     Raises:
         InputError: there is nothing to read in the first text, or no such layer or head.
     """
-    (text, signs), (text_pair, more) = read_signs(text), read_signs(text_pair)
+    mask = engine.tokenizer.mask_token
+    (text, signs), (text_pair, more) = read_signs(text, mask), read_signs(text_pair, mask)
     result = _read(engine, text, text_pair)
     if signs or more:
         result = replace(result, read_as=tuple(dict.fromkeys(signs + more)))
@@ -99,11 +100,11 @@ def _run(engine: Engine, text: str, pair: str | None) -> AttentionResult:
     layers = tuple(_read_only(layer) for layer in engine.attentions(encoding))  # (H, T, T)
     sides = tuple(encoding.sequence_ids)
     return AttentionResult(
-        units=Units(tuple(encoding.tokens), sides, tuple((at,) for at in range(len(sides)))),
+        units=Units(tuple(encoding.pieces), sides, tuple((at,) for at in range(len(sides)))),
         words=_words(encoding),
         attentions=layers,
         statistics=text_statistics(layers, encoding),
-        cut=Cut.between(whole.tokens, whole.sequence_ids, sides, limit=engine.max_length),
+        cut=Cut.between(whole.pieces, whole.sequence_ids, sides, limit=engine.max_length),
         text=text,
         pair=pair,
         model=engine.provenance.name,
@@ -121,7 +122,7 @@ def _words(encoding: Encoding) -> Units:
         for each in [members] if word is not None else [[at] for at in members]:
             side = sides[each[0]]
             start, end = encoding.offsets[each[0]][0], encoding.offsets[each[-1]][1]
-            tokens.append(encoding.tokens[each[0]] if side is None else texts[side][start:end])
+            tokens.append(encoding.pieces[each[0]] if side is None else texts[side][start:end])
             pieces.append(tuple(each))
     return Units(tuple(tokens), tuple(sides[each[0]] for each in pieces), tuple(pieces))
 

@@ -373,10 +373,10 @@ def snippet(result: AttentionResult, view: HeadView, model: str) -> str:
     lines = [
         "import torch",
         "",
-        "from bert_core import BertModel, BertTokenizer",
+        "from bert_core import BertModel, load_tokenizer",
         "",
         f"model = BertModel.from_pretrained({model!r})",
-        f"tokenizer = BertTokenizer.from_pretrained({model!r})",
+        f"tokenizer = load_tokenizer({model!r})",
         "longest = model.config.max_position_embeddings",
         f"encoding = tokenizer.encode({tokens}, max_length=longest)",
         "with torch.inference_mode():",

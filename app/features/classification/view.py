@@ -101,7 +101,7 @@ def left_out(result: ClassificationResult, shown: int) -> Html:
 
 def pieces(result: ClassificationResult) -> Html:
     """Draw the input as one line of pieces."""
-    return tag("p", tag("bdi", visible(" ".join(result.encoding.tokens))), class_="bx-text")
+    return tag("p", tag("bdi", visible(" ".join(result.encoding.pieces))), class_="bx-text")
 
 
 def screen(
@@ -148,10 +148,10 @@ def snippet(result: ClassificationResult, model: str) -> str:
         "regression": "logits",
     }[result.kind]
     return f"""import torch
-from bert_core import BertForSequenceClassification, BertTokenizer
+from bert_core import BertForSequenceClassification, load_tokenizer
 
 name = {model!r}
-tokenizer = BertTokenizer.from_pretrained(name)
+tokenizer = load_tokenizer(name)
 model = BertForSequenceClassification.from_pretrained(name)
 inputs = tokenizer(
     [{read.text!r}],{second}

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from app.records.results import Calibration
+from bert_core.reading.gaps import read_signs
 
 _LEAST = 1e-300  # keeps the logarithm finite
 
@@ -102,12 +103,12 @@ class Word:
 
 
 def mask_word(text: str, word: Word) -> str:
-    """Mask one word of a text; other occurrences of the same word stay.
+    """Write [MASK] for one word of a text, and for its masks; other occurrences of the same word stay.
 
     >>> mask_word("the cat saw the dog", Word("the", 12, 15, False, (4,)))
     'the cat saw [MASK] dog'
     """
-    return text[: word.start] + MASK + text[word.end :]
+    return read_signs(text[: word.start] + MASK + text[word.end :])[0]
 
 
 @dataclass(frozen=True, slots=True)

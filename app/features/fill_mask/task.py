@@ -17,6 +17,7 @@ from torch import Tensor
 from app.engine.models import Engine
 from app.features.fill_mask.result import MASK, Candidate, FillMaskResult, Slot, Spelled, Word
 from app.records.fields import Field
+from app.records.pieces import letters
 from bert_core import BertForMaskedLM, Encoding
 from bert_core.errors import InputError
 from bert_core.reading.gaps import read_signs, score_filling, widen_gaps
@@ -58,7 +59,7 @@ def fill_mask(
         )
     if not 1 <= top_k <= _MAX_CANDIDATES:
         raise InputError(f"Found top_k={top_k}; expected 1 to {_MAX_CANDIDATES}.")
-    text, read_as = read_signs(text)
+    text, read_as = read_signs(text, engine.tokenizer.mask_token)
     whole = engine.tokenizer.encode(text)
     masks = masks_of(engine, whole)
     limit = engine.max_length
@@ -94,7 +95,7 @@ def fill_mask(
         read_as=read_as,
         slots=slots,
         words=_words(engine, whole),
-        filled=_filled(text, slots),
+        filled=_filled(engine, text, slots),
         vocabulary=engine.provenance.vocabulary,
         tokens=len(whole.input_ids),
         read=max(map(len, windows.inputs)),
@@ -128,10 +129,11 @@ def mask_at_end(text: str) -> str:
 
 def masks_of(engine: Engine, whole: Encoding) -> list[int]:
     """Return the positions of the masks that the text itself contains."""
-    mask_id = engine.tokenizer.vocab.get(MASK)
+    mask = engine.tokenizer.mask_token
+    mask_id = engine.tokenizer.vocab.get(mask)
     if mask_id is None:
         raise InputError(
-            f"The vocabulary of {engine.provenance.name} has no {MASK}, so it cannot fill one. "
+            f"The vocabulary of {engine.provenance.name} has no {mask}, so it cannot fill one. "
             "Choose a model that was trained with masks."
         )
     found = [position for position, id_ in enumerate(whole.input_ids) if id_ == mask_id]
@@ -165,9 +167,9 @@ def _named(engine: Engine, word: str, *, tokens: int) -> tuple[list[str], str]:
         word: what the user named.
         tokens: what the model reads to score one piece in every gap.
     """
-    pieces = engine.tokenizer.tokenize(word)
+    pieces = engine.word_pieces(word)
     shown = word.strip()[:60]
-    if "[UNK]" in pieces:
+    if engine.tokenizer.unk_token in pieces:
         return [], (
             f"“{shown}” contains something this vocabulary cannot spell, so the model can never "
             "write it: it has no probability. Try another word."
@@ -196,7 +198,9 @@ def _spelled(
     ids, places = widen_gaps(engine.tokenizer, ids, places, [len(pieces)])
     wanted = engine.tokenizer.convert_tokens_to_ids(pieces)
     found = score_filling(engine.score_rows, ids, places, wanted, temperature=temperature)
-    return Spelled(tuple(pieces), tuple(map(math.exp, found.log_probabilities)))
+    return Spelled(
+        tuple(map(engine.tokenizer.readable, pieces)), tuple(map(math.exp, found.log_probabilities))
+    )
 
 
 def around(
@@ -249,10 +253,9 @@ def _slot(
     entropy = -torch.nansum(probabilities * log_probabilities).item() / math.log(2)
 
     def candidate(id_: int, rank: int) -> Candidate:
-        token = engine.tokenizer.ids_to_tokens[id_]
-        return Candidate(token, id_, float(probabilities[id_]), rank)
+        return Candidate(engine.readable(id_), id_, float(probabilities[id_]), rank)
 
-    start, end = whole.offsets[mask]
+    start, end = _without_space(whole.text, *whole.offsets[mask])
     return Slot(
         number=number,
         position=mask,
@@ -271,28 +274,37 @@ def _slot(
 
 def _words(engine: Engine, whole: Encoding) -> tuple[Word, ...]:
     """Return the words of a text as the tokenizer sees them, punctuation marks included."""
-    mask_id = engine.tokenizer.vocab.get(MASK)
+    mask_id = engine.tokenizer.vocab.get(engine.tokenizer.mask_token)
     rows = zip(whole.word_ids, whole.offsets, whole.input_ids, range(len(whole)), strict=True)
-    words = []
+    words: list[Word] = []
     for number, group in groupby(rows, key=lambda row: row[0]):
         if number is None:
             continue
         pieces = list(group)
-        start, end = pieces[0][1][0], pieces[-1][1][1]
+        start, end = _without_space(whole.text, pieces[0][1][0], pieces[-1][1][1])
         at = tuple(piece[3] for piece in pieces)
+        if words and start < words[-1].end:  # one character that is read as several words
+            last = words.pop()
+            start, end, at = last.start, max(end, last.end), last.pieces + at
         words.append(Word(whole.text[start:end], start, end, pieces[0][2] == mask_id, at))
     return tuple(words)
 
 
-def _filled(text: str, slots: tuple[Slot, ...]) -> tuple[tuple[str, int], ...]:
+def _without_space(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return a place without the spaces before it, which the mask of some families takes."""
+    return end - len(text[start:end].lstrip()), end
+
+
+def _filled(engine: Engine, text: str, slots: tuple[Slot, ...]) -> tuple[tuple[str, int], ...]:
     """Fill every mask with its best candidate; a continuing piece joins the word before it."""
+    names = engine.tokenizer.ids_to_tokens
     parts: list[tuple[str, int]] = []
     done = 0
     for slot in slots:
         before = text[done : slot.start]
-        token = slot.candidates[0].token
-        if token.startswith("##") and len(token) > 2:
-            token, before = token[2:], before.rstrip()
-        parts += [(before, 0), (token, slot.number)]
+        best = slot.candidates[0]
+        if not engine.tokenizer.begins_word(names.get(best.id, "")):
+            before = before.rstrip()
+        parts += [(before, 0), (letters(best.token), slot.number)]
         done = slot.end
     return tuple(part for part in [*parts, (text[done:], 0)] if part[0])

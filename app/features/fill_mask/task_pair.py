@@ -94,6 +94,5 @@ def _probabilities(engine: Engine, text: str, found: FillMaskResult) -> list[tor
 def _contrasts(engine: Engine, first: torch.Tensor, second: torch.Tensor) -> tuple[Contrast, ...]:
     """Compare the best candidates of both sentences."""
     ids = {id_ for row in (first, second) for id_ in row.topk(min(_TOP, len(row))).indices.tolist()}
-    names = engine.tokenizer.ids_to_tokens
-    rows = [Contrast(names[id_], float(first[id_]), float(second[id_])) for id_ in ids]
+    rows = [Contrast(engine.readable(id_), float(first[id_]), float(second[id_])) for id_ in ids]
     return tuple(sorted(rows, key=lambda row: (-row.difference, row.token)))

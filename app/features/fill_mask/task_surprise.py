@@ -7,6 +7,7 @@ from app.engine.models import Engine
 from app.features.fill_mask.result import Expected, FillMaskResult, SurpriseResult
 from app.features.fill_mask.task import fill_mask
 from app.records.fields import Field
+from app.records.pieces import letters
 from bert_core.errors import InputError
 from bert_core.reading.gaps import PieceScore, odd_word, score_pieces
 
@@ -49,7 +50,7 @@ def surprise(engine: Engine, found: FillMaskResult) -> SurpriseResult:
         words=whole.word_ids,
         temperature=found.calibration.temperature,
     )
-    named = [score for score in scores if whole.tokens[score.position].lstrip("#")[:1].isalnum()]
+    named = [score for score in scores if letters(whole.pieces[score.position])[:1].isalnum()]
     return SurpriseResult(
         pieces=tuple(_expected(engine, each) for each in scores),
         odd=tuple(_expected(engine, each) for each in odd_word(named or scores, whole.word_ids)),
@@ -58,12 +59,11 @@ def surprise(engine: Engine, found: FillMaskResult) -> SurpriseResult:
 
 
 def _expected(engine: Engine, score: PieceScore) -> Expected:
-    names = engine.tokenizer.ids_to_tokens
     return Expected(
         position=score.position,
-        token=names[score.id],
+        token=engine.readable(score.id),
         probability=math.exp(score.log_probability),
         rank=score.rank,
-        best=names[score.best],
+        best=engine.readable(score.best),
         best_probability=math.exp(score.best_log_probability),
     )

@@ -7,6 +7,7 @@ from app.engine.models import Engine
 from app.features.fill_mask.result import FillMaskResult, Joint, TogetherResult
 from app.features.fill_mask.task import around, masks_of, with_masks
 from app.records.fields import Field
+from app.records.pieces import spelled
 from bert_core.errors import InputError
 from bert_core.reading.gaps import GapFilling, Order, fill_gaps
 
@@ -88,17 +89,10 @@ def cost(found: FillMaskResult, most: int) -> int:
 
 def _joint(engine: Engine, found: GapFilling) -> Joint:
     """Turn ids into words."""
-    pieces = tuple(
-        tuple(engine.tokenizer.ids_to_tokens[id_] for id_ in word) for word in found.words
-    )
+    pieces = tuple(tuple(map(engine.readable, word)) for word in found.words)
     return Joint(
-        words=tuple(_spell(word) for word in pieces),
+        words=tuple(map(spelled, pieces)),
         pieces=pieces,
         probability=math.exp(found.filling.log_probability),
         per_piece=math.exp(found.filling.per_piece),
     )
-
-
-def _spell(pieces: tuple[str, ...]) -> str:
-    """Join the pieces of a word; a single continuing piece keeps its sign."""
-    return pieces[0] + "".join(piece.removeprefix("##") for piece in pieces[1:])

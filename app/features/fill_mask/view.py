@@ -6,6 +6,7 @@ from itertools import zip_longest
 from unicodedata import east_asian_width
 
 from app.features.fill_mask.result import Candidate, FillMaskResult, Slot, Spelled, mask_word
+from app.records.pieces import SPACE
 from app.words.blocks import hint, line, note
 from app.words.clicks import pick
 from app.words.format import count, percent
@@ -15,12 +16,13 @@ from app.words.pictures import Picture, bars, linked, picture
 from app.words.screen import Beside, Drawn, Parts, Screen
 
 _MODEL = """
-tokenizer = BertTokenizer.from_pretrained({model!r})
+tokenizer = load_tokenizer({model!r})
 model = BertForMaskedLM.from_pretrained({model!r})
 temperature = model.config.temperature("BertForMaskedLM")
 encoding = tokenizer.encode({text!r})
 """
-_MASKS = """masks = [n for n, token in enumerate(encoding.tokens) if token == "[MASK]"]
+_MASKS = """mask = tokenizer.mask_token_id
+masks = [n for n, id_ in enumerate(encoding.input_ids) if id_ == mask]
 """
 _BEST = """
 for row in (scores / temperature).softmax(dim=-1):
@@ -30,7 +32,7 @@ for row in (scores / temperature).softmax(dim=-1):
 """
 _WHOLE = (
     """import torch
-from bert_core import BertForMaskedLM, BertTokenizer
+from bert_core import BertForMaskedLM, load_tokenizer
 """
     + _MODEL
     + _MASKS
@@ -41,7 +43,7 @@ from bert_core import BertForMaskedLM, BertTokenizer
 )
 _WINDOWS = (
     """import torch
-from bert_core import BertForMaskedLM, BertTokenizer
+from bert_core import BertForMaskedLM, load_tokenizer
 from bert_core.reading.windows import cut_windows, readers
 """
     + _MODEL
@@ -63,7 +65,7 @@ scores = torch.cat(rows)
 )
 _NO_MASK = (
     """import math
-from bert_core import BertForMaskedLM, BertTokenizer
+from bert_core import BertForMaskedLM, load_tokenizer
 from bert_core.reading.gaps import score_pieces, scorer_of
 """
     + _MODEL
@@ -323,8 +325,8 @@ def _rows(slot: Slot) -> list[Candidate]:
 
 
 def quoted(word: str) -> str:
-    """Write a word in quotation marks."""
-    return f"“{visible(word)}”"
+    """Write a word in quotation marks, without the mark of the space before it."""
+    return f"“{visible(word.removeprefix(SPACE) or word)}”"
 
 
 def letters_wide(text: str) -> int:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from app.features.fill_mask.result import Expected, SurpriseResult
 from app.features.fill_mask.view import chance, explained, letters_wide, quoted
+from app.records.pieces import spelled
 from app.words.format import shortened, signed
 from app.words.html import Html, tag, visible
 from app.words.panel import Panel
@@ -26,8 +27,7 @@ def screen(result: SurpriseResult, model: str = "") -> Screen:
 
 def odd_word(result: SurpriseResult) -> str:
     """Spell the word that the model expects least."""
-    first, *rest = result.odd
-    return first.token + "".join(piece.token.removeprefix("##") for piece in rest)
+    return spelled([piece.token for piece in result.odd])
 
 
 def odd_line(result: SurpriseResult) -> Html:

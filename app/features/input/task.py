@@ -20,7 +20,6 @@ from bert_core.analysis.input_parts import InputParts, input_parts, inputs_at
 from bert_core.analysis.similarity import cosines
 from bert_core.errors import InputError
 
-PAD = "[PAD]"
 NEAR = 8
 """Number of nearest pieces."""
 
@@ -53,6 +52,9 @@ def input(  # noqa: A001
         raise InputError("The text is empty. Type a few words.")
     if not 0 <= length <= engine.max_length:
         raise InputError(f"Found a length of {length}; expected 0 to {engine.max_length}.")
+    # [MASK] stands for the mask of every model; other signs are read as typed.
+    mask = engine.tokenizer.mask_token
+    text, text_pair = (each.replace("[MASK]", mask) for each in (text, text_pair))
     encoding = engine.tokenizer.encode(text, text_pair or None)
     engine.check_length(encoding)
     padding = max(0, length - len(encoding))
@@ -66,7 +68,7 @@ def input(  # noqa: A001
     return InputResult(
         text=text,
         text_pair=text_pair,
-        tokens=(*encoding.tokens, *[PAD] * padding),
+        tokens=(*encoding.pieces, *[engine.tokenizer.pad_token] * padding),
         input_ids=tuple(ids),
         token_type_ids=tuple(types),
         attention_mask=(*encoding.attention_mask, *[0] * padding),
@@ -80,7 +82,7 @@ def input(  # noqa: A001
         scale=_numbers(found.scale),
         shift=_numbers(found.shift),
         epsilon=found.epsilon,
-        rows=(config.vocab_size, config.max_position_embeddings, config.type_vocab_size),
+        rows=(config.vocab_size, engine.max_length, config.type_vocab_size),
         piece=piece,
     )
 
@@ -104,6 +106,7 @@ def neighbours(engine: Engine, result: InputResult, at: int) -> Neighbours:
 def positions(engine: Engine, at: int) -> NDArray[np.float32]:
     """Return the cosine of one position vector with every other: (P,)."""
     table = engine.model(BertModel).embeddings.position_embeddings.weight
+    table = table[len(table) - engine.max_length :]  # RoBERTa leaves the first rows to padding
     return PROCESSOR.run(lambda: _numbers(cosines(table[at], table)), tokens=1)
 
 
@@ -114,10 +117,11 @@ def _parts(engine: Engine, ids: list[int], types: list[int]) -> InputParts:
 
 
 def _pad_id(engine: Engine) -> int:
-    found = engine.tokenizer.vocab.get(PAD)
+    pad = engine.tokenizer.pad_token
+    found = engine.tokenizer.vocab.get(pad)
     if found is None:
         raise InputError(
-            f"The vocabulary of {engine.provenance.name} has no {PAD}: set “Pad to” to 0."
+            f"The vocabulary of {engine.provenance.name} has no {pad}: set “Pad to” to 0."
         )
     return found
 

@@ -450,10 +450,10 @@ def snippet(result: InputResult, model: str, at: int) -> str:
     """Write the same computation in Python; `at` is the piece."""
     second = f", {result.text_pair!r}" if result.text_pair else ""
     return f"""import torch
-from bert_core import BertModel, BertTokenizer
+from bert_core import BertModel, load_tokenizer
 from bert_core.analysis.input_parts import input_parts
 
-tokenizer = BertTokenizer.from_pretrained({model!r})
+tokenizer = load_tokenizer({model!r})
 model = BertModel.from_pretrained({model!r})
 encoding = tokenizer.encode({result.text!r}{second})
 with torch.inference_mode():

@@ -118,10 +118,10 @@ def snippet(result: MultipleChoiceResult, model: str) -> str:
     choices = ",\n    ".join(repr(choice.text) for choice in result.choices)
     limit = result.choices[0].cut.limit
     return f"""import torch
-from bert_core import BertForMultipleChoice, BertTokenizer
+from bert_core import BertForMultipleChoice, load_tokenizer
 
 name = {model!r}
-tokenizer = BertTokenizer.from_pretrained(name)
+tokenizer = load_tokenizer(name)
 model = BertForMultipleChoice.from_pretrained(name)
 context = {result.context!r}
 choices = [

@@ -340,13 +340,13 @@ def snippet(result: NerResult, model: str) -> str:
         result: the text with its entities.
         model: the model's name.
     """
-    return f"""from bert_core import BertForTokenClassification, BertTokenizer
+    return f"""from bert_core import BertForTokenClassification, load_tokenizer
 from bert_core.reading.entities import find_entities
 
 name = {model!r}
 text = {result.text!r}
 
-tokenizer = BertTokenizer.from_pretrained(name)
+tokenizer = load_tokenizer(name)
 model = BertForTokenClassification.from_pretrained(name).eval()
 entities = find_entities(model, tokenizer, text, {result.aggregation!r})
 for entity in entities:

@@ -105,7 +105,7 @@ def model_input(result: NextSentenceResult) -> Html:
     """Draw the row of pieces that the model reads; the line below each is its segment."""
     limit = settings().shown_pieces
     read = result.encoding
-    rows = list(zip(read.tokens, read.token_type_ids, read.special_tokens_mask, strict=True))
+    rows = list(zip(read.pieces, read.token_type_ids, read.special_tokens_mask, strict=True))
     shown = [_piece(place, *row) for place, row in enumerate(rows[:limit])]
     if len(rows) > limit:
         shown.append(tag("li", f"… and {len(rows) - limit:,} more"))
@@ -132,7 +132,7 @@ def input_note(result: NextSentenceResult) -> Html:
 def input_table(result: NextSentenceResult) -> pd.DataFrame:
     """Return the input as a table: position, piece, id, segment and origin."""
     origin, read = {0: "first sentence", 1: "second sentence", None: "added"}, result.encoding
-    pieces = zip(read.tokens, read.input_ids, read.token_type_ids, read.sequence_ids, strict=True)
+    pieces = zip(read.pieces, read.input_ids, read.token_type_ids, read.sequence_ids, strict=True)
     return listed(
         (
             (place, visible(token), number, segment, origin[side], linked([place]))
@@ -166,10 +166,10 @@ def snippet(result: NextSentenceResult, model: str) -> str:
     """Write the same computation in Python."""
     first, second = result.encoding.text, result.encoding.text_pair
     return f"""import torch
-from bert_core import BertForNextSentencePrediction, BertTokenizer
+from bert_core import BertForNextSentencePrediction, load_tokenizer
 
 name = {model!r}
-tokenizer = BertTokenizer.from_pretrained(name)
+tokenizer = load_tokenizer(name)
 model = BertForNextSentencePrediction.from_pretrained(name)
 inputs = tokenizer(
     [{first!r}],

@@ -248,7 +248,7 @@ class QaResult:
         """
         if len(self.coverage.windows) == 1:
             return 0, len(self.passage)
-        room = self.coverage.tokens - self.coverage.question - 3  # [CLS], [SEP], [SEP]
+        room = self.coverage.tokens - int(self.words.pieces[0, 0]) - 1  # [SEP] ends every input
         first = last = self.sentence_of_answer()
         part: tuple[int, int] | None = None
         while part != (grown := (self.sentences[first][0], self.sentences[last][1])):

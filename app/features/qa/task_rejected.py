@@ -34,7 +34,7 @@ def rejected(answers: PassageAnswers) -> tuple[Rejected, ...]:
 def _reason(answers: PassageAnswers, window: Window, pair: tuple[int, int]) -> Reason | None:
     """Return the first general rule that a pair of positions breaks, or None."""
     reading, (first, last) = answers.reading, pair
-    separators = (reading.offset - 1, len(window.start) - 1)
+    separators = (*range(len(reading.asked) + 1, reading.offset), len(window.start) - 1)
     if first == last == 0:
         return None  # this pair means "no answer", which is allowed
     if 0 in pair:
@@ -80,10 +80,10 @@ def _spelling(reading: PassageReading, window: Window, position: int) -> str:
     """Return the characters, as typed, of the token at a position of a window."""
     if position == 0:
         return "[CLS]"
-    if position in (reading.offset - 1, len(window.start) - 1):
-        return "[SEP]"
-    if position < reading.offset:
+    if position <= len(reading.asked):
         start, end = reading.asked[position - 1].tolist()
         return reading.question[start:end]
+    if position < reading.offset or position == len(window.start) - 1:
+        return "[SEP]"
     start, end = reading.spans[window.first + position - reading.offset].tolist()
     return reading.passage[start:end]

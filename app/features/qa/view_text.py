@@ -487,12 +487,12 @@ def comparison(result: QaResult, changed: QaResult | None) -> Html:
 def snippet(result: QaResult) -> str:
     """Write the same computation in Python."""
     whole, single = result.rules.whole_words, result.rules.one_sentence
-    return f"""from bert_core import BertForQuestionAnswering, BertTokenizer
+    return f"""from bert_core import BertForQuestionAnswering, load_tokenizer
 from bert_core.reading.passage import Rules, answer_question
 
 name = {result.model!r}
 model = BertForQuestionAnswering.from_pretrained(name)
-tokenizer = BertTokenizer.from_pretrained(name)
+tokenizer = load_tokenizer(name)
 passage = {result.passage!r}
 question = {result.question!r}
 

@@ -52,7 +52,7 @@ def senses(
     layer = layer_of(engine, layer)
     sentences = split(text)
     encodings = [_encoded(engine, sentence) for sentence in sentences]
-    places = _places(encodings, _ids(engine, word), word)
+    places = _places(encodings, _spellings(engine, word), word)
     others = _other_words(encodings, places)
     own, beside = _vectors(engine, encodings, places, others, layer + 1)
 
@@ -113,9 +113,9 @@ def _encoded(engine: Engine, sentence: Sentence) -> Encoding:
     return encoding
 
 
-def _ids(engine: Engine, word: str) -> list[int]:
-    encoding = engine.tokenizer.encode(word)
-    pieces = encoding.tokens[1:-1]
+def _spellings(engine: Engine, word: str) -> list[list[int]]:
+    """Return the ids of a word after a space, and at the beginning of a text if they differ."""
+    pieces = engine.word_pieces(word)
     if not pieces:
         raise InputError(
             "There is no word to look for. Type one that is in at least two sentences."
@@ -125,14 +125,18 @@ def _ids(engine: Engine, word: str) -> list[int]:
             f"“{word.strip()[:60]}” contains something that this vocabulary cannot spell. Try "
             "another word."
         )
-    return encoding.input_ids[1:-1]
+    first = engine.tokenizer.tokenize(word.strip())
+    return list(map(engine.tokenizer.convert_tokens_to_ids, [pieces, *[first] * (first != pieces)]))
 
 
-def _places(encodings: list[Encoding], ids: list[int], word: str) -> Places:
+def _places(encodings: list[Encoding], spellings: list[list[int]], word: str) -> Places:
     found = [
         (index, place)
         for index, encoding in enumerate(encodings)
-        for place in occurrences(encoding, ids)
+        for place in sorted(
+            (each for ids in spellings for each in occurrences(encoding, ids)),
+            key=lambda each: each.start,
+        )
     ]
     if not 2 <= len(found) <= MOST_PLACES:
         much = "fewer than two places" if len(found) < 2 else f"more than {MOST_PLACES} places"

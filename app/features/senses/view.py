@@ -342,11 +342,11 @@ def snippet(result: SensesResult, model: str) -> str:
     """Write the same computation in Python."""
     listed = "".join(f"    {sentence.text!r},\n" for sentence in result.sentences)
     return f"""import torch
-from bert_core import BertModel, BertTokenizer
+from bert_core import BertModel, load_tokenizer
 from bert_core.analysis.similarity import cosines, principal_axes
 from bert_core.reading.occurrences import occurrences
 
-tokenizer = BertTokenizer.from_pretrained({model!r})
+tokenizer = load_tokenizer({model!r})
 model = BertModel.from_pretrained({model!r})
 sentences = [
 {listed}]

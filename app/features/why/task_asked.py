@@ -105,8 +105,8 @@ def asked(engine: Engine, of: Of, text: str, pair: str, chosen: str, place: int)
     for misfit in misfits(engine.facts, (HEADS[of].__name__,)):
         if misfit.severity is Severity.UNUSABLE:
             raise InputError(misfit.says)
-    if MASK not in engine.facts.specials:
-        raise InputError(f"The vocabulary has no {MASK}, which is needed here to hide words.")
+    if (mask := engine.tokenizer.mask_token) in engine.facts.lacking:
+        raise InputError(f"The vocabulary has no {mask}, which is needed here to hide words.")
     check_text(text + pair)
     found = _ASKED[of](_Given(engine, text, pair, chosen.strip(), place))
     if not any(side is not None for side in found.encoding.sequence_ids):
@@ -148,8 +148,8 @@ def _around(engine: Engine, whole: Encoding, first: int, last: int) -> tuple[Enc
         return whole, 0
     if lead > limit // 2:
         raise InputError(
-            f"The question has {lead - 2:,} pieces; with a long passage, at most {limit // 2 - 2} "
-            "can be explained. Shorten one of the two."
+            f"The question has {whole.sequence_ids.count(0):,} pieces; with a long passage, at "
+            f"most {limit // 2 - 2} can be explained. Shorten one of the two."
         )
     windows = cut_windows(
         engine.tokenizer, whole, fits=limit, size=limit, stride=(limit - lead - 1) // 2
@@ -182,9 +182,9 @@ def _option(given: _Given, options: tuple[str, ...], own: int) -> int:
 
 def _fill_mask(given: _Given) -> Asked:
     engine = given.engine
-    text, read_as = read_signs(given.text)
+    text, read_as = read_signs(given.text, engine.tokenizer.mask_token)
     whole = engine.tokenizer.encode(text)
-    mask = engine.tokenizer.vocab[MASK]
+    mask = engine.tokenizer.mask_token_id
     masks = [at for at, id_ in enumerate(whole.input_ids) if id_ == mask]
     if not masks:
         raise InputError(f"The text has no {MASK}. Write {MASK} or ___ in place of a word.")
@@ -193,34 +193,36 @@ def _fill_mask(given: _Given) -> Asked:
     position = masks[number] - moved
     seen = [at for at, id_ in enumerate(encoding.input_ids) if id_ == mask]
     scores = dict(zip(seen, engine.scores_at(encoding, seen), strict=True))
-    names = engine.tokenizer.ids_to_tokens
-    best = [names[id_] for id_ in scores[position].topk(RIVALS).indices.tolist()]
-    word = _one_piece(engine, given.chosen) if given.chosen else best[0]
+    best = {engine.readable(id_): id_ for id_ in scores[position].topk(RIVALS).indices.tolist()}
+    first = next(iter(best))
+    rival = best.get(given.chosen or first)
+    chosen = _one_piece(engine, given.chosen) if rival is None else rival
+    word = engine.readable(chosen)
     firsts = (int(scores[at - moved].argmax()) if at - moved in scores else None for at in masks)
     return Asked(
         head=BertForMaskedLM,
         encoding=encoding,
-        target=Target.token(position, engine.tokenizer.vocab[word]),
+        target=Target.token(position, chosen),
         answer=word,
         number=f"log-probability of “{word}” at the mask",
         chosen=word,
         tokens=(position,),
         others=tuple(dict.fromkeys([*best, word])),
-        own=word == best[0],
+        own=word == first,
         read_as=read_as,
-        named=tuple("…" if id_ is None else names[id_] for id_ in firsts),
+        named=tuple("…" if id_ is None else engine.readable(id_) for id_ in firsts),
         part=encoding is not whole,
     )
 
 
-def _one_piece(engine: Engine, word: str) -> str:
-    pieces = [word] if word in engine.tokenizer.vocab else engine.tokenizer.tokenize(word)
-    if len(pieces) != 1 or pieces == [engine.tokenizer.unk_token]:
+def _one_piece(engine: Engine, word: str) -> int:
+    found = engine.entry(word)
+    if found is None:
         raise InputError(
             f"“{word[:60]}” is not one piece of this vocabulary; only such words are explained. "
             "Choose another one."
         )
-    return pieces[0]
+    return found
 
 
 def _qa(given: _Given) -> Asked:
@@ -330,7 +332,7 @@ def _classification(given: _Given) -> Asked:
         raise InputError(
             "This model judges each label by itself. Only a choice among labels is explained here."
         )
-    if given.pair.strip() and engine.facts.segments < 2:
+    if given.pair.strip() and engine.facts.segments < engine.facts.usual_segments:
         raise InputError("This model cannot tell two texts apart. Leave the second box empty.")
     encoding, cut = _of_whole(engine, given.text, given.pair if given.pair.strip() else None)
     scores = engine.logits(BertForSequenceClassification, [encoding])[0]

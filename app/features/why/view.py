@@ -383,10 +383,10 @@ def snippet(result: WhyResult) -> str:
     kind = KINDS[result.of]
     texts = ", ".join(repr(each) for each in read_texts(result))
     name, given = _options(result)
-    return f"""from bert_core import {kind}, BertTokenizer
+    return f"""from bert_core import {kind}, load_tokenizer
 from bert_core.analysis import Target, attribute, by_word, faithfulness
 
-tokenizer = BertTokenizer.from_pretrained({result.model!r})
+tokenizer = load_tokenizer({result.model!r})
 model = {kind}.from_pretrained({result.model!r})
 encoding = tokenizer.encode({texts})
 target = {result.explained.code}

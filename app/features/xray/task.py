@@ -89,7 +89,7 @@ def xray(
             piece, word, label or part.
     """
     check_text(text + text_pair + other)
-    text, text_pair, other, read_as = _gaps(text, text_pair, other)
+    text, text_pair, other, read_as = _gaps(engine, text, text_pair, other)
     if mode == "resample" and (off or rank) and not other.strip():
         raise InputError(
             "What is off takes its activations from another text, which is missing. Write one with "
@@ -117,9 +117,10 @@ def xray(
     return replace(result, ranking=rank_parts(read, question, progress).parts)
 
 
-def _gaps(*texts: str) -> tuple[str, str, str, tuple[str, ...]]:
-    """Write [MASK] for other signs of a gap in three texts, and return the signs."""
-    (text, a), (pair, b), (other, c) = map(read_signs, texts)
+def _gaps(engine: Engine, *texts: str) -> tuple[str, str, str, tuple[str, ...]]:
+    """Write the mask for other signs of a gap in three texts, and return the signs."""
+    mask = engine.tokenizer.mask_token
+    (text, a), (pair, b), (other, c) = (read_signs(each, mask) for each in texts)
     return text, pair, other, tuple(dict.fromkeys(a + b + c))
 
 
@@ -140,7 +141,7 @@ def fitting(engine: Engine, text: str, text_pair: str) -> Kind:
         InputError: the model has no trained head that answers one.
     """
     known = offered(engine)
-    wanted: tuple[Kind, ...] = ("word",) if "[MASK]" in text + text_pair else ()
+    wanted: tuple[Kind, ...] = ("word",) if engine.tokenizer.mask_token in text + text_pair else ()
     wanted += ("next",) if text_pair.strip() else ()
     for kind in (*wanted, *_ORDER):
         if kind in known:
@@ -191,8 +192,9 @@ def _position(text: Text, whole: Seen, at: int | None) -> int:
         config = text.engine.model(BertForTokenClassification).config
         plain = [config.label_name(number) == "O" for number in whole.answers[-1].tolist()]
         return max(own, key=lambda i: (not plain[i], float(whole.shares[-1, i])))
-    masks = [i for i in own if encoding.tokens[i] == "[MASK]"]
-    words = [i for i in own if any(map(str.isalnum, encoding.tokens[i]))]
+    mask = text.engine.tokenizer.mask_token
+    masks = [i for i in own if encoding.tokens[i] == mask]
+    words = [i for i in own if any(map(str.isalnum, encoding.pieces[i]))]
     return (masks or words[-1:] or own)[0]
 
 
@@ -214,7 +216,7 @@ def _result(
     shares = [shares_of(each, text.temperature) for each in logits]
     before, now = (target_value(question.kind, each[-1], question.chosen) for each in logits)
     return XrayResult(
-        tokens=tuple(text.encoding.tokens),
+        tokens=tuple(text.encoding.pieces),
         question=question,
         followed=name_of(text, question.chosen),
         candidates=_candidates(text, question, shares[0][-1], shares[1][-1]),

@@ -75,19 +75,21 @@ def diff(engine: Engine, result: XrayResult, other: str = "", *, model: str = ""
         InputError: there is no such model, it has other numbers of layers, heads or dimensions, it
             cannot answer the question, or the sentences have no piece in common.
     """
-    other, _ = read_signs(other)
     first = text_of(engine, result).whole
     there = _engine(engine, model)
-    encoding = there.tokenizer.encode(other.strip() or result.text, result.pair or None)
+    mask = there.tokenizer.mask_token
+    other, _ = read_signs(other.strip() or result.text, mask)
+    pair, _ = read_signs(result.pair, mask)
+    encoding = there.tokenizer.encode(other, pair or None)
     second = Text(there, first.kind, encoding, first.lens)
     second.engine.check_length(second.encoding)
-    pairs = align(first.encoding.tokens, second.encoding.tokens)
+    pairs = align(first.encoding.pieces, second.encoding.pieces)
     runs = [_run(text) for text in (first, second)]
     found = PROCESSOR.run(lambda: differences(*runs, align=pairs), tokens=1)
     return Difference(
         models=(engine.provenance.name, second.engine.provenance.name),
-        tokens=tuple(first.encoding.tokens),
-        other_tokens=tuple(second.encoding.tokens),
+        tokens=tuple(first.encoding.pieces),
+        other_tokens=tuple(second.encoding.pieces),
         pairs=pairs,
         answers=_answers(first, second, result.question.position, pairs),
         attention=found.attention,
@@ -132,7 +134,7 @@ def _answers(first: Text, second: Text, position: int, pairs: Pairs) -> tuple[Tw
     partner = dict(pairs).get(position)
     if first.piecewise and partner is None:
         raise InputError(
-            f"The piece that is asked, “{first.encoding.tokens[position]}”, is not in the second "
+            f"The piece that is asked, “{first.encoding.pieces[position]}”, is not in the second "
             "sentence. Keep it, or ask at another piece."
         )
     here, there = _shares(first, position), _shares(second, partner or 0)

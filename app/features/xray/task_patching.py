@@ -133,7 +133,7 @@ def patching(
     Raises:
         InputError: the sentences differ in length or are equal, or the answers cannot be compared.
     """
-    other, _ = read_signs(other)
+    other, _ = read_signs(other, engine.tokenizer.mask_token)
     clean = text_of(engine, result).whole
     corrupt = Text(
         engine, clean.kind, engine.tokenizer.encode(other, result.pair or None), clean.lens
@@ -152,8 +152,8 @@ def _check(clean: Encoding, corrupt: Encoding) -> None:
     """Reject sentences that cannot be patched into each other."""
     if len(clean) != len(corrupt):
         raise InputError(
-            f"The sentences have {len(clean)} and {len(corrupt)} pieces ({' '.join(clean.tokens)}; "
-            f"{' '.join(corrupt.tokens)}); expected the same number, because each piece is put in "
+            f"The sentences have {len(clean)} and {len(corrupt)} pieces ({' '.join(clean.pieces)}; "
+            f"{' '.join(corrupt.pieces)}); expected the same number, because each piece is put in "
             "place of the one at the same position. Change only one word."
         )
     if clean.input_ids == corrupt.input_ids:
@@ -208,8 +208,8 @@ def _patch(
                     progress(len(grids) * layers + len(grid), 4 * layers)
             grids.append(np.stack(grid))
     return Patching(
-        tokens=tuple(clean.encoding.tokens),
-        other_tokens=tuple(corrupt.encoding.tokens),
+        tokens=tuple(clean.encoding.pieces),
+        other_tokens=tuple(corrupt.encoding.pieces),
         answers=names,
         target=str(target),
         is_contrast=target.kind == "token_difference",

@@ -45,9 +45,9 @@ def name_of(text: Text, number: int) -> str:
     if number < 0:
         return ""
     if text.kind == "word":
-        return text.engine.tokenizer.ids_to_tokens.get(number, f"[row {number}]")
+        return text.engine.readable(number)
     if text.kind in ("start", "end"):
-        return f"{text.encoding.tokens[number]} ({number})"
+        return f"{text.encoding.pieces[number]} ({number})"
     return NEXT[number] if text.kind == "next" else text.model.config.label_name(number)
 
 
@@ -64,14 +64,13 @@ def number_of(text: Text, name: str, count: int) -> int:
     """
     wanted = name.strip()
     if text.kind == "word":
-        tokenizer = text.engine.tokenizer
-        pieces = [wanted] if wanted in tokenizer.vocab else tokenizer.tokenize(wanted)
-        if len(pieces) != 1 or pieces[0] == tokenizer.unk_token:
+        entry = text.engine.entry(wanted)
+        if entry is None:
             raise InputError(
                 f"“{wanted[:60]}” is not one piece of the vocabulary, and at one place the model "
                 "writes one piece. Follow another word."
             )
-        return tokenizer.vocab[pieces[0]]
+        return entry
     known = [name_of(text, number) for number in range(count)]
     for number, each in enumerate(known):
         if each.lower() == wanted.lower():

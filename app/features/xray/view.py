@@ -48,11 +48,11 @@ def snippet(result: XrayResult, model: str) -> str:
     source = f", source=tokenizer.encode({result.other!r})" if result.other else ""
     changes = "".join(f"    {_written(part, result.mode, source)},\n" for part in result.parts_off)
     return f"""\
-from bert_core import {cls}, BertTokenizer
+from bert_core import {cls}, load_tokenizer
 from bert_core.analysis import Attention, FeedForward, Heads, Target, head_effects, run
 
 model = {cls}.from_pretrained({model!r})
-tokenizer = BertTokenizer.from_pretrained({model!r})
+tokenizer = load_tokenizer({model!r})
 text = tokenizer.encode({result.text!r}, {result.pair or None!r})
 off = [
 {changes}]

@@ -1,0 +1,29 @@
+"""Pieces as they are shown: what their marks say, in every family's way of writing them.
+
+WordPiece marks a piece that continues a word ("##ing"); the other families mark one that has a
+space before it ("▁play"). A tokenizer says which of the two (`begins_word`).
+"""
+
+from collections.abc import Sequence
+
+CONTINUES, SPACE = "##", "\u2581"
+
+
+def letters(piece: str) -> str:
+    """Return a piece without its mark; one that is only a mark stays.
+
+    >>> letters("##ing"), letters("▁play"), letters("▁")
+    ('ing', 'play', '▁')
+    """
+    return piece.removeprefix(CONTINUES).removeprefix(SPACE) or piece
+
+
+def spelled(pieces: Sequence[str]) -> str:
+    """Put the pieces of a word together; a single one keeps the mark that it continues a word.
+
+    >>> spelled(["play", "##ing"]), spelled(["▁play", "ing"]), spelled(["##ing"])
+    ('playing', 'playing', '##ing')
+    """
+    first, *rest = pieces
+    whole = first.removeprefix(SPACE) + "".join(each.removeprefix(CONTINUES) for each in rest)
+    return whole.replace(SPACE, " ") or first
