@@ -103,7 +103,7 @@ class Word:
 
 
 def mask_word(text: str, word: Word) -> str:
-    """Write [MASK] for one word of a text, and for its masks; other occurrences of the same word stay.
+    """Write [MASK] for one word of a text, and for every mask; equal words elsewhere stay.
 
     >>> mask_word("the cat saw the dog", Word("the", 12, 15, False, (4,)))
     'the cat saw [MASK] dog'
