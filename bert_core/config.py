@@ -1,5 +1,6 @@
 """`BertConfig`: sizes, dropout rates and label names of a model, and reading and writing them.
 
+Fields have BERT's names for every family (`bert_core.families`); files have the family's own.
 The fields and their defaults come from Devlin et al. 2019, "BERT: Pre-training of Deep
 Bidirectional Transformers", and the `bert_config.json` files published with it.
 """
@@ -13,6 +14,7 @@ from typing import Any, TypeGuard
 from torch import Tensor
 
 from bert_core.errors import ConfigError
+from bert_core.families import BERT, Family, family_called
 from bert_core.small_files import parse_json, read_small, shown
 
 Activation = str | Callable[[Tensor], Tensor]
@@ -32,6 +34,13 @@ _SIZES = (
     "intermediate_size",
     "max_position_embeddings",
     "type_vocab_size",
+)
+_ARGUMENTS = (
+    *(name for name in _SIZES if name != "type_vocab_size"),
+    "hidden_act",
+    "hidden_dropout_prob",
+    "attention_probs_dropout_prob",
+    "initializer_range",
 )
 _RATES = ("hidden_dropout_prob", "attention_probs_dropout_prob")
 # Larger sizes are a mistake or an attack: the largest published vocabulary has 250,000 pieces.
@@ -57,12 +66,14 @@ class BertConfig:
             callable.
         hidden_dropout_prob: dropout of hidden states, 0 to 1.
         attention_probs_dropout_prob: dropout of attention weights, 0 to 1.
-        max_position_embeddings: longest input in tokens.
+        max_position_embeddings: rows of the table of positions; `max_length` is the longest input.
         type_vocab_size: number of token types (segments).
         initializer_range: standard deviation of newly initialised weights.
         **extra: any other key of a config file. `layer_norm_eps`, `pad_token_id`, `id2label`,
-            `label2id`, `num_labels` and `temperatures` take effect; all others are only kept and
-            written back.
+            `label2id`, `num_labels`, `temperatures`, `model_type` (the family; "bert" if absent)
+            and what only that family has take effect; all others are only kept and written back.
+            Left out, they have the family's defaults; the arguments above keep BERT's, while
+            `from_dict` and files get the family's for all of them.
 
     Raises:
         ConfigError: a size is not a positive integer, a rate is outside 0..1, or a key asks for
@@ -106,14 +117,15 @@ class BertConfig:
         self.max_position_embeddings = max_position_embeddings
         self.type_vocab_size = type_vocab_size
         self.initializer_range = initializer_range
-        self.layer_norm_eps = 1e-12  # BERT's own value
+        self.layer_norm_eps = 1e-12  # BERT's own value, and that of most families
         self.pad_token_id: int | None = 0
         self.id2label: dict[int, str] = {}
         self._declared_labels: int | None = None
         self.temperatures: dict[str, float] = {}
         self.extra: dict[str, Any] = {}
         if isinstance(vocab_size_or_config_json_file, str | Path):
-            self._take(_read_json(Path(vocab_size_or_config_json_file)))
+            values = _read_json(Path(vocab_size_or_config_json_file))
+            self._take_file(values, _family_in(values))
         else:
             _need(
                 _is_whole(vocab_size_or_config_json_file),
@@ -122,6 +134,8 @@ class BertConfig:
                 "a vocabulary size (int) or the path of a config JSON (str)",
             )
             self.vocab_size = vocab_size_or_config_json_file
+            defaults = _family_in(extra).defaults
+            self._take({key: each for key, each in defaults.items() if key not in _ARGUMENTS})
         self._take(extra)
         self._check()
 
@@ -130,15 +144,27 @@ class BertConfig:
     @classmethod
     def from_dict(cls, json_object: Mapping[str, Any]) -> "BertConfig":
         """Build a config from the keys of a config file; unknown keys are kept."""
-        if "vocab_size" not in json_object:
+        family = _family_in(json_object)
+        size = json_object.get("vocab_size", family.defaults.get("vocab_size"))
+        if size is None:
             raise ConfigError(
                 "The configuration has no vocab_size. Expected the keys of a BERT config.json; "
                 f"found {sorted(map(str, json_object))[:12]}."
             )
-        size = json_object["vocab_size"]
         _need(_is_whole(size), "vocab_size", size, "a whole number")
         config = cls(size)
-        config._take({key: value for key, value in json_object.items() if key != "vocab_size"})
+        config._take_file(json_object, family)
+        config._check()
+        return config
+
+    def changed(self, changes: Mapping[str, Any]) -> "BertConfig":
+        """Return a copy with other values, under BERT's names.
+
+        Raises:
+            ConfigError: as for the class.
+        """
+        config = copy.deepcopy(self)
+        config._take(changes)
         config._check()
         return config
 
@@ -146,6 +172,15 @@ class BertConfig:
     def from_json_file(cls, json_file: str | Path) -> "BertConfig":
         """Read `config.json` or `bert_config.json`."""
         return cls.from_dict(_read_json(Path(json_file)))
+
+    def _take_file(self, values: Mapping[str, Any], family: Family) -> None:
+        """Set the family's defaults, then the values of a file, under the family's names."""
+        ours = {key: name for name, key in family.keys.items() if key}
+        fixed = {name for name, key in family.keys.items() if not key}
+        self._take(family.defaults)
+        self._take({key: each for key, each in values.items() if key not in (*ours, *fixed)})
+        self._take({ours[key]: each for key, each in values.items() if key in ours})
+        self.extra.update({key: copy.deepcopy(values[key]) for key in fixed if key in values})
 
     def _take(self, values: Mapping[str, Any]) -> None:
         """Set the known fields from `values` and keep the rest in `extra`."""
@@ -173,9 +208,10 @@ class BertConfig:
         for name in _RATES:
             value = getattr(self, name)
             _need(_is_number(value) and 0 <= value <= 1, name, value, "a number from 0 to 1")
-        rate = self.extra.get("classifier_dropout")
+        key = self.family.dropout
+        rate = self.extra.get(key)
         fits = rate is None or (_is_number(rate) and 0 <= rate <= 1)
-        _need(fits, "classifier_dropout", rate, "null or a number from 0 to 1")
+        _need(fits, key, rate, "null or a number from 0 to 1")
         pad = self.pad_token_id
         _need(pad is None or _is_whole(pad), "pad_token_id", pad, "null or a whole number")
         for name in ("layer_norm_eps", "initializer_range"):
@@ -196,6 +232,66 @@ class BertConfig:
         for key in ("is_decoder", "add_cross_attention"):
             if self.extra.get(key):
                 raise ConfigError(f"{key} is true; this package implements BERT's encoder only.")
+        family, extra = self.family, self.extra
+        if family.counts_after_padding:
+            pad, rows = self.pad_token_id, self.max_position_embeddings
+            fits = pad is not None and 0 <= pad < rows - 1
+            expected = f"0 to {rows - 2:,}: {family.title} counts positions from there"
+            _need(fits, "pad_token_id", pad, expected)
+        if family.projects:
+            size = self.embedding_size
+            fits = _is_whole(size) and 1 <= size <= _MAX_SIZE
+            _need(fits, "embedding_size", size, "a whole number of at least 1")
+        if family.shares_layers:
+            groups, inner = extra.get("num_hidden_groups", 1), extra.get("inner_group_num", 1)
+            fits = _is_whole(groups) and 1 <= groups <= self.num_hidden_layers
+            expected = f"1 to {self.num_hidden_layers}, the number of layers"
+            _need(fits, "num_hidden_groups", groups, expected)
+            _need(inner == 1, "inner_group_num", inner, "1; other models cannot be computed")
+
+    # -- the family ---------------------------------------------------------------------------
+
+    @property
+    def model_type(self) -> str:
+        """The name of the family in files; "bert" if they name none."""
+        return self.family.model_type
+
+    @property
+    def family(self) -> Family:
+        """What is different about this family of models."""
+        return _family_in(self.extra)
+
+    @property
+    def max_length(self) -> int:
+        """The most tokens of an input, added ones included.
+
+        >>> BertConfig(99, max_position_embeddings=514, model_type="roberta").max_length
+        512
+        """
+        unused = (self.pad_token_id or 0) + 1 if self.family.counts_after_padding else 0
+        return self.max_position_embeddings - unused
+
+    @property
+    def embedding_size(self) -> int:
+        """E, width of the word vectors; D unless the family projects them."""
+        if not self.family.projects:
+            return self.hidden_size
+        size: int = self.extra.get("embedding_size", self.family.defaults["embedding_size"])
+        return size
+
+    @property
+    def weights_of(self) -> tuple[int, ...]:
+        """For each layer, the first layer with the same weights: itself, unless they are shared.
+
+        >>> BertConfig(9, 64, 4, model_type="albert", num_hidden_groups=2).weights_of
+        (0, 0, 2, 2)
+        """
+        layers = range(self.num_hidden_layers)
+        if not self.family.shares_layers:
+            return tuple(layers)
+        size = self.num_hidden_layers / int(self.extra.get("num_hidden_groups", 1))
+        groups = [int(layer / size) for layer in layers]  # as in ALBERT's code
+        return tuple(groups.index(group) for group in groups)
 
     @property
     def architectures(self) -> tuple[str, ...]:
@@ -273,12 +369,14 @@ class BertConfig:
     # -- writing ----------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
-        """Return every field and every extra key, ready for JSON (a callable as its name)."""
+        """Return every field and extra key under the family's names, a callable as its name."""
         result = copy.deepcopy(self.extra)
-        for key in (*_SIZES, *_KNOWN):
-            result[key] = getattr(self, key)
-        if callable(result["hidden_act"]):
-            result["hidden_act"] = getattr(self.hidden_act, "__name__", repr(self.hidden_act))
+        act: Any = self.hidden_act
+        for name in (*_SIZES, *_KNOWN):
+            if key := self.family.keys.get(name, name):
+                result[key] = getattr(self, name)
+                if name == "hidden_act" and callable(act):
+                    result[key] = getattr(act, "__name__", repr(act))
         if self.id2label:
             result["id2label"] = dict(self.id2label)
             result["label2id"] = self.label2id
@@ -316,6 +414,12 @@ _KNOWN = (
     "layer_norm_eps",
     "pad_token_id",
 )
+
+
+def _family_in(values: Mapping[str, Any]) -> Family:
+    """Return the family that the keys of a config file name; BERT if they name none."""
+    model_type = values.get("model_type")
+    return BERT if model_type is None else family_called(model_type)
 
 
 def _is_number(value: object) -> bool:

@@ -120,11 +120,10 @@ def _check_repeats(plan: Plan[M], filled: set[str]) -> None:
 
     Models of this package store both once, so they would compute with the wrong numbers.
     """
-    if not plan.model.tied_keys():
-        return
+    tied = {bare_name(name) for name in plan.model.tied_keys()}
     places = {bare_name(name): name for name in filled}
     for repeat in plan.repeats:
-        if repeat.original not in places:
+        if repeat.original not in places or repeat.name not in tied:
             continue
         original = plan.model.get_parameter(places[repeat.original]).detach()
         same = repeat.copy.tensor.shape == tuple(original.shape)
@@ -136,8 +135,9 @@ def _check_repeats(plan: Plan[M], filled: set[str]) -> None:
             )
         if not same:
             raise CheckpointError(
-                f"{repeat.copy.file_name} differs from {repeat.original}. BERT's decoder is tied "
-                "to the word embeddings; a checkpoint where it is not cannot be loaded."
+                f"{repeat.copy.file_name} differs from {repeat.original}. These are one parameter "
+                "in this model (a decoder is tied to the word embeddings, an ALBERT repeats its "
+                "layers); a checkpoint where they are two cannot be loaded."
             )
 
 

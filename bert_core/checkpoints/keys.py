@@ -1,15 +1,19 @@
 """Parameter names: map the different names used by published checkpoints to one.
 
 Tensors are compared by *bare* name, without the prefix `bert.`, which the encoder has inside a task
-model but not on its own.
+model but not on its own. The names of other families (`bert_core.families`) are translated one by
+one: a name that is not exactly one of them stays unknown.
 """
 
+import functools
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 
 from bert_core.checkpoints.formats.weights import StoredTensor
+from bert_core.config import BertConfig
 from bert_core.errors import CheckpointError
+from bert_core.families import BERT, FAMILIES, PARAMETERS, Family
 
 # Buffers that older versions of transformers saved; their contents are known (0, 1, 2, ...).
 _BUFFERS = ("embeddings.position_ids", "embeddings.token_type_ids")
@@ -23,7 +27,7 @@ _TIED = {
 _LAYER = re.compile(r"encoder\.layer\.(\d{1,6})\.")
 _ENCODER = ("embeddings.", "encoder.", "pooler.")
 _CORE = re.compile(
-    r"(embeddings\.(\w+_embeddings|LayerNorm)|encoder\.layer\.\d+\.(attention\.self\.(query|key|value)"
+    r"(embeddings\.(\w+_embeddings|LayerNorm|projection)|encoder\.layer\.\d+\.(attention\.self\.(query|key|value)"
     r"|attention\.output\.(dense|LayerNorm)|intermediate\.dense|output\.(dense|LayerNorm)))"
     r"\.(weight|bias)"
 )
@@ -41,6 +45,7 @@ class Found:
 class Repeat:
     """A tensor stored once in a tied model but twice in the file."""
 
+    name: str  # bare name
     original: str  # bare name
     copy: Found
 
@@ -60,10 +65,68 @@ def bare_name(name: str) -> str:
     return name
 
 
+@functools.lru_cache(maxsize=16)
+def _names(family: Family, layers: tuple[int, ...]) -> dict[str, str]:
+    """Return bare name -> name in the family's files; `layers` are `BertConfig.weights_of`."""
+    numbers = {own: index for index, own in enumerate(dict.fromkeys(layers))}
+    found = {}
+    for module in PARAMETERS:
+        for leaf in (".weight", ".bias"):
+            theirs = family.names.get(module + leaf, family.names.get(module, module) + leaf)
+            for layer, number in numbers.items() if "{}" in module else ((0, 0),):
+                found[module.format(layer) + leaf] = theirs.format(number)
+    return found
+
+
+def name_in_file(name: str, config: BertConfig, names: Container[str]) -> str:
+    """Return what the family's files call a parameter of a model.
+
+    Args:
+        name: of the parameter, in a model of this package.
+        config: of the model.
+        names: all names of its parameters.
+    """
+    family = config.family
+    if family is BERT:
+        return name
+    bare = bare_name(name)
+    if bare.startswith("classifier.") and "pre_classifier.weight" in names:
+        return bare.replace("classifier", family.text_classifier, 1)
+    theirs = _names(family, config.weights_of).get(bare, bare)
+    return theirs if bare == name else family.prefix + theirs
+
+
+def _translated(name: str, config: BertConfig, given: bool) -> str:
+    """Return the bare name of a tensor in a family's file; any other name is kept, marked."""
+    family = config.family
+    bare = name.removeprefix(family.prefix)
+    for old, new in _OLD_ENDINGS.items():
+        bare = bare.removesuffix(old) + new if bare.endswith(old) else bare
+    if bare in _BUFFERS:
+        return bare
+    found = _inverse(family, config.weights_of).get(bare)
+    if found is not None and (bare == name or found.startswith(_ENCODER)):
+        return found
+    return bare_name(name) if given else f"{family.model_type}: {name}"
+
+
+@functools.lru_cache(maxsize=16)
+def _inverse(family: Family, layers: tuple[int, ...]) -> dict[str, str]:
+    found = {theirs: ours for ours, theirs in _names(family, layers).items()}
+    for leaf in (".weight", ".bias"):
+        found[family.text_classifier + leaf] = "classifier" + leaf
+    return found
+
+
 def by_bare_name(
-    tensors: Mapping[str, StoredTensor],
+    tensors: Mapping[str, StoredTensor], config: BertConfig | None = None, *, given: bool = False
 ) -> tuple[dict[str, Found], tuple[Repeat, ...]]:
     """Map bare names to a checkpoint's tensors; leave out buffers and tied copies.
+
+    Args:
+        tensors: by their names in the file.
+        config: says whose names these are; None means BERT's.
+        given: the caller passed the tensors, whose names may also be those of this package.
 
     Returns:
         Bare name -> tensor, and the tied copies whose originals are present as well.
@@ -71,9 +134,10 @@ def by_bare_name(
     Raises:
         CheckpointError: two tensors of the file map to the same parameter.
     """
+    other = config if config is not None and config.family is not BERT else None
     found: dict[str, Found] = {}
     for name, tensor in tensors.items():
-        bare = bare_name(name)
+        bare = bare_name(name) if other is None else _translated(name, other, given)
         if bare in _BUFFERS:
             continue
         if bare in found:
@@ -83,12 +147,34 @@ def by_bare_name(
             )
         found[bare] = Found(name, tensor)
     repeats = []
-    for copy, original in _TIED.items():
+    for copy, original in (_TIED if other is None else _TIED | _repeated(found, other)).items():
         if copy in found and original in found:
-            repeats.append(Repeat(original, found.pop(copy)))
+            repeats.append(Repeat(copy, original, found.pop(copy)))
         elif copy in found:
             found[original] = found.pop(copy)
     return found, tuple(repeats)
+
+
+def _repeated(names: Iterable[str], config: BertConfig) -> dict[str, str]:
+    """Return the names in layers that repeat others -> those in the layers they repeat."""
+    found = {}
+    for name in names:
+        match = _LAYER.match(name)
+        layer = int(match[1]) if match else -1
+        if 0 <= layer < config.num_hidden_layers and (own := config.weights_of[layer]) != layer:
+            found[name] = f"encoder.layer.{own}.{name.split('.', 3)[3]}"
+    return found
+
+
+def family_named_by(names: Iterable[str]) -> Family | None:
+    """Return the first family whose encoder begins with its prefix in these names; None if none.
+
+    >>> found = family_named_by(["lm_head.bias", "roberta.embeddings.LayerNorm.bias"])
+    >>> found.title if found else ""
+    'RoBERTa'
+    """
+    prefixes = {name.partition(".")[0] + "." for name in names}
+    return next((each for each in FAMILIES.values() if each.prefix in prefixes), None)
 
 
 def layers_held(bare_names: Iterable[str]) -> set[int]:

@@ -12,12 +12,13 @@ from bert_core.checkpoints.filling import check_finite, fill, fill_fresh, set_pa
 from bert_core.checkpoints.formats.pickle_file import LoadedTensor
 from bert_core.checkpoints.formats.tensorflow_checkpoint import need_checkpoint, open_checkpoint
 from bert_core.checkpoints.keys import Found, bare_name, by_bare_name
-from bert_core.checkpoints.ownership import head_class
+from bert_core.checkpoints.ownership import PARTS, head_class
 from bert_core.checkpoints.plan import check_core, check_layers, match, open_folder
 from bert_core.checkpoints.settings import chosen_options, wanted_dtype
 from bert_core.checkpoints.sources.hub_names import Part
 from bert_core.checkpoints.sources.resolve import resolve
-from bert_core.errors import InputError
+from bert_core.errors import CheckpointError, InputError
+from bert_core.families import BERT
 from bert_core.small_files import text_of
 
 
@@ -110,7 +111,7 @@ def share_parameters(model: M, base: Fillable) -> M:
     theirs, unfilled = _by_bare_name(base), {bare_name(name) for name in report.missing}
     ours, owner = head_class(type(model)), head_class(type(base))
     if ours and owner and ours != owner:
-        theirs = {bare: each for bare, each in theirs.items() if not bare.startswith("classifier.")}
+        theirs = {bare: each for bare, each in theirs.items() if not bare.startswith(PARTS)}
     found = {bare: Found(bare, LoadedTensor(value)) for bare, value in theirs.items()}
     stored, fresh = match(model, found, report.source, ignore_mismatched_sizes=True)
     fill_fresh(model, fresh.missing, first.dtype, first.device)
@@ -152,10 +153,15 @@ def load_tf_weights_in_bert(
     """
     if not hasattr(model, "tied_keys"):
         raise InputError(f"Expected a model of this package to fill; got a {type(model).__name__}.")
+    if model.config.family is not BERT:
+        raise CheckpointError(
+            f"TensorFlow checkpoints are read for BERT only; this model is of the family "
+            f"{model.config.family.title}. Convert the checkpoint with `transformers` first."
+        )
     prefix = _prefix(tf_checkpoint_path)
     with open_checkpoint(prefix) as tensors:
         found, _ = by_bare_name(tensors)
-        check_layers(model.config.num_hidden_layers, found, prefix.name)
+        check_layers(model.config, found, prefix.name)
         stored, report = match(model, found, os.fspath(tf_checkpoint_path))
         check_core(report)
         filled = [(each, model.get_parameter(name)) for name, each in stored.items()]

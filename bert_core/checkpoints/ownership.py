@@ -1,5 +1,8 @@
 """Determine which class a checkpoint's `classifier` belongs to.
 
+Some families have a layer before their classifiers (`Step` in `bert_core.families`); its name says
+more.
+
 Three classes use the same tensor names for their head. Names and shapes cannot distinguish a text
 classifier from a word tagger, so the checkpoint's own declaration counts first, then features that
 only one class can have. If neither decides, the head is assigned to no class: a guess could present
@@ -17,6 +20,8 @@ TEXTS = "BertForSequenceClassification"
 CHOICE = "BertForMultipleChoice"
 _CLASSES = (TEXTS, TAGGER, CHOICE)
 _HEAD = "classifier.weight"
+PARTS = ("classifier.", "pre_classifier.", "summary.")
+"""What the names of a classifier's parameters begin with."""
 _POOLER = "pooler.dense.weight"
 # Chunking schemes: inside, outside, begin; with end, single, last, unit.
 _CHUNK_TAG = re.compile(r"[BIESLU][-_]\S+")
@@ -38,14 +43,23 @@ def classifier_class(config: BertConfig, bare_names: Container[str]) -> str | No
     """
     if _HEAD not in bare_names:
         return None
-    named = [name for name in config.architectures if name in _CLASSES]
+    family = config.family
+    named = [name for name in _CLASSES if family.class_name(name) in config.architectures]
+    named = named or [name for name in _CLASSES if name in config.architectures]
     if len(named) == 1:
         return named[0]
+    stepped = [
+        name
+        for name, step in ((TEXTS, family.text_step), (CHOICE, family.choice_step))
+        if step is not None and f"{step.name}.weight" in bare_names
+    ]
+    if stepped:
+        return stepped[0] if len(stepped) == 1 else None
     if config.extra.get("problem_type"):  # only the text classifier has this setting
         return TEXTS
     if any(_CHUNK_TAG.fullmatch(label) for label in config.id2label.values()):
         return TAGGER
-    if _POOLER not in bare_names:  # the other two score the pooled output
+    if _POOLER not in bare_names:  # the others score the pooled output, or have a step
         return TAGGER
     return None
 
@@ -67,4 +81,4 @@ def without_foreign_head(
     wanted, owner = head_class(cls), classifier_class(config, found)
     if wanted is None or owner == wanted or (owner is None and keep_untold):
         return dict(found)
-    return {name: entry for name, entry in found.items() if not name.startswith("classifier.")}
+    return {name: entry for name, entry in found.items() if not name.startswith(PARTS)}

@@ -22,11 +22,13 @@ from bert_core.checkpoints.keys import (
     Repeat,
     bare_name,
     by_bare_name,
+    family_named_by,
     has_encoder,
     is_core,
     layers_held,
+    name_in_file,
 )
-from bert_core.checkpoints.ownership import classifier_class, without_foreign_head
+from bert_core.checkpoints.ownership import PARTS, classifier_class, without_foreign_head
 from bert_core.checkpoints.settings import LoadOptions, read_config
 from bert_core.config import BertConfig
 from bert_core.errors import CheckpointError, ConfigError
@@ -35,7 +37,7 @@ from bert_core.errors import CheckpointError, ConfigError
 # than the file fills, states wrong sizes.
 _MAX_FRESH = 64 * 1024 * 1024
 _PROJECTION = ".attention.self."
-_HEADS = ("classifier.", "cls.", "qa_outputs.")
+_HEADS = (*PARTS, "cls.", "qa_outputs.", "discriminator_predictions.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +104,7 @@ class Checkpoint:
             found = without_foreign_head(cls, self.config, found, keep_untold=options.is_chosen)
             own, repeats = self._with_head(head)
             found |= own
-            check_layers(config.num_hidden_layers, found, self.source)
+            check_layers(config, found, self.source)
         if not options.is_chosen:
             config = _with_counted_labels(config, found)
         with without_memory():
@@ -124,7 +126,8 @@ class Checkpoint:
         """Open the weights of a head, if it has any; return them, and all tied copies."""
         if head is None or not has_weights(head):
             return {}, self.repeats
-        own, repeats = by_bare_name(self.stack.enter_context(open_weights(head)))
+        tensors = self.stack.enter_context(open_weights(head))
+        own, repeats = by_bare_name(tensors, self.config)
         return own, (*(each for each in self.repeats if each.original not in own), *repeats)
 
 
@@ -153,7 +156,7 @@ def open_folder(
             tensors = stack.enter_context(open_weights(folder, from_tf=from_tf))
         else:
             tensors = from_state_dict(dict(state_dict), "state_dict")
-        root, repeats = by_bare_name(tensors)
+        root, repeats = by_bare_name(tensors, config, given=state_dict is not None)
         yield Checkpoint(
             folder=folder,
             source=source or folder.name,
@@ -180,7 +183,8 @@ class Survey:
 
     Attributes:
         config: the root's configuration.
-        classes: class name -> its plan; `report.mismatched` is set where loading would fail.
+        classes: class name -> its plan, for the classes whose head its family has;
+            `report.mismatched` is set where loading would fail.
         has_classifier: whether the root contains a `classifier`.
         classifier_of: the class that it belongs to; None if undetermined.
         file_bytes: size of all weight files, including those of heads.
@@ -202,7 +206,8 @@ def survey(folder: Path, classes: Iterable[type[Fillable]]) -> Survey:
     """
     options = LoadOptions(ignore_mismatched_sizes=True)
     with open_folder(folder) as files:
-        plans = {cls.__name__: files.plan(cls, options) for cls in classes}
+        has = files.config.family.has
+        plans = {cls.__name__: files.plan(cls, options) for cls in classes if has(cls.__name__)}
     heads = folder / "heads"
     folders = [folder, *sorted(heads.iterdir())] if heads.is_dir() else [folder]
     paths = [path for each in folders if each.is_dir() for path in weight_files(each)]
@@ -267,23 +272,30 @@ def match(
     return stored, LoadReport(tuple(missing), unexpected, tuple(mismatched), source)
 
 
-def check_layers(layers: int, found: Mapping[str, Found], source: str) -> None:
+def check_layers(config: BertConfig, found: Mapping[str, Found], source: str) -> None:
     """Reject a file without an encoder, or with fewer layers than the config states.
 
     Raises:
-        CheckpointError: the weights are not BERT's, or belong to another config.
+        CheckpointError: the weights are not of this family, or belong to another config.
     """
+    family, layers = config.family, config.num_hidden_layers
     if not has_encoder(found):
-        some = ", ".join(entry.file_name for entry in list(found.values())[:4]) or "nothing"
+        names = [entry.file_name for entry in found.values()]
+        some = ", ".join(names[:4]) or "nothing"
+        other = family_named_by(names)
+        whose = f", names of {other.title}" if other not in (None, family) else ""
+        example = name_in_file("bert.encoder.layer.0.output.dense.weight", config, ())
         raise CheckpointError(
-            f"The weights of {source} contain no part of BERT's encoder. Found: {some}. Expected "
-            "names such as bert.encoder.layer.0.output.dense.weight."
+            f"The weights of {source} contain no part of {family.title}'s encoder. Found: {some}"
+            f"{whose}. Expected names such as {example}."
         )
-    held = len(layers_held(found) & set(range(layers)))
-    if held < layers:
+    needed = set(config.weights_of)
+    held = len(layers_held(found) & needed)
+    if held < len(needed):
+        shared = "" if len(needed) == layers else f" with {len(needed)} sets of weights"
         raise CheckpointError(
-            f"The config of {source} states {layers} layers; the weights contain {held} of them. "
-            "They do not belong together."
+            f"The config of {source} states {layers} layers{shared}; the weights contain {held} "
+            "of them. They do not belong together."
         )
 
 

@@ -1,4 +1,7 @@
-"""Save a model to a folder that both this package and `transformers` can load."""
+"""Save a model to a folder that both this package and `transformers` can load.
+
+Parameters, keys and classes get the names of the model's family (`bert_core.families`).
+"""
 
 import copy
 import io
@@ -10,6 +13,7 @@ from torch import Tensor
 from bert_core.checkpoints.fillable import Fillable
 from bert_core.checkpoints.formats.safetensors_file import write_safetensors, write_tensors
 from bert_core.checkpoints.formats.weights import SAFETENSORS
+from bert_core.checkpoints.keys import name_in_file
 from bert_core.config import BertConfig
 from bert_core.errors import CheckpointError
 from bert_core.small_files import replacing
@@ -49,7 +53,7 @@ def _tensors_to_save(model: Fillable) -> dict[str, Tensor]:
     state = model.state_dict()
     for name in model.tied_keys():
         del state[name]
-    return {name: state[name] for name in _in_order(list(state))}
+    return {name_in_file(name, model.config, state): state[name] for name in _in_order(list(state))}
 
 
 def _in_order(names: Sequence[str]) -> list[str]:
@@ -73,10 +77,12 @@ def _in_order(names: Sequence[str]) -> list[str]:
 def _config_to_save(model: Fillable) -> BertConfig:
     """Return the config with the fields that `transformers` needs to pick class and type."""
     config = copy.deepcopy(model.config)
-    config.extra["model_type"] = "bert"
-    config.extra["architectures"] = [type(model).__name__]
+    config.extra["model_type"] = config.model_type
+    config.extra["architectures"] = [config.family.class_name(type(model).__name__)]
     config.extra["dtype"] = str(next(model.parameters()).dtype).removeprefix("torch.")
     config.extra.pop("torch_dtype", None)  # its old name
-    if config.num_labels != 2 and hasattr(model, "qa_outputs"):
-        config.num_labels = 2  # transformers reads the width of this head from here
+    config.extra.pop("tie_word_embeddings", None)  # they are tied, whatever the source said
+    heads = ("qa_outputs", "cls.seq_relationship")
+    if config.num_labels != 2 and any(f"{head}.weight" in model.state_dict() for head in heads):
+        config.num_labels = 2  # transformers reads the width of these heads from here
     return config

@@ -12,6 +12,7 @@ import torch
 from bert_core.checkpoints.formats.weights import StoredTensor, list_names
 from bert_core.config import BertConfig
 from bert_core.errors import CheckpointError, ConfigError, InputError, MissingFileError
+from bert_core.families import FAMILIES
 from bert_core.small_files import shown
 
 CONFIG_NAME = "config.json"
@@ -141,7 +142,7 @@ def read_config(folder: Path, overrides: Mapping[str, Any]) -> BertConfig:
         return config
     overrides = dict(overrides)
     number = None if "id2label" in overrides else overrides.pop("num_labels", None)
-    config = BertConfig.from_dict({**config.to_dict(), **overrides})
+    config = config.changed(overrides)
     if number is not None:
         config.num_labels = number
     return config
@@ -149,14 +150,11 @@ def read_config(folder: Path, overrides: Mapping[str, Any]) -> BertConfig:
 
 def _check_architecture(config: BertConfig, path: Path) -> None:
     """Reject other architectures; old BERT files state neither type nor class."""
-    kind = config.extra.get("model_type")
     names = config.architectures
-    if kind is None and names and not any(name.startswith("Bert") for name in names):
-        kind = ", ".join(names)
-    if kind not in (None, "bert"):
+    if "model_type" not in config.extra and names and not any(n.startswith("Bert") for n in names):
         raise ConfigError(
-            f"{path.name} describes a model of type {shown(kind)}; this package implements 'bert'. "
-            "Models with other names for the same parts cannot be loaded."
+            f"{path.name} names no model_type, and the class {shown(', '.join(names))}; expected a "
+            f"model_type, one of {', '.join(FAMILIES)}."
         )
 
 

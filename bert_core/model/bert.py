@@ -14,6 +14,7 @@ from bert_core.checkpoints.fillable import Fillable, without_memory
 from bert_core.checkpoints.sources.resolve import given_name
 from bert_core.config import BertConfig
 from bert_core.errors import ConfigError, InputError
+from bert_core.families import BERT, FAMILIES
 from bert_core.model.inputs import check_inputs
 from bert_core.model.kernels import recording_graph
 from bert_core.model.layers import (
@@ -25,10 +26,11 @@ from bert_core.model.layers import (
     attention_bias,
 )
 from bert_core.model.outputs import ModelOutputs
+from bert_core.model.variants import FamilyEmbeddings, RepeatedEncoder
 
 
 class BertPreTrainedModel(Fillable):
-    """Base class of all eight models.
+    """Base class of all models.
 
     Args:
         config: sizes and settings of the model.
@@ -49,6 +51,14 @@ class BertPreTrainedModel(Fillable):
                 f"{type(self).__name__} is built from a BertConfig, not from a "
                 f"{type(config).__name__}. To load weights use {type(self).__name__}"
                 ".from_pretrained(name_or_path)."
+            )
+        for name in (base.__name__ for base in type(self).__mro__):
+            if config.family.has(name):
+                continue
+            raise ConfigError(
+                f"{config.family.title} has no head for {name}: it was not trained for that. "
+                f"Found model_type {config.model_type!r}; expected one of "
+                f"{', '.join(each.model_type for each in FAMILIES.values() if each.has(name))}."
             )
         self.output_attentions = output_attentions
         self.keep_multihead_output = keep_multihead_output
@@ -110,6 +120,13 @@ class BertPreTrainedModel(Fillable):
         assert isinstance(model, BertModel)
         return model
 
+    def tied_keys(self) -> tuple[str, ...]:
+        """Return the state-dict names in layers that repeat the weights of others."""
+        place = "" if isinstance(self, BertModel) else "bert."
+        layers = enumerate(self.config.weights_of)
+        repeated = tuple(f"{place}encoder.layer.{i}." for i, own in layers if own != i)
+        return tuple(name for name in self.state_dict() if repeated and name.startswith(repeated))
+
     def init_weights(self) -> None:
         """Initialise all parameters: normal(0, initializer_range), biases 0, LayerNorm 1."""
         for module in self.modules():
@@ -146,8 +163,14 @@ class BertPreTrainedModel(Fillable):
 
         Raises:
             InputError: the unpruned model has no such layer or head.
+            ConfigError: layers share their weights.
         """
         config = self.config
+        if len(set(config.weights_of)) < config.num_hidden_layers:
+            raise ConfigError(
+                f"The layers of {config.family.title} share their weights, so a head cannot be "
+                "pruned in one of them. Switch it off with head_mask instead."
+            )
         wanted = {
             _count_from_end(layer, config.num_hidden_layers, "layer"): {
                 _count_from_end(head, config.num_attention_heads, "head") for head in heads
@@ -244,7 +267,7 @@ class BertPreTrainedModel(Fillable):
 
 
 class BertModel(BertPreTrainedModel):
-    """The encoder: embeddings, L layers, and a pooler over [CLS].
+    """The encoder: embeddings, L layers, and a pooler over [CLS] if the family has one.
 
     `add_pooling_layer` is False for tasks whose checkpoints have no pooler.
     """
@@ -258,9 +281,10 @@ class BertModel(BertPreTrainedModel):
         add_pooling_layer: bool = True,
     ) -> None:
         super().__init__(config, output_attentions, keep_multihead_output)
-        self.embeddings = BertEmbeddings(config)
-        self.encoder = BertEncoder(config)
-        self.pooler = BertPooler(config) if add_pooling_layer else None
+        family = config.family
+        self.embeddings = (BertEmbeddings if family is BERT else FamilyEmbeddings)(config)
+        self.encoder = (RepeatedEncoder if family.shares_layers else BertEncoder)(config)
+        self.pooler = BertPooler(config) if add_pooling_layer and family.pooler else None
         self._finish()
         if pruned := _recorded_pruning(config):
             self.prune_heads(pruned)

@@ -1,7 +1,8 @@
-"""The seven models with a head, their losses, and `KINDS`, the table of all eight classes.
+"""The models with a head, their losses, and `KINDS`, the table of BERT's eight classes.
 
 First the pre-training heads (Devlin et al. 2019, section 3.1), then the fine-tuning heads (section
-3.2 and figure 4), then the table: one row per class, read by all code that lists the classes.
+3.2 and figure 4), then the table: one row per class, read by all code that lists the classes. The
+two heads that only other families are trained with are in `ALL_KINDS`.
 
 Parameters have the names of the published checkpoints. `forward` returns tensors and tuples, as in
 the original PyTorch interface; `run` returns the same by name. If labels are given, `forward`
@@ -18,10 +19,18 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from bert_core.config import BertConfig
-from bert_core.errors import InputError
+from bert_core.errors import ConfigError, InputError
+from bert_core.families import Step
 from bert_core.model.bert import BertModel, BertPreTrainedModel
 from bert_core.model.inputs import check_inputs, check_positions
-from bert_core.model.kernels import activation, layer_norm, linear, own_parameters, recording_graph
+from bert_core.model.kernels import (
+    activation,
+    activation_called,
+    layer_norm,
+    linear,
+    own_parameters,
+    recording_graph,
+)
 from bert_core.model.layers import Encoded
 from bert_core.model.losses import (
     IGNORED,
@@ -32,6 +41,7 @@ from bert_core.model.losses import (
     widened,
 )
 from bert_core.model.outputs import ModelOutputs
+from bert_core.small_files import shown
 
 # -- pre-training -------------------------------------------------------------------------------
 
@@ -43,13 +53,14 @@ def pooled(encoded: Encoded) -> Tensor:
 
 
 class BertPredictionHeadTransform(nn.Module):
-    """Linear layer, activation and LayerNorm before the decoder; (..., D) -> (..., D)."""
+    """Linear layer, activation and LayerNorm before the decoder; (..., D) -> (..., E)."""
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__()
-        self.dense = nn.Linear(config.hidden_size, config.hidden_size)
-        self.activation = activation(config)
-        self.LayerNorm = nn.LayerNorm(config.hidden_size, eps=config.layer_norm_eps)
+        size = config.embedding_size
+        self.dense = nn.Linear(config.hidden_size, size)
+        self.activation = activation_called(config.family.word_activation or config.hidden_act)
+        self.LayerNorm = nn.LayerNorm(size, eps=config.layer_norm_eps)
 
     def forward(self, hidden: Tensor) -> Tensor:
         """Transform hidden states."""
@@ -67,7 +78,7 @@ class BertLMPredictionHead(nn.Module):
         super().__init__()
         self.transform = BertPredictionHeadTransform(config)
         self.bias = nn.Parameter(torch.zeros(config.vocab_size))
-        self.decoder = nn.Linear(config.hidden_size, config.vocab_size)
+        self.decoder = nn.Linear(config.embedding_size, config.vocab_size)
 
     def forward(self, hidden: Tensor) -> Tensor:
         """Score hidden states."""
@@ -75,7 +86,7 @@ class BertLMPredictionHead(nn.Module):
 
 
 class BertPreTrainingHeads(nn.Module):
-    """The module `cls`: the masked-word head, the next-sentence head, or both."""
+    """The module `cls`: the masked-word head, the head for two sentences, or both."""
 
     def __init__(self, config: BertConfig, *, words: bool, sentences: bool) -> None:
         super().__init__()
@@ -86,7 +97,7 @@ class BertPreTrainingHeads(nn.Module):
 
 
 class _ModelWithHead(BertPreTrainedModel):
-    """Base class of the seven models: an encoder and a head, both made by `_build`."""
+    """Base class of the models with a head: an encoder and a head, both made by `_build`."""
 
     bert: BertModel
 
@@ -111,8 +122,9 @@ class _MaskedWords(_ModelWithHead):
     cls: BertPreTrainingHeads
 
     def tied_keys(self) -> tuple[str, ...]:
-        """Return the decoder's names: aliases of the word embeddings and the bias."""
-        return ("cls.predictions.decoder.weight", "cls.predictions.decoder.bias")
+        """Return all aliases, among them the decoder's: the word embeddings and the bias."""
+        decoder = ("cls.predictions.decoder.weight", "cls.predictions.decoder.bias")
+        return (*super().tied_keys(), *decoder)
 
     def tie_weights(self) -> None:
         """Make the decoder refer to the word embeddings and the bias, unless it was replaced."""
@@ -168,17 +180,31 @@ class _MaskedWords(_ModelWithHead):
 
 
 class BertForPreTraining(_MaskedWords):
-    """BERT with both pre-training heads: masked words and next sentence."""
+    """BERT with both pre-training heads: masked words and next sentence.
+
+    In other families the second is the one they are trained with (ALBERT: the order of sentences),
+    or it is missing: its scores are None then.
+    """
 
     def _build(self, config: BertConfig) -> None:
-        self.bert = BertModel(config)
-        self.cls = BertPreTrainingHeads(config, words=True, sentences=True)
+        self.has_pairs = bool(config.family.sentence_head)
+        self.bert = BertModel(config, add_pooling_layer=self.has_pairs)
+        self.cls = BertPreTrainingHeads(config, words=True, sentences=self.has_pairs)
 
-    def _logits(self, encoded: Encoded) -> dict[str, Tensor]:
+    def _logits(self, encoded: Encoded) -> dict[str, Any]:
         return {
             "logits": self.cls.predictions(encoded.last),
-            "seq_relationship_logits": linear(pooled(encoded), self.cls.seq_relationship),
+            "seq_relationship_logits": self._relation(encoded) if self.has_pairs else None,
         }
+
+    def _relation(self, encoded: Encoded) -> Tensor:
+        """Return the scores (B, 2) of two sentences."""
+        if not self.has_pairs:
+            raise InputError(
+                f"next_sentence_label was given; {self.config.family.title} has no head for two "
+                "sentences. Leave it out."
+            )
+        return linear(pooled(encoded), self.cls.seq_relationship)
 
     def forward(
         self,
@@ -192,7 +218,8 @@ class BertForPreTraining(_MaskedWords):
         """Score words (B, T, V) and the sentence relation (B, 2), or return the loss.
 
         `masked_lm_labels` are (B, T), -1 and -100 are ignored; `next_sentence_label` is (B,), 0 for
-        "B follows A" and 1 for "B is random"; the other inputs are those of `BertModel.forward`.
+        "B follows A" and 1 for "B is random" (ALBERT: 1 for "A and B are swapped"); the other
+        inputs are those of `BertModel.forward`.
 
         Returns:
             Without labels, both scores; with one kind of label, its loss; with both kinds, the
@@ -203,7 +230,7 @@ class BertForPreTraining(_MaskedWords):
         if masked_lm_labels is not None:
             losses.append(self._word_loss(encoded, masked_lm_labels))
         if next_sentence_label is not None:
-            relation = linear(pooled(encoded), self.cls.seq_relationship)
+            relation = self._relation(encoded)
             losses.append(cross_entropy(relation, next_sentence_label, name="next_sentence_label"))
         if losses:
             return sum(losses[1:], losses[0])
@@ -235,8 +262,10 @@ class BertForMaskedLM(_MaskedWords):
         return self._answer(encoded, self._logits(encoded)["logits"])
 
 
-class BertForNextSentencePrediction(_ModelWithHead):
-    """BERT with the next-sentence head (task 2): index 0 is "B follows A", 1 "B is random"."""
+class _SentencePair(_ModelWithHead):
+    """Base class of the two models with only a head for two sentences."""
+
+    cls: BertPreTrainingHeads
 
     def _build(self, config: BertConfig) -> None:
         self.bert = BertModel(config)
@@ -244,6 +273,10 @@ class BertForNextSentencePrediction(_ModelWithHead):
 
     def _logits(self, encoded: Encoded) -> dict[str, Tensor]:
         return {"logits": linear(pooled(encoded), self.cls.seq_relationship)}
+
+
+class BertForNextSentencePrediction(_SentencePair):
+    """BERT with the next-sentence head (task 2): index 0 is "B follows A", 1 "B is random"."""
 
     def forward(
         self,
@@ -261,19 +294,88 @@ class BertForNextSentencePrediction(_ModelWithHead):
         return self._answer(encoded, logits)
 
 
+class BertForSentenceOrderPrediction(_SentencePair):
+    """ALBERT with its head for two sentences: index 0 is "in order", 1 "swapped".
+
+    Lan et al. 2020, section 3.1: both are neighbours, so a common topic does not give them away.
+    """
+
+    def forward(
+        self,
+        input_ids: Tensor,
+        token_type_ids: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        sentence_order_label: Tensor | None = None,
+        head_mask: Tensor | None = None,
+    ) -> Any:
+        """Score the order of two sentences (B, 2), or return the loss."""
+        encoded = self._encode(input_ids, token_type_ids, attention_mask, head_mask)
+        logits = self._logits(encoded)["logits"]
+        if sentence_order_label is not None:
+            return cross_entropy(logits, sentence_order_label, name="sentence_order_label")
+        return self._answer(encoded, logits)
+
+
+class ReplacedTokenHead(nn.Module):
+    """One score for every token; (..., D) -> (...)."""
+
+    def __init__(self, config: BertConfig) -> None:
+        super().__init__()
+        self.dense = nn.Linear(config.hidden_size, config.hidden_size)
+        self.activation = activation(config)
+        self.dense_prediction = nn.Linear(config.hidden_size, 1)
+
+    def forward(self, hidden: Tensor) -> Tensor:
+        """Score hidden states."""
+        return linear(linear(hidden, self.dense, self.activation), self.dense_prediction)[..., 0]
+
+
+class BertForReplacedTokenDetection(_ModelWithHead):
+    """ELECTRA's discriminator: which tokens were replaced? (Clark et al. 2020, section 2)."""
+
+    def _build(self, config: BertConfig) -> None:
+        self.bert = BertModel(config)
+        self.discriminator_predictions = ReplacedTokenHead(config)
+
+    def _logits(self, encoded: Encoded) -> dict[str, Tensor]:
+        return {"logits": self.discriminator_predictions(encoded.last)}
+
+    def forward(
+        self,
+        input_ids: Tensor,
+        token_type_ids: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        labels: Tensor | None = None,
+        head_mask: Tensor | None = None,
+    ) -> Any:
+        """Return logits (B, T), positive for "replaced", or the loss.
+
+        `labels` (B, T) are 1 for replaced tokens, else 0; padding is ignored, as are -1 and -100.
+        """
+        encoded = self._encode(input_ids, token_type_ids, attention_mask, head_mask)
+        logits = self._logits(encoded)["logits"]
+        if labels is None:
+            return self._answer(encoded, logits)
+        # Two scores, 0 and the logit, make cross-entropy the loss of a sigmoid.
+        both = torch.stack([torch.zeros_like(logits), logits], dim=-1)
+        return cross_entropy(both, _without_padding(labels, attention_mask, logits))
+
+
 # -- fine-tuning --------------------------------------------------------------------------------
 
 
 class _Classifier(_ModelWithHead):
     """Base class of the models with a `classifier` layer."""
 
-    _pooling = True
-
     def _build(self, config: BertConfig) -> None:
-        rate = config.extra.get("classifier_dropout")
+        rate = config.extra.get(config.family.dropout)
         self.dropout_rate = config.hidden_dropout_prob if rate is None else float(rate)
-        self.bert = BertModel(config, add_pooling_layer=self._pooling)
+        self.bert = BertModel(config, add_pooling_layer=self._pooling(config))
         self.classifier = nn.Linear(config.hidden_size, self._classes(config))
+
+    def _pooling(self, config: BertConfig) -> bool:
+        """Return whether the classifier reads the pooled output."""
+        raise NotImplementedError
 
     def _classes(self, config: BertConfig) -> int:
         """Return how many scores the layer gives."""
@@ -282,8 +384,36 @@ class _Classifier(_ModelWithHead):
     def _classify(self, hidden: Tensor) -> Tensor:
         return linear(F.dropout(hidden, self.dropout_rate, self.training), self.classifier)
 
+
+class _TextClassifier(_Classifier):
+    """Base class of the two models that classify by the first token.
+
+    BERT classifies its pooled output. Families without a pooler there have a `Step` of their own.
+    """
+
+    def _step(self, config: BertConfig) -> Step | None:
+        """Return the step before the classifier; None means the pooler."""
+        raise NotImplementedError
+
+    def _pooling(self, config: BertConfig) -> bool:
+        return self._step(config) is None
+
+    def _build(self, config: BertConfig) -> None:
+        super()._build(config)
+        self.step = self._step(config)
+        if self.step is not None:
+            self.step_activation = activation_called(self.step.activation)
+            self.add_module(self.step.name, nn.Linear(config.hidden_size, config.hidden_size))
+
     def _logits(self, encoded: Encoded) -> dict[str, Tensor]:
-        return {"logits": self._classify(pooled(encoded))}
+        if self.step is None:
+            return {"logits": self._classify(pooled(encoded))}
+        first = encoded.last[:, 0]
+        if self.step.drops_first:
+            first = F.dropout(first, self.dropout_rate, self.training)
+        dense = self.get_submodule(self.step.name)
+        assert isinstance(dense, nn.Linear)
+        return {"logits": self._classify(linear(first, dense, self.step_activation))}
 
 
 class _LabelClassifier(_Classifier):
@@ -307,8 +437,11 @@ class _LabelClassifier(_Classifier):
         return config.num_labels
 
 
-class BertForSequenceClassification(_LabelClassifier):
+class BertForSequenceClassification(_LabelClassifier, _TextClassifier):
     """BERT that classifies a text or a pair; with 1 label it is a regression."""
+
+    def _step(self, config: BertConfig) -> Step | None:
+        return config.family.text_step
 
     def forward(
         self,
@@ -332,7 +465,7 @@ class BertForSequenceClassification(_LabelClassifier):
         return F.mse_loss(logits, labels.flatten().to(logits))
 
 
-class BertForMultipleChoice(_Classifier):
+class BertForMultipleChoice(_TextClassifier):
     """BERT that chooses one of N texts; inputs are (B, N, T).
 
     `num_choices` is only stored; inputs may have any N.
@@ -350,6 +483,9 @@ class BertForMultipleChoice(_Classifier):
 
     def _classes(self, config: BertConfig) -> int:
         return 1
+
+    def _step(self, config: BertConfig) -> Step | None:
+        return _summary(config)
 
     def forward(
         self,
@@ -396,7 +532,8 @@ class BertForMultipleChoice(_Classifier):
 class BertForTokenClassification(_LabelClassifier):
     """BERT that classifies every token: entities, parts of speech ..."""
 
-    _pooling = False
+    def _pooling(self, config: BertConfig) -> bool:
+        return False
 
     def _logits(self, encoded: Encoded) -> dict[str, Tensor]:
         return {"logits": self._classify(encoded.last)}
@@ -414,10 +551,7 @@ class BertForTokenClassification(_LabelClassifier):
         logits = self._logits(encoded)["logits"]
         if labels is None:
             return self._answer(encoded, logits)
-        labels = whole_numbers(labels, "labels")
-        if attention_mask is not None and attention_mask.shape == labels.shape:
-            labels = labels.to(logits.device).masked_fill(attention_mask == 0, IGNORED[1])
-        return cross_entropy(logits, labels)
+        return cross_entropy(logits, _without_padding(labels, attention_mask, logits))
 
 
 class BertForQuestionAnswering(_ModelWithHead):
@@ -454,6 +588,33 @@ class BertForQuestionAnswering(_ModelWithHead):
             )
         start_loss = position_loss(start, start_positions, "start_positions")
         return (start_loss + position_loss(end, end_positions, "end_positions")) / 2
+
+
+def _without_padding(labels: Tensor, attention_mask: Tensor | None, logits: Tensor) -> Tensor:
+    """Return labels (B, T) that ignore the tokens whose attention mask is 0."""
+    labels = whole_numbers(labels, "labels")
+    if attention_mask is None or attention_mask.shape != labels.shape:
+        return labels
+    return labels.to(logits.device).masked_fill(attention_mask == 0, IGNORED[1])
+
+
+def _summary(config: BertConfig) -> Step | None:
+    """Return the step of multiple choice, as ELECTRA's config describes it.
+
+    Raises:
+        ConfigError: it describes another one than the published models have.
+    """
+    step = config.family.choice_step
+    if step is None or step.name != "summary":
+        return step
+    published = {"summary_type": "first", "summary_use_proj": True, "summary_proj_to_labels": False}
+    for key, value in published.items():
+        if config.extra.get(key, value) != value:
+            raise ConfigError(
+                f"{key} is {shown(config.extra[key])}; expected {value}. Multiple choice is "
+                "computed as in the published models only."
+            )
+    return replace(step, activation=config.extra.get("summary_activation", "gelu") or "linear")
 
 
 def _labelled(config: BertConfig, num_labels: int | None) -> BertConfig:
@@ -591,4 +752,24 @@ KINDS: Mapping[str, ModelKind] = {
         ),
     )
 }
-"""Class name -> its description. All code that lists the classes reads this table."""
+"""Class name -> its description. All code that lists BERT's classes reads this table."""
+
+ALL_KINDS: Mapping[str, ModelKind] = {
+    **KINDS,
+    BertForSentenceOrderPrediction.__name__: ModelKind(
+        BertForSentenceOrderPrediction,
+        "Order of sentences",
+        "sentence-order head",
+        {"logits": "B2"},
+        _TEXT_LOGITS,
+        reads_pairs=True,
+    ),
+    BertForReplacedTokenDetection.__name__: ModelKind(
+        BertForReplacedTokenDetection,
+        "Replaced tokens",
+        "head for replaced tokens",
+        {"logits": "BT"},
+        _TEXT_LOGITS,
+    ),
+}
+"""`KINDS`, and the classes that only other families are trained for; `Family.has` says which."""

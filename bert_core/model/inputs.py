@@ -62,10 +62,10 @@ def _check_sizes_and_values(
     rank: int,
 ) -> None:
     _check_values("input_ids", input_ids, config.vocab_size)
-    if input_ids.shape[-1] > config.max_position_embeddings:
+    if input_ids.shape[-1] > config.max_length:
         raise InputError(
             f"The input has {input_ids.shape[-1]} tokens; this model reads at most "
-            f"{config.max_position_embeddings}. Shorten it or split it into windows."
+            f"{config.max_length}. Shorten it or split it into windows."
         )
     if token_type_ids is not None:
         _check_values("token_type_ids", token_type_ids, config.type_vocab_size)

@@ -215,14 +215,22 @@ def activation(config: BertConfig) -> Activation:
     Raises:
         ConfigError: the name is not one of ACTIVATIONS.
     """
-    if callable(config.hidden_act):
-        return config.hidden_act
+    return activation_called(config.hidden_act)
+
+
+def activation_called(name: str | Activation, key: str = "hidden_act") -> Activation:
+    """Return the activation function of a name, which is the value of a key in the config.
+
+    Raises:
+        ConfigError: the name is not one of ACTIVATIONS.
+    """
+    if callable(name):
+        return name
     try:
-        return ACTIVATIONS[config.hidden_act]
+        return ACTIVATIONS[name]
     except KeyError:
         raise ConfigError(
-            f"hidden_act is {shown(config.hidden_act)}; expected one of {', '.join(ACTIVATIONS)}, "
-            "or a callable."
+            f"{key} is {shown(name)}; expected one of {', '.join(ACTIVATIONS)}, or a callable."
         ) from None
 
 

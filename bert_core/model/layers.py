@@ -90,7 +90,7 @@ class BertEmbeddings(nn.Module):
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__()
-        size, pad = config.hidden_size, config.pad_token_id
+        size, pad = config.embedding_size, config.pad_token_id
         if pad is not None and not 0 <= pad < config.vocab_size:
             pad = None
         self.word_embeddings = nn.Embedding(config.vocab_size, size, padding_idx=pad)
@@ -98,6 +98,19 @@ class BertEmbeddings(nn.Module):
         self.token_type_embeddings = nn.Embedding(config.type_vocab_size, size)
         self.LayerNorm = nn.LayerNorm(size, eps=config.layer_norm_eps)
         self.dropout_rate = config.hidden_dropout_prob
+
+    def positions(self, input_ids: Tensor) -> Tensor:
+        """Return the rows of positions for ids (B, T): (T, D), or (1, T, D)."""
+        return first_rows(self.position_embeddings, input_ids.shape[1], input_ids)
+
+    def types(self, token_type_ids: Tensor) -> Tensor:
+        """Return the rows of token types (B, T, D)."""
+        rows: Tensor = self.token_type_embeddings(_indices(token_type_ids))
+        return rows
+
+    def projected(self, normalised: Tensor) -> Tensor:
+        """Return normalised embeddings as the first hidden state: as they are, in BERT."""
+        return normalised
 
     def forward(self, input_ids: Tensor, token_type_ids: Tensor | None = None) -> Tensor:
         """Embed token ids; missing token types are 0."""

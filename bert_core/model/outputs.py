@@ -4,6 +4,7 @@ Every docstring of the package uses these letters:
 
     B batch    T tokens    D hidden size    H heads    K = D / H, size of one head
     F intermediate size    V vocabulary     L layers   C labels   P chosen positions
+    E width of the word vectors: D, unless a family projects them
 """
 
 from dataclasses import dataclass
@@ -20,11 +21,13 @@ class ModelOutputs:
         hidden_states: L + 1 tensors (B, T, D); the embeddings first, then every layer.
         attentions: L tensors (B, H, T, T) after the softmax; rows are queries and sum to 1.
         pooler_output: (B, D), or None for classes without a pooler.
-        logits: scores of the head: (B, T, V) for masked words, (B, 2) for next sentence, (B, C)
-            for sequences, (B, N) for multiple choice, (B, T, C) for tokens.
+        logits: scores of the head: (B, T, V) for masked words, (B, 2) for two sentences, (B, C)
+            for sequences, (B, N) for multiple choice, (B, T, C) for tokens, (B, T) for replaced
+            tokens.
         start_logits: (B, T), question answering only.
         end_logits: (B, T), question answering only.
-        seq_relationship_logits: (B, 2), pre-training only; index 0 means "B follows A".
+        seq_relationship_logits: (B, 2), pre-training only; index 0 means "B follows A", or "in
+            order" in ALBERT.
     """
 
     last_hidden_state: Tensor

@@ -1,0 +1,278 @@
+"""`FAMILIES`: the models made from BERT that this package computes, one row each.
+
+Read as a table, it says what a variant is: the same layers with other inputs, another head, other
+names. `Family` explains the columns. The tables of names say what a parameter of this package
+(BERT's name) is called in the family's files; what is not listed has BERT's name.
+
+Sources: Devlin et al. 2019 (BERT), Liu et al. 2019 (RoBERTa), Conneau et al. 2020 (XLM-RoBERTa),
+Martin et al. 2020 (CamemBERT), Sanh et al. 2019 (DistilBERT), Clark et al. 2020 (ELECTRA), Lan et
+al. 2020 (ALBERT), and the files published with them.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from bert_core.errors import ConfigError
+from bert_core.small_files import shown
+
+NEXT, ORDER = "next", "order"
+PARAMETERS = (
+    "embeddings.word_embeddings",
+    "embeddings.position_embeddings",
+    "embeddings.token_type_embeddings",
+    "embeddings.LayerNorm",
+    "embeddings.projection",
+    "encoder.layer.{}.attention.self.query",
+    "encoder.layer.{}.attention.self.key",
+    "encoder.layer.{}.attention.self.value",
+    "encoder.layer.{}.attention.output.dense",
+    "encoder.layer.{}.attention.output.LayerNorm",
+    "encoder.layer.{}.intermediate.dense",
+    "encoder.layer.{}.output.dense",
+    "encoder.layer.{}.output.LayerNorm",
+    "pooler.dense",
+    "cls.predictions.transform.dense",
+    "cls.predictions.transform.LayerNorm",
+    "cls.predictions",
+    "cls.predictions.decoder",
+    "cls.seq_relationship",
+    "discriminator_predictions.dense",
+    "discriminator_predictions.dense_prediction",
+    "pre_classifier",
+    "summary",
+    "classifier",
+    "qa_outputs",
+)
+"""The names of this package for everything that has a weight or a bias; {} is a layer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A layer (D, D) with an activation, between the first token's vector and the classifier.
+
+    Attributes:
+        name: its name in the models of this package.
+        activation: a key of `kernels.ACTIVATIONS`.
+        drops_first: whether dropout comes before it, too.
+    """
+
+    name: str
+    activation: str
+    drops_first: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Family:
+    """What is different about one family; the defaults are BERT's.
+
+    Attributes:
+        model_type: its name in a `config.json`.
+        title: its name in running text.
+        classes: what the names of its classes begin with in `transformers`.
+        prefix: what the encoder's parameters begin with inside a model with a head.
+        special_tokens: first, last, padding, unknown, mask.
+        counts_after_padding: positions begin at `pad_token_id` + 1, and a padding token in a text
+            does not count; otherwise they begin at 0 and everything counts.
+        token_types: whether there is a table of token types.
+        pooler: whether the encoder ends with a pooler.
+        sentence_head: what the pre-training asks of two texts: `NEXT` (does the second follow?),
+            `ORDER` (are they swapped?) or "" (nothing).
+        finds_replaced: whether it is trained to find replaced tokens.
+        projects: whether word vectors have a width of their own, `embedding_size`.
+        always_projects: whether they pass through a matrix even if the two widths are equal.
+        shares_layers: whether layers repeat the weights of other layers.
+        word_activation: activation in the masked-word head; "" for that of the layers.
+        text_step: what comes before the classifier of texts in place of the pooler; None: nothing.
+        choice_step: the same for multiple choice.
+        text_classifier: what the classifier after `text_step` is called in the files.
+        dropout: key of the classifiers' dropout rate; its default is in `defaults`, or else the
+            rate of the hidden states counts.
+        keys: field of `BertConfig` -> its key in `config.json`; "" for a value that is fixed.
+        defaults: values of what a `config.json` leaves out, where they are not BERT's.
+        names: parameter of this package -> parameter or module in the files.
+    """
+
+    model_type: str
+    title: str
+    classes: str
+    prefix: str
+    special_tokens: tuple[str, str, str, str, str] = ("[CLS]", "[SEP]", "[PAD]", "[UNK]", "[MASK]")
+    counts_after_padding: bool = False
+    token_types: bool = True
+    pooler: bool = True
+    sentence_head: str = ""
+    finds_replaced: bool = False
+    projects: bool = False
+    always_projects: bool = False
+    shares_layers: bool = False
+    word_activation: str = ""
+    text_step: Step | None = None
+    choice_step: Step | None = None
+    text_classifier: str = "classifier"
+    dropout: str = "classifier_dropout"
+    keys: Mapping[str, str] = field(default_factory=dict)
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=dict)
+
+    def class_name(self, name: str) -> str:
+        """Return the class of `transformers` that opens what a class of this package saves.
+
+        >>> FAMILIES["electra"].class_name("BertForReplacedTokenDetection")
+        'ElectraForPreTraining'
+        >>> FAMILIES["roberta"].class_name("BertForPreTraining")
+        'RobertaForMaskedLM'
+        """
+        if name in ("BertForReplacedTokenDetection", "BertForSentenceOrderPrediction"):
+            return f"{self.classes}ForPreTraining"
+        if name == "BertForPreTraining" and not self.sentence_head:
+            return f"{self.classes}ForMaskedLM"
+        return self.classes + name.removeprefix("Bert")
+
+    def has(self, class_name: str) -> bool:
+        """Return whether a class of this package has a head that this family is trained with.
+
+        >>> [each.title for each in FAMILIES.values() if each.has("BertForNextSentencePrediction")]
+        ['BERT']
+        """
+        return {
+            "BertForNextSentencePrediction": self.sentence_head == NEXT,
+            "BertForSentenceOrderPrediction": self.sentence_head == ORDER,
+            "BertForReplacedTokenDetection": self.finds_replaced,
+        }.get(class_name, True)
+
+
+_S_TOKENS = ("<s>", "</s>", "<pad>", "<unk>", "<mask>")
+# RoBERTa was trained without pairs of sentences; its masked-word head always uses gelu.
+_ROBERTA: dict[str, Any] = {
+    "prefix": "roberta.",
+    "special_tokens": _S_TOKENS,
+    "counts_after_padding": True,
+    "word_activation": "gelu",
+    "text_step": Step("pre_classifier", "tanh", drops_first=True),
+    "text_classifier": "classifier.out_proj",
+    "names": {
+        "cls.predictions.transform.dense": "lm_head.dense",
+        "cls.predictions.transform.LayerNorm": "lm_head.layer_norm",
+        "cls.predictions": "lm_head",
+        "cls.predictions.decoder": "lm_head.decoder",
+        "pre_classifier": "classifier.dense",
+    },
+}
+_LAYER, _ALBERT_LAYER = "encoder.layer.{}.", "encoder.albert_layer_groups.{}.albert_layers.0."
+_ROWS = (
+    Family("bert", "BERT", "Bert", "bert.", sentence_head=NEXT),
+    Family("roberta", "RoBERTa", "Roberta", defaults={"vocab_size": 50265, "pad_token_id": 1},
+           **_ROBERTA),
+    Family("xlm-roberta", "XLM-RoBERTa", "XLMRoberta",
+           defaults={"vocab_size": 30522, "pad_token_id": 1}, **_ROBERTA),
+    Family("camembert", "CamemBERT", "Camembert",
+           defaults={"vocab_size": 30522, "pad_token_id": 1}, **_ROBERTA),
+    Family(
+        "distilbert", "DistilBERT", "DistilBert", "distilbert.",
+        token_types=False,
+        pooler=False,
+        text_step=Step("pre_classifier", "relu"),
+        choice_step=Step("pre_classifier", "relu"),
+        dropout="seq_classif_dropout",
+        keys={
+            "hidden_size": "dim", "num_hidden_layers": "n_layers",
+            "num_attention_heads": "n_heads", "intermediate_size": "hidden_dim",
+            "hidden_act": "activation", "hidden_dropout_prob": "dropout",
+            "attention_probs_dropout_prob": "attention_dropout",
+            "type_vocab_size": "", "layer_norm_eps": "",
+        },
+        defaults={
+            "vocab_size": 30522, "num_hidden_layers": 6, "seq_classif_dropout": 0.2,
+            "type_vocab_size": 1, "layer_norm_eps": 1e-12,
+        },
+        names={
+            _LAYER + "attention.self.query": "transformer.layer.{}.attention.q_lin",
+            _LAYER + "attention.self.key": "transformer.layer.{}.attention.k_lin",
+            _LAYER + "attention.self.value": "transformer.layer.{}.attention.v_lin",
+            _LAYER + "attention.output.dense": "transformer.layer.{}.attention.out_lin",
+            _LAYER + "attention.output.LayerNorm": "transformer.layer.{}.sa_layer_norm",
+            _LAYER + "intermediate.dense": "transformer.layer.{}.ffn.lin1",
+            _LAYER + "output.dense": "transformer.layer.{}.ffn.lin2",
+            _LAYER + "output.LayerNorm": "transformer.layer.{}.output_layer_norm",
+            "cls.predictions.transform.dense": "vocab_transform",
+            "cls.predictions.transform.LayerNorm": "vocab_layer_norm",
+            "cls.predictions.decoder.weight": "vocab_projector.weight",
+            "cls.predictions.bias": "vocab_projector.bias",
+        },
+    ),
+    Family(
+        "electra", "ELECTRA", "Electra", "electra.",
+        pooler=False,
+        finds_replaced=True,
+        projects=True,
+        word_activation="gelu",
+        text_step=Step("pre_classifier", "gelu", drops_first=True),
+        choice_step=Step("summary", "gelu"),
+        text_classifier="classifier.out_proj",
+        defaults={
+            "vocab_size": 30522, "embedding_size": 128, "hidden_size": 256,
+            "num_attention_heads": 4, "intermediate_size": 1024,
+        },
+        names={
+            "embeddings.projection": "embeddings_project",
+            "cls.predictions.transform.dense": "generator_predictions.dense",
+            "cls.predictions.transform.LayerNorm": "generator_predictions.LayerNorm",
+            "cls.predictions.decoder.weight": "generator_lm_head.weight",
+            "cls.predictions.bias": "generator_lm_head.bias",
+            "pre_classifier": "classifier.dense",
+            "summary": "sequence_summary.summary",
+        },
+    ),
+    Family(
+        "albert", "ALBERT", "Albert", "albert.",
+        special_tokens=("[CLS]", "[SEP]", "<pad>", "<unk>", "[MASK]"),
+        sentence_head=ORDER,
+        projects=True,
+        always_projects=True,
+        shares_layers=True,
+        dropout="classifier_dropout_prob",
+        defaults={
+            "vocab_size": 30000, "embedding_size": 128, "hidden_size": 4096,
+            "num_attention_heads": 64, "intermediate_size": 16384, "hidden_act": "gelu_new",
+            "hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0,
+            "classifier_dropout_prob": 0.1, "num_hidden_groups": 1, "inner_group_num": 1,
+        },
+        names={
+            "embeddings.projection": "encoder.embedding_hidden_mapping_in",
+            _LAYER + "attention.self.query": _ALBERT_LAYER + "attention.query",
+            _LAYER + "attention.self.key": _ALBERT_LAYER + "attention.key",
+            _LAYER + "attention.self.value": _ALBERT_LAYER + "attention.value",
+            _LAYER + "attention.output.dense": _ALBERT_LAYER + "attention.dense",
+            _LAYER + "attention.output.LayerNorm": _ALBERT_LAYER + "attention.LayerNorm",
+            _LAYER + "intermediate.dense": _ALBERT_LAYER + "ffn",
+            _LAYER + "output.dense": _ALBERT_LAYER + "ffn_output",
+            _LAYER + "output.LayerNorm": _ALBERT_LAYER + "full_layer_layer_norm",
+            "pooler.dense": "pooler",
+            "cls.predictions.transform.dense": "predictions.dense",
+            "cls.predictions.transform.LayerNorm": "predictions.LayerNorm",
+            "cls.predictions": "predictions",
+            "cls.predictions.decoder": "predictions.decoder",
+            "cls.seq_relationship": "sop_classifier.classifier",
+        },
+    ),
+)  # fmt: skip
+
+FAMILIES: Mapping[str, Family] = MappingProxyType({each.model_type: each for each in _ROWS})
+"""`model_type` -> its row. All code that lists the families reads this table."""
+BERT = FAMILIES["bert"]
+
+
+def family_called(model_type: object) -> Family:
+    """Return the row of a `model_type`.
+
+    Raises:
+        ConfigError: it is not implemented.
+    """
+    if isinstance(model_type, str) and model_type in FAMILIES:
+        return FAMILIES[model_type]
+    raise ConfigError(
+        f"This is a model of type {shown(model_type)}; implemented are {', '.join(FAMILIES)}. "
+        "Models with other layers or other names for them cannot be loaded."
+    )
