@@ -57,7 +57,7 @@ class Runner:
             tensors = input_tensors(tokenizer, inputs, model.device)
             return model.run(*tensors, attentions=False, hidden_states=False)
 
-        return cls(run, tokenizer, model.config.max_position_embeddings, model.device)
+        return cls(run, tokenizer, model.config.max_length, model.device)
 
     def logits(self, inputs: Sequence[Encoding], *names: str) -> list[tuple[Floats, ...]]:
         """Compute all inputs, batching those of similar length.

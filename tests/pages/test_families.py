@@ -1,7 +1,6 @@
 """Every page with the models of every family, and with tokenizers that are not WordPiece."""
 
 from collections.abc import Callable
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,7 @@ from tests.pages.test_every_page import MAY_BE_TOLD, answered, unharmed
 pytestmark = pytest.mark.usefixtures("few_texts")
 
 Visit = Callable[..., Any]
-MODELS = [*BEHIND, *(FAMILIES if find_spec("bert_core.families") else ())]
+MODELS = [*BEHIND, *FAMILIES]
 SLUGS = [row.slug for row in FEATURES if row.slug != "lab"]
 OWN = ("lab", "tokenizer")  # features whose own tests cover it
 TASKS = [each.feature.slug for each in all_declared() if each.feature.folder not in OWN]

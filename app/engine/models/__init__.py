@@ -4,7 +4,7 @@
 - `hub.py`: ids on the Hugging Face Hub, and the local models they refer to.
 - `usable.py`: why models on the shelf cannot be used.
 - `facts.py`: what a model contains, read without loading it.
-- `families.py`: what the site says about families of models.
+- `families.py`: what families were not trained on.
 - `fit.py`: whether a model suits a page.
 - `engine.py`: one loaded model, and everything that computes with it.
 - `windows.py`: long texts, window by window.

@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from app.engine.models.families import kin_of, max_length, why_without
+from app.engine.models.families import why_without
 from app.engine.models.shelf import Offer, called_by_name, local_folder
 from bert_core import BertModel, load_tokenizer
 from bert_core.bundled.figures import Figure, read_figures
@@ -78,7 +78,7 @@ class ModelFacts:
         entries: number of entries in the vocabulary file.
         rows: number of entries that the weights have room for.
         segments: number of its token types.
-        usual_segments: the same for its family; one is enough for pairs where no model has more.
+        usual_segments: how many pairs need: two where the family was trained on pairs.
         positions: longest input in tokens.
         memory_bytes: estimated memory once every page has used the model.
         file_bytes: size of its weight files.
@@ -175,8 +175,8 @@ def _read(folder: Path, stamp: tuple[tuple[str, int, int], ...]) -> ModelFacts:
         entries=len(tokenizer.vocab),
         rows=found.config.vocab_size,
         segments=config.type_vocab_size,
-        usual_segments=kin_of(config).types,
-        positions=max_length(config),
+        usual_segments=2 if config.family.sentence_head else 1,
+        positions=config.max_length,
         memory_bytes=_NUMBER_BYTES * (base + own),
         file_bytes=found.file_bytes,
         contradictions=tokenizer.contradictions,

@@ -15,7 +15,6 @@ from typing import TypeVar
 
 import torch
 
-from app.engine.models.families import max_length
 from app.engine.models.shelf import Kind, Offer
 from bert_core import BertConfig
 from bert_core.analysis.head_atlas import HeadAtlas
@@ -98,7 +97,7 @@ def describe(
         heads=config.num_attention_heads,
         hidden=config.hidden_size,
         vocabulary=config.vocab_size,
-        max_length=max_length(config),
+        max_length=config.max_length,
         parameters=parameters,
         lower_case=tokenizer.do_lower_case,
         commit=folder.name if offer.kind is Kind.HUB_COPY else "",

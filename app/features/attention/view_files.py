@@ -377,7 +377,7 @@ def snippet(result: AttentionResult, view: HeadView, model: str) -> str:
         "",
         f"model = BertModel.from_pretrained({model!r})",
         f"tokenizer = load_tokenizer({model!r})",
-        "longest = model.config.max_position_embeddings",
+        "longest = model.config.max_length",
         f"encoding = tokenizer.encode({tokens}, max_length=longest)",
         "with torch.inference_mode():",
         "    outputs = model.run(",

@@ -50,7 +50,7 @@ from bert_core.reading.windows import cut_windows, readers
     + _MASKS
     + """
 # The text is too long to read at once: each mask is read in the window with most around it.
-size = model.config.max_position_embeddings
+size = model.config.max_length
 windows = cut_windows(tokenizer, encoding, fits=size, size=size, stride=size // 2)
 reader, _ = readers(windows.bounds)
 rows = []
