@@ -359,6 +359,8 @@ def _modernbert(values: Mapping[str, Any]) -> Architecture:
 _READERS: dict[str, Callable[[Mapping[str, Any]], Architecture]] = {
     "bert": _bert,
     "roberta": _roberta,
+    "xlm-roberta": _roberta,
+    "camembert": _roberta,
     "albert": _albert,
     "distilbert": _distilbert,
     "electra": _electra,

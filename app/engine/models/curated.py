@@ -15,23 +15,30 @@ class Curated:
     Attributes:
         wanted: its id on the Hub.
         can: what it is for.
-        megabytes: size of its weights in units of 10^6 bytes, as listed on the Hub in 2025; the
-            exact size is asked for before the download starts.
+        heads: classes of `bert_core` whose heads it was trained for.
+        megabytes: size of its weights in units of 10^6 bytes; the exact size is asked for before
+            the download starts.
         licence: as stated by its authors; "" if they state none.
         commit: the version that public sites offer; "" if none is pinned, then they do not.
     """
 
     wanted: HubId
     can: str
+    heads: tuple[str, ...]
     megabytes: int
     licence: str
     commit: str = ""
 
 
+_WORDS = ("BertForMaskedLM",)
+_ANSWERS = ("BertForQuestionAnswering",)
+_LABELS = ("BertForSequenceClassification",)
+
 CURATED = (
     Curated(
         HubId("google-bert/bert-base-uncased"),
         "masked words, next sentence",
+        (*_WORDS, "BertForNextSentencePrediction"),
         440,
         "Apache 2.0",
         "86b5e0934494bd15c9632b12f734a8a67f723594",
@@ -39,6 +46,7 @@ CURATED = (
     Curated(
         HubId("google-bert/bert-base-cased"),
         "the same, with capitals",
+        (*_WORDS, "BertForNextSentencePrediction"),
         436,
         "Apache 2.0",
         "cd5ef92a9fb2f889e972770a36d4ed042daf221e",
@@ -46,19 +54,64 @@ CURATED = (
     Curated(
         HubId("dslim/bert-base-NER"),
         "named entities",
+        ("BertForTokenClassification",),
         433,
         "MIT",
         "d1a3e8f13f8c3566299d95fcfc9a8d2382a9affc",
     ),
-    Curated(HubId("deepset/bert-base-cased-squad2"), "question answering", 433, "CC BY 4.0"),
+    Curated(
+        HubId("deepset/bert-base-cased-squad2"), "question answering", _ANSWERS, 433, "CC BY 4.0"
+    ),
     Curated(
         HubId("textattack/bert-base-uncased-SST-2", "refs/pr/2"),  # main has no safetensors
         "sentiment of a review",
+        _LABELS,
         438,
         "",
     ),
+    Curated(HubId("FacebookAI/roberta-base"), "masked words, RoBERTa", _WORDS, 499, "MIT"),
+    Curated(
+        HubId("FacebookAI/xlm-roberta-base"),
+        "masked words in a hundred languages",
+        _WORDS,
+        1116,
+        "MIT",
+    ),
+    Curated(HubId("almanach/camembert-base"), "masked words in French", _WORDS, 445, "MIT"),
+    Curated(
+        HubId("distilbert/distilbert-base-uncased"),
+        "masked words, half the layers of BERT",
+        _WORDS,
+        268,
+        "Apache 2.0",
+    ),
+    Curated(
+        HubId("google/electra-small-generator"), "masked words, ELECTRA", _WORDS, 54, "Apache 2.0"
+    ),
+    Curated(
+        HubId("albert/albert-base-v2"),
+        "masked words, one layer twelve times, ALBERT",
+        _WORDS,
+        47,
+        "Apache 2.0",
+    ),
+    Curated(
+        HubId("deepset/roberta-base-squad2"),
+        "question answering, RoBERTa",
+        _ANSWERS,
+        496,
+        "CC BY 4.0",
+    ),
+    Curated(
+        HubId("distilbert/distilbert-base-uncased-finetuned-sst-2-english"),
+        "sentiment of a review, DistilBERT",
+        _LABELS,
+        268,
+        "Apache 2.0",
+    ),
 )
-"""Sizes and revisions: the file listings of the repositories."""
+"""Sizes and revisions of BERT's: the file listings of the repositories; sizes of the others are
+rounded."""
 
 PINNED = frozenset((each.wanted.name, each.commit) for each in CURATED if each.commit)
 """The id and the commit of each model that public sites may offer."""

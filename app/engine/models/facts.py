@@ -78,7 +78,7 @@ class ModelFacts:
         entries: number of entries in the vocabulary file.
         rows: number of entries that the weights have room for.
         segments: number of its token types.
-        usual_segments: how many pairs need: two where the family was trained on pairs.
+        pair_segments: how many pairs need: two where the family was trained on pairs.
         positions: longest input in tokens.
         memory_bytes: estimated memory once every page has used the model.
         file_bytes: size of its weight files.
@@ -95,13 +95,18 @@ class ModelFacts:
     entries: int
     rows: int
     segments: int
-    usual_segments: int
+    pair_segments: int
     positions: int
     memory_bytes: int
     file_bytes: int
     contradictions: tuple[str, ...] = ()
     began: str = ""
     errors: Mapping[str, tuple[Figure, ...]] = field(default_factory=dict)
+
+    @property
+    def reads_pairs(self) -> bool:
+        """Whether it has the token types that tell two texts of one input apart."""
+        return self.segments >= self.pair_segments
 
 
 def read_facts(folder: Path) -> ModelFacts:
@@ -175,7 +180,7 @@ def _read(folder: Path, stamp: tuple[tuple[str, int, int], ...]) -> ModelFacts:
         entries=len(tokenizer.vocab),
         rows=found.config.vocab_size,
         segments=config.type_vocab_size,
-        usual_segments=2 if config.family.sentence_head else 1,
+        pair_segments=2 if config.family.sentence_head else 1,
         positions=config.max_length,
         memory_bytes=_NUMBER_BYTES * (base + own),
         file_bytes=found.file_bytes,

@@ -97,12 +97,12 @@ def _of_sizes(facts: ModelFacts, kinds: tuple[ModelKind, ...]) -> list[Misfit]:
                 f"It reads at most {facts.positions} tokens; a sentence needs {_SHORTEST} or more.",
             )
         )
-    if facts.segments < facts.usual_segments and any(kind.reads_pairs for kind in kinds):
+    if not facts.reads_pairs and any(kind.reads_pairs for kind in kinds):
         found.append(
             Misfit(
                 Severity.UNUSABLE,
-                f"It has only one token type in place of {facts.usual_segments}, so it cannot tell "
-                "two texts of one input apart; this page gives it two.",
+                "It has only one token type, so it cannot tell two texts of one input apart; this "
+                "page gives it two.",
             )
         )
     return found

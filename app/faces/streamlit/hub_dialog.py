@@ -5,6 +5,7 @@ button is. The process owns the download (`app.engine.models.downloads`), so pag
 meanwhile.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import streamlit as st
@@ -102,22 +103,27 @@ def hub_dialog() -> None:
         _propose(answer.plan)
 
 
-def curated_list(table: dict[str, Offer]) -> None:
+def curated_list(table: dict[str, Offer], needs: Collection[str] = ()) -> None:
     """Offer published models that are not here yet; a click starts the download.
 
     Args:
         table: what is here.
+        needs: the heads that they must have, as named in the catalog.
     """
     if not may_download():
         return
-    missing = [each for each in CURATED if copy_here(each.wanted, table) is None]
+    missing = [
+        each
+        for each in CURATED
+        if set(needs) <= set(each.heads) and copy_here(each.wanted, table) is None
+    ]
     if not missing:
         return
     st.caption("Download from the Hugging Face Hub and use:")
     for each in missing:
         licence = each.licence or "no licence stated"
         label = f"{each.wanted.name.partition('/')[2]}: {each.can} ({each.megabytes} MB, {licence})"
-        if st.button(plain(label), key=f"_get_{each.wanted.name}", type="tertiary"):
+        if st.button(plain(label), key=f"_get_{each.wanted.name}_{len(needs)}", type="tertiary"):
             _fetch(each.wanted)
 
 

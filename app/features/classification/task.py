@@ -92,7 +92,7 @@ def _encoded(engine: Engine, first: str, second: str) -> Encoding:
                 f"The {name} text has no piece that the model reads. Write a word or pick an "
                 "example."
             )
-    if len(sides) > 1 and engine.facts.segments < 2:
+    if len(sides) > 1 and not engine.facts.reads_pairs:
         raise InputError(
             "This model has one token type only: it cannot tell two texts apart. Leave the second "
             "box empty."

@@ -76,7 +76,7 @@ def temperatures(engine: Engine) -> tuple[Temperature, ...]:
     found: list[Temperature] = []
     for kind in KINDS.values():
         head = engine.facts.heads.get(kind.name)
-        if not kind.answers or head is None or head.missing or head.mismatched:
+        if not kind.answers or head is None or not head.trained or head.mismatched:
             continue
         found.append(Temperature(kind.answers, engine.calibration(kind.cls)))
         if kind.cls is BertForQuestionAnswering:

@@ -68,9 +68,8 @@ def start_of(engine: Engine, base: str) -> Architecture:
     for row in published():
         if row["slug"] == base:
             return Architecture.from_config(row["config"])
-    return Architecture.from_config(
-        {**engine.model(BertModel).config.to_dict(), "model_type": "bert"}
-    )
+    config = engine.model(BertModel).config
+    return Architecture.from_config({**config.to_dict(), "model_type": config.model_type})
 
 
 @cache

@@ -332,7 +332,7 @@ def _classification(given: _Given) -> Asked:
         raise InputError(
             "This model judges each label by itself. Only a choice among labels is explained here."
         )
-    if given.pair.strip() and engine.facts.segments < engine.facts.usual_segments:
+    if given.pair.strip() and not engine.facts.reads_pairs:
         raise InputError("This model cannot tell two texts apart. Leave the second box empty.")
     encoding, cut = _of_whole(engine, given.text, given.pair if given.pair.strip() else None)
     scores = engine.logits(BertForSequenceClassification, [encoding])[0]
