@@ -38,7 +38,7 @@ from torch import Tensor
 
 from bert_core.errors import InputError
 from bert_core.model.heads import BertForMaskedLM, BertForPreTraining
-from bert_core.text.tokenizer import BertTokenizer
+from bert_core.text.batches import TextTokenizer
 
 Scorer = Callable[[Tensor, Tensor], Tensor]
 """Scores the vocabulary: ids (B, T) and positions (B, P) -> logits (B, P, V)."""
@@ -235,7 +235,7 @@ def score_filling(
 
 def fill_gaps(
     scorer: Scorer,
-    tokenizer: BertTokenizer,
+    tokenizer: TextTokenizer,
     input_ids: Sequence[int],
     gaps: Sequence[int],
     *,
@@ -286,7 +286,7 @@ def fill_gaps(
 
 
 def widen_gaps(
-    tokenizer: BertTokenizer, input_ids: Sequence[int], gaps: Sequence[int], lengths: Sequence[int]
+    tokenizer: TextTokenizer, input_ids: Sequence[int], gaps: Sequence[int], lengths: Sequence[int]
 ) -> tuple[list[int], list[int]]:
     """Put several masks in the place of one, and return the new ids and the masks' positions.
 
@@ -313,7 +313,7 @@ def widen_gaps(
 
 def score_pieces(
     scorer: Scorer,
-    tokenizer: BertTokenizer,
+    tokenizer: TextTokenizer,
     input_ids: Sequence[int],
     positions: Sequence[int],
     *,
@@ -430,11 +430,15 @@ def _batched(
         yield start, torch.log_softmax(logits.double().cpu() / temperature, dim=-1)
 
 
-def _word_pieces(tokenizer: BertTokenizer) -> tuple[Tensor, Tensor]:
+def _word_pieces(tokenizer: TextTokenizer) -> tuple[Tensor, Tensor]:
     """Return the ids of pieces that begin a word, and of those that continue one."""
     starts, continues = [], []
+    mark = {"BPE": "\u0120", "Unigram": "\u2581"}.get(getattr(tokenizer, "kind", ""))
     for token, id_ in tokenizer.vocab.items():
-        if token.startswith("##") and len(token) > 2:
+        if mark is not None:  # a space begins a word
+            if token.removeprefix(mark)[:1].isalnum():
+                (starts if token.startswith(mark) else continues).append(id_)
+        elif token.startswith("##") and len(token) > 2:
             continues.append(id_)
         elif token[:1].isalnum():
             starts.append(id_)

@@ -30,14 +30,13 @@ from bert_core.reading.sentences import typed_sentence_starts
 from bert_core.reading.spans import SpanScores, WindowLogits, score_spans
 from bert_core.reading.windows import Windows, cut_windows, first_of_text
 from bert_core.reading.wordings import Places, Wordings
+from bert_core.text.batches import TextTokenizer
 from bert_core.text.encoding import Encoding
-from bert_core.text.tokenizer import BertTokenizer
 
 LONGEST = 30  # pieces of an answer, the usual limit
 WINDOW = 384  # tokens, as in Devlin et al.
 SHARED = 128  # pieces, as in Devlin et al.
 
-_SPECIALS = ("[CLS]", "[SEP]", "[PAD]", "[MASK]")  # an unknown word may be an answer
 _MOST_PLACES = 100  # places kept per answer
 
 
@@ -273,7 +272,7 @@ class PassageAnswers:
 
 def answer_question(
     model: BertForQuestionAnswering,
-    tokenizer: BertTokenizer,
+    tokenizer: TextTokenizer,
     passage: str,
     question: str,
     *,
@@ -340,7 +339,7 @@ def _check(asked: int, pieces: int, size: int) -> None:
 
 
 def _reading(
-    tokenizer: BertTokenizer,
+    tokenizer: TextTokenizer,
     whole: Encoding,
     windows: Windows,
     logits: Sequence[tuple[Floats, ...]],
@@ -352,7 +351,8 @@ def _reading(
     words = np.array(whole.word_ids[inside], dtype=np.intp)
     spans = np.array(whole.offsets[inside], dtype=np.intp)
     starts = typed_sentence_starts(whole.text_pair)
-    specials = [tokenizer.vocab.get(name, -1) for name in _SPECIALS]
+    names = tokenizer.cls_token, tokenizer.sep_token, tokenizer.pad_token, tokenizer.mask_token
+    specials = [tokenizer.vocab.get(name, -1) for name in names]  # an unknown word may be an answer
     return PassageReading(
         passage=whole.text_pair,
         question=whole.text,

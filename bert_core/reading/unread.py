@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from bert_core.text.batches import TextTokenizer
 from bert_core.text.encoding import Encoding
-from bert_core.text.tokenizer import BertTokenizer
 
 _UNKNOWN = "[UNK]"
 _LATIN = "Latin"
@@ -58,7 +58,7 @@ class Unread:
         return bool(self.unknown or self.scripts or self.crumbles)
 
 
-def unread(tokenizer: BertTokenizer, encodings: Iterable[Encoding]) -> Unread:
+def unread(tokenizer: TextTokenizer, encodings: Iterable[Encoding]) -> Unread:
     """Find what a tokenizer's vocabulary cannot read of the texts of some inputs.
 
     Args:
@@ -105,7 +105,7 @@ def _script(letter: str) -> str:
     return _SCRIPTS.get(unicodedata.name(letter, "").partition(" ")[0], "")
 
 
-def _knows(tokenizer: BertTokenizer, script: str) -> bool:
+def _knows(tokenizer: TextTokenizer, script: str) -> bool:
     """Return whether a vocabulary has enough entries in a script to read it."""
     if script == _LATIN:
         return True

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bert_core.text.batches import TextTokenizer
 from bert_core.text.encoding import Encoding, Span, window_bounds
-from bert_core.text.tokenizer import BertTokenizer
 
 Numbers = NDArray[np.int32]
 
@@ -38,7 +38,7 @@ class Windows:
 
 
 def cut_windows(
-    tokenizer: BertTokenizer, whole: Encoding, *, fits: int, size: int, stride: int
+    tokenizer: TextTokenizer, whole: Encoding, *, fits: int, size: int, stride: int
 ) -> Windows:
     """Cut an input into windows if it is too long.
 

@@ -32,6 +32,18 @@ class TextTokenizer(Vocabulary, ABC):
     ) -> Encoding:
         """Encode a text or a pair of texts as input for the model."""
 
+    @abstractmethod
+    def encode_ids(
+        self, texts: Iterable[str], *, add_special_tokens: bool = True
+    ) -> list[list[int]]:
+        """Return only the ids of several texts."""
+
+    @abstractmethod
+    def encode_windows(
+        self, text: str, text_pair: str | None = None, *, max_length: int, stride: int
+    ) -> list[Encoding]:
+        """Encode a text too long for the model as overlapping inputs."""
+
     def encode_batch(
         self,
         texts: Iterable[str],
