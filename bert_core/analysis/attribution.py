@@ -168,9 +168,9 @@ def _gradients(asked: _Asked, words: Tensor) -> Tensor:
     """Return the gradient of the target with respect to word vectors (N, T, D), N texts."""
 
     def gradients(batch: Tensor) -> Tensor:
-        _, types = input_tensors(asked.model, asked.encoding)
+        ids, types = input_tensors(asked.model, asked.encoding)
         batch = batch.detach().requires_grad_()
-        last = run_layers(asked.model, embed(asked.model, batch, types)).last
+        last = run_layers(asked.model, embed(asked.model, batch, ids, types)).last
         (found,) = torch.autograd.grad(asked.target.read(asked.model, last).sum(), batch)
         return found
 
@@ -230,8 +230,8 @@ def _baseline_vector(asked: _Asked) -> Tensor:
 @torch.no_grad()
 def _difference(asked: _Asked, end: Tensor, start: Tensor) -> float:
     """Return the target of one text minus that of another, given as word vectors (1, T, D)."""
-    _, types = input_tensors(asked.model, asked.encoding)
-    last = run_layers(asked.model, embed(asked.model, torch.cat([end, start]), types)).last
+    ids, types = input_tensors(asked.model, asked.encoding)
+    last = run_layers(asked.model, embed(asked.model, torch.cat([end, start]), ids, types)).last
     of_end, of_start = asked.target.read(asked.model, last).double().tolist()
     return float(of_end - of_start)
 

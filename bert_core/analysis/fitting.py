@@ -34,7 +34,8 @@ from bert_core.errors import CheckpointError, InputError
 from bert_core.model.bert import BertModel, BertPreTrainedModel
 from bert_core.model.layers import Request
 from bert_core.small_files import replacing
-from bert_core.text.tokenizer import BertTokenizer
+from bert_core.text.batches import TextTokenizer
+from bert_core.text.family import load_tokenizer
 
 NAME = "fitted.safetensors"
 SUBLAYERS = ("head", "attention", "feed_forward")
@@ -66,7 +67,7 @@ _cache: OrderedDict[tuple[str, torch.device, torch.dtype, str], Fitted] = Ordere
 
 def fitted(
     model: BertPreTrainedModel,
-    tokenizer: BertTokenizer | None = None,
+    tokenizer: TextTokenizer | None = None,
     *,
     progress: Progress | None = None,
 ) -> Fitted:
@@ -98,7 +99,7 @@ def fitted(
 
 def fit(
     model: BertPreTrainedModel,
-    tokenizer: BertTokenizer,
+    tokenizer: TextTokenizer,
     texts: Sequence[Text] | None = None,
     *,
     progress: Progress | None = None,
@@ -128,22 +129,21 @@ def fit(
 
 
 def _rows(
-    model: BertPreTrainedModel, tokenizer: BertTokenizer, texts: Sequence[Text]
+    model: BertPreTrainedModel, tokenizer: TextTokenizer, texts: Sequence[Text]
 ) -> list[tuple[list[int], list[int], list[bool]]]:
     """Return ids, token types and what counts for the means; texts of equal length together."""
     chance = random.Random(_SEED)
     rows = []
     for text in texts:
         first, second = (text, None) if isinstance(text, str) else text
-        longest = model.config.max_position_embeddings
-        encoding = tokenizer.encode(first, second, max_length=longest)
+        encoding = tokenizer.encode(first, second, max_length=model.config.max_length)
         types = [min(each, model.config.type_vocab_size - 1) for each in encoding.token_type_ids]
         rows.append(
             (encoding.input_ids, types, [not added for added in encoding.special_tokens_mask])
         )
         for _ in range(_COPIES - 1):
             ids = [
-                encoding.special_id("[MASK]") if not added and chance.random() < _MASKED else id_
+                tokenizer.mask_token_id if not added and chance.random() < _MASKED else id_
                 for id_, added in zip(encoding.input_ids, encoding.special_tokens_mask, strict=True)
             ]
             rows.append((ids, types, [False] * len(ids)))
@@ -169,7 +169,7 @@ class _Sums:
                 self._sums[site] = self._sums.get(site, 0) + activation[counted].double().sum(0)
             return activation
 
-        hidden = embed(self._model, word_vectors(self._model, ids), types)
+        hidden = embed(self._model, word_vectors(self._model, ids), ids, types)
         found = run_layers(self._model, hidden, want=Request(hidden_states=True), edit=summed)
         *before, last = [state.flatten(0, 1).double() for state in found.hidden_states or ()]
         for layer, states in enumerate(before):
@@ -216,7 +216,7 @@ def encoder_digest(model: BertPreTrainedModel) -> str:
     return digest.hexdigest()
 
 
-def _entries_digest(tokenizer: BertTokenizer | None) -> str:
+def _entries_digest(tokenizer: TextTokenizer | None) -> str:
     entries = "" if tokenizer is None else "\0".join(tokenizer.vocab)
     return hashlib.sha256(entries.encode(errors="surrogatepass")).hexdigest()
 
@@ -229,14 +229,14 @@ def _folder_of(model: BertPreTrainedModel) -> Path | None:
     return Path(source) if source and Path(source).is_dir() else None
 
 
-def _tokenizer_of(model: BertPreTrainedModel) -> BertTokenizer:
+def _tokenizer_of(model: BertPreTrainedModel) -> TextTokenizer:
     folder = _folder_of(model)
     if folder is None:
         raise InputError(
             "Means and maps must be fitted to this model, and the folder with its tokenizer is "
             "not known. Call fitted(model, tokenizer) once; the result is kept."
         )
-    return BertTokenizer.from_pretrained(folder)
+    return load_tokenizer(folder)
 
 
 # -- the file -------------------------------------------------------------------------------------
@@ -250,7 +250,7 @@ def write_fitted(folder: str | os.PathLike[str]) -> Fitted:
     """
     place = Path(folder)
     model = BertModel.from_pretrained(place, add_pooling_layer=False)
-    found = fit(model, BertTokenizer.from_pretrained(place))
+    found = fit(model, load_tokenizer(place))
     tensors = {
         _DIGEST: torch.frombuffer(bytearray.fromhex(encoder_digest(model)), dtype=torch.uint8),
         "maps": found.maps.half(),

@@ -23,8 +23,8 @@ from torch import Tensor
 
 from bert_core.errors import InputError
 from bert_core.model.bert import BertPreTrainedModel
-from bert_core.model.inputs import check_inputs
-from bert_core.model.kernels import first_rows, layer_norm, project
+from bert_core.model.inputs import check_inputs, known_types
+from bert_core.model.kernels import layer_norm, project
 from bert_core.model.layers import BertLayer, Encoded, Request, attention_bias
 from bert_core.model.outputs import ModelOutputs
 from bert_core.text.encoding import Encoding
@@ -61,23 +61,25 @@ def input_tensors(model: BertPreTrainedModel, given: Input) -> tuple[Tensor, Ten
     types = torch.zeros_like(ids)
     if isinstance(given, Encoding):
         types = torch.tensor([given.token_type_ids], device=model.device)
-        types = types.clamp_max(model.config.type_vocab_size - 1)
+        types = known_types(model.config, types)
     check_inputs(model.config, ids, types, device=model.device)
     return ids, types
 
 
 def word_vectors(model: BertPreTrainedModel, ids: Tensor) -> Tensor:
-    """Return rows of the word embeddings: ids (B, T) -> (B, T, D), without gradients."""
+    """Return rows of the word embeddings: ids (B, T) -> (B, T, E), without gradients."""
     vectors: Tensor = model.encoder_model.embeddings.word_embeddings(ids.long())
     return vectors.detach()
 
 
-def embed(model: BertPreTrainedModel, words: Tensor, token_type_ids: Tensor) -> Tensor:
-    """Add positions and token types to word vectors (B, T, D), and normalise: (B, T, D)."""
+def embed(model: BertPreTrainedModel, words: Tensor, ids: Tensor, token_type_ids: Tensor) -> Tensor:
+    """Return the first hidden states (B, T, D) for word vectors (B, T, E).
+
+    Positions are those of the text itself, `ids` (1 or B, T), also where its words are replaced.
+    """
     embeddings = model.encoder_model.embeddings
-    positions = first_rows(embeddings.position_embeddings, words.shape[1], words)
-    types = embeddings.token_type_embeddings(token_type_ids.long())
-    return layer_norm(words + positions + types, embeddings.LayerNorm)
+    total = words + embeddings.positions(ids) + embeddings.types(token_type_ids)
+    return embeddings.projected(layer_norm(total, embeddings.LayerNorm))
 
 
 def unchanged(site: Site, activation: Tensor) -> Tensor:
@@ -179,7 +181,7 @@ def record(
         found[site] = edit(site, activation)
         return found[site]
 
-    embedded = embed(model, word_vectors(model, ids), types)
+    embedded = embed(model, word_vectors(model, ids), ids, types)
     encoded = run_layers(
         model, embedded, want=Request(attentions=attentions, hidden_states=True), edit=keep
     )

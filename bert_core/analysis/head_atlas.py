@@ -33,8 +33,8 @@ from bert_core.errors import InputError
 from bert_core.model.bert import BertPreTrainedModel
 from bert_core.model.heads import BertForMaskedLM, BertForPreTraining
 from bert_core.model.layers import Request
+from bert_core.text.batches import TextTokenizer
 from bert_core.text.encoding import Encoding
-from bert_core.text.tokenizer import BertTokenizer
 
 Floats = NDArray[np.float64]
 
@@ -85,7 +85,7 @@ class HeadAtlas:
 
 def head_atlas(
     model: BertPreTrainedModel,
-    tokenizer: BertTokenizer,
+    tokenizer: TextTokenizer,
     texts: Sequence[Text] | None = None,
     *,
     progress: Progress | None = None,
@@ -113,7 +113,7 @@ def head_atlas(
 class AtlasSums:
     """What `head_atlas` collects, text by text, so that a server can do other work in between."""
 
-    def __init__(self, model: BertPreTrainedModel, tokenizer: BertTokenizer) -> None:
+    def __init__(self, model: BertPreTrainedModel, tokenizer: TextTokenizer) -> None:
         self._model, self._tokenizer = model, tokenizer
         self._shape = (model.config.num_hidden_layers, model.config.num_attention_heads)
         self._heads = self._shape[0] * self._shape[1]
@@ -220,17 +220,18 @@ def _words(encoding: Encoding, chance: random.Random) -> list[int]:
     words = groupby(range(len(encoding)), encoding.word_ids.__getitem__)
     groups = [list(group) for _, group in words]
     single = [group[0] for group in groups if len(group) == 1]
-    places = [place for place in single if encoding.tokens[place].isalpha()]
+    marks = "\u0120\u2581"  # of a space, in byte-level BPE and in SentencePiece
+    places = [place for place in single if encoding.tokens[place].lstrip(marks).isalpha()]
     return chance.sample(places, min(_HIDDEN, len(places)))
 
 
-def _hidden(tokenizer: BertTokenizer, encoding: Encoding, place: int) -> Encoding:
+def _hidden(tokenizer: TextTokenizer, encoding: Encoding, place: int) -> Encoding:
     """Return the same input with [MASK] in one place."""
     texts = [encoding.text, encoding.text_pair]
     side = encoding.sequence_ids[place] or 0
     start, end = encoding.offsets[place]
     text = texts[side] or ""
-    texts[side] = f"{text[:start]}[MASK]{text[end:]}"
+    texts[side] = f"{text[:start]}{tokenizer.mask_token}{text[end:]}"
     return tokenizer.encode(texts[0] or "", texts[1], max_length=len(encoding))
 
 
@@ -241,7 +242,7 @@ def _gradients(
     with torch.inference_mode(False), torch.enable_grad():
         ids, types = input_tensors(model, hidden)
         words = word_vectors(model, ids).requires_grad_()
-        run = run_layers(model, embed(model, words, types), want=Request(attentions=True))
+        run = run_layers(model, embed(model, words, ids, types), want=Request(attentions=True))
         value = target.read(model, run.last)
         found = torch.autograd.grad(value.sum(), run.attentions or ())
     added = np.array(hidden.special_tokens_mask, dtype=bool)

@@ -21,9 +21,10 @@ from numpy.typing import NDArray
 from bert_core.analysis.forward import attention_maps
 from bert_core.errors import InputError
 from bert_core.model.bert import BertPreTrainedModel
+from bert_core.model.inputs import known_types
+from bert_core.text.batches import TextTokenizer
 from bert_core.text.encoding import Encoding
 from bert_core.text.normalizer import PUNCTUATION
-from bert_core.text.tokenizer import BertTokenizer
 
 Shares = NDArray[np.float64]
 Attention = NDArray[Any]
@@ -114,7 +115,7 @@ class HeadStatistics:
 
 
 def head_statistics(
-    model: BertPreTrainedModel, tokenizer: BertTokenizer, texts: Sequence[Text] | None = None
+    model: BertPreTrainedModel, tokenizer: TextTokenizer, texts: Sequence[Text] | None = None
 ) -> HeadStatistics:
     """Measure where each head looks, averaged over texts.
 
@@ -207,10 +208,10 @@ def text_digest(texts: Sequence[Text]) -> str:
     return hashlib.sha256(raw.encode()).hexdigest()
 
 
-def encoded(model: BertPreTrainedModel, tokenizer: BertTokenizer, text: Text) -> Encoding:
+def encoded(model: BertPreTrainedModel, tokenizer: TextTokenizer, text: Text) -> Encoding:
     """Encode a text or a pair, cut to what the model reads."""
     first, second = (text, None) if isinstance(text, str) else text
-    return tokenizer.encode(first, second, max_length=model.config.max_position_embeddings)
+    return tokenizer.encode(first, second, max_length=model.config.max_length)
 
 
 def all_maps(model: BertPreTrainedModel, encoding: Encoding) -> list[Shares]:
@@ -221,7 +222,7 @@ def all_maps(model: BertPreTrainedModel, encoding: Encoding) -> list[Shares]:
     place = model.device
     ids = torch.tensor([encoding.input_ids], device=place)
     types = torch.tensor([encoding.token_type_ids], device=place)
-    types = types.clamp_max(model.config.type_vocab_size - 1)
+    types = known_types(model.config, types)
     with torch.inference_mode():
         layers = attention_maps(model, ids, types)
     return [

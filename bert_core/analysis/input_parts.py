@@ -16,17 +16,18 @@ class InputParts:
     """The three vectors of every piece, their sum, and what LayerNorm makes of it.
 
     Attributes:
-        word: (T, D), rows of the word embeddings.
-        position: (T, D), the first T rows of the position embeddings.
-        segment: (T, D), rows of the token-type embeddings.
-        sum: (T, D), word + position + segment.
+        word: (T, E), rows of the word embeddings.
+        position: (T, E), rows of the position embeddings: in BERT the first T.
+        segment: (T, E), rows of the token-type embeddings; zeros in a family without them.
+        sum: (T, E), word + position + segment.
         mean: (T,), the mean of each sum.
         variance: (T,), its variance (divided by D, not D - 1).
-        scale: (D,), LayerNorm's weight (gamma).
-        shift: (D,), LayerNorm's bias (beta).
+        scale: (E,), LayerNorm's weight (gamma).
+        shift: (E,), LayerNorm's bias (beta).
         epsilon: added to the variance.
-        normalised: (T, D), (sum - mean) / sqrt(variance + epsilon) * scale + shift: the first of
-            the hidden states.
+        normalised: (T, E), (sum - mean) / sqrt(variance + epsilon) * scale + shift.
+        hidden: (T, D), the first of the hidden states: `normalised`, or what a family's projection
+            makes of it.
     """
 
     word: Tensor
@@ -39,6 +40,7 @@ class InputParts:
     shift: Tensor
     epsilon: float
     normalised: Tensor
+    hidden: Tensor
 
 
 def input_parts(
@@ -60,11 +62,12 @@ def input_parts(
     check_inputs(model.config, input_ids[None], segments[None], device=model.device)
     embeddings = model.encoder_model.embeddings
     word = embeddings.word_embeddings(input_ids.long())  # (T, D)
-    position = embeddings.position_embeddings.weight[: len(input_ids)]
-    segment = embeddings.token_type_embeddings(segments.long())
+    position = embeddings.positions(input_ids[None]).reshape(word.shape)
+    segment = embeddings.types(segments[None])[0].expand_as(word)
     total = word + position + segment
     variance, mean = torch.var_mean(total, dim=-1, correction=0)
     norm = embeddings.LayerNorm
+    normalised = layer_norm(total, norm)
     return InputParts(
         word=word,
         position=position,
@@ -75,7 +78,8 @@ def input_parts(
         scale=norm.weight,
         shift=norm.bias,
         epsilon=norm.eps,
-        normalised=layer_norm(total, norm),
+        normalised=normalised,
+        hidden=embeddings.projected(normalised),
     )
 
 
@@ -88,19 +92,20 @@ def inputs_at(model: BertPreTrainedModel, position: int, token_type: int = 0) ->
         token_type: the segment.
 
     Returns:
-        (V, D), after LayerNorm.
+        (V, D), the first hidden state.
 
     Raises:
         InputError: the model has no such position or segment.
     """
-    embeddings = model.encoder_model.embeddings
-    positions = embeddings.position_embeddings.weight
-    types = embeddings.token_type_embeddings.weight
+    embeddings, config = model.encoder_model.embeddings, model.config
     for name, found, limit in (
-        ("position", position, len(positions)),
-        ("token_type", token_type, len(types)),
+        ("position", position, config.max_length),
+        ("token_type", token_type, config.type_vocab_size),
     ):
         if not 0 <= found < limit:
             raise InputError(f"Found {name}={found}; this model has 0 to {limit - 1}.")
-    total = embeddings.word_embeddings.weight + positions[position] + types[token_type]
-    return layer_norm(total, embeddings.LayerNorm)
+    unread = config.max_position_embeddings - config.max_length  # rows before the first position
+    place = embeddings.position_embeddings.weight[unread + position]
+    kind = embeddings.types(torch.full((1, 1), token_type, device=model.device))[0, 0]
+    total = embeddings.word_embeddings.weight + place + kind
+    return embeddings.projected(layer_norm(total, embeddings.LayerNorm))

@@ -138,7 +138,7 @@ def run(
     found = Edits(model, interventions, ids.shape[1], attentions=attentions)
     encoded = run_layers(
         model,
-        embed(model, word_vectors(model, ids), types),
+        embed(model, word_vectors(model, ids), ids, types),
         want=Request(attentions=attentions, hidden_states=hidden_states),
         edit=found.apply,
     )

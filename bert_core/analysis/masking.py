@@ -88,7 +88,7 @@ def masked_values(
             seen = seen.masked_fill(rows, mask_id)
         else:
             bias = attention_bias(~rows, model.dtype)
-        embedded = embed(model, word_vectors(model, seen), types)
+        embedded = embed(model, word_vectors(model, seen), ids, types)
         return target.read(model, run_layers(model, embedded, bias=bias).last)
 
     rows = torch.from_numpy(different).to(model.device)

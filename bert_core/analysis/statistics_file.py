@@ -28,8 +28,8 @@ from bert_core.errors import CheckpointError
 from bert_core.model.bert import BertModel
 from bert_core.model.heads import BertForMaskedLM, BertForPreTraining
 from bert_core.small_files import file_digest, parse_json, read_small, replacing
+from bert_core.text.family import load_tokenizer
 from bert_core.text.stored import vocabulary_file
-from bert_core.text.tokenizer import BertTokenizer
 from bert_core.text.vocabulary import VOCABULARY_NAME
 
 Found = TypeVar("Found", HeadStatistics, HeadAtlas)
@@ -62,7 +62,7 @@ def measure_folder(folder: Path) -> HeadStatistics:
         BertError: the folder contains no model, or it cannot be read.
     """
     model = BertForPreTraining.from_pretrained(folder)
-    return _signed(head_statistics(model, BertTokenizer.from_pretrained(folder)), folder)
+    return _signed(head_statistics(model, load_tokenizer(folder)), folder)
 
 
 def measure_atlas(folder: Path) -> HeadAtlas:
@@ -74,7 +74,7 @@ def measure_atlas(folder: Path) -> HeadAtlas:
     words = BertForMaskedLM.from_pretrained(folder)
     trained = words.load_report is not None and not words.load_report.missing
     model = words if trained else BertModel.from_pretrained(folder)
-    found = head_atlas(model, BertTokenizer.from_pretrained(folder))
+    found = head_atlas(model, load_tokenizer(folder))
     return replace(found, statistics=_signed(found.statistics, folder))
 
 

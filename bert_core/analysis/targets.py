@@ -13,6 +13,7 @@ from torch import Tensor
 
 from bert_core.analysis.forward import head_outputs
 from bert_core.errors import InputError
+from bert_core.families import NEXT
 from bert_core.model.bert import BertPreTrainedModel
 from bert_core.model.heads import (
     BertForMaskedLM,
@@ -127,6 +128,11 @@ class Target:
             expected = " or ".join(cls.__name__ for cls in _CLASSES[self.kind])
             raise InputError(
                 f"The {self} cannot be asked of a {type(model).__name__}; expected {expected}."
+            )
+        if self.kind == "next_sentence" and model.config.family.sentence_head != NEXT:
+            raise InputError(
+                f"The {self} cannot be asked of this model: {model.config.family.title} was not "
+                "trained for it. Ask a BERT."
             )
         if not 0 <= self.position < tokens:
             raise InputError(f"Found position {self.position}; the text has 0 to {tokens - 1}.")

@@ -105,7 +105,7 @@ def _translated(name: str, config: BertConfig, given: bool) -> str:
     if bare in _BUFFERS:
         return bare
     found = _inverse(family, config.weights_of).get(bare)
-    if found is not None and (bare == name or found.startswith(_ENCODER)):
+    if found is not None and (found.startswith(_ENCODER) or not name.startswith(family.prefix)):
         return found
     return bare_name(name) if given else f"{family.model_type}: {name}"
 

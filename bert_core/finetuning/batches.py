@@ -19,9 +19,9 @@ from torch import Tensor
 from bert_core.errors import InputError
 from bert_core.finetuning.rows import Choices, LabelledText, Question, TaggedWords, shortened
 from bert_core.model.losses import IGNORED
+from bert_core.text.batches import TextTokenizer
 from bert_core.text.encoding import Encoding, Span, window_bounds
 from bert_core.text.padding import padded, padded_encodings, padded_inputs
-from bert_core.text.tokenizer import BertTokenizer
 
 UNLABELLED = IGNORED[1]
 NO_ANSWER = 0  # the position of [CLS]
@@ -48,7 +48,7 @@ class Batch(dict[str, Tensor]):
 
 
 def text_batch(
-    tokenizer: BertTokenizer,
+    tokenizer: TextTokenizer,
     rows: Sequence[LabelledText],
     *,
     max_length: int,
@@ -77,7 +77,7 @@ def text_batch(
 
 
 def choice_batch(
-    tokenizer: BertTokenizer,
+    tokenizer: TextTokenizer,
     rows: Sequence[Choices],
     *,
     max_length: int,
@@ -109,7 +109,7 @@ def choice_batch(
     return batch
 
 
-def word_batch(tokenizer: BertTokenizer, rows: Sequence[TaggedWords], *, max_length: int) -> Batch:
+def word_batch(tokenizer: TextTokenizer, rows: Sequence[TaggedWords], *, max_length: int) -> Batch:
     """Build a batch for `BertForTokenClassification`; the first piece of a word gets its tag.
 
     The ids are those of the words joined by spaces, so no piece spans two words. A word without
@@ -134,9 +134,9 @@ def word_batch(tokenizer: BertTokenizer, rows: Sequence[TaggedWords], *, max_len
         raise InputError(
             f"max_length is {max_length}, and every input has two added tokens. Give at least 3."
         )
-    pieces = iter(
-        tokenizer.encode_ids([word for row in rows for word in row.words], add_special_tokens=False)
-    )
+    space = " " if getattr(tokenizer, "kind", "") == "BPE" else ""  # there it is part of a word
+    every = [space + word for row in rows for word in row.words]
+    pieces = iter(tokenizer.encode_ids(every, add_special_tokens=False))
     ids: list[list[int]] = []
     labels: list[list[int]] = []
     for row in rows:
@@ -177,7 +177,7 @@ def _divisions(sizes: Sequence[int], room: int) -> Iterator[tuple[int, int]]:
 
 
 def _encoded(
-    tokenizer: BertTokenizer, texts: Iterable[tuple[str, str | None]], **limits: Any
+    tokenizer: TextTokenizer, texts: Iterable[tuple[str, str | None]], **limits: Any
 ) -> Batch:
     """Build a batch without labels from texts and pairs, padded to the longest."""
     encodings = [tokenizer.encode(first, second, **limits) for first, second in texts]
@@ -195,7 +195,7 @@ def _check_rows(rows: Sequence[object]) -> None:
 
 
 def question_batch(
-    tokenizer: BertTokenizer, rows: Sequence[Question], *, max_length: int, stride: int
+    tokenizer: TextTokenizer, rows: Sequence[Question], *, max_length: int, stride: int
 ) -> Batch:
     """Build a batch for `BertForQuestionAnswering`: `[CLS] question [SEP] passage [SEP]`.
 
@@ -221,7 +221,8 @@ def question_batch(
             text, or an answer consists of characters that give no token.
     """
     _check_rows(rows)
-    limit = _question_limit(max_length - 3, stride)
+    between = tokenizer.encode("", "").input_ids[1:-1]  # [SEP]; RoBERTa puts two there
+    limit = _question_limit(max_length - 2 - len(between), stride)
     questions = tokenizer.encode_ids([row.question for row in rows], add_special_tokens=False)
     passages = tokenizer.encode_batch([row.context for row in rows])
     ids: list[list[int]] = []
@@ -229,7 +230,7 @@ def question_batch(
     positions: list[Span] = []
     missed = 0
     for row, question, passage in zip(rows, questions, passages, strict=True):
-        opening = [tokenizer.cls_token_id, *question[:limit], tokenizer.sep_token_id]
+        opening = [tokenizer.cls_token_id, *question[:limit], *between]
         tokens = passage.input_ids[1:]  # the last one is [SEP]
         size = max_length - 1 - len(opening)
         bounds = window_bounds(len(tokens) - 1, size=size, stride=stride)

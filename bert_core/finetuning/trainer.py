@@ -24,6 +24,7 @@ from bert_core.finetuning.parallel import Replicas
 from bert_core.finetuning.schedule import Budget, linear_decay
 from bert_core.finetuning.state import read_state, write_state
 from bert_core.model.bert import BertPreTrainedModel
+from bert_core.model.inputs import known_types
 
 Device = Literal["cpu", "cuda", "mps"]
 
@@ -61,7 +62,10 @@ def model_loss(model: BertPreTrainedModel, batch: Mapping[str, Tensor]) -> Loss:
     Raises:
         InputError: the model did not return a scalar because the batch has no labels.
     """
-    answer = model(**{name: value.to(model.device) for name, value in batch.items()})
+    given = {name: value.to(model.device) for name, value in batch.items()}
+    if "token_type_ids" in given:
+        given["token_type_ids"] = known_types(model.config, given["token_type_ids"])
+    answer = model(**given)
     if not isinstance(answer, Tensor) or answer.dim():
         raise InputError(
             f"{type(model).__name__} returned no loss for a batch of {', '.join(batch)}. A batch "

@@ -76,6 +76,11 @@ def _check_sizes_and_values(
             _check_shape("attention_mask", attention_mask, input_ids)
 
 
+def known_types(config: BertConfig, token_type_ids: Tensor) -> Tensor:
+    """Return token types that a model has: what its tokenizer counts beyond is its last type."""
+    return token_type_ids.clamp_max(config.type_vocab_size - 1)
+
+
 def _check_kind(name: str, ids: Tensor, rank: int) -> None:
     if not isinstance(ids, Tensor):
         raise InputError(f"{name} is a {type(ids).__name__}; expected a tensor of whole numbers.")

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from bert_core.errors import InputError
 from bert_core.model.heads import BertForPreTraining
 from bert_core.pretraining.corruption import IGNORED
 
@@ -58,7 +59,11 @@ class PretrainingLoss:
 
 
 def joint_loss(model: BertForPreTraining, batch: PretrainingBatch) -> PretrainingLoss:
-    """Return the masked-word loss and the next-sentence loss, each a mean over its labels."""
+    """Return the masked-word loss and the next-sentence loss, each a mean over its labels.
+
+    Raises:
+        InputError: there are labels of pairs, and the family has no head for them.
+    """
     # Requesting attentions selects plain matrix products instead of the fused kernel: on CPU
     # their backward pass is several times faster in bfloat16. In float32 the fused kernel is
     # faster, by 3 % of a step.
@@ -71,12 +76,15 @@ def joint_loss(model: BertForPreTraining, batch: PretrainingBatch) -> Pretrainin
         logits=False,
     )
     hidden, pooled = outputs.last_hidden_state, outputs.pooler_output
-    assert hidden is not None
-    assert pooled is not None
     masked_lm, next_sentence = hidden.new_zeros(()), hidden.new_zeros(())
     if batch.positions is not None and batch.position_labels is not None:
         masked_lm = _masked_lm(model, hidden, batch.positions, batch.position_labels)
     if batch.next_sentence_label is not None:
+        if pooled is None:
+            raise InputError(
+                f"The batch has labels of sentence pairs; {model.config.family.title} has no head "
+                "for two sentences. Make batches of texts."
+            )
         scores = model.cls.seq_relationship(pooled)
         next_sentence = F.cross_entropy(scores.float(), batch.next_sentence_label)
     return PretrainingLoss(masked_lm, next_sentence)

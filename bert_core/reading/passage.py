@@ -348,8 +348,8 @@ def _reading(
     words = np.array(whole.word_ids[inside], dtype=np.intp)
     spans = np.array(whole.offsets[inside], dtype=np.intp)
     starts = typed_sentence_starts(whole.text_pair)
-    unknown = tokenizer.vocab.get(tokenizer.unk_token)  # an unknown word may be an answer
-    specials = [id_ for id_ in tokenizer.all_special_ids if id_ != unknown]
+    names = tokenizer.cls_token, tokenizer.sep_token, tokenizer.pad_token, tokenizer.mask_token
+    specials = [tokenizer.vocab.get(name, -1) for name in names]  # an unknown word may be an answer
     return PassageReading(
         passage=whole.text_pair,
         question=whole.text,

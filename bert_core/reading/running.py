@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from bert_core.model.bert import BertPreTrainedModel
+from bert_core.model.inputs import known_types
 from bert_core.model.outputs import ModelOutputs
 from bert_core.text.batches import TextTokenizer
 from bert_core.text.encoding import Encoding
@@ -54,8 +55,9 @@ class Runner:
 
         @torch.inference_mode()
         def run(inputs: Sequence[Encoding]) -> ModelOutputs:
-            tensors = input_tensors(tokenizer, inputs, model.device)
-            return model.run(*tensors, attentions=False, hidden_states=False)
+            ids, types, mask = input_tensors(tokenizer, inputs, model.device)
+            types = known_types(model.config, types)
+            return model.run(ids, types, mask, attentions=False, hidden_states=False)
 
         return cls(run, tokenizer, model.config.max_length, model.device)
 

@@ -37,6 +37,12 @@ class TextTokenizer(Vocabulary, ABC):
         """Encode a text or a pair of texts as input for the model."""
 
     @abstractmethod
+    def encode_ids(
+        self, texts: Iterable[str], *, add_special_tokens: bool = True
+    ) -> list[list[int]]:
+        """Return only the ids of several texts."""
+
+    @abstractmethod
     def encode_windows(
         self, text: str, text_pair: str | None = None, *, max_length: int, stride: int
     ) -> list[Encoding]:

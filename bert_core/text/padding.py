@@ -6,18 +6,18 @@ import numpy
 import torch
 from torch import Tensor
 
+from bert_core.text.batches import TextTokenizer
 from bert_core.text.encoding import Encoding
-from bert_core.text.tokenizer import BertTokenizer
 
 
-def padded_encodings(tokenizer: BertTokenizer, encodings: Sequence[Encoding]) -> dict[str, Tensor]:
+def padded_encodings(tokenizer: TextTokenizer, encodings: Sequence[Encoding]) -> dict[str, Tensor]:
     """Build the three input tensors of a model, (B, T) each; see `padded_inputs`."""
     firsts = [encoding.token_type_ids.count(0) for encoding in encodings]
     return padded_inputs(tokenizer, [encoding.input_ids for encoding in encodings], firsts)
 
 
 def padded_inputs(
-    tokenizer: BertTokenizer, ids: Sequence[Sequence[int]], firsts: Sequence[int]
+    tokenizer: TextTokenizer, ids: Sequence[Sequence[int]], firsts: Sequence[int]
 ) -> dict[str, Tensor]:
     """Build the three input tensors of a model, (B, T) each.
 

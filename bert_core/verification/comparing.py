@@ -23,9 +23,10 @@ from torch import Tensor
 from bert_core.bundled import bundled_folder, bundled_names
 from bert_core.checkpoints.plan import Plan, head_folder, survey
 from bert_core.errors import BertError, CheckpointError, MissingFileError
-from bert_core.model.heads import KINDS
+from bert_core.model.heads import ALL_KINDS
 from bert_core.small_files import file_digest
-from bert_core.text.tokenizer import BertTokenizer
+from bert_core.text.batches import TextTokenizer
+from bert_core.text.family import load_tokenizer
 from bert_core.verification.computing import Loaded, compute, loader
 from bert_core.verification.report import FileCheck, OutputCheck, TextCheck, VerificationReport
 from bert_core.verification.stored import (
@@ -106,7 +107,7 @@ def _compare_texts(folder: Path, stored: Stored, failures: list[str]) -> tuple[T
     rows: tuple[Row, ...] = ()
     try:
         longest = max(len(row.ids) for row in stored.rows)
-        rows = _read_texts(BertTokenizer.from_pretrained(folder), stored.texts, longest, 2)
+        rows = _read_texts(load_tokenizer(folder), stored.texts, longest, 2)
     except BertError as error:
         failures.append(f"The tokenizer cannot be used: {error}")
     return tuple(
@@ -124,7 +125,7 @@ def _compare_outputs(
         largest = float(expected.abs().max())
         difference: float | None = None
         try:
-            found = compute(loaded(KINDS[item.class_name].cls), item, stored.rows)
+            found = compute(loaded(ALL_KINDS[item.class_name].cls), item, stored.rows)
             difference = _difference(found, expected)
         except BertError as error:
             failures.append(f"{item.class_name} cannot be computed: {error}")
@@ -167,16 +168,17 @@ def write_verification(folder: str | os.PathLike[str]) -> Path:
         BertError: the folder contains no model, or it cannot be read.
     """
     place = Path(folder)
-    found = survey(place, [kind.cls for kind in KINDS.values()])
+    found = survey(place, [kind.cls for kind in ALL_KINDS.values()])
     config = found.config
-    tokenizer = BertTokenizer.from_pretrained(place)
-    rows = _read_texts(tokenizer, TEXTS, config.max_position_embeddings, config.type_vocab_size)
+    tokenizer = load_tokenizer(place)
+    rows = _read_texts(tokenizer, TEXTS, config.max_length, config.type_vocab_size)
     mask = tokenizer.vocab.get(tokenizer.mask_token)
-    names = [name for name in KINDS if _is_stored(name, found.classes[name], place)]
+    names = [name for name, plan in found.classes.items() if _is_stored(name, plan, place)]
     items = [item for name in names for item in _items(name, found.classes[name], rows, mask)]
     load = loader(place, torch.float64)
     outputs = {
-        item.tensor: compute(load(KINDS[item.class_name].cls), item, rows).float() for item in items
+        item.tensor: compute(load(ALL_KINDS[item.class_name].cls), item, rows).float()
+        for item in items
     }
     files = {name: file_digest(path) for name, path in deciding_files(place).items()}
     write_stored(place, Stored(files, TEXTS, rows, tuple(items), outputs))
@@ -184,12 +186,15 @@ def write_verification(folder: str | os.PathLike[str]) -> Path:
 
 
 def _read_texts(
-    tokenizer: BertTokenizer,
+    tokenizer: TextTokenizer,
     texts: tuple[tuple[str, str | None], ...],
     longest: int,
     segments: int,
 ) -> tuple[Row, ...]:
-    encodings = [tokenizer.encode(text, pair, max_length=longest) for text, pair in texts]
+    encodings = [
+        tokenizer.encode(text.replace("[MASK]", tokenizer.mask_token), pair, max_length=longest)
+        for text, pair in texts
+    ]
     return tuple(
         Row(tuple(each.input_ids), tuple(min(kind, segments - 1) for kind in each.token_type_ids))
         for each in encodings
@@ -197,7 +202,7 @@ def _read_texts(
 
 
 def _is_stored(name: str, found: Plan[Any], folder: Path) -> bool:
-    if name == "BertForPreTraining" and head_folder(folder, KINDS[name].cls) is None:
+    if name == "BertForPreTraining" and head_folder(folder, ALL_KINDS[name].cls) is None:
         return False
     missing = [each for each in found.report.missing if not _is_pooler(name, each)]
     return not missing and not found.report.mismatched
@@ -210,7 +215,7 @@ def _is_pooler(name: str, parameter: str) -> bool:
 
 def _items(name: str, found: Plan[Any], rows: tuple[Row, ...], mask: int | None) -> list[Item]:
     items = []
-    for number, stored in enumerate(KINDS[name].stored):
+    for number, stored in enumerate(ALL_KINDS[name].stored):
         if stored.output == "pooler_output" and found.report.missing:
             continue
         texts = BATCHES[stored.texts]

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from bert_core.checkpoints.loading import load_sharing
 from bert_core.model.bert import BertPreTrainedModel
-from bert_core.model.heads import KINDS, BertForMaskedLM, BertForPreTraining
+from bert_core.model.heads import ALL_KINDS, BertForMaskedLM, BertForPreTraining
 from bert_core.text.padding import padded
 from bert_core.verification.texts import Item, Row
 
@@ -43,7 +43,7 @@ def compute(model: BertPreTrainedModel, item: Item, texts: Sequence[Row]) -> Ten
     """
     rows = [texts[number] for number in item.texts]
     inputs = _batch(rows, model)
-    axes = KINDS[item.class_name].outputs[item.output]
+    axes = ALL_KINDS[item.class_name].outputs[item.output]
     with torch.inference_mode():
         if "V" in axes:
             assert isinstance(model, BertForMaskedLM | BertForPreTraining)

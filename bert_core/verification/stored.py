@@ -18,7 +18,7 @@ from torch import Tensor
 
 from bert_core.checkpoints.formats.safetensors_file import SafetensorsFile, write_safetensors
 from bert_core.errors import CheckpointError, MissingFileError
-from bert_core.model.heads import KINDS
+from bert_core.model.heads import ALL_KINDS
 from bert_core.small_files import file_digest, parse_json, read_small, replacing
 from bert_core.verification.texts import Item, Row
 
@@ -163,7 +163,7 @@ def _item(found: dict[str, Any], rows: tuple[Row, ...]) -> Item:
         found["tensor"],
     )
     lengths = [len(rows[number].ids) for number in item.texts]
-    fits = item.output in KINDS[item.class_name].outputs and bool(lengths)
+    fits = item.output in ALL_KINDS[item.class_name].outputs and bool(lengths)
     for length, each in zip(lengths, item.places or [()] * len(lengths), strict=True):
         fits &= all(0 <= place < length for place in each)
     if not fits:
