@@ -144,11 +144,7 @@ class FamilyTokenizer(TextTokenizer):
         self._single, self._pair = (self._template(each) for each in found)
         self._entries = Entries(
             self._pieces,
-            {
-                # BERT's names mean the tokens of the same roles.
-                **{f"[{role.upper()}]": self.vocab[each] for role, each in files.roles.items()},
-                **{token: self.vocab[token] for token in self.special_tokens},
-            },
+            {token: self.vocab[token] for token in self.special_tokens},
             self.kind == "BPE",
         )
 
