@@ -432,7 +432,8 @@ def _batched(
 
 def _word_pieces(tokenizer: TextTokenizer) -> tuple[Tensor, Tensor]:
     """Return the ids of pieces that begin a word, and of those that continue one."""
-    starts, continues = [], []
+    starts: list[int] = []
+    continues: list[int] = []
     mark = {"BPE": "\u0120", "Unigram": "\u2581"}.get(getattr(tokenizer, "kind", ""))
     for token, id_ in tokenizer.vocab.items():
         if mark is not None:  # a space begins a word
