@@ -17,6 +17,7 @@ from bert_core.analysis.head_statistics import fixed_texts, head_statistics
 from bert_core.analysis.input_parts import input_parts, inputs_at
 from bert_core.analysis.lens import lens
 from bert_core.analysis.mixing import part_biases, parts, value_zeroing
+from bert_core.analysis.statistics_file import stale_because, write_head_statistics
 from bert_core.analysis.targets import Target
 from bert_core.config import BertConfig
 from bert_core.errors import InputError
@@ -140,6 +141,7 @@ def test_means_statistics_and_the_atlas_take_every_tokenizer(folder):
     assert fit(model, tokenizer, few).maps.isfinite().all()
     shares = head_statistics(model, tokenizer, few)
     assert shares.pairs == 1 and shares.entropy.shape == (3, 4)
+    assert stale_because(write_head_statistics(folder), folder) == ""
     atlas = head_atlas(model, tokenizer, few)
     assert atlas.words > 0 and np.isfinite(atlas.effects).all()
 
