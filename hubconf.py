@@ -1,4 +1,6 @@
-"""Entry points for `torch.hub`: the tokenizer and the eight models.
+"""Entry points for `torch.hub`: the tokenizer and BERT's eight models.
+
+They open checkpoints of RoBERTa, XLM-RoBERTa, CamemBERT, DistilBERT, ELECTRA and ALBERT as well.
 
 Usage, from GitHub or from a local checkout::
 
@@ -114,7 +116,8 @@ def bertForPreTraining(
 ) -> "BertForPreTraining":
     """Load BERT with both pretraining heads: masked words and next sentence.
 
-    Takes the arguments of `bertModel`.
+    ALBERT's second head asks for the order of the sentences; other families have none, and None in
+    its place. Takes the arguments of `bertModel`.
 
     Example:
         >>> import torch
@@ -162,7 +165,8 @@ def bertForNextSentencePrediction(
 ) -> "BertForNextSentencePrediction":
     """Load BERT with the next-sentence head: index 0 is "follows", index 1 is "random".
 
-    Takes the arguments of `bertModel`.
+    Other families are not trained for that; a ConfigError says so. Takes the arguments of
+    `bertModel`.
 
     Example:
         >>> import torch

@@ -145,12 +145,12 @@ class BertConfig:
     def from_dict(cls, json_object: Mapping[str, Any]) -> "BertConfig":
         """Build a config from the keys of a config file; unknown keys are kept."""
         family = _family_in(json_object)
-        size = json_object.get("vocab_size", family.defaults.get("vocab_size"))
-        if size is None:
+        if "vocab_size" not in {**family.defaults, **json_object}:
             raise ConfigError(
                 "The configuration has no vocab_size. Expected the keys of a BERT config.json; "
                 f"found {sorted(map(str, json_object))[:12]}."
             )
+        size = {**family.defaults, **json_object}["vocab_size"]
         _need(_is_whole(size), "vocab_size", size, "a whole number")
         config = cls(size)
         config._take_file(json_object, family)

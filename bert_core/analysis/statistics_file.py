@@ -24,6 +24,7 @@ from bert_core.analysis.head_statistics import (
     text_digest,
 )
 from bert_core.checkpoints.formats.weights import weight_files
+from bert_core.checkpoints.sources.hub_names import MERGES, SENTENCEPIECE
 from bert_core.errors import CheckpointError
 from bert_core.model.bert import BertModel
 from bert_core.model.heads import BertForMaskedLM, BertForPreTraining
@@ -222,8 +223,10 @@ def stale_because(statistics: HeadStatistics, folder: str | os.PathLike[str]) ->
 
 def _digests(folder: Path) -> tuple[str, str]:
     """Return the SHA-256 of the root's weight files, concatenated, and of the vocabulary."""
-    vocabulary = vocabulary_file(folder) or folder / VOCABULARY_NAME  # named if it is missing
-    return file_digest(*weight_files(folder)), file_digest(vocabulary)
+    own, others = vocabulary_file(folder), (folder / name for name in (*MERGES, *SENTENCEPIECE))
+    files = [own] if own is not None else [path for path in others if path.is_file()]
+    files = files or [folder / VOCABULARY_NAME]  # named if it is missing
+    return file_digest(*weight_files(folder)), file_digest(*files)
 
 
 def _statistics(record: dict[str, Any]) -> HeadStatistics:

@@ -119,6 +119,8 @@ class Checkpoint:
         if not self.is_given:
             _check_memory(model, stored, report.missing)
         check_core(report)
+        if not self.is_given:
+            _check_tied(model, found, repeats)
         own_encoder = tuple(found[name].file_name for name in own if has_encoder([name]))
         return Plan(model, stored, _shared(stored, own), report, repeats, own_encoder)
 
@@ -316,6 +318,22 @@ def check_core(report: LoadReport) -> None:
             f"The weights of {report.source} lack {', '.join(lacking[:5])}{more}. Expected all "
             "tensors of BERT's embeddings and layers; only a pooler or head may be missing. Get a "
             "complete copy."
+        )
+
+
+def _check_tied(model: Fillable, found: Mapping[str, Found], repeats: Sequence[Repeat]) -> None:
+    """Reject a decoder that the config calls untied, and of which the file has no copy to compare.
+
+    Raises:
+        CheckpointError: it is.
+    """
+    words = "cls.predictions.transform.dense.weight"
+    untied = model.config.extra.get("tie_word_embeddings", True) is False
+    needed = untied and words in found and words in dict(model.named_parameters())
+    if needed and not any(repeat.name.endswith("decoder.weight") for repeat in repeats):
+        raise CheckpointError(
+            "tie_word_embeddings is false in the config, and the weights have no decoder; expected "
+            "one that is tied to the word embeddings. Get a complete copy."
         )
 
 

@@ -151,7 +151,8 @@ def read_config(folder: Path, overrides: Mapping[str, Any]) -> BertConfig:
 def _check_architecture(config: BertConfig, path: Path) -> None:
     """Reject other architectures; old BERT files state neither type nor class."""
     names = config.architectures
-    if "model_type" not in config.extra and names and not any(n.startswith("Bert") for n in names):
+    untold = config.extra.get("model_type") is None
+    if untold and names and not any(name.startswith("Bert") for name in names):
         raise ConfigError(
             f"{path.name} names no model_type, and the class {shown(', '.join(names))}; expected a "
             f"model_type, one of {', '.join(FAMILIES)}."

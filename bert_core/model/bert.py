@@ -125,7 +125,9 @@ class BertPreTrainedModel(Fillable):
         place = "" if isinstance(self, BertModel) else "bert."
         layers = enumerate(self.config.weights_of)
         repeated = tuple(f"{place}encoder.layer.{i}." for i, own in layers if own != i)
-        return tuple(name for name in self.state_dict() if repeated and name.startswith(repeated))
+        if not repeated:
+            return ()
+        return tuple(name for name in self.state_dict() if name.startswith(repeated))
 
     def init_weights(self) -> None:
         """Initialise all parameters: normal(0, initializer_range), biases 0, LayerNorm 1."""

@@ -439,7 +439,8 @@ def _batched(
 
 def _word_pieces(tokenizer: TextTokenizer) -> tuple[Tensor, Tensor]:
     """Return the ids of pieces that begin a word, and of those that continue one."""
-    starts, continues = [], []
+    starts: list[int] = []
+    continues: list[int] = []
     for token, id_ in tokenizer.vocab.items():
         begins = tokenizer.begins_word(token)
         spelled = tokenizer.readable(token).removeprefix(SPACE if begins else CONTINUATION)

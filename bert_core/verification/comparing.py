@@ -216,7 +216,8 @@ def _is_pooler(name: str, parameter: str) -> bool:
 def _items(name: str, found: Plan[Any], rows: tuple[Row, ...], mask: int | None) -> list[Item]:
     items = []
     for number, stored in enumerate(ALL_KINDS[name].stored):
-        if stored.output == "pooler_output" and found.report.missing:
+        has_pooler = found.model.encoder_model.pooler is not None and not found.report.missing
+        if stored.output == "pooler_output" and not has_pooler:
             continue
         texts = BATCHES[stored.texts]
         places: tuple[tuple[int, ...], ...] | None = None

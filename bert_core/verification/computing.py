@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from bert_core.checkpoints.loading import load_sharing
+from bert_core.errors import InputError
 from bert_core.model.bert import BertPreTrainedModel
 from bert_core.model.heads import ALL_KINDS, BertForMaskedLM, BertForPreTraining
 from bert_core.text.padding import padded
@@ -39,7 +40,7 @@ def compute(model: BertPreTrainedModel, item: Item, texts: Sequence[Row]) -> Ten
         padding; within a text, they are ordered by token, or by layer for attentions.
 
     Raises:
-        InputError: the ids do not fit the model.
+        InputError: the ids do not fit the model, or it has no such output.
     """
     rows = [texts[number] for number in item.texts]
     inputs = _batch(rows, model)
@@ -90,6 +91,8 @@ def _rows_of(
     asked = item.output == "attentions"
     options: dict[str, Any] = {"attentions": asked, "hidden_states": False}
     found = getattr(model.run(ids, types, mask, **options), item.output)
+    if found is None:
+        raise InputError(f"{item.class_name} of this family gives no {item.output}.")
     if asked:
         return [layer[row, :, :n, :n] for row, n in enumerate(lengths) for layer in found]
     if "T" in axes:

@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 from bert_core.checkpoints.formats.safetensors_file import SafetensorsFile, write_safetensors
+from bert_core.checkpoints.sources.hub_names import MERGES, SENTENCEPIECE
 from bert_core.errors import CheckpointError, MissingFileError
 from bert_core.model.heads import ALL_KINDS
 from bert_core.small_files import file_digest, parse_json, read_small, replacing
@@ -31,6 +32,8 @@ _NAMES = (
     "config.json",
     "vocab.txt",
     "tokenizer.json",
+    *MERGES,
+    *SENTENCEPIECE,
     "tokenizer_config.json",
     "pytorch_model.bin",
 )

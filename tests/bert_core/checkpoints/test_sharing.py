@@ -306,8 +306,8 @@ def test_the_survey_counts_shards_and_pickles(tiny, make_peer, write_folder):
 def test_the_survey_refuses_what_is_no_model(tiny, write_folder):
     with pytest.raises(MissingFileError):
         survey(write_folder(tiny.config, name="bare"), [BertModel])
-    with pytest.raises(ConfigError, match="roberta"):
-        survey(write_folder({**tiny.config.to_dict(), "model_type": "roberta"}), [BertModel])
+    with pytest.raises(ConfigError, match="gpt2"):
+        survey(write_folder({**tiny.config.to_dict(), "model_type": "gpt2"}), [BertModel])
     taller = {**tiny.config.to_dict(), "num_hidden_layers": 5}
     with pytest.raises(CheckpointError, match="5 layers"):
         survey(write_folder(taller, tiny.state_dict(), name="taller"), [BertModel])
