@@ -33,7 +33,7 @@ from bert_core.reading.running import Floats, Runner
 from bert_core.reading.tagging import Fault, TagScheme
 from bert_core.reading.windows import Windows, cut_windows, readers
 from bert_core.text.encoding import Encoding, Span
-from bert_core.text.tokenizer import BertTokenizer
+from bert_core.text.batches import TextTokenizer
 
 Aggregation = Literal["none", "simple", "first", "average", "max"]
 AGGREGATIONS: tuple[Aggregation, ...] = ("none", "simple", "first", "average", "max")
@@ -159,7 +159,7 @@ class TaggedText:
 
 def find_entities(
     model: BertForTokenClassification,
-    tokenizer: BertTokenizer,
+    tokenizer: TextTokenizer,
     text: str,
     how: Aggregation = "first",
 ) -> tuple[Entity, ...]:

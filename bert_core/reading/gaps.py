@@ -38,7 +38,9 @@ from torch import Tensor
 
 from bert_core.errors import InputError
 from bert_core.model.heads import BertForMaskedLM, BertForPreTraining
-from bert_core.text.tokenizer import BertTokenizer
+from bert_core.text.batches import TextTokenizer
+from bert_core.text.byte_level import SPACE
+from bert_core.text.wordpiece import CONTINUATION
 
 Scorer = Callable[[Tensor, Tensor], Tensor]
 """Scores the vocabulary: ids (B, T) and positions (B, P) -> logits (B, P, V)."""
@@ -52,16 +54,20 @@ _TOKENS = 4096  # computed at once
 _ROWS = 64  # the same, of short texts: each row holds V float64 numbers
 
 
-def read_signs(text: str) -> tuple[str, tuple[str, ...]]:
-    """Write [MASK] for other signs of a gap, and return those that were found.
+def read_signs(text: str, mask: str = _MASK) -> tuple[str, tuple[str, ...]]:
+    """Write a mask for other signs of a gap, and return those that were found.
 
     Signs are three or more underscores, <mask>, and [mask] in any case.
+
+    Args:
+        text: as typed.
+        mask: the model's own, `tokenizer.mask_token`.
 
     >>> read_signs("A ___ and a <mask>, a ___ and a [MASK].")
     ('A [MASK] and a [MASK], a [MASK] and a [MASK].', ('___', '<mask>'))
     """
-    found = dict.fromkeys(sign for sign in _SIGNS.findall(text) if sign != _MASK)
-    return _SIGNS.sub(_MASK, text), tuple(found)
+    found = dict.fromkeys(sign for sign in _SIGNS.findall(text) if sign != mask)
+    return _SIGNS.sub(lambda _: mask, text), tuple(found)
 
 
 def hide_word(text: str) -> tuple[str, str]:
@@ -235,7 +241,7 @@ def score_filling(
 
 def fill_gaps(
     scorer: Scorer,
-    tokenizer: BertTokenizer,
+    tokenizer: TextTokenizer,
     input_ids: Sequence[int],
     gaps: Sequence[int],
     *,
@@ -247,7 +253,7 @@ def fill_gaps(
     """Fill gaps with words of one to `most` pieces each, by one beam search per choice of lengths.
 
     A gap of one piece takes anything in the vocabulary. A gap of several takes one word: a piece
-    that begins a word, then pieces that continue it ("##").
+    that begins a word, then pieces that continue it.
 
     Probabilities of different numbers of pieces do not compare: every further piece is a further
     factor. The fillings are therefore in the order of `Filling.per_piece`, the geometric mean.
@@ -286,7 +292,7 @@ def fill_gaps(
 
 
 def widen_gaps(
-    tokenizer: BertTokenizer, input_ids: Sequence[int], gaps: Sequence[int], lengths: Sequence[int]
+    tokenizer: TextTokenizer, input_ids: Sequence[int], gaps: Sequence[int], lengths: Sequence[int]
 ) -> tuple[list[int], list[int]]:
     """Put several masks in the place of one, and return the new ids and the masks' positions.
 
@@ -313,7 +319,7 @@ def widen_gaps(
 
 def score_pieces(
     scorer: Scorer,
-    tokenizer: BertTokenizer,
+    tokenizer: TextTokenizer,
     input_ids: Sequence[int],
     positions: Sequence[int],
     *,
@@ -430,13 +436,15 @@ def _batched(
         yield start, torch.log_softmax(logits.double().cpu() / temperature, dim=-1)
 
 
-def _word_pieces(tokenizer: BertTokenizer) -> tuple[Tensor, Tensor]:
+def _word_pieces(tokenizer: TextTokenizer) -> tuple[Tensor, Tensor]:
     """Return the ids of pieces that begin a word, and of those that continue one."""
     starts, continues = [], []
     for token, id_ in tokenizer.vocab.items():
-        if token.startswith("##") and len(token) > 2:
+        begins = tokenizer.begins_word(token)
+        spelled = tokenizer.readable(token).removeprefix(SPACE if begins else CONTINUATION)
+        if not begins and (spelled[:1].isalnum() or token.startswith(CONTINUATION)):
             continues.append(id_)
-        elif token[:1].isalnum():
+        elif begins and spelled[:1].isalnum():
             starts.append(id_)
     return torch.tensor(starts, dtype=torch.long), torch.tensor(continues, dtype=torch.long)
 

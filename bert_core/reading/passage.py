@@ -31,13 +31,12 @@ from bert_core.reading.spans import SpanScores, WindowLogits, score_spans
 from bert_core.reading.windows import Windows, cut_windows, first_of_text
 from bert_core.reading.wordings import Places, Wordings
 from bert_core.text.encoding import Encoding
-from bert_core.text.tokenizer import BertTokenizer
+from bert_core.text.batches import TextTokenizer
 
 LONGEST = 30  # pieces of an answer, the usual limit
 WINDOW = 384  # tokens, as in Devlin et al.
 SHARED = 128  # pieces, as in Devlin et al.
 
-_SPECIALS = ("[CLS]", "[SEP]", "[PAD]", "[MASK]")  # an unknown word may be an answer
 _MOST_PLACES = 100  # places kept per answer
 
 
@@ -118,6 +117,7 @@ class PassageReading:
         asked: (Q, 2) character range of each question piece.
         windows: the inputs, in passage order.
         shared: number of passage pieces that neighbouring windows share.
+        offset: the position of the first piece of the passage in every window.
     """
 
     passage: str
@@ -129,11 +129,7 @@ class PassageReading:
     asked: Places
     windows: tuple[Window, ...]
     shared: int
-
-    @property
-    def offset(self) -> int:
-        """The position of the first piece of the passage in every window."""
-        return len(self.asked) + 2
+    offset: int
 
     @property
     def nbytes(self) -> int:
@@ -273,7 +269,7 @@ class PassageAnswers:
 
 def answer_question(
     model: BertForQuestionAnswering,
-    tokenizer: BertTokenizer,
+    tokenizer: TextTokenizer,
     passage: str,
     question: str,
     *,
@@ -318,10 +314,10 @@ def read_passages(runner: Runner, asked: Sequence[tuple[str, str]]) -> list[Pass
 
 def _cut(runner: Runner, whole: Encoding) -> Windows:
     """Return the inputs for a question and its passage, cut only if it does not fit."""
-    asked = first_of_text(whole) - 2
+    first, asked = first_of_text(whole), whole.sequence_ids.count(0)
     size = min(WINDOW, runner.max_length)
-    _check(asked, len(whole) - asked - 3, size)
-    stride = min(SHARED, (size - 3 - asked) // 2)
+    _check(asked, len(whole) - first - 1, size)
+    stride = min(SHARED, (size - first - 1) // 2)
     return cut_windows(runner.tokenizer, whole, fits=runner.max_length, size=size, stride=stride)
 
 
@@ -340,7 +336,7 @@ def _check(asked: int, pieces: int, size: int) -> None:
 
 
 def _reading(
-    tokenizer: BertTokenizer,
+    tokenizer: TextTokenizer,
     whole: Encoding,
     windows: Windows,
     logits: Sequence[tuple[Floats, ...]],
@@ -352,7 +348,8 @@ def _reading(
     words = np.array(whole.word_ids[inside], dtype=np.intp)
     spans = np.array(whole.offsets[inside], dtype=np.intp)
     starts = typed_sentence_starts(whole.text_pair)
-    specials = [tokenizer.vocab.get(name, -1) for name in _SPECIALS]
+    unknown = tokenizer.vocab.get(tokenizer.unk_token)  # an unknown word may be an answer
+    specials = [id_ for id_ in tokenizer.all_special_ids if id_ != unknown]
     return PassageReading(
         passage=whole.text_pair,
         question=whole.text,
@@ -360,9 +357,17 @@ def _reading(
         words=np.cumsum(np.diff(words, prepend=words[0]) != 0),
         sentences=np.searchsorted(starts, spans[:, 0], side="right"),
         special=np.isin(whole.input_ids[inside], specials),
-        asked=np.array(whole.offsets[1 : first - 1], dtype=np.intp),
+        asked=np.array(
+            [
+                span
+                for span, side in zip(whole.offsets, whole.sequence_ids, strict=True)
+                if side == 0
+            ],
+            dtype=np.intp,
+        ),
         windows=tuple(
             Window(start, *pair) for (start, _), pair in zip(windows.bounds, logits, strict=True)
         ),
         shared=windows.shared,
+        offset=first,
     )

@@ -16,7 +16,7 @@ from bert_core.model.bert import BertPreTrainedModel
 from bert_core.model.outputs import ModelOutputs
 from bert_core.text.encoding import Encoding
 from bert_core.text.padding import padded_encodings
-from bert_core.text.tokenizer import BertTokenizer
+from bert_core.text.batches import TextTokenizer
 
 Run = Callable[[Sequence[Encoding]], ModelOutputs]
 Progress = Callable[[int, int], None]
@@ -42,14 +42,14 @@ class Runner:
     """
 
     run: Run
-    tokenizer: BertTokenizer
+    tokenizer: TextTokenizer
     max_length: int
     device: torch.device = _CPU
     together: int | None = None
     progress: Progress | None = None
 
     @classmethod
-    def of(cls, model: BertPreTrainedModel, tokenizer: BertTokenizer) -> "Runner":
+    def of(cls, model: BertPreTrainedModel, tokenizer: TextTokenizer) -> "Runner":
         """Return a runner that runs the model on its current device, without gradients."""
 
         @torch.inference_mode()
@@ -105,7 +105,7 @@ def by_length(
 
 
 def batches(
-    tokenizer: BertTokenizer, rows: Sequence[Encoding], device: torch.device
+    tokenizer: TextTokenizer, rows: Sequence[Encoding], device: torch.device
 ) -> Iterator[tuple[list[int], Inputs]]:
     """Yield batches of rows of similar length: row numbers; ids, token types and mask."""
     for group in by_length([len(row) for row in rows], device):
@@ -113,7 +113,7 @@ def batches(
 
 
 def input_tensors(
-    tokenizer: BertTokenizer, inputs: Sequence[Encoding], device: torch.device
+    tokenizer: TextTokenizer, inputs: Sequence[Encoding], device: torch.device
 ) -> Inputs:
     """Pad inputs to the longest and return ids, token types and mask, each (B, T)."""
     tensors = padded_encodings(tokenizer, inputs)

@@ -1,4 +1,4 @@
-"""What a vocabulary cannot read of a text: [UNK], unknown scripts, words in small pieces.
+"""What a vocabulary cannot read of a text: unknown words, unknown scripts, words in small pieces.
 
 An answer about such words is an answer about something else, so it should be told before the
 answer. All of it follows from the vocabulary alone; nothing is known about languages.
@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from bert_core.text.encoding import Encoding
-from bert_core.text.tokenizer import BertTokenizer
+from bert_core.text.batches import TextTokenizer
 
-_UNKNOWN = "[UNK]"
 _LATIN = "Latin"
 # The first word of a letter's name in Unicode -> its script. Letters of other scripts, and those
 # of no script, count as unknown to no vocabulary.
@@ -58,7 +57,7 @@ class Unread:
         return bool(self.unknown or self.scripts or self.crumbles)
 
 
-def unread(tokenizer: BertTokenizer, encodings: Iterable[Encoding]) -> Unread:
+def unread(tokenizer: TextTokenizer, encodings: Iterable[Encoding]) -> Unread:
     """Find what a tokenizer's vocabulary cannot read of the texts of some inputs.
 
     Args:
@@ -69,8 +68,9 @@ def unread(tokenizer: BertTokenizer, encodings: Iterable[Encoding]) -> Unread:
     scripts: Counter[str] = Counter()
     words = fragments = 0
     known: dict[str, bool] = {}
+    unk = tokenizer.unk_token
     for text, pieces in _words(encodings):
-        if _UNKNOWN in pieces and text != _UNKNOWN:
+        if unk in pieces and text != unk:
             unknown[text] = None
         letter = next(filter(str.isalpha, text), "")
         if not letter:
@@ -105,13 +105,13 @@ def _script(letter: str) -> str:
     return _SCRIPTS.get(unicodedata.name(letter, "").partition(" ")[0], "")
 
 
-def _knows(tokenizer: BertTokenizer, script: str) -> bool:
+def _knows(tokenizer: TextTokenizer, script: str) -> bool:
     """Return whether a vocabulary has enough entries in a script to read it."""
     if script == _LATIN:
         return True
     entries = sum(
         any(_script(each) == script for each in entry if each.isalpha())
-        for entry in tokenizer.vocab
+        for entry in map(tokenizer.readable, tokenizer.vocab)
         if not entry.isascii()
     )
     return entries >= min(_ENTRIES, len(tokenizer.vocab) // _PART)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bert_core.text.encoding import Encoding, Span, window_bounds
-from bert_core.text.tokenizer import BertTokenizer
+from bert_core.text.batches import TextTokenizer
 
 Numbers = NDArray[np.int32]
 
@@ -38,7 +38,7 @@ class Windows:
 
 
 def cut_windows(
-    tokenizer: BertTokenizer, whole: Encoding, *, fits: int, size: int, stride: int
+    tokenizer: TextTokenizer, whole: Encoding, *, fits: int, size: int, stride: int
 ) -> Windows:
     """Cut an input into windows if it is too long.
 

@@ -17,9 +17,13 @@ class TextTokenizer(Vocabulary, ABC):
 
     Attributes:
         max_len: longest input of the model in tokens; None for no limit.
+        do_lower_case: whether the text is lower-cased.
+        contradictions: sentences on files that say different things; see `BertTokenizer`.
     """
 
     max_len: int | None
+    do_lower_case: bool
+    contradictions: tuple[str, ...]
 
     @abstractmethod
     def encode(
@@ -31,6 +35,16 @@ class TextTokenizer(Vocabulary, ABC):
         truncation: str = "longest_first",
     ) -> Encoding:
         """Encode a text or a pair of texts as input for the model."""
+
+    @abstractmethod
+    def encode_windows(
+        self, text: str, text_pair: str | None = None, *, max_length: int, stride: int
+    ) -> list[Encoding]:
+        """Encode a text too long for the model as overlapping inputs."""
+
+    @abstractmethod
+    def tokenize(self, text: str) -> list[str]:
+        """Return the tokens of a text, without added ones."""
 
     def encode_batch(
         self,

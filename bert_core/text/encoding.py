@@ -97,6 +97,11 @@ class Encoding:
         return self._tokens
 
     @property
+    def pieces(self) -> list[str]:
+        """T tokens as people read them; see `FamilyTokenizer.readable`."""
+        return self.tokens
+
+    @property
     def offsets(self) -> list[Span]:
         """T pairs (start, end): the token is `text[start:end]`, or `text_pair[start:end]` where
         `sequence_ids` is 1; (0, 0) for added tokens.

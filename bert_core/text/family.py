@@ -22,6 +22,7 @@ from bert_core.errors import CheckpointError, InputError
 from bert_core.small_files import shown
 from bert_core.text.basic import check_surrogates, check_text
 from bert_core.text.batches import TextTokenizer, listed_texts
+from bert_core.text.byte_level import SPACE, as_text
 from bert_core.text.encoding import Encoding, kept_lengths, window_bounds
 from bert_core.text.family_files import (
     LAYOUTS,
@@ -30,7 +31,7 @@ from bert_core.text.family_files import (
     family_of,
     read_family,
 )
-from bert_core.text.listed_encoding import ListedEncoding, Slot
+from bert_core.text.listed_encoding import Entries, ListedEncoding, Slot
 from bert_core.text.listed_encoding import Part as TextPart
 from bert_core.text.replay import Replay, Token
 from bert_core.text.stored import CONFIG_NAME
@@ -141,9 +142,10 @@ class FamilyTokenizer(TextTokenizer):
                 f"which are not the {len(self.vocab):,} of its file. Fetch the file again."
             )
         self._single, self._pair = (self._template(each) for each in found)
-        self._vocabulary = (
+        self._entries = Entries(
             self._pieces,
             {token: self.vocab[token] for token in self.special_tokens},
+            self.kind == "BPE",
         )
 
     @classmethod
@@ -238,6 +240,14 @@ class FamilyTokenizer(TextTokenizer):
             InputError: `text` is not a string or contains a lone surrogate.
         """
         return [self._pieces[number] for number in self._part(text).ids]
+
+    def readable(self, token: str) -> str:
+        """Return a token as people read it: bytes as letters, and "▁" for a space before it."""
+        return as_text(token) if self.kind == "BPE" else token
+
+    def begins_word(self, token: str) -> bool:
+        """Return whether a token stands apart from what is before it, or continues it."""
+        return self.readable(token).startswith(SPACE)
 
     def trace(self, text: str) -> Trace:
         """Return every step from the text to its tokens; its words are in `words`.
@@ -339,7 +349,7 @@ class FamilyTokenizer(TextTokenizer):
 
     def _framed(self, parts: tuple[TextPart, ...], truncated: int = 0) -> ListedEncoding:
         template = self._single if len(parts) == 1 else self._pair
-        return ListedEncoding(template, parts, self._vocabulary, truncated)
+        return ListedEncoding(template, parts, self._entries, truncated)
 
     def _added(self, texts: int) -> int:
         """Return the number of tokens put around one text or two."""

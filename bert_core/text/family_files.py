@@ -19,6 +19,7 @@ from bert_core.checkpoints.sources.hub_names import MERGES as BPE_FILES
 from bert_core.checkpoints.sources.hub_names import SENTENCEPIECE
 from bert_core.errors import CheckpointError, ConfigError, MissingFileError
 from bert_core.small_files import listed, read_small, shown
+from bert_core.text.byte_level import SPACE
 from bert_core.text.sentencepiece_file import read_sentencepiece
 from bert_core.text.stored import CONFIG_NAME, MODEL_CONFIG, check_room, read_object, told_length
 from bert_core.text.tokenizer_json import (
@@ -34,7 +35,6 @@ from bert_core.text.vocabulary import MOST_PIECES, VOCABULARY_NAME
 VOCABULARY, MERGES = BPE_FILES
 _LARGEST = 32 * 1024 * 1024  # bytes
 ROLES = ("cls", "sep", "pad", "unk", "mask")
-SPACE = "\u2581"  # how SentencePiece writes a space
 _DOWN = 100.0  # taken from a score so that a piece is never chosen
 # the pieces in the order of their ids, the ranks of a BPE model, the scores of a Unigram model
 _Understood = tuple[list[str], dict[tuple[str, str], int], dict[str, float]]

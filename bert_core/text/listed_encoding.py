@@ -7,6 +7,7 @@ where the texts go; every list of an encoding is the template with the texts' ow
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
+from bert_core.text.byte_level import as_text
 from bert_core.text.encoding import Encoding, special_id
 from bert_core.text.packed import Span
 
@@ -49,25 +50,38 @@ class Part(NamedTuple):
         )
 
 
+class Entries(NamedTuple):
+    """What an encoding needs from its vocabulary.
+
+    Attributes:
+        pieces: id -> token.
+        specials: special token -> id.
+        bytewise: whether letters of the tokens stand for bytes.
+    """
+
+    pieces: Sequence[str] | dict[int, str]
+    specials: dict[str, int]
+    bytewise: bool = False
+
+
 class ListedEncoding(Encoding):
     """One or two tokenized texts in a template of added tokens; see `Encoding`."""
 
     _template: Sequence[Slot]
     _parts: tuple[Part, ...]
-    _pieces: Sequence[str] | dict[int, str]
-    _specials: dict[str, int]
+    _entries: Entries
 
     def __init__(
         self,
         template: Sequence[Slot],
         parts: tuple[Part, ...],
-        vocabulary: tuple[Sequence[str] | dict[int, str], dict[str, int]],
+        entries: Entries,
         truncated: int = 0,
     ) -> None:
         fields = self.__dict__
         fields["_template"] = template
         fields["_parts"] = parts
-        fields["_pieces"], fields["_specials"] = vocabulary
+        fields["_entries"] = entries
         fields["truncated"] = truncated
 
     @property
@@ -93,10 +107,15 @@ class ListedEncoding(Encoding):
     def tokens(self) -> list[str]:
         """T tokens as strings: the entries of the vocabulary."""
         if self._tokens is None:
-            tokens = [self._pieces[number] for number in self.input_ids]
+            tokens = [self._entries.pieces[number] for number in self.input_ids]
             self.__dict__["_tokens"] = tokens
             return tokens
         return self._tokens
+
+    @property
+    def pieces(self) -> list[str]:
+        """T tokens as people read them: bytes as letters, a space as "▁"."""
+        return [as_text(token) for token in self.tokens] if self._entries.bytewise else self.tokens
 
     @property
     def offsets(self) -> list[Span]:
@@ -137,11 +156,12 @@ class ListedEncoding(Encoding):
         Raises:
             InputError: the vocabulary has no such special token.
         """
-        return special_id(self._specials, token)
+        return special_id(self._entries.specials, token)
 
     def __reduce__(self) -> tuple[Any, ...]:
         used = dict(zip(self.input_ids, self.tokens, strict=True))
-        fields = self._template, self._parts, (used, self._specials), self.truncated
+        entries = self._entries._replace(pieces=used)
+        fields = self._template, self._parts, entries, self.truncated
         return ListedEncoding, fields
 
     def _each(self, value: Callable[[Slot], Value]) -> list[Value]:

@@ -174,6 +174,14 @@ class Vocabulary:
         """The id of [MASK]; InputError if the vocabulary has none."""
         return self._needed(self.mask_token)
 
+    def readable(self, token: str) -> str:
+        """Return a token as people read it; only byte-level BPE spells it otherwise."""
+        return token
+
+    def begins_word(self, token: str) -> bool:
+        """Return whether a token stands apart from what is before it, or continues it."""
+        return not token.startswith(CONTINUATION) or token == CONTINUATION
+
     @property
     def all_special_ids(self) -> list[int]:
         """The ids of the special tokens, as far as the vocabulary has them."""
