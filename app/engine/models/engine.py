@@ -29,7 +29,15 @@ from app.engine.models.papers import (
 from app.engine.models.shelf import Offer, called_by_name, local_folder, offer_of, without_paths
 from app.engine.models.verifying import Verification, Verifier
 from app.records.results import Calibration
-from bert_core import BertForMaskedLM, BertForPreTraining, BertModel, BertTokenizer, Encoding
+from bert_core import (
+    BertForMaskedLM,
+    BertForPreTraining,
+    BertModel,
+    BertTokenizer,
+    Encoding,
+    FamilyTokenizer,
+    load_tokenizer,
+)
 from bert_core.analysis.forward import attention_maps, queries_and_keys
 from bert_core.analysis.head_atlas import HeadAtlas
 from bert_core.checkpoints.loading import load_sharing
@@ -78,9 +86,8 @@ class Engine:
         self._models: dict[type[BertPreTrainedModel], BertPreTrainedModel] = {
             BertForPreTraining: self._base
         }
-        self._tokenizers: dict[bool, BertTokenizer] = {}
-        self.tokenizer: BertTokenizer = BertTokenizer.from_pretrained(str(folder))
-        self._tokenizers[self.tokenizer.do_lower_case] = self.tokenizer
+        self.tokenizer: BertTokenizer | FamilyTokenizer = load_tokenizer(str(folder))
+        self._tokenizers = {self.tokenizer.do_lower_case: self.tokenizer}
         self.facts: ModelFacts = read_facts(folder)
         self._statistics: tuple[StatisticsOnFile | None] | None = None  # not read yet
         self._atlas: tuple[HeadAtlas | None] | None = None  # not read yet
@@ -99,9 +106,24 @@ class Engine:
         """The longest input in tokens, including the added special tokens."""
         return self.provenance.max_length
 
-    def tokenizer_for(self, *, lower_case: bool) -> BertTokenizer:
-        """Return a tokenizer with this model's vocabulary and the requested casing."""
+    @property
+    def casings(self) -> bool:
+        """Whether its tokenizer can be told to lower-case; others do what their files say."""
+        return isinstance(self.tokenizer, BertTokenizer)
+
+    def tokenizer_for(self, *, lower_case: bool) -> BertTokenizer | FamilyTokenizer:
+        """Return a tokenizer with this model's vocabulary and the requested casing.
+
+        Raises:
+            InputError: the tokenizer has the other casing, and no switch.
+        """
         with self._lock:
+            if lower_case not in self._tokenizers and not self.casings:
+                raise InputError(
+                    f"The tokenizer of {self.provenance.name} "
+                    f"{'keeps capitals' if lower_case else 'lower-cases'} and has no switch for "
+                    "it. Leave the casing as it is."
+                )
             if lower_case not in self._tokenizers:
                 self._tokenizers[lower_case] = BertTokenizer.from_pretrained(
                     str(self._folder), do_lower_case=lower_case

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from app.engine.models.shelf import Offer, called_by_name, local_folder
-from bert_core import BertModel, BertTokenizer
+from bert_core import BertModel, load_tokenizer
 from bert_core.bundled.figures import Figure, read_figures
 from bert_core.bundled.trained_on import read_trained_on
 from bert_core.checkpoints.plan import Plan, survey
@@ -131,8 +131,10 @@ def _stamp(folder: Path) -> tuple[tuple[str, int, int], ...]:
 @lru_cache(maxsize=64)
 def _read(folder: Path, stamp: tuple[tuple[str, int, int], ...]) -> ModelFacts:
     found = survey(folder, [kind.cls for kind in KINDS.values() if kind.cls is not BertModel])
-    tokenizer = BertTokenizer.from_pretrained(str(folder))
+    tokenizer = load_tokenizer(str(folder))
     vocabulary = tokenizer.vocab
+    roles = (tokenizer.pad_token, tokenizer.unk_token, tokenizer.cls_token, tokenizer.sep_token,
+             tokenizer.mask_token)  # fmt: skip
     unused = [set(each.report.unexpected) for each in found.classes.values()]
     owner = found.classifier_of or ""
     base = found.classes["BertForPreTraining"].parameters
@@ -149,7 +151,9 @@ def _read(folder: Path, stamp: tuple[tuple[str, int, int], ...]) -> ModelFacts:
         },
         classifier_of=owner if found.has_classifier else None,
         left_over=tuple(sorted(set.intersection(*unused))),
-        specials=frozenset(vocabulary) & frozenset(_SPECIAL),
+        specials=frozenset(
+            role for role, own in zip(_SPECIAL, roles, strict=True) if own in vocabulary
+        ),
         entries=len(vocabulary),
         rows=found.config.vocab_size,
         segments=found.config.type_vocab_size,

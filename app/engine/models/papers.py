@@ -16,7 +16,7 @@ from typing import TypeVar
 import torch
 
 from app.engine.models.shelf import Kind, Offer
-from bert_core import BertConfig, BertTokenizer
+from bert_core import BertConfig
 from bert_core.analysis.head_atlas import HeadAtlas
 from bert_core.analysis.head_statistics import HeadStatistics
 from bert_core.analysis.statistics_file import read_head_atlas, read_head_statistics, stale_because
@@ -25,6 +25,7 @@ from bert_core.bundled.leanings import Bias, read_bias
 from bert_core.checkpoints.formats.weights import weight_files
 from bert_core.errors import BertError, CheckpointError, MissingFileError
 from bert_core.small_files import open_regular, read_small
+from bert_core.text.batches import TextTokenizer
 from bert_core.verification.stored import JSON_NAME, TENSORS_NAME
 
 T = TypeVar("T")
@@ -79,7 +80,7 @@ def describe(
     offer: Offer,
     folder: Path,
     config: BertConfig,
-    tokenizer: BertTokenizer,
+    tokenizer: TextTokenizer,
     *,
     parameters: int,
     device: torch.device | None = None,
