@@ -116,11 +116,11 @@ def test_what_the_ids_lose_is_named(tiny_engine: Engine) -> None:
 
 def test_unknown_words_are_listed_once_with_their_reason(tiny_engine: Engine) -> None:
     replays = [replay(tiny_engine, "Ω cat Ω " + "b" * 101)]
-    told = words(view_steps.unknown_words(replays))
+    told = words(view_steps.unknown_words(replays, "[UNK]"))
     assert told.count("Ω") >= 1
     assert told.count("[UNK]") == 2
     assert "101 characters" in told
-    assert view_steps.unknown_words([replay(tiny_engine, "the cat")]).markup == ""
+    assert view_steps.unknown_words([replay(tiny_engine, "the cat")], "[UNK]").markup == ""
 
 
 def test_the_story_of_a_word_shows_every_failed_look(tiny_engine: Engine) -> None:
@@ -382,7 +382,7 @@ def test_a_longer_input_than_is_drawn_is_counted(tiny_engine: Engine) -> None:
         given, tokens=given.tokens * 40, ids=given.ids * 40, segments=given.segments * 40,
         mask=given.mask * 40, places=given.places * 40,
     )  # fmt: skip
-    assert f"The first {drawn} are drawn" in words(view_input.explained(more))
+    assert f"The first {drawn} are drawn" in words(view_input.explained(result, more))
     shown = view_input.received(result, more)
     assert len(re.findall("<g ", shown.wide.markup)) == drawn
     assert len(shown.table) == drawn
