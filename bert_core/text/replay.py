@@ -17,7 +17,7 @@ from bert_core.text.packed import Span
 from bert_core.text.trace import Trace, WordTrace
 
 LONGEST = 400  # symbols; the steps of longer words are not shown, because their number is squared
-BEST = 8  # segmentations of a word that are kept
+BEST = 5  # segmentations of a word that are kept
 _UNKNOWN_COST = 10.0  # SentencePiece's: an unknown character scores this less than the worst piece
 Ranks = Mapping[tuple[str, str], int]
 

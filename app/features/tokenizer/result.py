@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby, pairwise
+from itertools import groupby
 from typing import ClassVar
 
 from app.records.results import Cut
-from bert_core.text.byte_level import as_text
+from bert_core.text.byte_level import SPACE, as_text
 from bert_core.text.replay import BpeWord, Merge, Segmentation, UnigramWord
 from bert_core.text.trace import Trace
 
@@ -220,14 +220,29 @@ class TokenizerResult:
         rows = zip(columns.sides, columns.words, columns.spans, strict=True)
         return len({(side, word) for side, word, (start, end) in rows if end > start})
 
+    def only_space(self, position: int) -> bool:
+        """Whether a piece is the mark of a space alone, put before the characters of the next."""
+        columns, after = self.columns, position + 1
+        return (
+            self.kind != WORDPIECE
+            and not self.readable(columns.tokens[position]).strip(SPACE)
+            and columns.sides[position] is not None
+            and after < len(columns)
+            and columns.sides[position] == columns.sides[after]
+            and columns.spans[position][0] == columns.spans[after][0]
+        )
+
     @property
     def overlap(self) -> bool:
         """Whether pieces share some of their characters, but not all."""
-        own = zip(self.columns.sides, self.columns.spans, strict=True)
+        sides, spans = self.columns.sides, self.columns.spans
         return any(
-            one == other and start < end_before and start < end and span_before != (start, end)
-            for (one, span_before), (other, (start, end)) in pairwise(own)
-            for end_before in [span_before[1]]
+            sides[here] is not None
+            and sides[here] == sides[here + 1]
+            and spans[here] != spans[here + 1]
+            and spans[here + 1][0] < min(spans[here][1], spans[here + 1][1])
+            and not self.only_space(here)
+            for here in range(len(spans) - 1)
         )
 
     @property
@@ -239,13 +254,24 @@ class TokenizerResult:
 
     @property
     def sharing(self) -> dict[int, tuple[int, ...]]:
-        """Positions of the pieces made from the same characters, by the first of them."""
-        shared: dict[tuple[int | None, int, int], list[int]] = {}
+        """Positions of the pieces made from the same characters, by the one that is drawn.
+
+        That is the first of them; the mark of a space is drawn with the piece after it.
+        """
+        drawn: dict[tuple[int, int, int], int] = {}
+        shared: dict[int, list[int]] = {}
+        spaces: list[int] = []
         columns = self.columns
         for position, (side, span) in enumerate(zip(columns.sides, columns.spans, strict=True)):
-            if side is not None:
-                shared.setdefault((side, *span), []).append(position)
-        return {positions[0]: tuple(positions) for positions in shared.values()}
+            if side is None:
+                continue
+            if self.only_space(position):
+                spaces.append(position)
+                continue
+            first = drawn.setdefault((side, *span), position)
+            shared.setdefault(first, []).extend((*spaces, position))
+            spaces.clear()
+        return {first: tuple(positions) for first, positions in shared.items()}
 
     @property
     def unknown(self) -> int:

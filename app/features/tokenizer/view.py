@@ -86,6 +86,8 @@ def over_text(
     sharing = result.sharing
     done = 0
     for piece in pieces:
+        if result.only_space(piece.position):
+            continue
         if piece.start > done:
             parts.append(_gap(text[done : piece.start]))
         # Characters shared by two pieces are drawn once, with the first piece.
@@ -247,16 +249,16 @@ def _steps(result: TokenizerResult) -> Parts:
     if not words:
         return (drawn,)
 
+    label, step = "Word to cut", "step"
+    if result.kind == WORDPIECE:
+        label, step = "Word to look up", "look-up"
+
     def looked_up(name: str) -> Parts:
-        rows = tries_table(words[name])
-        return (
-            story(words[name]),
-            Table(rows, "Every look-up", "looks", title="Look-ups as a table"),
-        )
+        rows, title = tries_table(words[name]), f"{step.capitalize()}s as a table"
+        return story(words[name]), Table(rows, f"Every {step}", "looks", title=title)
 
     best = most_telling(words)
-    name = "Word to look up" if result.kind == WORDPIECE else "Word to cut"
-    return drawn, Choice(name, "watch", tuple(words), best, looked_up)
+    return drawn, Choice(label, "watch", tuple(words), best, looked_up)
 
 
 def _look_up(result: TokenizerResult, clicked: int) -> dict[str, str]:

@@ -8,7 +8,7 @@ from app.features.tokenizer.result import BPE, Replay, TokenizerResult, readable
 from app.features.tokenizer.view_cuts import EXPLAINED, SPECIAL, cut_rows, cuts_table
 from app.words.blocks import hint, line
 from app.words.clicks import pick
-from app.words.format import shortened
+from app.words.format import count, shortened
 from app.words.html import Html, join, tag, visible
 from app.words.pictures import linked
 from bert_core.text.replay import BpeWord, UnigramWord
@@ -116,10 +116,11 @@ def most_telling(choices: dict[str, WordTrace]) -> int:
 def story(word: WordTrace) -> Html:
     """Draw how one word was looked up and split, and, if it is unknown, why."""
     kind = BPE if isinstance(word, BpeWord) else ""
-    outcome: list[Html | str] = []
-    for piece, id_ in zip(word.pieces, word.ids, strict=True):
-        name = tag("bdi", visible(readable(piece, kind)))
-        outcome += [tag("code", name, title=piece), f" = {id_}  "]
+    outcome = (
+        tag("span", tag("bdi", visible(readable(piece, kind))), tag("small", f" {id_}"),
+            class_="bx-try", title=piece)
+        for piece, id_ in zip(word.pieces, word.ids, strict=True)
+    )  # fmt: skip
     cut = isinstance(word, BpeWord | UnigramWord)
     rows = [_step("to cut" if cut else "to look up", _quoted(readable(word.normalized, kind)))]
     if isinstance(word, BpeWord | UnigramWord):
@@ -128,7 +129,7 @@ def story(word: WordTrace) -> Html:
         rows.append(_step("rule", SPECIAL))
     if word.attempts:
         rows.append(_step("looked up", _tries(word.attempts)))
-    rows.append(_step("pieces", tag("span", *outcome)))
+    rows.append(_step("pieces and ids", tag("span", *outcome, class_="bx-tries")))
     if word.unknown_reason:
         rows.append(_step("why unknown", tag("strong", word.unknown_reason)))
     return tag("ol", *rows, class_="bx-steps")
@@ -153,7 +154,7 @@ def unknown_words(replays: Sequence[Replay], unknown: str, *, limit: int = 3) ->
     shown = tag("ul", *items[:limit], class_="bx-unknowns")
     if len(found) <= limit:
         return shown
-    more = tag("summary", f"{len(found) - limit} more unknown words")
+    more = tag("summary", count(len(found) - limit, "more unknown word"))
     rest = tag("details", more, tag("ul", *items[limit:], class_="bx-unknowns"))
     return join(shown, rest)
 
