@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
 from itertools import groupby, pairwise
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple
 
 from bert_core.text.packed import Span
@@ -54,7 +54,8 @@ class Best(NamedTuple):
     known: bool
 
 
-class Segmentation(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Segmentation:
     """One way to cut a word.
 
     Attributes:
@@ -132,19 +133,20 @@ class Segmenter:
         >>> [(each.pieces, each.score) for each in found]
         [(('ab',), -1.5), (('a', 'b'), -2.0)]
         """
-        found = [[Segmentation((), (), 0.0)]]
+        found: list[list[tuple[float, tuple[tuple[str, float], ...]]]] = [[(0.0, ())]]
         for end in range(1, len(word) + 1):
-            longer: list[Segmentation] = []
+            longer: list[tuple[float, tuple[tuple[str, float], ...]]] = []
             for start in range(max(0, end - self._longest), end):
                 piece = word[start:end]
                 own = self._scores.get(piece, self._unknown if end == start + 1 else None)
                 if own is not None:
-                    longer += [
-                        Segmentation((*each.pieces, piece), (*each.scores, own), each.score + own)
-                        for each in found[start]
-                    ]
-            found.append(nlargest(count, longer, key=attrgetter("score")))
-        return tuple(found[-1])
+                    last = (piece, own)
+                    longer += [(score + own, (*path, last)) for score, path in found[start]]
+            found.append(nlargest(count, longer, key=itemgetter(0)))
+        return tuple(
+            Segmentation(tuple(p for p, _ in path), tuple(own for _, own in path), score)
+            for score, path in found[-1]
+        )
 
     def table(self, word: str) -> tuple[Best, ...]:
         """Return the best segmentation of each beginning of a word.

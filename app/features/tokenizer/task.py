@@ -198,7 +198,9 @@ def _losses(text: str, decoded: str, unknown: str) -> tuple[str, ...]:
 
 def _plain(text: str) -> str:
     """Leave out what the other losses are about: case, marks, invisible characters, spaces."""
-    return regex.sub(r"[\s\p{M}\p{C}]", "", unicodedata.normalize("NFD", text.casefold()))
+    return regex.sub(
+        r"[\s\p{M}\p{C}]", "", unicodedata.normalize("NFD", "".join(map(str.lower, text)))
+    )
 
 
 def _capitals(text: str) -> int:

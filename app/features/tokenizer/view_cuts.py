@@ -28,6 +28,11 @@ _SCORED = (
 )
 
 
+def cut_hint(word: CutWord) -> Html:
+    """Explain the steps of a word, behind a "?"."""
+    return hint(_MERGED if isinstance(word, BpeWord) else _SCORED)
+
+
 def cut_rows(word: CutWord) -> list[tuple[str, Html]]:
     """Return the steps by which a word was cut, each with its name."""
     if word.special:
@@ -72,7 +77,6 @@ def _merges(word: BpeWord) -> list[tuple[str, Html]]:
         (f"rank {merge.rank:,}", _symbols(symbols, merge.at))
         for merge, (symbols, _) in zip(word.merges[:shown], pairwise(_states(word)), strict=False)
     ]
-    rows[0] = (rows[0][0], join(hint(_MERGED), rows[0][1]))
     rest = len(word.merges) - shown
     if rest > 0:
         rows.append(("…", join(f"{count(rest, 'more merge')}, listed in the table below")))
@@ -87,7 +91,7 @@ def _symbols(symbols: Sequence[str], pair: int) -> Html:
         if at == pair + 1:
             drawn.append(tag("span", "+"))
         drawn.append(tag("span", chip, class_=f"bx-try{' bx-hit' * (at in (pair, pair + 1))}"))
-    return tag("span", *drawn, class_="bx-tries")
+    return tag("span", join(*drawn, by=" "), class_="bx-tries")
 
 
 def _segmentations(best: Sequence[Segmentation]) -> Html:
@@ -98,7 +102,7 @@ def _segmentations(best: Sequence[Segmentation]) -> Html:
     ]
     rows[0] = (*rows[0][:2], "best")
     columns = ("pieces", "log-probability", "to the best")
-    return join(hint(_SCORED), record_table("Best ways to cut it", columns, rows, compact=True))
+    return record_table("Best ways to cut it", columns, rows, compact=True)
 
 
 def _scored(found: Segmentation) -> Html:
@@ -108,7 +112,7 @@ def _scored(found: Segmentation) -> Html:
         )
         for piece, score in zip(found.pieces, found.scores, strict=True)
     )
-    return tag("span", *chips, class_="bx-tries")
+    return tag("span", join(*chips, by=" "), class_="bx-tries")
 
 
 def _without_merges(word: BpeWord) -> str:

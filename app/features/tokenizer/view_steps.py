@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from app.features.tokenizer.result import BPE, Replay, TokenizerResult, readable
-from app.features.tokenizer.view_cuts import EXPLAINED, SPECIAL, cut_rows, cuts_table
+from app.features.tokenizer.view_cuts import EXPLAINED, SPECIAL, cut_hint, cut_rows, cuts_table
 from app.words.blocks import hint, line
 from app.words.clicks import pick
 from app.words.format import count, shortened
@@ -121,15 +121,16 @@ def story(word: WordTrace) -> Html:
             class_="bx-try", title=piece)
         for piece, id_ in zip(word.pieces, word.ids, strict=True)
     )  # fmt: skip
-    cut = isinstance(word, BpeWord | UnigramWord)
-    rows = [_step("to cut" if cut else "to look up", _quoted(readable(word.normalized, kind)))]
+    quoted = _quoted(readable(word.normalized, kind))
     if isinstance(word, BpeWord | UnigramWord):
+        rows = [_step("to cut", join(cut_hint(word), quoted))]
         rows += [_step(name, shown) for name, shown in cut_rows(word)]
-    elif word.special:
-        rows.append(_step("rule", SPECIAL))
+    else:
+        rows = [_step("to look up", quoted)]
+        rows += [_step("rule", SPECIAL)] if word.special else []
     if word.attempts:
         rows.append(_step("looked up", _tries(word.attempts)))
-    rows.append(_step("pieces and ids", tag("span", *outcome, class_="bx-tries")))
+    rows.append(_step("pieces and ids", tag("span", join(*outcome, by=" "), class_="bx-tries")))
     if word.unknown_reason:
         rows.append(_step("why unknown", tag("strong", word.unknown_reason)))
     return tag("ol", *rows, class_="bx-steps")

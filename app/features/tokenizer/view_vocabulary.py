@@ -72,16 +72,12 @@ def _group(title: str, entries: Sequence[Entry], found: Lookup) -> Html:
 
 def chips(entries: Sequence[Entry], kind: str) -> Html:
     """Draw entries as buttons that look them up; the first one is a tab stop."""
-    return tag(
-        "span",
-        *(
-            tag("span", visible(readable(each.piece, kind)), class_="bx-word bx-tok-word",
-                title=f"{each.piece} · id {each.id}", **pick("entry", each.id, stop=number == 0))
-            for number, each in enumerate(entries)
-        ),
-        class_="bx-tries",
-        data_rove="entries",
+    drawn = (
+        tag("span", visible(readable(each.piece, kind)), class_="bx-word bx-tok-word",
+            title=f"{each.piece} · id {each.id}", **pick("entry", each.id, stop=number == 0))
+        for number, each in enumerate(entries)
     )  # fmt: skip
+    return tag("span", join(*drawn, by=" "), class_="bx-tries", data_rove="entries")
 
 
 def meaning(found: Lookup) -> Html:

@@ -6,16 +6,19 @@ from pathlib import Path
 import pytest
 
 from app.engine.models import Engine
-from benchmarks.texts import SENTENCES, mixed_lines
+from benchmarks.texts import SENTENCES, english_lines, mixed_lines
 from tests.bert_core.text.family_folders import merges_folder, sentencepiece_folder, with_weights
 
+_WORDS = "the a cat sat on weather children playing running unhappy river day"
+ENGLISH = _WORDS.split() * 20
 FAMILIES = ("roberta", "xlm-roberta", "camembert", "albert")
 
 
 @pytest.fixture(scope="session")
 def engines(tmp_path_factory: pytest.TempPathFactory) -> "cache[Engine]":  # type: ignore[type-arg]
     """Make the engine of a family, once."""
-    texts = [*(line for lines in SENTENCES.values() for line in lines), *mixed_lines(280)] * 3
+    sentences = [line for lines in SENTENCES.values() for line in lines]
+    texts = [*sentences, *mixed_lines(280), *english_lines(ENGLISH, 80)] * 3
 
     @cache
     def make(family: str) -> Engine:
