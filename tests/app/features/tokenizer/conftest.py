@@ -36,3 +36,13 @@ def engines(tmp_path_factory: pytest.TempPathFactory) -> "cache[Engine]":  # typ
 def family(request: pytest.FixtureRequest, engines: "cache[Engine]") -> Engine:  # type: ignore[type-arg]
     """The engine of each family in turn."""
     return engines(request.param)
+
+
+@pytest.fixture(params=("bert", *FAMILIES))
+def any_engine(
+    request: pytest.FixtureRequest,
+    engines: "cache[Engine]",
+    tiny_engine: Engine,  # type: ignore[type-arg]
+) -> Engine:
+    """The engine of each family in turn, BERT's included."""
+    return tiny_engine if request.param == "bert" else engines(request.param)

@@ -17,45 +17,12 @@ from app.features.tokenizer.task import receive, tokenizer
 from app.features.tokenizer.task_compare import compare, other_models
 from app.features.tokenizer.task_vocabulary import look_up
 from app.features.tokenizer.view_cuts import cuts_table
-from app.words.html import visible
 from bert_core.bundled import bundled_names
 from bert_core.errors import InputError
 from bert_core.text.replay import LONGEST, BpeWord, UnigramWord
 from tests.drawings import elements, words
 
 CLOVER, FRACTION = "a \N{FOUR LEAF CLOVER} cat", "3\N{VULGAR FRACTION ONE HALF} cats"
-
-
-def test_pieces_slice_the_text_as_typed(family: Engine, nasty: str) -> None:
-    result = tokenizer(family, nasty)
-    encoding = family.tokenizer.encode(nasty)
-    assert [piece.id for piece in result.pieces()] == encoding.input_ids
-    assert [piece.token for piece in result.pieces()] == encoding.tokens
-    for piece, (start, end) in zip(result.pieces(), encoding.offsets, strict=True):
-        assert piece.source == ("" if piece.added else nasty[start:end])
-
-
-def test_the_coloured_text_is_the_text_as_typed(family: Engine, nasty: str) -> None:
-    result = tokenizer(family, nasty)
-    drawn = view.coloured(result, limit=10_000).markup
-    assert words(drawn) == visible(nasty)
-    linked = [int(key[2:]) for keys in re.findall('data-at="(.*?)"', drawn) for key in keys.split()]
-    assert len(linked) == len(set(linked))
-    own = [piece for piece in result.pieces() if piece.side == 0 and piece.source]
-    if not result.overlap:  # else a piece may have no characters left for itself
-        assert {piece.position for piece in own} <= set(linked)
-
-
-def test_everything_is_drawn_for_every_text(family: Engine, nasty: str) -> None:
-    result = tokenizer(family, nasty, nasty)
-    stories = [view_steps.story(w) for w in view_steps.word_choices(result.replays).values()]
-    other = view_compare.screen(compare(family, result)).report().drawn()
-    entry = view_vocabulary.screen(look_up(family, nasty[:20])).report().drawn()
-    for drawing in (*view.screen(result).report().drawn(), *other, *entry, *stories):
-        assert "<script" not in drawing.markup
-        assert "<img" not in drawing.markup
-    told = [piece for steps in result.replays for piece in steps.trace.tokens]
-    assert told == [piece.token for piece in result.pieces() if not piece.added]
 
 
 def test_a_sign_of_several_bytes_is_one_place_of_the_text(engines: Callable[[str], Engine]) -> None:
@@ -165,16 +132,6 @@ def test_the_tokens_around_two_texts_are_named_in_their_order(family: Engine) ->
     given = receive(family, result, length=40)
     assert f"{result.frame}: 40 positions" in words(view_input.explained(result, given))
     assert given.tokens[-1] == family.tokenizer.pad_token
-
-
-def test_a_long_pair_is_cut_as_the_model_gets_it(family: Engine) -> None:
-    result = tokenizer(family, "cat " * 60, "dog mat")
-    whole = family.tokenizer.encode("cat " * 60, "dog mat", max_length=48)
-    given = result.received
-    assert list(given.ids) == whole.input_ids
-    assert [result.piece(place or 0).token for place in given.places] == whole.tokens
-    lost = result.first_lost(0)
-    assert lost is not None and lost.position - result.firsts[0] == result.cut.kept[0]
 
 
 def test_without_another_casing_the_bundled_wordpiece_is_compared(family: Engine) -> None:
