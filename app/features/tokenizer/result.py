@@ -143,7 +143,7 @@ class TokenizerResult:
         mask: the token for a hidden word.
     """
 
-    ANSWER: ClassVar = (
+    ANSWER: ClassVar[tuple[str, ...]] = (
         "model",
         "columns",
         "words",
@@ -301,7 +301,7 @@ class CutWord:
 class FamilyResult(TokenizerResult):
     """A text or two as a model with BPE or Unigram would read them; see `TokenizerResult`."""
 
-    ANSWER: ClassVar = (*TokenizerResult.ANSWER, "kind", "cut_words")
+    ANSWER: ClassVar[tuple[str, ...]] = (*TokenizerResult.ANSWER, "kind", "cut_words")
 
     @property
     def cut_words(self) -> tuple[CutWord, ...]:
