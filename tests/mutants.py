@@ -66,6 +66,7 @@ FILES = {
     "variants": "app/features/variants/view.py",
     "tokenizer": "app/features/tokenizer/view.py",
     "tokenizer_compare": "app/features/tokenizer/view_compare.py",
+    "tokenizer_cuts": "app/features/tokenizer/view_cuts.py",
     "tokenizer_input": "app/features/tokenizer/view_input.py",
     "tokenizer_steps": "app/features/tokenizer/view_steps.py",
     "verified": "app/features/model_card/view_verified.py",
@@ -154,6 +155,7 @@ TESTS = {
     "packed": "tests/bert_core/text/test_packed.py",
     "variants": "tests/app/features/variants/test_view.py",
     "tokenizer": "tests/app/features/tokenizer/test_task.py",
+    "tokenizer families": "tests/app/features/tokenizer/test_families.py",
     "matrix": "tests/app/words/test_matrix.py",
     "pixels": "tests/app/words/test_pixels.py",
     "curves": "tests/app/words/test_curves.py",
@@ -593,8 +595,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "pieces of the second text look like those of the first",
         "tokenizer",
-        '"bx-second": piece.segment == 1',
-        '"bx-second": piece.segment == 2',
+        '"bx-second": piece.side == 1',
+        '"bx-second": piece.side == 2',
         "tokenizer::test_neighbours_differ_in_colour_and_texts_in_look",
     ),
     Mutant(
@@ -751,6 +753,20 @@ MUTANTS: tuple[Mutant, ...] = (
         "sharing.get(piece.position, (piece.position,))",
         "(piece.position,)",
         "tokenizer::test_pieces_of_the_same_characters_light_up_together",
+    ),
+    Mutant(
+        "the frame of a merge is one symbol off",
+        "tokenizer_cuts",
+        "at in (pair, pair + 1)",
+        "at in (pair + 1, pair + 2)",
+        "tokenizer families::test_each_row_of_merges_frames_the_pair_that_is_merged_next",
+    ),
+    Mutant(
+        "each way to cut a word is compared with itself",
+        "tokenizer_cuts",
+        "signed(each.score - best[0].score, 2))",
+        "signed(each.score - each.score, 2))",
+        "tokenizer families::test_the_ways_to_cut_a_word_are_listed_with_their_scores",
     ),
     Mutant(
         "the cells of the input are one place off",

@@ -8,14 +8,16 @@ from single symbols and merges the pair that was merged first in training, again
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from heapq import nlargest
 from itertools import groupby, pairwise
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple
 
 from bert_core.text.packed import Span
 from bert_core.text.trace import Trace, WordTrace
 
 LONGEST = 400  # symbols; the steps of longer words are not shown, because their number is squared
+BEST = 5  # segmentations of a word that are kept
 _UNKNOWN_COST = 10.0  # SentencePiece's: an unknown character scores this less than the worst piece
 Ranks = Mapping[tuple[str, str], int]
 
@@ -53,6 +55,21 @@ class Best(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class Segmentation:
+    """One way to cut a word.
+
+    Attributes:
+        pieces: its pieces; an unknown character is one of its own.
+        scores: their log-probabilities.
+        score: the sum.
+    """
+
+    pieces: tuple[str, ...]
+    scores: tuple[float, ...]
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
 class BpeWord(WordTrace):
     """One word and the merges that made its tokens.
 
@@ -75,10 +92,12 @@ class UnigramWord(WordTrace):
         table: the best segmentation of each beginning, one row for each character; () for a special
             token and for a word of more than `LONGEST` characters. The last row has the last piece
             of the word, the row that ends where this one starts the piece before it, and so on.
+        best: the segmentations with the largest sums, the largest first; () where `table` is.
     """
 
     score: float = 0.0
     table: tuple[Best, ...] = ()
+    best: tuple[Segmentation, ...] = ()
 
 
 def merges_of(symbols: Sequence[str], ranks: Ranks) -> tuple[tuple[Merge, ...], tuple[str, ...]]:
@@ -106,6 +125,28 @@ class Segmenter:
         self._scores = scores
         self._longest = max(map(len, scores), default=1)
         self._unknown = min(scores.values(), default=0.0) - _UNKNOWN_COST
+
+    def best(self, word: str, count: int = BEST) -> tuple[Segmentation, ...]:
+        """Return the best segmentations of a word, the best first; of equal ones as `table`.
+
+        >>> found = Segmenter({"a": -1.0, "ab": -1.5, "b": -1.0}).best("ab")
+        >>> [(each.pieces, each.score) for each in found]
+        [(('ab',), -1.5), (('a', 'b'), -2.0)]
+        """
+        found: list[list[tuple[float, tuple[tuple[str, float], ...]]]] = [[(0.0, ())]]
+        for end in range(1, len(word) + 1):
+            longer: list[tuple[float, tuple[tuple[str, float], ...]]] = []
+            for start in range(max(0, end - self._longest), end):
+                piece = word[start:end]
+                own = self._scores.get(piece, self._unknown if end == start + 1 else None)
+                if own is not None:
+                    last = (piece, own)
+                    longer += [(score + own, (*path, last)) for score, path in found[start]]
+            found.append(nlargest(count, longer, key=itemgetter(0)))
+        return tuple(
+            Segmentation(tuple(p for p, _ in path), tuple(own for _, own in path), score)
+            for score, path in found[-1]
+        )
 
     def table(self, word: str) -> tuple[Best, ...]:
         """Return the best segmentation of each beginning of a word.
@@ -230,7 +271,8 @@ class Replay:
         if pieces_of(table) != contents:
             table = ()
         score = 0.0 if special else self._segmenter.score(contents)
-        return UnigramWord(**common, score=score, table=table)
+        best = self._segmenter.best(common["normalized"]) if table else ()
+        return UnigramWord(**common, score=score, table=table, best=best)
 
     def _reason(self, tokens: Sequence[Token]) -> str | None:
         """Return a sentence on unknown characters of a word; None if there are none."""

@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 import streamlit as st
 
+from bert_core import load_tokenizer
+from tests.bert_core.text.family_folders import merges_folder, with_weights
+
 PAGE = "pages/1_tokenizer.py"
 
 
@@ -107,3 +110,29 @@ def test_clicks_on_pieces_words_and_entries_are_checked(
     assert kept["piece"] not in {"", "##ed"}
     clicks.picks["watch"](1)
     assert kept["watch"] == "1: dog"
+
+
+def test_a_tokenizer_of_another_kind_has_its_own_steps_and_no_casing(
+    visit: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = with_weights(merges_folder(tmp_path / "tiny-roberta", ["the dog played on"] * 9, 300))
+    monkeypatch.setenv("BERT_EXPLORER_MODELS", str(folder))
+    page = visit(
+        PAGE, model=folder.name, text="the dogs", text_pair="a 🍀", tab="Steps", cased="on"
+    )
+    assert page.errors == page.warnings == ""
+    assert "cased" not in {each.key for each in page.at.toggle}
+    page.at.selectbox(key="watch").set_value("A 1: dogs")
+    page.run()
+    merges = load_tokenizer(folder).trace("the dogs").words[1].merges  # type: ignore[attr-defined]
+    assert merges and "rank" in page.words
+    assert list(page.at.dataframe[0].value["rank"]) == [merge.rank for merge in merges]
+    for tab, words in {
+        "Input": "<s> A </s> </s> B </s>",
+        "Back": "Nothing was lost",
+        "Compare": "no other casing",
+        "Vocabulary": "is entry",
+    }.items():
+        shown = visit(PAGE, model=folder.name, text="the dogs", text_pair="a 🍀", tab=tab)
+        assert shown.errors == shown.warnings == ""
+        assert words in shown.words

@@ -2,10 +2,25 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import ClassVar
 
 from app.records.results import Cut
+from bert_core.text.byte_level import SPACE, as_text
+from bert_core.text.replay import BpeWord, Merge, Segmentation, UnigramWord
 from bert_core.text.trace import Trace
+
+WORDPIECE, BPE, UNIGRAM = "WordPiece", "BPE", "Unigram"
+"""The kinds of tokenizers."""
+
+
+def readable(token: str, kind: str) -> str:
+    """Return an entry of a vocabulary as people read it.
+
+    >>> readable("ĠcafÃ©", "BPE"), readable("##ing", "WordPiece")
+    ('▁café', '##ing')
+    """
+    return as_text(token) if kind == BPE else token
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,15 +29,16 @@ class Piece:
 
     Attributes:
         position: its place in the input, counted from 0.
-        token: its spelling in the vocabulary; "##" marks a piece that continues a word.
+        token: its spelling in the vocabulary.
         id: its number in the vocabulary.
         start: first character in its own text.
         end: character after the last one; an added token has start = end = 0.
         source: the characters it was made from, as typed; "" for an added token.
         word: number of its word in its own text, or None for an added token.
         segment: token type, 0 or 1.
-        added: True for the [CLS] and [SEP] that the tokenizer puts around the text.
-        unknown: True where a word became [UNK].
+        side: 0 for the text, 1 for its pair, None for a token that the tokenizer adds.
+        continues: whether it continues the word of the piece before it.
+        unknown: True where a word, or a part of one, became unknown.
         cut: True if the piece would not fit in the model's maximum length.
     """
 
@@ -34,14 +50,15 @@ class Piece:
     source: str
     word: int | None
     segment: int
-    added: bool
+    side: int | None
+    continues: bool
     unknown: bool
     cut: bool
 
     @property
-    def continues(self) -> bool:
-        """Whether the piece continues the word of the piece before it."""
-        return self.token.startswith("##") and not self.unknown
+    def added(self) -> bool:
+        """Whether the tokenizer put it around the texts."""
+        return self.side is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +105,7 @@ class Received:
     """The input as the model receives it, cut and padded; each sequence has T entries.
 
     Attributes:
-        tokens: spellings, "[PAD]" for padding.
+        tokens: spellings in the vocabulary, padding included.
         ids: `input_ids`.
         segments: `token_type_ids`, 0 or 1.
         mask: `attention_mask`, 1 for a token to be read and 0 for padding.
@@ -110,7 +127,7 @@ class TokenizerResult:
         model: name of the model.
         texts: the text, and its pair where there is one, as typed.
         columns: every token in order, added ones included.
-        unknown_token: the token for a word that the vocabulary cannot spell.
+        unknown_token: the token for what the vocabulary cannot spell.
         max_length: maximum number of tokens that the model reads.
         cut: what would be lost of each text beyond the maximum length.
         lower_case: the casing used.
@@ -120,9 +137,13 @@ class TokenizerResult:
         losses: descriptions of what the ids do not preserve; () if the text is unchanged.
         received: the input as the model receives it, cut to its length.
         replays: for each text, the steps by which its beginning is split.
+        kind: "WordPiece", "BPE" or "Unigram".
+        firsts: position of the first piece of each text, 0 where it has none.
+        padding: the token that fills an input.
+        mask: the token for a hidden word.
     """
 
-    ANSWER: ClassVar = (
+    ANSWER: ClassVar[tuple[str, ...]] = (
         "model",
         "columns",
         "words",
@@ -148,6 +169,14 @@ class TokenizerResult:
     losses: tuple[str, ...]
     received: Received
     replays: tuple[Replay, ...]
+    kind: str
+    firsts: tuple[int, int]
+    padding: str
+    mask: str
+
+    def readable(self, token: str) -> str:
+        """Return an entry of the vocabulary as people read it."""
+        return readable(token, self.kind)
 
     def pieces(self, limit: int | None = None) -> list[Piece]:
         """Return the first tokens of the input, added ones included."""
@@ -155,19 +184,20 @@ class TokenizerResult:
 
     def pieces_of(self, side: int, limit: int | None = None) -> list[Piece]:
         """Return the first pieces of one text, without added tokens."""
-        first = self._first(side)
+        first = self.firsts[side]
         return [self.piece(first + n) for n in range(self.cut.lengths[side])[:limit]]
 
     def first_lost(self, side: int) -> Piece | None:
         """Return the first piece of a text that exceeds the model's length, or None."""
         kept = self.cut.kept[side]
-        return None if kept == self.cut.lengths[side] else self.piece(self._first(side) + kept)
+        return None if kept == self.cut.lengths[side] else self.piece(self.firsts[side] + kept)
 
     def piece(self, position: int) -> Piece:
         """Return all that is known about the token at one position."""
         columns = self.columns
         side, (start, end) = columns.sides[position], columns.spans[position]
-        own = side is not None
+        word = columns.words[position]
+        before = (columns.sides[position - 1], columns.words[position - 1]) if position else None
         return Piece(
             position=position,
             token=columns.tokens[position],
@@ -175,50 +205,117 @@ class TokenizerResult:
             start=start,
             end=end,
             source=self.texts[side][start:end] if side is not None else "",
-            word=columns.words[position],
+            word=word,
             segment=columns.segments[position],
-            added=not own,
-            unknown=own and columns.tokens[position] == self.unknown_token,
-            cut=side is not None and position - self._first(side) >= self.cut.kept[side],
+            side=side,
+            continues=side is not None and before == (side, word),
+            unknown=side is not None and columns.tokens[position] == self.unknown_token,
+            cut=side is not None and position - self.firsts[side] >= self.cut.kept[side],
         )
-
-    def _first(self, side: int) -> int:
-        """Return the position of a text's first piece, after the [CLS] or [SEP] before it."""
-        return 1 if side == 0 else self.cut.lengths[0] + 2
 
     @property
     def words(self) -> int:
         """Number of words in the texts, with punctuation marks counted as words."""
-        last = [self._first(side) + self.cut.lengths[side] - 1 for side in range(len(self.texts))]
-        return sum(
-            (self.columns.words[position] or 0) + 1 for position in last if self._own(position)
+        columns = self.columns
+        rows = zip(columns.sides, columns.words, columns.spans, strict=True)
+        return len({(side, word) for side, word, (start, end) in rows if end > start})
+
+    def only_space(self, position: int) -> bool:
+        """Whether a piece is the mark of a space alone, put before the characters of the next."""
+        columns, after = self.columns, position + 1
+        return (
+            self.kind != WORDPIECE
+            and not self.readable(columns.tokens[position]).strip(SPACE)
+            and columns.sides[position] is not None
+            and after < len(columns)
+            and columns.sides[position] == columns.sides[after]
+            and columns.spans[position][0] == columns.spans[after][0]
         )
 
     @property
+    def overlap(self) -> bool:
+        """Whether pieces share some of their characters, but not all."""
+        sides, spans = self.columns.sides, self.columns.spans
+        return any(
+            sides[here] is not None
+            and sides[here] == sides[here + 1]
+            and spans[here] != spans[here + 1]
+            and spans[here + 1][0] < min(spans[here][1], spans[here + 1][1])
+            and not self.only_space(here)
+            for here in range(len(spans) - 1)
+        )
+
+    @property
+    def frame(self) -> str:
+        """The added tokens in order, with A and B for the texts."""
+        sides = enumerate(self.columns.sides)
+        runs = groupby(sides, lambda each: each[0] if each[1] is None else -1 - each[1])
+        return " ".join(self.columns.tokens[key] if key >= 0 else "AB"[-1 - key] for key, _ in runs)
+
+    @property
     def sharing(self) -> dict[int, tuple[int, ...]]:
-        """Positions of the pieces made from the same characters, by the first of them."""
-        shared: dict[tuple[int | None, int, int], list[int]] = {}
+        """Positions of the pieces made from the same characters, by the one that is drawn.
+
+        That is the first of them; the mark of a space is drawn with the piece after it.
+        """
+        drawn: dict[tuple[int, int, int], int] = {}
+        shared: dict[int, list[int]] = {}
+        spaces: list[int] = []
         columns = self.columns
         for position, (side, span) in enumerate(zip(columns.sides, columns.spans, strict=True)):
-            if side is not None:
-                shared.setdefault((side, *span), []).append(position)
-        return {positions[0]: tuple(positions) for positions in shared.values()}
-
-    def words_of(self, side: int) -> list[tuple[int, ...]]:
-        """Return the positions of the pieces of every word of a text, word by word."""
-        words: dict[int, list[int]] = {}
-        first = self._first(side)
-        for position in range(first, first + self.cut.lengths[side]):
-            words.setdefault(self.columns.words[position] or 0, []).append(position)
-        return [tuple(positions) for positions in words.values()]
-
-    def _own(self, position: int) -> bool:
-        return self.columns.sides[position] is not None
+            if side is None:
+                continue
+            if self.only_space(position):
+                spaces.append(position)
+                continue
+            first = drawn.setdefault((side, *span), position)
+            shared.setdefault(first, []).extend((*spaces, position))
+            spaces.clear()
+        return {first: tuple(positions) for first, positions in shared.items()}
 
     @property
     def unknown(self) -> int:
         """Number of words that became unknown."""
         return list(self.columns.tokens).count(self.unknown_token)
+
+
+@dataclass(frozen=True, slots=True)
+class CutWord:
+    """How one word was cut by BPE or Unigram.
+
+    Attributes:
+        text: the word as typed.
+        pieces: its pieces.
+        merges: BPE: the steps in order, each with its place, its two symbols and its rank.
+        best: Unigram: the best segmentations, each with its pieces, their log-probabilities and
+            the sum.
+    """
+
+    text: str
+    pieces: tuple[str, ...]
+    merges: tuple[Merge, ...] = ()
+    best: tuple[Segmentation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyResult(TokenizerResult):
+    """A text or two as a model with BPE or Unigram would read them; see `TokenizerResult`."""
+
+    ANSWER: ClassVar[tuple[str, ...]] = (*TokenizerResult.ANSWER, "kind", "cut_words")
+
+    @property
+    def cut_words(self) -> tuple[CutWord, ...]:
+        """How each word was cut; of a long text those of its beginning."""
+        return tuple(
+            CutWord(
+                word.text,
+                word.pieces,
+                merges=word.merges if isinstance(word, BpeWord) else (),
+                best=word.best if isinstance(word, UnigramWord) else (),
+            )
+            for steps in self.replays
+            for word in steps.trace.words
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,12 +348,16 @@ class Reading:
         lower_case: whether it lower-cases and drops accents.
         vocabulary: number of pieces in the vocabulary.
         parts: for each text, its pieces in order.
+        kind: "WordPiece", "BPE" or "Unigram".
     """
+
+    ANSWER: ClassVar = ("name", "lower_case", "vocabulary", "parts")
 
     name: str
     lower_case: bool
     vocabulary: int
     parts: tuple[tuple[Part, ...], ...]
+    kind: str
 
     @property
     def pieces(self) -> int:
@@ -329,7 +430,20 @@ class Lookup:
         near: entries with the most similar embeddings, best first; () if there is no entry.
         vocabulary: number of entries.
         width: D, the numbers in an embedding.
+        kind: "WordPiece", "BPE" or "Unigram".
     """
+
+    ANSWER: ClassVar = (
+        "asked",
+        "found",
+        "pieces",
+        "one_letter",
+        "containing",
+        "containing_all",
+        "near",
+        "vocabulary",
+        "width",
+    )
 
     asked: str
     found: Entry | None
@@ -340,3 +454,4 @@ class Lookup:
     near: tuple[Entry, ...]
     vocabulary: int
     width: int
+    kind: str

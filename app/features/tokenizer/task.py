@@ -6,18 +6,27 @@ tokenizers, and `task_vocabulary` looks pieces up.
 """
 
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import replace
-from itertools import islice
 from typing import Annotated
 
 import regex
 
 from app.engine.models import Engine
-from app.features.tokenizer.result import Columns, Received, Replay, TokenizerResult
+from app.features.tokenizer.result import (
+    WORDPIECE,
+    Columns,
+    FamilyResult,
+    Received,
+    Replay,
+    TokenizerResult,
+)
 from app.records.fields import Field
 from app.records.results import Cut
+from bert_core import BertTokenizer, FamilyTokenizer
 from bert_core.errors import InputError
 
+Cutter = BertTokenizer | FamilyTokenizer
 _DECODED = 1_000  # pieces decoded, more than enough to show any losses
 
 
@@ -41,7 +50,7 @@ def tokenizer(
         length: number of tokens that the input is padded to, as far as the model reads.
 
     Raises:
-        InputError: there is no text.
+        InputError: there is no text, or the tokenizer has no such casing.
     """
     if not text.strip() and not (text_pair or "").strip():
         raise InputError("The text is empty. Type something to see it cut into pieces.")
@@ -65,7 +74,8 @@ def tokenizer(
     begun = [_begin(columns, texts[side], side) for side in range(len(texts))]
     decoded = tuple(cutter.decode(ids, skip_special_tokens=False) for ids, _ in begun)
     typed = tuple(typed for _, typed in begun)
-    result = TokenizerResult(
+    firsts = [columns.sides.index(n) if n in columns.sides else 0 for n in (0, 1)]
+    result = (TokenizerResult if isinstance(cutter, BertTokenizer) else FamilyResult)(
         model=engine.provenance.name,
         texts=texts,
         columns=columns,
@@ -76,15 +86,19 @@ def tokenizer(
         model_lower_case=engine.provenance.lower_case,
         decoded=decoded,
         decoded_whole=typed == texts,
-        losses=_losses(" ".join(typed), " ".join(decoded)),
+        losses=_losses(" ".join(typed), " ".join(decoded), cutter.unk_token),
         received=Received(
             tokens=tuple(fitting.tokens),
             ids=tuple(fitting.input_ids),
             segments=tuple(fitting.token_type_ids),
             mask=tuple(fitting.attention_mask),
-            places=tuple(_kept_places(cut, len(texts))),
+            places=tuple(_kept_places(columns.sides, cut.kept)),
         ),
         replays=tuple(replay(engine, each, lower_case=lower_case) for each in texts),
+        kind=kind_of(cutter),
+        firsts=(firsts[0], firsts[1]),
+        padding=cutter.pad_token,
+        mask=cutter.mask_token,
     )
     return replace(result, received=receive(engine, result, length=length)) if length else result
 
@@ -102,7 +116,7 @@ def receive(engine: Engine, result: TokenizerResult, *, length: int = 0) -> Rece
     length = max(fitting, min(length, engine.max_length))
     pair = result.texts[1] if len(result.texts) > 1 else None
     rows = cutter(result.texts[0], pair, padding="max_length", truncation=True, max_length=length)
-    places = _kept_places(result.cut, len(result.texts))
+    places = _kept_places(result.columns.sides, result.cut.kept)
     return Received(
         tokens=tuple(cutter.convert_ids_to_tokens(rows["input_ids"])),
         ids=tuple(rows["input_ids"]),
@@ -112,15 +126,20 @@ def receive(engine: Engine, result: TokenizerResult, *, length: int = 0) -> Rece
     )
 
 
-def _kept_places(cut: Cut, texts: int) -> list[int]:
+def _kept_places(sides: Sequence[int | None], kept: tuple[int, int]) -> list[int]:
     """Return the positions, in the uncut input, of the tokens that the model reads."""
-    first = 1
-    kept = [0]
-    for side in range(texts):
-        kept += range(first, first + cut.kept[side])
-        first += cut.lengths[side] + 1
-        kept.append(first - 1)  # the [SEP]
-    return kept
+    left, places = list(kept), []
+    for place, side in enumerate(sides):
+        if side is None or left[side] > 0:
+            places.append(place)
+        if side is not None:
+            left[side] -= 1
+    return places
+
+
+def kind_of(cutter: Cutter) -> str:
+    """Return the kind of a tokenizer."""
+    return WORDPIECE if isinstance(cutter, BertTokenizer) else cutter.kind
 
 
 def replay(
@@ -135,35 +154,53 @@ def replay(
         limit: maximum number of characters; a longer text is cut at the last space before it.
     """
     casing = engine.provenance.lower_case if lower_case is None else lower_case
-    stretch = text if len(text) <= limit else text[:limit].rsplit(maxsplit=1)[0]
+    stretch = text
+    if len(text) > limit:
+        stretch = text[: max(0, *(text.rfind(space, 0, limit) for space in " \n\t")) or limit]
     trace = engine.tokenizer_for(lower_case=casing).trace(stretch)
     return Replay(trace, whole=len(stretch) == len(text))
 
 
 def _begin(columns: Columns, text: str, side: int) -> tuple[list[int], str]:
     """Return the first ids of one text, and the part of the text that they represent."""
-    rows = zip(columns.ids, columns.spans, columns.sides, strict=True)
-    own = list(islice(((id_, end) for id_, (_, end), of in rows if of == side), _DECODED + 1))
-    ids = [id_ for id_, _ in own[:_DECODED]]
-    return ids, text if len(own) <= _DECODED else text[: own[_DECODED - 1][1]]
+    places = [place for place, of in enumerate(columns.sides) if of == side]
+    if len(places) > _DECODED:
+        ends = [columns.spans[place][1] for place in places[: _DECODED + 1]]
+        kept = _DECODED
+        while kept > 1 and ends[kept - 1] == ends[kept]:  # a character of several pieces
+            kept -= 1
+        places, text = places[:kept], text[: ends[kept - 1]]
+    return [columns.ids[place] for place in places], text
 
 
-def _losses(text: str, decoded: str) -> tuple[str, ...]:
+def _losses(text: str, decoded: str, unknown: str) -> tuple[str, ...]:
     """Describe what cannot be recovered from the ids."""
+    if text == decoded:
+        return ()
     found = []
-    unknown = decoded.split().count("[UNK]") - text.split().count("[UNK]")
-    if unknown > 0:
-        found.append(f"{unknown} {'word' if unknown == 1 else 'words'} that became [UNK]")
+    lost = decoded.count(unknown) - text.count(unknown)
+    if lost > 0:
+        name = "word" if unknown == "[UNK]" else "place"
+        found.append(f"{lost} {name}{'s' * (lost > 1)} that became {unknown}")
     if _capitals(text) > _capitals(decoded):
         found.append("capital letters")
     if _marks(text) > _marks(decoded):
         found.append("accents and other marks")
     if regex.search(r"(?![\t\n\r])[\p{Cc}\p{Cf}]", text):
         found.append("invisible characters")
+    if lost <= 0 and _plain(text) != _plain(decoded):
+        found.append("characters that have another form")
     squeezed = " ".join(text.split())
     if text != squeezed or (not found and squeezed != decoded):
         found.append("the exact spacing")
     return tuple(found)
+
+
+def _plain(text: str) -> str:
+    """Leave out what the other losses are about: case, marks, invisible characters, spaces."""
+    return regex.sub(
+        r"[\s\p{M}\p{C}]", "", unicodedata.normalize("NFD", "".join(map(str.lower, text)))
+    )
 
 
 def _capitals(text: str) -> int:

@@ -9,9 +9,10 @@ from app.engine.models import Engine, offers
 from app.engine.models.shelf import called_by_name, local_folder
 from app.engine.models.usable import usable
 from app.features.tokenizer.result import Comparison, Part, Reading, TokenizerResult
-from app.features.tokenizer.task import tokenizer
+from app.features.tokenizer.task import Cutter, kind_of, tokenizer
 from app.records.fields import Field
-from bert_core import BertTokenizer
+from bert_core import load_tokenizer
+from bert_core.bundled import bundled_names
 from bert_core.errors import InputError
 
 Spans = Sequence[tuple[int, int]]
@@ -28,7 +29,8 @@ def tokenizer_compare(
     Args:
         engine: the model.
         text: the text.
-        other: name of another model on offer; "" for this vocabulary in its other casing.
+        other: name of another model on offer; "" for this vocabulary in its other casing, or, if
+            the tokenizer has only one, for the bundled WordPiece.
 
     Raises:
         InputError: the text is empty, or no such model is on offer.
@@ -37,8 +39,12 @@ def tokenizer_compare(
 
 
 def other_models(engine: Engine) -> tuple[str, ...]:
-    """Return the names of the other models whose tokenizers can be compared with."""
-    return tuple(name for name in usable() if name != engine.provenance.name)
+    """Return the names of the other models whose tokenizers can be compared with.
+
+    The first is the bundled one, where there is no other casing to begin with.
+    """
+    names = [name for name in usable() if name != engine.provenance.name]
+    return tuple(names if engine.casings else sorted(names, key=lambda n: n != bundled_names()[0]))
 
 
 def compare(engine: Engine, result: TokenizerResult, other: str = "") -> Comparison:
@@ -47,13 +53,16 @@ def compare(engine: Engine, result: TokenizerResult, other: str = "") -> Compari
     Args:
         engine: the model of the page.
         result: the texts as the page reads them.
-        other: name of a model on offer; "" means this vocabulary in its other casing.
+        other: name of a model on offer; "" means this vocabulary in its other casing, or, if the
+            tokenizer has only one, the bundled WordPiece.
 
     Raises:
         InputError: no such model is on offer.
         BertError: the other vocabulary cannot be read.
     """
     ours = engine.tokenizer_for(lower_case=result.lower_case)
+    if not other and not engine.casings:
+        other = bundled_names()[0]
     if other:
         theirs = _tokenizer_of(other)
     else:
@@ -66,7 +75,7 @@ def compare(engine: Engine, result: TokenizerResult, other: str = "") -> Compari
     )
 
 
-def _tokenizer_of(name: str) -> BertTokenizer:
+def _tokenizer_of(name: str) -> Cutter:
     offer = offers().get(name)
     if offer is None:
         raise InputError(f"The model {name} is not on offer here. Choose another one.")
@@ -75,25 +84,31 @@ def _tokenizer_of(name: str) -> BertTokenizer:
 
 
 @lru_cache(8)
-def _read_tokenizer(folder: str) -> BertTokenizer:
+def _read_tokenizer(folder: str) -> Cutter:
     """Read a vocabulary without the weights beside it."""
-    return BertTokenizer.from_pretrained(folder)
+    return load_tokenizer(folder)
 
 
-def _reading(name: str, cutter: BertTokenizer, parts: list[tuple[Part, ...]]) -> Reading:
-    return Reading(name, cutter.do_lower_case, len(cutter), tuple(parts))
+def _reading(name: str, cutter: Cutter, parts: list[tuple[Part, ...]]) -> Reading:
+    return Reading(name, cutter.do_lower_case, len(cutter), tuple(parts), kind_of(cutter))
 
 
-def _aligned(
-    text: str, ours: BertTokenizer, theirs: BertTokenizer
-) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
-    """Cut a text with both tokenizers, and number the stretches that their pieces share."""
+def _aligned(text: str, ours: Cutter, theirs: Cutter) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
+    """Cut a text with both tokenizers, and number the stretches that their pieces share.
+
+    Tokenizers of one kind differ where they spell a stretch differently. Kinds mark the beginnings
+    of words in their own ways, so of two kinds the places are compared, and what is unknown.
+    """
     both = [_own_pieces(cutter, text) for cutter in (ours, theirs)]
     ends = stretch_ends([span for pieces in both for _, _, span in pieces])
-    spelled: list[dict[int, list[str]]] = [{}, {}]
-    for pieces, found in zip(both, spelled, strict=True):
-        for token, _, (start, _) in pieces:
-            found.setdefault(bisect_right(ends, start), []).append(token)
+    alike = kind_of(ours) == kind_of(theirs)
+    spelled: list[dict[int, list[object]]] = [{}, {}]
+    for cutter, pieces, found in zip((ours, theirs), both, spelled, strict=True):
+        for token, _, span in pieces:
+            at = bisect_right(ends, span[0])
+            says = token if alike else (span, token == cutter.unk_token)
+            if alike or span[1] > span[0]:
+                found.setdefault(at, []).append(says)
     left, right = (
         tuple(
             Part(token, id_, start, end, at, spelled[0].get(at) != spelled[1].get(at))
@@ -105,20 +120,23 @@ def _aligned(
     return left, right
 
 
-def _own_pieces(cutter: BertTokenizer, text: str) -> list[tuple[str, int, tuple[int, int]]]:
-    """Return spelling, id and characters of every piece, without [CLS] and [SEP]."""
+def _own_pieces(cutter: Cutter, text: str) -> list[tuple[str, int, tuple[int, int]]]:
+    """Return spelling, id and characters of every piece, without added tokens."""
     found = cutter.encode(text)
-    return list(zip(found.tokens, found.input_ids, found.offsets, strict=True))[1:-1]
+    rows = zip(found.tokens, found.input_ids, found.offsets, found.sequence_ids, strict=True)
+    return [(token, id_, span) for token, id_, span, side in rows if side is not None]
 
 
 def stretch_ends(spans: Spans) -> list[int]:
     """Return where the stretches end that spans cover if overlapping ones are joined.
 
+    Empty spans belong to the stretch after them.
+
     >>> stretch_ends([(0, 4), (4, 8), (0, 3), (3, 4), (6, 8)])
     [4, 8]
     """
     ends: list[int] = []
-    for start, end in sorted(spans):
+    for start, end in sorted(span for span in spans if span[1] > span[0]):
         if ends and start < ends[-1]:
             ends[-1] = max(ends[-1], end)
         else:

@@ -6,10 +6,10 @@ from typing import Annotated
 from app.engine.models import Engine
 from app.engine.vectors import entries_near
 from app.features.tokenizer.result import Entry, Lookup
+from app.features.tokenizer.task import Cutter, kind_of
 from app.records.fields import Field
-from bert_core import BertTokenizer
 from bert_core.errors import InputError
-from bert_core.text.vocabulary import SPECIAL_TOKENS
+from bert_core.text.byte_level import SPACE
 from bert_core.text.wordpiece import CONTINUATION
 
 NEAR = 12
@@ -52,46 +52,58 @@ def look_up(engine: Engine, asked: str, *, lower_case: bool | None = None) -> Lo
         )
     casing = engine.provenance.lower_case if lower_case is None else lower_case
     cutter = engine.tokenizer_for(lower_case=casing)
-    pieces = [asked] if asked in cutter.vocab else cutter.tokenize(asked)
-    known = asked in cutter.vocab or (len(pieces) == 1 and pieces[0] != cutter.unk_token)
+    names = {cutter.readable(piece): piece for piece in cutter.vocab}
+    entry = asked if asked in cutter.vocab else names.get(asked)
+    pieces = cutter.tokenize(asked) if entry is None else [entry]
+    known = entry is not None or (len(pieces) == 1 and pieces[0] != cutter.unk_token)
     entries = tuple(Entry(piece, cutter.vocab[piece]) for piece in pieces)
-    wanted = pieces[0] if known else asked.lower() if casing else asked
-    containing = _containing(cutter, wanted)
+    wanted = cutter.readable(pieces[0]) if known else asked.lower() if casing else asked
+    containing = _containing(cutter, names, wanted)
     return Lookup(
         asked=asked,
         found=entries[0] if known else None,
         pieces=() if known else entries,
-        one_letter=_one_letter(cutter, wanted),
+        one_letter=_one_letter(cutter, names, wanted),
         containing=containing[:_CONTAINING],
         containing_all=len(containing),
         near=_near(engine, entries[0].id) if known else (),
         vocabulary=len(cutter),
         width=engine.provenance.hidden,
+        kind=kind_of(cutter),
     )
 
 
-def _one_letter(cutter: BertTokenizer, wanted: str) -> tuple[Entry, ...]:
-    """Find the entries that one added, dropped or changed letter away, "##" left as it is."""
-    mark = CONTINUATION if wanted.startswith(CONTINUATION) else ""
-    word = wanted.removeprefix(mark)
+def _marked(name: str) -> tuple[str, str]:
+    """Divide a readable entry into its mark, "##" or "▁", and the rest.
+
+    >>> _marked("##ing"), _marked("▁ing")
+    (('##', 'ing'), ('▁', 'ing'))
+    """
+    mark = next((each for each in (CONTINUATION, SPACE) if name.startswith(each)), "")
+    return mark, name.removeprefix(mark)
+
+
+def _one_letter(cutter: Cutter, names: dict[str, str], wanted: str) -> tuple[Entry, ...]:
+    """Find the entries that one added, dropped or changed letter away, their mark left as it is."""
+    mark, word = _marked(wanted)
     found = {word[:at] + word[at + 1 :] for at in range(len(word))}
-    for letter in filter(str.isalpha, cutter.characters):
+    for letter in filter(str.isalpha, set().union(*names)):
         found |= {word[:at] + letter + word[at:] for at in range(len(word) + 1)}
         found |= {word[:at] + letter + word[at + 1 :] for at in range(len(word))}
     spelled = {mark + each for each in found if each} - {wanted}
-    return _entries(cutter, (piece for piece in spelled if piece in cutter.vocab))
+    return _entries(cutter, names, spelled & names.keys())
 
 
-def _containing(cutter: BertTokenizer, wanted: str) -> tuple[Entry, ...]:
-    """Find the entries that contain a piece, without its "##", shortest first."""
-    part = wanted.removeprefix(CONTINUATION)
-    own = {wanted, *SPECIAL_TOKENS} if part else set(cutter.vocab)
-    return _entries(cutter, (p for p in cutter.vocab if part in p and p not in own))
+def _containing(cutter: Cutter, names: dict[str, str], wanted: str) -> tuple[Entry, ...]:
+    """Find the entries that contain a piece, without its mark, shortest first."""
+    part = _marked(wanted)[1]
+    own = {wanted, *cutter.special_tokens} if part else names.keys()
+    return _entries(cutter, names, (name for name in names if part in name and name not in own))
 
 
-def _entries(cutter: BertTokenizer, pieces: Iterable[str]) -> tuple[Entry, ...]:
-    ordered = sorted(pieces, key=lambda piece: (len(piece.removeprefix(CONTINUATION)), piece))
-    return tuple(Entry(piece, cutter.vocab[piece]) for piece in ordered)
+def _entries(cutter: Cutter, names: dict[str, str], chosen: Iterable[str]) -> tuple[Entry, ...]:
+    ordered = sorted(chosen, key=lambda name: (len(_marked(name)[1]), name))
+    return tuple(Entry(names[name], cutter.vocab[names[name]]) for name in ordered)
 
 
 def _near(engine: Engine, id_: int) -> tuple[Entry, ...]:

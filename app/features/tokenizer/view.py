@@ -11,7 +11,7 @@ from functools import partial
 import pandas as pd
 
 from app.features.tokenizer import view_vocabulary
-from app.features.tokenizer.result import Piece, TokenizerResult
+from app.features.tokenizer.result import BPE, UNIGRAM, WORDPIECE, Piece, TokenizerResult
 from app.features.tokenizer.view_input import (
     COLOURS,
     DRAWN,
@@ -39,6 +39,15 @@ from app.words.pictures import linked
 from app.words.screen import Choice, Parts, Screen, Table
 from bert_core.reading.gaps import read_signs
 
+_MARKS = {
+    WORDPIECE: "A word in the vocabulary is one piece; other words are cut into the longest pieces "
+    "that the vocabulary has. ## marks a piece that continues a word.",
+    BPE: "A frequent word is one piece; others are put together from their letters, as far as the "
+    "merges of the vocabulary go. ▁ marks a piece that begins with a space; a sign such as an "
+    "emoji can be several pieces, one for each of its bytes.",
+    UNIGRAM: "A word is cut into the pieces that are likeliest together, by the model's own "
+    "probabilities. ▁ marks a piece that begins with a space.",
+}
 _LONG = 100  # pieces; a longer text is drawn smaller and scrolls, so that the rest stays in sight
 
 
@@ -55,9 +64,7 @@ def coloured(result: TokenizerResult, *, limit: int, pickable: bool = True) -> H
         pieces = result.pieces_of(side, limit)
         rest = result.cut.lengths[side] - len(pieces)
         blocks.append(
-            over_text(
-                text[: pieces[-1].end] if rest else text, pieces, result.sharing, pickable=pickable
-            )
+            over_text(result, text[: pieces[-1].end] if rest else text, pieces, pickable=pickable)
         )
         if rest:
             blocks.append(line(f"… and {rest:,} more pieces; the table below lists them all."))
@@ -65,44 +72,39 @@ def coloured(result: TokenizerResult, *, limit: int, pickable: bool = True) -> H
 
 
 def over_text(
-    text: str,
-    pieces: Sequence[Piece],
-    sharing: dict[int, tuple[int, ...]],
-    *,
-    pickable: bool = True,
+    result: TokenizerResult, text: str, pieces: Sequence[Piece], *, pickable: bool = True
 ) -> Html:
     """Colour the pieces of one text in place.
 
     Args:
+        result: the result.
         text: as typed; characters that no piece covers (spaces, dropped ones) stay uncoloured.
         pieces: the pieces of this text only, in order.
-        sharing: positions of the pieces that are made from the same characters.
         pickable: whether a click looks a piece up.
     """
     parts: list[Html] = []
+    sharing = result.sharing
     done = 0
     for piece in pieces:
+        if result.only_space(piece.position):
+            continue
         if piece.start > done:
             parts.append(_gap(text[done : piece.start]))
         # Characters shared by two pieces are drawn once, with the first piece.
         shown = text[max(done, piece.start) : piece.end]
         if shown:
             at = sharing.get(piece.position, (piece.position,))
-            parts.append(_stretch(piece, shown, at, first=done == 0, pickable=pickable))
+            title = "; ".join(_piece_title(result, result.piece(each)) for each in at)
+            click = pick("piece", piece.position, stop=done == 0) if pickable else {}
+            parts.append(
+                tag("span", visible(shown), class_=_classes(piece), title=title, data_at=linked(at),
+                    **click)
+            )  # fmt: skip
         done = max(done, piece.end)
     if done < len(text):
         parts.append(_gap(text[done:]))
     long = " bx-tok-long" if pickable and len(pieces) > _LONG else ""
     return tag("div", *parts, class_=f"bx-text bx-tok-text{long}", dir="auto", data_rove="pieces")
-
-
-def _stretch(piece: Piece, shown: str, at: Sequence[int], *, first: bool, pickable: bool) -> Html:
-    """Draw the characters of one piece; `first` is the tab stop of its text."""
-    click = pick("piece", piece.position, stop=first) if pickable else {}
-    return tag(
-        "span", visible(shown), class_=_classes(piece), title=_piece_title(piece),
-        data_at=linked(at), **click,
-    )  # fmt: skip
 
 
 def _classes(piece: Piece) -> str:
@@ -112,7 +114,7 @@ def _classes(piece: Piece) -> str:
         "bx-continues": piece.continues,
         "bx-unknown": piece.unknown,
         "bx-lost": piece.cut,
-        "bx-second": piece.segment == 1,
+        "bx-second": piece.side == 1,
     }
     return " ".join(names + [name for name, on in flags.items() if on])
 
@@ -122,25 +124,28 @@ def _gap(text: str) -> Html:
     return tag("span", visible(text), class_="bx-gap")
 
 
-def _piece_title(piece: Piece) -> str:
-    return f"{piece.token} · id {piece.id} · characters {piece.start} to {piece.end}"
+def _piece_title(result: TokenizerResult, piece: Piece) -> str:
+    name = result.readable(piece.token)
+    exact = "" if name == piece.token else f" · in the file {piece.token}"
+    return f"{name}{exact} · id {piece.id} · characters {piece.start} to {piece.end}"
 
 
 def summary(result: TokenizerResult) -> Html:
     """State in one line how many pieces, words and characters there are, and what share of room.
 
-    The share counts [CLS] and [SEP], which take room as well.
+    The share counts added tokens such as [CLS], which take room as well.
     """
     pieces = sum(result.cut.lengths)
     characters = sum(map(len, result.texts))
     ratio = pieces / result.words if result.words else 0.0
     unknown = f", {result.unknown} unknown" if result.unknown else ""
     share = percent(result.cut.found / result.max_length, counted=True)
+    own = zip(result.columns.tokens, result.columns.sides, strict=True)
+    added = dict.fromkeys(token for token, side in own if side is None)
     explained = hint(
-        "A word in the vocabulary is one piece; other words are cut into the longest pieces that "
-        "the vocabulary has. ## marks a piece that continues a word. [CLS] and [SEP] are added "
-        "around every text and take up room too. Point at a piece to see it everywhere on this "
-        "page; click it to look it up in the vocabulary. With the keyboard: Tab, arrow keys, Enter."
+        f"{_MARKS[result.kind]} {' and '.join(added)} are added around every text and take up room "
+        "too. Point at a piece to see it everywhere on this page; click it to look it up in the "
+        "vocabulary. With the keyboard: Tab, arrow keys, Enter."
     )
     counts = line(
         tag("strong", count(pieces, "piece")),
@@ -191,7 +196,17 @@ def table(result: TokenizerResult) -> pd.DataFrame:
 
 def typed_signs(result: TokenizerResult) -> Html:
     """State which signs of a gap the tokenizer reads as they were typed."""
-    return no_gaps_note(read_signs(" ".join(result.texts))[1])
+    return no_gaps_note(read_signs(" ".join(result.texts), result.mask)[1])
+
+
+def overlapping(result: TokenizerResult) -> Html:
+    """State that pieces overlap, if some do."""
+    if not result.overlap:
+        return join()
+    return line(
+        "Some pieces share a character that normalisation made into several; it has the colour of "
+        "the first of them."
+    )
 
 
 def screen(result: TokenizerResult, model: str = "") -> Screen:
@@ -203,7 +218,8 @@ def screen(result: TokenizerResult, model: str = "") -> Screen:
             coloured(result, limit=settings().shown_pieces, pickable=bool(model)),
             summary(result),
             length_meter(result),
-            unknown_words(result.replays),
+            overlapping(result),
+            unknown_words(result.replays, result.unknown_token),
         ),
         tabs={
             "Input": lambda: _input(result),
@@ -219,7 +235,7 @@ def screen(result: TokenizerResult, model: str = "") -> Screen:
 def _input(result: TokenizerResult) -> Parts:
     """Say what the model receives."""
     given, tokens = result.received, len(result.columns)
-    drawn = (explained(given), received(result, given))
+    drawn = (explained(result, given), received(result, given))
     if len(given.tokens) <= DRAWN and not result.cut.anything:
         return drawn
     words, title = "Every token with its id and place", f"All {tokens:,} tokens"
@@ -233,15 +249,16 @@ def _steps(result: TokenizerResult) -> Parts:
     if not words:
         return (drawn,)
 
+    label, step = "Word to cut", "step"
+    if result.kind == WORDPIECE:
+        label, step = "Word to look up", "look-up"
+
     def looked_up(name: str) -> Parts:
-        rows = tries_table(words[name])
-        return (
-            story(words[name]),
-            Table(rows, "Every look-up", "looks", title="Look-ups as a table"),
-        )
+        rows, title = tries_table(words[name]), f"{step.capitalize()}s as a table"
+        return story(words[name]), Table(rows, f"Every {step}", "looks", title=title)
 
     best = most_telling(words)
-    return drawn, Choice("Word to look up", "watch", tuple(words), best, looked_up)
+    return drawn, Choice(label, "watch", tuple(words), best, looked_up)
 
 
 def _look_up(result: TokenizerResult, clicked: int) -> dict[str, str]:
@@ -263,9 +280,11 @@ def snippet(result: TokenizerResult, model: str) -> str:
     casing = "" if result.lower_case == result.model_lower_case else (
         f", do_lower_case={result.lower_case}"
     )  # fmt: skip
-    return f"""from bert_core import BertTokenizer
+    load = "BertTokenizer" if result.kind == WORDPIECE else "load_tokenizer"
+    call = f"{load}.from_pretrained" if result.kind == WORDPIECE else load
+    return f"""from bert_core import {load}
 
-tokenizer = BertTokenizer.from_pretrained({model!r}{casing})
+tokenizer = {call}({model!r}{casing})
 encoding = tokenizer.encode({texts})
 for token, number, span in zip(encoding.tokens, encoding.input_ids, encoding.offsets):
     print(token, number, span)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from app.features.tokenizer.result import Comparison, Part, Reading
+from app.features.tokenizer.result import WORDPIECE, Comparison, Part, Reading, readable
 from app.settings import settings
 from app.words.blocks import hint, line
 from app.words.format import count
@@ -52,21 +52,26 @@ def side_by_side(found: Comparison, *, limit: int) -> Html:
 
 def verdict(found: Comparison) -> Html:
     """Count what is cut differently."""
+    alike = found.ours.kind == found.theirs.kind
+    places = "" if alike else " Kinds write pieces in their own ways, so only places are compared."
     explained = hint(
         "Pieces that cover the same characters are compared. Pieces that both tokenizers make are "
         "thinly underlined; those that differ are framed and marked ≠. The same piece usually has "
-        "a different id in another vocabulary."
+        f"a different id in another vocabulary.{places}"
     )
-    if not found.different:
-        return join(explained, line("Both cut the text into the same pieces."))
-    stretches = count(found.stretches, "stretch", "stretches")
-    return join(explained, line(f"{found.different:,} of {stretches} of text cut differently."))
+    told = "Both cut the text into the same pieces."
+    if found.different:
+        stretches = count(found.stretches, "stretch", "stretches")
+        told = f"{found.different:,} of {stretches} of text cut differently."
+    if found.ours.kind != WORDPIECE:
+        told += " This tokenizer has no other casing to compare with, so another model’s is used."
+    return join(explained, line(told))
 
 
 def name_of(reading: Reading) -> str:
-    """Name a tokenizer: vocabulary, casing, size."""
-    casing = "lower-cased" if reading.lower_case else "as written"
-    return f"{reading.name}, {casing}"
+    """Name a tokenizer: vocabulary, kind if it is not WordPiece, casing."""
+    kind = "" if reading.kind == WORDPIECE else f"{reading.kind}, "
+    return f"{reading.name}, {kind}{'lower-cased' if reading.lower_case else 'as written'}"
 
 
 def _side(found: Comparison, reading: Reading, limit: int) -> Html:
@@ -74,13 +79,13 @@ def _side(found: Comparison, reading: Reading, limit: int) -> Html:
     title = tag("h2", name_of(reading), class_="bx-tok-title")
     told = line(f"{count(reading.pieces, 'piece')}; {reading.vocabulary:,} in the vocabulary")
     texts = (
-        _text(text, parts, number + _TEXT, limit)
+        _text(text, parts, number + _TEXT, limit, reading.kind)
         for number, (text, parts) in enumerate(zip(found.texts, reading.parts, strict=True))
     )
     return tag("section", title, told, *texts)
 
 
-def _text(text: str, parts: Sequence[Part], number: int, limit: int) -> Html:
+def _text(text: str, parts: Sequence[Part], number: int, limit: int, kind: str) -> Html:
     """Draw the pieces of one text, those that differ framed and marked."""
     shown: list[Html | str] = []
     done, stretch = 0, -1
@@ -88,10 +93,10 @@ def _text(text: str, parts: Sequence[Part], number: int, limit: int) -> Html:
         shown.append(visible(text[done : part.start]) if part.start > done else "")
         mark = [tag("sup", "≠")] if part.differs and part.stretch != stretch else []
         look = "bx-tok-differs" if part.differs else "bx-tok-same"
-        spelled = tag("bdi", visible(part.token))
+        spelled = tag("bdi", visible(readable(part.token, kind)))
         shown.append(
-            tag("span", spelled, *mark, class_=f"bx-tok-part {look}", title=f"id {part.id}",
-                data_at=linked([part.stretch], text=number))
+            tag("span", spelled, *mark, class_=f"bx-tok-part {look}",
+                title=f"{part.token} · id {part.id}", data_at=linked([part.stretch], text=number))
         )  # fmt: skip
         done, stretch = max(done, part.end), part.stretch
     rest = len(parts) - limit

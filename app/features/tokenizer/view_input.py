@@ -26,8 +26,9 @@ _LEFT = {WIDE: 76, NARROW: 62}  # width of the names of the rows
 _EXPLAINED = (
     "The model gets three rows of numbers. input_ids says which piece is at each position. "
     "token_type_ids, the segment, says whether a piece belongs to the first text (0) or the second "
-    "(1). attention_mask says which positions to look at: 1 for a piece, 0 for padding. Texts of "
-    "one batch are padded to the same length with [PAD]; the model ignores it."
+    "(1); models without segments have 0 everywhere. attention_mask says which positions to look "
+    "at: 1 for a piece, 0 for padding. Texts of one batch are padded to the same length with {}; "
+    "the model ignores it."
 )
 
 
@@ -44,14 +45,15 @@ def received(result: TokenizerResult, given: Received) -> Picture:
     )
 
 
-def explained(given: Received) -> Html:
+def explained(result: TokenizerResult, given: Received) -> Html:
     """Say how much of the input is padding or not drawn; what the rows mean is behind a hint."""
     rest = len(given.tokens) - DRAWN
     more = f" The first {DRAWN} are drawn; the table has them all." if rest > 0 else ""
     padding = given.mask.count(0)
     padded = f", {padding:,} of them padding" if padding else ""
-    told = line(f"{count(len(given.tokens), 'position')}{padded}.{more}")
-    return join(hint(_EXPLAINED), told if padded or more else join())
+    framed = tag("bdi", f"{result.frame}: ")
+    told = line(framed, f"{count(len(given.tokens), 'position')}{padded}.{more}")
+    return join(hint(_EXPLAINED.format(result.padding)), told)
 
 
 def input_table(result: TokenizerResult, given: Received, limit: int | None = None) -> pd.DataFrame:
@@ -84,7 +86,9 @@ def _rows(result: TokenizerResult, given: Received, width: int) -> Html:
             tag("text", name, x=0, y=top + row * _LINE + _LINE / 2 - 1, class_="bx-tok-row")
             for row, name in enumerate(ROWS)
         ]
-        edges = list(accumulate((_cell_width(given, at) for at in block), initial=float(left)))
+        edges = list(
+            accumulate((_cell_width(result, given, at) for at in block), initial=float(left))
+        )
         cells = zip(block, edges, edges[1:], strict=False)
         drawn += [_column(result, given, at, (x, end), top) for at, x, end in cells]
         for row, name, values in ((2, "seg", given.segments), (3, "mask", given.mask)):
@@ -97,16 +101,16 @@ def _blocks(result: TokenizerResult, given: Received, room: float) -> list[list[
     blocks: list[list[int]] = [[]]
     used = 0.0
     for group in _groups(result, given):
-        wide = sum(_cell_width(given, at) for at in group)
+        wide = sum(_cell_width(result, given, at) for at in group)
         if blocks[-1] and used + wide > room and wide <= room:
             blocks.append([])
             used = 0.0
         for at in group:
-            if blocks[-1] and used + _cell_width(given, at) > room:
+            if blocks[-1] and used + _cell_width(result, given, at) > room:
                 blocks.append([])
                 used = 0.0
             blocks[-1].append(at)
-            used += _cell_width(given, at)
+            used += _cell_width(result, given, at)
     return blocks
 
 
@@ -126,14 +130,15 @@ def _groups(result: TokenizerResult, given: Received) -> list[list[int]]:
 
 def _touches(before: Piece, piece: Piece) -> bool:
     """Return whether a line may not break between two pieces: inside a word, before a mark."""
-    if before.added or piece.added or before.segment != piece.segment:
+    if before.added or piece.added or before.side != piece.side:
         return False
     mark = not any(map(str.isalnum, piece.source))
     return piece.continues or (mark and piece.start == before.end)
 
 
-def _cell_width(given: Received, at: int) -> float:
-    letters = max(min(len(visible(given.tokens[at])), _MOST_LETTERS), len(str(given.ids[at])))
+def _cell_width(result: TokenizerResult, given: Received, at: int) -> float:
+    name = visible(result.readable(given.tokens[at]))
+    letters = max(min(len(name), _MOST_LETTERS), len(str(given.ids[at])))
     return round(letters * _LETTER + 12, 1)
 
 
@@ -149,7 +154,7 @@ def _column(
     result: TokenizerResult, given: Received, at: int, ends: tuple[float, float], top: float
 ) -> Html:
     """Draw the piece and the id at one position."""
-    token = visible(given.tokens[at])
+    token = visible(result.readable(given.tokens[at]))
     short = token if len(token) <= _MOST_LETTERS else f"{token[: _MOST_LETTERS - 1]}…"
     place = given.places[at]
     looks = (_look(result, place), "bx-tok-pad" if place is None else "bx-tok-id")

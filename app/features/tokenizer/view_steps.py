@@ -1,15 +1,17 @@
-"""Step by step: what happens to a text, how a word was looked up, and the way back from the ids."""
+"""Step by step: what happens to a text, how a word was cut, and the way back from the ids."""
 
 from collections.abc import Sequence
 
 import pandas as pd
 
-from app.features.tokenizer.result import Replay, TokenizerResult
+from app.features.tokenizer.result import BPE, Replay, TokenizerResult, readable
+from app.features.tokenizer.view_cuts import EXPLAINED, SPECIAL, cut_hint, cut_rows, cuts_table
 from app.words.blocks import hint, line
 from app.words.clicks import pick
-from app.words.format import shortened
+from app.words.format import count, shortened
 from app.words.html import Html, join, tag, visible
 from app.words.pictures import linked
+from bert_core.text.replay import BpeWord, UnigramWord
 from bert_core.text.trace import Attempt, WordTrace
 
 _TRIES = 60  # a long word can have hundreds of failed tries; the table still lists them all
@@ -28,13 +30,15 @@ def stages(result: TokenizerResult, replays: Sequence[Replay]) -> Html:
     for side, steps in enumerate(replays):
         trace = steps.trace
         typed = tag("code", *_characters(result, side, trace.text), dir="auto")
-        items = [_step("typed", join(join() if side else hint(_EXPLAINED), typed))]
+        told = join() if side else hint(EXPLAINED.get(result.kind, _EXPLAINED))
+        items = [_step("typed", join(told, typed))]
         before = trace.text
-        for name, text in [
+        forms = [("normalised", trace.normalized)] if result.kind in EXPLAINED else [
             ("cleaned", trace.cleaned),
             ("accents dropped", trace.stripped),
             ("lower-cased", trace.normalized),
-        ]:
+        ]  # fmt: skip
+        for name, text in forms:
             unchanged = tag("span", "no change", class_="bx-line")
             items.append(_step(name, unchanged if text == before else _quoted(text)))
             before = text
@@ -71,13 +75,13 @@ def _words(result: TokenizerResult, side: int, words: Sequence[WordTrace], first
         first: number of its first word among the words of all texts.
     """
     groups: list[list[Html]] = []
-    position = 1 if side == 0 else result.cut.lengths[0] + 2
+    position = result.firsts[side]
     end = -1
     for number, word in enumerate(words):
         pieces = range(position, position + len(word.pieces))
         position += len(word.pieces)
         chip = tag(
-            "span", visible(word.normalized), class_="bx-word bx-tok-word",
+            "span", visible(result.readable(word.normalized)), class_="bx-word bx-tok-word",
             data_at=linked(pieces), **pick("watch", first + number, stop=number == 0),
         )  # fmt: skip
         mark = not any(map(str.isalnum, word.text))
@@ -95,7 +99,7 @@ def word_choices(replays: Sequence[Replay]) -> dict[str, WordTrace]:
     """Give every replayed word a distinct name, even if the word repeats."""
     many = len(replays) > 1
     return {
-        f"{'AB'[side] + ' ' if many else ''}{number}: {visible(word.text)[:40]}": word
+        f"{'AB'[side] + ' ' if many else ''}{number}: {visible(word.text)[:40] or 'space'}": word
         for side, steps in enumerate(replays)
         for number, word in enumerate(steps.trace.words)
     }
@@ -111,21 +115,28 @@ def most_telling(choices: dict[str, WordTrace]) -> int:
 
 def story(word: WordTrace) -> Html:
     """Draw how one word was looked up and split, and, if it is unknown, why."""
-    outcome: list[Html | str] = []
-    for piece, id_ in zip(word.pieces, word.ids, strict=True):
-        outcome += [tag("code", tag("bdi", visible(piece))), f" = {id_}  "]
-    rows = [_step("to look up", _quoted(word.normalized))]
-    if word.special:
-        rows.append(_step("rule", "a special token, taken whole before anything else is done"))
+    kind = BPE if isinstance(word, BpeWord) else ""
+    outcome = (
+        tag("span", tag("bdi", visible(readable(piece, kind))), tag("small", f" {id_}"),
+            class_="bx-try", title=piece)
+        for piece, id_ in zip(word.pieces, word.ids, strict=True)
+    )  # fmt: skip
+    quoted = _quoted(readable(word.normalized, kind))
+    if isinstance(word, BpeWord | UnigramWord):
+        rows = [_step("to cut", join(cut_hint(word), quoted))]
+        rows += [_step(name, shown) for name, shown in cut_rows(word)]
+    else:
+        rows = [_step("to look up", quoted)]
+        rows += [_step("rule", SPECIAL)] if word.special else []
     if word.attempts:
         rows.append(_step("looked up", _tries(word.attempts)))
-    rows.append(_step("pieces", tag("span", *outcome)))
+    rows.append(_step("pieces and ids", tag("span", join(*outcome, by=" "), class_="bx-tries")))
     if word.unknown_reason:
         rows.append(_step("why unknown", tag("strong", word.unknown_reason)))
     return tag("ol", *rows, class_="bx-steps")
 
 
-def unknown_words(replays: Sequence[Replay], *, limit: int = 3) -> Html:
+def unknown_words(replays: Sequence[Replay], unknown: str, *, limit: int = 3) -> Html:
     """List the unknown words, each with its reason; empty if all are known."""
     found = list(
         dict.fromkeys(
@@ -136,7 +147,7 @@ def unknown_words(replays: Sequence[Replay], *, limit: int = 3) -> Html:
         )
     )
     items = [
-        tag("li", tag("b", "[UNK] "), _quoted(shortened(text)), " ", reason)
+        tag("li", tag("b", f"{unknown} "), _quoted(shortened(text)), " ", reason)
         for text, reason in found
     ]
     if not items:
@@ -144,7 +155,7 @@ def unknown_words(replays: Sequence[Replay], *, limit: int = 3) -> Html:
     shown = tag("ul", *items[:limit], class_="bx-unknowns")
     if len(found) <= limit:
         return shown
-    more = tag("summary", f"{len(found) - limit} more unknown words")
+    more = tag("summary", count(len(found) - limit, "more unknown word"))
     rest = tag("details", more, tag("ul", *items[limit:], class_="bx-unknowns"))
     return join(shown, rest)
 
@@ -175,7 +186,9 @@ def _tries(attempts: tuple[Attempt, ...]) -> Html:
 
 
 def tries_table(word: WordTrace) -> pd.DataFrame:
-    """List every vocabulary lookup for one word."""
+    """List every step that cut one word."""
+    if isinstance(word, BpeWord | UnigramWord):
+        return cuts_table(word)
     rows = [
         (number, attempt.piece, "found" if attempt.found else "not found")
         for number, attempt in enumerate(word.attempts, 1)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from app.features.tokenizer.result import Entry, Lookup, TokenizerResult
+from app.features.tokenizer.result import Entry, Lookup, TokenizerResult, readable
 from app.words.blocks import hint, line
 from app.words.clicks import pick
 from app.words.html import Html, join, tag, visible
@@ -36,20 +36,21 @@ def first_asked(result: TokenizerResult) -> str:
     """Return the piece that is looked up before the visitor asks for one: the longest one."""
     pieces = [piece for piece in result.pieces(200) if not (piece.added or piece.unknown)]
     longest = max(pieces, key=lambda piece: len(piece.source), default=None)
-    return "[CLS]" if longest is None else longest.token
+    return result.columns.tokens[0] if longest is None else longest.token
 
 
 def entry(found: Lookup) -> Html:
     """State whether the piece is in the vocabulary, its id, or how it is cut."""
     if found.found is not None:
         return line(
-            _named(found.found.piece),
+            _named(readable(found.found.piece, found.kind)),
+            *_exact(found.found, found.kind),
             f" is entry {found.found.id:,} of {found.vocabulary:,}, counted from 0.",
         )
     return line(
         _named(found.asked),
         " is not in the vocabulary. It is cut into ",
-        chips(found.pieces, first=True),
+        chips(found.pieces, found.kind),
     )
 
 
@@ -59,28 +60,24 @@ def by_spelling(found: Lookup) -> Html:
     shortest = f" ({rest:,} longer ones not shown)" if rest else ""
     return tag(
         "div",
-        _group("One letter away", "", found.one_letter[:_SPELLED], len(found.one_letter)),
-        _group("Contain it", shortest, found.containing, found.containing_all),
+        _group(f"One letter away: {len(found.one_letter):,}", found.one_letter[:_SPELLED], found),
+        _group(f"Contain it: {found.containing_all:,}{shortest}", found.containing, found),
     )
 
 
-def _group(title: str, more: str, entries: Sequence[Entry], total: int) -> Html:
-    head = tag("h2", f"{title}: {total:,}{more}", class_="bx-tok-title")
-    return join(head, chips(entries, first=True)) if entries else head
+def _group(title: str, entries: Sequence[Entry], found: Lookup) -> Html:
+    head = tag("h2", title, class_="bx-tok-title")
+    return join(head, chips(entries, found.kind)) if entries else head
 
 
-def chips(entries: Sequence[Entry], *, first: bool) -> Html:
-    """Draw entries as buttons that look them up; `first` makes the row a tab stop."""
-    return tag(
-        "span",
-        *(
-            tag("span", visible(each.piece), class_="bx-word bx-tok-word", title=f"id {each.id}",
-                **pick("entry", each.id, stop=first and number == 0))
-            for number, each in enumerate(entries)
-        ),
-        class_="bx-tries",
-        data_rove="entries",
+def chips(entries: Sequence[Entry], kind: str) -> Html:
+    """Draw entries as buttons that look them up; the first one is a tab stop."""
+    drawn = (
+        tag("span", visible(readable(each.piece, kind)), class_="bx-word bx-tok-word",
+            title=f"{each.piece} · id {each.id}", **pick("entry", each.id, stop=number == 0))
+        for number, each in enumerate(entries)
     )  # fmt: skip
+    return tag("span", join(*drawn, by=" "), class_="bx-tries", data_rove="entries")
 
 
 def meaning(found: Lookup) -> Html:
@@ -97,10 +94,10 @@ def meaning(found: Lookup) -> Html:
 
 def by_embedding(found: Lookup) -> Picture:
     """Draw the neighbours by embedding as bars; a full bar is a cosine of 1."""
-    names = [each.piece for each in found.near]
+    names = [readable(each.piece, found.kind) for each in found.near]
     values = [each.cosine or 0.0 for each in found.near]
     printed = [f"{value:.2f}" for value in values]
-    asked = found.found.piece if found.found else found.asked
+    asked = readable(found.found.piece, found.kind) if found.found else found.asked
     return picture(
         "neighbours",
         lambda width: bars(names, values, printed, width=width, top=1.0),
@@ -108,6 +105,13 @@ def by_embedding(found: Lookup) -> Picture:
         table=((n, each.piece, each.id, each.cosine) for n, each in enumerate(found.near, 1)),
         columns=("rank", "piece", "id", "cosine"),
     )
+
+
+def _exact(entry: Entry, kind: str) -> tuple[Html | str, ...]:
+    """Give the exact name of an entry that is read otherwise."""
+    if readable(entry.piece, kind) == entry.piece:
+        return ()
+    return " (in the file: ", tag("code", entry.piece), ")"
 
 
 def _named(piece: str) -> Html:

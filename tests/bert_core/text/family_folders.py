@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import sentencepiece
+import torch
 from tokenizers import (
     AddedToken,
     ByteLevelBPETokenizer,
@@ -19,6 +20,7 @@ from tokenizers import (
     processors,
 )
 
+from bert_core import BertConfig, BertForPreTraining, FamilyTokenizer, load_tokenizer
 from bert_core.text.sentencepiece_file import read_sentencepiece
 
 ROBERTA = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
@@ -146,3 +148,25 @@ def cased_albert(source: Path) -> Tokenizer:
     )
     rust.decoder = decoders.Metaspace()
     return rust
+
+
+def with_weights(folder: Path) -> Path:
+    """Give the folder of a tokenizer a tiny model with random weights.
+
+    The model is a BERT, whose configuration may leave out its type: the tokenizer says which one
+    it is.
+    """
+    tokenizer = load_tokenizer(folder)
+    assert isinstance(tokenizer, FamilyTokenizer)
+    torch.manual_seed(7)
+    size = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4}
+    config = BertConfig(
+        len(tokenizer), intermediate_size=37, max_position_embeddings=48, initializer_range=0.3,
+        **size,
+    )  # fmt: skip
+    BertForPreTraining(config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    written = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    del written["model_type"]
+    (folder / "config.json").write_text(json.dumps(written), encoding="utf-8")
+    return folder

@@ -1,7 +1,7 @@
 """The replay of BPE and Unigram ends in the pieces of `tokenizers`."""
 
 import random
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,7 @@ def words(running_text: list[str]) -> list[str]:
     return list(found)
 
 
-@pytest.fixture(scope="module", params=["roberta", "xlm-roberta", "albert"])
+@pytest.fixture(scope="module", params=["roberta", "xlm-roberta", "camembert", "albert"])
 def tokenizer(
     request: pytest.FixtureRequest,
     running_text: list[str],
@@ -88,6 +88,13 @@ def check(tokenizer: FamilyTokenizer, word: Any) -> int:
     known = [piece for piece in reversed(pieces) if piece is not None]
     assert known == [piece for piece in word.pieces if piece != tokenizer.unk_token]
     assert word.score == pytest.approx(word.table[-1].score)
+    assert word.best[0].score == word.table[-1].score
+    scores = [each.score for each in word.best]
+    assert scores == sorted(scores, reverse=True)
+    assert len({each.pieces for each in word.best}) == len(scores)
+    for each in word.best:
+        assert "".join(each.pieces) == word.normalized
+        assert sum(each.scores) == pytest.approx(each.score)
     if None not in pieces:
         assert word.score == pytest.approx(sum(tokenizer.scores[piece] for piece in word.pieces))
     assert (word.unknown_reason is None) == (None not in pieces)
@@ -113,7 +120,7 @@ def test_special_tokens_and_long_words_have_no_steps(tokenizer: FamilyTokenizer)
     special = next(word for word in words if word.special)
     assert special.pieces == (mask,) and mask in special.text
     for word in (special, words[-1]):
-        assert not (word.merges if isinstance(word, BpeWord) else word.table)  # type: ignore[attr-defined]
+        assert not (word.merges if isinstance(word, BpeWord) else word.table + word.best)  # type: ignore[attr-defined]
     assert mask in tokenizer.trace(f"É {mask}").normalized
 
 
@@ -128,3 +135,22 @@ def test_the_table_by_hand() -> None:
     assert [(best.piece, best.score) for best in table] == [("a", -1.0), ("ab", -2.5), ("bc", -5.0)]
     unknown = Segmenter({"a": -1.0, "b": -2.0}).table("ax")
     assert unknown[-1].score == -1.0 + (-2.0 - 10.0) and not unknown[-1].known
+
+
+def test_the_best_segmentations_are_the_best_of_all() -> None:
+    chooser = random.Random(5)
+    pieces = {"".join(each) for n in (1, 2, 3) for each in product("ab", repeat=n)} - {"b"}
+    scores = {piece: -chooser.uniform(1, 9) for piece in sorted(pieces)}
+    unknown = min(scores.values()) - 10.0
+    for word in ("abba", "bbbab", "aabbabab"):
+        every = {}
+        for cuts in product((0, 1), repeat=len(word) - 1):
+            ends = [at for at, cut in enumerate(cuts, 1) if cut]
+            parts = [word[a:b] for a, b in pairwise([0, *ends, len(word)])]
+            if all(part in scores or len(part) == 1 for part in parts):
+                every[tuple(parts)] = sum(scores.get(part, unknown) for part in parts)
+        found = Segmenter(scores).best(word, 7)
+        assert len({each.pieces for each in found}) == 7
+        largest = sorted(every.values(), reverse=True)[:7]
+        assert [every[each.pieces] for each in found] == pytest.approx(largest)
+        assert [each.score for each in found] == pytest.approx(largest)

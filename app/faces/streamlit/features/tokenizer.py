@@ -12,8 +12,10 @@ from app.features.tokenizer.task_vocabulary import look_up
 from app.words.report import Block
 
 
-def settings(page: Page) -> dict[str, bool]:
-    """Draw the switch of the casing; return whether capitals and accents are kept."""
+def settings(page: Page) -> dict[str, bool | None]:
+    """Draw the switch of the casing, if there is one; return whether capitals are kept."""
+    if not page.engine.casings:
+        return {"cased": None}
     if page.engine.provenance.lower_case:
         return {"cased": switch("Keep capitals and accents", key="cased")}
     return {"cased": not switch("Drop capitals and accents", key="lowered")}
@@ -21,7 +23,7 @@ def settings(page: Page) -> dict[str, bool]:
 
 def compare_tab(page: Page, result: TokenizerResult, _: object) -> list[Block]:
     """Draw the text as another tokenizer reads it, beside this one."""
-    names = [view_compare.OTHER_CASING, *other_models(page.engine)]
+    names = [view_compare.OTHER_CASING] * page.engine.casings + [*other_models(page.engine)]
     chosen = pick_one("Compare with", names, key="versus")
     other = "" if chosen == view_compare.OTHER_CASING else chosen
     return show_screen(page, view_compare.screen(compare(page.engine, result, other)))
