@@ -1,6 +1,6 @@
 """What the lab shows: what a run starts from, what it looked like at each moment, where it is."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import ClassVar
 
@@ -157,6 +157,28 @@ class Status:
 
 
 @dataclass(frozen=True, slots=True)
+class Teacher:
+    """A trained model, as its student is compared with it.
+
+    Attributes:
+        teaches: whether the student learns from its answers; if not, it learns alone.
+        layers: of the teacher.
+        held_out: its loss of masked words in sentences that are never trained on.
+        way: its way from guessing to the ceilings; see `Point.way`.
+    """
+
+    teaches: bool
+    layers: int
+    held_out: float
+    way: float
+
+    @property
+    def says(self) -> str:
+        """What its student is called."""
+        return "with its teacher" if self.teaches else "alone"
+
+
+@dataclass(frozen=True, slots=True)
 class LabResult:
     """One run, so far or to its end.
 
@@ -166,6 +188,7 @@ class LabResult:
         diverged: why it ended early; "" if it did not.
         python: the lines of Python that repeat it; they read the texts from "corpus.txt".
         kept: the name under which the trained model is on offer; "" if it was not to be kept.
+        teacher: whom a student is compared with; None if the run is no student.
     """
 
     start: Start
@@ -173,6 +196,7 @@ class LabResult:
     diverged: str
     python: str
     kept: str = ""
+    teacher: Teacher | None = None
 
     def at(self, step: int) -> Point:
         """Return the point that is nearest to a step."""
@@ -181,4 +205,4 @@ class LabResult:
     def until(self, step: int) -> "LabResult":
         """Return the run as it was after some step; its first point is always there."""
         kept = tuple(point for point in self.points if point.step <= step) or self.points[:1]
-        return LabResult(self.start, kept, "", self.python)
+        return replace(self, points=kept, diverged="", kept="")

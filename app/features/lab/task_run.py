@@ -84,12 +84,16 @@ class Run:
         if self._made is not None:
             return
         corpus = corpus_of(self.settings, self._text)
-        parts = make_parts(self.settings, corpus)
+        parts = self._parts(corpus)
         measuring = Measuring(parts.tokenizer, corpus, LENGTH)
         start = _start(self.settings, corpus, parts, measuring)
         self._made = corpus, parts, measuring, start
         self._restore()
         self._keep_state()
+
+    def _parts(self, corpus: Corpus) -> Parts:
+        """Build what the run is made of."""
+        return make_parts(self.settings, corpus)
 
     @property
     def start(self) -> Start:
