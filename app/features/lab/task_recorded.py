@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from app.features.lab.result import LabResult, MaskedRow, Start
+from app.features.lab.result import LabResult, MaskedRow, Start, Teacher
 from app.features.lab.result_corpus import Phenomenon, Probe
 from app.features.lab.result_settings import LabSettings
 from app.features.lab.task_run import plain_points, read_points
@@ -22,9 +22,9 @@ from bert_core.pretraining import Join
 FOLDER = Path(__file__).with_name("recorded")
 
 
-def recorded(settings: LabSettings) -> LabResult | None:
+def recorded(settings: LabSettings, folder: Path = FOLDER) -> LabResult | None:
     """Return the recorded run with exactly these settings; None if there is none."""
-    path = FOLDER / file_name(settings)
+    path = folder / file_name(settings)
     return _read(path) if path.is_file() else None
 
 
@@ -40,7 +40,10 @@ def file_name(settings: LabSettings) -> str:
 def write(result: LabResult, folder: Path = FOLDER) -> Path:
     """Write a recording; return its file. Attention is kept in steps of 1 / 255."""
     path = folder / file_name(result.start.settings)
-    about = np.array(json.dumps({"start": asdict(result.start), "python": result.python}))
+    parts = {"start": asdict(result.start), "python": result.python}
+    if result.teacher is not None:
+        parts["teacher"] = asdict(result.teacher)
+    about = np.array(json.dumps(parts))
     points = plain_points(result.points, result.diverged)
     points["attention"] = (points["attention"].astype(np.float32) * 255).round().astype(np.uint8)
     np.savez_compressed(path, about=about, **points)  # type: ignore[arg-type]
@@ -53,7 +56,9 @@ def _read(path: Path) -> LabResult:
         about = json.loads(str(found["about"]))
     points, diverged = read_points(path)
     whole = [replace(each, attention=(each.attention / 255).astype(np.float16)) for each in points]
-    return LabResult(_start(about["start"]), tuple(whole), diverged, about["python"])
+    teacher = Teacher(**about["teacher"]) if "teacher" in about else None
+    start = _start(about["start"])
+    return LabResult(start, tuple(whole), diverged, about["python"], teacher=teacher)
 
 
 def _start(read: Mapping[str, Any]) -> Start:
