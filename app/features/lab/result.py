@@ -172,11 +172,6 @@ class Teacher:
     held_out: float
     way: float
 
-    @property
-    def says(self) -> str:
-        """What its student is called."""
-        return "with its teacher" if self.teaches else "alone"
-
 
 @dataclass(frozen=True, slots=True)
 class LabResult:

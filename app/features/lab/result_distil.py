@@ -1,6 +1,6 @@
 """What distillation shows: two students of one teacher, and what other seeds came to."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import ClassVar
 
 from app.features.lab.result import LabResult
@@ -34,14 +34,12 @@ class Recipe:
     temperature: int = 1
 
     def __post_init__(self) -> None:
-        for name, choices in (
-            ("start", tuple(STARTS)), ("sentences", SENTENCES), ("temperature", TEMPERATURES)
-        ):  # fmt: skip
-            value = getattr(self, name)
-            if value not in choices:
+        choices = zip(fields(self), (STARTS, SENTENCES, TEMPERATURES), strict=True)
+        for name, allowed in ((each.name, allowed) for each, allowed in choices):
+            if getattr(self, name) not in allowed:
                 raise InputError(
-                    f"{name} is {str(value)[:40]!r}; expected one of "
-                    f"{', '.join(map(str, choices))}."
+                    f"{name} is {str(getattr(self, name))[:40]!r}; expected one of "
+                    f"{', '.join(map(str, allowed))}."
                 )
 
 

@@ -1,39 +1,27 @@
 """Distillation from beginning to end, for interfaces that wait for it; what of it is recorded.
 
-`python -m tools.lab` makes the recordings: the curves of one seed with the usual recipe, and what
-every recipe came to with three seeds.
+`python -m tools.lab` records the curves of the usual recipe, and where every recipe ends with three
+seeds.
 """
 
 import json
-from collections.abc import Iterator
-from dataclasses import asdict
 from functools import cache
-from itertools import product
-from pathlib import Path
 from typing import Annotated, Literal
 
 from app.engine.models import Engine
 from app.features.lab.result import LabResult
-from app.features.lab.result_distil import (
-    SENTENCES,
-    STARTS,
-    TEMPERATURES,
-    DistilResult,
-    Ended,
-    Recipe,
-)
+from app.features.lab.result_distil import DistilResult, Ended, Recipe
 from app.features.lab.result_settings import LabSettings
 from app.features.lab.task import alone, completed
 from app.features.lab.task_distil_run import Student, student_settings, students
 from app.features.lab.task_lab import allowed
-from app.features.lab.task_recorded import FOLDER, recorded, write
+from app.features.lab.task_recorded import FOLDER, recorded
 from app.features.lab.task_run import Run
 from app.records.fields import Field
 from bert_core.errors import InputError
 
-SEEDS = (0, 1, 2)
-_PLACES = (FOLDER / "distil" / "alone", FOLDER / "distil" / "taught")
-_ENDED = FOLDER / "distil" / "ended.json"
+PLACES = FOLDER / "distil" / "alone", FOLDER / "distil" / "taught"
+ENDED = FOLDER / "distil" / "ended.json"
 
 
 def lab_distil(
@@ -102,7 +90,7 @@ def recorded_distil(settings: LabSettings, recipe: Recipe) -> DistilResult | Non
     if recipe != Recipe():
         return None
     wanted = student_settings(settings, recipe)
-    one, other = (recorded(wanted, place) for place in _PLACES)
+    one, other = (recorded(wanted, place) for place in PLACES)
     return None if one is None or other is None else compared(one, other, settings, recipe)
 
 
@@ -113,35 +101,7 @@ def ended(recipe: Recipe) -> tuple[Ended, ...]:
 
 @cache
 def _read() -> dict[Recipe, tuple[Ended, ...]]:
-    if not _ENDED.is_file():
+    if not ENDED.is_file():
         return {}
-    rows = json.loads(_ENDED.read_text(encoding="utf-8"))
+    rows = json.loads(ENDED.read_text(encoding="utf-8"))
     return {Recipe(**row["recipe"]): tuple(Ended(**each) for each in row["ended"]) for row in rows}
-
-
-def record() -> Iterator[Path]:
-    """Train what is not recorded yet: the usual recipe's curves, and where all recipes end."""
-    if recorded_distil(LabSettings(), Recipe()) is None or not _ENDED.is_file():
-        found: dict[Recipe, list[Ended]] = {}
-        for seed in SEEDS:
-            origin = Run(LabSettings(seed=seed))
-            completed(origin, longest=3600)
-            for values in product(STARTS, SENTENCES, TEMPERATURES):
-                recipe = Recipe(*values)
-                result = distilled(students(origin, recipe), longest=3600)
-                found.setdefault(recipe, []).append(result.ended)
-                if seed == 0 and recipe == Recipe():
-                    yield from _write(result)
-        rows = [
-            {"recipe": asdict(recipe), "ended": [asdict(each) for each in seeds]}
-            for recipe, seeds in found.items()
-        ]
-        _ENDED.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
-        _read.cache_clear()
-        yield _ENDED
-
-
-def _write(result: DistilResult) -> Iterator[Path]:
-    for run, place in zip((result.alone, result.taught), _PLACES, strict=True):
-        place.mkdir(parents=True, exist_ok=True)
-        yield write(run, place)

@@ -13,14 +13,12 @@ from app.features.lab.result_corpus import Corpus
 from app.features.lab.result_distil import LAYERS, Recipe
 from app.features.lab.result_settings import LabSettings
 from app.features.lab.task_model import (
-    JOINT,
-    Lesson,
     Parts,
+    as_python,
     corpus_file,
     make_batches,
     make_trainer,
     new_model,
-    student_python,
 )
 from app.features.lab.task_run import Run
 from bert_core import BertForPreTraining
@@ -80,18 +78,23 @@ class Student(Run):
         )
 
     def python(self) -> str:
-        """Return the lines of Python that repeat the teacher and the student."""
-        lesson = Lesson(
-            teacher=self.origin.settings,
-            step=self._step,
-            documents=len(self.corpus.documents),
-            halved=self.recipe.start == LAYERS,
-            loss=f"distilled_loss(model, teacher, batch, temperature={self.recipe.temperature}, "
-            f"soft={SOFT})"
-            if self._teacher.teaches
-            else JOINT,
+        """Return the lines of Python that repeat the teacher and then the student."""
+        texts = self.origin.corpus
+        teacher, _, _ = as_python(self.origin.settings, texts).partition("while not trainer.done")
+        _, batches, rest = as_python(self.settings, texts).partition("batches = ")
+        if self.recipe.start == LAYERS:
+            before, rest = rest.split("torch.manual_seed", 1)
+            rest = (
+                f"{before}model = every_second_layer(teacher)\n" + rest[rest.index("settings =") :]
+            )
+        if self._teacher.teaches:
+            given = f"model, teacher, batch, temperature={self.recipe.temperature}, soft={SOFT}"
+            rest = rest.replace("joint_loss(model, batch)", f"distilled_loss({given})")
+        return (
+            f"from bert_core.pretraining import distilled_loss, every_second_layer\n{teacher}"
+            f"while trainer.steps_done < {self._step}:\n    trainer.step()\nteacher = model\n"
+            f"ids = ids[:{len(self.corpus.documents)}]\n{batches}{rest}"
         )
-        return student_python(self.settings, self.origin.corpus, lesson)
 
     def files(self, step: int | None = None) -> dict[str, bytes]:
         """Return what a visitor takes along, by name; the texts are those of the teacher."""

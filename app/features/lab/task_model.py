@@ -5,7 +5,7 @@
 
 import io
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import torch
@@ -27,7 +27,6 @@ from bert_core.pretraining import (
 LENGTH = 64  # most pieces of a row
 BATCH = 64  # rows; half as many pairs
 WARMUP = 50  # steps
-JOINT = "joint_loss(model, batch)"  # the loss of a run, in its script
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,67 +137,13 @@ def corpus_file(corpus: Corpus) -> str:
 
 def as_python(settings: LabSettings, corpus: Corpus) -> str:
     """Return a script that repeats a run exactly; it reads `corpus.txt`."""
-    return _script(
-        _reading(settings, corpus),
-        "from bert_core.pretraining import PretrainingBatches, build_vocabulary, joint_loss",
-        [*_batch_lines(settings), *_model_lines(settings), *_training_lines(settings, JOINT)],
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Lesson:
-    """What a student's script needs beside its settings.
-
-    Attributes:
-        teacher: the teacher's settings.
-        step: after which the teacher teaches.
-        documents: number of texts that students read.
-        halved: whether the student starts from every second layer of the teacher.
-        loss: of the student, as an expression of `model`, `teacher` and `batch`.
-    """
-
-    teacher: LabSettings
-    step: int
-    documents: int
-    halved: bool
-    loss: str
-
-
-def student_python(settings: LabSettings, corpus: Corpus, lesson: Lesson) -> str:
-    """Return a script that repeats a teacher and its student exactly.
-
-    Args:
-        settings: of the student.
-        corpus: of the teacher.
-        lesson: the rest.
-    """
-    training = _training_lines(lesson.teacher, JOINT)[:2]
-    made = ["model = every_second_layer(teacher)"] if lesson.halved else _model_lines(settings)
-    return _script(
-        _reading(lesson.teacher, corpus),
-        "from bert_core.pretraining import (PretrainingBatches, build_vocabulary, distilled_loss,"
-        "\n    every_second_layer, joint_loss)",
-        [
-            *_batch_lines(lesson.teacher), *_model_lines(lesson.teacher), *training,
-            f"while trainer.steps_done < {lesson.step}:", "    trainer.step()", "teacher = model",
-            f"ids = ids[:{lesson.documents}]", *_batch_lines(settings), *made,
-            *_training_lines(settings, lesson.loss),
-        ],
-    )  # fmt: skip
-
-
-def _script(reading: Sequence[str], imports: str, lines: Sequence[str]) -> str:
-    """Put a script together."""
-    return "\n".join([*reading[:4], imports, *reading[4:], *lines]) + "\n"
-
-
-def _reading(settings: LabSettings, corpus: Corpus) -> list[str]:
-    """Write the first lines, which read the texts."""
-    return [
+    pairs = settings.next_sentence
+    lines = [
         "from pathlib import Path",
         "import torch",
         "from bert_core import BertConfig, BertForPreTraining, BertTokenizer",
         "from bert_core.finetuning import Budget, Loss, Trainer, TrainerSettings",
+        "from bert_core.pretraining import PretrainingBatches, build_vocabulary, joint_loss",
         "",
         "torch.set_num_threads(1)  # the number of threads changes the last digits",
         'corpus = Path("corpus.txt").read_text(encoding="utf-8").strip("\\n")',
@@ -207,20 +152,9 @@ def _reading(settings: LabSettings, corpus: Corpus) -> list[str]:
         f"size={min(settings.pieces, corpus.vocabulary)})",
         f"tokenizer = BertTokenizer(pieces, max_len={LENGTH})",
         "ids = [tokenizer.encode_ids(text, add_special_tokens=False) for text in texts]",
-    ]
-
-
-def _batch_lines(settings: LabSettings) -> list[str]:
-    pairs = settings.next_sentence
-    return [
         f"batches = PretrainingBatches(ids, tokenizer.vocab, batch_size="
         f"{BATCH // 2 if pairs else BATCH}, length={LENGTH}, mask_rate={settings.mask_rate / 100},"
         f"\n    whole_words={settings.whole_words}, next_sentence={pairs}, seed={settings.seed})",
-    ]
-
-
-def _model_lines(settings: LabSettings) -> list[str]:
-    lines = [
         f"torch.manual_seed({settings.seed})",
         f"model = BertForPreTraining(BertConfig(len(pieces), hidden_size={settings.width}, "
         f"num_hidden_layers={settings.layers},\n    num_attention_heads={settings.heads}, "
@@ -237,21 +171,18 @@ def _model_lines(settings: LabSettings) -> list[str]:
             "model.bert.encoder.layer = torch.nn.ModuleList("
             f"[model.bert.encoder.layer[0]] * {settings.layers})"
         )
-    return lines
-
-
-def _training_lines(settings: LabSettings, loss: str) -> list[str]:
-    return [
+    lines += [
         f"settings = TrainerSettings(Budget(steps={settings.steps}), "
         f"learning_rate={settings.learning_rate}, warmup_steps={WARMUP}, decay_share=0.5, "
         f"seed={settings.seed})",
         "trainer = Trainer(model, batches, settings, "
-        f"loss=lambda model, batch: Loss({loss}.total))",
+        "loss=lambda model, batch: Loss(joint_loss(model, batch).total))",
         "while not trainer.done:",
         "    print(trainer.step().loss)",
         'model.save_pretrained("my-bert")',
         'tokenizer.save_pretrained("my-bert")',
     ]
+    return "\n".join(lines) + "\n"
 
 
 def archive(files: Mapping[str, bytes]) -> bytes:
