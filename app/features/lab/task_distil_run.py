@@ -124,8 +124,10 @@ def students(origin: Run, recipe: Recipe) -> tuple[Student, Student]:
     """Return two students of a run that has been looked at: one alone, one with the teacher.
 
     Raises:
-        InputError: the run has an odd number of layers.
+        InputError: the run has an odd number of layers, or its loss is no longer a number.
     """
+    if origin.diverged:
+        raise InputError(f"This model cannot teach. {origin.diverged}")
     model = origin.model_at()
     return (
         Student(origin, model, recipe, teaches=False),
