@@ -12,7 +12,7 @@ from app.engine.models import Engine
 from app.features.lab.result import LabResult
 from app.features.lab.result_distil import DistilResult, Ended, Recipe
 from app.features.lab.result_settings import LabSettings
-from app.features.lab.task import alone, completed
+from app.features.lab.task import LONGEST, alone, completed
 from app.features.lab.task_distil_run import Student, student_settings, students
 from app.features.lab.task_lab import allowed
 from app.features.lab.task_recorded import FOLDER, recorded
@@ -59,13 +59,22 @@ def lab_distil(
         )
     with alone():
         origin = Run(settings)
-        if says := completed(origin).diverged:
-            raise InputError(f"The teacher did not come to its end. {says}")
+        train_teacher(origin)
         return distilled(students(origin, recipe))
 
 
-def distilled(pair: tuple[Student, Student], longest: float = 60.0) -> DistilResult:
-    """Train two students to their end, or for as long as a caller would wait."""
+def train_teacher(origin: Run, longest: float = LONGEST) -> None:
+    """Train a teacher to its end.
+
+    Raises:
+        InputError: it takes longer than a caller would wait, or its loss is no longer a number.
+    """
+    if says := completed(origin, longest).diverged:
+        raise InputError(f"The teacher did not come to its end. {says} Try again later.")
+
+
+def distilled(pair: tuple[Student, Student], longest: float = LONGEST / 2) -> DistilResult:
+    """Train two students to their end, or each for as long as a caller would wait."""
     one, other = (completed(student, longest) for student in pair)
     return compared(one, other, pair[1].origin.settings, pair[1].recipe)
 
