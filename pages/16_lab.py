@@ -91,7 +91,7 @@ with page_shell(SLUG) as page:
         shown = scene(settings, lab)
         show_prediction(shown)
         distilled = controls_distil.outcome(lab)
-        if distilled is not None:
+        if distilled is not None and not shown.moving:
             show_html(view_distil.headline(distilled))
     with page.settings, st.expander("Settings", key="set", bind="query-params"):
         controls.all_settings(settings)

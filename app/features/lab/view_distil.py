@@ -5,9 +5,9 @@ from statistics import mean
 from app.features.lab.result_distil import CHANCE, STARTS, DistilResult, Recipe
 from app.features.lab.view_curves import accuracies, losses
 from app.features.lab.view_words import STUDENTS
-from app.words.blocks import answer, hint, line, note, record_table
+from app.words.blocks import hint, line, note, record_table
 from app.words.format import count
-from app.words.html import Html, join, visible
+from app.words.html import Html, join, tag, visible
 from app.words.screen import Beside, Screen
 
 TITLE = "Distil"
@@ -31,8 +31,8 @@ def intro() -> Html:
 def headline(result: DistilResult) -> Html:
     """Say whether the teacher helps in this run."""
     first, *rest = _says(result)
-    kind = "" if abs(result.ended.gain) > CHANCE else "bx-open"
-    return answer(first, " ".join(rest), kind=kind)
+    kind = "bx-answer" if abs(result.ended.gain) > CHANCE else "bx-answer bx-open"
+    return tag("div", tag("p", tag("strong", first)), line(" ".join(rest)), class_=kind)
 
 
 def _says(result: DistilResult) -> list[str]:

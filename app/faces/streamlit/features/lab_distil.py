@@ -16,6 +16,7 @@ from app.features.lab.task_run import Run
 from app.features.lab.view_curves import accuracies, losses
 from app.features.lab.view_words import STUDENTS, named
 from app.words.blocks import line
+from app.words.html import join
 
 
 def show(lab: Lab | None, run: Run | None, found: DistilResult | None) -> None:
@@ -32,7 +33,7 @@ def show(lab: Lab | None, run: Run | None, found: DistilResult | None) -> None:
     else:
         _offer(lab, run.origin if isinstance(run, Student) else run)
     if found is not None:
-        show_html(view.measured(found))
+        show_html(join(line("Both students are at the top of this page."), view.measured(found)))
         return
     recorded = recorded_distil(LabSettings(), Recipe())
     if recorded is not None:
