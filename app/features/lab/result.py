@@ -157,23 +157,6 @@ class Status:
 
 
 @dataclass(frozen=True, slots=True)
-class Teacher:
-    """A trained model, as its student is compared with it.
-
-    Attributes:
-        teaches: whether the student learns from its answers; if not, it learns alone.
-        layers: of the teacher.
-        held_out: its loss of masked words in sentences that are never trained on.
-        way: its way from guessing to the ceilings; see `Point.way`.
-    """
-
-    teaches: bool
-    layers: int
-    held_out: float
-    way: float
-
-
-@dataclass(frozen=True, slots=True)
 class LabResult:
     """One run, so far or to its end.
 
@@ -183,7 +166,7 @@ class LabResult:
         diverged: why it ended early; "" if it did not.
         python: the lines of Python that repeat it; they read the texts from "corpus.txt".
         kept: the name under which the trained model is on offer; "" if it was not to be kept.
-        teacher: whom a student is compared with; None if the run is no student.
+        teacher: of a student, the loss of new sentences that its teacher has; None for others.
     """
 
     start: Start
@@ -191,7 +174,7 @@ class LabResult:
     diverged: str
     python: str
     kept: str = ""
-    teacher: Teacher | None = None
+    teacher: float | None = None
 
     def at(self, step: int) -> Point:
         """Return the point that is nearest to a step."""

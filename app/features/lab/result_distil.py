@@ -89,7 +89,7 @@ class DistilResult:
         assert self.taught.teacher is not None
         return Ended(
             self.taught.start.settings.seed,
-            self.taught.teacher.held_out,
+            self.taught.teacher,
             self.alone.points[-1].held_out,
             self.taught.points[-1].held_out,
         )

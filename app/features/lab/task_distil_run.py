@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import torch
 
-from app.features.lab.result import LabResult, Teacher
+from app.features.lab.result import LabResult
 from app.features.lab.result_corpus import Corpus
 from app.features.lab.result_distil import LAYERS, Recipe
 from app.features.lab.result_settings import LabSettings
@@ -53,10 +53,8 @@ class Student(Run):
     ) -> None:
         super().__init__(student_settings(origin.settings, recipe), origin.text)
         self.origin, self.recipe = origin, recipe
-        self._model, self._step = model, origin.step
-        last = origin.points[-1]
-        way = last.way(origin.start.phenomena)
-        self._teacher = Teacher(teaches, origin.settings.layers, last.held_out, way)
+        self._model, self._teaches = model, teaches
+        self._step, self._level = origin.step, origin.points[-1].held_out
 
     def _parts(self, corpus: Corpus) -> Parts:
         """Build what the run is made of; the vocabulary is the teacher's."""
@@ -71,7 +69,7 @@ class Student(Run):
         return Parts(tokenizer, start.joins, batches, model, trainer)
 
     def _loss(self, student: BertForPreTraining, batch: PretrainingBatch) -> PretrainingLoss:
-        if not self._teacher.teaches:
+        if not self._teaches:
             return joint_loss(student, batch)
         return distilled_loss(
             student, self._model, batch, temperature=self.recipe.temperature, soft=SOFT
@@ -87,7 +85,7 @@ class Student(Run):
             rest = (
                 f"{before}model = every_second_layer(teacher)\n" + rest[rest.index("settings =") :]
             )
-        if self._teacher.teaches:
+        if self._teaches:
             given = f"model, teacher, batch, temperature={self.recipe.temperature}, soft={SOFT}"
             rest = rest.replace("joint_loss(model, batch)", f"distilled_loss({given})")
         return (
@@ -102,7 +100,7 @@ class Student(Run):
 
     def result(self) -> LabResult:
         """Return what the API returns."""
-        return replace(super().result(), teacher=self._teacher)
+        return replace(super().result(), teacher=self._level)
 
 
 def student_settings(teacher: LabSettings, recipe: Recipe) -> LabSettings:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from app.features.lab.result import LabResult, MaskedRow, Start, Teacher
+from app.features.lab.result import LabResult, MaskedRow, Start
 from app.features.lab.result_corpus import Phenomenon, Probe
 from app.features.lab.result_settings import LabSettings
 from app.features.lab.task_run import plain_points, read_points
@@ -40,10 +40,8 @@ def file_name(settings: LabSettings) -> str:
 def write(result: LabResult, folder: Path = FOLDER) -> Path:
     """Write a recording; return its file. Attention is kept in steps of 1 / 255."""
     path = folder / file_name(result.start.settings)
-    parts = {"start": asdict(result.start), "python": result.python}
-    if result.teacher is not None:
-        parts["teacher"] = asdict(result.teacher)
-    about = np.array(json.dumps(parts))
+    taught = {} if result.teacher is None else {"teacher": result.teacher}
+    about = np.array(json.dumps({"start": asdict(result.start), "python": result.python, **taught}))
     points = plain_points(result.points, result.diverged)
     points["attention"] = (points["attention"].astype(np.float32) * 255).round().astype(np.uint8)
     np.savez_compressed(path, about=about, **points)  # type: ignore[arg-type]
@@ -56,8 +54,7 @@ def _read(path: Path) -> LabResult:
         about = json.loads(str(found["about"]))
     points, diverged = read_points(path)
     whole = [replace(each, attention=(each.attention / 255).astype(np.float16)) for each in points]
-    teacher = Teacher(**about["teacher"]) if "teacher" in about else None
-    start = _start(about["start"])
+    start, teacher = _start(about["start"]), about.get("teacher")
     return LabResult(start, tuple(whole), diverged, about["python"], teacher=teacher)
 
 

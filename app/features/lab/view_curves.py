@@ -33,7 +33,7 @@ def losses(runs: Sequence[LabResult], names: Sequence[str] = (), at: int | None 
         for run, name in _named(runs, names)
     )
     start, teacher = runs[0].start, runs[0].teacher
-    taught = "" if teacher is None else f" Their teacher has {teacher.held_out:.2f}."
+    taught = "" if teacher is None else f" Their teacher has {teacher:.2f}."
     return picture(
         "lab-loss",
         lambda width: _losses(runs, names, at, width),
@@ -81,8 +81,8 @@ def _losses(runs: Sequence[LabResult], names: Sequence[str], at: int | None, wid
                 last, min(loss, top), f"{says} {loss:.2f}", dy=11, class_=f"{NAME} bx-lab-says"
             )
     if teacher is not None:
-        panel.level(teacher.held_out, class_="bx-lab-ceiling")
-        panel.text(0, teacher.held_out, f"teacher {teacher.held_out:.2f}", 4, -6, class_=SMALL)
+        panel.level(teacher, class_="bx-lab-ceiling")
+        panel.text(0, teacher, f"teacher {teacher:.2f}", 4, -6, class_=SMALL)
     if at is not None:
         panel.post(at, class_="bx-svg-here")
     lines = _lines(runs)
@@ -113,7 +113,7 @@ def _scale(runs: Sequence[LabResult]) -> tuple[tuple[float, float], list[float]]
     if teacher is None:
         top = 2 * math.ceil(max(max(run.start.log_v, run.points[0].held_out) for run in runs) / 2)
         return (0, top), list(range(0, top + 1, 2))
-    losses = [teacher.held_out, *(point.held_out for run in runs for point in run.points)]
+    losses = [teacher, *(point.held_out for run in runs for point in run.points)]
     low, high = 0.9 * min(losses), max(losses)
     return (low, high), [2.0**n for n in range(-4, 6) if low <= 2.0**n <= high]
 
