@@ -8,12 +8,13 @@ from app.catalog import feature
 from app.faces.streamlit import guarded, page_shell, show_html
 from app.faces.streamlit.controls import count
 from app.faces.streamlit.features import lab as controls
+from app.faces.streamlit.features import lab_distil as controls_distil
 from app.faces.streamlit.features import lab_finetune as controls_finetune
 from app.faces.streamlit.features.lab_live import EVERY, chosen_step, follow, scene, show_prediction
 from app.faces.streamlit.files import offer_file
 from app.faces.streamlit.picker import use_model
 from app.faces.streamlit.state import ON_SITE, leave_for
-from app.features.lab import view
+from app.features.lab import view, view_distil
 from app.features.lab.task import texts
 from app.features.lab.task_lab import LABS, Lab, allowed, warm_up
 from app.features.lab.task_model import archive
@@ -22,7 +23,7 @@ from app.words.blocks import line
 
 SLUG = "lab"
 GO = "_lab_go"
-TABS = ("Try it", "Rows", "Vocabulary", "Take along", "Fine-tune")
+TABS = ("Try it", "Rows", "Vocabulary", "Take along", "Distil", "Fine-tune")
 
 
 def open_elsewhere(lab: Lab, number: int, step: int | None, text: str) -> None:
@@ -89,6 +90,9 @@ with page_shell(SLUG) as page:
             controls.buttons(settings, text, lab)
         shown = scene(settings, lab)
         show_prediction(shown)
+        distilled = controls_distil.outcome(lab)
+        if distilled is not None and not shown.moving:
+            show_html(view_distil.headline(distilled))
     with page.settings, st.expander("Settings", key="set", bind="query-params"):
         controls.all_settings(settings)
     controls.write_address(settings)
@@ -98,7 +102,7 @@ with page_shell(SLUG) as page:
     back = chosen_step(shown)
     step = back if trained and back in trained.states else None
     gap = run.start.watched[0].text if run and run.start.watched else "[MASK]"
-    tried, rows, joins, taken, tuned = st.tabs(TABS, key="tab", bind="query-params")
+    tried, rows, joins, taken, taught, tuned = st.tabs(TABS, key="tab", bind="query-params")
     if tried.open:
         with tried:
             if lab and trained:
@@ -120,6 +124,9 @@ with page_shell(SLUG) as page:
             if lab and trained:
                 take_along(trained, lab, step, gap)
             st.code(run.python, language="python", wrap_lines=True)
+    if taught.open:
+        with taught:
+            controls_distil.show(lab, trained, distilled)
     if tuned.open:
         with tuned:
             controls_finetune.show(page)
@@ -130,4 +137,9 @@ with page_shell(SLUG) as page:
         else:
             make = partial(texts, run.start.settings)
             offer_file("What the Python reads", "Texts (TXT)", make, "corpus.txt")
-        page.finish(partial(view.screen, run), partial(str, run.python))
+        page.finish(
+            partial(view.screen, run)
+            if distilled is None
+            else partial(view_distil.screen, distilled),
+            partial(str, run.python),
+        )

@@ -1,15 +1,22 @@
 """Make the recorded runs of the lab: `python -m tools.lab`.
 
-Each example of the lab is trained to its end; what is recorded already is left alone. Remove a file
-to have it made again, after a change of the corpus, of the model or of the training.
+Each example of the lab is trained to its end, and so are the students of the usual run, with every
+recipe and three seeds. What is recorded already is left alone. Remove a file to have it made again,
+after a change of the corpus, of the model or of the training.
 """
 
 import argparse
+import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from itertools import product
+from pathlib import Path
 from typing import Any
 
 from app.catalog import examples
+
+SEEDS = (0, 1, 2)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -25,10 +32,50 @@ def main(arguments: Sequence[str] | None = None) -> int:
         values: Mapping[str, Any] = example.values
         settings = LabSettings(**values)
         if recorded(settings) is None:
-            path = write(completed(Run(settings), longest=3600))
-            sys.stdout.write(f"{path.name}: {path.stat().st_size:,} bytes\n")
-            sys.stdout.flush()
+            _say(write(completed(Run(settings), longest=3600)))
+    from app.features.lab.task_distil import ENDED
+
+    if not ENDED.is_file():
+        for path in record_students():
+            _say(path)
     return 0
+
+
+def record_students() -> Iterator[Path]:
+    """Distil the usual run with every recipe and three seeds; keep where all of them end.
+
+    Of the usual recipe, the curves of the first seed are kept too.
+    """
+    from app.features.lab.result_distil import SENTENCES, STARTS, TEMPERATURES, Ended, Recipe
+    from app.features.lab.result_settings import LabSettings
+    from app.features.lab.task import completed
+    from app.features.lab.task_distil import ENDED, PLACES, distilled
+    from app.features.lab.task_distil_run import students
+    from app.features.lab.task_recorded import write
+    from app.features.lab.task_run import Run
+
+    found: dict[Recipe, list[Ended]] = {}
+    for seed in SEEDS:
+        origin = Run(LabSettings(seed=seed))
+        completed(origin, longest=3600)
+        for recipe in (Recipe(*each) for each in product(STARTS, SENTENCES, TEMPERATURES)):
+            result = distilled(students(origin, recipe), longest=3600)
+            found.setdefault(recipe, []).append(result.ended)
+            if seed == SEEDS[0] and recipe == Recipe():
+                for run, place in zip((result.alone, result.taught), PLACES, strict=True):
+                    place.mkdir(parents=True, exist_ok=True)
+                    yield write(run, place)
+    rows = [
+        {"recipe": asdict(recipe), "ended": [asdict(each) for each in ended]}
+        for recipe, ended in found.items()
+    ]
+    ENDED.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+    yield ENDED
+
+
+def _say(path: Path) -> None:
+    sys.stdout.write(f"{path.name}: {path.stat().st_size:,} bytes\n")
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":

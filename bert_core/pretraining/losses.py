@@ -47,10 +47,17 @@ class PretrainingBatch:
 
 @dataclass(frozen=True, slots=True)
 class PretrainingLoss:
-    """Both losses as scalars with gradients; 0 for a task without labels."""
+    """Both losses as scalars with gradients; 0 for a task without labels.
+
+    Attributes:
+        masked_lm: of the masked words.
+        next_sentence: of the pairs.
+        scores: (N, V) of the masked words, row by row; None if there are none.
+    """
 
     masked_lm: Tensor
     next_sentence: Tensor
+    scores: Tensor | None = None
 
     @property
     def total(self) -> Tensor:
@@ -77,27 +84,28 @@ def joint_loss(model: BertForPreTraining, batch: PretrainingBatch) -> Pretrainin
     )
     hidden, pooled = outputs.last_hidden_state, outputs.pooler_output
     masked_lm, next_sentence = hidden.new_zeros(()), hidden.new_zeros(())
+    scores: Tensor | None = None
     if batch.positions is not None and batch.position_labels is not None:
-        masked_lm = _masked_lm(model, hidden, batch.positions, batch.position_labels)
+        masked_lm, scores = _masked_lm(model, hidden, batch.positions, batch.position_labels)
     if batch.next_sentence_label is not None:
         if pooled is None:
             raise InputError(
                 f"The batch has labels of sentence pairs; {model.config.family.title} has no head "
                 "for two sentences. Make batches of texts."
             )
-        scores = model.cls.seq_relationship(pooled)
-        next_sentence = F.cross_entropy(scores.float(), batch.next_sentence_label)
-    return PretrainingLoss(masked_lm, next_sentence)
+        relation = model.cls.seq_relationship(pooled)
+        next_sentence = F.cross_entropy(relation.float(), batch.next_sentence_label)
+    return PretrainingLoss(masked_lm, next_sentence, scores)
 
 
 def _masked_lm(
     model: BertForPreTraining, hidden: Tensor, positions: Tensor, labels: Tensor
-) -> Tensor:
-    """Return the loss over the labelled positions; 0 if there are none."""
+) -> tuple[Tensor, Tensor | None]:
+    """Return the loss over the labelled positions, 0 if there are none, and their scores."""
     kept = labels != IGNORED
     rows = torch.arange(len(hidden), device=hidden.device)[:, None].expand_as(kept)
     chosen = hidden[rows[kept], positions[kept]]  # (N, D)
     if not len(chosen):
-        return hidden.sum() * 0.0
-    scores = model.cls.predictions(chosen)  # (N, V)
-    return F.cross_entropy(scores.float(), labels[kept])
+        return hidden.sum() * 0.0, None
+    scores = model.cls.predictions(chosen).float()  # (N, V)
+    return F.cross_entropy(scores, labels[kept]), scores

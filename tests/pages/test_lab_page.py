@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from app.faces.streamlit.features import lab as controls
+from app.faces.streamlit.features import lab_distil as controls_distil
 from app.faces.streamlit.features import lab_live as controls_live
 from app.features.lab import task, task_lab
 from app.features.lab.result import State
@@ -25,7 +26,7 @@ INSIDE = {"lab-loss", "lab-accuracy", "lab-attention", "lab-words"}
 @pytest.fixture(autouse=True)
 def labs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Labs]:
     made = Labs(tmp_path / "lab", patience=30.0)
-    for module in (controls, controls_live, task, task_lab):
+    for module in (controls, controls_distil, controls_live, task, task_lab):
         monkeypatch.setattr(module, "LABS", made)
     yield made
     for lab in list(made._line):
@@ -241,3 +242,44 @@ def test_rows_and_vocabulary_show_what_the_model_is_given(visit: Callable) -> No
     assert "t·h·e" in page.words
     page.at.slider(key="joins").set_value(288)
     assert "t·h·e" not in page.run().words
+
+
+def test_the_model_just_trained_teaches_one_of_half_its_layers(visit: Callable, labs: Labs) -> None:
+    page = visit(PAGE, **{**SMALL, "layers": "2", "tab": "Distil"})
+    assert "Press Start first" in page.words and "Distil" not in labels(page)
+    assert "The teacher helps." in page.words  # in the recording
+    teacher = started(page, labs).runs[0]
+    page.click("Distil")
+    lab = labs._labs[page.at.session_state["_lab_key"]]
+    assert lab.runs[1].origin is teacher and teacher.points[-1].step == teacher.step
+    assert address(page)["run"] == lab.key
+    until(lambda: labs.ask(lab).state is State.DONE, 120)
+    page.run()
+    assert "✓ done student alone | student with its teacher" in page.words
+    assert "with the teacher" in page.words and "so far" not in page.words
+    assert "Measured" not in page.words  # only the usual teacher was
+    assert "teacher" in page.pictures["lab-loss"] and set(page.pictures) == INSIDE
+    page.at.select_slider(key="_lab_look").set_value(0)
+    assert "step 0 of 500" in page.run().words
+    assert page.click("Distil").at.session_state["_lab_key"] != lab.key  # the same teacher again
+    assert next(iter(labs._line)).runs[1].origin is teacher
+
+
+@pytest.mark.parametrize(("layers", "says"), [("1", "has 1 layers"), ("3", "has 3 layers")])
+def test_a_model_that_cannot_be_halved_does_not_teach(
+    visit: Callable, labs: Labs, layers: str, says: str
+) -> None:
+    page = visit(PAGE, **{**ENDLESS, "layers": layers, "tab": "Distil"})
+    lab = started(page, labs)
+    page.click("Distil")
+    assert says in page.warnings and page.at.session_state["_lab_key"] == lab.key
+
+
+def test_a_public_site_shows_a_recorded_distillation(
+    visit: Callable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BERT_EXPLORER_PUBLIC", "1")
+    page = visit(PAGE, tab="Distil")
+    assert "this is a recorded distillation" in page.words and "Distil" not in labels(page)
+    assert "The teacher helps." in page.words and "Press Start" not in page.words
+    assert not {"start", "read", "temperature"} & {each.key for each in page.at.button_group}

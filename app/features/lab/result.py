@@ -1,6 +1,6 @@
 """What the lab shows: what a run starts from, what it looked like at each moment, where it is."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import ClassVar
 
@@ -166,6 +166,7 @@ class LabResult:
         diverged: why it ended early; "" if it did not.
         python: the lines of Python that repeat it; they read the texts from "corpus.txt".
         kept: the name under which the trained model is on offer; "" if it was not to be kept.
+        teacher: of a student, the loss of new sentences that its teacher has; None for others.
     """
 
     start: Start
@@ -173,6 +174,7 @@ class LabResult:
     diverged: str
     python: str
     kept: str = ""
+    teacher: float | None = None
 
     def at(self, step: int) -> Point:
         """Return the point that is nearest to a step."""
@@ -181,4 +183,4 @@ class LabResult:
     def until(self, step: int) -> "LabResult":
         """Return the run as it was after some step; its first point is always there."""
         kept = tuple(point for point in self.points if point.step <= step) or self.points[:1]
-        return LabResult(self.start, kept, "", self.python)
+        return replace(self, points=kept, diverged="", kept="")

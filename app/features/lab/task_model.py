@@ -5,7 +5,7 @@
 
 import io
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import torch
@@ -15,8 +15,14 @@ from app.features.lab.result_corpus import Corpus
 from app.features.lab.result_settings import LabSettings
 from bert_core import BertConfig, BertForPreTraining, BertTokenizer
 from bert_core.finetuning import Budget, Loss, Trainer, TrainerSettings
-from bert_core.pretraining import Join, PretrainingBatches, build_vocabulary, joint_loss
-from bert_core.pretraining.losses import PretrainingBatch
+from bert_core.pretraining import (
+    Join,
+    PretrainingBatch,
+    PretrainingBatches,
+    PretrainingLoss,
+    build_vocabulary,
+    joint_loss,
+)
 
 LENGTH = 64  # most pieces of a row
 BATCH = 64  # rows; half as many pairs
@@ -48,11 +54,22 @@ def make_parts(settings: LabSettings, corpus: Corpus) -> Parts:
     size = min(settings.pieces, corpus.vocabulary)
     pieces = build_vocabulary(corpus.sentences, size=size, watch=joins.append)
     tokenizer = BertTokenizer(pieces, max_len=LENGTH)
+    batches = make_batches(settings, corpus, tokenizer)
+    torch.manual_seed(settings.seed)
+    model = new_model(settings, len(pieces))
+    trainer = make_trainer(settings, model, batches)
+    return Parts(tokenizer, tuple(joins), batches, model, trainer)
+
+
+def make_batches(
+    settings: LabSettings, corpus: Corpus, tokenizer: BertTokenizer
+) -> PretrainingBatches:
+    """Build the rows of every step."""
     documents = [
         tokenizer.encode_ids(list(document), add_special_tokens=False)
         for document in corpus.documents
     ]
-    batches = PretrainingBatches(
+    return PretrainingBatches(
         documents,
         tokenizer.vocab,
         batch_size=BATCH // 2 if settings.next_sentence else BATCH,
@@ -62,8 +79,21 @@ def make_parts(settings: LabSettings, corpus: Corpus) -> Parts:
         next_sentence=settings.next_sentence,
         seed=settings.seed,
     )
-    torch.manual_seed(settings.seed)
-    model = new_model(settings, len(pieces))
+
+
+def make_trainer(
+    settings: LabSettings,
+    model: BertForPreTraining,
+    batches: PretrainingBatches,
+    loss: Callable[[BertForPreTraining, PretrainingBatch], PretrainingLoss] = joint_loss,
+) -> Trainer:
+    """Return what trains a model, ready for the first step."""
+
+    def named(model: BertForPreTraining, batch: PretrainingBatch) -> Loss:
+        found = loss(model, batch)
+        parts = {"words": found.masked_lm.detach(), "sentences": found.next_sentence.detach()}
+        return Loss(found.total, parts)
+
     training = TrainerSettings(
         Budget(steps=settings.steps),
         learning_rate=settings.learning_rate,
@@ -71,8 +101,7 @@ def make_parts(settings: LabSettings, corpus: Corpus) -> Parts:
         decay_share=0.5,
         seed=settings.seed,
     )
-    trainer = Trainer(model, batches, training, loss=_loss)
-    return Parts(tokenizer, tuple(joins), batches, model, trainer)
+    return Trainer(model, batches, training, loss=named)
 
 
 def new_model(settings: LabSettings, pieces: int) -> BertForPreTraining:
@@ -99,12 +128,6 @@ def new_model(settings: LabSettings, pieces: int) -> BertForPreTraining:
         encoder = model.bert.encoder
         encoder.layer = nn.ModuleList([encoder.block(0)] * settings.layers)
     return model
-
-
-def _loss(model: BertForPreTraining, batch: PretrainingBatch) -> Loss:
-    found = joint_loss(model, batch)
-    parts = {"words": found.masked_lm.detach(), "sentences": found.next_sentence.detach()}
-    return Loss(found.total, parts)
 
 
 def corpus_file(corpus: Corpus) -> str:

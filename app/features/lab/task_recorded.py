@@ -22,9 +22,9 @@ from bert_core.pretraining import Join
 FOLDER = Path(__file__).with_name("recorded")
 
 
-def recorded(settings: LabSettings) -> LabResult | None:
+def recorded(settings: LabSettings, folder: Path = FOLDER) -> LabResult | None:
     """Return the recorded run with exactly these settings; None if there is none."""
-    path = FOLDER / file_name(settings)
+    path = folder / file_name(settings)
     return _read(path) if path.is_file() else None
 
 
@@ -40,7 +40,8 @@ def file_name(settings: LabSettings) -> str:
 def write(result: LabResult, folder: Path = FOLDER) -> Path:
     """Write a recording; return its file. Attention is kept in steps of 1 / 255."""
     path = folder / file_name(result.start.settings)
-    about = np.array(json.dumps({"start": asdict(result.start), "python": result.python}))
+    taught = {} if result.teacher is None else {"teacher": result.teacher}
+    about = np.array(json.dumps({"start": asdict(result.start), "python": result.python, **taught}))
     points = plain_points(result.points, result.diverged)
     points["attention"] = (points["attention"].astype(np.float32) * 255).round().astype(np.uint8)
     np.savez_compressed(path, about=about, **points)  # type: ignore[arg-type]
@@ -53,7 +54,8 @@ def _read(path: Path) -> LabResult:
         about = json.loads(str(found["about"]))
     points, diverged = read_points(path)
     whole = [replace(each, attention=(each.attention / 255).astype(np.float16)) for each in points]
-    return LabResult(_start(about["start"]), tuple(whole), diverged, about["python"])
+    start, teacher = _start(about["start"]), about.get("teacher")
+    return LabResult(start, tuple(whole), diverged, about["python"], teacher=teacher)
 
 
 def _start(read: Mapping[str, Any]) -> Start:

@@ -65,7 +65,7 @@ class Run:
     def __init__(self, settings: LabSettings, text: str = "", folder: Path | None = None) -> None:
         self.settings = settings
         self.private = settings.corpus == OWN
-        self._text = text
+        self.text = text
         self._folder = None if self.private else folder
         self.points: list[Point] = []
         self.states: dict[int, Weights] = {}
@@ -83,13 +83,17 @@ class Run:
         """
         if self._made is not None:
             return
-        corpus = corpus_of(self.settings, self._text)
-        parts = make_parts(self.settings, corpus)
+        corpus = corpus_of(self.settings, self.text)
+        parts = self._parts(corpus)
         measuring = Measuring(parts.tokenizer, corpus, LENGTH)
         start = _start(self.settings, corpus, parts, measuring)
         self._made = corpus, parts, measuring, start
         self._restore()
         self._keep_state()
+
+    def _parts(self, corpus: Corpus) -> Parts:
+        """Build what the run is made of."""
+        return make_parts(self.settings, corpus)
 
     @property
     def start(self) -> Start:
@@ -100,6 +104,11 @@ class Run:
     def tokenizer(self) -> BertTokenizer:
         """The tokenizer; the run must have been prepared."""
         return self._ready[1].tokenizer
+
+    @property
+    def corpus(self) -> Corpus:
+        """What it reads; the run must have been prepared."""
+        return self._ready[0]
 
     @property
     def prepared(self) -> bool:

@@ -68,7 +68,8 @@ def progress(run: LabResult, point: Point) -> Html:
     steps = run.start.settings.steps
     share = point.step / steps
     fill = tag("span", class_="bx-share-fill", style=f"width:{share:.2%}")
-    rows = [("step", f"{point.step:,} of {steps:,}"), ("loss", f"{point.loss:.2f}")]
+    loss = point.loss if run.teacher is None else point.held_out  # what its curve shows
+    rows = [("step", f"{point.step:,} of {steps:,}"), ("loss", f"{loss:.2f}")]
     if point.next_sentence is not None:
         rows.append(("NSP loss", f"{point.next_sentence:.2f}"))
     if point.step:

@@ -28,16 +28,17 @@ def losses(runs: Sequence[LabResult], names: Sequence[str] = (), at: int | None 
         at: a step to mark.
     """
     said = "; ".join(
-        f"{name} after step {run.points[-1].step:,}: new sentences "
-        f"{run.points[-1].held_out:.2f}, training sentences {run.points[-1].loss:.2f}"
+        f"{name} after step {run.points[-1].step:,}: "
+        + ", ".join(f"{says} {getattr(run.points[-1], field):.2f}" for field, says in _lines(runs))
         for run, name in _named(runs, names)
     )
-    start = runs[0].start
+    start, teacher = runs[0].start, runs[0].teacher
+    taught = "" if teacher is None else f" Their teacher has {teacher:.2f}."
     return picture(
         "lab-loss",
         lambda width: _losses(runs, names, at, width),
         alt=f"Loss over the steps: {said.strip()}. A guess among all pieces has {start.log_v:.2f}, "
-        f"a guess by frequency {start.unigram:.2f}.",
+        f"a guess by frequency {start.unigram:.2f}.{taught}",
         table=_rows(runs, names, _lost),
     )
 
@@ -65,28 +66,56 @@ def accuracies(
 
 
 def _losses(runs: Sequence[LabResult], names: Sequence[str], at: int | None, width: int) -> Html:
-    last, start = max(run.start.settings.steps for run in runs), runs[0].start
-    top = 2 * math.ceil(max(max(run.start.log_v, run.points[0].held_out) for run in runs) / 2)
-    bottom, xs = _TOP + _PLOT, (0, last)
-    panel = Panel((30, width - 8), (_TOP, bottom), xs, (0, top), bend_x=math.sqrt)
-    panel.levels((tick, str(tick)) for tick in range(0, top + 1, 2))
+    start, teacher = runs[0].start, runs[0].teacher
+    last = max(run.start.settings.steps for run in runs)
+    (low, top), ticks = _scale(runs)
+    bottom, xs, bend = _TOP + _PLOT, (0, last), float if teacher is None else math.log
+    panel = Panel((30, width - 8), (_TOP, bottom), xs, (low, top), bend_x=math.sqrt, bend_y=bend)
+    panel.levels((tick, f"{tick:g}") for tick in ticks)
     for step, says, kind in ((0, "step 0", SMALL), (last / 4, "", MIDDLE), (last, "", NAME)):
         panel.ticks([(step, says or f"{step:,.0f}")], class_=kind)
     for loss, says in ((start.log_v, "blind guess, log V"), (start.unigram, "guess by frequency")):
-        panel.level(min(loss, top), class_="bx-lab-guess")
-        panel.text(last, min(loss, top), f"{says} {loss:.2f}", dy=11, class_=f"{NAME} bx-lab-says")
+        if teacher is None or loss < top:
+            panel.level(min(loss, top), class_="bx-lab-guess")
+            panel.text(
+                last, min(loss, top), f"{says} {loss:.2f}", dy=11, class_=f"{NAME} bx-lab-says"
+            )
+    if teacher is not None:
+        panel.level(teacher, class_="bx-lab-ceiling")
+        panel.text(0, teacher, f"teacher {teacher:.2f}", 4, -6, class_=SMALL)
     if at is not None:
         panel.post(at, class_="bx-svg-here")
+    lines = _lines(runs)
     for number, run in enumerate(runs):
-        for field, _ in reversed(_LINES):
+        for field, _ in reversed(lines):
             points = [(p.step, min(getattr(p, field), top)) for p in thin(run.points, _DRAWN)]
             panel.line(points, class_=_look(number, field))
     key = Panel.of_units(width, bottom)
     key.sample(10, bottom + 40, "loss of new sentences", class_=_look(0, "held_out"))
-    key.sample(width / 2 + 10, bottom + 40, "training", class_=_look(0, "loss"))
+    if len(lines) == 2:
+        key.sample(width / 2 + 10, bottom + 40, "training", class_=_look(0, "loss"))
     for number, name in enumerate(names if len(runs) == 2 else ()):
         key.sample(10, bottom + 62 + 22 * number, name, class_=_look(number, "held_out"))
     return svg(width, bottom + (96 if len(runs) == 2 else 52), *panel.drawn, *key.drawn)
+
+
+def _lines(runs: Sequence[LabResult]) -> Sequence[tuple[str, str]]:
+    """Return the losses that are drawn: students are trained with different ones."""
+    return _LINES if runs[0].teacher is None else _LINES[:1]
+
+
+def _scale(runs: Sequence[LabResult]) -> tuple[tuple[float, float], list[float]]:
+    """Return the ends of the axis of losses, and its ticks.
+
+    For students they are ratios, as what tells two of them apart is small beside the first losses.
+    """
+    teacher = runs[0].teacher
+    if teacher is None:
+        top = 2 * math.ceil(max(max(run.start.log_v, run.points[0].held_out) for run in runs) / 2)
+        return (0, top), list(range(0, top + 1, 2))
+    losses = [teacher, *(point.held_out for run in runs for point in run.points)]
+    low, high = 0.9 * min(losses), max(losses)
+    return (low, high), [2.0**n for n in range(-4, 6) if low <= 2.0**n <= high]
 
 
 def _look(run: int, field: str) -> str:
@@ -176,6 +205,6 @@ def _measured(run: LabResult, point: Point) -> dict[str, float]:
     return dict(zip(names, point.accuracy, strict=True))
 
 
-def _lost(_: LabResult, point: Point) -> dict[str, float]:
-    losses = {says: getattr(point, field) for field, says in _LINES}
+def _lost(run: LabResult, point: Point) -> dict[str, float]:
+    losses = {says: getattr(point, field) for field, says in _lines([run])}
     return {**losses, "learning rate": point.learning_rate}

@@ -27,6 +27,7 @@ LABELS = {
 """What each setting is called."""
 
 CORPORA = {GRAMMAR: "Grammar", FACTS: "Facts", OWN: "Your own"}
+STUDENTS = "student alone", "student with its teacher"
 BETTER, SAME, WORSE = "better", "about the same", "worse"
 _LEARNED, _HALF = 0.9, 0.5  # of the way from guessing to the best possible
 _ALIKE = 0.03  # of that way
@@ -67,17 +68,19 @@ def _setting(settings: LabSettings, name: str) -> str:
 
 
 def pair_names(one: LabSettings, other: LabSettings) -> tuple[str, str]:
-    """Name two runs by what differs between them.
+    """Name two runs by what differs between them; with equal settings, they are students.
 
     >>> pair_names(LabSettings(), LabSettings(mask_rate=80))
     ('hidden words: 15 %', 'hidden words: 80 %')
+    >>> pair_names(LabSettings(), LabSettings())
+    ('student alone', 'student with its teacher')
     """
+    if one == other:
+        return STUDENTS
     unlike = [
         each.name for each in fields(one) if getattr(one, each.name) != getattr(other, each.name)
     ]
-    first, second = (
-        ", ".join(_setting(run, name) for name in unlike) or "the same" for run in (one, other)
-    )
+    first, second = (", ".join(_setting(run, name) for name in unlike) for run in (one, other))
     return first, second
 
 

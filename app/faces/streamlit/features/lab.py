@@ -277,9 +277,14 @@ def _start(settings: LabSettings, text: str) -> None:
     wanted = [settings]
     if st.session_state.get("beside") and settings != usual_of(settings):
         wanted = [usual_of(settings), settings]
-    lab = LABS.start(wanted, owner=visitor_name(), text=text)
+    show_lab(LABS.start(wanted, owner=visitor_name(), text=text))
+
+
+def show_lab(lab: Lab) -> None:
+    """Show a lab from its beginning; what belongs to another one is dropped."""
     st.session_state[_KEY] = lab.key
-    st.session_state.pop(PLAY, None)
+    for each in (PLAY, LOOK, GUESS):
+        st.session_state.pop(each, None)
 
 
 def _play() -> None:
