@@ -4,7 +4,8 @@ WordPiece marks a piece that continues a word ("##ing"); the other families mark
 space before it ("▁play"). A tokenizer says which of the two (`begins_word`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 CONTINUES, SPACE = "##", "\u2581"
 
@@ -16,6 +17,16 @@ def letters(piece: str) -> str:
     ('ing', 'play', '▁')
     """
     return piece.removeprefix(CONTINUES).removeprefix(SPACE) or piece
+
+
+def share_characters(spans: Iterable[Sequence[int]]) -> bool:
+    """Return whether two neighbours have a character in common, as the bytes of an emoji do.
+
+    >>> share_characters([(0, 1), (1, 2)]), share_characters([(0, 1), (0, 1)])
+    (False, True)
+    """
+    own = [span for span in spans if span[1] > span[0]]
+    return any(second[0] < first[1] for first, second in pairwise(own))
 
 
 def spelled(pieces: Sequence[str]) -> str:

@@ -5,11 +5,12 @@ cut from an input that was too long, what the vocabulary cannot read, calibratio
 on an example.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
 from app.catalog import Mark
+from app.records.pieces import share_characters
 from app.records.results import Calibration, Cut, Unread
 from app.settings import settings
 from app.words.blocks import hint, line
@@ -121,6 +122,20 @@ def _parameters(names: Sequence[str], before: str = "") -> Html:
 def gaps_note(signs: Sequence[str]) -> Html:
     """State which signs were read as [MASK]."""
     return line("Read as ", tag("code", "[MASK]"), ": ", _codes(signs), ".") if signs else join()
+
+
+def shared_note(spans: Iterable[Sequence[int]]) -> Html:
+    """Say that pieces share a character, where a text is coloured by its pieces.
+
+    Args:
+        spans: (start, end) of pieces or words, in order.
+    """
+    if not share_characters(spans):
+        return join()
+    return line(
+        "Some characters are read in several parts, such as the bytes of an emoji: what belongs to "
+        "one of the parts is drawn at the whole character."
+    )
 
 
 def no_gaps_note(signs: Sequence[str]) -> Html:

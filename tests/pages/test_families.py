@@ -9,13 +9,16 @@ import pytest
 from app.catalog import FEATURES, Feature, feature
 from app.declared import all_declared, declared
 from app.engine.models import Engine
+from app.engine.models.curated import CURATED
 from app.engine.models.facts import read_facts
 from app.faces import ask
-from bert_core.errors import CheckpointError
+from app.features.fill_mask.result import mask_word
+from bert_core.errors import CheckpointError, InputError
 from tests.app.features.atlas.conftest import few_texts  # noqa: F401
 from tests.conftest import NASTY
 from tests.family_models import BEHIND, FAMILIES, behind_tokenizer, of_family
 from tests.made_up import needed
+from tests.pages.conftest import Visit as Open
 from tests.pages.test_every_page import MAY_BE_TOLD, answered, unharmed
 
 pytestmark = pytest.mark.usefixtures("few_texts")
@@ -62,8 +65,6 @@ def model(
 @pytest.fixture
 def visit(model: Path) -> Visit:
     """Open a page on one of the models."""
-    from tests.pages.conftest import Visit as Open
-
     return Open
 
 
@@ -113,3 +114,76 @@ def test_every_task_answers_programs_or_says_why_not(model: Path, task: str) -> 
     assert found.json() and found.html()
     assert "Ġ" not in found.text()
     assert Engine(str(model)).provenance.signs in " ".join(found.text().split())
+
+
+@pytest.mark.parametrize("sign", ["[MASK]", "<mask>", "___"])
+@pytest.mark.parametrize("task", ["fill_mask", "xray", "why", "attention"])
+def test_every_sign_of_a_gap_is_the_models_own_mask(model: Path, task: str, sign: str) -> None:
+    own = Engine(str(model)).tokenizer.mask_token
+    given = {"duel": False} if task == "why" else {}
+    found = ask(task, text=f"the cat {sign} sat on", **given)
+    assert tuple(found.result.read_as) == (() if sign in ("[MASK]", own) else (sign,))
+    same = ask(task, text=f"the cat {own} sat on", **given)
+    told = [each.json() for each in (found, same)]
+    for each in told:
+        each.pop("read_as")
+    assert told[0] == told[1]
+
+
+def test_a_word_that_is_hidden_by_a_click_is_written_in_the_neutral_sign(model: Path) -> None:
+    found: Any = ask("fill_mask", text="the <mask> sat on the mat").result
+    own = Engine(str(model)).tokenizer.mask_token
+    assert found.text == f"the {own} sat on the mat"
+    assert [word.text for word in found.words] == ["the", own, "sat", "on", "the", "mat"]
+    assert found.text[found.slots[0].start : found.slots[0].end] == own
+    sat = next(word for word in found.words if word.text == "sat")
+    assert mask_word(found.text, sat) == "the [MASK] [MASK] on the mat"
+
+
+def test_an_entry_is_found_by_the_spelling_that_is_shown(model: Path) -> None:
+    engine = Engine(str(model))
+    tokenizer = engine.tokenizer
+    for id_ in range(0, len(tokenizer), 7):
+        shown = engine.readable(id_)
+        if tokenizer.begins_word(tokenizer.ids_to_tokens[id_]):
+            assert engine.entry(shown) == id_, shown
+    word = engine.entry("the")
+    assert word is not None and tokenizer.decode([word]).strip() == "the"
+    assert engine.entry("") is None and engine.entry("thecatsatonthemat") is None
+
+
+def test_a_model_with_other_signs_says_what_they_are(folders: Callable[[str], Path]) -> None:
+    signs = Engine(str(folders("roberta"))).provenance.signs
+    assert signs == "In this model [CLS] is <s>, [SEP] is </s>, [MASK] is <mask>."
+    assert Engine(str(folders("distilbert"))).provenance.signs == ""
+
+
+def test_a_lower_casing_switch_is_offered_only_where_there_is_one(
+    folders: Callable[[str], Path],
+) -> None:
+    engine = Engine(str(folders("roberta")))
+    assert not engine.casings and engine.tokenizer_for(lower_case=False) is engine.tokenizer
+    with pytest.raises(InputError, match="keeps capitals and has no switch"):
+        engine.tokenizer_for(lower_case=True)
+    assert Engine(str(folders("distilbert"))).casings
+
+
+@pytest.mark.parametrize(("name", "said"), [("roberta", True), ("distilbert", False)])
+def test_pieces_that_share_a_character_are_told_where_a_text_is_coloured(
+    folders: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch, name: str, said: bool
+) -> None:
+    monkeypatch.setenv("BERT_EXPLORER_MODEL", str(folders(name)))
+    text = ask("ner", text="the cat 👩 sat").text()
+    assert ("Some characters are read in several parts" in text) == said
+    assert "Some characters are read" not in ask("ner", text="the cat sat").text()
+
+
+def test_a_page_whose_head_is_lacking_offers_models_that_have_it(
+    folders: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BERT_EXPLORER_MODEL", str(folders("roberta")))
+    buttons = Open(feature("next_sentence").page).at.button
+    assert any(each.label.startswith("Use explorer") for each in buttons)
+    heads = feature("next_sentence").needs
+    wanted = {each.wanted.name for each in CURATED if set(heads) <= set(each.heads)}
+    assert wanted and {each.key for each in buttons} >= {f"_get_{name}_1" for name in wanted}

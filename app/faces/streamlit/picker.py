@@ -184,6 +184,7 @@ def suits(engine: Engine, needs: tuple[str, ...]) -> bool:
         _offer_instead(better)
     elif _is_grave(found[0]):
         st.caption("No other model on this server suits this page.")
+    if _is_grave(found[0]):
         curated_list(offers(), needs)
     if found[0].severity is Severity.NOISE:
         return st.toggle(

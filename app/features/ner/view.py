@@ -28,7 +28,7 @@ from app.features.ner.view_text import (
 from app.words.blocks import hint, line
 from app.words.format import count
 from app.words.html import Html, join, tag, visible
-from app.words.notes import calibration_line
+from app.words.notes import calibration_line, shared_note
 from app.words.pictures import Picture, linked, listed, picture
 from app.words.screen import File, Parts, Rows, Screen
 from bert_core.reading.entities import Aggregation, Entity
@@ -260,7 +260,7 @@ def screen(
             legend(result, chosen, colours),
             drawn(running_text(result, chosen, colours), result.text, "text-drawn"),
             trust(result, model),
-            coverage(result),
+            join(coverage(result), shared_note(result.pieces.spans)),
         ),
         tabs={
             "Table": lambda: _table(result, chosen, model) if model else (),

@@ -17,7 +17,7 @@ from app.words.blocks import hint, line
 from app.words.clicks import pick
 from app.words.format import count, percent, shortened, signed
 from app.words.html import Html, join, plain, tag, visible
-from app.words.notes import calibration_line
+from app.words.notes import calibration_line, shared_note
 from app.words.pictures import linked
 from bert_core.reading.passage import Span
 
@@ -173,7 +173,9 @@ def _typed(result: QaResult, start: int, end: int) -> Html:
     for number in words.covering(start, end):
         if number not in near:
             continue
-        first, last = max(start, int(words.starts[number])), min(end, int(words.ends[number]))
+        first, last = max(done, int(words.starts[number])), min(end, int(words.ends[number]))
+        if first >= last:  # a part of the character before
+            continue
         pieces = range(*words.pieces[number].tolist())
         parts.append(visible(result.passage[done:first]))
         parts.append(
@@ -364,7 +366,11 @@ def meaning(result: QaResult) -> Html:
 
 def trust(result: QaResult, model: str = "") -> Html:
     """Say how far to trust the numbers; link the card of the model, if it is named."""
-    return calibration_line(result.calibration, "best answers", _whether(result), model=model)
+    words = zip(result.words.starts, result.words.ends, strict=True)
+    return join(
+        shared_note(list(words)),
+        calibration_line(result.calibration, "best answers", _whether(result), model=model),
+    )
 
 
 def _whether(result: QaResult) -> str:

@@ -13,7 +13,7 @@ from app.words.blocks import hint, line, note, ticked
 from app.words.format import count, percent, shortened, signed
 from app.words.html import Html, join, tag, visible
 from app.words.lines import units
-from app.words.notes import cut_note, gaps_note
+from app.words.notes import cut_note, gaps_note, shared_note
 from app.words.panel import Panel
 from app.words.pictures import NARROW, Picture, linked, picture, svg
 from app.words.screen import Screen
@@ -88,7 +88,10 @@ def before(result: WhyResult) -> Html:
                 caution=True,
             )
         )
-    parts.append(gaps_note(result.read_as))
+    places = [each.place for each in result.words]
+    shifts = [len(result.encoding.text) * each.sequence for each in places]
+    spans = [(a.start + by, a.end + by) for a, by in zip(places, shifts, strict=True)]
+    parts += [gaps_note(result.read_as), shared_note(spans)]
     if result.cut is not None:
         parts.append(cut_note(result.cut))
     if result.part:
