@@ -37,7 +37,7 @@ class Piece:
         word: number of its word in its own text, or None for an added token.
         segment: token type, 0 or 1.
         side: 0 for the text, 1 for its pair, None for a token that the tokenizer adds.
-        continues: whether it continues the word of the piece before it.
+        continues: whether it continues the word of the piece before it, which is no mere space.
         unknown: True where a word, or a part of one, became unknown.
         cut: True if the piece would not fit in the model's maximum length.
     """
@@ -197,7 +197,9 @@ class TokenizerResult:
         columns = self.columns
         side, (start, end) = columns.sides[position], columns.spans[position]
         word = columns.words[position]
-        before = (columns.sides[position - 1], columns.words[position - 1]) if position else None
+        before = None  # what is before it in its word
+        if position and not self.only_space(position - 1):
+            before = columns.sides[position - 1], columns.words[position - 1]
         return Piece(
             position=position,
             token=columns.tokens[position],

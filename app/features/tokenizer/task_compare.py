@@ -11,9 +11,10 @@ from app.engine.models.usable import usable
 from app.features.tokenizer.result import Comparison, Part, Reading, TokenizerResult
 from app.features.tokenizer.task import Cutter, kind_of, tokenizer
 from app.records.fields import Field
+from app.settings import BUNDLED_MODEL
 from bert_core import load_tokenizer
-from bert_core.bundled import bundled_names
 from bert_core.errors import InputError
+from bert_core.text.byte_level import SPACE
 
 Spans = Sequence[tuple[int, int]]
 
@@ -44,7 +45,7 @@ def other_models(engine: Engine) -> tuple[str, ...]:
     The first is the bundled one, where there is no other casing to begin with.
     """
     names = [name for name in usable() if name != engine.provenance.name]
-    return tuple(names if engine.casings else sorted(names, key=lambda n: n != bundled_names()[0]))
+    return tuple(names if engine.casings else sorted(names, key=lambda n: n != BUNDLED_MODEL))
 
 
 def compare(engine: Engine, result: TokenizerResult, other: str = "") -> Comparison:
@@ -62,7 +63,7 @@ def compare(engine: Engine, result: TokenizerResult, other: str = "") -> Compari
     """
     ours = engine.tokenizer_for(lower_case=result.lower_case)
     if not other and not engine.casings:
-        other = bundled_names()[0]
+        other = BUNDLED_MODEL
     if other:
         theirs = _tokenizer_of(other)
     else:
@@ -97,7 +98,8 @@ def _aligned(text: str, ours: Cutter, theirs: Cutter) -> tuple[tuple[Part, ...],
     """Cut a text with both tokenizers, and number the stretches that their pieces share.
 
     Tokenizers of one kind differ where they spell a stretch differently. Kinds mark the beginnings
-    of words in their own ways, so of two kinds the places are compared, and what is unknown.
+    of words in their own ways, so of two kinds the places are compared, and what is unknown;
+    pieces that are only the mark of a space do not count.
     """
     both = [_own_pieces(cutter, text) for cutter in (ours, theirs)]
     ends = stretch_ends([span for pieces in both for _, _, span in pieces])
@@ -107,7 +109,7 @@ def _aligned(text: str, ours: Cutter, theirs: Cutter) -> tuple[tuple[Part, ...],
         for token, _, span in pieces:
             at = bisect_right(ends, span[0])
             says = token if alike else (span, token == cutter.unk_token)
-            if alike or span[1] > span[0]:
+            if alike or cutter.readable(token).strip(SPACE):
                 found.setdefault(at, []).append(says)
     left, right = (
         tuple(
