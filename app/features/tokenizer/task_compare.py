@@ -1,7 +1,6 @@
 """Compare two tokenizers on a text."""
 
 from bisect import bisect_right
-from collections.abc import Sequence
 from functools import lru_cache
 from typing import Annotated
 
@@ -13,15 +12,14 @@ from app.features.tokenizer.task import tokenizer
 from app.records.fields import Field
 from bert_core import BertTokenizer
 from bert_core.errors import InputError
-
-Spans = Sequence[tuple[int, int]]
+from bert_core.reading.alignment import stretch_ends
 
 
 def tokenizer_compare(
     engine: Engine,
     text: Annotated[str, Field("Text", lines=3)],
     *,
-    other: Annotated[str, Field("Compare with", lines=1)] = "",
+    other: Annotated[str, Field("Compare with", key="beside", lines=1)] = "",
 ) -> Comparison:
     """Cut a text with two tokenizers, and mark what they cut differently.
 
@@ -109,18 +107,3 @@ def _own_pieces(cutter: BertTokenizer, text: str) -> list[tuple[str, int, tuple[
     """Return spelling, id and characters of every piece, without [CLS] and [SEP]."""
     found = cutter.encode(text)
     return list(zip(found.tokens, found.input_ids, found.offsets, strict=True))[1:-1]
-
-
-def stretch_ends(spans: Spans) -> list[int]:
-    """Return where the stretches end that spans cover if overlapping ones are joined.
-
-    >>> stretch_ends([(0, 4), (4, 8), (0, 3), (3, 4), (6, 8)])
-    [4, 8]
-    """
-    ends: list[int] = []
-    for start, end in sorted(spans):
-        if ends and start < ends[-1]:
-            ends[-1] = max(ends[-1], end)
-        else:
-            ends.append(end)
-    return ends
