@@ -1,7 +1,7 @@
 """Two answers beside each other, with a sentence on what differs and a sign at each difference."""
 
 from app.records.two_answers import Both, Said, TwoAnswers
-from app.words.blocks import line, record_table, share_bar
+from app.words.blocks import line, share_bar
 from app.words.format import count, percent
 from app.words.html import Html, join, tag, visible
 from app.words.screen import Screen
@@ -19,17 +19,13 @@ def screen(found: TwoAnswers, model: str = "") -> Screen:
 
 def drawn(found: TwoAnswers, headline: str) -> Screen:
     """Draw both answers below a sentence on what differs."""
-    first, second = (visible(name) for name in found.models)
-    columns = ("", first, second if second != first else f"{second} (2)", "")
-    rows = [
-        (tag("bdi", visible(row.place)), _cell(row.first, row.differs),
-         _cell(row.second, row.differs), f"{DIFFERS} differs" if row.differs else "same")
-        for row in found.rows[:_ROWS]
-    ]  # fmt: skip
+    one, other = (tag("th", visible(name), scope="col") for name in found.models)
+    head = tag("thead", tag("tr", tag("td"), one, tag("td"), other))
+    body = tag("tbody", *map(_row, found.rows[:_ROWS]))
+    label = "Both answers, place by place"
+    table = tag("table", head, body, class_="bx-two", aria_label=label) if found.rows else join()
     rest = len(found.rows) - _ROWS
     more = line(f"… and {rest:,} more lines, which the JSON has.") if rest > 0 else join()
-    title = f"{first} and {second}"
-    table = record_table(title, columns, rows, compact=True) if rows else join()
     told = tag("p", headline, class_="bx-line", role="status")
     return Screen(headline, (table, more), answer=told)
 
@@ -63,8 +59,17 @@ def _quoted(said: Said) -> str:
     return f"“{visible(said.text)}”{share}"
 
 
+def _row(row: Both) -> Html:
+    """Draw what both models say at one place, and between them whether it is the same."""
+    words = "differs" if row.differs else "same"
+    sign = tag("td", DIFFERS if row.differs else "=", title=words, aria_label=words)
+    place = tag("th", tag("bdi", visible(row.place)), scope="row")
+    return tag("tr", place, _cell(row.first, row.differs), sign, _cell(row.second, row.differs))
+
+
 def _cell(said: Said, differs: bool) -> Html:
     """Draw what one model says, marked where the other one says something else."""
     text = tag("bdi", visible(said.text) or "–")
     share = join() if said.share is None else share_bar(said.share)
-    return tag("span", tag("mark", text) if differs and said.text else text, " ", share)
+    marked = tag("mark", text) if differs and said.text else text
+    return tag("td", tag("div", tag("span", marked, " "), share))

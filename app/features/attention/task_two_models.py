@@ -1,5 +1,6 @@
 """A head beside the head of another model that looks most alike, by the characters of the text."""
 
+from collections import Counter
 from typing import Annotated
 
 import numpy as np
@@ -56,14 +57,19 @@ def _read(engine: Engine, result: AttentionResult) -> Encoding:
 
 
 def _names(encoding: Encoding, shared: tuple[Shared, ...]) -> tuple[str, ...]:
-    """Return what the parts of a text are called: as typed; an added token by its name."""
+    """Return what the parts of a text are called: as typed; those that recur are numbered."""
     texts = (encoding.text, encoding.text_pair or "")
     found = []
     for (first, *rest), _ in shared:
         side, last = encoding.sequence_ids[first], [first, *rest][-1]
         span = slice(encoding.offsets[first][0], encoding.offsets[last][1])
         found.append(encoding.tokens[first] if side is None else texts[side][span])
-    return tuple(found)
+    seen: Counter[str] = Counter()
+    named = []
+    for name in found:
+        seen[name] += 1
+        named.append(f"{name} ({seen[name]})" if found.count(name) > 1 else name)
+    return tuple(named)
 
 
 def both(

@@ -56,7 +56,7 @@ def both(
     rows = [
         row
         for one, other in pairs
-        for row in _words(one, other, top_k, f"{one.number}. " if len(pairs) > 1 else "")
+        for row in _words(one, other, top_k, f"gap {one.number}: " if len(pairs) > 1 else "")
     ]
     best = [
         Both(

@@ -113,7 +113,7 @@ def _way(first: Sequence[LayerReading], second: Sequence[LayerReading]) -> list[
             row[round(step * most / steps)]
             for row, most in zip((first, second), layers, strict=True)
         )
-        place = f"after {step} of {steps} parts of the layers" if step else "input"
+        place = f"after {step}/{steps} of the layers" if step else "input"
         differs = plain_spelling(one.answer) != plain_spelling(other.answer)
         rows.append(Both(place, _after(one), _after(other), differs))
     return rows
