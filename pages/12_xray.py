@@ -33,6 +33,8 @@ from app.faces.streamlit.features.xray import (
 )
 from app.faces.streamlit.features.xray_compare import show_diff, show_patching
 from app.faces.streamlit.progress import progress
+from app.faces.streamlit.second import open_beside
+from app.faces.streamlit.standard import beside_tab
 from app.features.attention import view_cell as cells
 from app.features.attention import view_pictures as pictures
 from app.features.attention.result import Heads, Selection
@@ -55,6 +57,7 @@ from app.words.html import join
 from app.words.notes import gaps_note
 from app.words.report import Block
 from app.words.screen import Screen
+from app.words.two_answers import TITLE
 
 _CANCELLED = "_xray_cancelled"
 
@@ -221,7 +224,9 @@ def tabs(page: Page, result: XrayResult, ranking: Ranking | None) -> tuple[Block
         "Lens": draw_lens,
         "Patching": draw_patching,
         "Diff": draw_diff,
+        TITLE: draw_beside,
     }
+    open_beside()
     shown = st.tabs(list(draws), key="tab", bind="query-params")
     for tab, draws_it in zip(shown, draws.values(), strict=True):
         if tab.open:
@@ -262,6 +267,14 @@ def draw_patching(page: Page, result: XrayResult, ranking: Ranking | None) -> tu
 def draw_diff(page: Page, result: XrayResult, ranking: Ranking | None) -> tuple[Block, ...]:
     """Show where the run differs from that of a second sentence or model."""
     return show_diff(page, result)
+
+
+def draw_beside(page: Page, result: XrayResult, ranking: Ranking | None) -> tuple[Block, ...]:
+    """Show the answer beside that of a second model of any size."""
+    asked, text = result.question, result.text
+    at = None if asked.kind in ("label", "next") else asked.position
+    given = {"text": text, "text_pair": result.pair, "ask": asked.kind, "at": at}
+    return tuple(beside_tab(page, SLUG, {**given, "lens": result.lens}))
 
 
 with page_shell(SLUG) as shell:

@@ -16,6 +16,8 @@ from app.faces.streamlit.features.attention import (
     take_head,
 )
 from app.faces.streamlit.files import offer_file
+from app.faces.streamlit.second import open_beside
+from app.faces.streamlit.standard import beside_tab
 from app.features.attention import view_cell as cells
 from app.features.attention import view_files as files
 from app.features.attention import view_habits as habits
@@ -39,6 +41,7 @@ from app.words.notes import cut_note, gaps_note
 from app.words.pictures import Picture, numbers
 from app.words.report import Block
 from app.words.screen import Screen
+from app.words.two_answers import TITLE
 
 SLUG = "attention"
 
@@ -116,6 +119,14 @@ def offer_files() -> None:
         offer_file(title, label, make, f"{name}.{kind}")
 
 
+def draw_beside() -> None:
+    """Show the head beside the most similar head of a second model."""
+    given: dict[str, object] = {"text": text, "text_pair": pair}
+    one = heads.places[0] if len(heads.places) == 1 else None
+    given |= {"layer": one[0], "head": one[1]} if one else {}
+    compared.extend(beside_tab(page, SLUG, given))
+
+
 def draw_shares() -> None:
     """Show how the shown heads divide their attention between the texts."""
     shares = group_shares(result, large)
@@ -125,7 +136,7 @@ def draw_shares() -> None:
 
 def on_paper() -> Screen:
     """Say what is shown, with the pinned cell and the shares of two texts."""
-    more: list[Block] = []
+    more: list[Block] = list(compared)
     if cell is not None and len(heads.places) == 1:
         found = cell_arithmetic(page.engine, result, heads.places[0], *cell)
         more += [cells.steps(found), cells.products(found)]
@@ -188,6 +199,9 @@ with page_shell(SLUG) as page:
     draws = {cells.TITLE: draw_cell, "All heads": draw_ranking, "Files": draw_files}
     if result.is_pair:
         draws["Two texts"] = draw_shares
+    draws[TITLE] = draw_beside
+    compared: list[Block] = []
+    open_beside()
     tabs = st.tabs(list(draws), key="tab", bind="query-params")
     for tab, draw in zip(tabs, draws.values(), strict=True):
         if tab.open:

@@ -1,6 +1,7 @@
 """Question answering: find the answer in a passage."""
 
 import re
+from dataclasses import replace
 
 import streamlit as st
 
@@ -21,6 +22,8 @@ from app.faces.streamlit.components import show_markup
 from app.faces.streamlit.controls import choose, count, level, switch
 from app.faces.streamlit.features.why import why_fold
 from app.faces.streamlit.progress import progress
+from app.faces.streamlit.second import open_beside
+from app.faces.streamlit.standard import beside_tab
 from app.faces.streamlit.state import ON_SITE, leave_for
 from app.features.qa import view_charts as charts
 from app.features.qa import view_text as view
@@ -29,10 +32,12 @@ from app.features.qa.task import LEVEL, MOST_SCORE, SINGLE, WHOLE, qa, questions
 from app.features.qa.task_suggested import suggested
 from app.features.qa.view import screen
 from app.words.pictures import numbers
+from app.words.report import Block
+from app.words.two_answers import TITLE
 
 SLUG = "qa"
 ASK, AROUND = "ask", "_around"
-TABS = ("Other answers", "Start and end", "Without a sentence", "Windows")
+TABS = ("Other answers", "Start and end", "Without a sentence", "Windows", TITLE)
 
 
 def draw(page: Page) -> None:
@@ -82,7 +87,8 @@ def draw(page: Page) -> None:
     attention_button(result)
     show_html(view.trust(result, result.model))
     why_fold(page, "qa", passage, result.question)
-    answers, ends, without, windows = st.tabs(TABS, key="tab", bind="query-params")
+    open_beside()
+    answers, ends, without, windows, beside = st.tabs(TABS, key="tab", bind="query-params")
     with answers:
         if answers.open:
             draw_answers(result)
@@ -102,8 +108,14 @@ def draw(page: Page) -> None:
             if len(result.coverage.windows) > 1:
                 show_picture(charts.coverage(result))
             show_html(view.coverage_note(result))
+    compared: list[Block] = []
+    if beside.open:
+        with beside, guarded():
+            given = {"passage": passage, "question": result.question, "longest": longest}
+            given |= {"threshold": threshold, "whole_words": whole, "one_sentence": single}
+            compared = beside_tab(page, SLUG, given)
     page.finish(
-        lambda: screen(result),
+        lambda: replace(paper := screen(result), parts=(*paper.parts, *compared)),
         lambda: view.snippet(result),
         text=passage,
         text_pair=result.question,

@@ -8,7 +8,7 @@ import shlex
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -59,20 +59,22 @@ def save_tiny(
     cls: type[BertPreTrainedModel],
     *,
     max_length: int = 48,
+    vocabulary: Sequence[str] = VOCABULARY,
+    layers: int = 2,
 ) -> Path:
     """Write a tiny random model with its vocabulary; every size differs from the others."""
     torch.manual_seed(7)
     config = BertConfig(
-        len(VOCABULARY),
+        len(vocabulary),
         hidden_size=32,
-        num_hidden_layers=2,
+        num_hidden_layers=layers,
         num_attention_heads=4,
         intermediate_size=37,
         max_position_embeddings=max_length,
         initializer_range=0.3,
     )
     cls(config).save_pretrained(folder)
-    (folder / "vocab.txt").write_text("\n".join(VOCABULARY) + "\n", encoding="utf-8")
+    (folder / "vocab.txt").write_text("\n".join(vocabulary) + "\n", encoding="utf-8")
     (folder / "README.md").write_text("---\nlicense: cc0-1.0\n---\nTiny.\n", encoding="utf-8")
     return folder
 
@@ -134,7 +136,11 @@ def run_on_small_disk(tmp_path: Path) -> Callable[..., subprocess.CompletedProce
 @pytest.fixture(scope="session")
 def tiny_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A model with every head that a page needs, stored with random weights."""
-    folder = save_tiny(tmp_path_factory.mktemp("tiny-model"), BertForPreTraining)
+    return save_heads(save_tiny(tmp_path_factory.mktemp("tiny-model"), BertForPreTraining))
+
+
+def save_heads(folder: Path) -> Path:
+    """Save the heads that pages need beside a tiny model."""
     base = BertForPreTraining.from_pretrained(folder)
     save_head(folder, BertForQuestionAnswering.from_model(base))
     base.config.id2label = {0: "O", 1: "B-PER", 2: "I-PER", 3: "B-LOC", 4: "I-LOC"}
@@ -144,6 +150,23 @@ def tiny_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     base.config.id2label = {}
     save_head(folder, BertForMultipleChoice.from_model(base))
     return folder
+
+
+@pytest.fixture(scope="session")
+def second_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model of another size, whose vocabulary cuts cat, sat and mat in two."""
+    words = [word for word in VOCABULARY if word not in ("cat", "sat", "mat", "river")]
+    folder = tmp_path_factory.mktemp("second") / "second-model"
+    folder.mkdir()
+    vocabulary = [*words, "ca", "sa", "ma", "moon"]
+    return save_heads(save_tiny(folder, BertForPreTraining, vocabulary=vocabulary, layers=3))
+
+
+@pytest.fixture
+def second_model(second_folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Offer the second model beside the default one; return its name."""
+    monkeypatch.setenv("BERT_EXPLORER_MODELS", str(second_folder))
+    return second_folder.name
 
 
 @pytest.fixture(scope="session")

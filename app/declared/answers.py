@@ -7,13 +7,12 @@ from typing import Any
 
 from app.declared.tasks import Declared, declared
 from app.engine.models import Engine, Provenance, offers, open_engine
-from app.engine.models.fit import Severity, misfits
+from app.engine.models.fit import remarks
 from app.engine.models.shelf import is_there, offer_of
-from app.engine.models.usable import refusals
-from app.words.html import visible
+from app.engine.models.usable import offered
 from app.words.report import Report
 from app.words.screen import Screen
-from bert_core.errors import CheckpointError, InputError
+from bert_core.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -93,17 +92,7 @@ def engine_of(name: object) -> Engine:
     Raises:
         BertError: no such model is on offer, or it cannot be loaded.
     """
-    table = offers()
-    chosen = name or next(iter(table))
-    if isinstance(chosen, str) and chosen in table:
-        return open_engine(table[chosen])
-    refused = refusals()
-    if isinstance(chosen, str) and chosen in refused:
-        raise CheckpointError(f"{chosen} cannot be used. {refused[chosen]}")
-    raise InputError(
-        f"model: found {visible(repr(name)[:60])}; expected one of "
-        f"{', '.join(each for each in table if each not in refused)}."
-    )
+    return open_engine(offered(name or next(iter(offers()))))
 
 
 def fitting(found: Declared, engine: Engine) -> tuple[str, ...]:
@@ -114,8 +103,4 @@ def fitting(found: Declared, engine: Engine) -> tuple[str, ...]:
     """
     if not found.feature.takes_text:  # such a task shows the model, whatever it can do
         return ()
-    unfit = misfits(engine.facts, found.feature.needs)
-    if any(each.severity is not Severity.REMARK for each in unfit):
-        says = " ".join(each.says for each in unfit)
-        raise CheckpointError(f"{engine.provenance.name} cannot answer here. {says}")
-    return tuple(each.says for each in unfit)
+    return remarks(engine.provenance.name, engine.facts, found.feature.needs)

@@ -27,6 +27,7 @@ class Field:
         names: choices with their names on the screen, in their order there.
         hint: what an empty text box suggests.
         layer: whether it is a layer of the model, and -1 the input of the first one.
+        model: whether it is the name of a second model on offer.
     """
 
     label: str
@@ -40,3 +41,4 @@ class Field:
     names: tuple[tuple[str, str], ...] = ()
     hint: str = ""
     layer: bool = False
+    model: bool = False

@@ -75,7 +75,7 @@ def test_other_models_on_offer_can_be_compared_with(
     monkeypatch.setenv("BERT_EXPLORER_MODELS", str(headless_folder))
     page = visit(PAGE, text="The cat", tab="Compare")
     assert "1 of 2 stretches of text cut differently" in page.words
-    page.at.selectbox(key="versus").set_value(headless_folder.name)
+    page.at.selectbox(key="beside").set_value(headless_folder.name)
     page.run()
     assert "Both cut the text into the same pieces" in page.words
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from app.engine.models.facts import HeadFacts, ModelFacts
+from bert_core.errors import CheckpointError
 from bert_core.model.heads import KINDS, ModelKind
 
 _SHORTEST = 16  # tokens; fewer are too few for a sentence
@@ -51,6 +52,24 @@ def misfits(facts: ModelFacts, needs: Iterable[str]) -> tuple[Misfit, ...]:
         found += _of_head(kind, facts)
     order = (Severity.UNUSABLE, Severity.NOISE, Severity.REMARK)
     return tuple(sorted(found, key=lambda misfit: order.index(misfit.severity)))
+
+
+def remarks(name: str, facts: ModelFacts, needs: Iterable[str]) -> tuple[str, ...]:
+    """Return what should be known about a model before its answer.
+
+    Args:
+        name: of the model.
+        facts: what the model contains.
+        needs: as in `misfits`.
+
+    Raises:
+        CheckpointError: it cannot answer, or only with random weights.
+    """
+    unfit = misfits(facts, needs)
+    says = tuple(each.says for each in unfit)
+    if any(each.severity is not Severity.REMARK for each in unfit):
+        raise CheckpointError(f"{name} cannot answer here. {' '.join(says)}")
+    return says
 
 
 def first_fitting(

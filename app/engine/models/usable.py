@@ -5,10 +5,10 @@ import time
 from collections.abc import Mapping
 from functools import lru_cache
 
-from app.engine.models.facts import offered_facts, stamp_of
+from app.engine.models.facts import ModelFacts, offered_facts, stamp_of
 from app.engine.models.shelf import Kind, Offer, not_models, offers
 from app.settings import settings
-from bert_core.errors import BertError, CheckpointError
+from bert_core.errors import BertError, CheckpointError, InputError
 
 _PATIENCE = 2.0  # seconds: the rest of a long list is read when it is asked for again
 _ONE_BY_ONE = threading.Lock()
@@ -52,6 +52,36 @@ def usable() -> dict[str, Offer]:
     """Return the models on offer, by name, without those that cannot be used."""
     refused = refusals()
     return {name: offer for name, offer in offers().items() if name not in refused}
+
+
+def offered(name: object, parameter: str = "model") -> Offer:
+    """Return the model on offer under this name, which may come from a visitor.
+
+    Args:
+        name: the name.
+        parameter: what it was given as.
+
+    Raises:
+        BertError: no such model is on offer, or it cannot be used.
+    """
+    table = offers()
+    if isinstance(name, str) and name in table:
+        return table[name]
+    refused = refusals(table)
+    if isinstance(name, str) and name in refused:
+        raise CheckpointError(f"{name} cannot be used. {refused[name]}")
+    raise InputError(
+        f"{parameter}: found {repr(name)[:60]}; expected one of "
+        f"{', '.join(each for each in table if each not in refused)}."
+    )
+
+
+def facts_of(name: str) -> ModelFacts | None:
+    """Return the facts of a model on offer; None if it cannot be read."""
+    try:
+        return offered_facts(offers()[name])
+    except BertError:
+        return None
 
 
 def _refusal(offer: Offer) -> str:

@@ -12,12 +12,15 @@ from app.faces.gradio.carry import name_of
 from app.settings import settings
 
 ANY, YES, NO = "as the model was trained", "yes", "no"
+NOT_CHOSEN = "not chosen"
 _TRUTH = {ANY: None, YES: True, NO: False}
 
 
 def widget(given: Parameter) -> Component:
     """Draw the widget of one parameter."""
     label = given.field.label
+    if given.field.model:
+        return gr.Dropdown([(NOT_CHOSEN, ""), *model_choices()], value="", label=label)
     if given.choices:
         return gr.Dropdown(list(given.choices), value=str(given.default), label=label)
     if given.kind is bool and given.optional:

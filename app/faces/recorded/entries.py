@@ -12,6 +12,7 @@ from app.engine.models import Engine
 from app.overview import Door
 from app.words.blocks import note
 from app.words.html import Html, visible
+from app.words.two_answers import TITLE
 from bert_core.errors import BertError
 
 _LETTERS = 40  # of a file name
@@ -67,7 +68,8 @@ def all_entries(doors: Iterable[Door]) -> tuple[Entry, ...]:
     found: list[Entry] = []
     for row in FEATURES:
         shown = [(each, "") for each in examples(row.slug) or [Example(_ONLY, "", {})]]
-        shown += [(_first(declared(name)), name) for name in tabs(row.slug)]
+        alone = (each for each in map(declared, tabs(row.slug)) if each.feature.title != TITLE)
+        shown += [(_first(each), each.feature.slug) for each in alone]
         if row.slug in texts:
             shown.append((Example(_OF_HOME, "", texts[row.slug]), ""))
         found += [Entry(row, number, *each) for number, each in enumerate(shown, 1)]

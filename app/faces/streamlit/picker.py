@@ -6,10 +6,9 @@ import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
 from app.engine.models import Engine, Offer, default_offer, is_open, offers, open_engine
-from app.engine.models.facts import ModelFacts, offered_facts
 from app.engine.models.fit import Misfit, Severity, first_fitting, misfits
 from app.engine.models.hub import HubId, copy_here, parse_hub_id
-from app.engine.models.usable import refusals, usable
+from app.engine.models.usable import facts_of, refusals, usable
 from app.faces.streamlit.hub_dialog import (
     arrived,
     begin_with,
@@ -179,7 +178,7 @@ def suits(engine: Engine, needs: tuple[str, ...]) -> bool:
         return True
     chosen = st.session_state[MODEL]
     others = [name for name in usable() if name != chosen]
-    better = first_fitting(others, _facts_of, needs)
+    better = first_fitting(others, facts_of, needs)
     if better is not None:
         _offer_instead(better)
     elif _is_grave(found[0]):
@@ -208,14 +207,6 @@ def _offer_instead(name: str) -> None:
         on_click=use_model,
         args=(name,),
     )
-
-
-def _facts_of(name: str) -> ModelFacts | None:
-    """Return the facts of a model on offer; None if it cannot be read."""
-    try:
-        return offered_facts(offers()[name])
-    except BertError:
-        return None
 
 
 def _settle() -> None:

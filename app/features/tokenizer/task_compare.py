@@ -1,7 +1,6 @@
 """Compare two tokenizers on a text."""
 
 from bisect import bisect_right
-from collections.abc import Sequence
 from functools import lru_cache
 from typing import Annotated
 
@@ -14,16 +13,15 @@ from app.records.fields import Field
 from app.settings import BUNDLED_MODEL
 from bert_core import load_tokenizer
 from bert_core.errors import InputError
+from bert_core.reading.alignment import stretch_ends
 from bert_core.text.byte_level import SPACE
-
-Spans = Sequence[tuple[int, int]]
 
 
 def tokenizer_compare(
     engine: Engine,
     text: Annotated[str, Field("Text", lines=3)],
     *,
-    other: Annotated[str, Field("Compare with", lines=1)] = "",
+    other: Annotated[str, Field("Compare with", key="beside", lines=1)] = "",
 ) -> Comparison:
     """Cut a text with two tokenizers, and mark what they cut differently.
 
@@ -127,20 +125,3 @@ def _own_pieces(cutter: Cutter, text: str) -> list[tuple[str, int, tuple[int, in
     found = cutter.encode(text)
     rows = zip(found.tokens, found.input_ids, found.offsets, found.sequence_ids, strict=True)
     return [(token, id_, span) for token, id_, span, side in rows if side is not None]
-
-
-def stretch_ends(spans: Spans) -> list[int]:
-    """Return where the stretches end that spans cover if overlapping ones are joined.
-
-    Empty spans belong to the stretch after them.
-
-    >>> stretch_ends([(0, 4), (4, 8), (0, 3), (3, 4), (6, 8)])
-    [4, 8]
-    """
-    ends: list[int] = []
-    for start, end in sorted(span for span in spans if span[1] > span[0]):
-        if ends and start < ends[-1]:
-            ends[-1] = max(ends[-1], end)
-        else:
-            ends.append(end)
-    return ends

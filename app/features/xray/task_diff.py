@@ -8,8 +8,8 @@ from typing import Annotated
 
 from app.engine.compute.processor import PROCESSOR
 from app.engine.compute.visitor import check_text
-from app.engine.models import Engine, offers, open_engine
-from app.engine.models.usable import usable
+from app.engine.models import Engine
+from app.engine.models.second import second_model
 from app.features.xray.result import Ask, Floats, XrayResult
 from app.features.xray.result_diff import Difference, TwoShares
 from app.features.xray.task import xray
@@ -31,7 +31,7 @@ def xray_diff(
     text: Annotated[str, Field("First sentence", lines=2)],
     *,
     against: Annotated[str, Field("Second sentence", key="second", lines=2)] = "",
-    other_model: Annotated[str, Field("Second model", lines=1)] = "",
+    other_model: Annotated[str, Field("Second model", key="beside", lines=1, model=True)] = "",
     text_pair: Annotated[str, Field("Second text, or the question", lines=2)] = "",
     ask: Annotated[Ask, Field("What is asked")] = "auto",
     at: Annotated[int | None, Field("Piece that is asked", low=0)] = None,
@@ -53,11 +53,6 @@ def xray_diff(
     check_text(against)
     result = xray(engine, text, text_pair=text_pair, ask=ask, at=at)
     return diff(engine, result, against, model=other_model)
-
-
-def other_models(engine: Engine) -> tuple[str, ...]:
-    """Return the names of the other models on offer."""
-    return tuple(name for name in usable() if name != engine.provenance.name)
 
 
 def diff(engine: Engine, result: XrayResult, other: str = "", *, model: str = "") -> Difference:
@@ -112,12 +107,7 @@ def align(first: list[str], second: list[str]) -> Pairs:
 
 def _engine(engine: Engine, name: str) -> Engine:
     """Return the model of the second run."""
-    if not name or name == engine.provenance.name:
-        return engine
-    table = offers()
-    if name not in table:
-        raise InputError(f"Found the model {name[:60]!r}; expected one of {', '.join(table)}.")
-    return open_engine(table[name])
+    return second_model(engine, name) if name not in ("", engine.provenance.name) else engine
 
 
 def _run(text: Text) -> ModelOutputs:

@@ -24,7 +24,7 @@ def settings(page: Page) -> dict[str, bool | None]:
 def compare_tab(page: Page, result: TokenizerResult, _: object) -> list[Block]:
     """Draw the text as another tokenizer reads it, beside this one."""
     names = [view_compare.OTHER_CASING] * page.engine.casings + [*other_models(page.engine)]
-    chosen = pick_one("Compare with", names, key="versus")
+    chosen = pick_one("Compare with", names, key="beside")
     other = "" if chosen == view_compare.OTHER_CASING else chosen
     return show_screen(page, view_compare.screen(compare(page.engine, result, other)))
 

@@ -2,14 +2,16 @@
 
 import streamlit as st
 
+from app.engine.models.second import other_models
 from app.faces.streamlit import Page, set_text, show_html, show_picture
 from app.faces.streamlit.carrying import add_ours
-from app.faces.streamlit.controls import choose, pick_one
+from app.faces.streamlit.controls import choose
 from app.faces.streamlit.features.xray import ANSWER, AT, SLUG
 from app.faces.streamlit.progress import progress
+from app.faces.streamlit.second import second_box
 from app.features.xray import view_diff, view_patching
 from app.features.xray.result import XrayResult
-from app.features.xray.task_diff import diff, other_models
+from app.features.xray.task_diff import diff
 from app.features.xray.task_patching import PRESETS, Preset, patching
 from app.words.blocks import line
 from app.words.pictures import Picture
@@ -19,7 +21,6 @@ SECOND, ANSWERS = "second", "answers"
 """The keys of the second sentence, and of the two answers."""
 
 _STOPPED = "_patching_stopped"
-_SAME = "the same model"
 ASKS = "Write a second sentence, or choose a ready-made pair. "
 
 
@@ -53,12 +54,12 @@ def show_diff(page: Page, result: XrayResult) -> tuple[Block, ...]:
     """Show where two runs differ; return what is drawn."""
     other = _second(PRESETS[:2])
     names = other_models(page.engine)
-    model = pick_one("Second model", [_SAME, *names], key="against") if names else _SAME
-    if not other.strip() and model == _SAME:
+    model = second_box(page.engine, "the same model") if names else ""
+    if not other.strip() and not model:
         show_html(line(ASKS + ("Or choose a second model." if names else "")))
         return ()
     with st.spinner("Comparing …"):
-        found = diff(page.engine, result, other, model="" if model == _SAME else model)
+        found = diff(page.engine, result, other, model=model)
     return _show(*view_diff.blocks(found))
 
 

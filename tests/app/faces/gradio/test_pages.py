@@ -10,7 +10,7 @@ import pytest
 from app.catalog import examples
 from app.declared import Declared, all_declared, declared
 from app.faces.gradio.limits import QUEUED, SESSIONS
-from app.faces.gradio.widgets import ANY, NO, YES, filled, read, widget
+from app.faces.gradio.widgets import ANY, NO, YES, filled, model_choices, read, widget
 from app.faces.gradio.written import write
 from tests.app.faces.gradio.conftest import Served
 from tests.compat.gradio import most_sessions, queue_limits
@@ -35,7 +35,8 @@ def test_every_parameter_has_a_labelled_widget_with_its_range(feature: Declared)
         if isinstance(drawn, gr.Slider | gr.Number):
             assert (drawn.minimum, drawn.maximum) == (each.field.low, each.field.high)
         if isinstance(drawn, gr.Dropdown):
-            assert [value for _, value in drawn.choices] == list(each.choices)
+            models = ["", *(name for _, name in model_choices())] if each.field.model else None
+            assert [value for _, value in drawn.choices] == (models or list(each.choices))
 
 
 @EVERY

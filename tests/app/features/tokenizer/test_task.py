@@ -13,7 +13,7 @@ from app.features.tokenizer import view as view
 from app.features.tokenizer import view_compare, view_input, view_steps, view_vocabulary
 from app.features.tokenizer.result import TokenizerResult
 from app.features.tokenizer.task import receive, replay, tokenizer
-from app.features.tokenizer.task_compare import compare, stretch_ends
+from app.features.tokenizer.task_compare import compare
 from app.features.tokenizer.task_vocabulary import look_up
 from app.words.html import visible
 from app.words.pictures import figure
@@ -320,11 +320,6 @@ def test_differences_between_casings_are_marked_on_both_sides(tiny_engine: Engin
     assert list(table["text"]) == ["The", "Played"]
     assert table.iloc[1, 1].startswith("play (") and "##ed (" in table.iloc[1, 1]
     assert f"{found.different} of 3 stretches" in words(view_compare.verdict(found))
-
-
-def test_overlapping_spans_are_one_stretch() -> None:
-    assert stretch_ends([(0, 4), (4, 8), (2, 5)]) == [8]
-    assert stretch_ends([]) == []
 
 
 def test_neighbours_by_spelling_are_entries_one_letter_away_or_longer(tiny_engine: Engine) -> None:

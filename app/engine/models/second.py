@@ -1,0 +1,69 @@
+"""A second model beside the first: chosen by its name on offer, and loaded like any other."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from app.engine.models.engine import Engine
+from app.engine.models.facts import offered_facts
+from app.engine.models.fit import first_fitting, remarks
+from app.engine.models.store import open_engine
+from app.engine.models.usable import facts_of, offered, usable
+from app.settings import settings
+from bert_core.errors import CheckpointError, InputError
+
+R = TypeVar("R")
+
+BESIDE = "beside"
+"""The parameter that names the second model, in links and in the API."""
+
+ONLY_ONE = (
+    "This server offers no second model. More are found by “By Hub id” in the list of models above "
+    "where that is allowed; the operator names folders with BERT_EXPLORER_MODELS."
+)
+
+
+def other_models(engine: Engine) -> tuple[str, ...]:
+    """Return the names of the other models on offer."""
+    return tuple(name for name in usable() if name != engine.provenance.name)
+
+
+def second_model(engine: Engine, name: str = "", *needs: str) -> Engine:
+    """Return the model that answers beside another one.
+
+    Args:
+        engine: the first model.
+        name: of a model on offer; "" for the first other one that can answer.
+        needs: the classes whose heads must be trained.
+
+    Raises:
+        InputError: there is no such model, or no other one.
+        CheckpointError: it cannot answer, or both do not fit into memory.
+    """
+    name = name or first_fitting(other_models(engine), facts_of, needs) or ""
+    if not name:
+        raise InputError(ONLY_ONE)
+    offer = offered(name, BESIDE)
+    facts = offered_facts(offer)
+    remarks(name, facts, needs)
+    limit, both = settings().model_bytes, engine.facts.memory_bytes + facts.memory_bytes
+    if both > limit:
+        raise CheckpointError(
+            f"{engine.provenance.name} and {name} take about {both / 2**20:,.0f} MiB in memory; "
+            f"this server keeps at most {limit / 2**20:,.0f} MiB of models. Choose a smaller one."
+        )
+    return open_engine(offer)
+
+
+def asked_twice(
+    engine: Engine, name: str, needs: tuple[str, ...], ask: Callable[[Engine], R]
+) -> tuple[tuple[str, str], R, R]:
+    """Ask two models the same; return their names and their answers.
+
+    Args:
+        engine: the first model.
+        name: of the second one; see `second_model`.
+        needs: the classes whose heads must be trained.
+        ask: returns the answer of a model.
+    """
+    second = second_model(engine, name, *needs)
+    return (engine.provenance.name, second.provenance.name), ask(engine), ask(second)

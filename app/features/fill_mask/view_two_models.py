@@ -1,0 +1,5 @@
+"""The gaps filled by two models, beside each other."""
+
+from app.words.two_answers import TITLE, screen
+
+__all__ = ["TITLE", "screen"]
