@@ -137,7 +137,12 @@ def _pieces(engine: Engine, text: str) -> tuple[Texts, Html]:
     result = tokenizer(engine, text)
     shown = result.pieces(_PIECES)
     chips = [
-        tag("span", visible(piece.token), class_="bx-chip", data_at=linked([number]))
+        tag(
+            "span",
+            visible(engine.tokenizer.readable(piece.token)),
+            class_="bx-chip",
+            data_at=linked([number]),
+        )
         for number, piece in enumerate(shown)
     ]
     more = len(result.columns) - len(shown)

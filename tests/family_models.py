@@ -34,7 +34,7 @@ FAMILIES = {
 }
 """`model_type` -> how the names of its classes in `transformers` begin."""
 
-_SIZES = {
+_SIZES: dict[str, Any] = {
     "hidden_size": 32,
     "num_hidden_layers": 2,
     "num_attention_heads": 4,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.catalog import FEATURES, Feature, feature
+from app.catalog import FEATURES, HOME, Feature, feature
 from app.declared import all_declared, declared
 from app.engine.models import Engine
 from app.engine.models.curated import CURATED
@@ -187,3 +187,10 @@ def test_a_page_whose_head_is_lacking_offers_models_that_have_it(
     heads = feature("next_sentence").needs
     wanted = {each.wanted.name for each in CURATED if set(heads) <= set(each.heads)}
     assert wanted and {each.key for each in buttons} >= {f"_get_{name}_1" for name in wanted}
+
+
+def test_the_home_page_shows_what_each_family_can_do(visit: Visit, model: Path) -> None:
+    page = visit(HOME)
+    assert page.errors == page.warnings == ""
+    assert "Ġ" not in page.words
+    assert lacks(model, feature("next_sentence")) in page.words

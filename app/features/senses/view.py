@@ -350,13 +350,14 @@ tokenizer = load_tokenizer({model!r})
 model = BertModel.from_pretrained({model!r})
 sentences = [
 {listed}]
-word = tokenizer.encode({result.word!r}).input_ids[1:-1]
+spellings = {{tuple(tokenizer.tokenize(space + {result.word!r})) for space in ("", " ")}}
+words = [tokenizer.convert_tokens_to_ids(list(pieces)) for pieces in spellings]
 found = []
 for sentence in sentences:
     encoding = tokenizer.encode(sentence)
     with torch.inference_mode():
         states = model.run(torch.tensor([encoding.input_ids]), hidden_states=True).hidden_states
-    for place in occurrences(encoding, word):
+    for place in (place for word in words for place in occurrences(encoding, word)):
         found.append(states[{result.place}][0, list(place)].mean(dim=0))  # (D,)
 vectors = torch.stack(found)  # (N, D)
 similarity = cosines(vectors, vectors)  # (N, N)
