@@ -76,7 +76,7 @@ class DistilResult:
         measured: what other seeds came to with this recipe, if the teacher is the usual model.
     """
 
-    ANSWER: ClassVar = ("recipe", "ended", "measured", "alone", "taught")
+    ANSWER: ClassVar = ("recipe", "ended", "measured")
 
     recipe: Recipe
     alone: LabResult

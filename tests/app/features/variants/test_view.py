@@ -85,7 +85,7 @@ def test_the_cards_lead_into_the_lab_only_where_there_is_one(found: VariantsResu
         "lab?next_sentence=True",
         "lab",
         "lab?shared=True",
-        "lab?layers=1",
+        "lab?tab=Distil",
         "lab?mask_rate=30",
     ]
     assert "href" not in str(view.cards(found))
