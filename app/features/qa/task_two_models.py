@@ -76,14 +76,18 @@ def both(models: tuple[str, str], first: QaResult, second: QaResult) -> TwoAnswe
             place = bisect_right(ends, each.best.start)
             places.setdefault(place, [None, None])[which] = each
     rows = [_row(first.passage, *places[at]) for at in sorted(places)]
-    none = [Said(NONE, each.null_probability) for each in (first, second)]
-    rows.append(Both(NONE, *none, differs=first.answered != second.answered))
-    best = [
-        Said(each.answers[0].text, each.probability) if each.answered else say
-        for each, say in zip((first, second), none, strict=True)
-    ]
-    answer = Both("Answer", *best, differs=_wording(best[0].text) != _wording(best[1].text))
+    one, other = (Said(NONE, each.null_probability) for each in (first, second))
+    rows.append(Both(NONE, one, other, differs=first.answered != second.answered))
+    a, b = _best(first), _best(second)
+    answer = Both("Answer", a, b, differs=_wording(a.text) != _wording(b.text))
     return TwoAnswers(models, (answer,), tuple(rows))
+
+
+def _best(result: QaResult) -> Said:
+    """Return the answer that a model gives, which may be none."""
+    if not result.answered:
+        return Said(NONE, result.null_probability)
+    return Said(result.answers[0].text, result.probability)
 
 
 def _span(answer: Answer) -> tuple[int, int]:

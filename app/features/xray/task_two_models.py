@@ -6,7 +6,7 @@ from typing import Annotated
 
 from app.engine.models import Engine
 from app.engine.models.second import second_model
-from app.features.xray.result import Ask, LayerReading, Lens, XrayResult
+from app.features.xray.result import Ask, Candidate, LayerReading, Lens, XrayResult
 from app.features.xray.task import xray
 from app.records.fields import Field
 from app.records.two_answers import Both, Said, TwoAnswers
@@ -83,24 +83,23 @@ def both(models: tuple[str, str], first: XrayResult, second: XrayResult) -> TwoA
         first: the text in one model.
         second: the same in the other one.
     """
-    (one, other), names = (first.best, second.best), (first.candidates, second.candidates)
-    answer = Both(
-        "Answer",
-        Said(one.name, one.probability),
-        Said(other.name, other.probability),
-        plain_spelling(one.name) != plain_spelling(other.name),
-    )
-    known = [{plain_spelling(each.name): each for each in reversed(row)} for row in names]
-    words = {plain_spelling(each.name): each.name for row in names for each in row}
-    candidates = []
-    for word, name in words.items():
-        a, b = (row.get(word) for row in known)
-        said = [
-            Said(f"{each.rank}. {each.name}", each.probability) if each else Said("")
-            for each in (a, b)
-        ]
-        candidates.append(Both(name, *said, differs=(a is None) != (b is None)))
+    one, other = (Said(each.best.name, each.best.probability) for each in (first, second))
+    answer = Both("Answer", one, other, plain_spelling(one.text) != plain_spelling(other.text))
+    rows = (first.candidates, second.candidates)
+    known = [{plain_spelling(each.name): each for each in row} for row in rows]
+    names = {plain_spelling(each.name): each.name for row in rows for each in row}
+    candidates = [
+        Both(name, _ranked(a), _ranked(b), differs=(a is None) != (b is None))
+        for word, name in names.items()
+        for a, b in [(known[0].get(word), known[1].get(word))]
+    ]
     return TwoAnswers(models, (answer,), (*candidates, *_way(first.path, second.path)))
+
+
+def _ranked(candidate: Candidate | None) -> Said:
+    if candidate is None:
+        return Said("")
+    return Said(f"{candidate.rank}. {candidate.name}", candidate.probability)
 
 
 def _way(first: Sequence[LayerReading], second: Sequence[LayerReading]) -> list[Both]:

@@ -153,7 +153,7 @@ def test_a_second_model_that_cannot_be_used_is_refused_with_a_reason(
         with pytest.raises(InputError, match=r"beside: found .*; expected one of .*second-model"):
             second_model(first, name)
     monkeypatch.setenv("BERT_EXPLORER_MODELS", str(untrained_folder))
-    with pytest.raises(CheckpointError, match="has no trained masked language"):
+    with pytest.raises(CheckpointError, match="has no trained masked-word head"):
         second_model(first, untrained_folder.name, "BertForMaskedLM")
     assert second_model(first, untrained_folder.name).provenance.name == untrained_folder.name
     assert untrained_folder.name != second_model(first, "", "BertForMaskedLM").provenance.name
