@@ -115,8 +115,7 @@ def by_parts(weights: Floats, parts: list[tuple[int, ...]]) -> Floats:
     columns = np.stack([weights[..., list(part)].sum(axis=-1) for part in parts], axis=-1)
     rows = np.stack([columns[:, list(part)].mean(axis=1) for part in parts], axis=1)
     total = rows.sum(axis=-1, keepdims=True)
-    scaled: Floats = rows / np.where(total > 0, total, np.float32(1))
-    return scaled
+    return (rows / np.where(total > 0, total, 1)).astype(np.float32)
 
 
 def _name(place: Place) -> str:
