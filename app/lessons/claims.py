@@ -2,8 +2,9 @@
 
 import json
 from collections.abc import Callable, Mapping
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from app.engine.models import Engine
 from app.lessons.looking import Looking, filled_look, wilson
@@ -13,6 +14,8 @@ from app.lessons.shelf import FIGURES, claims
 from app.words.format import percent
 
 Progress = Callable[[int, int], None]
+_COUNTED: WeakKeyDictionary[Engine, dict[str, Figures]] = WeakKeyDictionary()
+"""What was counted of other models while they are loaded."""
 
 
 def count(engine: Engine, claim: Claim, told: Progress | None = None) -> Figures:
@@ -65,7 +68,9 @@ def stored() -> tuple[str, Mapping[str, Figures], Mapping[str, tuple[int, ...]]]
     """
     read: Any = json.loads(FIGURES.read_text(encoding="utf-8"))
     figures = {
-        name: Figures(row["n"], row["k"], row["holds"], {k: tuple(v) for k, v in row["tell"].items()})
+        name: Figures(
+            row["n"], row["k"], row["holds"], {k: tuple(v) for k, v in row["tell"].items()}
+        )
         for name, row in read["claims"].items()
     }
     return read["weights"], figures, {name: tuple(row) for name, row in read["looks"].items()}
@@ -76,12 +81,10 @@ def figures_of(engine: Engine, name: str) -> Figures:
     weights, figures, _ = stored()
     if engine.provenance.fingerprint == weights and name in figures:
         return figures[name]
-    return _counted(engine, name)
-
-
-@lru_cache(256)
-def _counted(engine: Engine, name: str) -> Figures:
-    return count(engine, claims()[name])
+    counted = _COUNTED.setdefault(engine, {})
+    if name not in counted:
+        counted[name] = count(engine, claims()[name])
+    return counted[name]
 
 
 def look_number(engine: Engine, lesson: str, step: int) -> int:

@@ -75,7 +75,7 @@ class Looking:
 
     def kind_and_value(self, reference: str) -> tuple[str, Value]:
         """Return how a quantity is printed, and its value."""
-        found = refer(filled_words(reference, self.look.words))
+        found = refer(filled_words(reference, self.look.names))
         assert found is not None  # the file was checked when it was read
         if found.name == CLAIM and self.figure is not None:
             return self.figure(found.about)
@@ -94,7 +94,7 @@ class Looking:
 
     def fill(self, template: str) -> str:
         """Fill a template: its words, then its quantities."""
-        words = filled_words(template, self.look.words)
+        words = filled_words(template, self.look.names)
         return GAP.sub(lambda gap: printed(*self.kind_and_value(gap[1])), words)
 
     def truth(self, question: Question) -> tuple[str, Value]:
@@ -109,9 +109,9 @@ class Looking:
         if not question.of:
             return next((n for n, each in enumerate(question.choices) if each.right), None)
         truth = self.truth(question)[1]
-        words = self.look.words
+        names = self.look.names
         for number, choice in enumerate(question.choices):
-            if not choice.otherwise and _fits(choice, truth, words):
+            if not choice.otherwise and _fits(choice, truth, names):
                 return number
         return next((n for n, each in enumerate(question.choices) if each.otherwise), None)
 
@@ -126,7 +126,7 @@ class Looking:
 
     def _holds(self, each: Condition) -> bool:
         if each.is_:
-            return self.value(each.of[0]) == filled_words(each.is_, self.look.words)
+            return self.value(each.of[0]) == filled_words(each.is_, self.look.names)
         if each.same or each.other:
             equal = self.value(each.of[0]) == self.value(each.same or each.other)
             return equal == bool(each.same)

@@ -136,7 +136,9 @@ def read_file(path: Path) -> Table:
     """
     data = path.read_bytes()
     if len(data) > _MOST_BYTES:
-        raise InputError(f"{path.name}: found {len(data):,} bytes; expected at most {_MOST_BYTES:,}.")
+        raise InputError(
+            f"{path.name}: found {len(data):,} bytes; expected at most {_MOST_BYTES:,}."
+        )
     try:
         return Table(path.name, tomllib.loads(data.decode()))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -238,14 +240,14 @@ class _Step:
         """Read a template and check its gaps and terms."""
         table = of or self.table
         text = table.text(key, default)
-        words = filled_words(text, self.looks[0].words)
+        words = filled_words(text, self.looks[0].names)
         for gap in GAP.finditer(words):
             self.quantity(table, gap[1])
         _check_terms(table, words, self.known)
         return text
 
     def quantity(self, table: Table, reference: str) -> None:
-        reference = filled_words(reference, self.looks[0].words)
+        reference = filled_words(reference, self.looks[0].names)
         try:
             check_known(self.page.feature.slug, reference, tuple(self.looks[0].beside))
         except InputError as error:
@@ -475,7 +477,9 @@ def _check_told(table: Table, figure: str, tell: Mapping[str, str]) -> None:
     if figure in FIGURES or (kind in _OF_TOLD and of in tell):
         return
     told = ", ".join(f"mean.{each}" for each in tell)
-    raise table.wrong(f"found the figure {figure[:60]!r}; expected {', '.join(FIGURES)} {told}".rstrip())
+    raise table.wrong(
+        f"found the figure {figure[:60]!r}; expected {', '.join(FIGURES)} {told}".rstrip()
+    )
 
 
 def _check_figure(table: Table, about: str, claims: Mapping[str, Claim]) -> None:

@@ -51,6 +51,11 @@ class Look:
     beside: Mapping[str, Values] = field(default_factory=dict)
     words: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def names(self) -> dict[str, str]:
+        """What placeholders stand for: the words, and the values by their names."""
+        return {**{name: str(value) for name, value in self.values.items()}, **self.words}
+
 
 @dataclass(frozen=True, slots=True)
 class Choice:

@@ -6,10 +6,12 @@ A visitor's text is looked up in this table; it never becomes a path.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path as FilePath
+from pathlib import Path
 
-from app.lessons.reading import Known, read_claims, read_file, read_glossary, read_lesson
-from app.lessons.records import Claim, Lesson, Path, Term
+from app.declared import declared
+from app.lessons.paths import paths
+from app.lessons.reading import Known, read_claims, read_glossary, read_lesson
+from app.lessons.records import Claim, Lesson, Term
 from app.settings import ASSETS, settings
 from bert_core.errors import BertError, InputError
 
@@ -19,7 +21,7 @@ FOLDER = ASSETS / "lessons"
 FIGURES = FOLDER / "figures.json"
 """What was measured on the bundled model, by `python -m tools.derive lessons`."""
 
-_PATHS = "paths.toml"
+_PATHS = "paths.toml"  # read by `app.lessons.paths`
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,22 +54,6 @@ def shelf() -> Shelf:
     return _shelf(settings().lessons)
 
 
-@cache
-def paths() -> tuple[Path, ...]:
-    """Return the paths, in the order of the menu."""
-    file = read_file(FOLDER / _PATHS)
-    made = []
-    for table in file.tables("path"):
-        made.append(
-            Path(
-                table.text("slug"), table.text("title"), table.text("lead"), table.names("lessons")
-            )
-        )
-        table.done()
-    file.done()
-    return tuple(made)
-
-
 def lesson(slug: str) -> Lesson:
     """Return a lesson.
 
@@ -90,13 +76,26 @@ def following(slug: str) -> Lesson | None:
     return None
 
 
+def about(slug: str) -> list[Lesson]:
+    """Return the lessons that use a page, in the order of the paths."""
+    order = [name for path in paths() for name in path.lessons]
+    found = shelf().lessons
+    names = dict.fromkeys([*order, *found])
+    return [
+        found[name]
+        for name in names
+        if name in found
+        and any(declared(step.page).feature.folder == slug for step in found[name].steps)
+    ]
+
+
 @cache
 def _shelf(own: str) -> Shelf:
     known = Known(claims(), glossary().keys())
     files = sorted(path for path in FOLDER.glob("*.toml") if path.name != _PATHS)
     found = {path.stem: read_lesson(path, known) for path in files}
     faults = []
-    for path in sorted(FilePath(own).expanduser().glob("*.toml")) if own else ():
+    for path in sorted(Path(own).expanduser().glob("*.toml")) if own else ():
         try:
             if path.stem in found:
                 raise InputError(f"{path.name}: there is a lesson of ours with this name.")

@@ -54,6 +54,8 @@ def foot(engine: Engine, caution: str = "", slug: str = "") -> None:
                 model_facts(engine)
                 if not asked:
                     show_html(line(privacy))
+            if slug:
+                lessons_with(slug)
             switch("Presenter view (Esc ends it)", key=PRESENT)
             show_html(copy_button("Copy link"))
             if GRADIO.is_set():

@@ -5,12 +5,15 @@ the model is still being loaded.
 """
 
 import threading
+from functools import partial
 from pathlib import Path
 
 import streamlit as st
+from streamlit.navigation.page import StreamlitPage
 
-from app.catalog import FEATURES, GROUPS, HOME
+from app.catalog import FEATURES, GROUPS, HOME, LESSONS
 from app.engine.loading import LOADING
+from app.lessons.paths import paths
 from app.settings import ASSETS, ROOT
 from app.words.blocks import heading, line
 from app.words.html import join, stylesheet
@@ -22,6 +25,8 @@ DRAWN = threading.Event()
 """Set when the first page has been drawn; work that can wait begins then."""
 
 _SOON = "The model is being loaded; the page goes on by itself in a few seconds."
+START = "Start here"
+"""The first group of the menu."""
 _HEAD = "BERT Explorer", "Type a sentence and see what a BERT model does with it."
 
 _HERE = Path(__file__).parent
@@ -43,7 +48,7 @@ def show_site() -> None:
         row.slug: st.Page(ROOT / row.page, title=row.title, url_path=row.slug) for row in FEATURES
     }
     groups = {name: [tools[row.slug] for row in FEATURES if row.group == name] for name in GROUPS}
-    page = st.navigation({"": [home], **groups}, position="top")
+    page = st.navigation({"": [home], START: _start_here(), **groups}, position="top")
     asked = st.query_params.get(_PAGE, "")
     if not page.url_path and asked in tools:
         state = {key: st.query_params.get_all(key) for key in st.query_params if key != _PAGE}
@@ -58,6 +63,21 @@ def show_site() -> None:
         DRAWN.set()
 
 
+def _start_here() -> list[StreamlitPage]:
+    """Return the pages of the first group: the paths, and all lessons."""
+    ways = [
+        st.Page(partial(_show_path, each.slug), title=each.title, url_path=each.slug)
+        for each in paths()
+    ]
+    return [*ways, st.Page(ROOT / LESSONS, title="All lessons", url_path="lessons")]
+
+
+def _show_path(slug: str) -> None:
+    from app.faces.streamlit.lessons import path_page  # needs PyTorch
+
+    path_page(slug)
+
+
 def _draw_head(slug: str) -> None:
     """Draw what of a page needs no model.
 
@@ -69,8 +89,8 @@ def _draw_head(slug: str) -> None:
     st.html(join(sheet, heading(title, lead), line(_SOON)).markup)
 
 
-def own_style(slug: str = "") -> str:
-    """Return the style sheet for Streamlit's own elements, with that for a page."""
-    own = _HERE / "features" / f"{slug}.css"
-    sheets = [_HERE / "style.css"] + ([own] if slug and own.is_file() else [])
+def own_style(*slugs: str) -> str:
+    """Return the style sheet for Streamlit's own elements, with those for some pages."""
+    own = (_HERE / "features" / f"{slug}.css" for slug in slugs if slug)
+    sheets = [_HERE / "style.css", *(each for each in own if each.is_file())]
     return "".join(sheet.read_text(encoding="utf-8") for sheet in sheets)

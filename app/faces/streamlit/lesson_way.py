@@ -1,0 +1,65 @@
+"""The way from a page to its lessons and from a lesson to its pages, and back to the step."""
+
+from collections.abc import Mapping
+from contextlib import suppress
+
+import streamlit as st
+
+from app.catalog import LESSONS, feature
+from app.declared import declared
+from app.declared.carried import TEXT_KEYS
+from app.faces.streamlit.site import ON_SITE
+from app.faces.streamlit.state import leave_for
+from app.lessons.shelf import about
+from app.words.html import plain
+from bert_core.errors import BertError
+
+_STEP = "_lesson_step"  # the lesson and step that a page was opened from
+
+
+def open_lesson(slug: str, step: int = 1) -> None:
+    """Open a step of a lesson; not from a callback."""
+    st.session_state.pop(_STEP, None)
+    st.switch_page(LESSONS, query_params={"lesson": slug, "step": str(step)})
+
+
+def open_page(task: str, values: Mapping[str, object], lesson: str, step: int) -> None:
+    """Open the page of a task with the values of a step; a button there leads back.
+
+    Args:
+        task: the name of the task, which may be a tab's.
+        values: by the names of its parameters.
+        lesson: where the visitor comes from.
+        step: its step.
+    """
+    found = declared(task)
+    keys = {each.name: each.key for each in found.parameters}
+    given = {keys[name]: str(value) for name, value in values.items()}
+    if found.feature.part_of:
+        given["tab"] = found.feature.title
+    st.session_state[_STEP] = lesson, step
+    texts = {key: text for key, text in given.items() if key in TEXT_KEYS}
+    rest = {key: text for key, text in given.items() if key not in TEXT_KEYS}
+    leave_for(feature(found.feature.folder), texts, rest)
+
+
+def way_back() -> None:
+    """Draw the button that leads back to the step a page was opened from, if it was."""
+    if _STEP in st.session_state and st.button(
+        "Back to the lesson", key="_to_lesson", icon=":material/arrow_back:"
+    ):
+        open_lesson(*st.session_state[_STEP])
+
+
+def lessons_with(slug: str) -> None:
+    """Offer the lessons that use a page; drawn only if those are part of the site."""
+    if not st.session_state.get(ON_SITE):
+        return
+    with suppress(BertError):
+        found = about(slug)
+        if not found:
+            return
+        with st.popover("Lessons", type="tertiary"):
+            for each in found:
+                if st.button(plain(each.title), key=f"_lesson_{each.slug}", type="tertiary"):
+                    open_lesson(each.slug)
