@@ -410,8 +410,8 @@ def check_settings() -> None:
             )
     if found.lessons and not Path(found.lessons).expanduser().is_dir():
         raise ConfigError(
-            f"There is no folder {found.lessons} (BERT_EXPLORER_LESSONS). Create it, or give another "
-            "one."
+            f"There is no folder {found.lessons} (BERT_EXPLORER_LESSONS). Create it, or give "
+            "another one."
         )
     downloads = Path(found.downloads).expanduser()
     if found.downloads and downloads.exists() and not downloads.is_dir():

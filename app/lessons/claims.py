@@ -109,7 +109,7 @@ def figure(engine: Engine, about: str) -> tuple[str, Value]:
         return "word", f"{low} to {high}"
     if wanted in {"k", "n"}:
         return "number", float(_figure(found, wanted))
-    kind, _, of = wanted.partition(".")
+    of = wanted.partition(".")[2]
     claim = claims()[name]
     told = refer(claim.tell[of]) if of else None
     printed = QUANTITIES[claim.task][told.name].kind if told else "share"

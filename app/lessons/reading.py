@@ -34,7 +34,7 @@ from app.settings import settings
 from bert_core.errors import InputError
 
 TERM = re.compile(r"\[\[([^\[\]|]+)(?:\|([^\[\]|]+))?\]\]")
-"""A word with an entry in the glossary: `[[piece]]`, or `[[pieces|piece]]` for another form of it."""
+"""A word with an entry in the glossary: `[[piece]]`, or `[[pieces|piece]]` in another form."""
 
 SLUG = re.compile(r"[a-z][a-z0-9-]{0,39}")
 _MOST_STEPS, _MOST_BYTES = 6, 200_000
@@ -472,7 +472,7 @@ def _items(table: Table) -> tuple[tuple[str, ...], ...]:
 
 
 def _check_told(table: Table, figure: str, tell: Mapping[str, str]) -> None:
-    """Check the name of a figure: k, n, share, interval, or mean, lowest or highest of a quantity."""
+    """Check the name of a figure: k, n, share, interval, or mean, lowest or highest of one told."""
     kind, _, of = figure.partition(".")
     if figure in FIGURES or (kind in _OF_TOLD and of in tell):
         return

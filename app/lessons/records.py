@@ -39,7 +39,7 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What one step looks at: a text, what it is compared with, and the words that name parts of it.
+    """What a step looks at: a text, what it is compared with, and words that name parts of it.
 
     Attributes:
         values: what the task is asked.

@@ -68,9 +68,14 @@ def lesson(slug: str) -> Lesson:
     return found[slug]
 
 
-def following(slug: str) -> Lesson | None:
-    """Return the lesson after this one on its path; None after the last one."""
-    for path in paths():
+def following(slug: str, on: str = "") -> Lesson | None:
+    """Return the lesson after this one; None after the last one.
+
+    Args:
+        slug: the lesson.
+        on: the path that is preferred, if the lesson is on several.
+    """
+    for path in sorted(paths(), key=lambda each: each.slug != on):
         if slug in path.lessons[:-1]:
             return shelf().lessons[path.lessons[path.lessons.index(slug) + 1]]
     return None

@@ -34,6 +34,8 @@ const STREAMLIT = {
   dialog: '[data-testid="stDialog"]',
 };
 
+let step = ""; // of a lesson, whose heading is on the page
+
 const site = (window.bxSite ??= installed());
 
 export default function ({ data, setTriggerValue }) {
@@ -284,10 +286,9 @@ function offer(blob, name) {
 function goToStep() {
   const heading = document.querySelector("[data-focus]");
   const name = heading?.dataset.focus ?? "";
-  if (name === site.step) return;
-  const first = site.step === undefined || !site.step;
-  site.step = name;
-  if (!first && name) heading.focus({ preventScroll: true });
+  if (name === step) return;
+  if (step && name) heading.focus({ preventScroll: true });
+  step = name;
 }
 
 // What was done is kept in this browser alone: the numbers of the steps by the name of the lesson.

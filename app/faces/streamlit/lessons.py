@@ -46,7 +46,7 @@ LESSON, STEP, READ = "lesson", "step", "read"
 END = 7
 """The step after the last one; a lesson has at most six."""
 
-_PLAYED = "_played"
+_PLAYED, _PATH = "_played", "_path"
 _LEAD = "Guess first, then look: what BERT does, step by step."
 Guess = str | float | tuple[int, ...]
 
@@ -109,8 +109,9 @@ def lessons_page() -> None:
 
 def path_page(slug: str) -> None:
     """Draw the lessons of a path."""
-    enter(slug)
+    enter("lessons")
     path = next(each for each in paths() if each.slug == slug)
+    st.session_state[_PATH] = slug
     _list_page(path.title, path.lead, (path,))
 
 
@@ -165,9 +166,10 @@ def _list(title: str, slugs: Sequence[str]) -> None:
 def _lesson_page(found: Lesson) -> None:
     configure(found.title)
     mount_bridge("lessons", {})
-    _, offer = top("lessons", found.title, f"{found.minutes} minutes. {found.goal}")
+    _, offer = top("lessons", found.title, "")
     with st.container(horizontal=True, vertical_alignment="center", key="bx-steps"):
         number = _step_choice(found)
+        _buttons(found, number)
         reading = switch("Read as a page", key=READ)
         if st.button("All lessons", type="tertiary", key="_all"):
             st.query_params.clear()
@@ -192,6 +194,19 @@ def _step_choice(found: Lesson) -> int:
     """Let the visitor choose a step; one that is not there is the first one."""
     names = {number: str(number) for number in range(1, len(found.steps) + 1)} | {END: "End"}
     return choose("Step", names, key=STEP)
+
+
+def _buttons(found: Lesson, number: int) -> None:
+    """Draw the ways to the step before and after."""
+    last, played = len(found.steps), _played(found, number)
+    before = {1: None, END: last}.get(number, number - 1)
+    after = {last: END, END: None}.get(number, number + 1)
+    st.button("Back", key="_back", on_click=_go, args=(before,), disabled=before is None)
+    done = played.guess is not None and not played.item
+    st.button(
+        "Next", key="_next", on_click=_go, args=(after,), icon=":material/arrow_forward:",
+        type="primary" if done else "secondary", disabled=after is None,
+    )  # fmt: skip
 
 
 def _go(number: int) -> None:
@@ -223,7 +238,7 @@ def _grave(severity: Severity) -> bool:
 def _play(engine: Engine, found: Lesson, number: int) -> None:
     """Draw a step: its words at the left, its page's picture at the right."""
     with st.container(key="bx-stage"):
-        give, answer = st.container(key="bx-give"), st.container(key="bx-answer")
+        give, answer = st.container(key="bx-give", gap="small"), st.container(key="bx-answer")
         st.container(key="bx-settings")
     scene = _scene(engine, found, number, answer)
     with give:
@@ -240,15 +255,6 @@ def _play(engine: Engine, found: Lesson, number: int) -> None:
             _cover(scene)
     else:
         _shown(scene, give, answer)
-    with give, st.container(horizontal=True, key="bx-go"):
-        if number > 1:
-            st.button("Back", key="_back", on_click=_go, args=(number - 1,))
-        after = number + 1 if number < len(found.steps) else END
-        done = scene.played.guess is not None
-        st.button(
-            "Next", key="_next", on_click=_go, args=(after,), icon=":material/arrow_forward:",
-            type="primary" if done and not scene.played.item else "secondary",
-        )  # fmt: skip
 
 
 def _say(scene: Scene, template: str) -> None:
@@ -373,7 +379,7 @@ def _compare(scene: Scene, question: Question) -> None:
         if right is not None:
             scene.played.its = looking.fill(choices[right].say)
         show_html(both(looking.fill(choices[guess].say), scene.played.its))
-        if choices[guess].reply:
+        if choices[guess].reply and scene.played.reason is None:
             show_html(prose(looking.fill(choices[guess].reply), "bx-reply"))
     elif question.kind == "point" and isinstance(guess, int):
         show_html(both(_words(scene)[guess], scene.played.its))
@@ -529,7 +535,7 @@ def _end(engine: Engine, found: Lesson) -> None:
     if found.larger:
         show_html(line("What larger models do (not checked here): ", visible(found.larger)))
     show_html(rests_on(engine, found))
-    after = following(found.slug)
+    after = following(found.slug, st.session_state.get(_PATH, ""))
     with st.container(horizontal=True):
         if after and st.button(f"Next lesson: {plain(after.title)}", type="primary", key="_after"):
             open_lesson(after.slug)
