@@ -63,14 +63,14 @@ def refer(text: str) -> Reference | None:
 def printed(kind: str, value: Value) -> str:
     """Print a value.
 
-    >>> printed("share", 0.632), printed("number", 4.0), printed("number", 2.25)
-    ('63 %', '4', '2.25')
+    >>> printed("share", 0.632), printed("number", 4.0), printed("number", 2.5)
+    ('63 %', '4', '2.5')
     """
     if isinstance(value, str):
         return value
     if kind == "share":
         return percent(value, 0, finest=2)
-    return f"{value:.0f}" if float(value).is_integer() else f"{value:.2f}"
+    return f"{value:.0f}" if float(value).is_integer() else f"{value:.2f}".rstrip("0")
 
 
 def _candidate(place: int) -> Callable[[Any, str], Value]:

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 from app.catalog import feature
 from app.engine.models import Engine
 from app.lessons.claims import figures_of, stored
-from app.lessons.looking import share_of
+from app.lessons.looking import CLAIM, share_of
 from app.lessons.reading import TERM
 from app.lessons.records import Lesson, Question, Term
 from app.lessons.shelf import claims, glossary
@@ -61,6 +61,7 @@ def orders(mine: Sequence[str], its: Sequence[str]) -> Html:
 
 def on_one_axis(question: Question, guess: float, truth: float) -> Picture:
     """Draw a guessed number and the true one on one scale."""
+    whose = "counted" if question.of.startswith(CLAIM) else "the model"
     low, high = question.ends
     unit = f" {question.unit}" if question.unit else ""
 
@@ -69,7 +70,7 @@ def on_one_axis(question: Question, guess: float, truth: float) -> Picture:
         panel.span((low, high), (0, 1), class_="bx-svg-track")
         for value, name, dy, kind in (
             (guess, "you", -20, "bx-svg-bar"),
-            (truth, "the model", 20, "bx-svg-mark"),
+            (truth, whose, 20, "bx-svg-mark"),
         ):
             says = f"{name}: {_number(value)}{unit}"
             panel.dot(value, 0.5, 8, class_=kind)
@@ -78,10 +79,8 @@ def on_one_axis(question: Question, guess: float, truth: float) -> Picture:
             panel.text(value, 0.5, says, middle - panel.x(value), dy, class_="bx-svg-middle")
         return svg(width, _HIGH, *panel.drawn)
 
-    rows = [("you", guess), ("the model", truth)]
-    alt = (
-        f"On a scale from {low} to {high}{unit}: you {_number(guess)}, the model {_number(truth)}."
-    )
+    rows = [("you", guess), (whose, truth)]
+    alt = f"On a scale from {low} to {high}{unit}: you {_number(guess)}, {whose} {_number(truth)}."
     return picture("guess", draw, table=rows, columns=("who", "value"), alt=alt)
 
 

@@ -8,8 +8,9 @@ import streamlit as st
 from app.catalog import LESSONS, feature
 from app.declared import declared
 from app.declared.carried import TEXT_KEYS
-from app.faces.streamlit.site import ON_SITE
+from app.faces.streamlit.site import ON_SITE, PATHS
 from app.faces.streamlit.state import leave_for
+from app.lessons.paths import paths
 from app.lessons.shelf import about
 from app.words.html import plain
 from bert_core.errors import BertError
@@ -49,6 +50,15 @@ def way_back() -> None:
         "Back to the lesson", key="_to_lesson", icon=":material/arrow_back:"
     ):
         open_lesson(*st.session_state[_STEP])
+
+
+def path_buttons() -> None:
+    """Offer the paths through the lessons; drawn only if those are part of the site."""
+    pages = st.session_state.get(PATHS, {})
+    with st.container(horizontal=True, gap="small", key="bx-paths"):
+        for path in paths() if pages else ():
+            if st.button(plain(path.title), key=f"_path_{path.slug}"):
+                st.switch_page(pages[path.slug])
 
 
 def lessons_with(slug: str) -> None:

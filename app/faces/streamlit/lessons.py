@@ -237,8 +237,11 @@ def _grave(severity: Severity) -> bool:
 
 def _play(engine: Engine, found: Lesson, number: int) -> None:
     """Draw a step: its words at the left, its page's picture at the right."""
-    with st.container(key="bx-stage"):
-        give, answer = st.container(key="bx-give", gap="small"), st.container(key="bx-answer")
+    with st.container(key="bx-lesson"), st.container(key="bx-stage"):
+        give, answer = (
+            st.container(key="bx-give", gap="small"),
+            st.container(key="bx-answer", gap="small"),
+        )
         st.container(key="bx-settings")
     scene = _scene(engine, found, number, answer)
     with give:
@@ -336,7 +339,6 @@ def _shown(scene: Scene, give: DeltaGenerator, answer: DeltaGenerator) -> None:
     """Draw the answer beside the guess, then the reason, then what can be changed."""
     step, looking = scene.step, scene.looking
     with give:
-        show_html(tag("span", class_="bx-done", data_done=f"{scene.lesson.slug} {scene.number}"))
         if not looking.holds(step.holds):
             show_html(
                 note("This model does not show what the lesson was written for. What is computed "
@@ -344,8 +346,9 @@ def _shown(scene: Scene, give: DeltaGenerator, answer: DeltaGenerator) -> None:
             )  # fmt: skip
         if step.question:
             _compare(scene, step.question)
-        says = tag("div", prose(looking.fill(step.reveal)), role="status", class_="bx-reveal")
-        show_html(says)
+        done = f"{scene.lesson.slug} {scene.number}"
+        says = prose(looking.fill(step.reveal))
+        show_html(tag("div", says, role="status", class_="bx-reveal", data_done=done))
         if step.why and scene.played.reason is None:
             _why(scene, step.why)
             changing = False
@@ -414,16 +417,23 @@ def _after(scene: Scene) -> None:
             prose(looking.fill(chosen.reply)),
         )
         show_html(tag("div", *reply, class_="bx-reply", role="status"))
-        if not chosen.right and st.button("Another reason", key=f"_again_{scene.name}"):
-            played.reason = None
-            st.session_state.pop(f"_why_{scene.name}", None)
-            st.rerun()
     if step.change:
         show_html(prose(looking.fill(f"Your turn: {step.change.ask}"), "bx-turn"))
-    if step.another and st.button(
-        "Another one", key=f"_other_{scene.name}", icon=":material/casino:"
-    ):
-        played.item, played.item_guess = 1, None
+    with st.container(horizontal=True):
+        if step.why and played.reason is not None and not step.why.choices[played.reason].right:
+            _reason_again(scene)
+        if step.another and st.button(
+            "Another one", key=f"_other_{scene.name}", icon=":material/casino:"
+        ):
+            played.item, played.item_guess = 1, None
+            st.rerun()
+
+
+def _reason_again(scene: Scene) -> None:
+    """Let the visitor choose another reason."""
+    if st.button("Another reason", key=f"_again_{scene.name}"):
+        scene.played.reason = None
+        st.session_state.pop(f"_why_{scene.name}", None)
         st.rerun()
 
 
@@ -433,11 +443,12 @@ def _edited(scene: Scene) -> Look:
     assert change is not None
     labels = {each.name: each.field for each in declared(scene.step.page).parameters}
     values = dict(look.values)
-    for name in change.edits:
-        values[name] = st.text_area(
+    for name, place in zip(change.edits, st.columns(len(change.edits)), strict=True):
+        box = place.text_area(
             labels[name].label, str(values[name]), key=f"_edit_{scene.name}_{name}",
             height="content",
-        ).strip() or look.values[name]  # fmt: skip
+        )  # fmt: skip
+        values[name] = box.strip() or look.values[name]
     if values == look.values:
         return look
     return Look(values, look.beside, look.words)

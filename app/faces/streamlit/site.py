@@ -25,9 +25,15 @@ DRAWN = threading.Event()
 """Set when the first page has been drawn; work that can wait begins then."""
 
 _SOON = "The model is being loaded; the page goes on by itself in a few seconds."
+PATHS = "_paths"
+"""Session key: the pages of the paths through the lessons, by their names."""
+
 START = "Start here"
 """The first group of the menu."""
-_HEAD = "BERT Explorer", "Type a sentence and see what a BERT model does with it."
+_HEAD = (
+    "BERT Explorer",
+    "BERT is a model that guesses hidden words. Try a sentence, or lessons:",
+)
 
 _HERE = Path(__file__).parent
 
@@ -48,7 +54,10 @@ def show_site() -> None:
         row.slug: st.Page(ROOT / row.page, title=row.title, url_path=row.slug) for row in FEATURES
     }
     groups = {name: [tools[row.slug] for row in FEATURES if row.group == name] for name in GROUPS}
-    page = st.navigation({"": [home], START: _start_here(), **groups}, position="top")
+    ways = st.session_state[PATHS] = _paths()
+    lessons = st.Page(ROOT / LESSONS, title="All lessons", url_path="lessons")
+    start = {"": [home], START: [*ways.values(), lessons]}
+    page = st.navigation(start | groups, position="top")
     asked = st.query_params.get(_PAGE, "")
     if not page.url_path and asked in tools:
         state = {key: st.query_params.get_all(key) for key in st.query_params if key != _PAGE}
@@ -63,13 +72,12 @@ def show_site() -> None:
         DRAWN.set()
 
 
-def _start_here() -> list[StreamlitPage]:
-    """Return the pages of the first group: the paths, and all lessons."""
-    ways = [
-        st.Page(partial(_show_path, each.slug), title=each.title, url_path=each.slug)
+def _paths() -> dict[str, StreamlitPage]:
+    """Return a page for each path through the lessons, by its name."""
+    return {
+        each.slug: st.Page(partial(_show_path, each.slug), title=each.title, url_path=each.slug)
         for each in paths()
-    ]
-    return [*ways, st.Page(ROOT / LESSONS, title="All lessons", url_path="lessons")]
+    }
 
 
 def _show_path(slug: str) -> None:
