@@ -79,10 +79,14 @@ class Looking:
         assert found is not None  # the file was checked when it was read
         if found.name == CLAIM and self.figure is not None:
             return self.figure(found.about)
-        quantity = QUANTITIES[self.task][found.name]
-        fills = quantity.fills if found.about else ""
-        result = self.result(found.look, fills=fills, about=found.about if fills else "")
-        return quantity.kind, quantity.read(result, found.about)
+        return self.asked(found.name, found.about, found.look)
+
+    def asked(self, name: str, about: str = "", look: str = "") -> tuple[str, Value]:
+        """Return how a quantity is printed, and its value; `about` may be a visitor's text."""
+        quantity = QUANTITIES[self.task][name]
+        fills = quantity.fills if about else ""
+        result = self.result(look, fills=fills, about=about if fills else "")
+        return quantity.kind, quantity.read(result, about)
 
     def value(self, reference: str) -> Value:
         """Return the value of a quantity."""

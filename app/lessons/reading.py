@@ -260,6 +260,8 @@ class _Step:
         kind = table.text("kind", "choose")
         if kind not in _KINDS:
             raise table.wrong(f"kind: found {kind[:60]!r}; expected one of {', '.join(_KINDS)}")
+        if kind == "word" and self.page.feature.slug != "fill_mask":
+            raise table.wrong("kind: only fill_mask can be asked for a word of one's own")
         choices = tuple(self.choice(each, reason) for each in table.tables("choices"))
         found = Question(
             kind=kind,

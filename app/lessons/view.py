@@ -13,7 +13,7 @@ from app.lessons.shelf import claims, glossary
 from app.words.blocks import fold, line
 from app.words.html import Html, tag, visible
 from app.words.panel import Panel
-from app.words.pictures import Picture, picture, svg
+from app.words.pictures import NARROW, Picture, listed, svg
 
 _HIGH = 74  # of the scale of a number, in units of the drawing
 _LETTER = 8.6  # mean width of a letter
@@ -81,7 +81,8 @@ def on_one_axis(question: Question, guess: float, truth: float) -> Picture:
 
     rows = [("you", guess), (whose, truth)]
     alt = f"On a scale from {low} to {high}{unit}: you {_number(guess)}, {whose} {_number(truth)}."
-    return picture("guess", draw, table=rows, columns=("who", "value"), alt=alt)
+    drawing = draw(NARROW)  # its place is narrow on every screen
+    return Picture("guess", drawing, drawing, alt, listed(rows, ("who", "value")))
 
 
 def _number(value: float) -> str:

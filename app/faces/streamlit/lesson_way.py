@@ -15,13 +15,21 @@ from app.lessons.shelf import about
 from app.words.html import plain
 from bert_core.errors import BertError
 
+_TO = "_lesson_to"  # the lesson and step that are being opened
 _STEP = "_lesson_step"  # the lesson and step that a page was opened from
 
 
 def open_lesson(slug: str, step: int = 1) -> None:
     """Open a step of a lesson; not from a callback."""
     st.session_state.pop(_STEP, None)
+    st.session_state[_TO] = slug, step
     st.switch_page(LESSONS, query_params={"lesson": slug, "step": str(step)})
+
+
+def arriving_at() -> tuple[str, int] | None:
+    """Return the lesson and step that were opened by a button just now."""
+    found: tuple[str, int] | None = st.session_state.pop(_TO, None)
+    return found
 
 
 def open_page(task: str, values: Mapping[str, object], lesson: str, step: int) -> None:

@@ -21,7 +21,7 @@ from app.faces.streamlit.components import mount_bridge
 from app.faces.streamlit.controls import choose, switch
 from app.faces.streamlit.frame import Page, configure, top
 from app.faces.streamlit.guard import guarded
-from app.faces.streamlit.lesson_way import open_lesson, open_page
+from app.faces.streamlit.lesson_way import arriving_at, open_lesson, open_page
 from app.faces.streamlit.picker import open_chosen, unknown_model_note
 from app.faces.streamlit.progress import waiting_line
 from app.faces.streamlit.show import show_html, show_picture, show_style
@@ -99,6 +99,8 @@ class Scene:
 def lessons_page() -> None:
     """Draw the step that the address names, or the list of all lessons."""
     enter("lessons")
+    if to := arriving_at():  # the widgets of this page may still hold an earlier address
+        st.query_params[LESSON], st.session_state[STEP] = to
     slug = st.query_params.get(LESSON, "")
     found = shelf().lessons.get(slug)
     if found is None:
@@ -130,11 +132,11 @@ def _list_page(title: str, lead: str, shown: Sequence[Path], unknown: str = "") 
     with guarded():
         listed: set[str] = set()
         for path in shown:
-            _list(path.title if len(shown) > 1 else "", path.lessons)
+            _list(path.title if len(shown) > 1 else "", path.lessons, path.slug)
             listed.update(path.lessons)
         if len(shown) > 1 or not shown:
             rest = [slug for slug in shelf().lessons if slug not in listed]
-            _list("More lessons", rest)
+            _list("More lessons", rest, "more")
             for fault in shelf().faults:
                 st.warning(plain(fault), icon=":material/edit:")
         show_html(
@@ -145,16 +147,19 @@ def _list_page(title: str, lead: str, shown: Sequence[Path], unknown: str = "") 
     say_left_out(remarks)
 
 
-def _list(title: str, slugs: Sequence[str]) -> None:
-    """Draw lessons as rows, each with what it is good for."""
+def _list(title: str, slugs: Sequence[str], path: str) -> None:
+    """Draw lessons as rows, each with what it is good for; the path names their widgets."""
     if not slugs:
         return
     if title:
         show_html(tag("h2", visible(title), class_="bx-lesson-path"))
     for number, slug in enumerate(slugs, 1):
         each = shelf().lessons[slug]
-        with st.container(key=f"bx-lesson-{slug}", gap=None):
-            if st.button(plain(f"{number}. {each.title}"), key=f"_open_{slug}", type="tertiary"):
+        with st.container(key=f"bx-lesson-{path}-{slug}", gap=None):
+            if st.button(
+                plain(f"{number}. {each.title}"), key=f"_open_{path}_{slug}", type="tertiary"
+            ):
+                st.session_state[_PATH] = path
                 open_lesson(slug)
             tick = tag("span", class_="bx-tick", data_tick=slug, data_steps=len(each.steps))
             show_html(line(tick, visible(f"{each.goal} {each.minutes} minutes.")))
@@ -387,12 +392,12 @@ def _compare(scene: Scene, question: Question) -> None:
     elif question.kind == "point" and isinstance(guess, int):
         show_html(both(_words(scene)[guess], scene.played.its))
     else:
-        chance = (
-            f"{guess}, with {looking.fill(f'{{p:{guess}}}')}"
-            if scene.step.page == "fill_mask"
-            else guess
-        )
-        show_html(both(str(chance), scene.played.its))
+        show_html(both(_with_chance(looking, str(guess)), scene.played.its))
+
+
+def _with_chance(looking: Looking, word: str) -> str:
+    """Write a visitor's own word with its probability in the gap."""
+    return f"{word}, with {printed(*looking.asked('p', word))}"
 
 
 def _why(scene: Scene, why: Question) -> None:
@@ -468,7 +473,7 @@ def _draw(scene: Scene, look: Look) -> None:
         own = step.question is not None and step.question.kind == "word" and not changed
         about = str(scene.played.guess) if own else ""
         result = looking.result(fills="word" if own else "", about=about)
-        show_parts(scene.page, drawn(declared(step.page), result, step.parts))
+        show_parts(scene.page, drawn(declared(step.page), result, step.parts + own))
     if st.button(
         f"Open in “{plain(scene.page.feature.title)}”", key="_open_page", type="tertiary",
         icon=":material/open_in_new:",
