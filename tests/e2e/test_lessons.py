@@ -66,7 +66,7 @@ def test_a_new_visitor_is_led_from_home_through_a_lesson_to_a_page_and_back(visi
     press(page, "In fifteen minutes")
     press(page, "1. What does it read instead of words?")
     expect(page.locator(".bx-cover")).to_be_visible()
-    assert "lesson=pieces" in page.url
+    wait_until(page, "() => location.search.includes('lesson=pieces')")
     guess(page)
     expect(page.get_by_role("status").filter(has_text="such words")).to_be_visible()
     reason(page)
@@ -87,7 +87,8 @@ def test_a_new_visitor_is_led_from_home_through_a_lesson_to_a_page_and_back(visi
     expect(page.get_by_role("heading", name=heading)).to_be_visible()
     page.locator(".st-key-bx-steps").get_by_text("End", exact=True).click()
     press(page, "Next lesson: Can the end of a sentence change its beginning?")
-    assert "lesson=both-sides" in page.url
+    wait_until(page, "() => location.search.includes('lesson=both-sides')")
+    expect(page.get_by_role("heading", name="Your word and its word")).to_be_visible()
     press(page, "All lessons")
     ticks = page.locator('[data-tick="pieces"]').first
     expect(ticks).to_have_text("1 of 5 steps · ")

@@ -23,7 +23,7 @@ def open_lesson(slug: str, step: int = 1) -> None:
     """Open a step of a lesson; not from a callback."""
     st.session_state.pop(_STEP, None)
     st.session_state[_TO] = slug, step
-    st.switch_page(LESSONS, query_params={"lesson": slug, "step": str(step)})
+    st.switch_page(LESSONS, query_params={"lesson": slug})  # the step is bound to its widget
 
 
 def arriving_at() -> tuple[str, int] | None:

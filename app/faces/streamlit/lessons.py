@@ -11,7 +11,7 @@ from functools import partial
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app.catalog import Feature, feature
+from app.catalog import LESSONS, Feature, feature
 from app.declared import Declared, declared
 from app.engine.models import Engine
 from app.engine.models.fit import Severity, misfits
@@ -177,8 +177,7 @@ def _lesson_page(found: Lesson) -> None:
         _buttons(found, number)
         reading = switch("Read as a page", key=READ)
         if st.button("All lessons", type="tertiary", key="_all"):
-            st.query_params.clear()
-            st.rerun()
+            st.switch_page(LESSONS, query_params={})
     remarks = st.empty()
     with guarded(), waiting_line():
         unknown_model_note(offer)
