@@ -56,7 +56,7 @@ def own_names() -> set[str]:
     return found - MODULE
 
 
-OWN = own_names()
+KNOWN = own_names() | NOT_PRIVATE | OF_OTHERS
 
 
 def imported(node: ast.AST) -> Iterator[tuple[str, str]]:
@@ -81,8 +81,7 @@ def private_uses(name: str, source: str) -> list[str]:
             if package in DOCUMENTED and not re.match(DOCUMENTED[package], rest):
                 found.append(f"{where} imports {package}.{rest}, which is not documented")
         word = node.attr if isinstance(node, ast.Attribute) else ""
-        known = word in OWN | NOT_PRIVATE | OF_OTHERS or (name, word) in HOOKED
-        if re.match(r"_[a-z]", word) and not known:
+        if re.match(r"_[a-z]", word) and word not in KNOWN and (name, word) not in HOOKED:
             found.append(f"{where} uses {word}, which is private")
         hook = node.name if isinstance(node, ast.FunctionDef) else ""
         if hook in MODULE and (name, hook) not in HOOKED:

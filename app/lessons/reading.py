@@ -9,7 +9,7 @@ import tomllib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar, get_args
+from typing import Any, TypeVar, cast, get_args
 from urllib.parse import quote
 
 from app.catalog import feature
@@ -264,7 +264,7 @@ class _Step:
             raise table.wrong("kind: only fill_mask can be asked for a word of one's own")
         choices = tuple(self.choice(each, reason) for each in table.tables("choices"))
         found = Question(
-            kind=kind,
+            kind=cast(Kind, kind),
             ask=self.said("ask", table),
             of=table.text("of", ""),
             minus=table.text("minus", ""),

@@ -23,7 +23,17 @@ def open_lesson(slug: str, step: int = 1) -> None:
     """Open a step of a lesson; not from a callback."""
     st.session_state.pop(_STEP, None)
     st.session_state[_TO] = slug, step
-    st.switch_page(LESSONS, query_params={"lesson": slug})  # the step is bound to its widget
+    _go({"lesson": slug})  # the step is bound to its widget
+
+
+def all_lessons() -> None:
+    """Open the list of all lessons; not from a callback."""
+    _go({})
+
+
+def _go(address: dict[str, str]) -> None:
+    page = st.session_state.get(PATHS, {}).get("lessons", LESSONS)
+    st.switch_page(page, query_params=address)
 
 
 def arriving_at() -> tuple[str, int] | None:

@@ -11,7 +11,7 @@ from functools import partial
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app.catalog import LESSONS, Feature, feature
+from app.catalog import Feature, feature
 from app.declared import Declared, declared
 from app.engine.models import Engine
 from app.engine.models.fit import Severity, misfits
@@ -21,10 +21,11 @@ from app.faces.streamlit.components import mount_bridge
 from app.faces.streamlit.controls import choose, switch
 from app.faces.streamlit.frame import Page, configure, top
 from app.faces.streamlit.guard import guarded
-from app.faces.streamlit.lesson_way import arriving_at, open_lesson, open_page
+from app.faces.streamlit.lesson_way import all_lessons, arriving_at, open_lesson, open_page
 from app.faces.streamlit.picker import open_chosen, unknown_model_note
 from app.faces.streamlit.progress import waiting_line
 from app.faces.streamlit.show import show_html, show_picture, show_style
+from app.faces.streamlit.site import WAY
 from app.faces.streamlit.standard import show_parts
 from app.faces.streamlit.state import enter, leave
 from app.lessons.claims import figure, look_number
@@ -48,7 +49,7 @@ END = 7
 
 _PLAYED, _PATH = "_played", "_path"
 _LEAD = "Guess first, then look: what BERT does, step by step."
-Guess = str | float | tuple[int, ...]
+Guess = str | int | float | tuple[int, ...]
 
 
 @dataclass(slots=True)
@@ -97,8 +98,13 @@ class Scene:
 
 
 def lessons_page() -> None:
-    """Draw the step that the address names, or the list of all lessons."""
+    """Draw the step that the address names, the lessons of a path, or all lessons."""
     enter("lessons")
+    way = st.session_state.get(WAY, "")
+    if path := next((each for each in paths() if each.slug == way), None):
+        st.session_state[_PATH] = path.slug
+        _list_page(path.title, path.lead, (path,))
+        return
     if to := arriving_at():  # the widgets of this page may still hold an earlier address
         st.query_params[LESSON], st.session_state[STEP] = to
     slug = st.query_params.get(LESSON, "")
@@ -107,14 +113,6 @@ def lessons_page() -> None:
         _list_page("Lessons", _LEAD, paths(), unknown=slug)
     else:
         _lesson_page(found)
-
-
-def path_page(slug: str) -> None:
-    """Draw the lessons of a path."""
-    enter("lessons")
-    path = next(each for each in paths() if each.slug == slug)
-    st.session_state[_PATH] = slug
-    _list_page(path.title, path.lead, (path,))
 
 
 # -- the lists -------------------------------------------------------------------------------------
@@ -177,7 +175,7 @@ def _lesson_page(found: Lesson) -> None:
         _buttons(found, number)
         reading = switch("Read as a page", key=READ)
         if st.button("All lessons", type="tertiary", key="_all"):
-            st.switch_page(LESSONS, query_params={})
+            all_lessons()
     remarks = st.empty()
     with guarded(), waiting_line():
         unknown_model_note(offer)
@@ -375,7 +373,7 @@ def _compare(scene: Scene, question: Question) -> None:
         show_html(orders(mine, its))
         return
     kind, truth = looking.truth(question)
-    if question.kind == "number" and isinstance(guess, int | float):
+    if question.kind == "number" and not isinstance(guess, str | tuple | None):
         number = float(truth) * (100 if kind == "share" else 1)
         scene.played.its = f"{number:.0f} {question.unit}".strip()
         show_picture(on_one_axis(question, guess, number))
@@ -554,9 +552,9 @@ def _end(engine: Engine, found: Lesson) -> None:
     with st.container(horizontal=True):
         if after and st.button(f"Next lesson: {plain(after.title)}", type="primary", key="_after"):
             open_lesson(after.slug)
-        for row in _pages(found):
-            if st.button(plain(row.title), key=f"_page_{row.slug}", icon=row.icon):
-                st.switch_page(row.page)
+        for page in _pages(found):
+            if st.button(plain(page.title), key=f"_page_{page.slug}", icon=page.icon):
+                st.switch_page(page.page)
 
 
 def _once_more(found: Lesson, number: int) -> Html | None:

@@ -5,11 +5,9 @@ the model is still being loaded.
 """
 
 import threading
-from functools import partial
 from pathlib import Path
 
 import streamlit as st
-from streamlit.navigation.page import StreamlitPage
 
 from app.catalog import FEATURES, GROUPS, HOME, LESSONS
 from app.engine.loading import LOADING
@@ -25,8 +23,8 @@ DRAWN = threading.Event()
 """Set when the first page has been drawn; work that can wait begins then."""
 
 _SOON = "The model is being loaded; the page goes on by itself in a few seconds."
-PATHS = "_paths"
-"""Session key: the pages of the paths through the lessons, by their names."""
+PATHS, WAY = "_paths", "_way"
+"""Session keys: the pages of the lessons by their names, and the name of the page being run."""
 
 START = "Start here"
 """The first group of the menu."""
@@ -54,14 +52,14 @@ def show_site() -> None:
         row.slug: st.Page(ROOT / row.page, title=row.title, url_path=row.slug) for row in FEATURES
     }
     groups = {name: [tools[row.slug] for row in FEATURES if row.group == name] for name in GROUPS}
-    ways = st.session_state[PATHS] = _paths()
-    lessons = st.Page(ROOT / LESSONS, title="All lessons", url_path="lessons")
-    start = {"": [home], START: [*ways.values(), lessons]}
+    ways = st.session_state[PATHS] = _start_here()
+    start = {"": [home], START: list(ways.values())}
     page = st.navigation(start | groups, position="top")
+    st.session_state[WAY] = page.url_path
     asked = st.query_params.get(_PAGE, "")
-    if not page.url_path and asked in tools:
+    if not page.url_path and asked in (known := tools | ways):
         state = {key: st.query_params.get_all(key) for key in st.query_params if key != _PAGE}
-        st.switch_page(tools[asked], query_params=state)
+        st.switch_page(known[asked], query_params=state)
     if not LOADING.is_over():
         _draw_head(page.url_path)
         LOADING.wait()
@@ -72,18 +70,12 @@ def show_site() -> None:
         DRAWN.set()
 
 
-def _paths() -> dict[str, StreamlitPage]:
-    """Return a page for each path through the lessons, by its name."""
+def _start_here() -> dict[str, st.Page]:
+    """Return the pages of the first group, by their names: the paths, and all lessons."""
+    titles = {each.slug: each.title for each in paths()} | {"lessons": "All lessons"}
     return {
-        each.slug: st.Page(partial(_show_path, each.slug), title=each.title, url_path=each.slug)
-        for each in paths()
+        slug: st.Page(ROOT / LESSONS, title=title, url_path=slug) for slug, title in titles.items()
     }
-
-
-def _show_path(slug: str) -> None:
-    from app.faces.streamlit.lessons import path_page  # needs PyTorch
-
-    path_page(slug)
 
 
 def _draw_head(slug: str) -> None:
