@@ -7,6 +7,10 @@ from typing import Any
 
 import pytest
 
+from app.catalog import feature
+from app.declared import declared
+from app.faces.streamlit.lesson_way import address_of
+from app.lessons.records import Step
 from app.lessons.shelf import shelf
 from tests.app.lessons.test_reading import LESSON
 
@@ -151,6 +155,29 @@ def test_an_unknown_lesson_is_named_and_all_are_listed(visit: Visit, name: str) 
     page = visit(PAGE, lesson=name)
     assert "There is no lesson named" in page.warnings and "<b>" not in page.markup
     assert "data-tick" in page.markup
+
+
+def links() -> list[Any]:
+    """Return the first step of each page, and the others as slow."""
+    found, pages = [], set()
+    for slug, each in shelf().lessons.items():
+        for number, step in enumerate(each.steps, 1):
+            seen = (step.page, *step.looks[0].values)
+            marks = pytest.mark.slow if seen in pages else ()
+            pages.add(seen)
+            found.append(pytest.param(step, id=f"{slug} {number}", marks=marks))
+    return found
+
+
+@pytest.mark.parametrize("step", links())
+def test_a_page_opens_with_what_the_step_looks_at(visit: Visit, step: Step) -> None:
+    task = declared(step.page)
+    address = address_of(step.page, step.looks[0].values)
+    page = visit(feature(task.feature.folder).page, **address)
+    assert not any("Left out" in each.value for each in page.at.caption)
+    for each in task.parameters:
+        if each.name in step.looks[0].values:
+            assert page.at.session_state[each.key] == step.looks[0].values[each.name], each.name
 
 
 def test_a_step_that_is_not_there_is_said(visit: Visit) -> None:

@@ -6,7 +6,7 @@ from contextlib import suppress
 import streamlit as st
 
 from app.catalog import LESSONS, feature
-from app.declared import declared
+from app.declared import Parameter, declared
 from app.declared.carried import TEXT_KEYS
 from app.faces.streamlit.site import ON_SITE, PATHS
 from app.faces.streamlit.state import leave_for
@@ -51,15 +51,29 @@ def open_page(task: str, values: Mapping[str, object], lesson: str, step: int) -
         lesson: where the visitor comes from.
         step: its step.
     """
-    found = declared(task)
-    keys = {each.name: each.key for each in found.parameters}
-    given = {keys[name]: str(value) for name, value in values.items()}
-    if found.feature.part_of:
-        given["tab"] = found.feature.title
+    given = address_of(task, values)
     st.session_state[_STEP] = lesson, step
     texts = {key: text for key, text in given.items() if key in TEXT_KEYS}
     rest = {key: text for key, text in given.items() if key not in TEXT_KEYS}
-    leave_for(feature(found.feature.folder), texts, rest)
+    leave_for(feature(declared(task).feature.folder), texts, rest)
+
+
+def address_of(task: str, values: Mapping[str, object]) -> dict[str, str]:
+    """Return the parameters with which the page of a task opens with these values."""
+    found = declared(task)
+    given = {
+        each.key: _written(each, values[each.name])
+        for each in found.parameters
+        if each.name in values
+    }
+    return given | ({"tab": found.feature.title} if found.feature.part_of else {})
+
+
+def _written(each: Parameter, value: object) -> str:
+    """Write a value as its widget does in the address: a choice by its name on the screen."""
+    if each.field.layer and value == -1:
+        return "input"
+    return dict(each.field.names).get(str(value), str(value))
 
 
 def way_back() -> None:

@@ -44,6 +44,8 @@ from bert_core.errors import CheckpointError
 LESSON, STEP, READ = "lesson", "step", "read"
 """The names in the address."""
 
+_LINES = 3  # of what the model is given, that are written above the picture, too
+
 END = 7
 """The step after the last one; a lesson has at most six."""
 
@@ -273,6 +275,7 @@ def _given(look: Look, scene: Scene) -> None:
         tag("p", tag("small", visible(labels[name].partition(" (")[0])), " ",
             tag("bdi", visible(str(value))), class_="bx-given")
         for name, value in look.values.items()
+        if isinstance(value, str)
     ]  # fmt: skip
     show_html(join(*rows))
 
@@ -280,7 +283,13 @@ def _given(look: Look, scene: Scene) -> None:
 def _cover(scene: Scene) -> None:
     """Draw what is in the picture's place until there is a guess."""
     says = "Covered until you have guessed." if scene.step.question else "Covered until you look."
-    show_html(tag("div", tag("p", says), class_="bx-cover"))
+    kind = "bx-cover bx-low" if _lines(scene.looking.look) > _LINES else "bx-cover"
+    show_html(tag("div", tag("p", says), class_=kind))
+
+
+def _lines(look: Look) -> int:
+    """Count the lines of what the model is given."""
+    return sum(1 + value.count("\n") for value in look.values.values() if isinstance(value, str))
 
 
 # -- the question ----------------------------------------------------------------------------------
@@ -462,7 +471,8 @@ def _draw(scene: Scene, look: Look) -> None:
     looking = Looking(scene.looking.engine, step.page, look, scene.looking.figure)
     edits = step.change.edits if step.change and not scene.played.item else ()
     with guarded():
-        if not changed and (not edits or (step.why and scene.played.reason is None)):
+        fixed = not edits or (step.why and scene.played.reason is None)
+        if not changed and fixed and _lines(look) <= _LINES:  # the picture has longer ones itself
             _given(look, scene)
         if changed and step.change:
             watch = tag("div", prose(looking.fill(step.change.watch)), role="status")
