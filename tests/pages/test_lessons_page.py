@@ -133,6 +133,7 @@ def test_a_lesson_reads_as_a_page_with_everything_open(visit: Visit, slug: str) 
     assert (page.errors, page.warnings) == ("", "")
     found = shelf().lessons[slug]
     assert COVER not in page.markup and re.findall(r"\{[\w.]+[:}]", page.words) == []
+    assert "[[" not in page.words
     assert page.markup.count(STATUS) == len(found.steps)
     for step in found.steps:
         assert step.heading in page.words

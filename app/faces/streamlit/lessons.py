@@ -5,7 +5,7 @@ has the lesson and the step.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import streamlit as st
@@ -38,7 +38,7 @@ from app.lessons.view import both, on_one_axis, orders, prose, rests_on
 from app.words.blocks import line, note
 from app.words.html import Html, join, plain, tag, visible
 from app.words.pictures import Picture
-from app.words.screen import Choice, Computed, Drawn, File, Part, Parts, Rows
+from app.words.screen import Beside, Choice, Computed, Drawn, File, Part, Parts, Rows
 from bert_core.errors import CheckpointError
 
 LESSON, STEP, READ = "lesson", "step", "read"
@@ -614,11 +614,14 @@ def _read(engine: Engine, found: Lesson) -> None:
 
 def _renamed(parts: Parts, number: int) -> Parts:
     """Give the pictures of a step names of their own."""
-    return tuple(
-        Picture(f"{each.name}-step-{number}", each.wide, each.narrow, each.alt, each.table)
-        if isinstance(each, Picture) else each
-        for each in parts
-    )  # fmt: skip
+    return tuple(_renamed_part(each, number) for each in parts)
+
+
+def _renamed_part(part: Part, number: int) -> Part:
+    if isinstance(part, Beside):
+        left, right = _renamed(part.left, number), _renamed(part.right, number)
+        return Beside(left, right, part.widths)
+    return replace(part, name=f"{part.name}-step-{number}") if isinstance(part, Picture) else part
 
 
 def _answered(looking: Looking, question: Question) -> None:
@@ -630,6 +633,6 @@ def _answered(looking: Looking, question: Question) -> None:
     rows = []
     for number, each in enumerate(question.choices):
         sign = tag("strong", "→ ") if number == right else ""
-        rows.append(tag("li", sign, visible(looking.fill(each.say)), ". ",
-                        visible(looking.fill(each.reply))))  # fmt: skip
+        says = tag("strong", visible(looking.fill(each.say)))
+        rows.append(tag("li", sign, says, prose(looking.fill(each.reply), "bx-reply")))
     show_html(tag("ul", *rows))
