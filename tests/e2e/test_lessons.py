@@ -31,7 +31,8 @@ def guess(page: Page) -> None:
     if place.count():
         expect(place.locator("input, button").first).to_be_attached()
     if place.get_by_role("radio").count():
-        place.get_by_role("radiogroup").locator("label").last.click()
+        labels = place.get_by_role("radiogroup").locator("label")
+        (labels if labels.count() else place.get_by_role("radio")).last.click()
     elif place.get_by_role("combobox").count():
         for _ in range(4):
             place.get_by_role("combobox").click()

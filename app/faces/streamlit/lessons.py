@@ -44,7 +44,8 @@ from bert_core.errors import CheckpointError
 LESSON, STEP, READ = "lesson", "step", "read"
 """The names in the address."""
 
-_LINES = 3  # of what the model is given, that are written above the picture, too
+_LINES = 3  # of what the model is given; above more of them the cover is lower
+_WITHOUT_TEXT = ("classification", "next_sentence")  # pages whose picture does not have the text
 
 END = 7
 """The step after the last one; a lesson has at most six."""
@@ -472,7 +473,7 @@ def _draw(scene: Scene, look: Look) -> None:
     edits = step.change.edits if step.change and not scene.played.item else ()
     with guarded():
         fixed = not edits or (step.why and scene.played.reason is None)
-        if not changed and fixed and _lines(look) <= _LINES:  # the picture has longer ones itself
+        if not changed and fixed and step.page in _WITHOUT_TEXT:
             _given(look, scene)
         if changed and step.change:
             watch = tag("div", prose(looking.fill(step.change.watch)), role="status")
