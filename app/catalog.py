@@ -69,6 +69,9 @@ GROUPS = (TEXT, TASKS, INSIDE, LEARNING, ABOUT)
 HOME = "pages/0_home.py"
 """The first page; it shows several features and belongs to none."""
 
+LESSONS = "pages/17_lessons.py"
+"""The page of the lessons; like the first page, it belongs to no feature."""
+
 FEATURES = (
     Feature(
         slug="tokenizer",

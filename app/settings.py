@@ -104,6 +104,10 @@ _DECLARED: dict[str, tuple[str, str]] = {
         "whether visitors may train models in the lab: `on` or `off`",
         "`on`; public: `off`",
     ),
+    "LESSONS": (
+        "a folder with lessons of your own, which are offered beside those of this site",
+        "none",
+    ),
     "METRICS": (
         "`on` opens `/_stcore/metrics`, Streamlit's statistics about the server",
         "`off`",
@@ -190,6 +194,7 @@ class Settings:
         key: signs the visitors' cookies; "" for a new one at each start.
         metrics: whether Streamlit's statistics about the server can be read.
         lab: whether visitors may train models in the lab.
+        lessons: folder with lessons of the operator's own; "" for none.
         public: whether the visitors are strangers: pinned models only.
         text_chars: longest text that is taken, in characters.
         windows: most windows that a long text is cut into.
@@ -219,6 +224,7 @@ class Settings:
     key: str = ""
     metrics: bool = False
     lab: bool = True
+    lessons: str = ""
     public: bool = False
     text_chars: int = 100_000
     windows: int = 1_000
@@ -339,6 +345,7 @@ def _read(_: tuple[str | None, ...], cores: int) -> Settings:
         key=_key("BERT_EXPLORER_KEY"),
         metrics=_switch("BERT_EXPLORER_METRICS"),
         lab=_switch("BERT_EXPLORER_LAB", not public),
+        lessons=_value("BERT_EXPLORER_LESSONS"),
         device=_device("BERT_EXPLORER_DEVICE"),
         threads=threads,
         runs=_number("BERT_EXPLORER_RUNS", max(1, cores // threads), _MOST_THREADS),
@@ -401,6 +408,11 @@ def check_settings() -> None:
                 f"There is no folder {folder} (BERT_EXPLORER_MODELS, --models). Create it, or give "
                 "another one."
             )
+    if found.lessons and not Path(found.lessons).expanduser().is_dir():
+        raise ConfigError(
+            f"There is no folder {found.lessons} (BERT_EXPLORER_LESSONS). Create it, or give "
+            "another one."
+        )
     downloads = Path(found.downloads).expanduser()
     if found.downloads and downloads.exists() and not downloads.is_dir():
         raise ConfigError(f"BERT_EXPLORER_CACHE is {found.downloads!r}; expected a folder.")

@@ -8,6 +8,7 @@ from app.faces.streamlit.address import say_left_out
 from app.faces.streamlit.components import mount_bridge, show_markup
 from app.faces.streamlit.frame import SITE, configure, top
 from app.faces.streamlit.guard import guarded
+from app.faces.streamlit.lesson_way import path_buttons
 from app.faces.streamlit.picker import open_chosen, unknown_model_note
 from app.faces.streamlit.progress import progress, waiting_line
 from app.faces.streamlit.show import show_html
@@ -15,7 +16,7 @@ from app.faces.streamlit.state import enter, leave, leave_for, text_box
 from app.overview import FIRST, doors, draw, suggestion, unread_of
 
 OPEN = "_open"
-LEAD = "Type a sentence and see what a BERT model does with it."
+LEAD = "BERT is a model that guesses hidden words. Try a sentence, or lessons:"
 
 
 def open_door(number: int) -> None:
@@ -26,7 +27,9 @@ def open_door(number: int) -> None:
 enter("home")
 configure("Home", "home")
 mount_bridge("home", {"open": open_door})
-_, offer = top("home", SITE, LEAD)
+tools, offer = top("home", SITE, LEAD)
+with tools:
+    path_buttons()
 remarks = st.empty()
 unknown_model_note(offer)
 with guarded(), waiting_line():
@@ -50,5 +53,5 @@ with guarded(), waiting_line():
     else:
         st.info("Write a sentence to see what BERT does with it.", icon=":material/edit_note:")
     leave()
-    foot(engine, "Attention is not an explanation, and a confident answer need not be true.")
+    foot(engine, "A confident answer need not be true.")
 say_left_out(remarks)

@@ -182,6 +182,13 @@ def _examples(data: Path | None) -> Sequence[str]:
     return example_marks.mark_again(Engine(BUNDLED_MODEL))
 
 
+def _lessons(data: Path | None) -> Sequence[str]:
+    from app.engine.models import Engine
+    from tools import lessons
+
+    return lessons.measure(Engine(BUNDLED_MODEL), _say)
+
+
 def _quotes(data: Path | None) -> Sequence[str]:
     from app.engine.models import Engine
     from tools import quotes
@@ -227,6 +234,8 @@ STEPS = (
     Step("finetune", "records the fine-tunings of the lab", _finetune,
          ("app/features/lab/finetune_*.json",)),
     Step("examples", "marks every example right or wrong", _examples),
+    Step("lessons", "counts what lessons claim, and chooses their texts", _lessons,
+         ("assets/lessons/figures.json",)),
     Step("quotes", "writes what documents quote", _quotes, ("tools/quotes.json",)),
     Step("api", "writes what documents and the command line say of tasks and settings", _api),
     Step("pictures", "takes the pictures of the documents (needs Chromium)", _pictures,

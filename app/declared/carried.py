@@ -17,8 +17,8 @@ from app.features.qa.task_suggested import suggested
 from bert_core.reading.gaps import read_signs
 from bert_core.reading.sentences import split_sentences
 
-HOME = "home"
-"""The home page, which is no feature."""
+HOME, LESSONS = "home", "lessons"
+"""The home page and the lessons, which are no features."""
 
 TEXT_KEYS = ("text", "text_pair", "question", "choices")
 """The boxes that hold a visitor's texts, by their key, which is the same on all pages."""
@@ -64,7 +64,7 @@ def boxes(slug: str) -> tuple[str, ...]:
     """Return the keys of a page's text boxes."""
     if slug == HOME:
         return ("text", "question")
-    if not feature(slug).takes_text:
+    if slug == LESSONS or not feature(slug).takes_text:
         return ()
     keys = {each.key for each in declared(slug).parameters}
     return tuple(key for key in TEXT_KEYS if key in keys)

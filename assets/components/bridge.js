@@ -10,6 +10,10 @@
 //   data-escape                       Escape clicks it
 //   data-save="svg|png|csv|json"      saves the drawing or the table of the surrounding figure
 //   data-saves="title"                lists under this title what on the page can be saved so
+//   data-focus="name"                 gets the focus when the name changes: the heading of a step
+//   data-done="lesson step"           remembers in this browser that a step was done
+//   data-tick="lesson"                gets how many of its data-steps were done
+//   data-clear="ticks"                forgets them
 //   data-copy="address"               copies the address of the page
 //
 // In a frame of the Hugging Face Hub, the page around it is told of every new address.
@@ -29,6 +33,8 @@ const STREAMLIT = {
   fold: '[data-testid="stPopover"] button[aria-expanded="true"]',
   dialog: '[data-testid="stDialog"]',
 };
+
+let step = ""; // of a lesson, whose heading is on the page
 
 const site = (window.bxSite ??= installed());
 
@@ -53,7 +59,7 @@ function installed() {
     keepHistory();
     addEventListener("pagehide", forgetMenu);
     tellHub();
-    const changed = () => (nameMenu(), listSaves());
+    const changed = () => (nameMenu(), listSaves(), goToStep(), tick());
     changed();
     new MutationObserver(changed).observe(document.body, { childList: true, subtree: true });
   }
@@ -61,10 +67,11 @@ function installed() {
 }
 
 function clicked(event) {
-  const target = event.target.closest?.("[data-pick], [data-save], [data-copy]");
+  const target = event.target.closest?.("[data-pick], [data-save], [data-copy], [data-clear]");
   if (target?.dataset.pick) pick(target);
   else if (target?.dataset.save) save(target);
   else if (target?.dataset.copy) copyAddress(target);
+  else if (target?.dataset.clear) keepTicks({}), tick();
   if (event.target.closest?.(STREAMLIT.menuLink)) closeMenu();
   if (event.target.closest?.(STREAMLIT.unfoldedButton)) fold();
 }
@@ -271,6 +278,49 @@ function offer(blob, name) {
   link.download = name;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}
+
+// --- lessons ----------------------------------------------------------------------------------
+
+// The heading of a new step gets the focus, so that a screen reader goes on there.
+function goToStep() {
+  const heading = document.querySelector("[data-focus]");
+  const name = heading?.dataset.focus ?? "";
+  if (name === step) return;
+  if (step && name) heading.focus({ preventScroll: true });
+  step = name;
+}
+
+// What was done is kept in this browser alone: the numbers of the steps by the name of the lesson.
+function tick() {
+  const ticks = readTicks();
+  let fresh = false;
+  for (const { dataset } of document.querySelectorAll("[data-done]")) {
+    const [lesson, step] = dataset.done.split(" ");
+    if (ticks[lesson]?.includes(step)) continue;
+    ticks[lesson] = [...(ticks[lesson] ?? []), step];
+    fresh = true;
+  }
+  if (fresh) keepTicks(ticks);
+  for (const place of document.querySelectorAll("[data-tick]")) {
+    const done = ticks[place.dataset.tick]?.length ?? 0;
+    const says = done ? `${done >= place.dataset.steps ? "✓ done" : `${done} of ${place.dataset.steps} steps`} · ` : "";
+    if (place.textContent !== says) place.textContent = says;
+  }
+}
+
+function readTicks() {
+  try {
+    return JSON.parse(localStorage.getItem("bx-ticks")) ?? {};
+  } catch {
+    return {};
+  }
+}
+
+function keepTicks(ticks) {
+  try {
+    localStorage.setItem("bx-ticks", JSON.stringify(ticks));
+  } catch {} // a browser that keeps nothing for frames
 }
 
 // --- the frame --------------------------------------------------------------------------------

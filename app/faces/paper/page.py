@@ -31,10 +31,10 @@ def page(feature: Feature, model: Provenance, report: Report, notices: Sequence[
     )
 
 
-def style(slug: str = "") -> str:
-    """Return the style sheet of the site with that of a page, `app/features/<slug>/style.css`."""
-    own = ROOT / "app" / "features" / slug / "style.css"
-    sheets = [ASSETS / "site.css"] + ([own] if slug and own.is_file() else [])
+def style(*slugs: str) -> str:
+    """Return the style sheet of the site with those of pages, `app/features/<slug>/style.css`."""
+    own = (ROOT / "app" / "features" / slug / "style.css" for slug in slugs if slug)
+    sheets = [ASSETS / "site.css", *(each for each in own if each.is_file())]
     return "\n".join(sheet.read_text(encoding="utf-8") for sheet in sheets)
 
 

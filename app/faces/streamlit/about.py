@@ -8,6 +8,7 @@ from app.catalog import feature
 from app.engine.models import Engine, ModelFacts, Provenance
 from app.faces.streamlit.components import PRESENT
 from app.faces.streamlit.controls import switch
+from app.faces.streamlit.lesson_way import lessons_with
 from app.faces.streamlit.links import links_have_texts
 from app.faces.streamlit.show import show_html
 from app.records.served import GRADIO, PATH
@@ -58,6 +59,8 @@ def foot(engine: Engine, caution: str = "", slug: str = "") -> None:
                 model_facts(engine)
                 if not asked:
                     show_html(line(privacy))
+            if slug:
+                lessons_with(slug)
             switch("Presenter view (Esc ends it)", key=PRESENT)
             show_html(copy_button("Copy link"))
             if GRADIO.is_set():

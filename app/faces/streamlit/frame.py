@@ -22,6 +22,7 @@ from app.faces.streamlit.examples import examples_list
 from app.faces.streamlit.files import begin_files
 from app.faces.streamlit.guard import guarded
 from app.faces.streamlit.hub_dialog import download_strip
+from app.faces.streamlit.lesson_way import way_back
 from app.faces.streamlit.picker import model_picker, open_chosen, suits, unknown_model_note
 from app.faces.streamlit.progress import waiting_line
 from app.faces.streamlit.show import show_html, show_style
@@ -106,6 +107,8 @@ def page_shell(slug: str) -> Iterator[Page]:
     picks: dict[str, Callable[[int], None]] = {}  # filled by the page
     mount_bridge(slug, picks)  # first, so that it works as soon as there is something to click
     tools, offer = top(slug, row.title, row.see)
+    with tools:
+        way_back()
     with st.container(key="bx-stage" if row.has_examples else "bx-whole"):
         give = st.container(key="bx-give")
         answer = st.container(key="bx-answer")

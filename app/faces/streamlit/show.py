@@ -24,16 +24,19 @@ def show_html(markup: Html) -> None:
         st.html(markup.markup)
 
 
-def show_style(slug: str = "") -> None:
+def show_style(*slugs: str) -> None:
     """Load the style sheets into the page, the presenter's as well if asked for in the link.
 
     This takes up no space.
+
+    Args:
+        slugs: features whose own sheets are loaded as well.
     """
     presenting = st.query_params.get(PRESENT) == "true"
     if not by_history():
         presenting = st.session_state.get(PRESENT, presenting)
     more = (ASSETS / "presenter.css").read_text(encoding="utf-8") if presenting else ""
-    show_html(stylesheet(own_style(slug) + style(slug) + more))
+    show_html(stylesheet(own_style(*slugs) + style(*slugs) + more))
 
 
 def show_picture(shown: Picture) -> None:

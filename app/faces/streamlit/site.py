@@ -9,8 +9,9 @@ from pathlib import Path
 
 import streamlit as st
 
-from app.catalog import FEATURES, GROUPS, HOME
+from app.catalog import FEATURES, GROUPS, HOME, LESSONS
 from app.engine.loading import LOADING
+from app.lessons.paths import paths
 from app.settings import ASSETS, ROOT
 from app.words.blocks import heading, line
 from app.words.html import join, stylesheet
@@ -22,7 +23,15 @@ DRAWN = threading.Event()
 """Set when the first page has been drawn; work that can wait begins then."""
 
 _SOON = "The model is being loaded; the page goes on by itself in a few seconds."
-_HEAD = "BERT Explorer", "Type a sentence and see what a BERT model does with it."
+PATHS, WAY = "_paths", "_way"
+"""Session keys: the pages of the lessons by their names, and the name of the page being run."""
+
+START = "Start here"
+"""The first group of the menu."""
+_HEAD = (
+    "BERT Explorer",
+    "BERT is a model that guesses hidden words. Try a sentence, or lessons:",
+)
 
 _HERE = Path(__file__).parent
 
@@ -43,11 +52,14 @@ def show_site() -> None:
         row.slug: st.Page(ROOT / row.page, title=row.title, url_path=row.slug) for row in FEATURES
     }
     groups = {name: [tools[row.slug] for row in FEATURES if row.group == name] for name in GROUPS}
-    page = st.navigation({"": [home], **groups}, position="top")
+    ways = st.session_state[PATHS] = _start_here()
+    start = {"": [home], START: list(ways.values())}
+    page = st.navigation(start | groups, position="top")
+    st.session_state[WAY] = page.url_path
     asked = st.query_params.get(_PAGE, "")
-    if not page.url_path and asked in tools:
+    if not page.url_path and asked in (known := tools | ways):
         state = {key: st.query_params.get_all(key) for key in st.query_params if key != _PAGE}
-        st.switch_page(tools[asked], query_params=state)
+        st.switch_page(known[asked], query_params=state)
     if not LOADING.is_over():
         _draw_head(page.url_path)
         LOADING.wait()
@@ -56,6 +68,14 @@ def show_site() -> None:
         page.run()
     finally:
         DRAWN.set()
+
+
+def _start_here() -> dict[str, st.Page]:
+    """Return the pages of the first group, by their names: the paths, and all lessons."""
+    titles = {each.slug: each.title for each in paths()} | {"lessons": "All lessons"}
+    return {
+        slug: st.Page(ROOT / LESSONS, title=title, url_path=slug) for slug, title in titles.items()
+    }
 
 
 def _draw_head(slug: str) -> None:
@@ -69,8 +89,8 @@ def _draw_head(slug: str) -> None:
     st.html(join(sheet, heading(title, lead), line(_SOON)).markup)
 
 
-def own_style(slug: str = "") -> str:
-    """Return the style sheet for Streamlit's own elements, with that for a page."""
-    own = _HERE / "features" / f"{slug}.css"
-    sheets = [_HERE / "style.css"] + ([own] if slug and own.is_file() else [])
+def own_style(*slugs: str) -> str:
+    """Return the style sheet for Streamlit's own elements, with those for some pages."""
+    own = (_HERE / "features" / f"{slug}.css" for slug in slugs if slug)
+    sheets = [_HERE / "style.css", *(each for each in own if each.is_file())]
     return "".join(sheet.read_text(encoding="utf-8") for sheet in sheets)

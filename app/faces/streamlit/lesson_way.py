@@ -1,0 +1,107 @@
+"""The way from a page to its lessons and from a lesson to its pages, and back to the step."""
+
+from collections.abc import Mapping
+from contextlib import suppress
+
+import streamlit as st
+
+from app.catalog import LESSONS, feature
+from app.declared import Parameter, declared
+from app.declared.carried import TEXT_KEYS
+from app.faces.streamlit.site import ON_SITE, PATHS
+from app.faces.streamlit.state import leave_for
+from app.lessons.paths import paths
+from app.lessons.shelf import about
+from app.words.html import plain
+from bert_core.errors import BertError
+
+_TO = "_lesson_to"  # the lesson and step that are being opened
+_STEP = "_lesson_step"  # the lesson and step that a page was opened from
+
+
+def open_lesson(slug: str, step: int = 1) -> None:
+    """Open a step of a lesson; not from a callback."""
+    st.session_state.pop(_STEP, None)
+    st.session_state[_TO] = slug, step
+    _go({"lesson": slug})  # the step is bound to its widget
+
+
+def all_lessons() -> None:
+    """Open the list of all lessons; not from a callback."""
+    _go({})
+
+
+def _go(address: dict[str, str]) -> None:
+    page = st.session_state.get(PATHS, {}).get("lessons", LESSONS)
+    st.switch_page(page, query_params=address)
+
+
+def arriving_at() -> tuple[str, int] | None:
+    """Return the lesson and step that were opened by a button just now."""
+    found: tuple[str, int] | None = st.session_state.pop(_TO, None)
+    return found
+
+
+def open_page(task: str, values: Mapping[str, object], lesson: str, step: int) -> None:
+    """Open the page of a task with the values of a step; a button there leads back.
+
+    Args:
+        task: the name of the task, which may be a tab's.
+        values: by the names of its parameters.
+        lesson: where the visitor comes from.
+        step: its step.
+    """
+    given = address_of(task, values)
+    st.session_state[_STEP] = lesson, step
+    texts = {key: text for key, text in given.items() if key in TEXT_KEYS}
+    rest = {key: text for key, text in given.items() if key not in TEXT_KEYS}
+    leave_for(feature(declared(task).feature.folder), texts, rest)
+
+
+def address_of(task: str, values: Mapping[str, object]) -> dict[str, str]:
+    """Return the parameters with which the page of a task opens with these values."""
+    found = declared(task)
+    given = {
+        each.key: _written(each, values[each.name])
+        for each in found.parameters
+        if each.name in values
+    }
+    return given | ({"tab": found.feature.title} if found.feature.part_of else {})
+
+
+def _written(each: Parameter, value: object) -> str:
+    """Write a value as its widget does in the address: a choice by its name on the screen."""
+    if each.field.layer and value == -1:
+        return "input"
+    return dict(each.field.names).get(str(value), str(value))
+
+
+def way_back() -> None:
+    """Draw the button that leads back to the step a page was opened from, if it was."""
+    if _STEP in st.session_state and st.button(
+        "Back to the lesson", key="_to_lesson", icon=":material/arrow_back:"
+    ):
+        open_lesson(*st.session_state[_STEP])
+
+
+def path_buttons() -> None:
+    """Offer the paths through the lessons; drawn only if those are part of the site."""
+    pages = st.session_state.get(PATHS, {})
+    with st.container(horizontal=True, gap="small", key="bx-paths"):
+        for path in paths() if pages else ():
+            if st.button(plain(path.title), key=f"_path_{path.slug}"):
+                st.switch_page(pages[path.slug])
+
+
+def lessons_with(slug: str) -> None:
+    """Offer the lessons that use a page; drawn only if those are part of the site."""
+    if not st.session_state.get(ON_SITE):
+        return
+    with suppress(BertError):
+        found = about(slug)
+        if not found:
+            return
+        with st.popover("Lessons", type="tertiary"):
+            for each in found:
+                if st.button(plain(each.title), key=f"_lesson_{each.slug}", type="tertiary"):
+                    open_lesson(each.slug)

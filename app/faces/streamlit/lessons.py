@@ -1,0 +1,639 @@
+"""The player of lessons: the words of a step beside the picture of its page, covered at first.
+
+What a visitor guessed is in the session alone, and his ticks are in his browser alone. The address
+has the lesson and the step.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from app.catalog import Feature, feature
+from app.declared import Declared, declared
+from app.engine.models import Engine
+from app.engine.models.fit import Severity, misfits
+from app.faces.streamlit.about import foot
+from app.faces.streamlit.address import left_out, say_left_out
+from app.faces.streamlit.components import mount_bridge
+from app.faces.streamlit.controls import choose, switch
+from app.faces.streamlit.frame import Page, configure, top
+from app.faces.streamlit.guard import guarded
+from app.faces.streamlit.lesson_way import all_lessons, arriving_at, open_lesson, open_page
+from app.faces.streamlit.picker import open_chosen, unknown_model_note
+from app.faces.streamlit.progress import waiting_line
+from app.faces.streamlit.show import show_html, show_picture, show_style
+from app.faces.streamlit.site import WAY
+from app.faces.streamlit.standard import show_parts
+from app.faces.streamlit.state import enter, leave
+from app.lessons.claims import figure, look_number
+from app.lessons.looking import Looking, filled_look, filled_words
+from app.lessons.paths import paths
+from app.lessons.quantities import printed
+from app.lessons.records import Another, Lesson, Look, Path, Question, Step
+from app.lessons.shelf import claims, following, shelf
+from app.lessons.view import both, on_one_axis, orders, prose, rests_on
+from app.words.blocks import line, note
+from app.words.html import Html, join, plain, tag, visible
+from app.words.pictures import Picture
+from app.words.screen import Beside, Choice, Computed, Drawn, File, Part, Parts, Rows
+from bert_core.errors import CheckpointError
+
+LESSON, STEP, READ = "lesson", "step", "read"
+"""The names in the address."""
+
+_LINES = 3  # of what the model is given; above more of them the cover is lower
+_WITHOUT_TEXT = ("classification", "next_sentence")  # pages whose picture does not have the text
+
+END = 7
+"""The step after the last one; a lesson has at most six."""
+
+_PLAYED, _PATH = "_played", "_path"
+_LEAD = "Guess first, then look: what BERT does, step by step."
+Guess = str | int | float | tuple[int, ...]
+
+
+@dataclass(slots=True)
+class Played:
+    """What a visitor did in one step.
+
+    Attributes:
+        guess: what was guessed; None before.
+        its: what the model did, in words.
+        reason: the number of the reason that was chosen.
+        item: which further item is asked, counted from 1; 0 for none.
+        item_guess: whether it was guessed to count; None before.
+    """
+
+    guess: Guess | None = None
+    its: str = ""
+    reason: int | None = None
+    item: int = 0
+    item_guess: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """A step that is being played.
+
+    Attributes:
+        page: the record with which the site draws parts of a screen.
+        lesson: the lesson.
+        number: of the step, counted from 1.
+        step: the step.
+        looking: computes what the step needs.
+        played: what was done in it.
+    """
+
+    page: Page
+    lesson: Lesson
+    number: int
+    step: Step
+    looking: Looking
+    played: Played
+
+    @property
+    def name(self) -> str:
+        """The name of the step in keys of widgets."""
+        return f"{self.lesson.slug}-{self.number}"
+
+
+def lessons_page() -> None:
+    """Draw the step that the address names, the lessons of a path, or all lessons."""
+    enter("lessons")
+    way = st.session_state.get(WAY, "")
+    if path := next((each for each in paths() if each.slug == way), None):
+        st.session_state[_PATH] = path.slug
+        _list_page(path.title, path.lead, (path,))
+        return
+    if to := arriving_at():  # the widgets of this page may still hold an earlier address
+        st.query_params[LESSON], st.session_state[STEP] = to
+    slug = st.query_params.get(LESSON, "")
+    found = shelf().lessons.get(slug)
+    if found is None:
+        _list_page("Lessons", _LEAD, paths(), unknown=slug)
+    else:
+        _lesson_page(found)
+
+
+# -- the lists -------------------------------------------------------------------------------------
+
+
+def _list_page(title: str, lead: str, shown: Sequence[Path], unknown: str = "") -> None:
+    configure(title)
+    mount_bridge("lessons", {})
+    _, offer = top("lessons", title, lead)
+    remarks = st.empty()
+    if unknown:
+        st.warning(plain(f"There is no lesson named “{unknown[:60]}”. These are all."))
+        left_out(LESSON)
+    unknown_model_note(offer)
+    with guarded():
+        listed: set[str] = set()
+        for path in shown:
+            _list(path.title if len(shown) > 1 else "", path.lessons, path.slug)
+            listed.update(path.lessons)
+        if len(shown) > 1 or not shown:
+            rest = [slug for slug in shelf().lessons if slug not in listed]
+            _list("More lessons", rest, "more")
+            for fault in shelf().faults:
+                st.warning(plain(fault), icon=":material/edit:")
+        show_html(
+            line("Ticks are kept in your browser alone. ",
+                 tag("button", "Clear them", type="button", class_="bx-button", data_clear="ticks"))
+        )  # fmt: skip
+        foot(open_chosen(offer))
+    say_left_out(remarks)
+
+
+def _list(title: str, slugs: Sequence[str], path: str) -> None:
+    """Draw lessons as rows, each with what it is good for; the path names their widgets."""
+    if not slugs:
+        return
+    if title:
+        show_html(tag("h2", visible(title), class_="bx-lesson-path"))
+    for number, slug in enumerate(slugs, 1):
+        each = shelf().lessons[slug]
+        with st.container(key=f"bx-lesson-{path}-{slug}", gap=None):
+            if st.button(
+                plain(f"{number}. {each.title}"), key=f"_open_{path}_{slug}", type="tertiary"
+            ):
+                st.session_state[_PATH] = path
+                open_lesson(slug)
+            tick = tag("span", class_="bx-tick", data_tick=slug, data_steps=len(each.steps))
+            show_html(line(tick, visible(f"{each.goal} {each.minutes} minutes.")))
+
+
+# -- a lesson --------------------------------------------------------------------------------------
+
+
+def _lesson_page(found: Lesson) -> None:
+    configure(found.title)
+    mount_bridge("lessons", {})
+    _, offer = top("lessons", found.title, "")
+    with st.container(horizontal=True, vertical_alignment="center", key="bx-steps"):
+        number = _step_choice(found)
+        _buttons(found, number)
+        reading = switch("Read as a page", key=READ)
+        if st.button("All lessons", type="tertiary", key="_all"):
+            all_lessons()
+    remarks = st.empty()
+    with guarded(), waiting_line():
+        unknown_model_note(offer)
+        engine = open_chosen(offer)
+        show_style(*{declared(step.page).feature.folder for step in found.steps})
+        if reading:
+            _read(engine, found)
+        elif number == END:
+            _end(engine, found)
+        else:
+            _play(engine, found, number)
+        leave()
+        foot(engine)
+    say_left_out(remarks)
+
+
+def _step_choice(found: Lesson) -> int:
+    """Let the visitor choose a step; one that is not there is the first one."""
+    names = {number: str(number) for number in range(1, len(found.steps) + 1)} | {END: "End"}
+    return choose("Step", names, key=STEP)
+
+
+def _buttons(found: Lesson, number: int) -> None:
+    """Draw the ways to the step before and after."""
+    last, played = len(found.steps), _played(found, number)
+    before = {1: None, END: last}.get(number, number - 1)
+    after = {last: END, END: None}.get(number, number + 1)
+    st.button("Back", key="_back", on_click=_go, args=(before,), disabled=before is None)
+    done = played.guess is not None and not played.item
+    st.button(
+        "Next", key="_next", on_click=_go, args=(after,), icon=":material/arrow_forward:",
+        type="primary" if done else "secondary", disabled=after is None,
+    )  # fmt: skip
+
+
+def _go(number: int) -> None:
+    st.session_state[STEP] = number
+
+
+def _played(found: Lesson, number: int) -> Played:
+    """Return what was done in a step in this session."""
+    kept: dict[tuple[str, int], Played] = st.session_state.setdefault(_PLAYED, {})
+    return kept.setdefault((found.slug, number), Played())
+
+
+def _scene(engine: Engine, found: Lesson, number: int, place: DeltaGenerator) -> Scene:
+    step = found.steps[number - 1]
+    row = feature(declared(step.page).feature.folder)
+    unfit = [each.says for each in misfits(engine.facts, row.needs) if _grave(each.severity)]
+    if unfit:
+        raise CheckpointError(f"{engine.provenance.name} cannot answer here. {' '.join(unfit)}")
+    look = step.looks[look_number(engine, found.slug, number - 1)]
+    looking = Looking(engine, step.page, look, partial(figure, engine))
+    page = Page(row, engine, place, place, place, {})
+    return Scene(page, found, number, step, looking, _played(found, number))
+
+
+def _grave(severity: Severity) -> bool:
+    return severity is not Severity.REMARK
+
+
+def _play(engine: Engine, found: Lesson, number: int) -> None:
+    """Draw a step: its words at the left, its page's picture at the right."""
+    with st.container(key="bx-lesson"), st.container(key="bx-stage"):
+        give, answer = (
+            st.container(key="bx-give", gap="small"),
+            st.container(key="bx-answer", gap="small"),
+        )
+        st.container(key="bx-settings")
+    scene = _scene(engine, found, number, answer)
+    with give:
+        mark = f"{found.slug} {number}"
+        show_html(tag("h2", visible(scene.step.heading), tabindex=-1, data_focus=mark))
+    if scene.played.item and scene.step.another:
+        _another(scene, scene.step.another, give, answer)
+    elif scene.played.guess is None:
+        with give:
+            _say(scene, scene.step.say)
+            _ask(scene)
+        with answer:
+            _given(scene.looking.look, scene)
+            _cover(scene)
+    else:
+        _shown(scene, give, answer)
+
+
+def _say(scene: Scene, template: str) -> None:
+    show_html(prose(scene.looking.fill(template)))
+
+
+def _given(look: Look, scene: Scene) -> None:
+    """Write what the model is given."""
+    labels = {each.name: each.field.label for each in declared(scene.step.page).parameters}
+    rows = [
+        tag("p", tag("small", visible(labels[name].partition(" (")[0])), " ",
+            tag("bdi", visible(str(value))), class_="bx-given")
+        for name, value in look.values.items()
+        if isinstance(value, str)
+    ]  # fmt: skip
+    show_html(join(*rows))
+
+
+def _cover(scene: Scene) -> None:
+    """Draw what is in the picture's place until there is a guess."""
+    says = "Covered until you have guessed." if scene.step.question else "Covered until you look."
+    kind = "bx-cover bx-low" if _lines(scene.looking.look) > _LINES else "bx-cover"
+    show_html(tag("div", tag("p", says), class_=kind))
+
+
+def _lines(look: Look) -> int:
+    """Count the lines of what the model is given."""
+    return sum(1 + value.count("\n") for value in look.values.values() if isinstance(value, str))
+
+
+# -- the question ----------------------------------------------------------------------------------
+
+
+def _ask(scene: Scene) -> None:
+    """Ask for a guess."""
+    question, key = scene.step.question, f"_guess_{scene.name}"
+    if question is None:
+        _show_button(scene, True, label="Look")
+        return
+    ask = scene.looking.fill(question.ask)
+    options = [scene.looking.fill(each.say) for each in question.choices]
+    guess: Guess | None
+    match question.kind:
+        case "choose":
+            guess = st.radio(
+                plain(ask), range(len(options)), index=None, key=key,
+                format_func=lambda number: plain(options[number]),
+            )  # fmt: skip
+        case "number":
+            low, high = question.ends
+            form = f"%d {question.unit}".replace("%", "%%").replace("%%d", "%d").strip()
+            guess = st.slider(plain(ask), low, high, (low + high) // 2, key=key, format=form)
+        case "order":
+            chosen = st.multiselect(
+                plain(ask), range(len(options)), key=key, placeholder="Choose all of them",
+                format_func=lambda number: plain(options[number]),
+            )  # fmt: skip
+            guess = tuple(chosen) if len(chosen) == len(options) else None
+        case "point":
+            words = _words(scene)
+            guess = st.pills(
+                plain(ask), range(len(words)), key=key,
+                format_func=lambda number: plain(words[number]),
+            )  # fmt: skip
+        case _:
+            guess = st.text_input(plain(ask), key=key, max_chars=40).strip() or None
+    _show_button(scene, guess)
+
+
+def _show_button(scene: Scene, guess: Guess | None, label: str = "Show") -> None:
+    if st.button(label, key=f"_show_{scene.name}", type="primary", disabled=guess is None):
+        scene.played.guess = guess
+        st.rerun()
+
+
+def _words(scene: Scene) -> list[str]:
+    """Return the words of the text that can be pointed at."""
+    text = str(next(iter(scene.looking.look.values.values())))
+    return [word.strip(".,!?;:") for word in text.split()]
+
+
+# -- the answer ------------------------------------------------------------------------------------
+
+
+def _shown(scene: Scene, give: DeltaGenerator, answer: DeltaGenerator) -> None:
+    """Draw the answer beside the guess, then the reason, then what can be changed."""
+    step, looking = scene.step, scene.looking
+    with give:
+        if not looking.holds(step.holds):
+            show_html(
+                note("This model does not show what the lesson was written for. What is computed "
+                     "is its own; the words around it may not fit.", caution=True)
+            )  # fmt: skip
+        if step.question:
+            _compare(scene, step.question)
+        done = f"{scene.lesson.slug} {scene.number}"
+        says = prose(looking.fill(step.reveal))
+        show_html(tag("div", says, role="status", class_="bx-reveal", data_done=done))
+        if step.why and scene.played.reason is None:
+            _why(scene, step.why)
+            changing = False
+        else:
+            changing = step.change is not None
+            _after(scene)
+    with answer:
+        look = _edited(scene) if changing else looking.look
+        _draw(scene, look)
+
+
+def _compare(scene: Scene, question: Question) -> None:
+    """Draw the guess beside the truth."""
+    guess, looking = scene.played.guess, scene.looking
+    choices = question.choices
+    if question.kind == "order" and isinstance(guess, tuple):
+        said = [looking.fill(each.say) for each in choices]
+        mine, its = [said[n] for n in guess], [said[n] for n in looking.order(question)]
+        scene.played.its = ", ".join(its)
+        show_html(orders(mine, its))
+        return
+    kind, truth = looking.truth(question)
+    if question.kind == "number" and not isinstance(guess, str | tuple | None):
+        number = float(truth) * (100 if kind == "share" else 1)
+        scene.played.its = f"{number:.0f} {question.unit}".strip()
+        show_picture(on_one_axis(question, guess, number))
+        return
+    scene.played.its = printed(kind, truth)
+    if question.kind == "choose" and isinstance(guess, int):
+        right = looking.right(question)
+        if right is not None:
+            scene.played.its = looking.fill(choices[right].say)
+        show_html(both(looking.fill(choices[guess].say), scene.played.its))
+        if choices[guess].reply and scene.played.reason is None:
+            show_html(prose(looking.fill(choices[guess].reply), "bx-reply"))
+    elif question.kind == "point" and isinstance(guess, int):
+        show_html(both(_words(scene)[guess], scene.played.its))
+    else:
+        show_html(both(_with_chance(looking, str(guess)), scene.played.its))
+
+
+def _with_chance(looking: Looking, word: str) -> str:
+    """Write a visitor's own word with its probability in the gap."""
+    return f"{word}, with {printed(*looking.asked('p', word))}"
+
+
+def _why(scene: Scene, why: Question) -> None:
+    """Ask for the reason."""
+    options = [scene.looking.fill(each.say) for each in why.choices]
+    chosen = st.radio(
+        plain(scene.looking.fill(why.ask)), range(len(options)), index=None,
+        key=f"_why_{scene.name}", format_func=lambda number: plain(options[number]),
+    )  # fmt: skip
+    if chosen is not None:
+        scene.played.reason = chosen
+        st.rerun()
+
+
+def _after(scene: Scene) -> None:
+    """Draw the reply to the reason, what can be changed, and the way to another one."""
+    step, played, looking = scene.step, scene.played, scene.looking
+    if step.why and played.reason is not None:
+        chosen = step.why.choices[played.reason]
+        reply = (
+            tag("strong", visible(looking.fill(chosen.say))),
+            prose(looking.fill(chosen.reply)),
+        )
+        show_html(tag("div", *reply, class_="bx-reply", role="status"))
+    if step.change:
+        show_html(prose(looking.fill(f"Your turn: {step.change.ask}"), "bx-turn"))
+    with st.container(horizontal=True):
+        if step.why and played.reason is not None and not step.why.choices[played.reason].right:
+            _reason_again(scene)
+        if step.another and st.button(
+            "Another one", key=f"_other_{scene.name}", icon=":material/casino:"
+        ):
+            played.item, played.item_guess = 1, None
+            st.rerun()
+
+
+def _reason_again(scene: Scene) -> None:
+    """Let the visitor choose another reason."""
+    if st.button("Another reason", key=f"_again_{scene.name}"):
+        scene.played.reason = None
+        st.session_state.pop(f"_why_{scene.name}", None)
+        st.rerun()
+
+
+def _edited(scene: Scene) -> Look:
+    """Draw the boxes of what may be changed; return what is looked at then."""
+    change, look = scene.step.change, scene.looking.look
+    assert change is not None
+    labels = {each.name: each.field for each in declared(scene.step.page).parameters}
+    values = dict(look.values)
+    for name, place in zip(change.edits, st.columns(len(change.edits)), strict=True):
+        box = place.text_area(
+            labels[name].label, str(values[name]), key=f"_edit_{scene.name}_{name}",
+            height="content",
+        )  # fmt: skip
+        values[name] = box.strip() or look.values[name]
+    if values == look.values:
+        return look
+    return Look(values, look.beside, look.words)
+
+
+def _draw(scene: Scene, look: Look) -> None:
+    """Draw the screen of the page for what is looked at."""
+    step, changed = scene.step, look is not scene.looking.look
+    looking = Looking(scene.looking.engine, step.page, look, scene.looking.figure)
+    edits = step.change.edits if step.change and not scene.played.item else ()
+    with guarded():
+        fixed = not edits or (step.why and scene.played.reason is None)
+        if not changed and fixed and step.page in _WITHOUT_TEXT:
+            _given(look, scene)
+        if changed and step.change:
+            watch = tag("div", prose(looking.fill(step.change.watch)), role="status")
+            show_html(tag("div", watch, class_="bx-watch"))
+        own = step.question is not None and step.question.kind == "word" and not changed
+        about = str(scene.played.guess) if own else ""
+        result = looking.result(fills="word" if own else "", about=about)
+        show_parts(scene.page, drawn(declared(step.page), result, step.parts + own))
+    if st.button(
+        f"Open in “{plain(scene.page.feature.title)}”", key="_open_page", type="tertiary",
+        icon=":material/open_in_new:",
+    ):  # fmt: skip
+        open_page(step.page, look.values, scene.lesson.slug, scene.number)
+
+
+def drawn(task: Declared, result: object, most: int) -> Parts:
+    """Return the first parts of a page's screen, as paper has them: without clicks."""
+    screen = task.screen(result)
+    head: tuple[Part, ...] = (screen.answer or tag("p", screen.headline, class_="bx-headline"),)
+    if screen.answer is not None and not screen.answer.markup:
+        head = ()
+    parts = [each.paper if isinstance(each, Drawn) else each for each in screen.parts]
+    left = (Rows, File, Choice, Computed)
+    seen = [each for each in parts if not isinstance(each, left) and not _is_empty(each)]
+    return (*(each for each in screen.first if each.markup), *head, *seen[:most])
+
+
+def _is_empty(part: Part) -> bool:
+    return isinstance(part, Html) and not part.markup
+
+
+# -- another one -----------------------------------------------------------------------------------
+
+
+def _another(scene: Scene, another: Another, give: DeltaGenerator, answer: DeltaGenerator) -> None:
+    """Ask about an item of the claim that the lesson has not shown."""
+    claim = claims()[another.claim]
+    items = [
+        item for item in claim.items
+        if filled_look(claim.look, item).values not in [each.values for each in scene.step.looks]
+    ]  # fmt: skip
+    played, item = scene.played, items[(scene.played.item * 7 - 7) % len(items)]
+    looking = Looking(scene.looking.engine, claim.task, filled_look(claim.look, item))
+    names, key = [another.yes, another.no], f"_item_{scene.name}_{played.item}"
+    names = [filled_words(each, looking.look.names) for each in names]
+    with give:
+        if played.item_guess is None:
+            ask = plain(looking.fill(another.ask))
+            chosen = st.radio(ask, names, index=None, key=key, format_func=plain)
+            if st.button("Show", key=f"{key}_show", type="primary", disabled=chosen is None):
+                played.item_guess = chosen == names[0]
+                st.rerun()
+        else:
+            counts = looking.holds(claim.counts)
+            show_html(both(names[not played.item_guess], names[not counts]))
+            show_html(tag("div", prose(looking.fill(another.say)), role="status"))
+        with st.container(horizontal=True):
+            if played.item_guess is not None and st.button("Another one", key=f"{key}_more"):
+                played.item, played.item_guess = played.item + 1, None
+                st.rerun()
+            if st.button("Back to the step", key=f"{key}_back", type="tertiary"):
+                played.item, played.item_guess = 0, None
+                st.rerun()
+    with answer:
+        if played.item_guess is None:
+            _given(looking.look, scene)
+            _cover(scene)
+        else:
+            _draw(scene, looking.look)
+
+
+# -- the end, and all of it ------------------------------------------------------------------------
+
+
+def _end(engine: Engine, found: Lesson) -> None:
+    """Draw the last sentence, the guesses once more, and where to go on."""
+    show_html(tag("h2", "What remains", tabindex=-1, data_focus=f"{found.slug} end"))
+    show_html(prose(found.last, "bx-headline"))
+    rows = [row for number in range(1, len(found.steps) + 1) if (row := _once_more(found, number))]
+    if rows:
+        show_html(tag("h3", "Your guesses once more"))
+        show_html(tag("ul", *rows, class_="bx-guesses"))
+    if found.larger:
+        show_html(line("What larger models do (not checked here): ", visible(found.larger)))
+    show_html(rests_on(engine, found))
+    after = following(found.slug, st.session_state.get(_PATH, ""))
+    with st.container(horizontal=True):
+        if after and st.button(f"Next lesson: {plain(after.title)}", type="primary", key="_after"):
+            open_lesson(after.slug)
+        for page in _pages(found):
+            if st.button(plain(page.title), key=f"_page_{page.slug}", icon=page.icon):
+                st.switch_page(page.page)
+
+
+def _once_more(found: Lesson, number: int) -> Html | None:
+    """Write what was guessed in a step, and what came out."""
+    played, step = _played(found, number), found.steps[number - 1]
+    if played.guess is None or step.question is None or not played.its:
+        return None
+    guess = played.guess
+    look = step.looks[0].names
+    says = [filled_words(each.say, look) for each in step.question.choices]
+    if isinstance(guess, tuple):
+        mine = ", ".join(says[n] for n in guess)
+    elif says and isinstance(guess, int):
+        mine = says[guess]
+    else:
+        mine = f"{guess} {step.question.unit}".strip()
+    heading = tag("strong", visible(f"{step.heading}: "))
+    return tag("li", heading, visible(f"you {mine}, the model {played.its}"))
+
+
+def _pages(found: Lesson) -> list[Feature]:
+    """Return the pages that a lesson uses."""
+    slugs = dict.fromkeys(declared(step.page).feature.folder for step in found.steps)
+    return [feature(slug) for slug in slugs]
+
+
+def _read(engine: Engine, found: Lesson) -> None:
+    """Draw all steps below each other, with everything revealed."""
+    for number in range(1, len(found.steps) + 1):
+        with st.container(key=f"bx-read-{number}"):
+            scene = _scene(engine, found, number, st.container())
+            step, looking = scene.step, scene.looking
+            show_html(tag("h2", visible(f"{number}. {step.heading}")))
+            _say(scene, step.say)
+            _given(looking.look, scene)
+            if step.question:
+                _answered(looking, step.question)
+            show_html(prose(looking.fill(step.reveal), "bx-reveal"))
+            shown = drawn(declared(step.page), looking.result(), step.parts)
+            show_parts(scene.page, _renamed(shown, number))
+            if step.why:
+                _answered(looking, step.why)
+            if step.change:
+                show_html(prose(looking.fill(f"Your turn: {step.change.ask}"), "bx-turn"))
+    _end(engine, found)
+
+
+def _renamed(parts: Parts, number: int) -> Parts:
+    """Give the pictures of a step names of their own."""
+    return tuple(_renamed_part(each, number) for each in parts)
+
+
+def _renamed_part(part: Part, number: int) -> Part:
+    if isinstance(part, Beside):
+        left, right = _renamed(part.left, number), _renamed(part.right, number)
+        return Beside(left, right, part.widths)
+    return replace(part, name=f"{part.name}-step-{number}") if isinstance(part, Picture) else part
+
+
+def _answered(looking: Looking, question: Question) -> None:
+    """Write a question with all its choices and what is said to each."""
+    show_html(prose(looking.fill(question.ask), "bx-turn"))
+    if not question.choices or question.kind == "order":
+        return
+    right = looking.right(question)
+    rows = []
+    for number, each in enumerate(question.choices):
+        sign = tag("strong", "→ ") if number == right else ""
+        says = tag("strong", visible(looking.fill(each.say)))
+        rows.append(tag("li", sign, says, prose(looking.fill(each.reply), "bx-reply")))
+    show_html(tag("ul", *rows))

@@ -1,0 +1,194 @@
+"""What a step computes: quantities of its texts, conditions, and the gaps of its sentences."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from app.declared import declared
+from app.engine.models import Engine
+from app.lessons.quantities import QUANTITIES, Value, printed, refer
+from app.lessons.records import Choice, Condition, Look, Question, Values
+from app.words.format import percent
+from bert_core.errors import InputError
+
+GAP = re.compile(r"\{([^{}]+)\}")
+"""A gap of a template."""
+
+CLAIM, HEAD = "claim", "head"
+"""Gaps that are no quantity of a text: `{claim:O4.k}`, `{head:previous}`."""
+
+Told = Callable[[str], tuple[str, Value]]
+"""Says what a claim's figure is, given what comes after `claim:`: how it is printed, and it."""
+
+
+def filled_words(template: str, words: Mapping[str, str]) -> str:
+    """Fill the placeholders of a template; other gaps stay.
+
+    >>> filled_words("{p:{thing}} for {thing}", {"thing": "bird"})
+    '{p:bird} for bird'
+    """
+    return GAP.sub(lambda gap: words.get(gap[1], gap[0]), template)
+
+
+def filled_look(look: Look, columns: Sequence[str]) -> Look:
+    """Fill the columns of an item into the templates of a claim."""
+    words = {str(number): text for number, text in enumerate(columns)}
+
+    def fill(values: Values) -> Values:
+        return {k: filled_words(v, words) if isinstance(v, str) else v for k, v in values.items()}
+
+    return Look(fill(look.values), {k: fill(v) for k, v in look.beside.items()}, words)
+
+
+@dataclass(slots=True)
+class Looking:
+    """Asks a task what one look needs, each thing once.
+
+    Attributes:
+        engine: the model.
+        task: the name of the task.
+        look: what is looked at.
+        figure: tells the figures of claims.
+    """
+
+    engine: Engine
+    task: str
+    look: Look
+    figure: Told | None = None
+    _results: dict[tuple[str, str, str], Any] = field(default_factory=dict)
+
+    def result(self, look: str = "", *, fills: str = "", about: str = "") -> Any:
+        """Return the record of the task.
+
+        Args:
+            look: which text; "" for the step's own.
+            fills: a parameter that gets a further value.
+            about: that value.
+        """
+        key = (look, fills, about)
+        if key not in self._results:
+            values = dict(self.look.beside[look] if look else self.look.values)
+            given = {**values, fills: about} if fills else values
+            self._results[key] = declared(self.task).run(self.engine, given)
+        return self._results[key]
+
+    def kind_and_value(self, reference: str) -> tuple[str, Value]:
+        """Return how a quantity is printed, and its value."""
+        found = refer(filled_words(reference, self.look.names))
+        assert found is not None  # the file was checked when it was read
+        if found.name == CLAIM and self.figure is not None:
+            return self.figure(found.about)
+        return self.asked(found.name, found.about, found.look)
+
+    def asked(self, name: str, about: str = "", look: str = "") -> tuple[str, Value]:
+        """Return how a quantity is printed, and its value; `about` may be a visitor's text."""
+        quantity = QUANTITIES[self.task][name]
+        fills = quantity.fills if about else ""
+        result = self.result(look, fills=fills, about=about if fills else "")
+        return quantity.kind, quantity.read(result, about)
+
+    def value(self, reference: str) -> Value:
+        """Return the value of a quantity."""
+        return self.kind_and_value(reference)[1]
+
+    def total(self, references: Sequence[str]) -> float:
+        """Return the sum of quantities that are numbers."""
+        return sum(float(self.value(each)) for each in references)
+
+    def fill(self, template: str) -> str:
+        """Fill a template: its words, then its quantities."""
+        words = filled_words(template, self.look.names)
+        return GAP.sub(lambda gap: printed(*self.kind_and_value(gap[1])), words)
+
+    def truth(self, question: Question) -> tuple[str, Value]:
+        """Return how the truth of a question is printed, and it."""
+        kind, value = self.kind_and_value(question.of)
+        if question.minus:
+            value = float(value) - float(self.value(question.minus))
+        return kind, value
+
+    def right(self, question: Question) -> int | None:
+        """Return the number of the choice that is right; None if none is."""
+        if not question.of:
+            return next((n for n, each in enumerate(question.choices) if each.right), None)
+        truth = self.truth(question)[1]
+        names = self.look.names
+        for number, choice in enumerate(question.choices):
+            if not choice.otherwise and _fits(choice, truth, names):
+                return number
+        return next((n for n, each in enumerate(question.choices) if each.otherwise), None)
+
+    def order(self, question: Question) -> tuple[int, ...]:
+        """Return the numbers of the choices, the one with the highest value first."""
+        values = [float(self.value(each.of)) for each in question.choices]
+        return tuple(sorted(range(len(values)), key=lambda number: -values[number]))
+
+    def holds(self, conditions: Sequence[Condition]) -> bool:
+        """Return whether all conditions hold."""
+        return all(self._holds(each) for each in conditions)
+
+    def _holds(self, each: Condition) -> bool:
+        if each.is_:
+            return self.value(each.of[0]) == filled_words(each.is_, self.look.names)
+        if each.same or each.other:
+            equal = self.value(each.of[0]) == self.value(each.same or each.other)
+            return equal == bool(each.same)
+        total = self.total(each.of)
+        if each.more:
+            return total > each.times * self.total(each.more)
+        return within(total, each.least, each.most)
+
+
+def within(value: float, least: float | None, most: float | None) -> bool:
+    """Return whether a number is between two ends; None is no end."""
+    return (least is None or value >= least) and (most is None or value <= most)
+
+
+def _fits(choice: Choice, truth: Value, words: Mapping[str, str]) -> bool:
+    if choice.is_:
+        return truth == filled_words(choice.is_, words)
+    if isinstance(truth, str) or (choice.least is None and choice.most is None):
+        return False
+    return within(truth, choice.least, choice.most)
+
+
+def share_of(k: int, n: int) -> str:
+    """Print a counted share with its interval of 95 % (Wilson 1927).
+
+    >>> share_of(20, 20)
+    '20 of 20; other such sentences: 84 % to 100 %'
+    """
+    low, high = wilson(k, n)
+    ends = f"{percent(low, 0, counted=True)} to {percent(high, 0, counted=True)}"
+    return f"{k} of {n}; other such sentences: {ends}"
+
+
+def wilson(k: int, n: int) -> tuple[float, float]:
+    """Return the interval of 95 % for a counted share; 0 to 1 if nothing was counted.
+
+    >>> [round(end, 2) for end in wilson(29, 31)]
+    [0.79, 0.98]
+    """
+    if not n:
+        return 0.0, 1.0
+    z = 1.96
+    middle, spread = k / n + z * z / (2 * n), z * (k * (n - k) / n**3 + (z / (2 * n)) ** 2) ** 0.5
+    return (middle - spread) / (1 + z * z / n), (middle + spread) / (1 + z * z / n)
+
+
+def check_known(task: str, reference: str, looks: Sequence[str]) -> None:
+    """Check that a quantity exists.
+
+    Raises:
+        InputError: it does not; the message says which there are.
+    """
+    found = refer(reference)
+    known = QUANTITIES.get(task, {})
+    if found is None or (found.name not in known and found.name != CLAIM):
+        raise InputError(
+            f"found the quantity {reference[:60]!r}; expected one of {', '.join(known)}, claim"
+        )
+    if found.look and found.look not in looks:
+        among = ", ".join(looks) or "none, because nothing is beside it"
+        raise InputError(f"found the text {found.look[:60]!r}; expected one of {among}")

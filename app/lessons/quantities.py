@@ -1,0 +1,187 @@
+"""What can be computed for a lesson: a closed set of named quantities over the records of tasks.
+
+A file writes `first`, `p:are` or `plain.p`: the name of a quantity, after a colon what it is about,
+and before a dot which of the step's texts is meant. What is about a word that the task must be
+asked for names the parameter that it fills.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from app.words.format import percent
+
+Value = str | float
+_LABELS = {"PER": "a person", "LOC": "a place", "ORG": "an organisation", "MISC": "another name"}
+NO_NAME, NO_ANSWER = "no name", "no answer"
+_REFERENCE = re.compile(r"(?:(\w+)\.)?(\w+)(?::(.+))?")
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A number or a word that is read from a result.
+
+    Attributes:
+        kind: how it is printed.
+        read: reads it, given the result and what it is about.
+        fills: the parameter of the task that gets what it is about; "" for none.
+    """
+
+    kind: Literal["word", "share", "number"]
+    read: Callable[[Any, str], Value]
+    fills: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A quantity as a file names it.
+
+    Attributes:
+        look: which text; "" for the step's own.
+        name: of the quantity.
+        about: what it is about; "" for nothing.
+    """
+
+    look: str
+    name: str
+    about: str
+
+
+def refer(text: str) -> Reference | None:
+    """Read how a file names a quantity; None if that is no such name.
+
+    >>> refer("plain.p:are")
+    Reference(look='plain', name='p', about='are')
+    >>> refer("claim:O4.k")
+    Reference(look='', name='claim', about='O4.k')
+    """
+    found = _REFERENCE.fullmatch(text.strip())
+    return found and Reference(found[1] or "", found[2], found[3] or "")
+
+
+def printed(kind: str, value: Value) -> str:
+    """Print a value.
+
+    >>> printed("share", 0.632), printed("number", 4.0), printed("number", 2.5)
+    ('63 %', '4', '2.5')
+    """
+    if isinstance(value, str):
+        return value
+    if kind == "share":
+        return percent(value, 0, finest=2)
+    return f"{value:.0f}" if float(value).is_integer() else f"{value:.2f}".rstrip("0")
+
+
+def _candidate(place: int) -> Callable[[Any, str], Value]:
+    return lambda r, _: str(r.slots[0].candidates[place].token)
+
+
+def _chance(r: Any, word: str) -> Value:
+    slot = r.slots[0]
+    if not word:
+        return float(slot.candidates[0].probability)
+    found = slot.named or slot.spelled
+    return float(found.probability) if found else 0.0
+
+
+def _rank(r: Any, _: str) -> Value:
+    named = r.slots[0].named
+    return float(named.rank) if named else float(r.vocabulary)
+
+
+def _ratio(r: Any, _: str) -> Value:
+    first, second = r.slots[0].candidates[:2]
+    return float(first.probability / max(second.probability, 1e-12))
+
+
+def _tokens(r: Any) -> list[str]:
+    return [piece.token for side in range(len(r.texts)) for piece in r.pieces_of(side)]
+
+
+def _parts(r: Any, _: str) -> Value:
+    return "|".join(each.removeprefix("##") for each in _tokens(r))
+
+
+def _score(r: Any, label: str) -> Value:
+    scores = dict(zip(r.labels, r.scores, strict=True))
+    return float(scores.get(label, 0.0) if label else max(r.scores))
+
+
+def _entity(r: Any, name: str) -> Any:
+    """Return the first entity with this name; None if there is none."""
+    of = (each for each in r.reading.entities if r.text[each.start : each.end] == name)
+    return next(of, None)
+
+
+def _label(r: Any, name: str) -> Value:
+    found = _entity(r, name)
+    return _LABELS.get(found.kind, str(found.kind)) if found else NO_NAME
+
+
+def _labels(r: Any, _: str) -> Value:
+    named = (_LABELS.get(each.kind, each.kind) for each in r.reading.entities)
+    return ", then ".join(map(str, named)) or NO_NAME
+
+
+def _scores(r: Any, _: str) -> Value:
+    return float(sum(each.score for each in r.reading.entities))
+
+
+def _marked(r: Any, _: str) -> Value:
+    return str(r.answers[0].text) if r.answers else NO_ANSWER
+
+
+def _odd(r: Any, _: str) -> Value:
+    return "".join(piece.token.removeprefix("##") for piece in r.odd)
+
+
+QUANTITIES: Mapping[str, Mapping[str, Quantity]] = {
+    "fill_mask": {
+        "first": Quantity("word", _candidate(0)),
+        "second": Quantity("word", _candidate(1)),
+        "p": Quantity("share", _chance, "word"),
+        "rank": Quantity("number", _rank, "word"),
+        "ratio": Quantity("number", _ratio),
+    },
+    "fill_mask_surprise": {
+        "odd": Quantity("word", _odd),
+        "score": Quantity("number", lambda r, _: float(r.log_likelihood)),
+        "per_piece": Quantity("number", lambda r, _: float(r.log_likelihood / len(r.pieces))),
+    },
+    "tokenizer": {
+        "pieces": Quantity("number", lambda r, _: float(sum(r.cut.lengths))),
+        "words": Quantity("number", lambda r, _: float(r.words)),
+        "per_word": Quantity("number", lambda r, _: float(sum(r.cut.lengths) / max(1, r.words))),
+        "unknown": Quantity("number", lambda r, _: float(r.unknown)),
+        "cut": Quantity("word", lambda r, _: " ".join(_tokens(r))),
+        "parts": Quantity("word", _parts),
+    },
+    "classification": {
+        "verdict": Quantity("word", lambda r, _: str(r.chosen[0]) if r.chosen else ""),
+        "p": Quantity("share", _score),
+    },
+    "qa": {
+        "answer": Quantity("word", lambda r, _: _marked(r, _) if r.answered else NO_ANSWER),
+        "marked": Quantity("word", _marked),
+        "p": Quantity("share", lambda r, _: float(r.answers[0].probability) if r.answers else 0.0),
+        "none": Quantity("share", lambda r, _: float(r.null_probability)),
+    },
+    "next_sentence": {
+        "answer": Quantity("word", lambda r, _: "follows" if r.follows else "does not follow"),
+        "p": Quantity("share", lambda r, _: float(r.probabilities[0])),
+    },
+    "senses": {
+        "at_home": Quantity("number", lambda r, _: float(r.at_home)),
+        "within": Quantity("number", lambda r, _: r.within[r.place]),
+        "between": Quantity("number", lambda r, _: r.between[r.place]),
+    },
+    "ner": {
+        "label": Quantity("word", _label),
+        "p": Quantity("share", lambda r, name: float(getattr(_entity(r, name), "score", 0.0))),
+        "labels": Quantity("word", _labels),
+        "names": Quantity("number", lambda r, _: float(len(r.reading.entities))),
+        "scores": Quantity("number", _scores),
+    },
+}
+"""By the name of the task."""

@@ -1,0 +1,110 @@
+"""What is offered: our lessons and those in the operator's folder, paths, claims, the glossary.
+
+A visitor's text is looked up in this table; it never becomes a path.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from app.declared import declared
+from app.lessons.paths import paths
+from app.lessons.reading import Known, read_claims, read_glossary, read_lesson
+from app.lessons.records import Claim, Lesson, Term
+from app.settings import ASSETS, settings
+from bert_core.errors import BertError, InputError
+
+FOLDER = ASSETS / "lessons"
+"""The folder of our lessons."""
+
+FIGURES = FOLDER / "figures.json"
+"""What was measured on the bundled model, by `python -m tools.derive lessons`."""
+
+_PATHS = "paths.toml"  # read by `app.lessons.paths`
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """What is offered.
+
+    Attributes:
+        lessons: by slug; ours first.
+        faults: what is wrong with files of the operator's folder, which are not offered.
+    """
+
+    lessons: Mapping[str, Lesson]
+    faults: tuple[str, ...]
+
+
+@cache
+def claims() -> dict[str, Claim]:
+    """Return all claims by their names."""
+    return read_claims(sorted((FOLDER / "claims").glob("*.toml")))
+
+
+@cache
+def glossary() -> dict[str, Term]:
+    """Return all terms by their names."""
+    return read_glossary(ASSETS / "glossary.toml")
+
+
+def shelf() -> Shelf:
+    """Return what is offered."""
+    return _shelf(settings().lessons)
+
+
+def lesson(slug: str) -> Lesson:
+    """Return a lesson.
+
+    Raises:
+        InputError: there is none of this name.
+    """
+    found = shelf().lessons
+    if slug not in found:
+        raise InputError(
+            f"There is no lesson named {slug[:60]!r}. Lessons are: {', '.join(found)}."
+        )
+    return found[slug]
+
+
+def following(slug: str, on: str = "") -> Lesson | None:
+    """Return the lesson after this one; None after the last one.
+
+    Args:
+        slug: the lesson.
+        on: the path that is preferred, if the lesson is on several.
+    """
+    for path in sorted(paths(), key=lambda each: each.slug != on):
+        if slug in path.lessons[:-1]:
+            return shelf().lessons[path.lessons[path.lessons.index(slug) + 1]]
+    return None
+
+
+def about(slug: str) -> list[Lesson]:
+    """Return the lessons that use a page, in the order of the paths."""
+    order = [name for path in paths() for name in path.lessons]
+    found = shelf().lessons
+    names = dict.fromkeys([*order, *found])
+    return [
+        found[name]
+        for name in names
+        if name in found
+        and any(declared(step.page).feature.folder == slug for step in found[name].steps)
+    ]
+
+
+@cache
+def _shelf(own: str) -> Shelf:
+    known = Known(claims(), glossary().keys())
+    files = sorted(path for path in FOLDER.glob("*.toml") if path.name != _PATHS)
+    found = {path.stem: read_lesson(path, known) for path in files}
+    faults = []
+    for path in sorted(Path(own).expanduser().glob("*.toml")) if own else ():
+        try:
+            if path.stem in found:
+                raise InputError(f"{path.name}: there is a lesson of ours with this name.")
+            found[path.stem] = read_lesson(path, known, own=True)
+        except (BertError, OSError) as error:
+            faults.append(str(error))
+    return Shelf(found, tuple(faults))

@@ -1,0 +1,110 @@
+"""The words and pictures of a lesson: prose with its terms, a guess beside the truth, claims."""
+
+from collections.abc import Sequence
+from urllib.parse import urlencode
+
+from app.catalog import feature
+from app.engine.models import Engine
+from app.lessons.claims import figures_of, stored
+from app.lessons.looking import CLAIM, share_of
+from app.lessons.reading import TERM
+from app.lessons.records import Lesson, Question, Term
+from app.lessons.shelf import claims, glossary
+from app.words.blocks import fold, line
+from app.words.html import Html, tag, visible
+from app.words.panel import Panel
+from app.words.pictures import NARROW, Picture, listed, svg
+
+_HIGH = 74  # of the scale of a number, in units of the drawing
+_LETTER = 8.6  # mean width of a letter
+
+
+def prose(text: str, kind: str = "bx-prose") -> Html:
+    """Write a text; a term unfolds where it stands."""
+    parts: list[Html | str] = []
+    done = 0
+    for match in TERM.finditer(text):
+        parts += [visible(text[done : match.start()])]
+        name = match[2] or match[1]
+        parts.append(_term(match[1], name, glossary()[name]))
+        done = match.end()
+    return tag("div", *parts, visible(text[done:]), class_=kind)
+
+
+def _term(shown: str, name: str, term: Term) -> Html:
+    """Draw a word of the glossary, with what it means one click away."""
+    address = f"{term.page}?{urlencode(term.values)}" if term.values else term.page
+    see = tag("a", f"See it on “{feature(term.page).title}”", href=address, target="_blank")
+    meaning = tag("span", tag("strong", visible(name)), ": ", visible(term.says), " ", see)
+    return tag("details", tag("summary", visible(shown)), meaning, class_="bx-term")
+
+
+def both(mine: str, its: str, own: str = "You") -> Html:
+    """Write a guess beside what the model does."""
+    rows = ((own, mine), ("The model", its))
+    cells = (
+        tag("li", tag("strong", f"{name}: "), tag("bdi", visible(says)))
+        for name, says in rows
+        if says
+    )
+    return tag("ul", *cells, class_="bx-both")
+
+
+def orders(mine: Sequence[str], its: Sequence[str]) -> Html:
+    """Write two orders beside each other."""
+    columns = (
+        tag("div", tag("strong", name), tag("ol", *(tag("li", visible(each)) for each in rows)))
+        for name, rows in (("You", mine), ("Counted", its))
+    )
+    return tag("div", *columns, class_="bx-orders")
+
+
+def on_one_axis(question: Question, guess: float, truth: float) -> Picture:
+    """Draw a guessed number and the true one on one scale."""
+    whose = "counted" if question.of.startswith(CLAIM) else "the model"
+    low, high = question.ends
+    unit = f" {question.unit}" if question.unit else ""
+
+    def draw(width: int) -> Html:
+        panel = Panel((20, width - 20), (_HIGH / 2 + 4, _HIGH / 2 - 4), (low, high), (0, 1))
+        panel.span((low, high), (0, 1), class_="bx-svg-track")
+        for value, name, dy, kind in (
+            (guess, "you", -20, "bx-svg-bar"),
+            (truth, whose, 20, "bx-svg-mark"),
+        ):
+            says = f"{name}: {_number(value)}{unit}"
+            panel.dot(value, 0.5, 8, class_=kind)
+            half = len(says) * _LETTER / 2
+            middle = min(max(panel.x(value), half), width - half)
+            panel.text(value, 0.5, says, middle - panel.x(value), dy, class_="bx-svg-middle")
+        return svg(width, _HIGH, *panel.drawn)
+
+    rows = [("you", guess), (whose, truth)]
+    alt = f"On a scale from {low} to {high}{unit}: you {_number(guess)}, {whose} {_number(truth)}."
+    drawing = draw(NARROW)  # its place is narrow on every screen
+    return Picture("guess", drawing, drawing, alt, listed(rows, ("who", "value")))
+
+
+def _number(value: float) -> str:
+    """Write a number.
+
+    >>> _number(14.0), _number(0.13), _number(48.9)
+    ('14', '0.1', '48.9')
+    """
+    return f"{value:.0f}" if float(value).is_integer() else f"{value:.1f}"
+
+
+def rests_on(engine: Engine, lesson: Lesson) -> Html:
+    """List the claims of a lesson, with what was counted for each with this model."""
+    rows = []
+    for name in lesson.claims:
+        found = figures_of(engine, name)
+        kept = "" if found.holds else " This model does not show it."
+        rows.append(tag("li", f"{claims()[name].says}: {share_of(found.k, found.n)}.{kept}"))
+    weights = stored()[0]
+    whose = "the bundled model" if engine.provenance.fingerprint == weights else "this model"
+    said = line(
+        f"Counted with {whose}, on sentences that one author wrote before they were run: no random "
+        "sample. The interval says where the share of other such sentences would be expected."
+    )
+    return fold("What this lesson rests on", tag("ul", *rows), said)

@@ -1,0 +1,212 @@
+"""The player: covered until there is a guess, then the answer beside it; nothing else is drawn."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.catalog import feature
+from app.declared import declared
+from app.faces.streamlit.lesson_way import address_of
+from app.lessons.records import Step
+from app.lessons.shelf import shelf
+from tests.app.lessons.test_reading import LESSON
+
+PAGE = "pages/17_lessons.py"
+COVER, STATUS = 'class="bx-cover"', 'class="bx-reveal"'
+
+Visit = Callable[..., Any]
+
+
+@pytest.fixture(autouse=True)
+def bundled_model(tiny_model: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("BERT_EXPLORER_MODEL")
+
+
+def guess(page: Any, number: int, key: str) -> Any:
+    page.at.radio(key=key).set_value(number)
+    return page.run()
+
+
+def show(page: Any) -> Any:
+    return page.click("Show")
+
+
+def test_a_step_is_covered_until_there_is_a_guess_and_then_shows_the_picture_of_its_page(
+    visit: Visit,
+) -> None:
+    page = visit(PAGE, lesson="both-sides", step="2")
+    assert COVER in page.markup and page.pictures == {} and "dentist" not in page.words
+    assert next(each for each in page.at.button if each.label == "Show").disabled
+    show(guess(page, 0, "_guess_both-sides-2"))
+    assert COVER not in page.markup and "fill-mask-1" in page.pictures
+    assert "You: teacher, as before" in page.words and "The model: dentist" in page.words
+    assert "stopped at the gap" in page.words  # the reply to what was guessed
+    assert 'data-done="both-sides 2"' in page.markup and STATUS in page.markup
+    assert "17" in page.words and "20" in page.words
+
+
+def test_a_number_is_drawn_on_one_axis_with_the_truth(visit: Visit) -> None:
+    page = visit(PAGE, lesson="pieces", step="3")
+    page.at.slider(key="_guess_pieces-3").set_value(30)
+    show(page.run())
+    (axis,) = (each for name, each in page.pictures.items() if name == "guess")
+    assert "you: 30 %" in axis and "the model: 0.1 %" in axis
+
+
+def test_an_order_is_shown_beside_the_one_that_was_counted(visit: Visit) -> None:
+    page = visit(PAGE, lesson="pieces", step="5")
+    box = page.at.multiselect(key="_guess_pieces-5")
+    box.set_value(["English", "Greek"])
+    page.run()
+    assert next(each for each in page.at.button if each.label == "Show").disabled
+    box = page.at.multiselect(key="_guess_pieces-5")
+    box.set_value(["English", "German", "Turkish", "Greek"])
+    show(page.run())
+    lists = page.markup.partition("Counted")
+    assert lists[0].index("English") < lists[0].index("Greek")
+    assert lists[2].index("Greek") < lists[2].index("English")
+
+
+def test_a_word_of_ones_own_gets_its_place_in_the_picture(visit: Visit) -> None:
+    page = visit(PAGE, lesson="both-sides", step="1")
+    page.at.text_input(key="_guess_both-sides-1").set_value("<b>coach</b>")
+    show(page.run())
+    assert "<b>coach" not in page.markup and "<b>coach</b>" in page.words
+    page = visit(PAGE, lesson="both-sides", step="1")
+    page.at.text_input(key="_guess_both-sides-1").set_value("coach")
+    show(page.run())
+    assert "coach" in page.pictures["fill-mask-1"] and "You: coach, with" in page.words
+
+
+def test_the_reason_comes_before_the_change_and_every_reason_is_answered(visit: Visit) -> None:
+    page = visit(PAGE, lesson="pieces", step="1")
+    show(guess(page, 2, "_guess_pieces-1"))
+    assert not page.at.text_area and "Your turn" not in page.words
+    guess(page, 2, "_why_pieces-1")
+    assert "“understanding” is longer, and it is 1 piece" in page.words
+    guess(page.click("Another reason"), 1, "_why_pieces-1")
+    assert "No grammar is asked" in page.words and "Your turn" in page.words
+    page.type("cat", key="_edit_pieces-1_text")
+    assert "1 in all: cat" in page.words
+    page.type("<script>", key="_edit_pieces-1_text")
+    assert "<script>" in page.words and "<script>" not in page.markup
+
+
+def test_another_one_is_an_item_that_was_not_shown_and_its_answer_is_computed(
+    visit: Visit,
+) -> None:
+    page = visit(PAGE, lesson="not", step="1")
+    show(guess(page, 1, "_guess_not-1"))
+    page.click("Another one")
+    assert COVER in page.markup and "bird" not in page.words
+    box = page.at.radio[-1]
+    assert box.options == ["the same word", "another word"]
+    box.set_value("another word")
+    show(page.run())
+    assert COVER not in page.markup and "You: another word" in page.words
+    before = page.words
+    page.click("Another one")
+    assert COVER in page.markup and page.words != before
+    assert "You: bird" in page.click("Back to the step").words
+
+
+def test_at_the_end_are_the_guesses_what_it_rests_on_and_the_next_lesson(visit: Visit) -> None:
+    page = visit(PAGE, lesson="both-sides", step="4")
+    page.at.slider(key="_guess_both-sides-4").set_value(3)
+    show(page.run())
+    page.at.session_state["step"] = 7
+    page.run()
+    assert "With the end cut off: you 3, the model 26" in page.words
+    assert "Another end of the sentence changes the first guess: 17 of 20" in page.words
+    assert "no random sample" in page.words
+    labels = [each.label for each in page.at.button]
+    assert "Next lesson: Does it know, or does it just repeat?" in labels
+    assert "Fill-mask" in labels
+
+
+@pytest.mark.parametrize("slug", shelf().lessons)
+def test_a_lesson_reads_as_a_page_with_everything_open(visit: Visit, slug: str) -> None:
+    page = visit(PAGE, lesson=slug, read="true")
+    assert (page.errors, page.warnings) == ("", "")
+    found = shelf().lessons[slug]
+    assert COVER not in page.markup and re.findall(r"\{[\w.]+[:}]", page.words) == []
+    assert "[[" not in page.words
+    assert page.markup.count(STATUS) == len(found.steps)
+    for step in found.steps:
+        assert step.heading in page.words
+        for choice in step.question.choices if step.question else ():
+            assert choice.reply.partition("{")[0] in page.words
+    assert found.last in page.words
+
+
+def test_the_list_has_every_lesson_and_what_was_done_is_only_marked_in_the_browser(
+    visit: Visit,
+) -> None:
+    page = visit(PAGE)
+    for slug, found in shelf().lessons.items():
+        assert f'data-tick="{slug}"' in page.markup and found.goal in page.words
+    assert 'data-clear="ticks"' in page.markup
+
+
+@pytest.mark.parametrize("name", ["<b>x</b>", "../pieces", "pieces.toml", "PIECES"])
+def test_an_unknown_lesson_is_named_and_all_are_listed(visit: Visit, name: str) -> None:
+    page = visit(PAGE, lesson=name)
+    assert "There is no lesson named" in page.warnings and "<b>" not in page.markup
+    assert "data-tick" in page.markup
+
+
+def links() -> list[Any]:
+    """Return the first step of each page, and the others as slow."""
+    found, pages = [], set()
+    for slug, each in shelf().lessons.items():
+        for number, step in enumerate(each.steps, 1):
+            seen = (step.page, *step.looks[0].values)
+            marks = pytest.mark.slow if seen in pages else ()
+            pages.add(seen)
+            found.append(pytest.param(step, id=f"{slug} {number}", marks=marks))
+    return found
+
+
+@pytest.mark.parametrize("step", links())
+def test_a_page_opens_with_what_the_step_looks_at(visit: Visit, step: Step) -> None:
+    task = declared(step.page)
+    address = address_of(step.page, step.looks[0].values)
+    page = visit(feature(task.feature.folder).page, **address)
+    assert not any("Left out" in each.value for each in page.at.caption)
+    for each in task.parameters:
+        if each.name in step.looks[0].values:
+            assert page.at.session_state[each.key] == step.looks[0].values[each.name], each.name
+
+
+def test_a_step_that_is_not_there_is_said(visit: Visit) -> None:
+    page = visit(PAGE, lesson="pieces", step="9")
+    assert any("step=9" in each.value for each in page.at.caption)
+    assert "A list of pieces" in page.words
+
+
+def test_another_model_is_counted_itself_and_told_from_the_one_a_lesson_was_written_for(
+    visit: Visit, tiny_model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BERT_EXPLORER_MODEL", str(tiny_model))
+    page = visit(PAGE, lesson="pieces", step="1")
+    show(guess(page, 0, "_guess_pieces-1"))
+    assert "This model does not show what the lesson was written for" in page.words
+    page.at.session_state["step"] = 7
+    page.run()
+    assert "This model does not show it." in page.words
+
+
+def test_an_operators_lesson_is_listed_and_its_words_stay_text(
+    visit: Visit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = LESSON.replace('"Know it."', '"<script>alert(1)</script>"')
+    (tmp_path / "mine.toml").write_text(text, encoding="utf-8")
+    (tmp_path / "bad.toml").write_text("x = 1", encoding="utf-8")
+    monkeypatch.setenv("BERT_EXPLORER_LESSONS", str(tmp_path))
+    page = visit(PAGE)
+    assert "title is missing; expected a text." in page.warnings
+    assert "<script>alert(1)</script>" in page.words and "<script" not in page.markup
+    assert "The sun is" in visit(PAGE, lesson="mine").words

@@ -1,0 +1,65 @@
+"""Measure what lessons say of the bundled model: `python -m tools.derive lessons`.
+
+Every claim is counted, and of the texts of each step the first one is taken with which the step
+holds. Both are written into `assets/lessons/figures.json`.
+"""
+
+import json
+from collections.abc import Callable
+
+from app.engine.models import Engine
+from app.lessons.claims import count, stored
+from app.lessons.looking import Looking
+from app.lessons.records import Lesson, Step
+from app.lessons.shelf import FIGURES, claims, shelf
+
+
+def measure(engine: Engine, say: Callable[[str], None]) -> list[str]:
+    """Write the figures; return what a person has to put right."""
+    figures = {}
+    for name, claim in claims().items():
+        found = count(engine, claim)
+        figures[name] = {"n": found.n, "k": found.k, "holds": found.holds, "tell": found.tell}
+        say(f"{name}: {found.k} of {found.n}{'' if found.holds else ', which its test refuses'}")
+    ours = [each for each in shelf().lessons.values() if not each.own]
+    looks = {
+        each.slug: [look_that_holds(engine, step) or 0 for step in each.steps] for each in ours
+    }
+    rounded = json.loads(json.dumps(figures), parse_float=lambda number: round(float(number), 4))
+    rows = {"weights": engine.provenance.fingerprint, "claims": rounded, "looks": looks}
+    FIGURES.write_text(_written(rows), encoding="utf-8")
+    stored.cache_clear()
+    refused = [name for name, row in figures.items() if not row["holds"]]
+    return [
+        *(f"assets/lessons/claims: {name} no longer holds" for name in refused),
+        *(says for each in ours for says in failing(engine, each)),
+    ]
+
+
+def look_that_holds(engine: Engine, step: Step) -> int | None:
+    """Return the number of the first text with which a step holds; None if there is none."""
+    for number, look in enumerate(step.looks):
+        if Looking(engine, step.page, look).holds(step.holds):
+            return number
+    return None
+
+
+def failing(engine: Engine, lesson: Lesson) -> list[str]:
+    """Say which steps of a lesson hold with none of their texts."""
+    return [
+        f"assets/lessons/{lesson.slug}.toml: step {number} holds with none of its texts"
+        for number, step in enumerate(lesson.steps, 1)
+        if look_that_holds(engine, step) is None
+    ]
+
+
+def _written(rows: dict[str, object]) -> str:
+    """Write one line for each claim and lesson, so that a change can be read."""
+    parts = []
+    for name, value in rows.items():
+        if isinstance(value, dict):
+            inner = ",\n".join(f"  {json.dumps(k)}: {json.dumps(v)}" for k, v in value.items())
+            parts.append(f"{json.dumps(name)}: {{\n{inner}\n}}")
+        else:
+            parts.append(f"{json.dumps(name)}: {json.dumps(value)}")
+    return "{\n" + ",\n".join(parts) + "\n}\n"
