@@ -1,5 +1,7 @@
 """Distillation in a tab of the lab: who teaches, how, and what it was worth."""
 
+from dataclasses import replace
+
 import streamlit as st
 
 from app.faces.streamlit import guarded, show_html, show_picture
@@ -74,12 +76,12 @@ def outcome(lab: Lab | None) -> DistilResult | None:
 
 
 def _recorded(found: DistilResult) -> None:
-    """Show a recorded distillation."""
+    """Show a recorded distillation; the page has pictures of the same kind above its tabs."""
     show_html(view.headline(found))
     left, right = st.columns(2, gap="small")
     runs = found.alone, found.taught
     with left:
-        show_picture(losses(runs, STUDENTS))
+        show_picture(replace(losses(runs, STUDENTS), name="distil-loss"))
     with right:
-        show_picture(accuracies(runs, STUDENTS))
+        show_picture(replace(accuracies(runs, STUDENTS), name="distil-accuracy"))
     show_html(view.measured(found))
