@@ -8,10 +8,14 @@ from app.words.panel import Panel
 from app.words.pictures import Picture, bar_length, picture, svg
 from app.words.screen import Parts, Screen
 from bert_core.checkpoints.sources.cache import size_text
+from bert_core.families import FAMILIES, NEXT, ORDER
 from bert_core.model.sizes import PARTS, Split
 
 _LETTERS = "EAFR"
 """What marks the parts in the drawing, so that it can be read without colours."""
+
+_PAIRS = {NEXT: "does it follow?", ORDER: "in order?", "": "–"}
+"""What a family was asked about two sentences, beside words hidden in them."""
 
 _SMALL, _LETTER = "bx-va-small", "bx-svg-middle bx-va-letter"
 _HEAD = f"{_SMALL} bx-svg-strong"
@@ -175,6 +179,26 @@ def papers(result: VariantsResult) -> Html:
     ]
     columns = ("model", "trained to", "on", "a token sees")
     return record_table("The models, as their papers describe them", columns, rows)
+
+
+def families() -> Html:
+    """Draw what is different about the families whose checkpoints can be opened, a row for each."""
+    rows = [
+        (
+            tag("strong", each.title),
+            " ".join(each.special_tokens[at] for at in (0, 1, 4)),
+            "padding + 1" if each.counts_after_padding else "0",
+            "a table" if each.token_types else "none",
+            "a pooler" if each.pooler else "nothing",
+            _PAIRS[each.sentence_head] if not each.finds_replaced else "replaced pieces",
+            "a width of their own" if each.projects else "as wide as the layers",
+            "shared" if each.shares_layers else "their own",
+        )
+        for each in FAMILIES.values()
+    ]
+    columns = ("family", "first, last, gap", "positions from", "token types", "after the layers",
+               "also trained on", "word vectors", "layers’ weights")  # fmt: skip
+    return record_table("The families whose checkpoints can be opened here", columns, rows)
 
 
 def cards(result: VariantsResult, lab: str = "") -> Html:
@@ -373,6 +397,7 @@ def screen(result: VariantsResult, model: str = "") -> Screen:
             "What a token sees": lambda: (reach_note(result), reach(result)),
             "Side by side": lambda: (papers(result),),
             "Ideas and the lab": lambda: _ideas(result, model),
+            "What can be opened": lambda: (families(),),
             "Memory": lambda: (memory(result), memory_note(result)),
             "Arithmetic": lambda: (arithmetic(result), arithmetic_note(result)),
         },

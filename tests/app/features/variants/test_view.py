@@ -11,7 +11,9 @@ from app.engine.models import Engine
 from app.features.variants import view
 from app.features.variants.result import VariantsResult
 from app.features.variants.task import variants
+from bert_core.families import FAMILIES
 from bert_core.model.sizes import PARTS
+from tests.drawings import words
 
 
 @pytest.fixture(scope="module")
@@ -85,10 +87,27 @@ def test_the_cards_lead_into_the_lab_only_where_there_is_one(found: VariantsResu
         "lab?next_sentence=True",
         "lab",
         "lab?shared=True",
-        "lab?tab=Distil",
+        "lab",
         "lab?mask_rate=30",
     ]
     assert "href" not in str(view.cards(found))
+
+
+def test_each_family_that_can_be_opened_is_a_row_of_its_differences() -> None:
+    rows = [
+        [words(cell) for cell in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row)]
+        for row in re.findall(r"<tr[^>]*>(.*?)</tr>", str(view.families()))
+    ]
+    heads, *rows = rows
+    assert [row[0] for row in rows] == [each.title for each in FAMILIES.values()]
+    told = {row[0]: dict(zip(heads, row, strict=True)) for row in rows}
+    assert told["RoBERTa"]["first, last, gap"] == "<s> </s> <mask>"
+    assert told["RoBERTa"]["positions from"] == "padding + 1"
+    assert told["DistilBERT"]["token types"] == "none"
+    assert [name for name, row in told.items() if row["layers’ weights"] == "shared"] == ["ALBERT"]
+    assert {told[name]["also trained on"] for name in ("BERT", "ALBERT", "ELECTRA")} == {
+        "does it follow?", "in order?", "replaced pieces",
+    }  # fmt: skip
 
 
 def test_computed_and_published_numbers_stand_side_by_side(found: VariantsResult) -> None:
