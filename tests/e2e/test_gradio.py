@@ -142,7 +142,7 @@ def test_a_reason_is_shown_where_the_answer_would_be(visit: Visit) -> None:
 
 def test_both_faces_link_to_each_other(visit: Visit) -> None:
     page = visit("ner")
-    page.get_by_role("link", name="Use by API").click()
+    page.get_by_role("link", name="API", exact=True).click()
     expect(page).to_have_url(re.compile("/gradio/ner$"))
     answered(page)
     page.get_by_role("link", name="This page on the full site").click()

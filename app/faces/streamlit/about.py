@@ -18,7 +18,7 @@ from app.words.notes import Holding, holdings
 from bert_core.model.heads import KINDS, ModelKind
 
 _PRIVACY = (
-    "Your text goes only to this server. Short texts are kept in the address, long ones in memory "
+    "Your text goes only to this server. Short texts are in the address, long ones in memory "
 )
 _KEPT = "for a day."
 BESIDE = "Beside BERT base"
@@ -61,11 +61,11 @@ def foot(engine: Engine, caution: str = "", slug: str = "") -> None:
                     show_html(line(privacy))
             if slug:
                 lessons_with(slug)
-            switch("Presenter view (Esc ends it)", key=PRESENT)
+            switch("Presenter view (Esc ends)", key=PRESENT)
             show_html(copy_button("Copy link"))
             if GRADIO.is_set():
                 address = f"{PATH.strip('/')}/{slug}"
-                show_html(tag("a", "Use by API", href=address, target="_self", class_="bx-button"))
+                show_html(tag("a", "API", href=address, target="_self", class_="bx-button"))
 
 
 def model_facts(engine: Engine) -> None:
