@@ -332,7 +332,9 @@ def test_the_first_visitor_may_come_by_a_link(browser: Browser, unvisited: Site)
         settled(page, "attention")
         expect(page.get_by_role("heading", name="Layer 1, head 2")).to_be_visible()
         expect(page.get_by_role("radio", name="Lines")).to_be_checked()
-        expect(page.get_by_test_id("stTopNavSection")).to_have_count(len(GROUPS))
+        expect(page.get_by_test_id("stTopNavSection")).to_have_count(
+            1 + len(GROUPS)
+        )  # and the lessons
 
 
 def test_a_sentence_typed_at_home_is_answered_six_times_and_opens_every_door(visit: Visit) -> None:

@@ -9,6 +9,8 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from app.catalog import FEATURES, GROUPS, examples
+from app.faces.streamlit.site import START
+from app.lessons.paths import paths
 from tests.e2e.conftest import wait_until
 from tests.e2e.test_journey import go, settled
 
@@ -239,13 +241,16 @@ def test_take_this_text_to_opens_the_target_at_its_top_without_an_old_partner(
 
 # -- the menu --------------------------------------------------------------------------------------
 
+PATHS = [*(path.title for path in paths()), "All lessons"]
+IN_THE_MENU = [row.title for group in GROUPS for row in FEATURES if row.group == group]
+
 
 @pytest.mark.parametrize("size", [LAPTOP, DESK], ids=["1024", "1280"])
 def test_the_menu_is_grouped_and_nothing_hides_behind_more(visit: Visit, size: Any) -> None:
     page = visit("fill_mask", viewport=size)
     settled(page)
     parts = page.get_by_test_id("stTopNavSection")
-    used = [group for group in GROUPS if any(row.group == group for row in FEATURES)]
+    used = [START, *(name for name in GROUPS if any(row.group == name for row in FEATURES))]
     assert [text.strip() for text in parts.all_inner_texts()] == used
     for number in range(len(used)):
         expect(parts.nth(number)).to_be_visible()
@@ -259,7 +264,7 @@ def test_the_menu_is_grouped_and_nothing_hides_behind_more(visit: Visit, size: A
         found += [link.strip() for link in links.all_inner_texts()]
         page.keyboard.press("Escape")
         expect(links).to_have_count(0)
-    assert found == [row.title for group in used for row in FEATURES if row.group == group]
+    assert found == [*PATHS, *IN_THE_MENU]
 
 
 def test_on_a_phone_the_menu_closes_after_a_choice(visit: Visit) -> None:
@@ -267,9 +272,7 @@ def test_on_a_phone_the_menu_closes_after_a_choice(visit: Visit) -> None:
     settled(page)
     page.get_by_test_id("stExpandSidebarButton").tap()
     links = page.get_by_test_id("stSidebarNavLink")
-    assert [text.strip() for text in links.all_inner_texts()][1:] == [
-        row.title for group in GROUPS for row in FEATURES if row.group == group
-    ]
+    assert [text.strip() for text in links.all_inner_texts()][1:] == [*PATHS, *IN_THE_MENU]
     links.filter(has_text="Model card").tap()
     expect(page.get_by_role("heading", level=1, name="Model card")).to_be_visible()
     expect(page.get_by_test_id("stSidebar")).not_to_be_in_viewport()
