@@ -69,7 +69,8 @@ def record_students() -> Iterator[Path]:
         {"recipe": asdict(recipe), "ended": [asdict(each) for each in ended]}
         for recipe, ended in found.items()
     ]
-    ENDED.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+    lines = ",\n".join(map(json.dumps, rows))
+    ENDED.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
     yield ENDED
 
 

@@ -20,6 +20,7 @@ from tests.conftest import NASTY
 PAGE = "pages/16_lab.py"
 SMALL = {"corpus": "facts", "layers": "1", "width": "32", "steps": "500", "predict": "false"}
 ENDLESS = {**SMALL, "steps": "4000"}
+RECORDED = {"lab-loss-recorded", "lab-accuracy-recorded"}
 INSIDE = {"lab-loss", "lab-accuracy", "lab-attention", "lab-words"}
 
 
@@ -248,6 +249,7 @@ def test_the_model_just_trained_teaches_one_of_half_its_layers(visit: Callable, 
     page = visit(PAGE, **{**SMALL, "layers": "2", "tab": "Distil"})
     assert "Press Start first" in page.words and "Distil" not in labels(page)
     assert "The teacher helps." in page.words  # in the recording
+    assert page.errors == "" and set(page.pictures) >= RECORDED
     teacher = started(page, labs).runs[0]
     page.click("Distil")
     lab = labs._labs[page.at.session_state["_lab_key"]]
@@ -256,6 +258,7 @@ def test_the_model_just_trained_teaches_one_of_half_its_layers(visit: Callable, 
     until(lambda: labs.ask(lab).state is State.DONE, 120)
     page.run()
     assert "✓ done student alone | student with its teacher" in page.words
+    assert page.errors == page.warnings == ""
     assert "with the teacher" in page.words and "so far" not in page.words
     assert "Measured" not in page.words  # only the usual teacher was
     assert "teacher" in page.pictures["lab-loss"] and set(page.pictures) == INSIDE
@@ -282,4 +285,5 @@ def test_a_public_site_shows_a_recorded_distillation(
     page = visit(PAGE, tab="Distil")
     assert "this is a recorded distillation" in page.words and "Distil" not in labels(page)
     assert "The teacher helps." in page.words and "Press Start" not in page.words
+    assert page.errors == "" and set(page.pictures) >= RECORDED
     assert not {"start", "read", "temperature"} & {each.key for each in page.at.button_group}

@@ -19,6 +19,7 @@ from app.features.lab.view_curves import accuracies, losses
 from app.features.lab.view_words import STUDENTS, named
 from app.words.blocks import line
 from app.words.html import join
+from app.words.pictures import Picture
 
 
 def show(lab: Lab | None, run: Run | None, found: DistilResult | None) -> None:
@@ -35,7 +36,7 @@ def show(lab: Lab | None, run: Run | None, found: DistilResult | None) -> None:
     else:
         _offer(lab, run.origin if isinstance(run, Student) else run)
     if found is not None:
-        show_html(join(line("Both students are at the top of this page."), view.measured(found)))
+        show_html(join(view.measured(found), line("Their curves are at the top of this page.")))
         return
     recorded = recorded_distil(LabSettings(), Recipe())
     if recorded is not None:
@@ -76,12 +77,16 @@ def outcome(lab: Lab | None) -> DistilResult | None:
 
 
 def _recorded(found: DistilResult) -> None:
-    """Show a recorded distillation; the page has pictures of the same kind above its tabs."""
+    """Show a recorded distillation; its pictures have names of their own beside those of a run."""
     show_html(view.headline(found))
     left, right = st.columns(2, gap="small")
     runs = found.alone, found.taught
     with left:
-        show_picture(replace(losses(runs, STUDENTS), name="distil-loss"))
+        show_picture(_renamed(losses(runs, STUDENTS)))
     with right:
-        show_picture(replace(accuracies(runs, STUDENTS), name="distil-accuracy"))
+        show_picture(_renamed(accuracies(runs, STUDENTS)))
     show_html(view.measured(found))
+
+
+def _renamed(drawn: Picture) -> Picture:
+    return replace(drawn, name=f"{drawn.name}-recorded", wide=drawn.narrow)

@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from statistics import mean
 
@@ -41,10 +42,12 @@ from app.features.lab.task_lab import Labs
 from app.features.lab.task_run import Run
 from app.features.lab.view_curves import losses
 from app.features.lab.view_words import STUDENTS
+from app.settings import ROOT
 from bert_core import BertForPreTraining
 from bert_core.errors import InputError
 
 TINY = LabSettings(corpus="facts", width=32, layers=2, steps=500)
+EVERY = [Recipe(*each) for each in product(STARTS, SENTENCES, TEMPERATURES)]
 TEXT = "The cat sat on the mat. A dog ran to the old house. We saw the cat near the river. " * 30
 
 
@@ -194,25 +197,39 @@ def test_students_of_a_model_of_ones_own_text_are_private_too(labs: Labs) -> Non
 
 
 def test_every_recipe_was_measured_with_three_seeds() -> None:
-    for start in STARTS:
-        for sentences in SENTENCES:
-            for temperature in TEMPERATURES:
-                found = ended(Recipe(start, sentences, temperature))
-                assert [each.seed for each in found] == [0, 1, 2]
+    for recipe in EVERY:
+        assert [each.seed for each in ended(recipe)] == [0, 1, 2]
 
 
 def test_the_verdict_on_the_usual_recipe_holds_for_every_seed_and_is_not_chance() -> None:
     found = ended(Recipe())
-    assert min(each.gain for each in found) > 3 * CHANCE
+    assert min(each.gain for each in found) > 2 * CHANCE
     assert all(each.teacher < each.taught < each.alone for each in found)
     assert usual().ended == found[0]
 
 
 def test_students_of_other_seeds_differ_by_less_than_what_counts_as_a_difference() -> None:
-    for start in STARTS:
-        for sentences in SENTENCES:
-            alone = [each.alone for each in ended(Recipe(start, sentences))]
-            assert max(abs(each - mean(alone)) for each in alone) < CHANCE
+    for recipe in EVERY:
+        for name in ("alone", "taught"):
+            found = [getattr(each, name) for each in ended(recipe)]
+            assert max(abs(each - mean(found)) for each in found) < CHANCE
+
+
+def test_page_and_guide_say_that_the_teacher_is_worth_little_where_students_read_all() -> None:
+    all_read, few = ended(Recipe(sentences=20_000)), ended(Recipe())
+    worth = f"{mean(each.gain for each in all_read):.2f}"
+    assert f"read all, the mean difference is {worth}." in str(view_distil.measured(usual()))
+    guide = " ".join((ROOT / "docs/guide.md").read_text(encoding="utf-8").split())
+    taught, alone = (mean(getattr(each, name) for each in few) for name in ("taught", "alone"))
+    gains = [each.gain for each in few]
+    assert (
+        f"a mean loss of {taught:.2f} with the teacher and {alone:.2f} alone: a difference of "
+        f"{mean(gains):.2f}, with each seed between {min(gains):.2f} and {max(gains):.2f}."
+    ) in guide
+    assert f"difference is {worth}, which is nothing" in guide
+    assert f"The teacher itself has {mean(each.teacher for each in few):.2f}." in guide
+    random = [each.gain for each in ended(Recipe("random"))]
+    assert f"{mean(random):.2f} ({min(random):.2f} to {max(random):.2f})" in guide
 
 
 def test_the_recorded_distillation_is_answered_at_once_where_nothing_is_trained(
@@ -269,10 +286,10 @@ def ending(alone: float, taught: float) -> DistilResult:
 @pytest.mark.parametrize(
     ("alone", "taught", "says"),
     [
-        (1.0, 0.94, "The teacher helps."),
-        (1.0, 0.96, "No difference beyond chance."),
-        (1.0, 1.04, "No difference beyond chance."),
-        (1.0, 1.06, "The teacher harms."),
+        (1.0, 0.89, "The teacher helps."),
+        (1.0, 0.91, "One run cannot tell"),
+        (1.0, 1.09, "One run cannot tell"),
+        (1.0, 1.11, "The teacher harms."),
     ],
 )
 def test_the_verdict_says_what_the_numbers_do(alone: float, taught: float, says: str) -> None:
@@ -280,7 +297,7 @@ def test_the_verdict_says_what_the_numbers_do(alone: float, taught: float, says:
     headline = view_distil.screen(found).headline
     assert headline.startswith(says)
     assert f"{taught:.2f} with the teacher, {alone:.2f} alone" in headline
-    assert ("bx-open" in str(view_distil.headline(found))) == ("chance" in says)
+    assert ("bx-open" in str(view_distil.headline(found))) == ("cannot" in says)
 
 
 def test_the_verdict_has_mean_and_range_of_the_seeds_and_says_what_is_unfinished() -> None:
