@@ -45,7 +45,7 @@ def attention_two_models(
     there = second_model(engine, beside)
     first = attention(engine, text, text_pair, layer=layer, head=head)
     second = attention(there, text, text_pair)
-    inputs = [_read(each, first) for each in (engine, there)]
+    inputs = [_read(engine, first), _read(there, second)]
     shared = align_pieces(*inputs)
     models = (engine.provenance.name, there.provenance.name)
     return both(models, (first, second), shared, names=_names(inputs[0], shared))
@@ -53,7 +53,7 @@ def attention_two_models(
 
 def _read(engine: Engine, result: AttentionResult) -> Encoding:
     """Return the input of a model, as `attention` cuts it."""
-    return engine.tokenizer.encode(result.text, result.pair, max_length=engine.max_length)
+    return engine.tokenizer.encode(result.text, result.pair or None, max_length=engine.max_length)
 
 
 def _names(encoding: Encoding, shared: tuple[Shared, ...]) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from app.records.two_answers import Both, Said, TwoAnswers
 from bert_core import Encoding
 from bert_core.errors import InputError
 from bert_core.reading.alignment import align_pieces, plain_spelling
+from bert_core.reading.gaps import read_signs
 
 _STEPS = 6  # places on the way that are compared
 
@@ -51,13 +52,16 @@ def xray_two_models(
     question = first.question
     place = None
     if question.kind in ("word", "entity"):
-        place = _same_place(_read(engine, first), _read(second, first), question.position)
+        place = _same_place(*(_read(each, text, text_pair) for each in (engine, second)),
+                            question.position)  # fmt: skip
     other = follow(second, ask=question.kind, at=place)
     return both((engine.provenance.name, second.provenance.name), first, other)
 
 
-def _read(engine: Engine, result: XrayResult) -> Encoding:
-    return engine.tokenizer.encode(result.text, result.pair or None)
+def _read(engine: Engine, text: str, text_pair: str) -> Encoding:
+    """Return the input of a model, whose own mask is in every gap."""
+    first, second = (read_signs(each, engine.tokenizer.mask_token)[0] for each in (text, text_pair))
+    return engine.tokenizer.encode(first, second if second.strip() else None)
 
 
 def _same_place(first: Encoding, second: Encoding, at: int) -> int:
