@@ -52,8 +52,8 @@ def xray_two_models(
     question = first.question
     place = None
     if question.kind in ("word", "entity"):
-        place = _same_place(*(_read(each, text, text_pair) for each in (engine, second)),
-                            question.position)  # fmt: skip
+        one, two = (_read(each, text, text_pair) for each in (engine, second))
+        place = _same_place(one, two, question.position)
     other = follow(second, ask=question.kind, at=place)
     return both((engine.provenance.name, second.provenance.name), first, other)
 

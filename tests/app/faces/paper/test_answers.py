@@ -67,7 +67,7 @@ def test_a_remark_about_the_model_comes_first(
     from app.engine.models.fit import Misfit, Severity
 
     remark = Misfit(Severity.REMARK, "It does not say what its labels mean.")
-    monkeypatch.setattr("app.declared.answers.misfits", lambda *_: (remark,))
+    monkeypatch.setattr("app.engine.models.fit.misfits", lambda *_: (remark,))
     found = written(answer(declared("classification"), tiny_engine, {"text": "the cat"}))
     assert found.notices == (remark.says,)
     assert found.text().startswith(remark.says)
