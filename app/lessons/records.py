@@ -63,13 +63,13 @@ class Choice:
 
     Attributes:
         say: the answer.
-        reply: what is said to somebody who chose it.
+        reply: the reply to a visitor who chose it.
         is_: right if the truth is this word.
         least: right if the truth is at least this number.
         most: right if it is at most this number.
         otherwise: right if no other choice is.
         of: the quantity by which this choice is placed in an order.
-        right: of a reason, which nobody can compute.
+        right: of a reason, which cannot be computed.
     """
 
     say: str

@@ -17,8 +17,8 @@ BESIDE = "beside"
 """The parameter that names the second model, in links and in the API."""
 
 ONLY_ONE = (
-    "This server offers no second model. More are found by “By Hub id” in the list of models above "
-    "where that is allowed; the operator names folders with BERT_EXPLORER_MODELS."
+    "This server offers no second model. Where downloads are allowed, “By Hub id” in the model "
+    "menu finds more; the operator can name folders with BERT_EXPLORER_MODELS."
 )
 
 

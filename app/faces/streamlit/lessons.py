@@ -1,26 +1,34 @@
 """The player of lessons: the words of a step beside the picture of its page, covered at first.
 
-What a visitor guessed is in the session alone, and his ticks are in his browser alone. The address
+What a visitor guessed is in the session alone, and the ticks are in the browser alone. The address
 has the lesson and the step.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import partial
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app.catalog import Feature, feature
-from app.declared import Declared, declared
+from app.declared import declared
 from app.engine.models import Engine
-from app.engine.models.fit import Severity, misfits
 from app.faces.streamlit.about import foot
 from app.faces.streamlit.address import left_out, say_left_out
 from app.faces.streamlit.components import mount_bridge
 from app.faces.streamlit.controls import choose, switch
-from app.faces.streamlit.frame import Page, configure, top
+from app.faces.streamlit.frame import configure, top
 from app.faces.streamlit.guard import guarded
+from app.faces.streamlit.lesson_read import draw_all, draw_end
+from app.faces.streamlit.lesson_scene import (
+    PATH,
+    Guess,
+    Scene,
+    drawn,
+    lines_of,
+    played_in,
+    say,
+    scene_of,
+    write_given,
+)
 from app.faces.streamlit.lesson_way import all_lessons, arriving_at, open_lesson, open_page
 from app.faces.streamlit.picker import open_chosen, unknown_model_note
 from app.faces.streamlit.progress import waiting_line
@@ -28,18 +36,14 @@ from app.faces.streamlit.show import show_html, show_picture, show_style
 from app.faces.streamlit.site import WAY
 from app.faces.streamlit.standard import show_parts
 from app.faces.streamlit.state import enter, leave
-from app.lessons.claims import figure, look_number
 from app.lessons.looking import Looking, filled_look, filled_words
 from app.lessons.paths import paths
 from app.lessons.quantities import printed
-from app.lessons.records import Another, Lesson, Look, Path, Question, Step
-from app.lessons.shelf import claims, following, shelf
-from app.lessons.view import both, on_one_axis, orders, prose, rests_on
+from app.lessons.records import Another, Lesson, Look, Path, Question
+from app.lessons.shelf import claims, shelf
+from app.lessons.view import both, on_one_axis, orders, prose
 from app.words.blocks import line, note
-from app.words.html import Html, join, plain, tag, visible
-from app.words.pictures import Picture
-from app.words.screen import Beside, Choice, Computed, Drawn, File, Part, Parts, Rows
-from bert_core.errors import CheckpointError
+from app.words.html import plain, tag, visible
 
 LESSON, STEP, READ = "lesson", "step", "read"
 """The names in the address."""
@@ -50,54 +54,7 @@ _WITHOUT_TEXT = ("classification", "next_sentence")  # pages whose picture does 
 END = 7
 """The step after the last one; a lesson has at most six."""
 
-_PLAYED, _PATH = "_played", "_path"
 _LEAD = "Guess first, then look: what BERT does, step by step."
-Guess = str | int | float | tuple[int, ...]
-
-
-@dataclass(slots=True)
-class Played:
-    """What a visitor did in one step.
-
-    Attributes:
-        guess: what was guessed; None before.
-        its: what the model did, in words.
-        reason: the number of the reason that was chosen.
-        item: which further item is asked, counted from 1; 0 for none.
-        item_guess: whether it was guessed to count; None before.
-    """
-
-    guess: Guess | None = None
-    its: str = ""
-    reason: int | None = None
-    item: int = 0
-    item_guess: bool | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Scene:
-    """A step that is being played.
-
-    Attributes:
-        page: the record with which the site draws parts of a screen.
-        lesson: the lesson.
-        number: of the step, counted from 1.
-        step: the step.
-        looking: computes what the step needs.
-        played: what was done in it.
-    """
-
-    page: Page
-    lesson: Lesson
-    number: int
-    step: Step
-    looking: Looking
-    played: Played
-
-    @property
-    def name(self) -> str:
-        """The name of the step in keys of widgets."""
-        return f"{self.lesson.slug}-{self.number}"
 
 
 def lessons_page() -> None:
@@ -105,7 +62,7 @@ def lessons_page() -> None:
     enter("lessons")
     way = st.session_state.get(WAY, "")
     if path := next((each for each in paths() if each.slug == way), None):
-        st.session_state[_PATH] = path.slug
+        st.session_state[PATH] = path.slug
         _list_page(path.title, path.lead, (path,))
         return
     if to := arriving_at():  # the widgets of this page may still hold an earlier address
@@ -160,7 +117,7 @@ def _list(title: str, slugs: Sequence[str], path: str) -> None:
             if st.button(
                 plain(f"{number}. {each.title}"), key=f"_open_{path}_{slug}", type="tertiary"
             ):
-                st.session_state[_PATH] = path
+                st.session_state[PATH] = path
                 open_lesson(slug)
             tick = tag("span", class_="bx-tick", data_tick=slug, data_steps=len(each.steps))
             show_html(line(tick, visible(f"{each.goal} {each.minutes} minutes.")))
@@ -185,9 +142,9 @@ def _lesson_page(found: Lesson) -> None:
         engine = open_chosen(offer)
         show_style(*{declared(step.page).feature.folder for step in found.steps})
         if reading:
-            _read(engine, found)
+            draw_all(engine, found)
         elif number == END:
-            _end(engine, found)
+            draw_end(engine, found)
         else:
             _play(engine, found, number)
         leave()
@@ -203,7 +160,7 @@ def _step_choice(found: Lesson) -> int:
 
 def _buttons(found: Lesson, number: int) -> None:
     """Draw the ways to the step before and after."""
-    last, played = len(found.steps), _played(found, number)
+    last, played = len(found.steps), played_in(found, number)
     before = {1: None, END: last}.get(number, number - 1)
     after = {last: END, END: None}.get(number, number + 1)
     st.button("Back", key="_back", on_click=_go, args=(before,), disabled=before is None)
@@ -218,28 +175,6 @@ def _go(number: int) -> None:
     st.session_state[STEP] = number
 
 
-def _played(found: Lesson, number: int) -> Played:
-    """Return what was done in a step in this session."""
-    kept: dict[tuple[str, int], Played] = st.session_state.setdefault(_PLAYED, {})
-    return kept.setdefault((found.slug, number), Played())
-
-
-def _scene(engine: Engine, found: Lesson, number: int, place: DeltaGenerator) -> Scene:
-    step = found.steps[number - 1]
-    row = feature(declared(step.page).feature.folder)
-    unfit = [each.says for each in misfits(engine.facts, row.needs) if _grave(each.severity)]
-    if unfit:
-        raise CheckpointError(f"{engine.provenance.name} cannot answer here. {' '.join(unfit)}")
-    look = step.looks[look_number(engine, found.slug, number - 1)]
-    looking = Looking(engine, step.page, look, partial(figure, engine))
-    page = Page(row, engine, place, place, place, {})
-    return Scene(page, found, number, step, looking, _played(found, number))
-
-
-def _grave(severity: Severity) -> bool:
-    return severity is not Severity.REMARK
-
-
 def _play(engine: Engine, found: Lesson, number: int) -> None:
     """Draw a step: its words at the left, its page's picture at the right."""
     with st.container(key="bx-lesson"), st.container(key="bx-stage"):
@@ -248,7 +183,7 @@ def _play(engine: Engine, found: Lesson, number: int) -> None:
             st.container(key="bx-answer", gap="small"),
         )
         st.container(key="bx-settings")
-    scene = _scene(engine, found, number, answer)
+    scene = scene_of(engine, found, number, answer)
     with give:
         mark = f"{found.slug} {number}"
         show_html(tag("h2", visible(scene.step.heading), tabindex=-1, data_focus=mark))
@@ -256,41 +191,20 @@ def _play(engine: Engine, found: Lesson, number: int) -> None:
         _another(scene, scene.step.another, give, answer)
     elif scene.played.guess is None:
         with give:
-            _say(scene, scene.step.say)
+            say(scene, scene.step.say)
             _ask(scene)
         with answer:
-            _given(scene.looking.look, scene)
+            write_given(scene.looking.look, scene)
             _cover(scene)
     else:
         _shown(scene, give, answer)
 
 
-def _say(scene: Scene, template: str) -> None:
-    show_html(prose(scene.looking.fill(template)))
-
-
-def _given(look: Look, scene: Scene) -> None:
-    """Write what the model is given."""
-    labels = {each.name: each.field.label for each in declared(scene.step.page).parameters}
-    rows = [
-        tag("p", tag("small", visible(labels[name].partition(" (")[0])), " ",
-            tag("bdi", visible(str(value))), class_="bx-given")
-        for name, value in look.values.items()
-        if isinstance(value, str)
-    ]  # fmt: skip
-    show_html(join(*rows))
-
-
 def _cover(scene: Scene) -> None:
     """Draw what is in the picture's place until there is a guess."""
     says = "Covered until you have guessed." if scene.step.question else "Covered until you look."
-    kind = "bx-cover bx-low" if _lines(scene.looking.look) > _LINES else "bx-cover"
+    kind = "bx-cover bx-low" if lines_of(scene.looking.look) > _LINES else "bx-cover"
     show_html(tag("div", tag("p", says), class_=kind))
-
-
-def _lines(look: Look) -> int:
-    """Count the lines of what the model is given."""
-    return sum(1 + value.count("\n") for value in look.values.values() if isinstance(value, str))
 
 
 # -- the question ----------------------------------------------------------------------------------
@@ -474,7 +388,7 @@ def _draw(scene: Scene, look: Look) -> None:
     with guarded():
         fixed = not edits or (step.why and scene.played.reason is None)
         if not changed and fixed and step.page in _WITHOUT_TEXT:
-            _given(look, scene)
+            write_given(look, scene)
         if changed and step.change:
             watch = tag("div", prose(looking.fill(step.change.watch)), role="status")
             show_html(tag("div", watch, class_="bx-watch"))
@@ -487,22 +401,6 @@ def _draw(scene: Scene, look: Look) -> None:
         icon=":material/open_in_new:",
     ):  # fmt: skip
         open_page(step.page, look.values, scene.lesson.slug, scene.number)
-
-
-def drawn(task: Declared, result: object, most: int) -> Parts:
-    """Return the first parts of a page's screen, as paper has them: without clicks."""
-    screen = task.screen(result)
-    head: tuple[Part, ...] = (screen.answer or tag("p", screen.headline, class_="bx-headline"),)
-    if screen.answer is not None and not screen.answer.markup:
-        head = ()
-    parts = [each.paper if isinstance(each, Drawn) else each for each in screen.parts]
-    left = (Rows, File, Choice, Computed)
-    seen = [each for each in parts if not isinstance(each, left) and not _is_empty(each)]
-    return (*(each for each in screen.first if each.markup), *head, *seen[:most])
-
-
-def _is_empty(part: Part) -> bool:
-    return isinstance(part, Html) and not part.markup
 
 
 # -- another one -----------------------------------------------------------------------------------
@@ -539,101 +437,7 @@ def _another(scene: Scene, another: Another, give: DeltaGenerator, answer: Delta
                 st.rerun()
     with answer:
         if played.item_guess is None:
-            _given(looking.look, scene)
+            write_given(looking.look, scene)
             _cover(scene)
         else:
             _draw(scene, looking.look)
-
-
-# -- the end, and all of it ------------------------------------------------------------------------
-
-
-def _end(engine: Engine, found: Lesson) -> None:
-    """Draw the last sentence, the guesses once more, and where to go on."""
-    show_html(tag("h2", "What remains", tabindex=-1, data_focus=f"{found.slug} end"))
-    show_html(prose(found.last, "bx-headline"))
-    rows = [row for number in range(1, len(found.steps) + 1) if (row := _once_more(found, number))]
-    if rows:
-        show_html(tag("h3", "Your guesses once more"))
-        show_html(tag("ul", *rows, class_="bx-guesses"))
-    if found.larger:
-        show_html(line("What larger models do (not checked here): ", visible(found.larger)))
-    show_html(rests_on(engine, found))
-    after = following(found.slug, st.session_state.get(_PATH, ""))
-    with st.container(horizontal=True):
-        if after and st.button(f"Next lesson: {plain(after.title)}", type="primary", key="_after"):
-            open_lesson(after.slug)
-        for page in _pages(found):
-            if st.button(plain(page.title), key=f"_page_{page.slug}", icon=page.icon):
-                st.switch_page(page.page)
-
-
-def _once_more(found: Lesson, number: int) -> Html | None:
-    """Write what was guessed in a step, and what came out."""
-    played, step = _played(found, number), found.steps[number - 1]
-    if played.guess is None or step.question is None or not played.its:
-        return None
-    guess = played.guess
-    look = step.looks[0].names
-    says = [filled_words(each.say, look) for each in step.question.choices]
-    if isinstance(guess, tuple):
-        mine = ", ".join(says[n] for n in guess)
-    elif says and isinstance(guess, int):
-        mine = says[guess]
-    else:
-        mine = f"{guess} {step.question.unit}".strip()
-    heading = tag("strong", visible(f"{step.heading}: "))
-    return tag("li", heading, visible(f"you {mine}, the model {played.its}"))
-
-
-def _pages(found: Lesson) -> list[Feature]:
-    """Return the pages that a lesson uses."""
-    slugs = dict.fromkeys(declared(step.page).feature.folder for step in found.steps)
-    return [feature(slug) for slug in slugs]
-
-
-def _read(engine: Engine, found: Lesson) -> None:
-    """Draw all steps below each other, with everything revealed."""
-    for number in range(1, len(found.steps) + 1):
-        with st.container(key=f"bx-read-{number}"):
-            scene = _scene(engine, found, number, st.container())
-            step, looking = scene.step, scene.looking
-            show_html(tag("h2", visible(f"{number}. {step.heading}")))
-            _say(scene, step.say)
-            _given(looking.look, scene)
-            if step.question:
-                _answered(looking, step.question)
-            show_html(prose(looking.fill(step.reveal), "bx-reveal"))
-            shown = drawn(declared(step.page), looking.result(), step.parts)
-            show_parts(scene.page, _renamed(shown, number))
-            if step.why:
-                _answered(looking, step.why)
-            if step.change:
-                show_html(prose(looking.fill(f"Your turn: {step.change.ask}"), "bx-turn"))
-    _end(engine, found)
-
-
-def _renamed(parts: Parts, number: int) -> Parts:
-    """Give the pictures of a step names of their own."""
-    return tuple(_renamed_part(each, number) for each in parts)
-
-
-def _renamed_part(part: Part, number: int) -> Part:
-    if isinstance(part, Beside):
-        left, right = _renamed(part.left, number), _renamed(part.right, number)
-        return Beside(left, right, part.widths)
-    return replace(part, name=f"{part.name}-step-{number}") if isinstance(part, Picture) else part
-
-
-def _answered(looking: Looking, question: Question) -> None:
-    """Write a question with all its choices and what is said to each."""
-    show_html(prose(looking.fill(question.ask), "bx-turn"))
-    if not question.choices or question.kind == "order":
-        return
-    right = looking.right(question)
-    rows = []
-    for number, each in enumerate(question.choices):
-        sign = tag("strong", "→ ") if number == right else ""
-        says = tag("strong", visible(looking.fill(each.say)))
-        rows.append(tag("li", sign, says, prose(looking.fill(each.reply), "bx-reply")))
-    show_html(tag("ul", *rows))

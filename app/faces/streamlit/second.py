@@ -1,4 +1,4 @@
-"""The choice of a second model, whose answer stands beside that of the page's model."""
+"""The choice of a second model, whose answer is shown beside that of the page's model."""
 
 import streamlit as st
 
