@@ -84,6 +84,15 @@ def count(number: int, name: str, names: str = "") -> str:
     return f"{number:,} {name if number == 1 else names or f'{name}s'}"
 
 
+def weights(number: int) -> str:
+    """Print how many weights a model has.
+
+    >>> weights(22_900_000), weights(53_596)
+    ('22.9 M weights', '53,596 weights')
+    """
+    return f"{number / 1e6:.1f} M weights" if number >= 1e6 else count(number, "weight")
+
+
 def shortened(text: str, limit: int = 60) -> str:
     """Cut a text that is longer than a limit, and mark the cut.
 

@@ -13,6 +13,7 @@ from app.faces.streamlit.links import links_have_texts
 from app.faces.streamlit.show import show_html
 from app.records.served import GRADIO, PATH
 from app.words.blocks import beware, copy_button, facts, line
+from app.words.format import weights
 from app.words.html import tag, visible
 from app.words.notes import Holding, holdings
 from bert_core.model.heads import KINDS, ModelKind
@@ -40,9 +41,7 @@ def foot(engine: Engine, caution: str = "", slug: str = "") -> None:
     with st.container(key="bx-foot", gap="small"):
         if caution:
             show_html(beware(caution))
-        size = (
-            f"{known.layers} layers × {known.heads} heads, {known.parameters / 1e6:.1f} M weights"
-        )
+        size = f"{known.layers} layers × {known.heads} heads, {weights(known.parameters)}"
         privacy = _PRIVACY + (_KEPT if links_have_texts() else _NOT_KEPT)
         asked = not slug or feature(slug).has_examples
         card = f"model_card?{urlencode({'model': known.name, 'tab': BESIDE})}"
@@ -80,7 +79,7 @@ def identity(provenance: Provenance) -> list[tuple[str, str]]:
     size = f"{provenance.layers} layers × {provenance.heads} heads, {provenance.hidden} wide"
     return [
         ("Model", f"{provenance.name} ({provenance.origin})"),
-        ("Size", f"{size}, {provenance.parameters / 1e6:.1f} M weights"),
+        ("Size", f"{size}, {weights(provenance.parameters)}"),
         ("Vocabulary", f"{provenance.vocabulary:,} pieces"),
         ("Reads", f"at most {provenance.max_length:,} tokens"),
         ("Casing", "lower-cased" if provenance.lower_case else "as written"),

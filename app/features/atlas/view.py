@@ -229,6 +229,8 @@ def summary(result: AtlasResult) -> str:
     if result.loss is None:
         return f"{said}."
     needed = sum(head.certain and (head.effect or 0) > 0 for head in result.heads)
+    if not needed:
+        return f"{said}. Without any one of them, the loss on hidden words does not clearly grow."
     alone = "1 of them alone" if needed == 1 else f"any one of {needed} heads"
     return f"{said}. Without {alone}, the loss on hidden words clearly grows."
 

@@ -152,6 +152,10 @@ def test_heads_that_look_at_everything_are_counted_by_themselves(result: AtlasRe
         "3 of 8 heads look mostly at one kind of piece, 3 almost equally at everything. Without "
         "any one of 2 heads, the loss on hidden words clearly grows."
     )
+    unsure = tuple(replace(each, effect=0.2, error=0.3) for each in heads)
+    assert view.summary(replace(result, heads=unsure)).endswith(
+        "Without any one of them, the loss on hidden words does not clearly grow."
+    )
 
 
 def test_the_answer_is_small_and_the_code_runs(result: AtlasResult, tiny_folder: object) -> None:
