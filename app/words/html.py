@@ -2,8 +2,7 @@
 
 Everything else builds pages from `tag`, which escapes every text and every attribute it is
 given; no other module may write an angle bracket or construct `Html`. Visitor input therefore
-cannot become markup. `plain` and `chart_text` do the same for the two other languages a text
-could be read as: Markdown, and the markup of plotly labels.
+cannot become markup. `plain` does the same for Markdown.
 """
 
 import re
@@ -152,15 +151,6 @@ def plain(text: str) -> str:
     """
     one_line = " ".join(visible(text).split("\n"))
     return _MARKDOWN.sub(r"\\\1", _ADDRESS.sub("\u2060", one_line))
-
-
-def chart_text(text: str) -> str:
-    """Escape a text for a label of plotly, which reads a little markup of its own.
-
-    >>> chart_text("<b>")
-    '&lt;b&gt;'
-    """
-    return escape(visible(text), quote=False)
 
 
 def document(

@@ -4,7 +4,7 @@ Rows are pieces, columns are layers. A cell has what the lens says there, deeper
 final answer is in it, and two bars: how much attention (above) and feed-forward (below) added.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -189,21 +189,9 @@ def describe(result: XrayResult) -> str:
 
 
 def table(result: XrayResult) -> pd.DataFrame:
-    """Return the numbers of the picture: at the asked piece in every layer, or of short texts all.
-
-    Of longer texts `whole_table` has the rest.
-    """
+    """Return the numbers of the asked piece in every layer; of short texts those of all pieces."""
     few = len(result.tokens) * (result.layers + 1) <= _ROWS
     pieces = range(len(result.tokens)) if few else [result.question.position]
-    return _table(result, pieces)
-
-
-def whole_table(result: XrayResult) -> pd.DataFrame:
-    """Return the numbers of every piece in every layer."""
-    return _table(result, range(len(result.tokens)))
-
-
-def _table(result: XrayResult, pieces: Iterable[int]) -> pd.DataFrame:
     rows = [(at, column) for at in pieces for column in range(result.layers + 1)]
     read, changes = result.readings, result.changes
     return pd.DataFrame(

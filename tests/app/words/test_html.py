@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from app.settings import ASSETS, ROOT
-from app.words.html import Html, chart_text, document, join, plain, stylesheet, tag, visible
+from app.words.html import Html, document, join, plain, stylesheet, tag, visible
 from app.words.pictures import svg
 
 HOSTILE = [
@@ -134,10 +134,6 @@ def test_markdown_of_a_text_is_inert() -> None:
     assert "://" not in shown
     assert "www." not in plain("WWW.a.example www.b.example")
     assert plain("a@b.example") == "a\u2060@b.example"
-
-
-def test_chart_labels_read_no_markup() -> None:
-    assert chart_text("<a href='x'>&") == "&lt;a href='x'&gt;&amp;"
 
 
 def test_a_style_sheet_may_not_close_its_element() -> None:

@@ -18,7 +18,7 @@ from app.features.xray.task_ranking import rank_parts, spare
 from app.features.xray.task_run import text_of
 from app.features.xray.task_zoom import cell_path, head_notes
 from app.features.xray.view import screen, snippet
-from app.features.xray.view_overview import links, live, of_heads, overview, table, whole_table
+from app.features.xray.view_overview import links, live, of_heads, overview, table
 from app.features.xray.view_words import cell_words, headline, thread_words
 from app.words.html import Html
 
@@ -160,7 +160,7 @@ def test_what_is_said_of_a_cell_has_its_exact_numbers(result: XrayResult) -> Non
 
 def test_the_table_has_the_numbers_of_the_picture(result: XrayResult) -> None:
     rows = table(result)
-    assert len(rows) == 9 * 3 and len(whole_table(result)) == 27
+    assert len(rows) == 9 * 3
     np.testing.assert_allclose(rows["final answer here"], result.readings.agreement.T.ravel())
     turned = rows["turned (1 - cosine)"].to_numpy().reshape(9, 3)
     np.testing.assert_allclose(turned[:, 1:], result.changes.turned.T)
@@ -206,7 +206,7 @@ def test_twelve_layers_and_forty_pieces_fit_one_screen(
     ends = [top + high for top, high in tops]
     assert all(end <= top for end, (top, _) in zip(ends, tops[1:], strict=False))
     assert ends[-1] <= height
-    assert len(table(big)) <= 100 and len(whole_table(big)) == tokens * (layers + 1)
+    assert len(table(big)) <= 100
 
 
 def test_the_headline_says_what_changed(result: XrayResult, off: XrayResult) -> None:
