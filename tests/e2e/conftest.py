@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Error, Page, expect, sync_playwright
 
 from app.settings import BUNDLED_MODEL
 from bert_core.bundled import bundled_folder
@@ -42,8 +42,8 @@ WHEN_LEFT = ("AbortError: signal is aborted", "Unexpected error Connection error
 PATIENCE_MS = 30_000  # long enough for a slow machine
 LOADING_MS = 1_000 * START_SECONDS  # Gradio is imported by the first of its pages
 expect.set_options(timeout=PATIENCE_MS)
-Kept = dict[tuple[int, str], BrowserContext]
-"""Contexts by the number of their visit in a test, and their options."""
+Kept = dict[tuple[int, str], Page]
+"""Tabs by the number of their visit in a test, and the options of their context."""
 
 
 @dataclass
@@ -53,21 +53,29 @@ class Record:
     requests: list[str] = field(default_factory=list)
     complaints: list[str] = field(default_factory=list)
 
-    def watch(self, page: Page) -> None:
-        page.on("request", lambda request: self.requests.append(request.url))
-        page.on("websocket", lambda socket: self.requests.append(socket.url))
-        page.on("pageerror", lambda error: self.complaints.append(f"error: {error}"))
-        page.on(
-            "console",
-            lambda message: (
-                self.complaints.append(f"{message.type}: {message.text} {message.location}")
-                # The documentation that Gradio writes asks for statistics, which are closed here.
-                if message.type == "error"
-                and "/monitoring/" not in message.location["url"]
-                and not any(words in message.text for words in WHEN_LEFT)
-                else None
-            ),
-        )
+    def watch(self, page: Page) -> Callable[[], None]:
+        """Write down what a page asks for and complains of, until the returned function is called."""
+        listeners: dict[Any, Callable[[Any], None]] = {
+            "request": lambda request: self.requests.append(request.url),
+            "websocket": lambda socket: self.requests.append(socket.url),
+            "pageerror": lambda error: self.complaints.append(f"error: {error}"),
+            "console": self.hear,
+        }
+        for event, listener in listeners.items():
+            page.on(event, listener)
+
+        def end() -> None:
+            for event, listener in listeners.items():
+                page.remove_listener(event, listener)
+
+        return end
+
+    def hear(self, message: ConsoleMessage) -> None:
+        # The documentation that Gradio writes asks for statistics, which are closed here.
+        if message.type != "error" or "/monitoring/" in message.location["url"]:
+            return
+        if not any(words in message.text for words in WHEN_LEFT):
+            self.complaints.append(f"error: {message.text} {message.location}")
 
     def outside(self, address: str) -> list[str]:
         """Return the requests that went anywhere but to the server at an address."""
@@ -173,7 +181,7 @@ def serving(shelf: Path, hub: Loopback, downloads: Path, log: Path) -> Iterator[
             server.wait(timeout=20)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def site(
     tmp_path_factory: pytest.TempPathFactory, shelf: Path, hub: Loopback, downloads: Path
 ) -> Iterator[Site]:
@@ -189,12 +197,12 @@ def unvisited(tmp_path: Path, shelf: Path, hub: Loopback, downloads: Path) -> It
         yield running
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     """Start the system's Chromium or Chrome, without a window.
 
-    It ends with the file of tests: while it runs, this thread has an event loop, and `asyncio.run`
-    refuses, also in the tests of another file.
+    It ends with this folder's tests: while it runs, this thread has an event loop, and `asyncio.run`
+    refuses, also in the tests of another folder.
     """
     path = next((found for name in BROWSERS if (found := shutil.which(name))), None)
     if path is None:
@@ -205,13 +213,10 @@ def browser() -> Iterator[Browser]:
         running.close()
 
 
-@pytest.fixture(scope="module")
-def kept(browser: Browser) -> Iterator[Kept]:
-    """The visitors' browser contexts, kept from test to test with the scripts they have read."""
-    contexts: Kept = {}
-    yield contexts
-    for context in contexts.values():
-        context.close()
+@pytest.fixture(scope="package")
+def kept() -> Kept:
+    """The visitors' tabs, kept from test to test: a new one would compile all scripts again."""
+    return {}
 
 
 @pytest.fixture
@@ -226,63 +231,84 @@ def visit(browser: Browser, site: Site, kept: Kept) -> Iterator[Callable[..., Pa
 
 
 @contextmanager
-def watched(
-    browser: Browser, site: Site, kept: Kept | None = None
-) -> Iterator[Callable[..., Page]]:
+def watched(browser: Browser, site: Site, kept: Kept) -> Iterator[Callable[..., Page]]:
     """Do what `visit` does, on any site."""
     record = Record()
-    contexts: Kept = {}
     pages: list[Page] = []
+    ends: list[Callable[[], None]] = []
 
     def opened(path: str = "", **options: Any) -> Page:
         size = options.pop("viewport", {"width": 1280, "height": 900})
-        look = {
-            name: options.pop(name) for name in ("color_scheme", "reduced_motion") & options.keys()
-        }
+        scheme = options.pop("color_scheme", "light")
+        motion = options.pop("reduced_motion", "no-preference")
         visitor = (len(pages), repr(sorted(options.items())))
-        place = contexts if kept is None else kept
-        if visitor not in place:
-            place[visitor] = browser.new_context(
-                base_url=site.address, locale="en-GB", viewport=size, **options
-            )
-            place[visitor].set_default_timeout(PATIENCE_MS)
-            place[visitor].set_default_navigation_timeout(LOADING_MS)
-        page = place[visitor].new_page()
+        if visitor not in kept or kept[visitor].is_closed():
+            context = browser.new_context(base_url=site.address, locale="en-GB", **options)
+            context.set_default_timeout(PATIENCE_MS)
+            context.set_default_navigation_timeout(LOADING_MS)
+            kept[visitor] = context.new_page()
+        page = kept[visitor]
         pages.append(page)
-        forget(page, site.address)
         page.set_viewport_size(size)
-        page.emulate_media(**look)
-        record.watch(page)
+        page.emulate_media(media="null", color_scheme=scheme, reduced_motion=motion)
+        ends.append(record.watch(page))
         page.goto(f"/{path}")
         return page
 
     yield opened
-    for closing in (*pages, *contexts.values()):
-        closing.close()
+    for page, end in zip(pages, ends, strict=True):
+        end()
+        if not page.is_closed():
+            leave(page, site.address)
     assert record.requests, "the page asked for nothing, so nothing was watched"
     assert record.outside(site.address) == []
     assert record.complaints == []
     assert site.fetches() == 0
 
 
-def forget(page: Page, address: str) -> None:
-    """Take from a context what the site has left in it; what it has read stays in its cache."""
-    page.context.new_cdp_session(page).send(
-        "Storage.clearDataForOrigin",
-        {"origin": address, "storageTypes": "cookies,local_storage,indexeddb,service_workers"},
-    )
+def leave(page: Page, address: str) -> None:
+    """Make a tab as good as new: what the site has left in it goes; what was read stays cached."""
+    page.evaluate("sessionStorage.clear()")
+    page.mouse.move(0, 0)
+    page.goto("about:blank")
+    browser = page.context.new_cdp_session(page)
+    browser.send("Page.resetNavigationHistory")
+    kinds = "cookies,local_storage,indexeddb,service_workers"
+    browser.send("Storage.clearDataForOrigin", {"origin": address, "storageTypes": kinds})
+    browser.detach()
+
+
+WAITING = """([value, patience]) => new Promise((done, failed) => {
+    const found = FUNCTION;
+    const end = performance.now() + patience;
+    const look = () => {
+        try {
+            if (found(value)) done(true);
+            else if (performance.now() > end) done(false);
+            else setTimeout(look, 25);
+        } catch (error) {
+            failed(error);
+        }
+    };
+    look();
+})"""
 
 
 def wait_until(page: Page, function: str, value: object = None) -> None:
-    """Wait until a function of the page is true.
+    """Wait until a function of the page is true, also if the page is another one by then.
 
+    The page asks itself: asked from here, every question costs it more than the answer. And
     `page.wait_for_function` evaluates a text in the page, which the site's policy forbids.
     """
-    for _ in range(PATIENCE_MS // 100):
-        if page.evaluate(function, value):
-            return
-        page.wait_for_timeout(100)
-    raise AssertionError(f"still waiting for {function}")
+    deadline = time.monotonic() + PATIENCE_MS / 1000
+    while (left := 1000 * (deadline - time.monotonic())) > 0:
+        try:
+            if page.evaluate(WAITING.replace("FUNCTION", function), [value, left]):
+                return
+        except Error as error:
+            if "context was destroyed" not in error.message:
+                raise
+    raise AssertionError(f"still waiting for {function} of {value}")
 
 
 def steady(page: Page, function: str) -> Any:
@@ -308,7 +334,10 @@ STILL = """() => document.getAnimations().every((each) =>
 def faults(page: Page) -> list[str]:
     """Return what axe-core finds, of any impact, on a page that has ceased to move and to fade."""
     wait_until(page, STILL)
+    if not page.evaluate("Boolean(window.axe)"):
+        page.evaluate(Axe().axe_script)
+    found = page.evaluate("axe.run({ resultTypes: ['violations'] }).then((all) => all.violations)")
     return [
         f"{each['id']}: {each['help']} {[node['target'] for node in each['nodes']][:3]}"
-        for each in Axe().run(page).response["violations"]
+        for each in found
     ]
