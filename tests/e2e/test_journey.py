@@ -293,7 +293,7 @@ def use_lab(page: Page) -> None:
     expect(page.locator(".bx-lab-state")).to_contain_text("recorded")
     page.get_by_role("tab", name="Rows").click()
     expect(page.get_by_text("(masked)").first).to_be_visible()
-    expect(page.get_by_text("It was: pronoun by name.")).to_be_visible()
+    expect(page.get_by_text("You predicted: facts.")).to_be_visible()
 
 
 STEPS: dict[str, Callable[[Page], None]] = {

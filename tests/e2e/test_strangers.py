@@ -20,11 +20,13 @@ Visit = Callable[..., Page]
 BAD = "<img src=x onerror=hit=1><script>hit=1</script>"
 
 
+SETTLED = """() => document.querySelector('[data-test-script-state="notRunning"]')
+    && [...document.querySelectorAll("h1")].some((each) => each.checkVisibility())"""
+
+
 def settled(page: Page) -> None:
-    """Wait until a page of the Streamlit interface is drawn."""
-    expect(page.get_by_test_id("stAppViewContainer")).to_be_visible()
-    expect(page.get_by_role("heading", level=1).first).to_be_visible()
-    expect(page.locator("[data-testid=stApp][data-test-script-state=notRunning]")).to_be_attached()
+    """Wait until a page of the Streamlit interface is drawn, also one without its foot."""
+    wait_until(page, SETTLED)
 
 
 # -- the policies ----------------------------------------------------------------------------------

@@ -132,7 +132,7 @@ def test_a_text_too_long_for_an_address_goes_along_too(visit: Visit) -> None:
     expect(page.get_by_text("A link to this page works for one day")).to_be_visible()
     go(page, "ner")
     expect(first(page)).to_have_value(LONG)
-    assert "kept=" in page.url
+    wait_until(page, "() => location.search.includes('kept=')")
     page.go_back()
     expect(page.get_by_role("heading", level=1, name="Tokenizer")).to_be_visible()
     expect(first(page)).to_have_value(LONG)
