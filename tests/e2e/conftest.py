@@ -54,7 +54,7 @@ class Record:
     complaints: list[str] = field(default_factory=list)
 
     def watch(self, page: Page) -> Callable[[], None]:
-        """Write down what a page asks for and complains of, until the returned function is called."""
+        """Write down what a page asks for and complains of, until the returned function runs."""
         listeners: dict[Any, Callable[[Any], None]] = {
             "request": lambda request: self.requests.append(request.url),
             "websocket": lambda socket: self.requests.append(socket.url),
@@ -201,7 +201,7 @@ def unvisited(tmp_path: Path, shelf: Path, hub: Loopback, downloads: Path) -> It
 def browser() -> Iterator[Browser]:
     """Start the system's Chromium or Chrome, without a window.
 
-    It ends with this folder's tests: while it runs, this thread has an event loop, and `asyncio.run`
+    It ends with this folder: while it runs, this thread has an event loop, and `asyncio.run`
     refuses, also in the tests of another folder.
     """
     path = next((found for name in BROWSERS if (found := shutil.which(name))), None)

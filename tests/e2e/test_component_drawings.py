@@ -92,7 +92,7 @@ def stage(tabs: dict[int, Page], address: str, density: int) -> Iterator[Stage]:
 
 
 def pixels(canvas: Locator, places: np.ndarray | None = None) -> np.ndarray:
-    """Return the colours of a canvas, (n, 4): of all pixels, or of places, (n, 2), in CSS pixels."""
+    """Return the colours, (n, 4), of a canvas or of places on it, (n, 2), in CSS pixels."""
     flat = None if places is None else places.ravel().tolist()
     text = canvas.evaluate("colours", flat)
     return np.frombuffer(base64.b64decode(text), np.uint8).reshape(-1, 4).astype(int)

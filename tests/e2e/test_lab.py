@@ -21,6 +21,8 @@ pytestmark = pytest.mark.e2e
 Visit = Callable[..., Page]
 SHORT = "lab?steps=500&layers=1&width=32&corpus=facts&predict=false"
 
+ENDLESS = "lab?steps=4000&layers=4&width=128&corpus=facts&predict=false"
+
 
 def state(page: Page, says: str) -> None:
     expect(page.locator(".bx-lab-state").first).to_contain_text(says)
@@ -66,7 +68,7 @@ def test_a_newcomer_trains_a_model_and_opens_it_in_fill_mask(visit: Visit) -> No
 def test_a_closed_page_stops_its_run_and_the_next_visitor_trains_and_looks_back(
     visit: Visit, tmp_path: Path
 ) -> None:
-    first = visit(SHORT.replace("500", "4000"))
+    first = visit(ENDLESS)
     settled(first, "lab")
     press(first, "Start")
     state(first, "trains")
@@ -75,9 +77,7 @@ def test_a_closed_page_stops_its_run_and_the_next_visitor_trains_and_looks_back(
     press(page, "Start")
     state(page, "waits for its turn: 1 run before yours")
     first.close()
-    closed = time.monotonic()
-    state(page, "trains")
-    assert time.monotonic() - closed < 15  # 4 s of patience; the rest is for a busy machine
+    state(page, "trains")  # after 4 seconds of patience; the first run would take minutes
     state(page, "done")
     assert step(page) == 500
     slider = page.get_by_role("slider", name="Look back to step")
