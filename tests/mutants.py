@@ -36,7 +36,7 @@ FILES = {
     "declared": "app/declared/tasks.py",
     "faces json": "app/faces/paper/json.py",
     "faces text": "app/faces/paper/text.py",
-    "faces answers": "app/declared/answers.py",
+    "usable models": "app/engine/models/usable.py",
     "fill_mask": "app/features/fill_mask/view.py",
     "head_habits": "app/features/attention/view_habits.py",
     "html": "app/words/html.py",
@@ -279,8 +279,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "steps of a run are drawn evenly",
         "lab curves",
-        "(0, top), bend_x=math.sqrt)",
-        "(0, top))",
+        "(low, top), bend_x=math.sqrt, bend_y=bend)",
+        "(low, top), bend_y=bend)",
         "lab views::test_a_loss_is_drawn_where_the_axis_says",
     ),
     Mutant(
@@ -348,9 +348,9 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "a visitor names a folder",
-        "faces answers",
-        "if isinstance(chosen, str) and chosen in table:",
-        "if isinstance(chosen, str):",
+        "usable models",
+        "    if isinstance(name, str) and name in table:\n        return table[name]",
+        "    if isinstance(name, str):\n        return table.get(name, next(iter(table.values())))",
         "faces answers::test_the_name_of_a_visitor_is_never_a_folder",
     ),
     Mutant(

@@ -327,15 +327,20 @@ function keepTicks(ticks) {
 
 // Each act of the visitor that changes the page or a text adds one entry to the browser's history.
 // Streamlit alone would add none for a typed text, and two for some changes of pages. Back and
-// Forward make it run the page with the address of the entry.
+// Forward make it run the page with the address of the entry; until that run begins, what the run
+// before it still writes would overwrite the entry, and is dropped.
 function keepHistory() {
   const { pushState, replaceState } = history;
   let acted = false;
-  const act = () => (acted = true);
+  let awaited = null; // the path of the entry that Back or Forward has led to
+  const act = () => ((acted = true), (awaited = null));
   for (const kind of ["pointerdown", "keydown", "click"]) window.addEventListener(kind, act, true);
-  window.addEventListener("popstate", () => (acted = false), true);
+  window.addEventListener("popstate", () => ((acted = false), (awaited = location.pathname)), true);
   const write = (state, title, url) => {
-    const fresh = acted && place(new URL(url ?? "", location)) !== place(location);
+    const to = new URL(url ?? "", location);
+    if (awaited !== null && to.pathname !== awaited) return;
+    awaited = null;
+    const fresh = acted && place(to) !== place(location);
     if (fresh) acted = false;
     (fresh ? pushState : replaceState).call(history, state, title, url);
     tellHub();

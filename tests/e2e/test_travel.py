@@ -1,6 +1,7 @@
 """A visitor's text goes along by the menu, on both interfaces and at every size."""
 
 from collections.abc import Callable
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -75,9 +76,27 @@ def test_a_newcomer_who_types_a_sentence_keeps_it_on_every_page_by_the_menu_alon
             if page.url == url:
                 break
             page.go_back()
-            settled(page)
+            settled(page, urlsplit(page.url).path.strip("/"))
         assert page.url == url
         wait_until(page, HAS_BOX, SENTENCE)
+
+
+def test_what_a_page_writes_late_does_not_overwrite_the_one_that_back_led_to(
+    visit: Visit,
+) -> None:
+    page = visit(f"tokenizer?text={SENTENCE}", viewport=DESK)
+    settled(page, "tokenizer")
+    go(page, "senses")
+    late = """() => new Promise((done) => {
+        addEventListener("popstate", () => {
+            history.replaceState({}, "", "/senses");
+            done(location.pathname);
+        }, { once: true });
+        history.back();
+    })"""
+    assert page.evaluate(late) == "/tokenizer"
+    settled(page, "tokenizer")
+    wait_until(page, HAS_BOX, SENTENCE)
 
 
 def test_a_page_with_two_boxes_says_what_the_second_one_waits_for(visit: Visit) -> None:
