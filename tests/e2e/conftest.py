@@ -17,7 +17,15 @@ from urllib.parse import urlsplit
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, ConsoleMessage, Error, Page, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    ConsoleMessage,
+    Error,
+    FrameLocator,
+    Page,
+    expect,
+    sync_playwright,
+)
 
 from app.settings import BUNDLED_MODEL
 from bert_core.bundled import bundled_folder
@@ -322,6 +330,20 @@ def steady(page: Page, function: str) -> Any:
             return found
         page.wait_for_timeout(100)
     raise AssertionError(f"still changing: {function}")
+
+
+NOTED = """button => new MutationObserver(() => {
+    if (button.textContent === "Copied") document.documentElement.dataset.copied = "";
+}).observe(button, { childList: true, subtree: true })"""
+
+
+def copy_link(place: Page | FrameLocator) -> None:
+    """Press "Copy link" by keyboard, and wait until it has said so, which it does for a moment."""
+    button = place.get_by_role("button", name="Copy link")
+    button.evaluate(NOTED)
+    button.press("Enter")
+    expect(place.locator("[data-copied]")).to_be_attached()
+    expect(button).to_be_visible()
 
 
 STILL = """() => document.getAnimations().every((each) =>
