@@ -5,12 +5,15 @@ import shutil
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -156,37 +159,59 @@ def downloads(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @contextmanager
+def running(log: Path, **environment: str) -> Iterator[tuple[str, "subprocess.Popen[bytes]"]]:
+    """Run the site as `make run` does; yield its address on the loopback, and the process."""
+    port = environment.setdefault("STREAMLIT_SERVER_PORT", str(free_port()))
+    with log.open("ab") as out:
+        server = subprocess.Popen(
+            [sys.executable, "app.py"],
+            cwd=ROOT, env={**os.environ, **environment}, stdout=out, stderr=out,
+        )  # fmt: skip
+        try:
+            wait_until_up(f"http://127.0.0.1:{port}", server, log)
+            yield f"http://127.0.0.1:{port}", server
+        finally:
+            server.terminate()
+            server.wait(timeout=20)
+
+
+@contextmanager
 def serving(shelf: Path, hub: Loopback, downloads: Path, log: Path) -> Iterator[Site]:
-    """Serve the site as `make run` does, on a free port of the loopback."""
-    port = free_port()
-    with socket.socket() as trap, log.open("wb") as out:
+    """Run the site with models to choose from, a Hub, and a proxy that nobody should ask."""
+    with socket.socket() as trap:
         trap.bind(("127.0.0.1", 0))
         trap.listen(64)
         trap.setblocking(False)
         proxy = f"http://127.0.0.1:{trap.getsockname()[1]}"
         names = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
-        proxies = {n: proxy for name in names for n in (name, name.lower())}
         environment = {
-            **{k: v for k, v in os.environ.items() if k not in {"NO_PROXY", "no_proxy"}},
-            **proxies,
-            "NO_PROXY": "127.0.0.1,localhost",
+            **{n: proxy for name in names for n in (name, name.lower())},
+            **dict.fromkeys(("NO_PROXY", "no_proxy"), "127.0.0.1,localhost"),
             "HF_ENDPOINT": hub.url,
             "HF_TOKEN": "hf_of_the_operator",  # which no visitor may use
             "BERT_EXPLORER_CACHE": str(downloads),
             "BERT_CORE_CACHE": str(downloads.with_name("core")),
-            "STREAMLIT_SERVER_PORT": str(port),
             "BERT_EXPLORER_MODELS": str(shelf),
         }
-        server = subprocess.Popen(
-            [sys.executable, "app.py"], cwd=ROOT, env=environment, stdout=out, stderr=out
-        )
-        try:
-            address = f"http://127.0.0.1:{port}"
-            wait_until_up(address, server, log)
+        with running(log, **environment) as (address, _):
             yield Site(address, trap)
-        finally:
-            server.terminate()
-            server.wait(timeout=20)
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    """A web server for plain files that does not write a log."""
+
+    def log_message(self, *args: object) -> None:
+        pass
+
+
+@contextmanager
+def hosting(folder: Path) -> Iterator[str]:
+    """Serve a folder as any host of plain files would; yield its address on the loopback."""
+    handler = partial(Quiet, directory=str(folder))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
 
 
 @pytest.fixture(scope="package")
@@ -194,15 +219,15 @@ def site(
     tmp_path_factory: pytest.TempPathFactory, shelf: Path, hub: Loopback, downloads: Path
 ) -> Iterator[Site]:
     """The site that most tests visit, one after the other."""
-    with serving(shelf, hub, downloads, tmp_path_factory.mktemp("site") / "server.log") as running:
-        yield running
+    with serving(shelf, hub, downloads, tmp_path_factory.mktemp("site") / "server.log") as found:
+        yield found
 
 
 @pytest.fixture
 def unvisited(tmp_path: Path, shelf: Path, hub: Loopback, downloads: Path) -> Iterator[Site]:
     """A site without visitors so far."""
-    with serving(shelf, hub, downloads, tmp_path / "server.log") as running:
-        yield running
+    with serving(shelf, hub, downloads, tmp_path / "server.log") as found:
+        yield found
 
 
 @pytest.fixture(scope="package")
@@ -216,9 +241,9 @@ def browser() -> Iterator[Browser]:
     if path is None:
         pytest.skip(f"no browser is installed (looked for {', '.join(BROWSERS)})")
     with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=path, headless=True, args=FLAGS)
-        yield running
-        running.close()
+        started = playwright.chromium.launch(executable_path=path, headless=True, args=FLAGS)
+        yield started
+        started.close()
 
 
 @pytest.fixture(scope="package")

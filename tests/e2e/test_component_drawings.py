@@ -7,13 +7,9 @@ matrices passed to it.
 
 import base64
 import re
-import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,29 +26,19 @@ from app.features.attention.result_views import (
 )
 from app.records.results import Cut
 from bert_core.analysis.head_statistics import MEASURES, HeadStatistics
-from tests.e2e.conftest import Record
+from tests.e2e.conftest import ROOT, Record, hosting
 
 pytestmark = pytest.mark.e2e
 
-ROOT = Path(__file__).resolve().parents[2]
 INKS = {"light": "rgb(27, 31, 36)", "dark": "rgb(241, 243, 245)"}
 Stage = Callable[..., Page]
 
 
-class Quiet(SimpleHTTPRequestHandler):
-    """Serves files without logging requests."""
-
-    def log_message(self, *args: object) -> None:
-        pass
-
-
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
-    """The host page, served on loopback together with the scripts."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(ROOT))) as server:
-        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_address[1]}/tests/e2e/component_host.html"
-        server.shutdown()
+    """The host page, served together with the scripts."""
+    with hosting(ROOT) as place:
+        yield f"{place}/tests/e2e/component_host.html"
 
 
 @pytest.fixture
