@@ -31,6 +31,7 @@ from bert_core import (
 )
 from bert_core.checkpoints.formats.safetensors_file import write_safetensors
 from bert_core.model.bert import BertPreTrainedModel
+from tests.compat.streamlit import scan_packages_once
 from tests.loopback import Loopback
 
 SPECIALS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
@@ -105,6 +106,12 @@ def no_outside_requests(
 def main_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     """Put the main module back: AppTest leaves a script there, which new processes would run."""
     monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
+
+
+@pytest.fixture(scope="session", autouse=True)
+def packages_are_scanned_once() -> None:
+    """Spare each AppTest an eighth of a second."""
+    scan_packages_once()
 
 
 @pytest.fixture

@@ -169,9 +169,9 @@ def test_the_import_table_covers_the_house() -> None:
     assert {"bert_core/text", "app/features/<slug>/task", "pages", "app.py"} <= TABLE.keys()
 
 
-@pytest.mark.parametrize("name", PRODUCT)
-def test_every_file_imports_only_what_its_room_may(name: str) -> None:
-    assert forbidden_imports(name, PRODUCT[name], TABLE) == []
+def test_every_file_imports_only_what_its_room_may() -> None:
+    found = {name: forbidden_imports(name, text, TABLE) for name, text in PRODUCT.items()}
+    assert {name: each for name, each in found.items() if each} == {} != found
 
 
 def test_the_library_declares_exactly_what_it_imports() -> None:
@@ -227,9 +227,9 @@ def test_the_circle_check_sees_what_it_should() -> None:
     assert circle(modules({**straight, "a/b.py": "def f():\n    from a import d"})) != []
 
 
-@pytest.mark.parametrize("name", PRODUCT)
-def test_what_belongs_to_one_room_stays_there(name: str) -> None:
-    assert strays(name, PRODUCT[name]) == []
+def test_what_belongs_to_one_room_stays_there() -> None:
+    found = {name: strays(name, text) for name, text in PRODUCT.items()}
+    assert {name: each for name, each in found.items() if each} == {} != found
 
 
 SLUGS = sorted(
@@ -276,7 +276,9 @@ def test_a_name_that_cannot_be_a_feature_is_refused(slug: str, tmp_path: Path) -
 
 
 def test_no_test_is_skipped_unconditionally() -> None:
-    sources = {name: text for name, text in SOURCES.items() if ROOT / name != Path(__file__)}
+    own = Path(__file__).relative_to(ROOT).as_posix()
+    sources = {name: text for name, text in SOURCES.items() if "skip" in text.lower()}
+    assert sources.pop(own)
     found = [skip for name, text in sources.items() for skip in unconditional_skips(name, text)]
     assert found == []
 

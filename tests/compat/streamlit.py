@@ -1,8 +1,18 @@
 """What tests use of Streamlit beyond its documentation; `app/compat/streamlit.py` has the rest."""
 
+from functools import cache
+
+from streamlit.components.v2 import manifest_scanner
 from streamlit.proto.WidgetStates_pb2 import WidgetStates
 from streamlit.runtime.state.session_state import STREAMLIT_INTERNAL_KEY_PREFIX
 from streamlit.testing.v1 import AppTest
+
+
+def scan_packages_once() -> None:
+    """Look for components in installed packages once: every AppTest would read them all again."""
+    scan = manifest_scanner.scan_component_manifests
+    if not hasattr(scan, "cache_info"):
+        manifest_scanner.scan_component_manifests = cache(scan)
 
 
 def widget_states(page: AppTest) -> WidgetStates:

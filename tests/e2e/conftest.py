@@ -5,19 +5,30 @@ import shutil
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    ConsoleMessage,
+    Error,
+    FrameLocator,
+    Page,
+    expect,
+    sync_playwright,
+)
 
 from app.settings import BUNDLED_MODEL
 from bert_core.bundled import bundled_folder
@@ -42,8 +53,8 @@ WHEN_LEFT = ("AbortError: signal is aborted", "Unexpected error Connection error
 PATIENCE_MS = 30_000  # long enough for a slow machine
 LOADING_MS = 1_000 * START_SECONDS  # Gradio is imported by the first of its pages
 expect.set_options(timeout=PATIENCE_MS)
-Kept = dict[tuple[int, str], BrowserContext]
-"""Contexts by the number of their visit in a test, and their options."""
+Kept = dict[tuple[int, str], Page]
+"""Tabs by the number of their visit in a test, and the options of their context."""
 
 
 @dataclass
@@ -53,21 +64,29 @@ class Record:
     requests: list[str] = field(default_factory=list)
     complaints: list[str] = field(default_factory=list)
 
-    def watch(self, page: Page) -> None:
-        page.on("request", lambda request: self.requests.append(request.url))
-        page.on("websocket", lambda socket: self.requests.append(socket.url))
-        page.on("pageerror", lambda error: self.complaints.append(f"error: {error}"))
-        page.on(
-            "console",
-            lambda message: (
-                self.complaints.append(f"{message.type}: {message.text} {message.location}")
-                # The documentation that Gradio writes asks for statistics, which are closed here.
-                if message.type == "error"
-                and "/monitoring/" not in message.location["url"]
-                and not any(words in message.text for words in WHEN_LEFT)
-                else None
-            ),
-        )
+    def watch(self, page: Page) -> Callable[[], None]:
+        """Write down what a page asks for and complains of, until the returned function runs."""
+        listeners: dict[Any, Callable[[Any], None]] = {
+            "request": lambda request: self.requests.append(request.url),
+            "websocket": lambda socket: self.requests.append(socket.url),
+            "pageerror": lambda error: self.complaints.append(f"error: {error}"),
+            "console": self.hear,
+        }
+        for event, listener in listeners.items():
+            page.on(event, listener)
+
+        def end() -> None:
+            for event, listener in listeners.items():
+                page.remove_listener(event, listener)
+
+        return end
+
+    def hear(self, message: ConsoleMessage) -> None:
+        # The documentation that Gradio writes asks for statistics, which are closed here.
+        if message.type != "error" or "/monitoring/" in message.location["url"]:
+            return
+        if not any(words in message.text for words in WHEN_LEFT):
+            self.complaints.append(f"error: {message.text} {message.location}")
 
     def outside(self, address: str) -> list[str]:
         """Return the requests that went anywhere but to the server at an address."""
@@ -140,78 +159,97 @@ def downloads(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @contextmanager
-def serving(shelf: Path, hub: Loopback, downloads: Path, log: Path) -> Iterator[Site]:
-    """Serve the site as `make run` does, on a free port of the loopback."""
-    port = free_port()
-    with socket.socket() as trap, log.open("wb") as out:
-        trap.bind(("127.0.0.1", 0))
-        trap.listen(64)
-        trap.setblocking(False)
-        proxy = f"http://127.0.0.1:{trap.getsockname()[1]}"
-        names = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
-        proxies = {n: proxy for name in names for n in (name, name.lower())}
-        environment = {
-            **{k: v for k, v in os.environ.items() if k not in {"NO_PROXY", "no_proxy"}},
-            **proxies,
-            "NO_PROXY": "127.0.0.1,localhost",
-            "HF_ENDPOINT": hub.url,
-            "HF_TOKEN": "hf_of_the_operator",  # which no visitor may use
-            "BERT_EXPLORER_CACHE": str(downloads),
-            "BERT_CORE_CACHE": str(downloads.with_name("core")),
-            "STREAMLIT_SERVER_PORT": str(port),
-            "BERT_EXPLORER_MODELS": str(shelf),
-        }
+def running(log: Path, **environment: str) -> Iterator[tuple[str, "subprocess.Popen[bytes]"]]:
+    """Run the site as `make run` does; yield its address on the loopback, and the process."""
+    port = environment.setdefault("STREAMLIT_SERVER_PORT", str(free_port()))
+    with log.open("ab") as out:
         server = subprocess.Popen(
-            [sys.executable, "app.py"], cwd=ROOT, env=environment, stdout=out, stderr=out
-        )
+            [sys.executable, "app.py"],
+            cwd=ROOT, env={**os.environ, **environment}, stdout=out, stderr=out,
+        )  # fmt: skip
         try:
-            address = f"http://127.0.0.1:{port}"
-            wait_until_up(address, server, log)
-            yield Site(address, trap)
+            wait_until_up(f"http://127.0.0.1:{port}", server, log)
+            yield f"http://127.0.0.1:{port}", server
         finally:
             server.terminate()
             server.wait(timeout=20)
 
 
-@pytest.fixture(scope="session")
+@contextmanager
+def serving(shelf: Path, hub: Loopback, downloads: Path, log: Path) -> Iterator[Site]:
+    """Run the site with models to choose from, a Hub, and a proxy that nobody should ask."""
+    with socket.socket() as trap:
+        trap.bind(("127.0.0.1", 0))
+        trap.listen(64)
+        trap.setblocking(False)
+        proxy = f"http://127.0.0.1:{trap.getsockname()[1]}"
+        names = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
+        environment = {
+            **{n: proxy for name in names for n in (name, name.lower())},
+            **dict.fromkeys(("NO_PROXY", "no_proxy"), "127.0.0.1,localhost"),
+            "HF_ENDPOINT": hub.url,
+            "HF_TOKEN": "hf_of_the_operator",  # which no visitor may use
+            "BERT_EXPLORER_CACHE": str(downloads),
+            "BERT_CORE_CACHE": str(downloads.with_name("core")),
+            "BERT_EXPLORER_MODELS": str(shelf),
+        }
+        with running(log, **environment) as (address, _):
+            yield Site(address, trap)
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    """A web server for plain files that does not write a log."""
+
+    def log_message(self, *args: object) -> None:
+        pass
+
+
+@contextmanager
+def hosting(folder: Path) -> Iterator[str]:
+    """Serve a folder as any host of plain files would; yield its address on the loopback."""
+    handler = partial(Quiet, directory=str(folder))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.fixture(scope="package")
 def site(
     tmp_path_factory: pytest.TempPathFactory, shelf: Path, hub: Loopback, downloads: Path
 ) -> Iterator[Site]:
     """The site that most tests visit, one after the other."""
-    with serving(shelf, hub, downloads, tmp_path_factory.mktemp("site") / "server.log") as running:
-        yield running
+    with serving(shelf, hub, downloads, tmp_path_factory.mktemp("site") / "server.log") as found:
+        yield found
 
 
 @pytest.fixture
 def unvisited(tmp_path: Path, shelf: Path, hub: Loopback, downloads: Path) -> Iterator[Site]:
     """A site without visitors so far."""
-    with serving(shelf, hub, downloads, tmp_path / "server.log") as running:
-        yield running
+    with serving(shelf, hub, downloads, tmp_path / "server.log") as found:
+        yield found
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     """Start the system's Chromium or Chrome, without a window.
 
-    It ends with the file of tests: while it runs, this thread has an event loop, and `asyncio.run`
-    refuses, also in the tests of another file.
+    It ends with this folder: while it runs, this thread has an event loop, and `asyncio.run`
+    refuses, also in the tests of another folder.
     """
     path = next((found for name in BROWSERS if (found := shutil.which(name))), None)
     if path is None:
         pytest.skip(f"no browser is installed (looked for {', '.join(BROWSERS)})")
     with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=path, headless=True, args=FLAGS)
-        yield running
-        running.close()
+        started = playwright.chromium.launch(executable_path=path, headless=True, args=FLAGS)
+        yield started
+        started.close()
 
 
-@pytest.fixture(scope="module")
-def kept(browser: Browser) -> Iterator[Kept]:
-    """The visitors' browser contexts, kept from test to test with the scripts they have read."""
-    contexts: Kept = {}
-    yield contexts
-    for context in contexts.values():
-        context.close()
+@pytest.fixture(scope="package")
+def kept() -> Kept:
+    """The visitors' tabs, kept from test to test: a new one would compile all scripts again."""
+    return {}
 
 
 @pytest.fixture
@@ -226,63 +264,85 @@ def visit(browser: Browser, site: Site, kept: Kept) -> Iterator[Callable[..., Pa
 
 
 @contextmanager
-def watched(
-    browser: Browser, site: Site, kept: Kept | None = None
-) -> Iterator[Callable[..., Page]]:
+def watched(browser: Browser, site: Site, kept: Kept) -> Iterator[Callable[..., Page]]:
     """Do what `visit` does, on any site."""
     record = Record()
-    contexts: Kept = {}
     pages: list[Page] = []
+    ends: list[Callable[[], None]] = []
 
     def opened(path: str = "", **options: Any) -> Page:
         size = options.pop("viewport", {"width": 1280, "height": 900})
-        look = {
-            name: options.pop(name) for name in ("color_scheme", "reduced_motion") & options.keys()
-        }
+        scheme = options.pop("color_scheme", "light")
+        motion = options.pop("reduced_motion", "no-preference")
         visitor = (len(pages), repr(sorted(options.items())))
-        place = contexts if kept is None else kept
-        if visitor not in place:
-            place[visitor] = browser.new_context(
-                base_url=site.address, locale="en-GB", viewport=size, **options
-            )
-            place[visitor].set_default_timeout(PATIENCE_MS)
-            place[visitor].set_default_navigation_timeout(LOADING_MS)
-        page = place[visitor].new_page()
+        if visitor not in kept or kept[visitor].is_closed():
+            context = browser.new_context(base_url=site.address, locale="en-GB", **options)
+            context.set_default_timeout(PATIENCE_MS)
+            context.set_default_navigation_timeout(LOADING_MS)
+            kept[visitor] = context.new_page()
+        page = kept[visitor]
         pages.append(page)
-        forget(page, site.address)
         page.set_viewport_size(size)
-        page.emulate_media(**look)
-        record.watch(page)
+        page.emulate_media(media="null", color_scheme=scheme, reduced_motion=motion)
+        ends.append(record.watch(page))
         page.goto(f"/{path}")
         return page
 
     yield opened
-    for closing in (*pages, *contexts.values()):
-        closing.close()
+    for page, end in zip(pages, ends, strict=True):
+        end()
+        if not page.is_closed():
+            leave(page, site.address)
     assert record.requests, "the page asked for nothing, so nothing was watched"
     assert record.outside(site.address) == []
     assert record.complaints == []
     assert site.fetches() == 0
 
 
-def forget(page: Page, address: str) -> None:
-    """Take from a context what the site has left in it; what it has read stays in its cache."""
-    page.context.new_cdp_session(page).send(
-        "Storage.clearDataForOrigin",
-        {"origin": address, "storageTypes": "cookies,local_storage,indexeddb,service_workers"},
-    )
+def leave(page: Page, address: str) -> None:
+    """Make a tab as good as new: what the site has left in it goes; what was read stays cached."""
+    if page.url.startswith(address):
+        page.evaluate("sessionStorage.clear()")
+    page.mouse.move(0, 0)
+    page.goto("about:blank")
+    browser = page.context.new_cdp_session(page)
+    browser.send("Page.resetNavigationHistory")
+    kinds = "cookies,local_storage,indexeddb,service_workers"
+    browser.send("Storage.clearDataForOrigin", {"origin": address, "storageTypes": kinds})
+    browser.detach()
+
+
+WAITING = """([value, patience]) => new Promise((done, failed) => {
+    const found = FUNCTION;
+    const end = performance.now() + patience;
+    const look = () => {
+        try {
+            if (found(value)) done(true);
+            else if (performance.now() > end) done(false);
+            else setTimeout(look, 25);
+        } catch (error) {
+            failed(error);
+        }
+    };
+    look();
+})"""
 
 
 def wait_until(page: Page, function: str, value: object = None) -> None:
-    """Wait until a function of the page is true.
+    """Wait until a function of the page is true, also if the page is another one by then.
 
+    The page asks itself: asked from here, every question costs it more than the answer. And
     `page.wait_for_function` evaluates a text in the page, which the site's policy forbids.
     """
-    for _ in range(PATIENCE_MS // 100):
-        if page.evaluate(function, value):
-            return
-        page.wait_for_timeout(100)
-    raise AssertionError(f"still waiting for {function}")
+    deadline = time.monotonic() + PATIENCE_MS / 1000
+    while (left := 1000 * (deadline - time.monotonic())) > 0:
+        try:
+            if page.evaluate(WAITING.replace("FUNCTION", function), [value, left]):
+                return
+        except Error as error:
+            if "context was destroyed" not in error.message:
+                raise
+    raise AssertionError(f"still waiting for {function} of {value}")
 
 
 def steady(page: Page, function: str) -> Any:
@@ -297,6 +357,20 @@ def steady(page: Page, function: str) -> Any:
     raise AssertionError(f"still changing: {function}")
 
 
+NOTED = """button => new MutationObserver(() => {
+    if (button.textContent === "Copied") document.documentElement.dataset.copied = "";
+}).observe(button, { childList: true, subtree: true })"""
+
+
+def copy_link(place: Page | FrameLocator) -> None:
+    """Press "Copy link" by keyboard, and wait until it has said so, which it does for a moment."""
+    button = place.get_by_role("button", name="Copy link")
+    button.evaluate(NOTED)
+    button.press("Enter")
+    expect(place.locator("[data-copied]")).to_be_attached()
+    expect(button).to_be_visible()
+
+
 STILL = """() => document.getAnimations().every((each) =>
         each.playState !== "running" || each.effect.getComputedTiming().endTime === Infinity)
     && [...document.querySelectorAll(".bx-headline, .bx-result")].every((at) => {
@@ -308,7 +382,10 @@ STILL = """() => document.getAnimations().every((each) =>
 def faults(page: Page) -> list[str]:
     """Return what axe-core finds, of any impact, on a page that has ceased to move and to fade."""
     wait_until(page, STILL)
+    if not page.evaluate("Boolean(window.axe)"):
+        page.evaluate(Axe().axe_script)
+    found = page.evaluate("axe.run({ resultTypes: ['violations'] }).then((all) => all.violations)")
     return [
         f"{each['id']}: {each['help']} {[node['target'] for node in each['nodes']][:3]}"
-        for each in Axe().run(page).response["violations"]
+        for each in found
     ]

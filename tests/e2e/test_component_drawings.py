@@ -5,14 +5,11 @@ calls it. The data come from the feature's `view_pictures`, and the expected val
 matrices passed to it.
 """
 
+import base64
 import re
-import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,28 +26,19 @@ from app.features.attention.result_views import (
 )
 from app.records.results import Cut
 from bert_core.analysis.head_statistics import MEASURES, HeadStatistics
+from tests.e2e.conftest import ROOT, Record, hosting
 
 pytestmark = pytest.mark.e2e
 
-ROOT = Path(__file__).resolve().parents[2]
 INKS = {"light": "rgb(27, 31, 36)", "dark": "rgb(241, 243, 245)"}
 Stage = Callable[..., Page]
 
 
-class Quiet(SimpleHTTPRequestHandler):
-    """Serves files without logging requests."""
-
-    def log_message(self, *args: object) -> None:
-        pass
-
-
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
-    """The host page, served on loopback together with the scripts."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(ROOT))) as server:
-        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_address[1]}/tests/e2e/component_host.html"
-        server.shutdown()
+    """The host page, served together with the scripts."""
+    with hosting(ROOT) as place:
+        yield f"{place}/tests/e2e/component_host.html"
 
 
 @pytest.fixture
@@ -59,15 +47,22 @@ def density(request: pytest.FixtureRequest) -> int:
     return int(getattr(request, "param", 1))
 
 
-@pytest.fixture
-def stage(browser: Browser, address: str, density: int) -> Iterator[Stage]:
-    """Mount a component with some data; further calls give the same component new data."""
+@pytest.fixture(scope="module")
+def tabs(browser: Browser) -> Iterator[dict[int, Page]]:
+    """A tab for each density, which every test loads again."""
     size: ViewportSize = {"width": 1100, "height": 900}
-    context = browser.new_context(viewport=size, device_scale_factor=density)
-    page = context.new_page()
-    complaints: list[str] = []
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("console", lambda said: complaints.append(said.text) if said.type == "error" else None)
+    made = {n: browser.new_context(viewport=size, device_scale_factor=n) for n in (1, 2)}
+    yield {n: context.new_page() for n, context in made.items()}
+    for context in made.values():
+        context.close()
+
+
+@pytest.fixture
+def stage(tabs: dict[int, Page], address: str, density: int) -> Iterator[Stage]:
+    """Mount a component with some data; further calls give the same component new data."""
+    page, record = tabs[density], Record()
+    end = record.watch(page)
+    page.mouse.move(0, 0)
     page.goto(address)
 
     def mounted(name: str, data: object, *, theme: str = "light", width: int = 900) -> Page:
@@ -78,8 +73,15 @@ def stage(browser: Browser, address: str, density: int) -> Iterator[Stage]:
         return page
 
     yield mounted
-    context.close()
-    assert complaints == []
+    end()
+    assert record.complaints == []
+
+
+def pixels(canvas: Locator, places: np.ndarray | None = None) -> np.ndarray:
+    """Return the colours, (n, 4), of a canvas or of places on it, (n, 2), in CSS pixels."""
+    flat = None if places is None else places.ravel().tolist()
+    text = canvas.evaluate("colours", flat)
+    return np.frombuffer(base64.b64decode(text), np.uint8).reshape(-1, 4).astype(int)
 
 
 def made(layers: int, heads: int, length: int, *, pair: bool = False) -> AttentionResult:
@@ -175,7 +177,7 @@ def test_every_small_picture_has_the_pixels_of_its_own_head(
     for number, (layer, head) in enumerate(product(range(layers), range(heads))):
         canvas = cells.nth(number).locator("canvas")
         weights = result.attentions[layer][head]
-        found = np.array(canvas.evaluate("pixels")).reshape(length, length, 4)
+        found = pixels(canvas).reshape(length, length, 4)
         assert (found[..., 3] == 255).all()
         wanted = steps(weights, 1.0 if common else float(weights.max()))
         # Values were already rounded to 255ths of the head's peak: allow one colour up or down.
@@ -271,7 +273,7 @@ def test_the_head_under_the_pointer_is_also_shown_large(stage: Stage) -> None:
     expect(large).to_be_hidden()
     page.get_by_role("gridcell").nth(4).hover()
     expect(large).to_be_visible()
-    found = np.array(large.locator("canvas").evaluate("pixels")).reshape(6, 6, 4)
+    found = pixels(large.locator("canvas")).reshape(6, 6, 4)
     weights = result.attentions[1][1]
     wanted = palette("light")[steps(weights, float(weights.max()))]
     assert np.abs(found[..., :3] - wanted).max() <= 3
@@ -319,8 +321,8 @@ def test_the_legend_names_the_own_peak_and_the_floor_of_a_logarithmic_scale(stag
     page = stage("attention_heatmap", data)
     assert page.locator(".legend").inner_text().split() == [f"{peak / 1000:.4f}", f"{peak:.4f}"]
     left, top, wide, high = heat_plan(page)
-    places = [[left + wide / 20, top + (row + 0.25) * high / 5] for row in range(5)]
-    found = np.array(page.locator("canvas").evaluate("colours", places))[:, :3]
+    places = np.array([[left + wide / 20, top + (row + 0.25) * high / 5] for row in range(5)])
+    found = pixels(page.locator("canvas"), places)[:, :3]
     share = 1 + np.log10(shown.weights[:, 0] / peak) / 3
     assert np.abs(found - palette("light")[np.rint(255 * share).astype(int)]).max() <= 3
 
@@ -378,12 +380,12 @@ def test_every_cell_has_the_colour_of_its_value(
     rows, columns = np.divmod(np.arange(length * length), length)
     # A quarter into the cell, to avoid the number printed in its middle.
     places = np.stack([left + (columns + 0.25) * across, top + (rows + 0.25) * down], -1)
-    found = page.locator("canvas").evaluate("colours", places.tolist())
+    found = pixels(page.locator("canvas"), places)
     wanted = palette("light")[steps(weights, 1.0 if common else float(weights.max()))]
-    off = np.abs(np.array(found)[:, :3] - wanted.reshape(-1, 3)).max(-1)
+    off = np.abs(found[:, :3] - wanted.reshape(-1, 3)).max(-1)
     allowed = 4 if data["steps"] else 0  # rounded values may fall on the next colour
     assert (off <= allowed).mean() > 0.999
-    assert {colour[3] for colour in found} == {255}
+    assert (found[:, 3] == 255).all()
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

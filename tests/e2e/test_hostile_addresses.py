@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -17,7 +17,7 @@ PHONE = {"width": 390, "height": 844}
 
 
 def asked(page: Page) -> dict[str, list[str]]:
-    return parse_qs(urlsplit(page.url).query)
+    return parse_qs(page.evaluate("location.search.slice(1)"))
 
 
 @pytest.mark.parametrize(

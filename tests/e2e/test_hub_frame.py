@@ -1,15 +1,12 @@
 """The site in the frame of a Space: the Hub's page learns the address, and leads back to it."""
 
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.conftest import PATIENCE_MS, ROOT, free_port, wait_until_up
+from tests.e2e.conftest import PATIENCE_MS, copy_link, running
 
 pytestmark = pytest.mark.e2e
 
@@ -29,24 +26,9 @@ FRAMING = """<!doctype html><title>Space</title>
 @pytest.fixture(scope="module")
 def space(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a server that takes itself for a Space: others may not show it in a frame."""
-    port = free_port()
     log = tmp_path_factory.mktemp("space") / "server.log"
-    environment = {
-        **os.environ,
-        "SPACE_HOST": "someone-bert-explorer.hf.space",
-        "STREAMLIT_SERVER_PORT": str(port),
-    }
-    with log.open("wb") as out:
-        server = subprocess.Popen(
-            [sys.executable, "app.py"], cwd=ROOT, env=environment, stdout=out, stderr=out
-        )
-        try:
-            address = f"http://127.0.0.1:{port}"
-            wait_until_up(address, server, log)
-            yield address
-        finally:
-            server.terminate()
-            server.wait(timeout=20)
+    with running(log, SPACE_HOST="someone-bert-explorer.hf.space") as (address, _):
+        yield address
 
 
 @pytest.fixture
@@ -117,7 +99,6 @@ def test_copy_link_gives_the_sites_own_address_though_the_frame_has_no_clipboard
 ) -> None:
     page = framed("tokenizer?text=The+owl.&__theme=dark&__sign=secret")
     frame = page.frame_locator("iframe")
-    frame.get_by_role("button", name="Copy link").click()
-    expect(frame.get_by_role("button", name="Copied")).to_be_visible()
+    copy_link(frame)
     copied = page.evaluate("navigator.clipboard.readText()")
     assert copied == f"{space}/tokenizer?text=The+owl."

@@ -1,19 +1,14 @@
 """The lab in a real browser: from Home to fill-mask with the model just trained."""
 
-import os
 import re
-import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.conftest import ROOT, free_port, wait_until_up
+from tests.e2e.conftest import free_port, running
 from tests.e2e.test_journey import go, settled
 
 pytestmark = pytest.mark.e2e
@@ -21,9 +16,11 @@ pytestmark = pytest.mark.e2e
 Visit = Callable[..., Page]
 SHORT = "lab?steps=500&layers=1&width=32&corpus=facts&predict=false"
 
+ENDLESS = "lab?steps=4000&layers=4&width=128&corpus=facts&predict=false"
 
-def state(page: Page, says: str) -> None:
-    expect(page.locator(".bx-lab-state").first).to_contain_text(says)
+
+def state(page: Page, says: str, seconds: int = 30) -> None:
+    expect(page.locator(".bx-lab-state").first).to_contain_text(says, timeout=1_000 * seconds)
 
 
 def step(page: Page) -> int:
@@ -66,7 +63,7 @@ def test_a_newcomer_trains_a_model_and_opens_it_in_fill_mask(visit: Visit) -> No
 def test_a_closed_page_stops_its_run_and_the_next_visitor_trains_and_looks_back(
     visit: Visit, tmp_path: Path
 ) -> None:
-    first = visit(SHORT.replace("500", "4000"))
+    first = visit(ENDLESS)
     settled(first, "lab")
     press(first, "Start")
     state(first, "trains")
@@ -75,10 +72,8 @@ def test_a_closed_page_stops_its_run_and_the_next_visitor_trains_and_looks_back(
     press(page, "Start")
     state(page, "waits for its turn: 1 run before yours")
     first.close()
-    closed = time.monotonic()
-    state(page, "trains")
-    assert time.monotonic() - closed < 15  # 4 s of patience; the rest is for a busy machine
-    state(page, "done")
+    state(page, "trains")  # after 4 seconds of patience; the first run would take minutes
+    state(page, "done", 120)
     assert step(page) == 500
     slider = page.get_by_role("slider", name="Look back to step")
     slider.press("Home")
@@ -100,50 +95,29 @@ def test_a_closed_page_stops_its_run_and_the_next_visitor_trains_and_looks_back(
 def test_a_run_on_a_generated_corpus_survives_a_killed_server(
     browser: Browser, tmp_path: Path
 ) -> None:
-    port, log = free_port(), tmp_path / "server.log"
-    address = f"http://127.0.0.1:{port}"
-
-    def serve() -> "subprocess.Popen[bytes]":
-        with log.open("ab") as out:
-            server = subprocess.Popen(
-                [sys.executable, "app.py"],
-                cwd=ROOT,
-                env={
-                    **os.environ,
-                    "STREAMLIT_SERVER_PORT": str(port),
-                    "BERT_CORE_CACHE": str(tmp_path / "cache"),
-                },
-                stdout=out,
-                stderr=out,
-            )
-        wait_until_up(address, server, log)
-        return server
-
-    page = browser.new_context(base_url=address, viewport={"width": 1280, "height": 900}).new_page()
-    server = serve()
-    try:
-        page.goto(SHORT.replace("500", "4000"))
-        settled(page, "lab")
-        press(page, "Start")
-        saved = tmp_path / "cache" / "lab"
-        deadline = time.monotonic() + 60
-        while not list(saved.glob("*/0/state.pt")):
-            assert time.monotonic() < deadline, "nothing was saved"
-            page.wait_for_timeout(200)
-        before = step(page)
-        server.send_signal(signal.SIGKILL)
-        server.wait(timeout=20)
-        here = urlsplit(page.url)
-        server = serve()
-        page.goto(f"{here.path}?{here.query}")
-        settled(page, "lab")
-        state(page, "paused")
-        press(page, "Resume")
-        expect(page.locator(".bx-lab-facts")).to_contain_text("steps/s")
-        assert step(page) > before / 3  # the last save is at most five seconds older
-        press(page, "Stop")
-        state(page, "stopped")
-    finally:
-        page.context.close()
-        server.kill()
-        server.wait(timeout=20)
+    port = str(free_port())
+    kept = {"STREAMLIT_SERVER_PORT": port, "BERT_CORE_CACHE": str(tmp_path / "cache")}
+    with browser.new_context(viewport={"width": 1280, "height": 900}) as context:
+        page = context.new_page()
+        with running(tmp_path / "server.log", **kept) as (address, server):
+            page.goto(f"{address}/{SHORT.replace('500', '4000')}")
+            settled(page, "lab")
+            press(page, "Start")
+            saved = tmp_path / "cache" / "lab"
+            deadline = time.monotonic() + 60
+            while not list(saved.glob("*/0/state.pt")):
+                assert time.monotonic() < deadline, "nothing was saved"
+                page.wait_for_timeout(200)
+            before = step(page)
+            server.kill()
+            server.wait(timeout=20)
+            place = page.evaluate("location.href")
+        with running(tmp_path / "server.log", **kept):
+            page.goto(place)
+            settled(page, "lab")
+            state(page, "paused")
+            press(page, "Resume")
+            expect(page.locator(".bx-lab-facts")).to_contain_text("steps/s")
+            assert step(page) > before / 3  # the last save is at most five seconds older
+            press(page, "Stop")
+            state(page, "stopped")

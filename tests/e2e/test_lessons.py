@@ -82,7 +82,7 @@ def test_a_new_visitor_is_led_from_home_through_a_lesson_to_a_page_and_back(visi
     page.get_by_role("button", name="Next", exact=True).press("Enter")
     heading = lesson("pieces").steps[1].heading
     wait_until(page, FOCUS, heading)
-    assert "step=2" in page.url
+    wait_until(page, "() => location.search.includes('step=2')")
     page.reload()
     settled(page)
     expect(page.get_by_role("heading", name=heading)).to_be_visible()

@@ -3,10 +3,7 @@
 import csv
 import io
 import json
-import threading
 from collections.abc import Callable, Iterator
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -18,7 +15,7 @@ from app.catalog import FEATURES
 from app.faces.paper.page import style
 from app.words.blocks import fold
 from app.words.html import document, tag
-from tests.e2e.conftest import PATIENCE_MS, Record, faults
+from tests.e2e.conftest import PATIENCE_MS, Record, faults, hosting
 from tests.e2e.test_stage import cut_off
 
 pytestmark = pytest.mark.e2e
@@ -33,21 +30,11 @@ addEventListener("message", (event) => window.heard.push([event.origin, event.da
 </script><iframe src="{SPACE}/index.html#{FIRST}" width="1200" height="800"></iframe>"""
 
 
-class Quiet(SimpleHTTPRequestHandler):
-    """A web server for plain files that does not write a log."""
-
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
-        pass
-
-
 @pytest.fixture(scope="module")
 def host(recorded_site: Path) -> Iterator[str]:
-    """Serve the folder as any host of plain files would."""
-    handler = partial(Quiet, directory=str(recorded_site))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
+    """The folder, from a server."""
+    with hosting(recorded_site) as address:
+        yield address
 
 
 @pytest.fixture

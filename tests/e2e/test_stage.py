@@ -141,7 +141,7 @@ def test_a_page_suits_a_phone_and_an_endless_word(visit: Visit, slug: str, schem
     assert faults_in(page, scheme) == []
     if slug == "" or feature(slug).takes_text:
         for each in page.locator("textarea:visible").all():
-            before = page.url
+            before = page.evaluate("location.href")
             each.fill("a" * 3000)
             each.press("Control+Enter")
             wait_until(page, "before => location.href !== before", before)

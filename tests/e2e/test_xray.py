@@ -65,7 +65,7 @@ def test_from_the_whole_model_to_one_number_and_back(visit: Callable[..., Page])
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     expect(page.get_by_text("What comes of it:")).to_be_visible()
-    assert "zoom=5.5." in page.url
+    expect(page).to_have_url(re.compile("zoom=5.5."))
     for name in ("Head 5", "Layer 5"):
         settled(page, "xray")
         page.locator("body").press("Escape")

@@ -28,6 +28,8 @@ MODELS = [*BEHIND, *FAMILIES]
 SLUGS = [row.slug for row in FEATURES if row.slug != "lab"]
 OWN = ("lab", "tokenizer")  # features whose own tests cover it
 TASKS = [each.feature.slug for each in all_declared() if each.feature.folder not in OWN]
+KINDS = (*BEHIND, "albert")
+"""Each kind of tokenizer once, WordPiece aside, which `test_every_page` has."""
 ODD = {
     **{name: NASTY[name] for name in ("script", "controls", "emoji", "line breaks", "specials")},
     "several words in a character": "the cat ﷺ sat ½ ㎏ … ﬁ on",
@@ -92,6 +94,11 @@ def test_a_page_answers_or_says_what_the_family_was_not_trained_on(
         assert opened.errors == "", tab
 
 
+@pytest.mark.parametrize(
+    "model",
+    [pytest.param(each, marks=() if each in KINDS else pytest.mark.slow) for each in MODELS],
+    indirect=True,
+)
 @pytest.mark.parametrize(
     "slug", [slug for slug in SLUGS if feature(slug).takes_text and slug not in OWN]
 )

@@ -245,6 +245,7 @@ def test_rows_and_vocabulary_show_what_the_model_is_given(visit: Callable) -> No
     assert "t·h·e" not in page.run().words
 
 
+@pytest.mark.slow
 def test_the_model_just_trained_teaches_one_of_half_its_layers(visit: Callable, labs: Labs) -> None:
     page = visit(PAGE, **{**SMALL, "layers": "2", "tab": "Distil"})
     assert "Press Start first" in page.words and "Distil" not in labels(page)

@@ -27,9 +27,15 @@ def values(feature: Declared) -> dict[str, Any]:
     return feature.example_values(found[0].values) if found else {}
 
 
+@pytest.fixture(scope="module")
+def one_client(server: Served) -> Client:
+    return Client(server.address, verbose=False, analytics_enabled=False)
+
+
 @pytest.fixture
-def client(served: Served) -> Client:
-    return Client(served.address, verbose=False, analytics_enabled=False)
+def client(served: Served, one_client: Client) -> Client:
+    """The client, of a server with the tiny model."""
+    return one_client
 
 
 # -- what is promised ------------------------------------------------------------------------------

@@ -242,7 +242,7 @@ until(lambda: not labs._working)
 """
 
 
-@pytest.mark.parametrize("room", [0, 40_000, 120_000])
+@pytest.mark.parametrize("room", [0, pytest.param(40_000, marks=pytest.mark.slow), 120_000])
 def test_a_disk_that_fills_up_while_a_tab_closes(
     tmp_path: Path, run_on_small_disk: Callable[..., Any], room: int
 ) -> None:
