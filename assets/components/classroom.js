@@ -1,17 +1,19 @@
 // The teacher's panel of a class: how many are there and have answered, and the votes, told by the
 // server as they come. The students' page takes `bars` from this file.
 //
-// data: { events (address of the stream), stage (of the room, as Python last saw it) }
+// data: { events (address of the stream), stage (of the room, as Python last saw it), code }
 // Sends the trigger "pick" with { hide, stage }: the place of a word to hide or show, or -1 where the
 // class has been moved on from another browser. Texts reach the page through textContent alone.
 
 const CATCH_UP = 2000; // ms in which Python may learn of a change by itself
+const MANY = 5; // bars; more of them take one line each
 const panels = new WeakMap();
 
 export default function ({ data, parentElement, setTriggerValue }) {
   let panel = panels.get(parentElement);
   if (!panel) panels.set(parentElement, (panel = built(parentElement)));
   panel.known = data.stage;
+  panel.code = data.code;
   panel.send = (pick) => setTriggerValue("pick", pick);
   if (panel.address !== data.events) listen(panel, data.events);
   return () => {
@@ -41,6 +43,7 @@ function listen(panel, address) {
 function show(panel, told) {
   const count = element("p", "count", `${told.here} here`);
   if (told.kind && told.kind !== "look") count.textContent += `, ${told.answered} answered`;
+  if (told.phase === "revealed") count.textContent += ` · code ${panel.code}`; // the large one is gone
   const parts = [count];
   const voting = told.phase === "ask" || told.phase === "again";
   if (told.bars?.length && voting) parts.push(folded(panel, bars(told)));
@@ -71,7 +74,7 @@ export function element(name, kind = "", text) {
 
 // Bars of one or two rounds; `mine` is the place of one's own answer.
 export function bars({ bars: rows, round }, mine = -1) {
-  const list = element("ul", "bars");
+  const list = element("ul", rows.length > MANY ? "bars tight" : "bars");
   const most = Math.max(1, ...rows.map((row) => Math.max(row.first, row.second)));
   rows.forEach((row, place) => {
     const notes = [place === mine && "you", row.right && "the model"].filter(Boolean).join(", ");
@@ -82,18 +85,22 @@ export function bars({ bars: rows, round }, mine = -1) {
 
 function bar(name, row, round, most) {
   const item = element("li", row.right ? "right" : "");
-  const line = element("div", "name");
-  line.append(element("span", "", name), element("span", "votes", round ? `${row.first} → ${row.second}` : `${row.first}`));
-  item.append(line);
+  const tracks = element("span", "tracks");
   for (const [kind, votes] of round ? [["before", row.first], ["", row.second]] : [["", row.first]]) {
-    const track = element("div", `track ${kind}`);
-    const part = element("i");
-    part.style.width = `${(100 * votes) / most}%`;
-    if (!votes) part.hidden = true;
-    track.append(part);
-    item.append(track);
+    tracks.append(track(votes / most, kind));
   }
+  const votes = element("span", "votes", round ? `${row.first} → ${row.second}` : `${row.first}`);
+  item.append(element("span", "name", name), votes, tracks);
   return item;
+}
+
+function track(share, kind = "") {
+  const whole = element("span", `track ${kind}`);
+  const part = element("i");
+  part.style.width = `${100 * share}%`;
+  part.hidden = !share;
+  whole.append(part);
+  return whole;
 }
 
 function with_legend(list, round) {
@@ -105,33 +112,22 @@ function with_legend(list, round) {
 
 // Words with the model's probability of each; `hide` adds a button to hide one or show it again.
 export function words({ words: rows, round }, hide) {
-  const list = element("ul", "bars");
+  const list = element("ul", "bars words");
   const order = [...rows].sort((a, b) => (b.chance ?? -1) - (a.chance ?? -1));
   for (const row of order) {
     const item = element("li");
-    const line = element("div", "name");
-    const name = element("bdi", "", row.hidden ? "(hidden)" : row.text);
     const times = round ? `${row.first} → ${row.second}` : `${row.first}`;
-    line.append(name, element("span", "votes", row.hidden ? "" : `${times} × · the model: ${percent(row.chance)}`));
-    item.append(line);
-    if (!row.hidden) item.append(chanceTrack(row.chance));
-    if (hide) item.append(hideButton(row, hide));
+    const votes = element("span", "votes", row.hidden ? "" : `${times} × · the model: ${percent(row.chance)} `);
+    if (hide) votes.append(hideButton(row, hide));
+    item.append(element("bdi", "name", row.hidden ? "(hidden)" : row.text), votes);
+    if (!row.hidden) item.append(track(row.chance ?? 0));
     list.append(item);
   }
   return with_legend(list, round);
 }
 
-function chanceTrack(chance) {
-  const track = element("div", "track");
-  const part = element("i");
-  part.style.width = `${100 * (chance ?? 0)}%`;
-  if (!chance) part.hidden = true;
-  track.append(part);
-  return track;
-}
-
 function hideButton(row, hide) {
-  const button = element("button", "hide", row.hidden ? "Show" : "Hide");
+  const button = element("button", "hide", row.hidden ? "Show it again" : "Hide");
   button.type = "button";
   button.dataset.place = row.place;
   if (!row.hidden) button.ariaLabel = `Hide ${row.text}`;

@@ -22,7 +22,6 @@ from app.rooms.records import Board, Card, Room, RoomError, Truth
 from app.rooms.store import ROOMS
 from app.rooms.turns import Chances, Turn, again, hidden, moved, revealed, shown
 from app.settings import settings
-from app.words.blocks import line
 from app.words.html import Html, plain, tag, visible
 from app.words.qr import qr
 from bert_core.errors import BertError
@@ -30,6 +29,10 @@ from bert_core.errors import BertError
 LINK = "class"
 """The parameter of the teacher's link."""
 
+_LOOPBACK = (
+    "Phones cannot reach this address, which leads to the machine that asks. Open the site by the "
+    "address of this computer in the network."
+)
 _SEEN = "_class_seen"  # the code of the room and the step that this session has shown last
 
 
@@ -152,8 +155,8 @@ def draw_class_step(scene: Scene, room: Room) -> None:
         show_html(
             tag("ul", *(tag("li", visible(each)) for each in card.choices), class_="bx-options")
         )
-    _panel(room)
     _moves(scene, room, board)
+    _panel(room)
 
 
 def _panel(room: Room) -> None:
@@ -163,7 +166,7 @@ def _panel(room: Room) -> None:
         if hide >= 0 and stage == room.stage:
             _turn(room.code, hidden(hide))
 
-    data = {"events": f"{_BASE}{room.code}/teacher", "stage": room.stage}
+    data = {"events": f"{_BASE}{room.code}/teacher", "stage": room.stage, "code": room.code}
     show_component(
         "classroom", data, key=f"_class_{room.code}", picks=("hide", "stage"), then=picked
     )
@@ -238,25 +241,23 @@ def draw_join(room: Room) -> None:
     """Draw code, QR code and link, as large as the room."""
     address = _site_address()
     link = f"{address}class/{room.code}"
-    show_markup(_join_card(room, link), key=f"_join_{room.code}")
-    if _is_loopback(address):
-        st.caption(
-            "Phones cannot reach this address: it leads to the machine that asks. Open the site by "
-            "the address of this computer in the network."
-        )
     teacher = f"{address}lessons?lesson={room.lesson}&{LINK}={room.code}.{room.key}"
-    show_html(line("On another machine, or in another browser: ",
-                   tag("button", "Copy the teacher’s link", type="button", class_="bx-button",
-                       data_copy=teacher)))  # fmt: skip
+    show_markup(_join_card(room, link, teacher), key=f"_join_{room.code}")
 
 
-def _join_card(room: Room, link: str) -> Html:
+def _join_card(room: Room, link: str, teacher: str) -> Html:
+    copy = tag("button", "Copy the teacher’s link", type="button", class_="bx-button",
+               data_copy=teacher)  # fmt: skip
+    notes = [tag("p", "Another machine or browser of yours: ", copy, class_="bx-line")]
+    if _is_loopback(link):
+        notes.append(tag("p", _LOOPBACK, class_="bx-line"))
     return tag(
         "div",
         qr(link),
         tag("div", tag("p", "Join with a phone, without a name:"),
             tag("p", visible(link.partition("://")[2]), class_="bx-join-link"),
-            tag("p", tag("small", "Code"), " ", tag("strong", room.code, class_="bx-code"))),
+            tag("p", tag("small", "Code"), " ", tag("strong", room.code, class_="bx-code")),
+            *notes),
         class_="bx-join",
     )  # fmt: skip
 

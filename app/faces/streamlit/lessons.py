@@ -51,7 +51,7 @@ from app.lessons.paths import paths
 from app.lessons.quantities import printed
 from app.lessons.records import Another, Lesson, Look, Path, Question
 from app.lessons.shelf import claims, shelf
-from app.lessons.view import both, on_one_axis, orders, prose
+from app.lessons.view import both, on_one_axis, orders, prose, unmarked
 from app.rooms.records import Room
 from app.words.blocks import line, note
 from app.words.html import plain, tag, visible
@@ -252,8 +252,8 @@ def _ask(scene: Scene) -> None:
     if question is None:
         _show_button(scene, True, label="Look")
         return
-    ask = scene.looking.fill(question.ask)
-    options = [scene.looking.fill(each.say) for each in question.choices]
+    ask = unmarked(scene.looking.fill(question.ask))
+    options = [unmarked(scene.looking.fill(each.say)) for each in question.choices]
     guess: Guess | None
     match question.kind:
         case "choose":
@@ -355,9 +355,9 @@ def _with_chance(looking: Looking, word: str) -> str:
 
 def _why(scene: Scene, why: Question) -> None:
     """Ask for the reason."""
-    options = [scene.looking.fill(each.say) for each in why.choices]
+    options = [unmarked(scene.looking.fill(each.say)) for each in why.choices]
     chosen = st.radio(
-        plain(scene.looking.fill(why.ask)), range(len(options)), index=None,
+        plain(unmarked(scene.looking.fill(why.ask))), range(len(options)), index=None,
         key=f"_why_{scene.name}", format_func=lambda number: plain(options[number]),
     )  # fmt: skip
     if chosen is not None:
@@ -452,7 +452,7 @@ def _another(scene: Scene, another: Another, give: DeltaGenerator, answer: Delta
     names = [filled_words(each, looking.look.names) for each in names]
     with give:
         if played.item_guess is None:
-            ask = plain(looking.fill(another.ask))
+            ask = plain(unmarked(looking.fill(another.ask)))
             chosen = st.radio(ask, names, index=None, key=key, format_func=plain)
             if st.button("Show", key=f"{key}_show", type="primary", disabled=chosen is None):
                 played.item_guess = chosen == names[0]
