@@ -80,7 +80,7 @@ export function bars({ bars: rows, round }, mine = -1) {
     const notes = [place === mine && "you", row.right && "the model"].filter(Boolean).join(", ");
     list.append(bar(notes ? `${row.label} (${notes})` : row.label, row, round, most));
   });
-  return with_legend(list, round);
+  return withLegend(list, round);
 }
 
 function bar(name, row, round, most) {
@@ -103,10 +103,11 @@ function track(share, kind = "") {
   return whole;
 }
 
-function with_legend(list, round) {
+function withLegend(list, round, says = "") {
   const both = element("div");
   both.append(list);
-  if (round) both.append(element("p", "legend", "Before → after talking about it."));
+  if (round) says += "Before → after talking about it.";
+  if (says) both.append(element("p", "legend", says));
   return both;
 }
 
@@ -117,13 +118,13 @@ export function words({ words: rows, round }, hide) {
   for (const row of order) {
     const item = element("li");
     const times = round ? `${row.first} → ${row.second}` : `${row.first}`;
-    const votes = element("span", "votes", row.hidden ? "" : `${times} × · the model: ${percent(row.chance)} `);
+    const votes = element("span", "votes", row.hidden ? "" : `${times} × · ${percent(row.chance)} `);
     if (hide) votes.append(hideButton(row, hide));
     item.append(element("bdi", "name", row.hidden ? "(hidden)" : row.text), votes);
     if (!row.hidden) item.append(track(row.chance ?? 0));
     list.append(item);
   }
-  return with_legend(list, round);
+  return withLegend(list, round, "How many wrote it · the model’s probability. ");
 }
 
 function hideButton(row, hide) {
