@@ -1,6 +1,7 @@
 """The addresses of a class, below `/class`: the page and its files, its events, its votes."""
 
 import json
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from http import HTTPStatus
 
@@ -61,10 +62,19 @@ class Classroom:
         app: gets every other request.
         below: the site's own path; "" for none.
         rooms: the rooms.
+        clock: returns the time in seconds, for the limits of a minute.
     """
 
-    def __init__(self, app: ASGIApp, *, below: str, rooms: Rooms = ROOMS) -> None:
-        self._app, self._path, self._rooms = app, f"{below}{CLASS}", rooms
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        below: str,
+        rooms: Rooms = ROOMS,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._app, self._path = app, f"{below}{CLASS}"
+        self._rooms, self._clock = rooms, clock
         self._own: ASGIApp | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -83,7 +93,7 @@ class Classroom:
 
     def _made(self) -> ASGIApp:
         """Put the routes together, in the loop that answers them."""
-        desk = _Desk(self._rooms, Streams(self._rooms))
+        desk = _Desk(self._rooms, Streams(self._rooms), self._clock)
         routes = [
             Route("/", _page, methods=["GET"]),
             *(Route(f"/{name}", _file(name), methods=["GET"]) for name in _FILES),
@@ -104,12 +114,13 @@ class _Desk:
     Args:
         rooms: the rooms.
         streams: of its browsers.
+        clock: returns the time in seconds.
     """
 
-    def __init__(self, rooms: Rooms, streams: Streams) -> None:
+    def __init__(self, rooms: Rooms, streams: Streams, clock: Callable[[], float]) -> None:
         self._rooms, self._streams = rooms, streams
-        self._votes, self._of_network = Tries(_VOTES), Tries(_VOTES_OF_NETWORK)
-        self._wrong, self._wrong_in_all = Tries(_WRONG), Tries(_WRONG_IN_ALL)
+        self._votes, self._of_network = Tries(_VOTES, clock), Tries(_VOTES_OF_NETWORK, clock)
+        self._wrong, self._wrong_in_all = Tries(_WRONG, clock), Tries(_WRONG_IN_ALL, clock)
 
     async def student(self, request: Request) -> Response:
         """Send a student what changes. A refusal is an event, too: browsers hide other answers."""
