@@ -151,8 +151,10 @@ class Rooms:
             if self.find(code) is None:
                 self.end(code)
 
-    def __len__(self) -> int:
-        return len(self._rooms)
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """The codes of all rooms."""
+        return tuple(self._rooms)
 
     def _tell(self, code: str, public: bool) -> None:
         for told in self._listening:

@@ -67,7 +67,7 @@ def test_a_room_ends_after_its_hours_even_if_nobody_asks(clock: Clock) -> None:
     ((seconds, sweep),) = later.acts
     assert seconds > 3 * 3_600
     sweep()  # type: ignore[operator]
-    assert len(rooms) == 0 and told == [(room.code, True)]
+    assert rooms.codes == () and told == [(room.code, True)]
 
 
 def test_rooms_are_bounded_in_all_and_for_one_network_address(
