@@ -26,8 +26,8 @@ TITLE = "A class of sixty on one lesson"
 NOTES = (
     "`python app.py` with the bundled model on two cores, loopback; sixty students (streams of "
     "events and votes, without a browser), a teacher who presses the buttons of the page, and "
-    "three other visitors who fill gaps in new sentences, once a second each. Where the machine has "
-    "two cores, all of them share these.",
+    "three other visitors who fill gaps in new sentences, once a second each. Where the machine "
+    "has two cores, all of them share these.",
     "A click: from the moment it is sent to the moment a student has the new state; p95 over all "
     "students and clicks, and the last of each click. A vote: all sixty vote within a second; from "
     "the last vote to the teacher's stream that has all of them.",
