@@ -7,6 +7,7 @@ other visitors fill gaps meanwhile.
 
 import asyncio
 import json
+import os
 import random
 import re
 import statistics
@@ -31,10 +32,12 @@ NOTES = (
     "A click: from the moment it is sent to the moment a student has the new state; p95 over all "
     "students and clicks, and the last of each click. A vote: all sixty vote within a second; from "
     "the last vote to the teacher's stream that has all of them.",
-    "Other visitors: p95 of their answers with the class, over that before the class was there.",
+    "Other visitors: p95 of their answers with the class, over that in 40 seconds before it and 40 "
+    "after it.",
 )
 STUDENTS, OTHERS, STEPS = 60, 3, 4
 _PATIENCE = 60.0  # seconds
+_ALONE = 40.0  # seconds without a class, before it and after it
 _PAUSE = 5.0  # seconds between two clicks of the teacher
 
 
@@ -107,6 +110,15 @@ async def fill(visitor: Visitor, texts: Texts, tally: Tally, end: asyncio.Event)
         await timed(tally, visitor, typed(text=f"{texts.of(11)} [MASK] ."))
 
 
+async def filling(others: list[Visitor], texts: Texts, tally: Tally) -> None:
+    """Let visitors fill gaps for some time, without a class."""
+    end = asyncio.Event()
+    work = [asyncio.create_task(fill(each, texts, tally, end)) for each in others]
+    await asyncio.sleep(_ALONE)
+    end.set()
+    await asyncio.gather(*work)
+
+
 async def click(
     teacher: Visitor, key: str, students: list[Stream], **wanted: object
 ) -> list[float]:
@@ -129,10 +141,7 @@ async def class_of_sixty(server: Server, texts: Texts) -> AsyncIterator[Row]:
         others = [await stack.enter_async_context(Visitor(server.address)) for _ in range(OTHERS)]
         for each in others:
             await each.open("fill_mask")
-        work = [asyncio.create_task(fill(each, texts, alone, end)) for each in others]
-        await asyncio.sleep(40)
-        end.set()
-        await asyncio.gather(*work)
+        await filling(others, texts, alone)
         teacher = await stack.enter_async_context(Visitor(server.address))
         await teacher.open("lessons", "lesson=know-or-copy")
         code = code_in(await teacher.press("_class_start"))
@@ -144,7 +153,6 @@ async def class_of_sixty(server: Server, texts: Texts) -> AsyncIterator[Row]:
         ]
         following = [asyncio.create_task(each.follow()) for each in (panel, *students)]
         await panel.until(here=STUDENTS)
-        end.clear()
         work = [asyncio.create_task(fill(each, texts, beside, end)) for each in others]
         for number in range(1, STEPS + 1):
             await asyncio.gather(*(each.until(step=number, phase="ask") for each in students))
@@ -165,6 +173,7 @@ async def class_of_sixty(server: Server, texts: Texts) -> AsyncIterator[Row]:
         await asyncio.gather(*work)
         for each in following:
             each.cancel()
+        await filling(others, texts, alone)
     times = [seconds for each in clicks for seconds in each]
     yield Row("clicks of the teacher", len(clicks), "")
     yield Row("click → a student: median", statistics.median(times))
@@ -176,6 +185,7 @@ async def class_of_sixty(server: Server, texts: Texts) -> AsyncIterator[Row]:
         yield Row(f"other visitors {what}: p95", statistics.quantiles(tally.times, n=20)[-1])
     high = [statistics.quantiles(each.times, n=20)[-1] for each in (beside, alone)]
     yield Row("other visitors: p95 with the class over that without", high[0] / high[1], "×", 1.5)
+    yield Row("load of the machine at the end", os.getloadavg()[0], "")
     yield Row("other visitors: errors", len(alone.troubles) + len(beside.troubles), "", 0)
 
 
