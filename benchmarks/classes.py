@@ -171,8 +171,8 @@ async def class_of_sixty(server: Server, texts: Texts) -> AsyncIterator[Row]:
                 clicks.append(await click(teacher, "_next", students, step=number + 1))
         end.set()
         await asyncio.gather(*work)
-        for each in following:
-            each.cancel()
+        for stream in following:
+            stream.cancel()
         await filling(others, texts, alone)
     times = [seconds for each in clicks for seconds in each]
     yield Row("clicks of the teacher", len(clicks), "")

@@ -59,7 +59,7 @@ class Rooms:
         self._listening.append(told)
 
     def open(self, owner: str, network: str, lesson: str, title: str) -> Room:
-        """Open a room.
+        """Open a room, or return the one that the teacher has.
 
         Args:
             owner: the number of the teacher's browser.
@@ -76,6 +76,8 @@ class Rooms:
         if not owner:
             raise RoomError("closed", "A class needs the cookie of this site. Allow it and reload.")
         self.sweep()
+        if (mine := self.owned(owner)) is not None:
+            return mine
         with self._lock:
             of_network = sum(each.network == network for each in self._rooms.values())
             if len(self._rooms) >= found.rooms or of_network >= max(1, found.rooms // 2):
