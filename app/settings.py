@@ -108,6 +108,26 @@ _DECLARED: dict[str, tuple[str, str]] = {
         "a folder with lessons of your own, which are offered beside those of this site",
         "none",
     ),
+    "CLASSES": (
+        "whether teachers may open class rooms on lessons: `on` or `off`",
+        "`on`",
+    ),
+    "ROOMS": (
+        "maximum number of class rooms at the same time; half of them from one network address",
+        "20; 6 if public",
+    ),
+    "MEMBERS": (
+        "maximum number of browsers that may join one class",
+        "100",
+    ),
+    "HOURS": (
+        "hours after which a class ends and its votes are forgotten; at most 24",
+        "3",
+    ),
+    "WORD": (
+        "maximum number of characters of a word that students send",
+        "30",
+    ),
     "METRICS": (
         "`on` opens `/_stcore/metrics`, Streamlit's statistics about the server",
         "`off`",
@@ -195,6 +215,11 @@ class Settings:
         metrics: whether Streamlit's statistics about the server can be read.
         lab: whether visitors may train models in the lab.
         lessons: folder with lessons of the operator's own; "" for none.
+        classes: whether teachers may open class rooms.
+        rooms: class rooms at the same time.
+        members: browsers in one class.
+        hours: after which a class ends.
+        word_chars: longest word of a student, in characters.
         public: whether the visitors are strangers: pinned models only.
         text_chars: longest text that is taken, in characters.
         windows: most windows that a long text is cut into.
@@ -225,6 +250,11 @@ class Settings:
     metrics: bool = False
     lab: bool = True
     lessons: str = ""
+    classes: bool = True
+    rooms: int = 20
+    members: int = 100
+    hours: int = 3
+    word_chars: int = 30
     public: bool = False
     text_chars: int = 100_000
     windows: int = 1_000
@@ -346,6 +376,11 @@ def _read(_: tuple[str | None, ...], cores: int) -> Settings:
         metrics=_switch("BERT_EXPLORER_METRICS"),
         lab=_switch("BERT_EXPLORER_LAB", not public),
         lessons=_value("BERT_EXPLORER_LESSONS"),
+        classes=_switch("BERT_EXPLORER_CLASSES", True),
+        rooms=_number("BERT_EXPLORER_ROOMS", 6 if public else 20),
+        members=_number("BERT_EXPLORER_MEMBERS", 100),
+        hours=_number("BERT_EXPLORER_HOURS", 3, 24),
+        word_chars=_number("BERT_EXPLORER_WORD", 30, 1_000),
         device=_device("BERT_EXPLORER_DEVICE"),
         threads=threads,
         runs=_number("BERT_EXPLORER_RUNS", max(1, cores // threads), _MOST_THREADS),

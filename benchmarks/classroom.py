@@ -71,7 +71,7 @@ class Row:
     Attributes:
         what: what was measured; the key of the state before.
         value: the number; seconds, percent or a count.
-        unit: "s", "%", "MB" or "".
+        unit: "s", "%", "MB", "×" or "".
         limit: the largest value that reaches the goal; None without one.
     """
 

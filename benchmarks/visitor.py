@@ -78,6 +78,7 @@ class Visitor:
     def __init__(self, address: str) -> None:
         self._url = address.replace("http", "ws", 1) + "/_stcore/stream"
         self._origin = address
+        self.cookie = ""
         self._connection: ClientConnection | None = None
         self._page = ""
         self._query = ""
@@ -87,10 +88,11 @@ class Visitor:
 
     async def __aenter__(self) -> "Visitor":
         """Connect."""
+        self.cookie = await asyncio.to_thread(cookie, self._origin)
         self._connection = await connect(
             self._url,
             origin=self._origin,  # type: ignore[arg-type]  # a NewType of str
-            additional_headers={"Cookie": await asyncio.to_thread(cookie, self._origin)},
+            additional_headers={"Cookie": self.cookie},
             subprotocols=["streamlit"],  # type: ignore[list-item]
             max_size=None,
             open_timeout=_PATIENCE,
@@ -121,6 +123,14 @@ class Visitor:
                 state.double_array_value.data.append(value)
             self._states[key] = state
         return await self._run()
+
+    async def press(self, key: str) -> Answer:
+        """Press a button."""
+        self._states[key] = WidgetState(id=self._ids[key], trigger_value=True)
+        try:
+            return await self._run()
+        finally:
+            del self._states[key]
 
     async def _run(self) -> Answer:
         """Ask for a run of the page, and receive its messages."""

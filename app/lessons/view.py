@@ -31,6 +31,15 @@ def prose(text: str, kind: str = "bx-prose") -> Html:
     return tag("div", *parts, visible(text[done:]), class_=kind)
 
 
+def unmarked(text: str) -> str:
+    """Return a text as it is read, without the marks of its terms.
+
+    >>> unmarked("A [[gap]] and [[a head|head]].")
+    'A gap and a head.'
+    """
+    return TERM.sub(lambda match: match[1], text)
+
+
 def _term(shown: str, name: str, term: Term) -> Html:
     """Draw a word of the glossary, with what it means one click away."""
     address = f"{term.page}?{urlencode(term.values)}" if term.values else term.page

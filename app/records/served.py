@@ -7,3 +7,6 @@ PATH = "/gradio"
 
 GRADIO = threading.Event()
 """Set while this process serves it: `streamlit run app.py` does not."""
+
+CLASSES = threading.Event()
+"""Set while this process serves the students' page of classes; see `app.faces.classroom`."""

@@ -92,6 +92,12 @@ class Policy:
         rules = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'"
         return {**_COMMON, "content-security-policy": f"{rules}; frame-ancestors 'self'"}
 
+    def classroom(self, _: str = "") -> dict[str, str]:
+        """Return the headers of the students' page: its own files, and nothing inline."""
+        rules = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'"
+        rest = "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        return {**_COMMON, "content-security-policy": f"{rules}; {rest}"}
+
     def refusal(self) -> dict[str, str]:
         """Return the headers of an answer that is neither: a line of text."""
         return {**_COMMON, "content-security-policy": "default-src 'none'; frame-ancestors 'none'"}

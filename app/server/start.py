@@ -15,9 +15,10 @@ from starlette.types import ASGIApp
 from app.compat.streamlit import SERVER, forget_pages_folder, page_source, use_options
 from app.engine.loading import LOADING
 from app.faces.api import API, TOOLS, Programs
+from app.faces.classroom import CLASS, Classroom
 from app.faces.streamlit.messages import OnlyMessages
 from app.faces.streamlit.site import DRAWN
-from app.records.served import PATH
+from app.records.served import CLASSES, PATH
 from app.server.elsewhere import Elsewhere
 from app.server.gate import Gate
 from app.server.health import Health
@@ -64,7 +65,8 @@ def serve(script: Path) -> None:
     gradio = mounted(DRAWN, below)
     own = below.removesuffix(PATH)
     programs = Programs(gradio, below=own, gradio=below)
-    second = Elsewhere(Loaded(Nonced(programs)), gradio.lifespan)
+    second = Elsewhere(Classroom(Loaded(Nonced(programs)), below=own), gradio.lifespan)
+    CLASSES.set()
     health = Route("/healthz", Health(_asked).answer)
     below_pages = elsewhere(_below("/"))
     site = st.App(script, lifespan=second.lifespan, routes=[health, *below_pages])
@@ -156,6 +158,7 @@ def _gate(site: ASGIApp, second: ASGIApp, own: str, address: str, port: int) -> 
             f"{own}{PATH}": policy.second,
             f"{own}{API}": policy.plain,
             f"{own}{TOOLS}": policy.plain,
+            f"{own}{CLASS}": policy.classroom,
         },
         names=names_of(address, port, socket.gethostname(), found.hosts + found.space),
         policy=policy,

@@ -14,7 +14,7 @@
 //   data-done="lesson step"           remembers in this browser that a step was done
 //   data-tick="lesson"                gets how many of its data-steps were done
 //   data-clear="ticks"                forgets them
-//   data-copy="address"               copies the address of the page
+//   data-copy="address"               copies the address of the page; any other value is copied itself
 //
 // In a frame of the Hugging Face Hub, the page around it is told of every new address.
 //
@@ -387,7 +387,8 @@ function toTop() {
 }
 
 async function copyAddress(button) {
-  await copyText(shareable().href);
+  const { copy } = button.dataset;
+  await copyText(copy === "address" ? shareable().href : copy);
   const before = button.textContent;
   button.textContent = "Copied";
   setTimeout(() => (button.textContent = before), 1500);

@@ -21,6 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 NUMBERS = (
     *("KEEP", "MEMORY", "DOWNLOAD", "DISK", "THREADS", "RUNS"),
     *("TABS", "SESSIONS", "CONNECTIONS"),
+    *("ROOMS", "MEMBERS", "HOURS", "WORD"),
     *("TEXT", "WINDOWS", "REQUESTS", "SECONDS"),
 )
 

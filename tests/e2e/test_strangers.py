@@ -61,7 +61,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("path", ["/fill_mask", "/gradio/fill_mask"])
+@pytest.mark.parametrize("path", ["/fill_mask", "/gradio/fill_mask", "/class/"])
 def test_a_script_that_got_into_a_page_could_do_nothing(
     browser: Browser, site: Site, path: str
 ) -> None:

@@ -113,6 +113,12 @@ def write_given(look: Look, scene: Scene) -> None:
     show_html(join(*rows))
 
 
+def words_of(scene: Scene) -> list[str]:
+    """Return the words of the text that can be pointed at."""
+    text = str(next(iter(scene.looking.look.values.values())))
+    return [word.strip(".,!?;:") for word in text.split()]
+
+
 def lines_of(look: Look) -> int:
     """Count the lines of what the model is given."""
     return sum(1 + value.count("\n") for value in look.values.values() if isinstance(value, str))

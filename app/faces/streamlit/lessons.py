@@ -17,6 +17,15 @@ from app.faces.streamlit.components import mount_bridge
 from app.faces.streamlit.controls import choose, switch
 from app.faces.streamlit.frame import configure, top
 from app.faces.streamlit.guard import guarded
+from app.faces.streamlit.lesson_class import (
+    bring,
+    card_of,
+    class_buttons,
+    draw_class_step,
+    draw_join,
+    end_card,
+    enter_class,
+)
 from app.faces.streamlit.lesson_read import draw_all, draw_end
 from app.faces.streamlit.lesson_scene import (
     PATH,
@@ -27,6 +36,7 @@ from app.faces.streamlit.lesson_scene import (
     played_in,
     say,
     scene_of,
+    words_of,
     write_given,
 )
 from app.faces.streamlit.lesson_way import all_lessons, arriving_at, open_lesson, open_page
@@ -41,7 +51,8 @@ from app.lessons.paths import paths
 from app.lessons.quantities import printed
 from app.lessons.records import Another, Lesson, Look, Path, Question
 from app.lessons.shelf import claims, shelf
-from app.lessons.view import both, on_one_axis, orders, prose
+from app.lessons.view import both, on_one_axis, orders, prose, unmarked
+from app.rooms.records import Room
 from app.words.blocks import line, note
 from app.words.html import plain, tag, visible
 
@@ -127,12 +138,14 @@ def _list(title: str, slugs: Sequence[str], path: str) -> None:
 
 
 def _lesson_page(found: Lesson) -> None:
+    room = enter_class(found, STEP)
     configure(found.title)
     mount_bridge("lessons", {})
     _, offer = top("lessons", found.title, "")
     with st.container(horizontal=True, vertical_alignment="center", key="bx-steps"):
         number = _step_choice(found)
         _buttons(found, number)
+        class_buttons(found)
         reading = switch("Read as a page", key=READ)
         if st.button("All lessons", type="tertiary", key="_all"):
             all_lessons()
@@ -144,9 +157,11 @@ def _lesson_page(found: Lesson) -> None:
         if reading:
             draw_all(engine, found)
         elif number == END:
+            if room:
+                bring(room, found, end_card(found, END))
             draw_end(engine, found)
         else:
-            _play(engine, found, number)
+            _play(engine, found, number, room)
         leave()
         foot(engine)
     say_left_out(remarks)
@@ -175,8 +190,15 @@ def _go(number: int) -> None:
     st.session_state[STEP] = number
 
 
-def _play(engine: Engine, found: Lesson, number: int) -> None:
-    """Draw a step: its words at the left, its page's picture at the right."""
+def _play(engine: Engine, found: Lesson, number: int, room: Room | None) -> None:
+    """Draw a step: its words at the left, its page's picture at the right.
+
+    Args:
+        engine: the model.
+        found: the lesson.
+        number: of the step.
+        room: the class that sees it; None for a visitor alone.
+    """
     with st.container(key="bx-lesson"), st.container(key="bx-stage"):
         give, answer = (
             st.container(key="bx-give", gap="small"),
@@ -189,6 +211,8 @@ def _play(engine: Engine, found: Lesson, number: int) -> None:
         show_html(tag("h2", visible(scene.step.heading), tabindex=-1, data_focus=mark))
     if scene.played.item and scene.step.another:
         _another(scene, scene.step.another, give, answer)
+    elif room:
+        _with_class(scene, bring(room, found, card_of(scene)), give, answer)
     elif scene.played.guess is None:
         with give:
             say(scene, scene.step.say)
@@ -198,6 +222,18 @@ def _play(engine: Engine, found: Lesson, number: int) -> None:
             _cover(scene)
     else:
         _shown(scene, give, answer)
+
+
+def _with_class(scene: Scene, room: Room, give: DeltaGenerator, answer: DeltaGenerator) -> None:
+    """Draw a step for a class: how to join is in the picture's place until the answer is shown."""
+    with give:
+        draw_class_step(scene, room)
+    if room.board and room.board.phase == "revealed":
+        _shown(scene, give, answer, compared=False)
+        return
+    with answer:
+        write_given(scene.looking.look, scene)
+        draw_join(room)
 
 
 def _cover(scene: Scene) -> None:
@@ -216,8 +252,8 @@ def _ask(scene: Scene) -> None:
     if question is None:
         _show_button(scene, True, label="Look")
         return
-    ask = scene.looking.fill(question.ask)
-    options = [scene.looking.fill(each.say) for each in question.choices]
+    ask = unmarked(scene.looking.fill(question.ask))
+    options = [unmarked(scene.looking.fill(each.say)) for each in question.choices]
     guess: Guess | None
     match question.kind:
         case "choose":
@@ -236,7 +272,7 @@ def _ask(scene: Scene) -> None:
             )  # fmt: skip
             guess = tuple(chosen) if len(chosen) == len(options) else None
         case "point":
-            words = _words(scene)
+            words = words_of(scene)
             guess = st.pills(
                 plain(ask), range(len(words)), key=key,
                 format_func=lambda number: plain(words[number]),
@@ -252,17 +288,13 @@ def _show_button(scene: Scene, guess: Guess | None, label: str = "Show") -> None
         st.rerun()
 
 
-def _words(scene: Scene) -> list[str]:
-    """Return the words of the text that can be pointed at."""
-    text = str(next(iter(scene.looking.look.values.values())))
-    return [word.strip(".,!?;:") for word in text.split()]
-
-
 # -- the answer ------------------------------------------------------------------------------------
 
 
-def _shown(scene: Scene, give: DeltaGenerator, answer: DeltaGenerator) -> None:
-    """Draw the answer beside the guess, then the reason, then what can be changed."""
+def _shown(
+    scene: Scene, give: DeltaGenerator, answer: DeltaGenerator, *, compared: bool = True
+) -> None:
+    """Draw the answer, beside one's guess if there is one, then the reason, then the change."""
     step, looking = scene.step, scene.looking
     with give:
         if not looking.holds(step.holds):
@@ -270,7 +302,7 @@ def _shown(scene: Scene, give: DeltaGenerator, answer: DeltaGenerator) -> None:
                 note("This model does not show what the lesson was written for. What is computed "
                      "is its own; the words around it may not fit.", caution=True)
             )  # fmt: skip
-        if step.question:
+        if step.question and compared:
             _compare(scene, step.question)
         done = f"{scene.lesson.slug} {scene.number}"
         says = prose(looking.fill(step.reveal))
@@ -311,7 +343,7 @@ def _compare(scene: Scene, question: Question) -> None:
         if choices[guess].reply and scene.played.reason is None:
             show_html(prose(looking.fill(choices[guess].reply), "bx-reply"))
     elif question.kind == "point" and isinstance(guess, int):
-        show_html(both(_words(scene)[guess], scene.played.its))
+        show_html(both(words_of(scene)[guess], scene.played.its))
     else:
         show_html(both(_with_chance(looking, str(guess)), scene.played.its))
 
@@ -323,9 +355,9 @@ def _with_chance(looking: Looking, word: str) -> str:
 
 def _why(scene: Scene, why: Question) -> None:
     """Ask for the reason."""
-    options = [scene.looking.fill(each.say) for each in why.choices]
+    options = [unmarked(scene.looking.fill(each.say)) for each in why.choices]
     chosen = st.radio(
-        plain(scene.looking.fill(why.ask)), range(len(options)), index=None,
+        plain(unmarked(scene.looking.fill(why.ask))), range(len(options)), index=None,
         key=f"_why_{scene.name}", format_func=lambda number: plain(options[number]),
     )  # fmt: skip
     if chosen is not None:
@@ -392,7 +424,8 @@ def _draw(scene: Scene, look: Look) -> None:
         if changed and step.change:
             watch = tag("div", prose(looking.fill(step.change.watch)), role="status")
             show_html(tag("div", watch, class_="bx-watch"))
-        own = step.question is not None and step.question.kind == "word" and not changed
+        guessed = scene.played.guess is not None and not changed
+        own = step.question is not None and step.question.kind == "word" and guessed
         about = str(scene.played.guess) if own else ""
         result = looking.result(fills="word" if own else "", about=about)
         show_parts(scene.page, drawn(declared(step.page), result, step.parts + own))
@@ -419,7 +452,7 @@ def _another(scene: Scene, another: Another, give: DeltaGenerator, answer: Delta
     names = [filled_words(each, looking.look.names) for each in names]
     with give:
         if played.item_guess is None:
-            ask = plain(looking.fill(another.ask))
+            ask = plain(unmarked(looking.fill(another.ask)))
             chosen = st.radio(ask, names, index=None, key=key, format_func=plain)
             if st.button("Show", key=f"{key}_show", type="primary", disabled=chosen is None):
                 played.item_guess = chosen == names[0]

@@ -1,0 +1,236 @@
+"""The addresses of a class, below `/class`: the page and its files, its events, its votes."""
+
+import json
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from http import HTTPStatus
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, RedirectResponse, Response, StreamingResponse
+from starlette.routing import Mount, Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from app.faces.classroom.payloads import as_bytes
+from app.faces.classroom.streams import Streams, last_event
+from app.records.visitors import Visitor, announced
+from app.rooms.records import Reason, Room, RoomError
+from app.rooms.store import GONE, ROOMS, Rooms
+from app.rooms.tries import Tries
+from app.rooms.turns import voted
+from app.settings import ASSETS, settings
+
+CLASS = "/class"
+"""Where classes are, below the site's own path."""
+
+_FILES = {
+    "page.js": (ASSETS / "class" / "page.js", "text/javascript"),
+    "page.css": (ASSETS / "class" / "page.css", "text/css"),
+    "classroom.js": (ASSETS / "components" / "classroom.js", "text/javascript"),
+    "classroom.css": (ASSETS / "components" / "classroom.css", "text/css"),
+}
+_BODY = 1_000  # bytes of a vote
+_VOTES = 60  # of one browser in a minute
+_VOTES_OF_NETWORK = 2_000  # a class may share an address
+_WRONG = 60  # wrong codes from one network address in a minute
+_WRONG_IN_ALL = 600
+_STATUSES: dict[Reason, HTTPStatus] = {
+    "gone": HTTPStatus.NOT_FOUND,
+    "full": HTTPStatus.SERVICE_UNAVAILABLE,
+    "closed": HTTPStatus.CONFLICT,
+    "guess": HTTPStatus.UNPROCESSABLE_ENTITY,
+    "often": HTTPStatus.TOO_MANY_REQUESTS,
+}
+_OFF = "Classes are switched off on this site."
+_OFTEN = "Too many wrong codes came from your network. Wait a minute, then try the right one."
+_NO_COOKIE = (
+    "This browser keeps no cookie of this site, so it cannot vote. Allow cookies and reload."
+)
+_NOT_HERE = "Votes are taken from the page of the class only."
+_NO_VOTE = "This is no vote. Reload the page of the class."
+_MANY = "These are many votes within a minute. Wait a little."
+_FRESH = {"cache-control": "no-store"}
+
+Handler = Callable[[Request], Awaitable[Response]]
+
+
+class Classroom:
+    """Answers students; passes other requests on.
+
+    Args:
+        app: gets every other request.
+        below: the site's own path; "" for none.
+        rooms: the rooms.
+        clock: returns the time in seconds, for the limits of a minute.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        below: str,
+        rooms: Rooms = ROOMS,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._app, self._path = app, f"{below}{CLASS}"
+        self._rooms, self._clock = rooms, clock
+        self._own: ASGIApp | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, or pass the request on."""
+        path = scope.get("path", "")
+        mine = path == self._path or path.startswith(f"{self._path}/")
+        if scope["type"] != "http" or not mine:
+            await self._app(scope, receive, send)
+        elif not settings().classes:
+            await PlainTextResponse(_OFF, HTTPStatus.NOT_FOUND)(scope, receive, send)
+        elif path == self._path:
+            await RedirectResponse(f"{CLASS[1:]}/")(scope, receive, send)
+        else:
+            self._own = self._own or self._made()
+            await self._own({**scope, "root_path": ""}, receive, send)
+
+    def _made(self) -> ASGIApp:
+        """Put the routes together, in the loop that answers them."""
+        desk = _Desk(self._rooms, Streams(self._rooms), self._clock)
+        routes = [
+            Route("/", _page, methods=["GET"]),
+            *(Route(f"/{name}", _file(name), methods=["GET"]) for name in _FILES),
+            Route("/{code}", _page, methods=["GET"]),
+            Route("/{code}/events", desk.student, methods=["GET"]),
+            Route("/{code}/teacher", desk.teacher, methods=["GET"]),
+            Route("/{code}/vote", desk.vote, methods=["POST"]),
+        ]
+        return Starlette(
+            routes=[Mount(self._path, routes=routes)],
+            exception_handlers={RoomError: _refused, HTTPException: _nothing_there},
+        )
+
+
+class _Desk:
+    """Answers what concerns a room.
+
+    Args:
+        rooms: the rooms.
+        streams: of its browsers.
+        clock: returns the time in seconds.
+    """
+
+    def __init__(self, rooms: Rooms, streams: Streams, clock: Callable[[], float]) -> None:
+        self._rooms, self._streams = rooms, streams
+        self._votes, self._of_network = Tries(_VOTES, clock), Tries(_VOTES_OF_NETWORK, clock)
+        self._wrong, self._wrong_in_all = Tries(_WRONG, clock), Tries(_WRONG_IN_ALL, clock)
+
+    async def student(self, request: Request) -> Response:
+        """Send a student what changes. A refusal is an event, too: browsers hide other answers."""
+        try:
+            visitor = _known(request)
+            room = self._room(request, visitor)
+        except RoomError as error:
+            return _stream(_once(last_event(str(error))))
+        return _stream(self._streams.of_student(room.code, visitor.number))
+
+    async def teacher(self, request: Request) -> Response:
+        """Send the teacher's panel what changes."""
+        try:
+            visitor = _known(request)
+            room = self._room(request, visitor)
+            if visitor.number not in room.owners:
+                raise RoomError("gone", GONE.format(settings().hours))
+        except RoomError as error:
+            return _stream(_once(last_event(str(error))))
+        return _stream(self._streams.of_teacher(room.code))
+
+    async def vote(self, request: Request) -> Response:
+        """Take a vote."""
+        if "origin" not in request.headers:  # every browser sends it; the gate has compared it
+            raise RoomError("closed", _NOT_HERE)
+        visitor = _known(request)
+        if not self._votes.take(visitor.number) or not self._of_network.take(visitor.network):
+            raise RoomError("often", _MANY)
+        room = self._room(request, visitor)
+        stage, guess = _read(await _body(request))
+        self._rooms.change(room.code, voted(visitor.number, stage, guess, settings().word_chars))
+        return _json({"ok": True})
+
+    def _room(self, request: Request, visitor: Visitor) -> Room:
+        """Return the room of an address; wrong codes are counted, so that nobody tries them all."""
+        room = self._rooms.find(request.path_params["code"].upper())
+        if room is not None and visitor.number in room.members | room.owners:
+            return room
+        if not (self._wrong.are_left(visitor.network) and self._wrong_in_all.are_left("")):
+            raise RoomError("often", _OFTEN)
+        if room is None:
+            self._wrong.take(visitor.network)
+            self._wrong_in_all.take("")
+            raise RoomError("gone", GONE.format(settings().hours))
+        return room
+
+
+async def _once(each: bytes) -> AsyncIterator[bytes]:
+    yield each
+
+
+def _known(request: Request) -> Visitor:
+    """Return who asks; a browser is told from others by the cookie that the gate gives it."""
+    visitor = announced(request.headers)
+    if not visitor.number:
+        raise RoomError("closed", _NO_COOKIE)
+    return visitor
+
+
+async def _body(request: Request) -> bytes:
+    """Read a vote, and no more than one."""
+    body = bytearray()
+    async for part in request.stream():
+        body += part
+        if len(body) > _BODY:
+            raise RoomError("guess", _NO_VOTE)
+    return bytes(body)
+
+
+def _read(body: bytes) -> tuple[int, object]:
+    """Return the stage and the guess of a vote."""
+    try:
+        found = json.loads(body)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict) or type(found.get("stage")) is not int:
+        raise RoomError("guess", _NO_VOTE)
+    return found["stage"], found.get("guess")
+
+
+def _stream(events: AsyncIterator[bytes]) -> Response:
+    return StreamingResponse(
+        events, headers={**_FRESH, "x-accel-buffering": "no"}, media_type="text/event-stream"
+    )
+
+
+def _json(content: object, status: int = HTTPStatus.OK) -> Response:
+    return Response(as_bytes(content), status, _FRESH, "application/json")
+
+
+async def _refused(_: Request, error: Exception) -> Response:
+    assert isinstance(error, RoomError)
+    return _json({"error": str(error)}, _STATUSES[error.reason])
+
+
+async def _nothing_there(_: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    return PlainTextResponse("There is nothing here.", error.status_code, dict(error.headers or {}))
+
+
+async def _page(_: Request) -> Response:
+    """Send the page, which is the same for every code."""
+    page = (ASSETS / "class" / "page.html").read_bytes()
+    return Response(page, headers=_FRESH, media_type="text/html")
+
+
+def _file(name: str) -> Handler:
+    path, kind = _FILES[name]
+
+    async def send(_: Request) -> Response:
+        return Response(path.read_bytes(), headers={"cache-control": "no-cache"}, media_type=kind)
+
+    return send

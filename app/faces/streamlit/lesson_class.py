@@ -1,0 +1,275 @@
+"""A lesson with a class: the teacher's session shows its steps to a room and asks the model.
+
+The room is found again by the number of the teacher's browser, so a reload keeps it, and the key is
+in the link for other browsers alone. What a student sees is `app.faces.classroom`.
+"""
+
+from contextlib import suppress
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+import streamlit as st
+
+from app.faces.streamlit.components import show_component, show_markup
+from app.faces.streamlit.lesson_scene import Scene, say, words_of
+from app.faces.streamlit.show import show_html
+from app.faces.streamlit.visitor import visitor
+from app.lessons.quantities import printed
+from app.lessons.records import Lesson, Question
+from app.lessons.view import prose, unmarked
+from app.records.served import CLASSES
+from app.rooms.records import Board, Card, Room, RoomError, Truth
+from app.rooms.store import ROOMS
+from app.rooms.turns import Chances, Turn, again, hidden, moved, revealed, shown
+from app.settings import settings
+from app.words.html import Html, plain, tag, visible
+from app.words.qr import qr
+from bert_core.errors import BertError
+
+LINK = "class"
+"""The parameter of the teacher's link."""
+
+_LOOPBACK = (
+    "Phones cannot reach this address, which leads to the machine that asks. Open the site by the "
+    "address of this computer in the network."
+)
+_SEEN = "_class_seen"  # the code of the room and the step that this session has shown last
+
+
+def enter_class(found: Lesson, step_key: str) -> Room | None:
+    """Return the teacher's room for this lesson; call this before the widgets are drawn.
+
+    Args:
+        found: the lesson of the page.
+        step_key: the widget of the step; it follows the room, if another browser moved it.
+    """
+    _admit()
+    room = _own_room()
+    if room is None or room.lesson != found.slug:
+        return None
+    if room.step and st.session_state.get(_SEEN) != (room.code, room.step):
+        st.session_state[step_key] = room.step
+        st.session_state[_SEEN] = room.code, room.step
+    return room
+
+
+def _own_room() -> Room | None:
+    return ROOMS.owned(visitor().number) if CLASSES.is_set() else None
+
+
+def _admit() -> None:
+    """Take the teacher's link, and remove its key from the address."""
+    if link := st.query_params.get(LINK, ""):
+        del st.query_params[LINK]
+        try:
+            ROOMS.admit(link, visitor().number)
+        except RoomError as error:
+            st.warning(plain(str(error)))
+
+
+def class_buttons(found: Lesson) -> None:
+    """Offer to start a class, to bring the one that runs here, or to end it."""
+    if not CLASSES.is_set() or not settings().classes:
+        return
+    room = _own_room()
+    if room is None:
+        st.button("Start a class", key="_class_start", icon=":material/groups:",
+                  on_click=_start, args=(found,))  # fmt: skip
+        return
+    if room.lesson != found.slug:
+        st.button("Bring the class here", key="_class_bring", on_click=_turn,
+                  args=(room.code, _brought(found)))  # fmt: skip
+    st.button("End the class", key="_class_end", on_click=ROOMS.end, args=(room.code,))
+
+
+def _start(found: Lesson) -> None:
+    who = visitor()
+    try:
+        ROOMS.open(who.number, who.network, found.slug, found.title)
+    except RoomError as error:
+        st.toast(plain(str(error)), icon=":material/error:")
+
+
+def _brought(found: Lesson) -> Turn:
+    """Show another lesson; its first question is asked when the page is drawn."""
+    return moved(Card(0, found.title, "Wait for the first question."), found.slug, found.title)
+
+
+def _turn(code: str, turn: Turn) -> None:
+    """Take a turn; one that came too late is said, and nothing else happens."""
+    try:
+        ROOMS.change(code, turn)
+    except RoomError as error:
+        st.toast(plain(str(error)), icon=":material/error:")
+
+
+# -- a step ----------------------------------------------------------------------------------------
+
+
+def bring(room: Room, found: Lesson, card: Card) -> Room:
+    """Show a step to the class, if this session has just gone to it."""
+    if st.session_state.get(_SEEN) == (room.code, card.step) and card.step in room.boards:
+        return room
+    st.session_state[_SEEN] = room.code, card.step
+    return ROOMS.change(room.code, moved(card, found.slug, found.title))
+
+
+def end_card(found: Lesson, step: int) -> Card:
+    """Return what the class sees at the end of a lesson."""
+    return Card(step, "What remains", unmarked(found.last))
+
+
+def card_of(scene: Scene) -> Card:
+    """Return the question of a step, as students get it."""
+    step, question, fill = scene.step, scene.step.question, scene.looking.fill
+    given = tuple(str(each) for each in scene.looking.look.values.values() if isinstance(each, str))
+    if question is None:
+        return Card(scene.number, step.heading, "", given)
+    ask = unmarked(fill(question.ask))
+    choices = tuple(unmarked(fill(each.say)) for each in question.choices)
+    match question.kind:
+        case "number":
+            ends, unit = question.ends, question.unit
+            return Card(scene.number, step.heading, ask, given, "number", (), ends, unit)
+        case "word":
+            return Card(scene.number, step.heading, ask, given, "word")
+        case "order":
+            ask = f"{ask} Which comes first?"
+        case "point":
+            choices = tuple(words_of(scene))
+    return Card(scene.number, step.heading, ask, given, "choose", choices)
+
+
+def draw_class_step(scene: Scene, room: Room) -> None:
+    """Draw the question, how many have answered, and the teacher's next move."""
+    board, card = room.board, card_of(scene)
+    if board is None:
+        return
+    if board.phase != "revealed":
+        say(scene, scene.step.say)
+        asks = scene.step.question.ask if scene.step.question else "Look together, then show it."
+        show_html(prose(scene.looking.fill(asks), "bx-turn"))
+    elif board.truth and board.truth.says:
+        show_html(tag("p", tag("strong", "The model: "), tag("bdi", visible(board.truth.says))))
+    if board.is_open and card.choices:
+        show_html(
+            tag("ul", *(tag("li", visible(each)) for each in card.choices), class_="bx-options")
+        )
+    _moves(scene, room, board)
+    _panel(room)
+
+
+def _panel(room: Room) -> None:
+    """Draw what the server tells of the room as it changes."""
+
+    def picked(hide: int, stage: int) -> None:
+        if hide >= 0 and stage == room.stage:
+            _turn(room.code, hidden(hide))
+
+    data = {"events": f"{_BASE}{room.code}/teacher", "stage": room.stage, "code": room.code}
+    show_component(
+        "classroom", data, key=f"_class_{room.code}", picks=("hide", "stage"), then=picked
+    )
+
+
+_BASE = "class/"  # from every page of the site
+
+
+def _moves(scene: Scene, room: Room, board: Board) -> None:
+    """Draw the buttons that can be pressed now."""
+    asks = board.card.kind != "look"
+    with st.container(horizontal=True):
+        if board.phase == "ask" and asks and _button("Show votes", scene, primary=True):
+            _turn(room.code, shown(_chances(scene, board)))
+            st.rerun()
+        if board.phase == "shown" and _button("Vote again", scene, primary=True):
+            _turn(room.code, again())
+            st.rerun()
+        if board.phase != "revealed" and _button("Show", scene, primary=board.phase == "again"):
+            _turn(room.code, revealed(_truth(scene), _chances(scene, board)))
+            st.rerun()
+
+
+def _button(label: str, scene: Scene, *, primary: bool = False) -> bool:
+    kind = "primary" if primary else "secondary"
+    return st.button(label, key=f"_class_{label}_{scene.name}", type=kind)  # type: ignore[arg-type]
+
+
+def _truth(scene: Scene) -> Truth:
+    """Ask the model, and return its answer as students get it."""
+    looking, question = scene.looking, scene.step.question
+    reveal = unmarked(looking.fill(scene.step.reveal))
+    if question is None:
+        return Truth("", reveal)
+    replies = tuple(unmarked(looking.fill(each.reply)) for each in question.choices)
+    says = [unmarked(looking.fill(each.say)) for each in question.choices]
+    if question.kind == "order":
+        order = looking.order(question)
+        return Truth(", ".join(says[each] for each in order), reveal, order[0], None, replies)
+    kind, value = looking.truth(question)
+    if question.kind == "number":
+        number = float(value) * (100 if kind == "share" else 1)
+        return Truth(_with_unit(number, question), reveal, None, number)
+    if question.kind == "point":
+        words = words_of(scene)
+        right = next((n for n, each in enumerate(words) if each == str(value)), None)
+        return Truth(printed(kind, value), reveal, right)
+    right = looking.right(question) if says else None
+    return Truth(
+        printed(kind, value) if right is None else says[right], reveal, right, None, replies
+    )
+
+
+def _with_unit(number: float, question: Question) -> str:
+    return f"{number:.1f}".removesuffix(".0") + (f" {question.unit}" if question.unit else "")
+
+
+def _chances(scene: Scene, board: Board) -> Chances:
+    """Return the model's probability of each word that students gave."""
+    found: dict[str, float | None] = {}
+    for word in board.words():
+        found[word.text] = None  # a word that the model cannot spell has none
+        with suppress(BertError):
+            found[word.text] = float(scene.looking.asked("p", word.text)[1])
+    return found
+
+
+# -- how to join -----------------------------------------------------------------------------------
+
+
+def draw_join(room: Room) -> None:
+    """Draw code, QR code and link, as large as the room."""
+    address = _site_address()
+    link = f"{address}class/{room.code}"
+    teacher = f"{address}lessons?lesson={room.lesson}&{LINK}={room.code}.{room.key}"
+    show_markup(_join_card(room, link, teacher), key=f"_join_{room.code}")
+
+
+def _join_card(room: Room, link: str, teacher: str) -> Html:
+    copy = tag("button", "Copy the teacher’s link", type="button", class_="bx-button",
+               data_copy=teacher)  # fmt: skip
+    notes = [tag("p", "Another machine or browser of yours: ", copy, class_="bx-line")]
+    if _is_loopback(link):
+        notes.append(tag("p", _LOOPBACK, class_="bx-line"))
+    return tag(
+        "div",
+        qr(link),
+        tag("div", tag("p", "Join with a phone, without a name:"),
+            tag("p", visible(link.partition("://")[2]), class_="bx-join-link"),
+            tag("p", tag("small", "Code"), " ", tag("strong", room.code, class_="bx-code")),
+            *notes),
+        class_="bx-join",
+    )  # fmt: skip
+
+
+def _site_address() -> str:
+    """Return the address of the site as this browser has it, ending in a slash."""
+    parts = urlsplit(str(st.context.url or ""))
+    return f"{parts.scheme}://{parts.netloc}{parts.path.rpartition('/')[0]}/"
+
+
+def _is_loopback(address: str) -> bool:
+    host = urlsplit(address).hostname or ""
+    with suppress(ValueError):
+        return ip_address(host).is_loopback
+    return host == "localhost"
