@@ -10,6 +10,7 @@ from importlib import import_module
 COMMANDS = {
     "record": "app.faces.recorded.command",
     "lesson": "app.faces.terminal_lesson",
+    "sheet": "app.faces.terminal_sheet",
 }
 """The modules of the commands, each imported only if it is asked for."""
 
