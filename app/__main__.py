@@ -9,6 +9,7 @@ from importlib import import_module
 
 COMMANDS = {
     "record": "app.faces.recorded.command",
+    "fetch": "app.faces.terminal_fetch",
     "lesson": "app.faces.terminal_lesson",
     "sheet": "app.faces.terminal_sheet",
 }

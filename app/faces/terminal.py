@@ -145,7 +145,8 @@ def _parser(tasks: list[dict[str, Any]]) -> argparse.ArgumentParser:
         prog="python -m app",
         description="Ask BERT from the command line.",
         epilog="More: `python -m app record OUT` writes all examples as plain files; `lesson` "
-        "prints what a model shows of the lessons, or a sheet for a class. Each has --help.",
+        "prints what a model shows of the lessons, or a sheet for a class; `sheet` copies and "
+        "grades problem sheets; `fetch` gets models for a room without a network.",
     )
     known = parser.add_subparsers(metavar="TASK", dest="task")
     for each in tasks:

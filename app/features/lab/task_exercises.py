@@ -1,0 +1,127 @@
+"""Exercises of the lab: questions whose answers follow from runs with several seeds.
+
+A choice counts as right only if its worst seed is better than the best seed of every other choice.
+If no choice is, they cannot be told apart, and that is the answer.
+"""
+
+import json
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from app.features.lab.result import LabResult
+from app.features.lab.result_exercises import Exercise, Option
+from app.features.lab.result_settings import LabSettings
+from bert_core.errors import InputError
+
+SEEDS = (0, 1, 2)
+STEPS = 500
+"""Enough for the usual run to learn what there is; a run takes seconds."""
+
+SOURCE = Path(__file__).with_name("exercises.toml")
+MEASURED = Path(__file__).with_name("exercises.json")
+"""What was measured of each setting and seed, by `python -m tools.lab`."""
+
+
+def settings_of(change: Mapping[str, Any]) -> LabSettings:
+    """Return the settings of an option."""
+    return LabSettings(steps=STEPS, **change)
+
+
+def wanted() -> list[LabSettings]:
+    """Return all settings that the exercises need, each with its first seed."""
+    found = {settings_of({}): None}
+    for each in _source():
+        for change in (*(row["change"] for row in each.get("options", ())), each.get("phenomena")):
+            found |= {} if change is None else {settings_of(change): None}
+    return list(found)
+
+
+def measured(run: LabResult) -> dict[str, Any]:
+    """Return what the exercises need of a run at its end."""
+    last = run.points[-1]
+    return {
+        "settings": asdict(run.start.settings),
+        "parameters": run.start.parameters,
+        "way": round(last.way(run.start.phenomena), 4),
+        "gap": round(last.held_out - last.loss, 4),
+        "accuracy": {
+            each.name: round(got, 4)
+            for each, got in zip(run.start.phenomena, last.accuracy, strict=True)
+        },
+    }
+
+
+@cache
+def exercises() -> tuple[Exercise, ...]:
+    """Return the exercises, with what was measured for them.
+
+    Raises:
+        InputError: a setting has not been measured.
+    """
+    return tuple(_exercise(each) for each in _source())
+
+
+def _source() -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = tomllib.loads(SOURCE.read_text(encoding="utf-8"))["exercise"]
+    return rows
+
+
+@cache
+def _rows() -> dict[LabSettings, dict[str, Any]]:
+    read = json.loads(MEASURED.read_text(encoding="utf-8"))
+    return {LabSettings(**row["settings"]): row for row in read}
+
+
+def _seeds(change: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return what was measured of a change, for each seed."""
+    every = [replace(settings_of(change), seed=seed) for seed in SEEDS]
+    missing = [each.link() for each in every if each not in _rows()]
+    if missing:
+        raise InputError(f"{missing[0]} has not been measured. Run `python -m tools.lab`.")
+    return [_rows()[each] for each in every]
+
+
+def _exercise(row: Mapping[str, Any]) -> Exercise:
+    of, reaches = row["of"], row.get("reaches", 0.0)
+    if "phenomena" in row:
+        usual, changed = _seeds({}), _seeds(row["phenomena"])
+        options = [
+            Option(name, settings_of(row["phenomena"]), tuple(
+                one["accuracy"][name] - other["accuracy"][name]
+                for one, other in zip(usual, changed, strict=True)))
+            for name in usual[0]["accuracy"]
+        ]  # fmt: skip
+    else:
+        options = [_option(each, of, reaches) for each in row["options"]]
+    right = told_apart([each.values if each.allowed else () for each in options], row["best"])
+    return Exercise(row["title"], row["ask"], of, tuple(options), right, row["why"])
+
+
+def _option(row: Mapping[str, Any], of: str, reaches: float) -> Option:
+    seeds = _seeds(row["change"])
+    values = tuple(float(each[of]) for each in seeds)
+    allowed = min(each["way"] for each in seeds) >= reaches
+    return Option(row["say"], settings_of(row["change"]), values, allowed)
+
+
+def told_apart(bands: Sequence[Sequence[float]], best: str) -> int | None:
+    """Return which band is wholly better than all others; None if none is.
+
+    Args:
+        bands: the values of all seeds, for each choice; () for a choice that does not count.
+        best: "most" or "least".
+
+    >>> told_apart([(1, 2), (3, 4), ()], "most"), told_apart([(1, 3), (2, 4)], "most")
+    (1, None)
+    """
+    sign = 1 if best == "most" else -1
+    signed = [[sign * value for value in band] for band in bands]
+    for number, band in enumerate(signed):
+        others = [max(each) for n, each in enumerate(signed) if each and n != number]
+        if band and all(min(band) > other for other in others):
+            return number
+    return None
