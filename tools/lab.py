@@ -47,8 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def measure_exercises() -> Iterator[str]:
     """Run what the exercises need with each seed; keep what is compared, yield what was run."""
     from app.features.lab.result_settings import LabSettings
-    from app.features.lab.task import completed
-    from app.features.lab.task_exercises import MEASURED, SEEDS, measured, wanted
+    from app.features.lab.task_exercises import MEASURED, SEEDS, ended, measured, wanted
     from app.features.lab.task_run import Run
 
     read = json.loads(MEASURED.read_text(encoding="utf-8")) if MEASURED.is_file() else []
@@ -56,7 +55,7 @@ def measure_exercises() -> Iterator[str]:
     every = [replace(each, seed=seed) for each in wanted() for seed in SEEDS]
     for each in every:
         if each not in found:
-            found[each] = measured(completed(Run(each), longest=3600))
+            found[each] = measured(ended(Run(each)))
             lines = ",\n".join(json.dumps(found[one]) for one in every if one in found)
             MEASURED.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
             yield f"{each.link()}: {found[each]['way']}"

@@ -12,9 +12,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from app.engine.compute.processor import PROCESSOR
 from app.features.lab.result import LabResult
 from app.features.lab.result_exercises import Exercise, Option
 from app.features.lab.result_settings import LabSettings
+from app.features.lab.task_run import Run
 from bert_core.errors import InputError
 
 SEEDS = (0, 1, 2)
@@ -38,6 +40,16 @@ def wanted() -> list[LabSettings]:
         for change in (*(row["change"] for row in each.get("options", ())), each.get("phenomena")):
             found |= {} if change is None else {settings_of(change): None}
     return list(found)
+
+
+def ended(run: Run) -> LabResult:
+    """Train a run to its end; it is measured at the start of its last tenth, and at the end."""
+    PROCESSOR.run(run.prepare, tokens=0, training=True)
+    for step in (STEPS - STEPS // 10, STEPS):
+        while run.step < step and not run.done:
+            PROCESSOR.run(lambda: run.advance(0), tokens=0, training=True)
+        PROCESSOR.run(run.look, tokens=0)
+    return run.result()
 
 
 def measured(run: LabResult) -> dict[str, Any]:
