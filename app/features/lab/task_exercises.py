@@ -28,24 +28,25 @@ MEASURED = Path(__file__).with_name("exercises.json")
 """What was measured of each setting and seed, by `python -m tools.lab`."""
 
 
-def settings_of(change: Mapping[str, Any]) -> LabSettings:
+def settings_of(change: Mapping[str, Any], steps: int = STEPS) -> LabSettings:
     """Return the settings of an option."""
-    return LabSettings(steps=STEPS, **change)
+    return LabSettings(steps=steps, **change)
 
 
 def wanted() -> list[LabSettings]:
     """Return all settings that the exercises need, each with its first seed."""
-    found = {settings_of({}): None}
+    found: dict[LabSettings, None] = {}
     for each in _source():
-        for change in (*(row["change"] for row in each.get("options", ())), each.get("phenomena")):
-            found |= {} if change is None else {settings_of(change): None}
+        changes = [row["change"] for row in each.get("options", ())]
+        changes += [{}, each["phenomena"]] if "phenomena" in each else []
+        found |= dict.fromkeys(settings_of(one, each.get("steps", STEPS)) for one in changes)
     return list(found)
 
 
 def ended(run: Run) -> LabResult:
     """Train a run to its end; it is measured at the start of its last tenth, and at the end."""
     PROCESSOR.run(run.prepare, tokens=0, training=True)
-    for step in (STEPS - STEPS // 10, STEPS):
+    for step in (run.settings.steps * 9 // 10, run.settings.steps):
         while run.step < step and not run.done:
             PROCESSOR.run(lambda: run.advance(0), tokens=0, training=True)
         PROCESSOR.run(run.look, tokens=0)
@@ -88,9 +89,9 @@ def _rows() -> dict[LabSettings, dict[str, Any]]:
     return {LabSettings(**row["settings"]): row for row in read}
 
 
-def _seeds(change: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return what was measured of a change, for each seed."""
-    every = [replace(settings_of(change), seed=seed) for seed in SEEDS]
+def _seeds(settings: LabSettings) -> list[dict[str, Any]]:
+    """Return what was measured of settings, for each seed."""
+    every = [replace(settings, seed=seed) for seed in SEEDS]
     missing = [each.link() for each in every if each not in _rows()]
     if missing:
         raise InputError(f"{missing[0]} has not been measured. Run `python -m tools.lab`.")
@@ -98,26 +99,29 @@ def _seeds(change: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _exercise(row: Mapping[str, Any]) -> Exercise:
-    of, reaches = row["of"], row.get("reaches", 0.0)
+    of, steps = row["of"], row.get("steps", STEPS)
     if "phenomena" in row:
-        usual, changed = _seeds({}), _seeds(row["phenomena"])
+        usual, changed = settings_of({}, steps), settings_of(row["phenomena"], steps)
+        pairs = list(zip(_seeds(usual), _seeds(changed), strict=True))
         options = [
-            Option(name, settings_of(row["phenomena"]), tuple(
-                one["accuracy"][name] - other["accuracy"][name]
-                for one, other in zip(usual, changed, strict=True)))
-            for name in usual[0]["accuracy"]
-        ]  # fmt: skip
+            Option(
+                name, changed, tuple(a["accuracy"][name] - b["accuracy"][name] for a, b in pairs)
+            )
+            for name in pairs[0][0]["accuracy"]
+        ]
     else:
-        options = [_option(each, of, reaches) for each in row["options"]]
+        options = [
+            _option(each["say"], settings_of(each["change"], steps), of, row.get("reaches"))
+            for each in row["options"]
+        ]
     right = told_apart([each.values if each.allowed else () for each in options], row["best"])
     return Exercise(row["title"], row["ask"], of, tuple(options), right, row["why"])
 
 
-def _option(row: Mapping[str, Any], of: str, reaches: float) -> Option:
-    seeds = _seeds(row["change"])
-    values = tuple(float(each[of]) for each in seeds)
-    allowed = min(each["way"] for each in seeds) >= reaches
-    return Option(row["say"], settings_of(row["change"]), values, allowed)
+def _option(say: str, settings: LabSettings, of: str, reaches: float | None) -> Option:
+    seeds = _seeds(settings)
+    allowed = reaches is None or min(each["way"] for each in seeds) >= reaches
+    return Option(say, settings, tuple(float(each[of]) for each in seeds), allowed)
 
 
 def told_apart(bands: Sequence[Sequence[float]], best: str) -> int | None:

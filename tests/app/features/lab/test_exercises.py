@@ -28,7 +28,7 @@ ROWS = {LabSettings(**row["settings"]): row for row in json.loads(MEASURED.read_
 def test_every_setting_of_an_exercise_was_run_with_every_seed() -> None:
     every = {replace(each, seed=seed) for each in wanted() for seed in SEEDS}
     assert every == ROWS.keys() and len(exercises()) == 5
-    assert all(each.steps == STEPS for each in every)
+    assert {each.steps for each in every} == {STEPS, 2000}
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_what_is_right_is_what_was_measured() -> None:
             seeds = [ROWS[replace(option.settings, seed=seed)][of] for seed in SEEDS]
             assert option.values == tuple(seeds)
     usual, changed = (
-        [ROWS[replace(settings_of(change), seed=seed)]["accuracy"] for seed in SEEDS]
+        [ROWS[replace(settings_of(change, 2000), seed=seed)]["accuracy"] for seed in SEEDS]
         for change in ({}, {"shuffled": True})
     )
     for option in shuffled.options:
@@ -68,7 +68,7 @@ def test_what_is_right_is_what_was_measured() -> None:
     reached = [each for each in small.options if each.allowed]
     assert small.right is not None and small.options[small.right] in reached
     assert small.options[small.right].values[0] == min(each.values[0] for each in reached)
-    assert luck.right is None or len(luck.options) == 2
+    assert luck.right is None  # the seeds differ more than the numbers of heads
 
 
 def test_the_bands_have_a_dot_for_each_seed_at_its_value() -> None:
