@@ -1,7 +1,8 @@
 """Exercises of the lab: questions whose answers follow from runs with several seeds.
 
-A choice counts as right only if its worst seed is better than the best seed of every other choice.
-If no choice is, they cannot be told apart, and that is the answer.
+A choice counts as right only if its worst seed is better than the best seed of every other choice;
+what is measured in one and the same run is compared seed by seed. If no choice is, they cannot be
+told apart, and that is the answer.
 """
 
 import json
@@ -114,7 +115,13 @@ def _exercise(row: Mapping[str, Any]) -> Exercise:
             _option(each["say"], settings_of(each["change"], steps), of, row.get("reaches"))
             for each in row["options"]
         ]
-    right = told_apart([each.values if each.allowed else () for each in options], row["best"])
+    bands = [each.values if each.allowed else () for each in options]
+    if "phenomena" in row:  # measured in one run, so compared seed by seed
+        seeds = zip(*bands, strict=True)
+        each_seed = {told_apart([(one,) for one in seed], row["best"]) for seed in seeds}
+        right = each_seed.pop() if len(each_seed) == 1 else None
+    else:
+        right = told_apart(bands, row["best"])
     return Exercise(row["title"], row["ask"], of, tuple(options), right, row["why"])
 
 
