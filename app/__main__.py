@@ -1,21 +1,27 @@
-"""The command line: `python -m app TASK TEXT`, or `python -m app record OUT`.
+"""The command line: `python -m app TASK TEXT`, or one of the commands that are no task.
 
 Without arguments it lists the tasks.
 """
 
 import sys
 from collections.abc import Sequence
+from importlib import import_module
+
+COMMANDS = {
+    "record": "app.faces.recorded.command",
+    "fetch": "app.faces.terminal_fetch",
+    "lesson": "app.faces.terminal_lesson",
+    "sheet": "app.faces.terminal_sheet",
+}
+"""The modules of the commands, each imported only if it is asked for."""
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Ask a task, or record the site; return the exit status."""
-    if arguments[:1] == ["record"]:
-        from app.faces.recorded.command import main as record
-
-        return record(arguments[1:])
-    from app.faces.terminal import main
-
-    return main(arguments)
+    """Ask a task, or run a command; return the exit status."""
+    module = COMMANDS.get(arguments[0]) if arguments else None
+    main = import_module(module or "app.faces.terminal").main
+    status: int = main(arguments[1:] if module else arguments)
+    return status
 
 
 if __name__ == "__main__":

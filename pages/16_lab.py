@@ -9,6 +9,7 @@ from app.faces.streamlit import guarded, page_shell, show_html
 from app.faces.streamlit.controls import count
 from app.faces.streamlit.features import lab as controls
 from app.faces.streamlit.features import lab_distil as controls_distil
+from app.faces.streamlit.features import lab_exercises as controls_exercises
 from app.faces.streamlit.features import lab_finetune as controls_finetune
 from app.faces.streamlit.features.lab_live import EVERY, chosen_step, follow, scene, show_prediction
 from app.faces.streamlit.files import offer_file
@@ -23,7 +24,7 @@ from app.words.blocks import line
 
 SLUG = "lab"
 GO = "_lab_go"
-TABS = ("Try it", "Rows", "Vocabulary", "Take along", "Distil", "Fine-tune")
+TABS = ("Try it", "Rows", "Vocabulary", "Take along", "Distil", "Fine-tune", "Exercises")
 
 
 def open_elsewhere(lab: Lab, number: int, step: int | None, text: str) -> None:
@@ -102,7 +103,7 @@ with page_shell(SLUG) as page:
     back = chosen_step(shown)
     step = back if trained and back in trained.states else None
     gap = run.start.watched[0].text if run and run.start.watched else "[MASK]"
-    tried, rows, joins, taken, taught, tuned = st.tabs(TABS, key="tab", bind="query-params")
+    tried, rows, joins, taken, taught, tuned, posed = st.tabs(TABS, key="tab", bind="query-params")
     if tried.open:
         with tried:
             if lab and trained:
@@ -130,6 +131,9 @@ with page_shell(SLUG) as page:
     if tuned.open:
         with tuned:
             controls_finetune.show(page)
+    if posed.open:
+        with posed:
+            controls_exercises.show()
     if run:
         if lab and trained:
             make = partial(model_file, trained, lab, step)

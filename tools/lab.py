@@ -1,15 +1,15 @@
 """Make the recorded runs of the lab: `python -m tools.lab`.
 
 Each example of the lab is trained to its end, and so are the students of the usual run, with every
-recipe and three seeds. What is recorded already is left alone. Remove a file to have it made again,
-after a change of the corpus, of the model or of the training.
+recipe and three seeds, and the settings of the exercises. What is recorded already is left alone.
+Remove a file to have it made again, after a change of the corpus, of the model or of the training.
 """
 
 import argparse
 import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -33,12 +33,32 @@ def main(arguments: Sequence[str] | None = None) -> int:
         settings = LabSettings(**values)
         if recorded(settings) is None:
             _say(write(completed(Run(settings), longest=3600)))
+    for text in measure_exercises():
+        sys.stdout.write(f"{text}\n")
+        sys.stdout.flush()
     from app.features.lab.task_distil import ENDED
 
     if not ENDED.is_file():
         for path in record_students():
             _say(path)
     return 0
+
+
+def measure_exercises() -> Iterator[str]:
+    """Run what the exercises need with each seed; keep what is compared, yield what was run."""
+    from app.features.lab.result_settings import LabSettings
+    from app.features.lab.task_exercises import MEASURED, SEEDS, ended, measured, wanted
+    from app.features.lab.task_run import Run
+
+    read = json.loads(MEASURED.read_text(encoding="utf-8")) if MEASURED.is_file() else []
+    found = {LabSettings(**row["settings"]): row for row in read}
+    every = [replace(each, seed=seed) for each in wanted() for seed in SEEDS]
+    for each in every:
+        if each not in found:
+            found[each] = measured(ended(Run(each)))
+            lines = ",\n".join(json.dumps(found[one]) for one in every if one in found)
+            MEASURED.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+            yield f"{each.link()}: {found[each]['way']}"
 
 
 def record_students() -> Iterator[Path]:

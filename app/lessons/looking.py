@@ -174,7 +174,8 @@ def wilson(k: int, n: int) -> tuple[float, float]:
         return 0.0, 1.0
     z = 1.96
     middle, spread = k / n + z * z / (2 * n), z * (k * (n - k) / n**3 + (z / (2 * n)) ** 2) ** 0.5
-    return (middle - spread) / (1 + z * z / n), (middle + spread) / (1 + z * z / n)
+    low, high = (middle - spread) / (1 + z * z / n), (middle + spread) / (1 + z * z / n)
+    return max(low, 0.0), min(high, 1.0)  # rounding leaves them
 
 
 def check_known(task: str, reference: str, looks: Sequence[str]) -> None:

@@ -4,9 +4,13 @@ And every step of every lesson fits on a laptop's screen; one is looked at on a 
 dark.
 """
 
+import re
+from pathlib import Path
+
 import pytest
 from playwright.sync_api import Page, expect
 
+from app.lessons.paths import paths
 from app.lessons.shelf import lesson, shelf
 from tests.e2e.conftest import faults, wait_until
 from tests.e2e.test_journey import SIDEWAYS, settled
@@ -150,3 +154,21 @@ def test_a_lesson_is_printed_as_a_page_and_the_lists_have_no_faults(visit: Visit
         settled(page)
         expect(page.locator("[data-tick]").first).to_be_attached()
         assert faults(page) == []
+
+
+def test_the_sheet_for_a_teacher_is_two_pages_of_any_paper(visit: Visit, tmp_path: Path) -> None:
+    page = visit("school", viewport=LAPTOP, reduced_motion="reduce")
+    settled(page)
+    for number, slug in enumerate(paths()[1].lessons):
+        with page.expect_download() as begun:
+            page.get_by_role("button", name="For teachers").nth(number).click()
+        assert begun.value.suggested_filename == f"bert-lesson-{slug}.html"
+        begun.value.save_as(tmp_path / f"{slug}.html")
+    site = page.url.rpartition("/")[0]
+    page.goto("about:blank")
+    for path in sorted(tmp_path.iterdir()):
+        page.set_content(path.read_text(encoding="utf-8"))
+        expect(page.get_by_text(f"{site}/lessons?lesson={path.stem}", exact=True)).to_be_visible()
+        for paper in ("A4", "Letter"):
+            printed = page.pdf(format=paper)
+            assert len(re.findall(rb"/Type\s*/Page\b", printed)) == 2, (path.stem, paper)

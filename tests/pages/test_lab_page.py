@@ -14,6 +14,7 @@ from app.faces.streamlit.features import lab_live as controls_live
 from app.features.lab import task, task_lab
 from app.features.lab.result import State
 from app.features.lab.result_settings import LabSettings
+from app.features.lab.task_exercises import exercises
 from app.features.lab.task_lab import Lab, Labs
 from tests.conftest import NASTY
 
@@ -288,3 +289,60 @@ def test_a_public_site_shows_a_recorded_distillation(
     assert "The teacher helps." in page.words and "Press Start" not in page.words
     assert page.errors == "" and set(page.pictures) >= RECORDED
     assert not {"start", "read", "temperature"} & {each.key for each in page.at.button_group}
+
+
+def test_a_run_whose_visitor_looked_elsewhere_goes_on_when_the_visitor_comes_back(
+    visit: Callable, labs: Labs
+) -> None:
+    page = visit(PAGE, **ENDLESS)
+    lab = started(page, labs)
+    labs._patience = 0.0  # the page is left: it asks no more
+    until(lambda: lab.state is State.STOPPED and not labs._working)
+    labs._patience = 30.0
+    step = lab.runs[0].step
+    page.run()
+    assert lab.state in {State.WAITING, State.RUNNING}
+    until(lambda: lab.runs[0].step > step)
+    page.click("Stop")  # what the visitor has stopped does not go on by itself
+    until(lambda: not labs._working)
+    assert page.run() and lab.state is State.STOPPED and not labs.computing()
+
+
+def test_a_paused_run_is_trained_step_by_step(visit: Callable, labs: Labs) -> None:
+    page = visit(PAGE, **ENDLESS)
+    lab = started(page, labs)
+    page.click("Pause")
+    until(lambda: not labs._working)
+    step = lab.runs[0].step
+    for done in (1, 2):
+        page.run().click("One step")
+        assert lab.runs[0].step == lab.runs[0].points[-1].step == step + done
+        assert f"step {step + done:,} of 4,000" in page.words
+    assert lab.state is State.PAUSED
+
+
+def test_what_is_measured_is_explained_before_a_prediction_is_asked(visit: Callable) -> None:
+    page = visit(PAGE, layers="1")
+    page.click("Play a recorded run")
+    assert "What is measured, with an example of each" in page.words
+    assert "___" in page.words and "agreement" in page.words
+
+
+def test_an_exercise_shows_its_bands_after_a_guess_and_sets_up_a_run(visit: Callable) -> None:
+    page = visit(PAGE, tab="Exercises")
+    exercise = exercises()[0]
+    assert exercise.ask in labels_of(page) and "lab-exercise" not in page.pictures
+    assert next(each for each in page.at.button if each.label == "Check").disabled
+    page.at.radio(key="_exercise_0").set_value(1)
+    page.run().click("Check")
+    assert f"You: {exercise.options[1].say}." in page.words
+    assert exercise.right is not None
+    assert f"Three seeds of each: {exercise.options[exercise.right].say}." in page.words
+    assert page.pictures["lab-exercise"].count("<circle") == 2 * 9  # on wide and narrow screens
+    page.click("Set it up: learning_rate 0.03")
+    assert address(page) == {"tab": "Exercises", "learning_rate": "0.03", "steps": "500",
+                             "several": "true"}  # fmt: skip
+
+
+def labels_of(page: Any) -> list[str]:
+    return [each.label for each in page.at.radio]

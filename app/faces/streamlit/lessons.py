@@ -5,12 +5,14 @@ has the lesson and the step.
 """
 
 from collections.abc import Sequence
+from urllib.parse import urlsplit
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app.declared import declared
-from app.engine.models import Engine
+from app.engine.models import Engine, open_engine
+from app.engine.models.shelf import Offer
 from app.faces.streamlit.about import foot
 from app.faces.streamlit.address import left_out, say_left_out
 from app.faces.streamlit.components import mount_bridge
@@ -50,6 +52,7 @@ from app.lessons.looking import Looking, filled_look, filled_words
 from app.lessons.paths import paths
 from app.lessons.quantities import printed
 from app.lessons.records import Another, Lesson, Look, Path, Question
+from app.lessons.sheet import sheet
 from app.lessons.shelf import claims, shelf
 from app.lessons.view import both, on_one_axis, orders, prose, unmarked
 from app.rooms.records import Room
@@ -101,11 +104,11 @@ def _list_page(title: str, lead: str, shown: Sequence[Path], unknown: str = "") 
     with guarded():
         listed: set[str] = set()
         for path in shown:
-            _list(path.title if len(shown) > 1 else "", path.lessons, path.slug)
+            _list(path.title if len(shown) > 1 else "", path.lessons, path.slug, offer)
             listed.update(path.lessons)
         if len(shown) > 1 or not shown:
             rest = [slug for slug in shelf().lessons if slug not in listed]
-            _list("More lessons", rest, "more")
+            _list("More lessons", rest, "more", offer)
             for fault in shelf().faults:
                 st.warning(plain(fault), icon=":material/edit:")
         show_html(
@@ -116,7 +119,7 @@ def _list_page(title: str, lead: str, shown: Sequence[Path], unknown: str = "") 
     say_left_out(remarks)
 
 
-def _list(title: str, slugs: Sequence[str], path: str) -> None:
+def _list(title: str, slugs: Sequence[str], path: str, offer: Offer) -> None:
     """Draw lessons as rows, each with what it is good for; the path names their widgets."""
     if not slugs:
         return
@@ -125,13 +128,27 @@ def _list(title: str, slugs: Sequence[str], path: str) -> None:
     for number, slug in enumerate(slugs, 1):
         each = shelf().lessons[slug]
         with st.container(key=f"bx-lesson-{path}-{slug}", gap=None):
-            if st.button(
-                plain(f"{number}. {each.title}"), key=f"_open_{path}_{slug}", type="tertiary"
-            ):
-                st.session_state[PATH] = path
-                open_lesson(slug)
+            with st.container(horizontal=True, key=f"bx-lesson-row-{path}-{slug}"):
+                if st.button(
+                    plain(f"{number}. {each.title}"), key=f"_open_{path}_{slug}", type="tertiary"
+                ):
+                    st.session_state[PATH] = path
+                    open_lesson(slug)
+                _for_teachers(each, path, offer)
             tick = tag("span", class_="bx-tick", data_tick=slug, data_steps=len(each.steps))
             show_html(line(tick, visible(f"{each.goal} {each.minutes} minutes.")))
+
+
+def _for_teachers(found: Lesson, path: str, offer: Offer) -> None:
+    """Offer the sheet of a lesson; it is computed when it is asked for."""
+    place = urlsplit(st.context.url or "")
+    address = f"{place.scheme}://{place.netloc}{place.path.rpartition('/')[0]}"
+    st.download_button(
+        "For teachers", lambda: sheet(open_engine(offer), found, address),
+        f"bert-lesson-{found.slug}.html", "text/html", key=f"_sheet_{path}_{found.slug}",
+        on_click="ignore", type="tertiary",
+        help="A page to print for students, and one for you with the answers.",
+    )  # fmt: skip
 
 
 # -- a lesson --------------------------------------------------------------------------------------

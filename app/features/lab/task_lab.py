@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -114,6 +114,7 @@ class Job(Generic[R]):
         self.state = State.PAUSED
         self.says = ""
         self.seen = time.monotonic()
+        self.left = False  # whether it was stopped because no page asked about it
         self.lock = threading.RLock()  # held while a run changes
         self.looked: dict[R, float] = {}
         self.saved = time.monotonic()
@@ -138,6 +139,13 @@ class Job(Generic[R]):
             self._turn(run)
         if time.monotonic() - self.saved >= _SAVE or self.done:
             self.save()
+
+    def single(self) -> None:
+        """Train each run by one step, and measure it."""
+        for run in self.runs:
+            if run.prepared and not run.done:
+                self._train(partial(run.advance, 0))
+                self._look(run)
 
     @property
     def done(self) -> bool:
@@ -297,8 +305,17 @@ class Labs:
                 self._working = threading.Thread(target=self._work, name="lab", daemon=True)
                 self._working.start()  # it waits for this block to end
             lab.seen, lab.state, lab.says = time.monotonic(), State.WAITING, ""
+            lab.left = False
             self._keep(lab)
             self._line.append(lab)
+
+    def step(self, lab: Job[Any]) -> None:
+        """Train a lab that is paused or stopped by one step, and measure it."""
+        with self._change:
+            if lab in self._line or lab.state not in {State.PAUSED, State.STOPPED}:
+                return
+            lab.left = False
+        lab.single()
 
     def computing(self) -> int:
         """Return the number of labs that compute or wait."""
@@ -351,6 +368,7 @@ class Labs:
             now = time.monotonic()
             gone = [each for each in self._line if now - each.seen > self._patience]
         for lab in gone:
+            lab.left = True
             self._leave(lab, State.STOPPED)
         with self._change:
             if not self._line:

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import fields, replace
 from typing import Any, Literal
 
@@ -15,8 +16,10 @@ from app.faces.streamlit.state import opened_by
 from app.faces.streamlit.visitor import visitor_name
 from app.features.lab.result import LabResult, State
 from app.features.lab.result_settings import CHOICES, OWN, LabSettings
+from app.features.lab.task_corpora import corpus_of
 from app.features.lab.task_lab import LABS, Lab, allowed
 from app.features.lab.task_recorded import recorded
+from app.features.lab.view_exercises import phenomena
 from app.features.lab.view_words import (
     CORPORA,
     LABELS,
@@ -142,6 +145,12 @@ def _set(settings: LabSettings) -> None:
     st.session_state.pop(PLAY, None)
 
 
+def take_settings(settings: LabSettings) -> None:
+    """Put settings into the page, to be started there; for a callback."""
+    st.session_state["several"] = True  # it changes more than one
+    _set(settings)
+
+
 def usual_of(settings: LabSettings) -> LabSettings:
     """Return the same run without a change."""
     return LabSettings(**{name: getattr(settings, name) for name in _ALWAYS})
@@ -201,6 +210,8 @@ def ask_first(settings: LabSettings, text: str, *, play: bool) -> None:
     """
     usual = recorded(LabSettings(corpus=settings.corpus))
     names = learnable(usual) if usual else ("frequent words", "other words")
+    if usual:
+        show_html(phenomena(corpus_of(LabSettings(corpus=settings.corpus)).phenomena))
     st.write(question(settings))
     with guarded():
         for guess in (*choices(settings, names), WATCH):
@@ -215,6 +226,9 @@ def find_lab() -> Lab | None:
     if key and found is None:
         st.session_state[_KEY] = ""
         left_out(RUN)
+    if found is not None and found.left and found.owner == visitor_name():
+        with suppress(InputError):  # the line is full; the button stays
+            LABS.resume(found)
     return found
 
 
@@ -230,6 +244,7 @@ def buttons(settings: LabSettings, text: str, lab: Lab | None) -> None:
         elif allowed():
             if lab is not None and mine and state in {State.PAUSED, State.STOPPED}:
                 _resume(lab)
+                st.button("One step", icon=":material/skip_next:", on_click=LABS.step, args=(lab,))
             if st.button("Start", type="primary", icon=":material/play_arrow:"):
                 _ask_or_go(settings, text, play=False)
         if state is not State.RUNNING and recordings(settings):

@@ -1,0 +1,63 @@
+"""Lessons on the command line: which there are, what a model shows of them, sheets to print."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from app.faces.paper.arguments import Parser
+
+if TYPE_CHECKING:
+    from app.engine.models import Engine
+    from app.lessons.records import Lesson
+
+_SITE = "http://localhost:8501"
+_SIGNS = {True: "holds", False: "does not hold", None: "cannot be asked"}
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Print what a model shows of a lesson or of all, or write a sheet; return the exit status."""
+    parser = Parser(prog="python -m app lesson", description=__doc__)
+    parser.add_argument("lesson", nargs="?", default="", help="its name; without it: all lessons")
+    parser.add_argument("--sheet", metavar="FILE", default="", help="write a page for students "
+                        "and one for their teacher (HTML)")  # fmt: skip
+    parser.add_argument("--site", metavar="ADDRESS", default=_SITE, help="of the site that "
+                        f"students open; default: {_SITE}")  # fmt: skip
+    parser.add_argument("--model", default="", help="a model on offer, or a folder")
+    given = parser.parse_args(arguments)
+    if given.sheet and not given.lesson:
+        parser.error("--sheet needs the name of a lesson")
+    from app.engine.models import open_engine
+    from app.engine.models.shelf import offer_of, offers
+    from app.lessons.sheet import sheet
+    from app.lessons.shelf import lesson, shelf
+    from bert_core.errors import BertError
+
+    try:
+        asked = offers().get(given.model) or offer_of(given.model) if given.model else None
+        found = [lesson(given.lesson)] if given.lesson else list(shelf().lessons.values())
+        engine = open_engine(asked)
+        if given.sheet:
+            Path(given.sheet).write_bytes(sheet(engine, found[0], given.site))
+            sys.stderr.write(f"{given.sheet}: two pages, to be printed from a browser.\n")
+            return 0
+        sys.stdout.write(f"{engine.provenance.name}, weights {engine.provenance.fingerprint}\n")
+        for each in found:
+            sys.stdout.write("".join(f"{line}\n" for line in _lines(engine, each)))
+            sys.stdout.flush()
+    except BertError as error:
+        sys.stderr.write(" ".join(str(error).split()) + "\n")
+        return 2
+    except OSError as error:
+        sys.stderr.write(f"{given.sheet} cannot be written: {error.strerror}.\n")
+        return 2
+    return 0
+
+
+def _lines(engine: "Engine", found: "Lesson") -> Iterator[str]:
+    """Yield what a model shows of a lesson."""
+    from app.lessons.sheet import shown_by
+
+    yield f"\n{found.slug}: {found.title} ({found.minutes} minutes)"
+    for says, holds, figures in shown_by(engine, found):
+        yield f"  {_SIGNS[holds]}: {says}: {figures}"

@@ -1,0 +1,50 @@
+"""What a teacher should know of a lesson: a file of the same name in the folder `teacher`."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.lessons.reading import read_file
+from app.lessons.records import Lesson
+from app.lessons.shelf import FOLDER
+from app.settings import settings
+
+
+@dataclass(frozen=True, slots=True)
+class Notes:
+    """What a lesson does not say to its visitors.
+
+    Attributes:
+        minutes: how long it takes with a class that talks about it.
+        before: what students believe before it.
+        run: how to run it with a class.
+        offline: how to run it without a network.
+        wrong: what may go wrong.
+    """
+
+    minutes: int
+    before: tuple[str, ...]
+    run: tuple[str, ...]
+    offline: str
+    wrong: tuple[str, ...]
+
+
+def notes_of(found: Lesson) -> Notes | None:
+    """Return a teacher's notes on a lesson; None if there are none.
+
+    Raises:
+        InputError: something is wrong with the file.
+    """
+    folder = Path(settings().lessons).expanduser() if found.own else FOLDER
+    path = folder / "teacher" / f"{found.slug}.toml"
+    if not path.is_file():
+        return None
+    table = read_file(path)
+    read = Notes(
+        table.take("minutes", int),
+        table.names("before"),
+        table.names("run"),
+        table.text("offline"),
+        table.names("wrong"),
+    )
+    table.done()
+    return read
