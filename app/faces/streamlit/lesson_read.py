@@ -51,6 +51,8 @@ def _once_more(found: Lesson, number: int) -> Html | None:
     says = [filled_words(each.say, look) for each in step.question.choices]
     if isinstance(guess, tuple):
         mine = ", ".join(says[n] for n in guess)
+    elif step.question.kind == "point":
+        mine = played.mine
     elif says and isinstance(guess, int):
         mine = says[guess]
     else:
@@ -77,7 +79,7 @@ def draw_all(engine: Engine, found: Lesson) -> None:
             if step.question:
                 _answered(looking, step.question)
             show_html(prose(looking.fill(step.reveal), "bx-reveal"))
-            shown = drawn(declared(step.page), looking.result(), step.parts)
+            shown = drawn(declared(step.page), looking.result(), step.parts, step.show)
             show_parts(scene.page, _renamed(shown, number))
             if step.why:
                 _answered(looking, step.why)

@@ -1,5 +1,6 @@
 """A step of a lesson that is being played: what it needs, what was done in it, what it shows."""
 
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import partial
 
@@ -12,7 +13,7 @@ from app.engine.models import Engine
 from app.engine.models.fit import Severity, misfits
 from app.faces.streamlit.frame import Page
 from app.faces.streamlit.show import show_html
-from app.lessons.claims import figure, look_number
+from app.lessons.claims import figure, look_number, looked
 from app.lessons.looking import Looking
 from app.lessons.records import Lesson, Look, Step
 from app.lessons.view import prose
@@ -22,6 +23,8 @@ from bert_core.errors import CheckpointError
 
 _PLAYED, PATH = "_played", "_path"
 Guess = str | int | float | tuple[int, ...]
+Picks = dict[str, Callable[[int], None]]
+"""What is called with the number of what was clicked, by the name of the click."""
 
 
 @dataclass(slots=True)
@@ -30,6 +33,7 @@ class Played:
 
     Attributes:
         guess: what was guessed; None before.
+        mine: what was pointed at, in words; "" for another kind of question.
         its: what the model did, in words.
         reason: the number of the reason that was chosen.
         item: which further item is asked, counted from 1; 0 for none.
@@ -37,6 +41,7 @@ class Played:
     """
 
     guess: Guess | None = None
+    mine: str = ""
     its: str = ""
     reason: int | None = None
     item: int = 0
@@ -75,8 +80,17 @@ def played_in(found: Lesson, number: int) -> Played:
     return kept.setdefault((found.slug, number), Played())
 
 
-def scene_of(engine: Engine, found: Lesson, number: int, place: DeltaGenerator) -> Scene:
-    """Return a step as this model plays it; `place` is where its page's parts go.
+def scene_of(
+    engine: Engine, found: Lesson, number: int, place: DeltaGenerator, picks: Picks | None = None
+) -> Scene:
+    """Return a step as this model plays it.
+
+    Args:
+        engine: the model.
+        found: the lesson.
+        number: of the step, counted from 1.
+        place: where its page's parts go.
+        picks: where the step puts what answers clicks; None if nothing can be clicked.
 
     Raises:
         CheckpointError: the model cannot answer on this page.
@@ -86,9 +100,9 @@ def scene_of(engine: Engine, found: Lesson, number: int, place: DeltaGenerator) 
     unfit = [each.says for each in misfits(engine.facts, row.needs) if _grave(each.severity)]
     if unfit:
         raise CheckpointError(f"{engine.provenance.name} cannot answer here. {' '.join(unfit)}")
-    look = step.looks[look_number(engine, found.slug, number - 1)]
+    look = looked(engine, step.looks[look_number(engine, found.slug, number - 1)])
     looking = Looking(engine, step.page, look, partial(figure, engine))
-    page = Page(row, engine, place, place, place, {})
+    page = Page(row, engine, place, place, place, {} if picks is None else picks)
     return Scene(page, found, number, step, looking, played_in(found, number))
 
 
@@ -118,8 +132,15 @@ def lines_of(look: Look) -> int:
     return sum(1 + value.count("\n") for value in look.values.values() if isinstance(value, str))
 
 
-def drawn(task: Declared, result: object, most: int) -> Parts:
-    """Return the first parts of a page's screen, as paper has them: without clicks."""
+def drawn(task: Declared, result: object, most: int, show: Collection[str] = ()) -> Parts:
+    """Return parts of a page's screen, as paper has them: without clicks.
+
+    Args:
+        task: of the page.
+        result: what it answered.
+        most: so many parts are drawn, the first ones.
+        show: the names of pictures that are drawn instead.
+    """
     screen = task.screen(result)
     head: tuple[Part, ...] = (screen.answer or tag("p", screen.headline, class_="bx-headline"),)
     if screen.answer is not None and not screen.answer.markup:
@@ -127,7 +148,8 @@ def drawn(task: Declared, result: object, most: int) -> Parts:
     parts = [each.paper if isinstance(each, Drawn) else each for each in screen.parts]
     left = (Rows, File, Choice, Computed)
     seen = [each for each in parts if not isinstance(each, left) and not _is_empty(each)]
-    return (*(each for each in screen.first if each.markup), *head, *seen[:most])
+    chosen = [each for each in seen if getattr(each, "name", "") in show] if show else seen[:most]
+    return (*(each for each in screen.first if each.markup), *head, *chosen)
 
 
 def _is_empty(part: Part) -> bool:

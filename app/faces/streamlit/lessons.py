@@ -21,6 +21,7 @@ from app.faces.streamlit.lesson_read import draw_all, draw_end
 from app.faces.streamlit.lesson_scene import (
     PATH,
     Guess,
+    Picks,
     Scene,
     drawn,
     lines_of,
@@ -36,9 +37,11 @@ from app.faces.streamlit.show import show_html, show_picture, show_style
 from app.faces.streamlit.site import WAY
 from app.faces.streamlit.standard import show_parts
 from app.faces.streamlit.state import enter, leave
+from app.lessons.claims import looked
 from app.lessons.looking import Looking, filled_look, filled_words
 from app.lessons.paths import paths
-from app.lessons.quantities import printed
+from app.lessons.pointing import PICK, pointing, things
+from app.lessons.quantity import printed
 from app.lessons.records import Another, Lesson, Look, Path, Question
 from app.lessons.shelf import claims, shelf
 from app.lessons.view import both, on_one_axis, orders, prose
@@ -128,7 +131,8 @@ def _list(title: str, slugs: Sequence[str], path: str) -> None:
 
 def _lesson_page(found: Lesson) -> None:
     configure(found.title)
-    mount_bridge("lessons", {})
+    picks: Picks = {}
+    mount_bridge(f"lessons {found.slug}", picks)
     _, offer = top("lessons", found.title, "")
     with st.container(horizontal=True, vertical_alignment="center", key="bx-steps"):
         number = _step_choice(found)
@@ -146,7 +150,7 @@ def _lesson_page(found: Lesson) -> None:
         elif number == END:
             draw_end(engine, found)
         else:
-            _play(engine, found, number)
+            _play(engine, found, number, picks)
         leave()
         foot(engine)
     say_left_out(remarks)
@@ -175,7 +179,7 @@ def _go(number: int) -> None:
     st.session_state[STEP] = number
 
 
-def _play(engine: Engine, found: Lesson, number: int) -> None:
+def _play(engine: Engine, found: Lesson, number: int, picks: Picks) -> None:
     """Draw a step: its words at the left, its page's picture at the right."""
     with st.container(key="bx-lesson"), st.container(key="bx-stage"):
         give, answer = (
@@ -183,7 +187,7 @@ def _play(engine: Engine, found: Lesson, number: int) -> None:
             st.container(key="bx-answer", gap="small"),
         )
         st.container(key="bx-settings")
-    scene = scene_of(engine, found, number, answer)
+    scene = scene_of(engine, found, number, answer, picks)
     with give:
         mark = f"{found.slug} {number}"
         show_html(tag("h2", visible(scene.step.heading), tabindex=-1, data_focus=mark))
@@ -236,11 +240,7 @@ def _ask(scene: Scene) -> None:
             )  # fmt: skip
             guess = tuple(chosen) if len(chosen) == len(options) else None
         case "point":
-            words = _words(scene)
-            guess = st.pills(
-                plain(ask), range(len(words)), key=key,
-                format_func=lambda number: plain(words[number]),
-            )  # fmt: skip
+            guess = _point(scene, question, ask, key)
         case _:
             guess = st.text_input(plain(ask), key=key, max_chars=40).strip() or None
     _show_button(scene, guess)
@@ -252,10 +252,20 @@ def _show_button(scene: Scene, guess: Guess | None, label: str = "Show") -> None
         st.rerun()
 
 
-def _words(scene: Scene) -> list[str]:
-    """Return the words of the text that can be pointed at."""
-    text = str(next(iter(scene.looking.look.values.values())))
-    return [word.strip(".,!?;:") for word in text.split()]
+def _point(scene: Scene, question: Question, ask: str, key: str) -> int | None:
+    """Draw what can be pointed at; return the number of what was."""
+    names, at = things(scene.looking, question.at), f"{key}_at"
+
+    def point(number: int) -> None:
+        if 0 <= number < len(names):
+            st.session_state[at] = number
+
+    scene.page.picks[PICK] = point
+    mine: int | None = st.session_state.get(at)
+    with st.container(key=key, gap=None):
+        show_html(tag("p", visible(ask), class_="bx-ask"))
+        show_html(pointing(names, question.at, mine, None, ask))
+    return mine
 
 
 # -- the answer ------------------------------------------------------------------------------------
@@ -311,7 +321,10 @@ def _compare(scene: Scene, question: Question) -> None:
         if choices[guess].reply and scene.played.reason is None:
             show_html(prose(looking.fill(choices[guess].reply), "bx-reply"))
     elif question.kind == "point" and isinstance(guess, int):
-        show_html(both(_words(scene)[guess], scene.played.its))
+        names = things(looking, question.at)
+        scene.played.mine = names[guess]
+        show_html(both(names[guess], scene.played.its))
+        show_html(pointing(names, question.at, guess, scene.played.its, looking.fill(question.ask)))
     else:
         show_html(both(_with_chance(looking, str(guess)), scene.played.its))
 
@@ -395,7 +408,7 @@ def _draw(scene: Scene, look: Look) -> None:
         own = step.question is not None and step.question.kind == "word" and not changed
         about = str(scene.played.guess) if own else ""
         result = looking.result(fills="word" if own else "", about=about)
-        show_parts(scene.page, drawn(declared(step.page), result, step.parts + own))
+        show_parts(scene.page, drawn(declared(step.page), result, step.parts + own, step.show))
     if st.button(
         f"Open in “{plain(scene.page.feature.title)}”", key="_open_page", type="tertiary",
         icon=":material/open_in_new:",
@@ -414,7 +427,8 @@ def _another(scene: Scene, another: Another, give: DeltaGenerator, answer: Delta
         if filled_look(claim.look, item).values not in [each.values for each in scene.step.looks]
     ]  # fmt: skip
     played, item = scene.played, items[(scene.played.item * 7 - 7) % len(items)]
-    looking = Looking(scene.looking.engine, claim.task, filled_look(claim.look, item))
+    engine = scene.looking.engine
+    looking = Looking(engine, claim.task, looked(engine, filled_look(claim.look, item)))
     names, key = [another.yes, another.no], f"_item_{scene.name}_{played.item}"
     names = [filled_words(each, looking.look.names) for each in names]
     with give:
