@@ -104,7 +104,17 @@ class Looking:
     def fill(self, template: str) -> str:
         """Fill a template: its words, then its quantities."""
         words = filled_words(template, self.look.names)
-        return GAP.sub(lambda gap: printed(*self.kind_and_value(gap[1])), words)
+
+        def written(gap: re.Match[str]) -> str:
+            says = printed(*self.kind_and_value(gap[1]))
+            begins = gap[1].startswith(HEAD) and words[: gap.start()].rstrip()[-1:] in {
+                "",
+                ".",
+                "?",
+            }
+            return says[:1].upper() + says[1:] if begins else says
+
+        return GAP.sub(written, words)
 
     def truth(self, question: Question) -> tuple[str, Value]:
         """Return how the truth of a question is printed, and it."""

@@ -160,7 +160,8 @@ class Step:
         change: what may be changed.
         another: where the idea can be tried again.
         parts: how many parts of the page's screen are drawn.
-        show: the names of its pictures that are drawn instead; () for the first parts.
+        show: how the names of its pictures begin that are drawn instead, without the headline; ()
+            for the first parts.
     """
 
     heading: str

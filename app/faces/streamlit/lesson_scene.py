@@ -139,7 +139,7 @@ def drawn(task: Declared, result: object, most: int, show: Collection[str] = ())
         task: of the page.
         result: what it answered.
         most: so many parts are drawn, the first ones.
-        show: the names of pictures that are drawn instead.
+        show: how the names of pictures begin that are drawn instead, and no headline.
     """
     screen = task.screen(result)
     head: tuple[Part, ...] = (screen.answer or tag("p", screen.headline, class_="bx-headline"),)
@@ -148,7 +148,11 @@ def drawn(task: Declared, result: object, most: int, show: Collection[str] = ())
     parts = [each.paper if isinstance(each, Drawn) else each for each in screen.parts]
     left = (Rows, File, Choice, Computed)
     seen = [each for each in parts if not isinstance(each, left) and not _is_empty(each)]
-    chosen = [each for each in seen if getattr(each, "name", "") in show] if show else seen[:most]
+    if show:
+        head = ()
+        chosen = [each for each in seen if getattr(each, "name", "").startswith(tuple(show))]
+    else:
+        chosen = seen[:most]
     return (*(each for each in screen.first if each.markup), *head, *chosen)
 
 

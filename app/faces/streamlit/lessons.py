@@ -53,6 +53,7 @@ LESSON, STEP, READ = "lesson", "step", "read"
 
 _LINES = 3  # of what the model is given; above more of them the cover is lower
 _WITHOUT_TEXT = ("classification", "next_sentence")  # pages whose picture does not have the text
+_TALL = ("attention", "xray")  # pages whose picture needs the height: boxes are beside it
 
 END = 7
 """The step after the last one; a lesson has at most six."""
@@ -291,8 +292,9 @@ def _shown(scene: Scene, give: DeltaGenerator, answer: DeltaGenerator) -> None:
         else:
             changing = step.change is not None
             _after(scene)
-    with answer:
+    with give if step.page in _TALL else answer:
         look = _edited(scene) if changing else looking.look
+    with answer:
         _draw(scene, look)
 
 
