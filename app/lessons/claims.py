@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache, partial
 from typing import Any
@@ -15,6 +16,7 @@ from app.lessons.quantity import Reference, Value, refer
 from app.lessons.records import Claim, Condition, Figures, Look, Values
 from app.lessons.shelf import FIGURES, claims
 from app.words.format import percent
+from bert_core.errors import InputError
 
 Progress = Callable[[int, int], None]
 _COUNTED: WeakKeyDictionary[Engine, dict[str, Figures]] = WeakKeyDictionary()
@@ -43,11 +45,13 @@ def _counted(claim: Claim, lookings: Sequence[Looking], told: Progress | None) -
     n = k = 0
     values: dict[str, list[float]] = {name: [] for name in claim.tell}
     for number, looking in enumerate(lookings, 1):
-        if looking.holds(claim.where):
-            n += 1
-            k += looking.holds(claim.counts)
-            for name, quantity in claim.tell.items():
-                values[name].append(float(looking.value(quantity)))
+        with suppress(InputError):  # another model may cut a word of the item into pieces
+            if looking.holds(claim.where):
+                holds = looking.holds(claim.counts)
+                found = {name: float(looking.value(each)) for name, each in claim.tell.items()}
+                n, k = n + 1, k + holds
+                for name, value in found.items():
+                    values[name].append(value)
         if told:
             told(number, len(lookings))
     tell = {

@@ -8,6 +8,7 @@ needs least. `{layer:last}` is the last layer.
 import random
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from app.lessons.looking import Looking
 from app.lessons.quantities_inside import OF_HEADS, Floats
 from app.lessons.quantity import refer
 from app.lessons.records import Claim, Condition, Figures, Values
+from bert_core.errors import InputError
 
 Place = tuple[int, int]
 """A layer and a head, counted from 0."""
@@ -35,21 +37,24 @@ def count_heads(claim: Claim, items: Sequence[Looking]) -> Figures:
         claim: a claim with a role.
         items: what computes each of its items.
     """
-    holds = [_all([_holds(each, one) for one in claim.counts]) for each in items]
+    holds, told = [], []
+    for each in items:
+        with suppress(InputError):  # another model may cut a word of the item into pieces
+            one = [_array(each, of) for of in claim.tell.values()]
+            holds.append(np.logical_and.reduce([_holds(each, of) for of in claim.counts]))
+            told.append(one)
+    if not holds:
+        return Figures(0, 0, False, {}, (0, 0))
     k = np.sum(holds, axis=0)  # (L, H)
-    told = {name: np.stack([_array(each, of) for each in items]) for name, of in claim.tell.items()}
-    first = next(iter(told.values())).mean(0) if told else np.zeros(k.shape)
+    rows = {name: np.stack([one[n] for one in told]) for n, name in enumerate(claim.tell)}
+    first = next(iter(rows.values())).mean(0) if rows else np.zeros(k.shape)
     layer, head = max(np.ndindex(*k.shape), key=lambda at: (k[at], np.nan_to_num(first[at])))
     at = (slice(None), layer, head)
     tell = {
         name: (float(row[at].mean()), float(row[at].min()), float(row[at].max()))
-        for name, row in told.items()
+        for name, row in rows.items()
     }
-    return Figures(len(items), int(k[layer, head]), False, tell, (layer, head))
-
-
-def _all(rows: Sequence[NDArray[np.bool_]]) -> NDArray[np.bool_]:
-    return np.logical_and.reduce(rows)
+    return Figures(len(holds), int(k[layer, head]), False, tell, (layer, head))
 
 
 def _holds(looking: Looking, each: Condition) -> NDArray[np.bool_]:

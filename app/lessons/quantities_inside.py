@@ -11,9 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.lessons.quantity import Quantity, Value
+from bert_core.errors import InputError
 
 Floats = NDArray[np.floating[Any]]
 _HALF = float(np.log(0.5))  # a change of the log-probability
+_OTHER = {"[MASK]": "<mask>", "[CLS]": "<s>", "[SEP]": "</s>"}  # as RoBERTa writes them
 _LEARNED = 0.9  # share of right guesses from which something counts as learned
 
 
@@ -21,16 +23,23 @@ _LEARNED = 0.9  # share of right guesses from which something counts as learned
 
 
 def _places(r: Any, about: str) -> list[int]:
-    """Return where pieces are; -1 for one that the text does not have."""
+    """Return where pieces are.
+
+    Raises:
+        InputError: the text does not have one of them.
+    """
     tokens = list(r.tokens)
-    return [tokens.index(each) if each in tokens else -1 for each in about.split()]
+    found = [next((n for n in (each, _OTHER.get(each)) if n in tokens), each)
+             for each in about.split()]  # fmt: skip
+    if missing := [each for each in found if each not in tokens]:
+        raise InputError(f"The model finds no piece “{missing[0]}” in the text. Write it.")
+    return [tokens.index(each) for each in found]
 
 
 def _looks(r: Any, about: str) -> Floats:
     """Return how much a piece looks at another in each head, (L, H): `[MASK] keys`."""
     source, target = _places(r, about)
-    shares = np.stack(r.attentions)[:, :, source, target]
-    return np.asarray(shares if min(source, target) >= 0 else np.zeros_like(shares))
+    return np.asarray(np.stack(r.attentions)[:, :, source, target])
 
 
 def _shown(of: Callable[[Any, str], Floats]) -> Callable[[Any, str], Value]:
@@ -92,6 +101,8 @@ def _name(r: Any, _: str) -> Value:
 def _after(r: Any, layer: str) -> Any:
     """Return what the lens says after a layer; a negative number counts from the last one."""
     number = int(layer)
+    if number >= r.layers:
+        raise InputError(f"The model has no layer {number}; it has layers 0 to {r.layers - 1}.")
     return r.path[number + 1 if number >= 0 else len(r.path) - 1 + number]
 
 

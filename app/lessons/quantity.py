@@ -63,4 +63,5 @@ def printed(kind: str, value: Value) -> str:
         return value
     if kind == "share":
         return percent(value, 0, finest=2)
-    return f"{value:.0f}" if float(value).is_integer() else f"{value:.2f}".rstrip("0")
+    says = f"{value:,.0f}" if float(value).is_integer() else f"{value:.2f}".rstrip("0")
+    return says.replace("-", "−")

@@ -1,5 +1,6 @@
 """The words and pictures of a lesson: prose with its terms, a guess beside the truth, claims."""
 
+import re
 from collections.abc import Sequence
 from urllib.parse import urlencode
 
@@ -10,12 +11,17 @@ from app.lessons.looking import CLAIM, share_of
 from app.lessons.reading import TERM
 from app.lessons.records import Lesson, Question, Term
 from app.lessons.shelf import claims, glossary
-from app.words.blocks import fold, line
-from app.words.html import Html, tag, visible
+from app.words.blocks import fold, hint, line
+from app.words.html import Html, join, tag, visible
 from app.words.panel import Panel
 from app.words.pictures import NARROW, Picture, listed, svg
 
 _HIGH = 74  # of the scale of a number, in units of the drawing
+_COUNT = re.compile(r"\{claim:(\w+)\.k\}")
+_SAMPLE = (
+    "One author wrote the sentences before they were run: no random sample. The interval of 95 % "
+    "(Wilson) says where the share of other such sentences would be expected."
+)
 _LETTER = 8.6  # mean width of a letter
 
 
@@ -94,6 +100,19 @@ def _number(value: float) -> str:
     return f"{value:.0f}" if float(value).is_integer() else f"{value:.1f}"
 
 
+def intervals(engine: Engine, template: str) -> Html:
+    """Say how far the counts that a text names can be trusted; nothing if it names none.
+
+    Args:
+        engine: the model.
+        template: of the text, such as "{claim:O4.k} of {claim:O4.n}".
+    """
+    names = dict.fromkeys(_COUNT.findall(template))
+    found = [(claims()[name].says, figures_of(engine, name)) for name in names]
+    rows = [tag("li", visible(f"{says}: {share_of(of.k, of.n)}.")) for says, of in found]
+    return hint(tag("ul", *rows), line(_SAMPLE)) if rows else join()
+
+
 def rests_on(engine: Engine, lesson: Lesson) -> Html:
     """List the claims of a lesson, with what was counted for each with this model."""
     rows = []
@@ -103,8 +122,5 @@ def rests_on(engine: Engine, lesson: Lesson) -> Html:
         rows.append(tag("li", f"{claims()[name].says}: {share_of(found.k, found.n)}.{kept}"))
     weights = stored()[0]
     whose = "the bundled model" if engine.provenance.fingerprint == weights else "this model"
-    said = line(
-        f"Counted with {whose}, on sentences that one author wrote before they were run: no random "
-        "sample. The interval says where the share of other such sentences would be expected."
-    )
+    said = line(f"Counted with {whose}. {_SAMPLE}")
     return fold("What this lesson rests on", tag("ul", *rows), said)

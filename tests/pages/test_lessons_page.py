@@ -210,3 +210,29 @@ def test_an_operators_lesson_is_listed_and_its_words_stay_text(
     assert "title is missing; expected a text." in page.warnings
     assert "<script>alert(1)</script>" in page.words and "<script" not in page.markup
     assert "The sun is" in visit(PAGE, lesson="mine").words
+
+
+@pytest.mark.parametrize(("slug", "name"), [("reasons", "pieces"), ("one-head", "heads")])
+def test_what_is_pointed_at_is_marked_beside_the_right_one(
+    visit: Visit, slug: str, name: str
+) -> None:
+    number = {"reasons": 1, "one-head": 2}[slug]
+    page = visit(PAGE, lesson=slug, step=str(number))
+    assert 'data-rove="' in page.markup and "the model" not in page.words
+    assert next(each for each in page.at.button if each.label == "Show").disabled
+    page = page.pick("point", 1)
+    assert page.markup.count('aria-pressed="true"') == 1
+    page = page.pick("point", 10_000)
+    assert page.markup.count('aria-pressed="true"') == 1
+    show(page)
+    assert "data-pick" not in page.markup.partition("bx-points")[2].partition("</div>")[0]
+    right = {"pieces": "[CLS]: the model", "heads": "head 10 of layer 4: the model"}[name]
+    mine = {"pieces": "the: you", "heads": "head 0 of layer 1: you"}[name]
+    assert f'aria-label="{right}"' in page.markup and f'aria-label="{mine}"' in page.markup
+
+
+def test_a_count_says_how_far_it_can_be_trusted(visit: Visit) -> None:
+    page = visit(PAGE, lesson="not", step="1")
+    assert "other such sentences" not in page.words
+    show(guess(page, 1, "_guess_not-1"))
+    assert "29 of 31; other such sentences: 79 % to 98 %" in page.words

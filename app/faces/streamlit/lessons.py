@@ -23,12 +23,10 @@ from app.faces.streamlit.lesson_scene import (
     Guess,
     Picks,
     Scene,
-    drawn,
     lines_of,
     played_in,
     say,
     scene_of,
-    write_given,
 )
 from app.faces.streamlit.lesson_way import all_lessons, arriving_at, open_lesson, open_page
 from app.faces.streamlit.picker import open_chosen, unknown_model_note
@@ -37,16 +35,17 @@ from app.faces.streamlit.show import show_html, show_picture, show_style
 from app.faces.streamlit.site import WAY
 from app.faces.streamlit.standard import show_parts
 from app.faces.streamlit.state import enter, leave
-from app.lessons.claims import looked
-from app.lessons.looking import Looking, filled_look, filled_words
+from app.lessons.claims import figures_of, looked
+from app.lessons.looking import Looking, filled_look, filled_words, share_of
 from app.lessons.paths import paths
 from app.lessons.pointing import PICK, pointing, things
 from app.lessons.quantity import printed
 from app.lessons.records import Another, Lesson, Look, Path, Question
 from app.lessons.shelf import claims, shelf
-from app.lessons.view import both, on_one_axis, orders, prose
+from app.lessons.view import both, intervals, on_one_axis, orders, prose
+from app.lessons.whole import drawn, given
 from app.words.blocks import line, note
-from app.words.html import plain, tag, visible
+from app.words.html import join, plain, tag, visible
 
 LESSON, STEP, READ = "lesson", "step", "read"
 """The names in the address."""
@@ -199,7 +198,7 @@ def _play(engine: Engine, found: Lesson, number: int, picks: Picks) -> None:
             say(scene, scene.step.say)
             _ask(scene)
         with answer:
-            write_given(scene.looking.look, scene)
+            show_html(given(scene.looking))
             _cover(scene)
     else:
         _shown(scene, give, answer)
@@ -284,7 +283,7 @@ def _shown(scene: Scene, give: DeltaGenerator, answer: DeltaGenerator) -> None:
         if step.question:
             _compare(scene, step.question)
         done = f"{scene.lesson.slug} {scene.number}"
-        says = prose(looking.fill(step.reveal))
+        says = join(prose(looking.fill(step.reveal)), intervals(looking.engine, step.reveal))
         show_html(tag("div", says, role="status", class_="bx-reveal", data_done=done))
         if step.why and scene.played.reason is None:
             _why(scene, step.why)
@@ -403,7 +402,7 @@ def _draw(scene: Scene, look: Look) -> None:
     with guarded():
         fixed = not edits or (step.why and scene.played.reason is None)
         if not changed and fixed and step.page in _WITHOUT_TEXT:
-            write_given(look, scene)
+            show_html(given(looking))
         if changed and step.change:
             watch = tag("div", prose(looking.fill(step.change.watch)), role="status")
             show_html(tag("div", watch, class_="bx-watch"))
@@ -444,6 +443,8 @@ def _another(scene: Scene, another: Another, give: DeltaGenerator, answer: Delta
             counts = looking.holds(claim.counts)
             show_html(both(names[not played.item_guess], names[not counts]))
             show_html(tag("div", prose(looking.fill(another.say)), role="status"))
+            all_of = figures_of(engine, claim.name)
+            show_html(line(f"{claim.says}: {share_of(all_of.k, all_of.n)}."))
         with st.container(horizontal=True):
             if played.item_guess is not None and st.button("Another one", key=f"{key}_more"):
                 played.item, played.item_guess = played.item + 1, None
@@ -453,7 +454,7 @@ def _another(scene: Scene, another: Another, give: DeltaGenerator, answer: Delta
                 st.rerun()
     with answer:
         if played.item_guess is None:
-            write_given(looking.look, scene)
+            show_html(given(looking))
             _cover(scene)
         else:
             _draw(scene, looking.look)
