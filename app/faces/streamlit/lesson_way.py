@@ -66,14 +66,12 @@ def address_of(task: str, values: Mapping[str, object]) -> dict[str, str]:
         for each in found.parameters
         if each.name in values
     }
-    return given | ({"tab": found.feature.title} if found.feature.part_of else {})
+    return given | ({"tab": task} if found.feature.part_of else {})
 
 
 def _written(each: Parameter, value: object) -> str:
-    """Write a value as its widget does in the address: a choice by its name on the screen."""
-    if each.field.layer and value == -1:
-        return "input"
-    return dict(each.field.names).get(str(value), str(value))
+    """Write a value as an address has it: a choice by its key, which no new label changes."""
+    return "input" if each.field.layer and value == -1 else str(value)
 
 
 def way_back() -> None:
