@@ -25,24 +25,43 @@ _SAMPLE = (
 _LETTER = 8.6  # mean width of a letter
 
 
-def prose(text: str, kind: str = "bx-prose") -> Html:
-    """Write a text; a term unfolds where it stands."""
+def prose(text: str, kind: str = "bx-prose", *, see: bool = True) -> Html:
+    """Write a text; a term unfolds where it stands.
+
+    Args:
+        text: of a lesson.
+        kind: the class of the paragraph.
+        see: whether a term leads to the page that shows it.
+    """
     parts: list[Html | str] = []
     done = 0
     for match in TERM.finditer(text):
         parts += [visible(text[done : match.start()])]
         name = match[2] or match[1]
-        parts.append(_term(match[1], name, glossary()[name]))
+        parts.append(_term(match[1], name, glossary()[name], see=see))
         done = match.end()
     return tag("div", *parts, visible(text[done:]), class_=kind)
 
 
-def _term(shown: str, name: str, term: Term) -> Html:
+def _term(shown: str, name: str, term: Term, *, see: bool) -> Html:
     """Draw a word of the glossary, with what it means one click away."""
-    address = f"{term.page}?{urlencode(term.values)}" if term.values else term.page
-    see = tag("a", f"See it on “{feature(term.page).title}”", href=address, target="_blank")
-    meaning = tag("span", tag("strong", visible(name)), ": ", visible(term.says), " ", see)
+    meaning = tag("span", tag("strong", visible(name)), ": ", visible(term.says), " ",
+                  _see(term) if see else join())  # fmt: skip
     return tag("details", tag("summary", visible(shown)), meaning, class_="bx-term")
+
+
+def all_terms() -> Html:
+    """List all words of the glossary, each with the page that shows it."""
+    rows = []
+    for name, term in sorted(glossary().items(), key=lambda row: row[0].strip("[#").lower()):
+        meaning = tag("dd", visible(term.says), " ", _see(term))
+        rows += [tag("dt", visible(name), id=f"term-{name.replace(' ', '-')}"), meaning]
+    return tag("dl", *rows, class_="bx-terms")
+
+
+def _see(term: Term) -> Html:
+    address = f"{term.page}?{urlencode(term.values)}" if term.values else term.page
+    return tag("a", f"See it on “{feature(term.page).title}”", href=address, target="_blank")
 
 
 def both(mine: str, its: str, own: str = "You") -> Html:

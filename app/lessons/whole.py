@@ -1,6 +1,6 @@
 """A lesson as one page: its steps below each other, with everything revealed."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from functools import partial
 
@@ -15,7 +15,9 @@ from app.lessons.view import prose, rests_on
 from app.words.blocks import line, note
 from app.words.html import Html, join, tag, visible
 from app.words.pictures import Picture
+from app.words.pictures import figure as framed
 from app.words.screen import Beside, Choice, Computed, Drawn, File, Part, Parts, Rows
+from app.words.screen import drawn as on_paper
 from bert_core.errors import BertError, CheckpointError
 
 
@@ -78,16 +80,21 @@ def _is_empty(part: Part) -> bool:
     return isinstance(part, Html) and not part.markup
 
 
-def whole(engine: Engine, lesson: Lesson) -> Iterator[Part]:
+def whole(engine: Engine, lesson: Lesson) -> list[Html]:
     """Write a lesson with everything revealed; a step that this model cannot do says why."""
+    blocks = (block for part in _whole(engine, lesson) for block in on_paper(part))
+    return [framed(each) if isinstance(each, Picture) else each for each in blocks]
+
+
+def _whole(engine: Engine, lesson: Lesson) -> Iterator[Part]:
     for number, step in enumerate(lesson.steps, 1):
         yield tag("h2", visible(f"{number}. {step.heading}"))
         try:
-            yield from step_parts(looking_at(engine, lesson, number), step, number)
+            yield from step_parts(looking_at(engine, lesson, number), step, number, see=False)
         except BertError as error:
             yield note(visible(str(error)), caution=True)
     yield tag("h2", "What remains")
-    yield prose(lesson.last, "bx-headline")
+    yield prose(lesson.last, "bx-headline", see=False)
     if lesson.larger:
         yield larger(lesson)
     yield rests_on(engine, lesson)
@@ -98,16 +105,27 @@ def larger(lesson: Lesson) -> Html:
     return line("What larger models do (not checked here): ", visible(lesson.larger))
 
 
-def step_parts(looking: Looking, step: Step, number: int) -> Parts:
-    """Write one step with its answers."""
+def step_parts(looking: Looking, step: Step, number: int, *, see: bool = True) -> Parts:
+    """Write one step with its answers.
+
+    Args:
+        looking: computes it.
+        step: the step.
+        number: counted from 1.
+        see: whether terms lead to the pages that show them.
+    """
+
+    def said(template: str, kind: str = "bx-prose") -> Html:
+        return prose(looking.fill(template), kind, see=see)
+
     shown = drawn(declared(step.page), looking.result(), step.parts, step.show)
-    parts = [prose(looking.fill(step.say)), given(looking)]
+    parts = [said(step.say), given(looking)]
     if step.question:
-        parts.append(_answered(looking, step.question))
-    parts.append(prose(looking.fill(step.reveal), "bx-reveal"))
-    after = [_answered(looking, step.why)] if step.why else []
+        parts.append(_answered(looking, step.question, said))
+    parts.append(said(step.reveal, "bx-reveal"))
+    after = [_answered(looking, step.why, said)] if step.why else []
     if step.change:
-        after.append(prose(looking.fill(f"Your turn: {step.change.ask}"), "bx-turn"))
+        after.append(said(f"Your turn: {step.change.ask}", "bx-turn"))
     return (*parts, *(_renamed(each, number) for each in shown), *after)
 
 
@@ -119,9 +137,9 @@ def _renamed(part: Part, number: int) -> Part:
     return replace(part, name=f"{part.name}-step-{number}") if isinstance(part, Picture) else part
 
 
-def _answered(looking: Looking, question: Question) -> Html:
+def _answered(looking: Looking, question: Question, said: Callable[..., Html]) -> Html:
     """Write a question with all its choices and the reply to each."""
-    ask = prose(looking.fill(question.ask), "bx-turn")
+    ask = said(question.ask, "bx-turn")
     if not question.choices or question.kind == "order":
         return ask
     right = looking.right(question)
@@ -129,5 +147,5 @@ def _answered(looking: Looking, question: Question) -> Html:
     for number, each in enumerate(question.choices):
         sign = tag("strong", "→ ") if number == right else ""
         says = tag("strong", visible(looking.fill(each.say)))
-        rows.append(tag("li", sign, says, prose(looking.fill(each.reply), "bx-reply")))
+        rows.append(tag("li", sign, says, said(each.reply, "bx-reply")))
     return join(ask, tag("ul", *rows))

@@ -28,7 +28,13 @@ from app.faces.streamlit.lesson_scene import (
     say,
     scene_of,
 )
-from app.faces.streamlit.lesson_way import all_lessons, arriving_at, open_lesson, open_page
+from app.faces.streamlit.lesson_way import (
+    TERMS,
+    all_lessons,
+    arriving_at,
+    open_lesson,
+    open_page,
+)
 from app.faces.streamlit.picker import open_chosen, unknown_model_note
 from app.faces.streamlit.progress import waiting_line
 from app.faces.streamlit.show import show_html, show_picture, show_style
@@ -42,7 +48,7 @@ from app.lessons.pointing import PICK, pointing, things
 from app.lessons.quantity import printed
 from app.lessons.records import Another, Lesson, Look, Path, Question
 from app.lessons.shelf import claims, shelf
-from app.lessons.view import both, intervals, on_one_axis, orders, prose
+from app.lessons.view import all_terms, both, intervals, on_one_axis, orders, prose
 from app.lessons.whole import drawn, given
 from app.words.blocks import line, note
 from app.words.html import join, plain, tag, visible
@@ -67,6 +73,9 @@ def lessons_page() -> None:
     if path := next((each for each in paths() if each.slug == way), None):
         st.session_state[PATH] = path.slug
         _list_page(path.title, path.lead, (path,))
+        return
+    if TERMS in st.query_params:
+        _words_page()
         return
     if to := arriving_at():  # the widgets of this page may still hold an earlier address
         st.query_params[LESSON], st.session_state[STEP] = to
@@ -106,6 +115,16 @@ def _list_page(title: str, lead: str, shown: Sequence[Path], unknown: str = "") 
         )  # fmt: skip
         foot(open_chosen(offer))
     say_left_out(remarks)
+
+
+def _words_page() -> None:
+    """Draw the glossary."""
+    configure("Words")
+    mount_bridge("lessons", {})
+    _, offer = top("lessons", "Words", "What the words on these pages mean, in two sentences each.")
+    with guarded():
+        show_html(all_terms())
+        foot(open_chosen(offer))
 
 
 def _list(title: str, slugs: Sequence[str], path: str) -> None:
