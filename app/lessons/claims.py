@@ -73,7 +73,8 @@ def _holds(test: Condition, figures: Figures) -> bool:
 def _figure(figures: Figures, name: str) -> float:
     kind, _, of = name.partition(".")
     if of:
-        return figures.tell[of][("mean", "lowest", "highest").index(kind)]
+        told = figures.tell.get(of, (float("nan"),) * 3)  # nothing could be asked of this model
+        return told[("mean", "lowest", "highest").index(kind)]
     return {"k": figures.k, "n": figures.n, "share": figures.k / max(1, figures.n)}[kind]
 
 

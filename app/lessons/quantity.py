@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import isnan
 from typing import Any, Literal
 
 from app.words.format import percent
@@ -61,6 +62,8 @@ def printed(kind: str, value: Value) -> str:
     """
     if isinstance(value, str):
         return value
+    if isnan(value):
+        return "not counted"
     if kind == "share":
         return percent(value, 0, finest=2)
     says = f"{value:,.0f}" if float(value).is_integer() else f"{value:.2f}".rstrip("0")

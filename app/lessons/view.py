@@ -54,9 +54,9 @@ def all_terms() -> Html:
     """List all words of the glossary, each with the page that shows it."""
     rows = []
     for name, term in sorted(glossary().items(), key=lambda row: row[0].strip("[#").lower()):
-        meaning = tag("dd", visible(term.says), " ", _see(term))
-        rows += [tag("dt", visible(name), id=f"term-{name.replace(' ', '-')}"), meaning]
-    return tag("dl", *rows, class_="bx-terms")
+        says = tag("strong", visible(name))
+        rows.append(tag("li", says, ": ", visible(term.says), " ", _see(term)))
+    return tag("ul", *rows, class_="bx-terms")
 
 
 def _see(term: Term) -> Html:

@@ -132,8 +132,9 @@ def step_parts(looking: Looking, step: Step, number: int, *, see: bool = True) -
 def _renamed(part: Part, number: int) -> Part:
     """Give the pictures of a step names of their own."""
     if isinstance(part, Beside):
-        sides = (tuple(_renamed(each, number) for each in side) for side in (part.left, part.right))
-        return Beside(*sides, part.widths)
+        left, right = (tuple(_renamed(each, number) for each in side)
+                       for side in (part.left, part.right))  # fmt: skip
+        return Beside(left, right, part.widths)
     return replace(part, name=f"{part.name}-step-{number}") if isinstance(part, Picture) else part
 
 

@@ -92,7 +92,7 @@ def take_key(key: str, by_key: Mapping[str, object], labels: Collection[str]) ->
     asked = first_parameter(key)
     if not asked or asked in labels:
         return
-    named = asked if asked in by_key else old_labels().get(key, {}).get(asked)
+    named = asked if asked in by_key else old_labels().get(key, {}).get(asked, "")
     if named in by_key:
         drop_parameter(key)
         st.session_state.get(_ASKED, {}).pop(key, None)
