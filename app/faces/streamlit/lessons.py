@@ -302,7 +302,7 @@ def _shown(scene: Scene, give: DeltaGenerator, answer: DeltaGenerator) -> None:
         if step.question:
             _compare(scene, step.question)
         done = f"{scene.lesson.slug} {scene.number}"
-        says = join(prose(looking.fill(step.reveal)), intervals(looking.engine, step.reveal))
+        says = join(intervals(looking.engine, step.reveal), prose(looking.fill(step.reveal)))
         show_html(tag("div", says, role="status", class_="bx-reveal", data_done=done))
         if step.why and scene.played.reason is None:
             _why(scene, step.why)
