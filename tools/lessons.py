@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable
 
 from app.engine.models import Engine
-from app.lessons.claims import count, stored
+from app.lessons.claims import count_again, looked, stored
 from app.lessons.looking import Looking
 from app.lessons.records import Lesson, Step
 from app.lessons.shelf import FIGURES, claims, shelf
@@ -18,8 +18,9 @@ def measure(engine: Engine, say: Callable[[str], None]) -> list[str]:
     """Write the figures; return what a person has to put right."""
     figures = {}
     for name, claim in claims().items():
-        found = count(engine, claim)
+        found = count_again(engine, name)
         figures[name] = {"n": found.n, "k": found.k, "holds": found.holds, "tell": found.tell}
+        figures[name] |= {"head": found.head} if claim.role else {}
         say(f"{name}: {found.k} of {found.n}{'' if found.holds else ', which its test refuses'}")
     ours = [each for each in shelf().lessons.values() if not each.own]
     looks = {
@@ -39,7 +40,7 @@ def measure(engine: Engine, say: Callable[[str], None]) -> list[str]:
 def look_that_holds(engine: Engine, step: Step) -> int | None:
     """Return the number of the first text with which a step holds; None if there is none."""
     for number, look in enumerate(step.looks):
-        if Looking(engine, step.page, look).holds(step.holds):
+        if Looking(engine, step.page, looked(engine, look)).holds(step.holds):
             return number
     return None
 

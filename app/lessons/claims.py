@@ -1,21 +1,26 @@
 """Counting a claim over its items, and the figures that were counted on the bundled model."""
 
 import json
-from collections.abc import Callable, Mapping
-from functools import cache
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import cache, partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from app.engine.models import Engine
-from app.lessons.looking import Looking, filled_look, wilson
-from app.lessons.quantities import QUANTITIES, Value, refer
-from app.lessons.records import Claim, Condition, Figures
+from app.lessons.heads import Place, count_heads, named_heads
+from app.lessons.looking import HEAD, Looking, filled_look, wilson
+from app.lessons.quantities import QUANTITIES
+from app.lessons.quantity import Reference, Value, refer
+from app.lessons.records import Claim, Condition, Figures, Look, Values
 from app.lessons.shelf import FIGURES, claims
 from app.words.format import percent
+from bert_core.errors import InputError
 
 Progress = Callable[[int, int], None]
 _COUNTED: WeakKeyDictionary[Engine, dict[str, Figures]] = WeakKeyDictionary()
-"""What was counted of other models while they are loaded."""
+"""What was counted of models while they are loaded."""
 
 
 def count(engine: Engine, claim: Claim, told: Progress | None = None) -> Figures:
@@ -26,24 +31,35 @@ def count(engine: Engine, claim: Claim, told: Progress | None = None) -> Figures
         claim: the claim.
         told: called with the items done and their number.
     """
+    if claim.untrained:
+        engine = engine.untrained()
+    lookings = [
+        Looking(engine, claim.task, looked(engine, filled_look(claim.look, item)))
+        for item in claim.items
+    ]
+    found = count_heads(claim, lookings) if claim.role else _counted(claim, lookings, told)
+    return replace(found, holds=all(_holds(each, found) for each in claim.test))
+
+
+def _counted(claim: Claim, lookings: Sequence[Looking], told: Progress | None) -> Figures:
     n = k = 0
     values: dict[str, list[float]] = {name: [] for name in claim.tell}
-    for number, item in enumerate(claim.items, 1):
-        looking = Looking(engine, claim.task, filled_look(claim.look, item))
-        if looking.holds(claim.where):
-            n += 1
-            k += looking.holds(claim.counts)
-            for name, quantity in claim.tell.items():
-                values[name].append(float(looking.value(quantity)))
+    for number, looking in enumerate(lookings, 1):
+        with suppress(InputError):  # another model may cut a word of the item into pieces
+            if looking.holds(claim.where):
+                holds = looking.holds(claim.counts)
+                found = {name: float(looking.value(each)) for name, each in claim.tell.items()}
+                n, k = n + 1, k + holds
+                for name, value in found.items():
+                    values[name].append(value)
         if told:
-            told(number, len(claim.items))
+            told(number, len(lookings))
     tell = {
         name: (sum(found) / len(found), min(found), max(found))
         for name, found in values.items()
         if found
     }
-    figures = Figures(n, k, False, tell)
-    return Figures(n, k, all(_holds(each, figures) for each in claim.test), tell)
+    return Figures(n, k, False, tell)
 
 
 def _holds(test: Condition, figures: Figures) -> bool:
@@ -57,7 +73,8 @@ def _holds(test: Condition, figures: Figures) -> bool:
 def _figure(figures: Figures, name: str) -> float:
     kind, _, of = name.partition(".")
     if of:
-        return figures.tell[of][("mean", "lowest", "highest").index(kind)]
+        told = figures.tell.get(of, (float("nan"),) * 3)  # nothing could be asked of this model
+        return told[("mean", "lowest", "highest").index(kind)]
     return {"k": figures.k, "n": figures.n, "share": figures.k / max(1, figures.n)}[kind]
 
 
@@ -69,7 +86,11 @@ def stored() -> tuple[str, Mapping[str, Figures], Mapping[str, tuple[int, ...]]]
     read: Any = json.loads(FIGURES.read_text(encoding="utf-8"))
     figures = {
         name: Figures(
-            row["n"], row["k"], row["holds"], {k: tuple(v) for k, v in row["tell"].items()}
+            row["n"],
+            row["k"],
+            row["holds"],
+            {k: tuple(v) for k, v in row["tell"].items()},
+            tuple(row["head"]) if "head" in row else None,
         )
         for name, row in read["claims"].items()
     }
@@ -79,12 +100,37 @@ def stored() -> tuple[str, Mapping[str, Figures], Mapping[str, tuple[int, ...]]]
 def figures_of(engine: Engine, name: str) -> Figures:
     """Return the figures of a claim for a model: those stored, or counted now."""
     weights, figures, _ = stored()
-    if engine.provenance.fingerprint == weights and name in figures:
-        return figures[name]
     counted = _COUNTED.setdefault(engine, {})
     if name not in counted:
-        counted[name] = count(engine, claims()[name])
+        known = engine.provenance.fingerprint == weights and name in figures
+        return figures[name] if known else count_again(engine, name)
     return counted[name]
+
+
+def count_again(engine: Engine, name: str) -> Figures:
+    """Count a claim, whatever is stored of it, and use these figures from now on."""
+    found = count(engine, claims()[name])
+    _COUNTED.setdefault(engine, {})[name] = found
+    return found
+
+
+def head_of(engine: Engine, role: str) -> Place:
+    """Return the head that has a role in a model: that for which its claim holds most often."""
+    name = next(each.name for each in claims().values() if each.role == role)
+    found = figures_of(engine, name).head
+    assert found is not None  # a claim with a role has one
+    return found
+
+
+def looked(engine: Engine, look: Look) -> Look:
+    """Write the heads of this model for the roles that a look names."""
+
+    def named(values: Values) -> Values:
+        return named_heads(engine, values, partial(head_of, engine))
+
+    return Look(
+        named(look.values), {name: named(each) for name, each in look.beside.items()}, look.words
+    )
 
 
 def look_number(engine: Engine, lesson: str, step: int) -> int:
@@ -95,13 +141,20 @@ def look_number(engine: Engine, lesson: str, step: int) -> int:
     return looks[lesson][step]
 
 
-def figure(engine: Engine, about: str) -> tuple[str, Value]:
-    """Return how a figure of a claim is printed, and it.
+def figure(engine: Engine, wanted: Reference) -> tuple[str, Value]:
+    """Return how a figure of a claim, or the head with a role, is printed, and it.
 
     Args:
         engine: the model.
-        about: the claim and the figure, such as "O4.k" or "A9.mean.after".
+        wanted: `claim:O4.k`, `claim:A9.mean.after`, `head:previous`.
     """
+    if wanted.name == HEAD:
+        layer, head = head_of(engine, wanted.about)
+        return "word", f"head {head} of layer {layer}"
+    return _figure_of(engine, wanted.about)
+
+
+def _figure_of(engine: Engine, about: str) -> tuple[str, Value]:
     name, _, wanted = about.partition(".")
     found = figures_of(engine, name)
     if wanted == "interval":
@@ -112,5 +165,6 @@ def figure(engine: Engine, about: str) -> tuple[str, Value]:
     of = wanted.partition(".")[2]
     claim = claims()[name]
     told = refer(claim.tell[of]) if of else None
-    printed = QUANTITIES[claim.task][told.name].kind if told else "share"
+    asked = told and QUANTITIES[claim.task].get(told.name)
+    printed = asked.kind if asked else "share"
     return printed, _figure(found, wanted)

@@ -1,13 +1,14 @@
 """What a step computes: quantities of its texts, conditions, and the gaps of its sentences."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from app.declared import declared
 from app.engine.models import Engine
-from app.lessons.quantities import QUANTITIES, Value, printed, refer
+from app.lessons.quantities import QUANTITIES
+from app.lessons.quantity import Reference, Value, printed, refer
 from app.lessons.records import Choice, Condition, Look, Question, Values
 from app.words.format import percent
 from bert_core.errors import InputError
@@ -18,8 +19,8 @@ GAP = re.compile(r"\{([^{}]+)\}")
 CLAIM, HEAD = "claim", "head"
 """Gaps that are no quantity of a text: `{claim:O4.k}`, `{head:previous}`."""
 
-Told = Callable[[str], tuple[str, Value]]
-"""Says what a claim's figure is, given what comes after `claim:`: how it is printed, and it."""
+Told = Callable[[Reference], tuple[str, Value]]
+"""Says how a figure of a claim, or the head with a role, is printed, and it."""
 
 
 def filled_words(template: str, words: Mapping[str, str]) -> str:
@@ -49,7 +50,7 @@ class Looking:
         engine: the model.
         task: the name of the task.
         look: what is looked at.
-        figure: tells the figures of claims.
+        figure: tells the figures of claims, and heads by their roles.
     """
 
     engine: Engine
@@ -73,12 +74,16 @@ class Looking:
             self._results[key] = declared(self.task).run(self.engine, given)
         return self._results[key]
 
+    def named(self, reference: str) -> str:
+        """Return the name of a quantity with the words of the look."""
+        return filled_words(reference, self.look.names)
+
     def kind_and_value(self, reference: str) -> tuple[str, Value]:
         """Return how a quantity is printed, and its value."""
-        found = refer(filled_words(reference, self.look.names))
+        found = refer(self.named(reference))
         assert found is not None  # the file was checked when it was read
-        if found.name == CLAIM and self.figure is not None:
-            return self.figure(found.about)
+        if found.name in {CLAIM, HEAD} and self.figure is not None:
+            return self.figure(found)
         return self.asked(found.name, found.about, found.look)
 
     def asked(self, name: str, about: str = "", look: str = "") -> tuple[str, Value]:
@@ -99,7 +104,17 @@ class Looking:
     def fill(self, template: str) -> str:
         """Fill a template: its words, then its quantities."""
         words = filled_words(template, self.look.names)
-        return GAP.sub(lambda gap: printed(*self.kind_and_value(gap[1])), words)
+
+        def written(gap: re.Match[str]) -> str:
+            says = printed(*self.kind_and_value(gap[1]))
+            begins = gap[1].startswith(HEAD) and words[: gap.start()].rstrip()[-1:] in {
+                "",
+                ".",
+                "?",
+            }
+            return says[:1].upper() + says[1:] if begins else says
+
+        return GAP.sub(written, words)
 
     def truth(self, question: Question) -> tuple[str, Value]:
         """Return how the truth of a question is printed, and it."""
@@ -178,18 +193,26 @@ def wilson(k: int, n: int) -> tuple[float, float]:
     return max(low, 0.0), min(high, 1.0)  # rounding leaves them
 
 
-def check_known(task: str, reference: str, looks: Sequence[str]) -> None:
+def check_known(
+    task: str, reference: str, looks: Sequence[str], among: Collection[str] | None = None
+) -> None:
     """Check that a quantity exists.
+
+    Args:
+        task: whose quantity.
+        reference: as a file names it.
+        looks: the texts beside the first one.
+        among: the quantities that are allowed; None for all of the task.
 
     Raises:
         InputError: it does not; the message says which there are.
     """
     found = refer(reference)
-    known = QUANTITIES.get(task, {})
-    if found is None or (found.name not in known and found.name != CLAIM):
+    known = QUANTITIES.get(task, {}) if among is None else among
+    if found is None or (found.name not in known and found.name not in {CLAIM, HEAD}):
         raise InputError(
             f"found the quantity {reference[:60]!r}; expected one of {', '.join(known)}, claim"
         )
     if found.look and found.look not in looks:
-        among = ", ".join(looks) or "none, because nothing is beside it"
-        raise InputError(f"found the text {found.look[:60]!r}; expected one of {among}")
+        texts = ", ".join(looks) or "none, because nothing is beside it"
+        raise InputError(f"found the text {found.look[:60]!r}; expected one of {texts}")

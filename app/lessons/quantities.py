@@ -5,72 +5,14 @@ and before a dot which of the step's texts is meant. What is about a word that t
 asked for names the parameter that it fills.
 """
 
-import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
-from app.words.format import percent
+from app.lessons.quantities_inside import INSIDE
+from app.lessons.quantity import Quantity, Value
 
-Value = str | float
 _LABELS = {"PER": "a person", "LOC": "a place", "ORG": "an organisation", "MISC": "another name"}
 NO_NAME, NO_ANSWER = "no name", "no answer"
-_REFERENCE = re.compile(r"(?:(\w+)\.)?(\w+)(?::(.+))?")
-
-
-@dataclass(frozen=True, slots=True)
-class Quantity:
-    """A number or a word that is read from a result.
-
-    Attributes:
-        kind: how it is printed.
-        read: reads it, given the result and what it is about.
-        fills: the parameter of the task that gets what it is about; "" for none.
-    """
-
-    kind: Literal["word", "share", "number"]
-    read: Callable[[Any, str], Value]
-    fills: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Reference:
-    """A quantity as a file names it.
-
-    Attributes:
-        look: which text; "" for the step's own.
-        name: of the quantity.
-        about: what it is about; "" for nothing.
-    """
-
-    look: str
-    name: str
-    about: str
-
-
-def refer(text: str) -> Reference | None:
-    """Read how a file names a quantity; None if that is no such name.
-
-    >>> refer("plain.p:are")
-    Reference(look='plain', name='p', about='are')
-    >>> refer("claim:O4.k")
-    Reference(look='', name='claim', about='O4.k')
-    """
-    found = _REFERENCE.fullmatch(text.strip())
-    return found and Reference(found[1] or "", found[2], found[3] or "")
-
-
-def printed(kind: str, value: Value) -> str:
-    """Print a value.
-
-    >>> printed("share", 0.632), printed("number", 4.0), printed("number", 2.5)
-    ('63 %', '4', '2.5')
-    """
-    if isinstance(value, str):
-        return value
-    if kind == "share":
-        return percent(value, 0, finest=2)
-    return f"{value:.0f}" if float(value).is_integer() else f"{value:.2f}".rstrip("0")
 
 
 def _candidate(place: int) -> Callable[[Any, str], Value]:
@@ -137,6 +79,7 @@ def _odd(r: Any, _: str) -> Value:
 
 
 QUANTITIES: Mapping[str, Mapping[str, Quantity]] = {
+    **INSIDE,
     "fill_mask": {
         "first": Quantity("word", _candidate(0)),
         "second": Quantity("word", _candidate(1)),

@@ -14,10 +14,14 @@ from urllib.parse import quote
 
 from app.catalog import feature
 from app.declared import Declared, declared
-from app.lessons.looking import CLAIM, GAP, check_known, filled_words
-from app.lessons.quantities import QUANTITIES, refer
+from app.lessons.heads import NAMED
+from app.lessons.looking import CLAIM, GAP, HEAD, check_known, filled_words
+from app.lessons.quantities import QUANTITIES
+from app.lessons.quantities_inside import OF_HEADS
+from app.lessons.quantity import refer
 from app.lessons.records import (
     Another,
+    At,
     Change,
     Choice,
     Claim,
@@ -38,7 +42,8 @@ TERM = re.compile(r"\[\[([^\[\]|]+)(?:\|([^\[\]|]+))?\]\]")
 
 SLUG = re.compile(r"[a-z][a-z0-9-]{0,39}")
 _MOST_STEPS, _MOST_BYTES = 6, 200_000
-_KINDS = get_args(Kind)
+_KINDS, _AT = get_args(Kind), get_args(At)
+_INSIDE = ("attention", "xray")  # pages on which pieces and heads can be pointed at
 _TYPES = {str: "a text", int: "a whole number", float: "a number", bool: "true or false",
           list: "a list", dict: "a table"}  # fmt: skip
 T = TypeVar("T")
@@ -55,6 +60,11 @@ class Known:
 
     claims: Mapping[str, Claim]
     terms: Collection[str]
+
+    @property
+    def roles(self) -> frozenset[str]:
+        """What heads are called for which a claim holds most often."""
+        return frozenset(each.role for each in self.claims.values() if each.role)
 
 
 @dataclass(slots=True)
@@ -208,8 +218,8 @@ class _Step:
     def __init__(self, table: Table, known: Known) -> None:
         self.table, self.known = table, known
         self.page = _declared(table, table.text("page"))
-        self.looks = (_look(table, self.page), *(_look(each, self.page, close=True)
-                                                 for each in table.tables("spare")))  # fmt: skip
+        spare = (_look(each, self.page, known.roles, close=True) for each in table.tables("spare"))
+        self.looks = (_look(table, self.page, known.roles), *spare)
         for each in self.looks[1:]:
             if each.beside.keys() != self.looks[0].beside.keys() or (
                 each.words.keys() != self.looks[0].words.keys()
@@ -232,6 +242,7 @@ class _Step:
             change=self.change(change) if change else None,
             another=self.another(another) if another else None,
             parts=table.take("parts", int, 3),
+            show=table.names("show"),
         )
         table.done()
         return step
@@ -255,6 +266,8 @@ class _Step:
         found = refer(reference)
         if found is not None and found.name == CLAIM:
             _check_figure(table, found.about, self.known.claims)
+        if found is not None and found.name == HEAD:
+            _known(table, "role", found.about, self.known.roles)
 
     def question(self, table: Table, *, reason: bool = False) -> Question:
         kind = table.text("kind", "choose")
@@ -262,6 +275,12 @@ class _Step:
             raise table.wrong(f"kind: found {kind[:60]!r}; expected one of {', '.join(_KINDS)}")
         if kind == "word" and self.page.feature.slug != "fill_mask":
             raise table.wrong("kind: only fill_mask can be asked for a word of one's own")
+        at = table.text("at", "words")
+        if at not in _AT or (at != "words" and self.page.feature.slug not in _INSIDE):
+            where = " and ".join(_INSIDE)
+            raise table.wrong(
+                f"at: found {at[:60]!r}; expected words, or on {where} also pieces or heads"
+            )
         choices = tuple(self.choice(each, reason) for each in table.tables("choices"))
         found = Question(
             kind=cast(Kind, kind),
@@ -271,6 +290,7 @@ class _Step:
             choices=choices,
             ends=_ends(table, kind),
             unit=table.text("unit", ""),
+            at=cast(At, at),
         )
         table.done()
         for each in (found.of, found.minus, *(choice.of for choice in choices)):
@@ -346,11 +366,14 @@ def _ends(table: Table, kind: str) -> tuple[int, int]:
     return low, high
 
 
-def _look(table: Table, page: Declared, *, close: bool = False) -> Look:
+def _look(
+    table: Table, page: Declared, roles: Collection[str] = (), *, close: bool = False
+) -> Look:
     """Read what is looked at, and check it against the task."""
-    values = _values(table, table.take("values", dict), page)
+    values = _values(table, table.take("values", dict), page, roles)
     beside = {
-        name: _values(table, given, page) for name, given in table.take("beside", dict, {}).items()
+        name: _values(table, given, page, roles)
+        for name, given in table.take("beside", dict, {}).items()
     }
     words = table.take("words", dict, {})
     if not all(isinstance(each, str) for each in words.values()):
@@ -360,12 +383,12 @@ def _look(table: Table, page: Declared, *, close: bool = False) -> Look:
     return Look(values, beside, words)
 
 
-def _values(table: Table, given: object, page: Declared) -> Values:
+def _values(table: Table, given: object, page: Declared, roles: Collection[str]) -> Values:
     """Check the values of a task."""
     if not isinstance(given, dict):
         raise table.wrong("beside: expected tables of values, in braces")
     try:
-        page.read(given)
+        page.read({name: _some_head(table, name, value, roles) for name, value in given.items()})
     except InputError as error:
         raise table.wrong(str(error).rstrip(".")) from None
     limit = settings().address_chars
@@ -376,6 +399,17 @@ def _values(table: Table, given: object, page: Declared) -> Values:
                 f"{limit:,}"
             )
     return given
+
+
+def _some_head(table: Table, name: str, value: object, roles: Collection[str]) -> object:
+    """Return a value as it could be when the heads that it names are known."""
+    if not isinstance(value, str) or not (found := NAMED.search(value)):
+        return value
+    if found[1] == HEAD:
+        _known(table, "role", found[2], roles)
+    elif not found[2].isdigit() and found[0] != "{layer:last}":
+        raise table.wrong(f"{name}: found {found[0][:60]}; expected a number of heads")
+    return 0 if name in {"layer", "head"} else NAMED.sub("0.0", value)
 
 
 def _conditions(
@@ -435,12 +469,15 @@ def _claim(name: str, table: Table, before: Mapping[str, Claim]) -> Claim:
     if shared:
         _known(table, "claim", shared, before)
     items = before[shared].items if shared else _items(table)
-    look = _look(table, page)
+    look = _look(table, page, Known(before, ()).roles)
+    role = table.text("role", "")
+    of_heads = OF_HEADS.get(page.feature.slug, {}) if role else None
 
     def check(of: Table, reference: str) -> None:
         columns = {str(number): text for number, text in enumerate(items[0])}
+        named = filled_words(reference, columns)
         try:
-            check_known(page.feature.slug, filled_words(reference, columns), tuple(look.beside))
+            check_known(page.feature.slug, named, tuple(look.beside), of_heads)
         except InputError as error:
             raise of.wrong(str(error)) from None
 
@@ -457,6 +494,8 @@ def _claim(name: str, table: Table, before: Mapping[str, Claim]) -> Claim:
         counts=_conditions(table, "counts", check),
         tell=tell,
         test=_conditions(table, "test", lambda of, figure: _check_told(of, figure, tell)),
+        role=role,
+        untrained=table.take("untrained", bool, False),
     )
     table.done()
     return claim

@@ -8,6 +8,9 @@ Kind = Literal["choose", "order", "point", "number", "word"]
 """How a guess is given: one of several choices, all of them in an order, a word of the text, a
 number on a scale, or a word of the visitor's own."""
 
+At = Literal["words", "pieces", "heads"]
+"""What can be pointed at: words of the text, the pieces that the model reads, or its heads."""
+
 Values = Mapping[str, str | int | float | bool]
 """Values of a task by the names of its parameters."""
 
@@ -94,6 +97,7 @@ class Question:
         choices: of "choose" and "order".
         ends: of the scale of a number.
         unit: of the number, such as "%".
+        at: of "point": what is pointed at.
     """
 
     kind: Kind
@@ -103,6 +107,7 @@ class Question:
     choices: tuple[Choice, ...] = ()
     ends: tuple[int, int] = (0, 0)
     unit: str = ""
+    at: At = "words"
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +160,8 @@ class Step:
         change: what may be changed.
         another: where the idea can be tried again.
         parts: how many parts of the page's screen are drawn.
+        show: how the names of its pictures begin that are drawn instead, without the headline; ()
+            for the first parts.
     """
 
     heading: str
@@ -168,6 +175,7 @@ class Step:
     change: Change | None
     another: Another | None
     parts: int
+    show: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +219,8 @@ class Claim:
         counts: when an item counts.
         tell: quantities whose mean and ends are told, by name.
         test: what must hold of the figures.
+        role: what the head is called for which it holds most often; "" for a claim about no head.
+        untrained: whether a copy of the model is asked that has learned nothing.
     """
 
     name: str
@@ -222,6 +232,8 @@ class Claim:
     counts: tuple[Condition, ...]
     tell: Mapping[str, str]
     test: tuple[Condition, ...]
+    role: str = ""
+    untrained: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,12 +245,14 @@ class Figures:
         k: how many of them count.
         holds: whether the claim's test holds.
         tell: the mean, the lowest and the highest value of each quantity that is told.
+        head: of a claim with a role: the layer and the head for which it was counted.
     """
 
     n: int
     k: int
     holds: bool
     tell: Mapping[str, tuple[float, float, float]]
+    head: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

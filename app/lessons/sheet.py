@@ -10,10 +10,10 @@ from app.catalog import feature
 from app.declared import declared
 from app.engine.models import Engine
 from app.engine.models.fit import Severity, misfits
-from app.lessons.claims import figure, figures_of, look_number
-from app.lessons.looking import CLAIM, Looking, share_of
+from app.lessons.claims import figure, figures_of, look_number, looked
+from app.lessons.looking import CLAIM, HEAD, Looking, share_of
 from app.lessons.notes import Notes, notes_of
-from app.lessons.quantities import Value, printed
+from app.lessons.quantity import Reference, Value, printed
 from app.lessons.reading import TERM
 from app.lessons.records import Lesson, Question, Step
 from app.lessons.shelf import claims
@@ -193,14 +193,22 @@ def _truth(looking: Looking, question: Question) -> str:
 def _looking(engine: Engine, found: Lesson, number: int) -> Looking:
     step = found.steps[number]
     look = step.looks[look_number(engine, found.slug, number)]
+    if not any(_unfit(engine, each.task) for each in claims().values() if each.role):
+        look = looked(engine, look)
     return Looking(engine, step.page, look, partial(_figure, engine))
 
 
-def _figure(engine: Engine, about: str) -> tuple[str, Value]:
+def _figure(engine: Engine, wanted: Reference) -> tuple[str, Value]:
     """Return a figure of a claim; a dash if the model was not trained for its task."""
-    if _unfit(engine, claims()[about.partition(".")[0]].task):
+    about = wanted.about.partition(".")[0]
+    used = (
+        each
+        for name, each in claims().items()
+        if about == (each.role if wanted.name == HEAD else name)
+    )
+    if any(_unfit(engine, each.task) for each in used):
         return "word", "–"
-    return figure(engine, about)
+    return figure(engine, wanted)
 
 
 def _cannot(engine: Engine, step: Step) -> str:

@@ -83,15 +83,18 @@ def following(slug: str, on: str = "") -> Lesson | None:
 
 def about(slug: str) -> list[Lesson]:
     """Return the lessons that use a page, in the order of the paths."""
-    order = [name for path in paths() for name in path.lessons]
-    found = shelf().lessons
-    names = dict.fromkeys([*order, *found])
     return [
-        found[name]
-        for name in names
-        if name in found
-        and any(declared(step.page).feature.folder == slug for step in found[name].steps)
+        each
+        for each in in_order()
+        if any(declared(step.page).feature.folder == slug for step in each.steps)
     ]
+
+
+def in_order() -> list[Lesson]:
+    """Return all lessons in the order of the paths; those on none come last."""
+    found = shelf().lessons
+    names = dict.fromkeys([*(name for path in paths() for name in path.lessons), *found])
+    return [found[name] for name in names if name in found]
 
 
 @cache

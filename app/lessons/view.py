@@ -1,5 +1,6 @@
 """The words and pictures of a lesson: prose with its terms, a guess beside the truth, claims."""
 
+import re
 from collections.abc import Sequence
 from urllib.parse import urlencode
 
@@ -10,23 +11,34 @@ from app.lessons.looking import CLAIM, share_of
 from app.lessons.reading import TERM
 from app.lessons.records import Lesson, Question, Term
 from app.lessons.shelf import claims, glossary
-from app.words.blocks import fold, line
-from app.words.html import Html, tag, visible
+from app.words.blocks import fold, hint, line
+from app.words.html import Html, join, tag, visible
 from app.words.panel import Panel
 from app.words.pictures import NARROW, Picture, listed, svg
 
 _HIGH = 74  # of the scale of a number, in units of the drawing
+_COUNT = re.compile(r"\{claim:(\w+)\.k\}")
+_SAMPLE = (
+    "One author wrote the sentences before they were run: no random sample. The interval of 95 % "
+    "(Wilson) says where the share of other such sentences would be expected."
+)
 _LETTER = 8.6  # mean width of a letter
 
 
-def prose(text: str, kind: str = "bx-prose") -> Html:
-    """Write a text; a term unfolds where it stands."""
+def prose(text: str, kind: str = "bx-prose", *, see: bool = True) -> Html:
+    """Write a text; a term unfolds where it stands.
+
+    Args:
+        text: of a lesson.
+        kind: the class of the paragraph.
+        see: whether a term leads to the page that shows it.
+    """
     parts: list[Html | str] = []
     done = 0
     for match in TERM.finditer(text):
         parts += [visible(text[done : match.start()])]
         name = match[2] or match[1]
-        parts.append(_term(match[1], name, glossary()[name]))
+        parts.append(_term(match[1], name, glossary()[name], see=see))
         done = match.end()
     return tag("div", *parts, visible(text[done:]), class_=kind)
 
@@ -40,12 +52,25 @@ def unmarked(text: str) -> str:
     return TERM.sub(lambda match: match[1], text)
 
 
-def _term(shown: str, name: str, term: Term) -> Html:
+def _term(shown: str, name: str, term: Term, *, see: bool) -> Html:
     """Draw a word of the glossary, with what it means one click away."""
-    address = f"{term.page}?{urlencode(term.values)}" if term.values else term.page
-    see = tag("a", f"See it on “{feature(term.page).title}”", href=address, target="_blank")
-    meaning = tag("span", tag("strong", visible(name)), ": ", visible(term.says), " ", see)
+    meaning = tag("span", tag("strong", visible(name)), ": ", visible(term.says), " ",
+                  _see(term) if see else join())  # fmt: skip
     return tag("details", tag("summary", visible(shown)), meaning, class_="bx-term")
+
+
+def all_terms() -> Html:
+    """List all words of the glossary, each with the page that shows it."""
+    rows = []
+    for name, term in sorted(glossary().items(), key=lambda row: row[0].strip("[#").lower()):
+        says = tag("strong", visible(name))
+        rows.append(tag("li", says, ": ", visible(term.says), " ", _see(term)))
+    return tag("ul", *rows, class_="bx-terms")
+
+
+def _see(term: Term) -> Html:
+    address = f"{term.page}?{urlencode(term.values)}" if term.values else term.page
+    return tag("a", f"See it on “{feature(term.page).title}”", href=address, target="_blank")
 
 
 def both(mine: str, its: str, own: str = "You") -> Html:
@@ -103,6 +128,19 @@ def _number(value: float) -> str:
     return f"{value:.0f}" if float(value).is_integer() else f"{value:.1f}"
 
 
+def intervals(engine: Engine, template: str) -> Html:
+    """Say how far the counts that a text names can be trusted; nothing if it names none.
+
+    Args:
+        engine: the model.
+        template: of the text, such as "{claim:O4.k} of {claim:O4.n}".
+    """
+    names = dict.fromkeys(_COUNT.findall(template))
+    found = [(claims()[name].says, figures_of(engine, name)) for name in names]
+    rows = [tag("li", visible(f"{says}: {share_of(of.k, of.n)}.")) for says, of in found]
+    return hint(tag("ul", *rows), line(_SAMPLE)) if rows else join()
+
+
 def rests_on(engine: Engine, lesson: Lesson) -> Html:
     """List the claims of a lesson, with what was counted for each with this model."""
     rows = []
@@ -112,8 +150,5 @@ def rests_on(engine: Engine, lesson: Lesson) -> Html:
         rows.append(tag("li", f"{claims()[name].says}: {share_of(found.k, found.n)}.{kept}"))
     weights = stored()[0]
     whose = "the bundled model" if engine.provenance.fingerprint == weights else "this model"
-    said = line(
-        f"Counted with {whose}, on sentences that one author wrote before they were run: no random "
-        "sample. The interval says where the share of other such sentences would be expected."
-    )
+    said = line(f"Counted with {whose}. {_SAMPLE}")
     return fold("What this lesson rests on", tag("ul", *rows), said)

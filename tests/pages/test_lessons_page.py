@@ -9,7 +9,9 @@ import pytest
 
 from app.catalog import feature
 from app.declared import declared
+from app.engine.models import open_engine
 from app.faces.streamlit.lesson_way import address_of
+from app.lessons.claims import looked
 from app.lessons.records import Step
 from app.lessons.shelf import shelf
 from tests.app.lessons.test_reading import LESSON
@@ -173,12 +175,19 @@ def links() -> list[Any]:
 @pytest.mark.parametrize("step", links())
 def test_a_page_opens_with_what_the_step_looks_at(visit: Visit, step: Step) -> None:
     task = declared(step.page)
-    address = address_of(step.page, step.looks[0].values)
+    values = looked(open_engine(), step.looks[0]).values
+    address = address_of(step.page, values)
     page = visit(feature(task.feature.folder).page, **address)
     assert not any("Left out" in each.value for each in page.at.caption)
     for each in task.parameters:
-        if each.name in step.looks[0].values:
-            assert page.at.session_state[each.key] == step.looks[0].values[each.name], each.name
+        if each.name in values and each.key not in NOT_ON_THE_PAGE:
+            state = page.at.session_state
+            shown = state[each.key] if each.key in state else page.at.query_params[each.key]
+            assert str(shown) == str(values[each.name]), each.name
+
+
+NOT_ON_THE_PAGE = {"alone"}
+"""Parameters with which a lesson asks for less than a page would show."""
 
 
 def test_a_step_that_is_not_there_is_said(visit: Visit) -> None:
@@ -210,3 +219,29 @@ def test_an_operators_lesson_is_listed_and_its_words_stay_text(
     assert "title is missing; expected a text." in page.warnings
     assert "<script>alert(1)</script>" in page.words and "<script" not in page.markup
     assert "The sun is" in visit(PAGE, lesson="mine").words
+
+
+@pytest.mark.parametrize(("slug", "name"), [("reasons", "pieces"), ("one-head", "heads")])
+def test_what_is_pointed_at_is_marked_beside_the_right_one(
+    visit: Visit, slug: str, name: str
+) -> None:
+    number = {"reasons": 1, "one-head": 2}[slug]
+    page = visit(PAGE, lesson=slug, step=str(number))
+    assert 'data-rove="' in page.markup and "the model" not in page.words
+    assert next(each for each in page.at.button if each.label == "Show").disabled
+    page = page.pick("point", 1)
+    assert page.markup.count('aria-pressed="true"') == 1
+    page = page.pick("point", 10_000)
+    assert page.markup.count('aria-pressed="true"') == 1
+    show(page)
+    assert "data-pick" not in page.markup.partition("bx-points")[2].partition("</div>")[0]
+    right = {"pieces": "[CLS]: the model", "heads": "head 10 of layer 4: the model"}[name]
+    mine = {"pieces": "the: you", "heads": "head 0 of layer 1: you"}[name]
+    assert f'aria-label="{right}"' in page.markup and f'aria-label="{mine}"' in page.markup
+
+
+def test_a_count_says_how_far_it_can_be_trusted(visit: Visit) -> None:
+    page = visit(PAGE, lesson="not", step="1")
+    assert "other such sentences" not in page.words
+    show(guess(page, 1, "_guess_not-1"))
+    assert "29 of 31; other such sentences: 79 % to 98 %" in page.words

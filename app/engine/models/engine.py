@@ -5,6 +5,7 @@ import threading
 from array import array
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from copy import copy
 from dataclasses import fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -187,6 +188,20 @@ class Engine:
                 self._models[cls] = found
         assert isinstance(found, cls)
         return found
+
+    def untrained(self) -> "Engine":
+        """Return a copy of this model that has learned nothing: the same sizes, random weights."""
+        made = copy(self)
+        made._lock, made._self = threading.Lock(), object()
+        made._statistics = made._atlas = (None,)
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(0)
+            made._base = BertForPreTraining(self._base.config).to(self._device).eval()
+        made._models = {BertForPreTraining: made._base}
+        made.provenance = replace(
+            self.provenance, fingerprint=f"{self.provenance.fingerprint} untrained"
+        )
+        return made
 
     def missing(self, class_name: str) -> tuple[str, ...]:
         """Return the parameters of a class that no file supplied; () means all are trained.

@@ -64,6 +64,15 @@ def _parameter(found: Parameter) -> dict[str, Any]:
     return {**kind, "title": found.field.label, "description": f"{found.about}{limits}"}
 
 
+_LESSONS = {
+    "operationId": "lessons",
+    "summary": "Lessons",
+    "description": "All lessons as they are in their files: steps, questions, choices, replies.",
+    "responses": {"200": {"description": "the lessons, in a list", "content": {
+        "application/json": {"schema": {"type": "object"}}}}},
+}  # fmt: skip
+
+
 @cache
 def openapi(base: str) -> dict[str, Any]:
     """Describe all tasks.
@@ -72,6 +81,7 @@ def openapi(base: str) -> dict[str, Any]:
         base: the address of the API on this server, such as "/api/".
     """
     paths = {f"/{each.feature.slug}": {"post": _operation(each)} for each in all_declared()}
+    paths["/lessons"] = {"get": _LESSONS}
     return {
         "openapi": "3.1.0",
         "info": {

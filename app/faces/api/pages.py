@@ -38,6 +38,7 @@ def _page(base: str) -> bytes:
         tag("p", *_example(base)),
         tag("p", _STREAM),
         tag("p", "The same, for programs that read descriptions: ", _link("openapi.json")),
+        tag("p", "All lessons as data: GET ", _link("lessons")),
         tag("p", "For assistants (MCP, streamable HTTP): ", tag("code", _sibling(base, "mcp"))),
         tag("h2", "When there is no answer"),
         tag("p", "The answer then is {“error”: the reason in words}."),

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from dataclasses import asdict
 
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
@@ -23,6 +24,7 @@ from app.faces.api.calling import (
 )
 from app.faces.api.described import openapi
 from app.faces.api.pages import documentation
+from app.lessons.shelf import in_order
 
 EVENTS = "text/event-stream"
 _BEAT = 15.0  # seconds between signs of life of a stream
@@ -100,6 +102,12 @@ async def describe(request: Request) -> Response:
     return json_response(openapi(request.url.path.removesuffix("openapi.json")))
 
 
+async def lessons(request: Request) -> Response:
+    """Give all lessons as they are in their files."""
+    visit_of(request)
+    return json_response({"lessons": [asdict(each) for each in in_order()]})
+
+
 async def document(request: Request) -> Response:
     """Describe all tasks for people."""
     return documentation(request)
@@ -108,5 +116,6 @@ async def document(request: Request) -> Response:
 ROUTES = [
     Route("/", answered(document), methods=["GET"]),
     Route("/openapi.json", answered(describe), methods=["GET"]),
+    Route("/lessons", answered(lessons), methods=["GET"]),
     Route("/{task}", answered(call), methods=["POST"]),
 ]

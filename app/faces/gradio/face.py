@@ -11,6 +11,7 @@ from starlette.middleware import Middleware
 from app.compat.gradio import begin_page, limit_queue, own_sessions
 from app.declared import all_declared
 from app.faces.gradio.endpoints import add_endpoint
+from app.faces.gradio.lessons import lessons_page
 from app.faces.gradio.limits import PROGRESS_PAUSE, QUEUE_PAUSE, QUEUED, SESSIONS, UNFETCHED
 from app.faces.gradio.look import head, script, theme
 from app.faces.gradio.pages import feature_page, home_page
@@ -53,6 +54,7 @@ def build(twin: str = "") -> gr.Blocks:
     )
     with face:
         home_page(twin)
+        lessons_page(face, f"{twin}lessons" if twin else "")
         for declared in all_declared():
             row = declared.feature
             begin_page(face, row.slug, row.title)

@@ -87,7 +87,8 @@ def menu(here: str) -> Html:
     Args:
         here: the slug of this page; "" for the home page.
     """
-    parts = [_link("Home", "./", here=not here)]
+    lessons = _link("Lessons", "lessons", here=here == "lessons")
+    parts = [_link("Home", "./", here=not here), lessons]
     for group, rows in groups().items():
         links = (_link(row.title, row.slug, here=row.slug == here) for row in rows)
         parts.append(tag("span", *links, role="group", aria_label=group))

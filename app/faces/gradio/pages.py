@@ -23,13 +23,13 @@ _PROGRAMS = (
     "the foot of the page, and the documentation at /api/."
 )
 # On a phone the menu is wider than the screen.
-_ARRIVED = """() => {
+ARRIVED = """() => {
   document.title = "%s";
   const menu = document.querySelector(".bx-menu");
   menu.scrollLeft = menu.querySelector("[aria-current]").offsetLeft - menu.clientWidth / 2;
 }"""
 # Gradio checks no values before and after: `Parameter.read` does, with messages for people.
-_PRIVATE: dict[str, Any] = {
+PRIVATE: dict[str, Any] = {
     "preprocess": False,
     "postprocess": False,
     "api_visibility": "private",
@@ -43,13 +43,16 @@ def home_page(twin: str) -> None:
     Args:
         twin: address of the home page of the other interface, or "".
     """
-    _html(join(stylesheet(style()), menu("")))
+    show_html(join(stylesheet(style()), menu("")))
     blocks = [heading(SITE, "See what a BERT model does with a text.")]
     for group, rows in groups().items():
         items = (tag("li", tag("a", row.title, href=row.slug), row.see) for row in rows)
         blocks.append(join(tag("h2", group), tag("ul", *items)))
-    _html(tag("div", *blocks, line(_PROGRAMS), class_="bx-home"))
-    _twin_link("The full site", twin)
+    blocks.insert(
+        1, tag("p", tag("a", "Lessons", href="lessons"), ": what BERT does, step by step")
+    )
+    show_html(tag("div", *blocks, line(_PROGRAMS), class_="bx-home"))
+    twin_link("The full site", twin)
 
 
 def feature_page(face: gr.Blocks, declared: Declared, twin: str) -> None:
@@ -61,21 +64,21 @@ def feature_page(face: gr.Blocks, declared: Declared, twin: str) -> None:
         twin: address of the same page on the other interface, or "".
     """
     row = declared.feature
-    _html(join(stylesheet(style(row.folder)), menu(row.folder)))
+    show_html(join(stylesheet(style(row.folder)), menu(row.folder)))
     with gr.Row(elem_classes="bx-top"):
         with gr.Column(scale=2, min_width=300):
-            _html(join(heading(row.title, row.see), tab_links(row)))
+            show_html(join(heading(row.title, row.see), tab_links(row)))
         example = _example_list(declared)
         model = gr.Dropdown(model_choices(), label="Model", min_width=150)
-    remarks = _html(join(), "bx-remarks")
+    remarks = show_html(join(), "bx-remarks")
     with gr.Row(elem_classes="bx-stage"):
         with gr.Column(min_width=300, elem_classes="bx-give", visible=bool(declared.parameters)):
             boxes, run = _form(declared)
         with gr.Column(scale=2, min_width=300):
-            answer = _html(join())
+            answer = show_html(join())
             with gr.Accordion("As JSON", open=False):
                 json = gr.JSON(show_label=False, container=False)
-    _twin_link("This page on the full site", twin)
+    twin_link("This page on the full site", twin)
     inputs = [*boxes, model]
 
     async def ask(*values: object) -> tuple[str, Any]:
@@ -85,7 +88,7 @@ def feature_page(face: gr.Blocks, declared: Declared, twin: str) -> None:
         return str(shown.markup), shown.json
 
     work = {
-        **_PRIVATE,
+        **PRIVATE,
         "inputs": inputs,
         "outputs": [answer, json],
         "show_progress": "minimal",
@@ -95,13 +98,13 @@ def feature_page(face: gr.Blocks, declared: Declared, twin: str) -> None:
     gr.on([run.click, model.input, *map(_trigger, boxes)], ask, **work)
     if example is not None:
         use = _example_user(declared)
-        used = example.input(use, [example], boxes, **_PRIVATE)
+        used = example.input(use, [example], boxes, **PRIVATE)
         used.then(None, js=carry.EXAMPLE, api_visibility="private")
         used.then(ask, **work)
-    face.load(None, js=_ARRIVED % f"{row.title} · {SITE}", api_visibility="private")
+    face.load(None, js=ARRIVED % f"{row.title} · {SITE}", api_visibility="private")
     opening = gr.Textbox(visible=False)
     opened = face.load(
-        _opener(declared), [opening], [*inputs, remarks], js=carry.script(), **_PRIVATE
+        _opener(declared), [opening], [*inputs, remarks], js=carry.script(), **PRIVATE
     )
     opened.then(None, js=carry.OPENED, api_visibility="private")
     opened.then(ask, **work)
@@ -178,11 +181,12 @@ def _returned(values: Sequence[object]) -> object:
     return values[0] if len(values) == 1 else list(values)
 
 
-def _twin_link(title: str, twin: str) -> None:
+def twin_link(title: str, twin: str) -> None:
+    """Lead to the other interface, if it is served."""
     if twin:
-        _html(line(tag("a", title, href=twin)))
+        show_html(line(tag("a", title, href=twin)))
 
 
-def _html(markup: Html, kind: str = "") -> gr.HTML:
+def show_html(markup: Html, kind: str = "") -> gr.HTML:
     """Show markup. Gradio's own template takes it as it is; only `tag` may have written it."""
     return gr.HTML(str(markup), elem_classes=kind, apply_default_css=False, js_on_load=None)

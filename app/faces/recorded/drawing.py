@@ -7,6 +7,7 @@ from app.catalog import GROUPS, Feature
 from app.engine.models import Provenance
 from app.faces.paper.page import signature
 from app.faces.recorded.entries import Entry
+from app.lessons.records import Lesson
 from app.overview import FIRST, Door, draw
 from app.words.blocks import beware, heading, line, note
 from app.words.format import count
@@ -31,11 +32,13 @@ class Recording:
         entries: in the order of the menu.
         model: the model that answered.
         date: of the recording, as 2026-11-22.
+        lessons: in the order of their paths.
     """
 
     entries: tuple[Entry, ...]
     model: Provenance
     date: str
+    lessons: tuple[Lesson, ...] = ()
 
     @property
     def features(self) -> tuple[Feature, ...]:
@@ -67,6 +70,12 @@ def menu(recording: Recording, root: str, here: Feature | None) -> Html:
             if row.group == group
         ]  # fmt: skip
         groups.append(tag("li", tag("span", group, class_="bx-group"), tag("ul", *pages)))
+    if recording.lessons:
+        rows = [
+            tag("li", tag("a", visible(each.title), href=f"{root}{lesson_place(each)}.html"))
+            for each in recording.lessons
+        ]
+        groups.insert(0, tag("li", tag("span", "Lessons", class_="bx-group"), tag("ul", *rows)))
     home = tag("a", SITE, href=f"{root}index.html", class_="bx-site")
     return tag("header", home, tag("nav", tag("ul", *groups), aria_label="Pages"))
 
@@ -88,6 +97,21 @@ def page(recording: Recording, entry: Entry, results: Sequence[Html]) -> Html:
         tag("div", _given(recording, entry), answer, _list(recording, entry), class_="bx-recorded"),
         _way(recording, entry),
         foot(recording, entry.feature.beware),
+    )
+
+
+def lesson_place(lesson: Lesson) -> str:
+    """Return the file of a lesson, from the root of the folder, without an extension."""
+    return f"lessons/{lesson.slug}"
+
+
+def lesson_page(recording: Recording, lesson: Lesson, parts: Sequence[Html]) -> Html:
+    """Draw a lesson with everything revealed."""
+    return join(
+        tag("div", heading(lesson.title, lesson.goal), data_place=lesson_place(lesson)),
+        recorded_note(recording.model),
+        tag("section", *parts, class_="bx-result bx-lesson-whole", aria_label="Lesson"),
+        foot(recording, _BEWARE),
     )
 
 

@@ -3,10 +3,21 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from app.declared import declared
 from app.engine.models import Engine
 from app.faces.paper.page import style
-from app.faces.recorded.drawing import SITE, Recording, home, menu, page
+from app.faces.recorded.drawing import (
+    SITE,
+    Recording,
+    home,
+    lesson_page,
+    lesson_place,
+    menu,
+    page,
+)
 from app.faces.recorded.entries import all_entries, results
+from app.lessons.shelf import in_order
+from app.lessons.whole import whole
 from app.overview import FIRST, doors
 from app.settings import ASSETS
 from app.words.html import document, plain
@@ -61,7 +72,8 @@ def record(engine: Engine, target: Path, date: str, say: Callable[[str], None]) 
 
 def _write(engine: Engine, target: Path, date: str, say: Callable[[str], None]) -> int:
     opened = doors(engine, FIRST)
-    recording = Recording(all_entries(opened), engine.provenance, date)
+    lessons = tuple(each for each in in_order() if not each.own)
+    recording = Recording(all_entries(opened), engine.provenance, date, lessons)
     model = engine.provenance
     readme = _README.format(
         site=SITE,
@@ -90,6 +102,16 @@ def _write(engine: Engine, target: Path, date: str, say: Callable[[str], None]) 
                 script=_script(),
             )
         say(f"{row.title}: {len(recording.of(row))}")
+    for lesson in lessons:
+        slugs = {declared(step.page).feature.folder for step in lesson.steps}
+        files[f"{lesson_place(lesson)}.html"] = document(
+            f"{lesson.title} · {SITE}, recorded",
+            _style(*slugs),
+            lesson_page(recording, lesson, whole(engine, lesson)),
+            header=menu(recording, "../", None),
+            script=_script(),
+        )
+    say(f"Lessons: {len(lessons)}")
     for name, content in files.items():
         path = target / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -97,9 +119,9 @@ def _write(engine: Engine, target: Path, date: str, say: Callable[[str], None]) 
     return sum(map(len, files.values()))
 
 
-def _style(slug: str) -> str:
-    """Return the style of the site, of one page, and of the recording."""
-    return style(slug) + (ASSETS / "recorded" / "recorded.css").read_text(encoding="utf-8")
+def _style(*slugs: str) -> str:
+    """Return the style of the site, of some pages, and of the recording."""
+    return style(*slugs) + (ASSETS / "recorded" / "recorded.css").read_text(encoding="utf-8")
 
 
 def _script() -> str:

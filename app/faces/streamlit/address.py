@@ -8,18 +8,22 @@ reports to `left_out`.
 """
 
 import math
-from collections.abc import Sequence
+import tomllib
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
+from functools import cache
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app.compat.streamlit import drop_parameter, first_parameter, is_drawn, shown
+from app.settings import ASSETS
 from app.words.html import plain
 
 _ASKED = "_asked"  # parameter -> values that no widget has shown yet
 _LEFT_OUT = "_left_out"  # parameter -> the values that were asked for, and what is shown instead
 _SHOWN = 40  # characters of a value
+_LABELS = ASSETS / "labels.toml"
 Values = Sequence[str]
 
 
@@ -66,6 +70,33 @@ def say_left_out(place: DeltaGenerator) -> None:
             ":material/link_off: Left out of the address, because it is not possible here: "
             f"{plain(', '.join(parts))}"
         )
+
+
+@cache
+def old_labels() -> Mapping[str, Mapping[str, str]]:
+    """Return what labels once stood for in addresses: parameter -> label -> key."""
+    return tomllib.loads(_LABELS.read_text(encoding="utf-8"))
+
+
+def take_key(key: str, by_key: Mapping[str, object], labels: Collection[str]) -> None:
+    """Let an address name an option by its key, or by a label that it once had.
+
+    A link with keys keeps its meaning when a label changes. Streamlit, which knows labels alone,
+    gets the value of the widget instead; call this before the widget is drawn.
+
+    Args:
+        key: the parameter, and the widget.
+        by_key: what the widget has for each key.
+        labels: of the options today, which Streamlit finds by itself.
+    """
+    asked = first_parameter(key)
+    if not asked or asked in labels:
+        return
+    named = asked if asked in by_key else old_labels().get(key, {}).get(asked, "")
+    if named in by_key:
+        drop_parameter(key)
+        st.session_state.get(_ASKED, {}).pop(key, None)
+        st.session_state[key] = by_key[named]
 
 
 def drop_infinity(key: str) -> None:

@@ -6,7 +6,7 @@ from typing import TypeVar
 import pandas as pd
 import streamlit as st
 
-from app.faces.streamlit.address import drop_infinity
+from app.faces.streamlit.address import drop_infinity, take_key
 from app.faces.streamlit.files import offer_file
 from app.faces.streamlit.progress import Progress, progress
 from app.words.html import plain
@@ -30,6 +30,7 @@ def choose(label: str, options: Mapping[V, str], *, key: str, default: V | None 
     """
     values = list(options)
     first = values[0] if default is None else default
+    take_key(key, {str(value): value for value in values}, options.values())
     # Another model may have fewer options than the one that the session remembers.
     if key in st.session_state and st.session_state[key] not in options:
         st.session_state[key] = first
@@ -96,6 +97,7 @@ def pick_from(label: str, options: Mapping[V, str], *, key: str) -> V:
         key: name in the address.
     """
     values = list(options)
+    take_key(key, {str(value): value for value in values}, options.values())
     if st.session_state.get(key, values[0]) not in options:
         st.session_state[key] = values[0]
     return st.selectbox(

@@ -11,10 +11,11 @@ from urllib.parse import urlsplit
 import streamlit as st
 
 from app.faces.streamlit.components import show_component, show_markup
-from app.faces.streamlit.lesson_scene import Scene, say, words_of
+from app.faces.streamlit.lesson_scene import Scene, say
 from app.faces.streamlit.show import show_html
 from app.faces.streamlit.visitor import visitor
-from app.lessons.quantities import printed
+from app.lessons.pointing import things
+from app.lessons.quantity import printed
 from app.lessons.records import Lesson, Question
 from app.lessons.view import prose, unmarked
 from app.records.served import CLASSES
@@ -136,7 +137,7 @@ def card_of(scene: Scene) -> Card:
         case "order":
             ask = f"{ask} Which comes first?"
         case "point":
-            choices = tuple(words_of(scene))
+            choices = tuple(things(scene.looking, question.at))
     return Card(scene.number, step.heading, ask, given, "choose", choices)
 
 
@@ -211,8 +212,10 @@ def _truth(scene: Scene) -> Truth:
         number = float(value) * (100 if kind == "share" else 1)
         return Truth(_with_unit(number, question), reveal, None, number)
     if question.kind == "point":
-        words = words_of(scene)
-        right = next((n for n, each in enumerate(words) if each == str(value)), None)
+        words = things(scene.looking, question.at)
+        right = next(
+            (n for n, each in enumerate(words) if each.lower() == str(value).lower()), None
+        )
         return Truth(printed(kind, value), reveal, right)
     right = looking.right(question) if says else None
     return Truth(

@@ -15,6 +15,9 @@ from app.lessons.shelf import about
 from app.words.html import plain
 from bert_core.errors import BertError
 
+TERMS = "terms"
+"""The parameter with which the page of the lessons lists the words of the glossary."""
+
 _TO = "_lesson_to"  # the lesson and step that are being opened
 _STEP = "_lesson_step"  # the lesson and step that a page was opened from
 
@@ -29,6 +32,11 @@ def open_lesson(slug: str, step: int = 1) -> None:
 def all_lessons() -> None:
     """Open the list of all lessons; not from a callback."""
     _go({})
+
+
+def all_words() -> None:
+    """Open the list of all words of the glossary; not from a callback."""
+    _go({TERMS: "true"})
 
 
 def _go(address: dict[str, str]) -> None:
@@ -66,14 +74,12 @@ def address_of(task: str, values: Mapping[str, object]) -> dict[str, str]:
         for each in found.parameters
         if each.name in values
     }
-    return given | ({"tab": found.feature.title} if found.feature.part_of else {})
+    return given | ({"tab": task} if found.feature.part_of else {})
 
 
 def _written(each: Parameter, value: object) -> str:
-    """Write a value as its widget does in the address: a choice by its name on the screen."""
-    if each.field.layer and value == -1:
-        return "input"
-    return dict(each.field.names).get(str(value), str(value))
+    """Write a value as an address has it: a choice by its key, which no new label changes."""
+    return "input" if each.field.layer and value == -1 else str(value)
 
 
 def way_back() -> None:
@@ -94,14 +100,14 @@ def path_buttons() -> None:
 
 
 def lessons_with(slug: str) -> None:
-    """Offer the lessons that use a page; drawn only if those are part of the site."""
+    """Offer the lessons that use a page, and the glossary, if those are part of the site."""
     if not st.session_state.get(ON_SITE):
         return
     with suppress(BertError):
         found = about(slug)
-        if not found:
-            return
-        with st.popover("Lessons", type="tertiary"):
+        with st.popover("Lessons and words" if found else "Words", type="tertiary"):
             for each in found:
                 if st.button(plain(each.title), key=f"_lesson_{each.slug}", type="tertiary"):
                     open_lesson(each.slug)
+            if st.button("All words explained", key="_words", icon=":material/menu_book:"):
+                all_words()

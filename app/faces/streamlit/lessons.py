@@ -32,38 +32,46 @@ from app.faces.streamlit.lesson_read import draw_all, draw_end
 from app.faces.streamlit.lesson_scene import (
     PATH,
     Guess,
+    Picks,
     Scene,
-    drawn,
     lines_of,
     played_in,
     say,
     scene_of,
-    words_of,
-    write_given,
 )
-from app.faces.streamlit.lesson_way import all_lessons, arriving_at, open_lesson, open_page
+from app.faces.streamlit.lesson_way import (
+    TERMS,
+    all_lessons,
+    arriving_at,
+    open_lesson,
+    open_page,
+)
 from app.faces.streamlit.picker import open_chosen, unknown_model_note
 from app.faces.streamlit.progress import waiting_line
 from app.faces.streamlit.show import show_html, show_picture, show_style
 from app.faces.streamlit.site import WAY
 from app.faces.streamlit.standard import show_parts
 from app.faces.streamlit.state import enter, leave
-from app.lessons.looking import Looking, filled_look, filled_words
+from app.lessons.claims import figures_of, looked
+from app.lessons.looking import Looking, filled_look, filled_words, share_of
 from app.lessons.paths import paths
-from app.lessons.quantities import printed
+from app.lessons.pointing import PICK, pointing, things
+from app.lessons.quantity import printed
 from app.lessons.records import Another, Lesson, Look, Path, Question
 from app.lessons.sheet import sheet
 from app.lessons.shelf import claims, shelf
-from app.lessons.view import both, on_one_axis, orders, prose, unmarked
+from app.lessons.view import all_terms, both, intervals, on_one_axis, orders, prose, unmarked
+from app.lessons.whole import drawn, given
 from app.rooms.records import Room
 from app.words.blocks import line, note
-from app.words.html import plain, tag, visible
+from app.words.html import join, plain, tag, visible
 
 LESSON, STEP, READ = "lesson", "step", "read"
 """The names in the address."""
 
 _LINES = 3  # of what the model is given; above more of them the cover is lower
 _WITHOUT_TEXT = ("classification", "next_sentence")  # pages whose picture does not have the text
+_TALL = ("attention", "xray")  # pages whose picture needs the height: boxes are beside it
 
 END = 7
 """The step after the last one; a lesson has at most six."""
@@ -78,6 +86,9 @@ def lessons_page() -> None:
     if path := next((each for each in paths() if each.slug == way), None):
         st.session_state[PATH] = path.slug
         _list_page(path.title, path.lead, (path,))
+        return
+    if TERMS in st.query_params:
+        _words_page()
         return
     if to := arriving_at():  # the widgets of this page may still hold an earlier address
         st.query_params[LESSON], st.session_state[STEP] = to
@@ -119,6 +130,16 @@ def _list_page(title: str, lead: str, shown: Sequence[Path], unknown: str = "") 
     say_left_out(remarks)
 
 
+def _words_page() -> None:
+    """Draw the glossary."""
+    configure("Words")
+    mount_bridge("lessons", {})
+    _, offer = top("lessons", "Words", "What the words on these pages mean, in two sentences each.")
+    with guarded():
+        show_html(all_terms())
+        foot(open_chosen(offer))
+
+
 def _list(title: str, slugs: Sequence[str], path: str, offer: Offer) -> None:
     """Draw lessons as rows, each with what it is good for; the path names their widgets."""
     if not slugs:
@@ -157,7 +178,8 @@ def _for_teachers(found: Lesson, path: str, offer: Offer) -> None:
 def _lesson_page(found: Lesson) -> None:
     room = enter_class(found, STEP)
     configure(found.title)
-    mount_bridge("lessons", {})
+    picks: Picks = {}
+    mount_bridge(f"lessons {found.slug}", picks)
     _, offer = top("lessons", found.title, "")
     with st.container(horizontal=True, vertical_alignment="center", key="bx-steps"):
         number = _step_choice(found)
@@ -178,7 +200,7 @@ def _lesson_page(found: Lesson) -> None:
                 bring(room, found, end_card(found, END))
             draw_end(engine, found)
         else:
-            _play(engine, found, number, room)
+            _play(engine, found, number, picks, room)
         leave()
         foot(engine)
     say_left_out(remarks)
@@ -207,13 +229,14 @@ def _go(number: int) -> None:
     st.session_state[STEP] = number
 
 
-def _play(engine: Engine, found: Lesson, number: int, room: Room | None) -> None:
+def _play(engine: Engine, found: Lesson, number: int, picks: Picks, room: Room | None) -> None:
     """Draw a step: its words at the left, its page's picture at the right.
 
     Args:
         engine: the model.
         found: the lesson.
         number: of the step.
+        picks: what the bridge calls when something is pointed at.
         room: the class that sees it; None for a visitor alone.
     """
     with st.container(key="bx-lesson"), st.container(key="bx-stage"):
@@ -222,7 +245,7 @@ def _play(engine: Engine, found: Lesson, number: int, room: Room | None) -> None
             st.container(key="bx-answer", gap="small"),
         )
         st.container(key="bx-settings")
-    scene = scene_of(engine, found, number, answer)
+    scene = scene_of(engine, found, number, answer, picks)
     with give:
         mark = f"{found.slug} {number}"
         show_html(tag("h2", visible(scene.step.heading), tabindex=-1, data_focus=mark))
@@ -235,7 +258,7 @@ def _play(engine: Engine, found: Lesson, number: int, room: Room | None) -> None
             say(scene, scene.step.say)
             _ask(scene)
         with answer:
-            write_given(scene.looking.look, scene)
+            show_html(given(scene.looking))
             _cover(scene)
     else:
         _shown(scene, give, answer)
@@ -249,7 +272,7 @@ def _with_class(scene: Scene, room: Room, give: DeltaGenerator, answer: DeltaGen
         _shown(scene, give, answer, compared=False)
         return
     with answer:
-        write_given(scene.looking.look, scene)
+        show_html(given(scene.looking))
         draw_join(room)
 
 
@@ -289,11 +312,7 @@ def _ask(scene: Scene) -> None:
             )  # fmt: skip
             guess = tuple(chosen) if len(chosen) == len(options) else None
         case "point":
-            words = words_of(scene)
-            guess = st.pills(
-                plain(ask), range(len(words)), key=key,
-                format_func=lambda number: plain(words[number]),
-            )  # fmt: skip
+            guess = _point(scene, question, ask, key)
         case _:
             guess = st.text_input(plain(ask), key=key, max_chars=40).strip() or None
     _show_button(scene, guess)
@@ -303,6 +322,22 @@ def _show_button(scene: Scene, guess: Guess | None, label: str = "Show") -> None
     if st.button(label, key=f"_show_{scene.name}", type="primary", disabled=guess is None):
         scene.played.guess = guess
         st.rerun()
+
+
+def _point(scene: Scene, question: Question, ask: str, key: str) -> int | None:
+    """Draw what can be pointed at; return the number of what was."""
+    names, at = things(scene.looking, question.at), f"{key}_at"
+
+    def point(number: int) -> None:
+        if 0 <= number < len(names):
+            st.session_state[at] = number
+
+    scene.page.picks[PICK] = point
+    mine: int | None = st.session_state.get(at)
+    with st.container(key=key, gap=None):
+        show_html(tag("p", visible(ask), class_="bx-ask"))
+        show_html(pointing(names, question.at, mine, None, ask))
+    return mine
 
 
 # -- the answer ------------------------------------------------------------------------------------
@@ -322,7 +357,7 @@ def _shown(
         if step.question and compared:
             _compare(scene, step.question)
         done = f"{scene.lesson.slug} {scene.number}"
-        says = prose(looking.fill(step.reveal))
+        says = join(intervals(looking.engine, step.reveal), prose(looking.fill(step.reveal)))
         show_html(tag("div", says, role="status", class_="bx-reveal", data_done=done))
         if step.why and scene.played.reason is None:
             _why(scene, step.why)
@@ -330,8 +365,9 @@ def _shown(
         else:
             changing = step.change is not None
             _after(scene)
-    with answer:
+    with give if step.page in _TALL else answer:
         look = _edited(scene) if changing else looking.look
+    with answer:
         _draw(scene, look)
 
 
@@ -360,7 +396,10 @@ def _compare(scene: Scene, question: Question) -> None:
         if choices[guess].reply and scene.played.reason is None:
             show_html(prose(looking.fill(choices[guess].reply), "bx-reply"))
     elif question.kind == "point" and isinstance(guess, int):
-        show_html(both(words_of(scene)[guess], scene.played.its))
+        names = things(looking, question.at)
+        scene.played.mine = names[guess]
+        show_html(both(names[guess], scene.played.its))
+        show_html(pointing(names, question.at, guess, scene.played.its, looking.fill(question.ask)))
     else:
         show_html(both(_with_chance(looking, str(guess)), scene.played.its))
 
@@ -437,7 +476,7 @@ def _draw(scene: Scene, look: Look) -> None:
     with guarded():
         fixed = not edits or (step.why and scene.played.reason is None)
         if not changed and fixed and step.page in _WITHOUT_TEXT:
-            write_given(look, scene)
+            show_html(given(looking))
         if changed and step.change:
             watch = tag("div", prose(looking.fill(step.change.watch)), role="status")
             show_html(tag("div", watch, class_="bx-watch"))
@@ -445,7 +484,7 @@ def _draw(scene: Scene, look: Look) -> None:
         own = step.question is not None and step.question.kind == "word" and guessed
         about = str(scene.played.guess) if own else ""
         result = looking.result(fills="word" if own else "", about=about)
-        show_parts(scene.page, drawn(declared(step.page), result, step.parts + own))
+        show_parts(scene.page, drawn(declared(step.page), result, step.parts + own, step.show))
     if st.button(
         f"Open in “{plain(scene.page.feature.title)}”", key="_open_page", type="tertiary",
         icon=":material/open_in_new:",
@@ -464,7 +503,8 @@ def _another(scene: Scene, another: Another, give: DeltaGenerator, answer: Delta
         if filled_look(claim.look, item).values not in [each.values for each in scene.step.looks]
     ]  # fmt: skip
     played, item = scene.played, items[(scene.played.item * 7 - 7) % len(items)]
-    looking = Looking(scene.looking.engine, claim.task, filled_look(claim.look, item))
+    engine = scene.looking.engine
+    looking = Looking(engine, claim.task, looked(engine, filled_look(claim.look, item)))
     names, key = [another.yes, another.no], f"_item_{scene.name}_{played.item}"
     names = [filled_words(each, looking.look.names) for each in names]
     with give:
@@ -478,6 +518,8 @@ def _another(scene: Scene, another: Another, give: DeltaGenerator, answer: Delta
             counts = looking.holds(claim.counts)
             show_html(both(names[not played.item_guess], names[not counts]))
             show_html(tag("div", prose(looking.fill(another.say)), role="status"))
+            all_of = figures_of(engine, claim.name)
+            show_html(line(f"{claim.says}: {share_of(all_of.k, all_of.n)}."))
         with st.container(horizontal=True):
             if played.item_guess is not None and st.button("Another one", key=f"{key}_more"):
                 played.item, played.item_guess = played.item + 1, None
@@ -487,7 +529,7 @@ def _another(scene: Scene, another: Another, give: DeltaGenerator, answer: Delta
                 st.rerun()
     with answer:
         if played.item_guess is None:
-            write_given(looking.look, scene)
+            show_html(given(looking))
             _cover(scene)
         else:
             _draw(scene, looking.look)

@@ -30,6 +30,7 @@ from app.declared import Declared, Parameter, declared, tabs
 from app.declared.carried import TEXT_KEYS
 from app.engine.models import Engine
 from app.engine.models.second import BESIDE
+from app.faces.streamlit.address import take_key
 from app.faces.streamlit.components import show_markup
 from app.faces.streamlit.controls import (
     choose,
@@ -303,6 +304,7 @@ def _tabs(
         return
     if TITLE in names:
         open_beside()
+    take_key("tab", {each.feature.slug: name for name, each in further.items()}, names)
     for name, tab in zip(names, st.tabs(names, key="tab", bind="query-params"), strict=True):
         if not tab.open:
             continue

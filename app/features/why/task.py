@@ -62,6 +62,7 @@ def why(
     operator: Annotated[Operator, Field("Pieces are hidden by")] = "mask",
     duel: Annotated[bool, Field("Compare the methods")] = True,
     texts: Annotated[int, Field("Compare over shipped texts", low=0, high=MOST_TEXTS)] = 0,
+    alone: Annotated[bool, Field("This method alone")] = False,
     progress: Progress | None = None,
 ) -> WhyResult:
     """Find the words that an answer depends on, and test whether that is true to the model.
@@ -76,23 +77,26 @@ def why(
             "end" of the answer (qa), "follows" or "does not follow" (next_sentence), a label
             (classification).
         place: which mask (fill_mask) or which name (ner), counted from 1.
-        method: the method that is shown first; all are computed.
+        method: the method that is shown first; all are computed unless it is asked for alone.
         baseline: what integrated gradients compare each word with.
         operator: how pieces are hidden to compare the methods: replaced by [MASK], or removed from
             attention.
         duel: whether the methods are compared on this text.
         texts: over how many of the shipped texts they are compared; each takes seconds.
+        alone: whether only this method is computed, and compared with random orders alone.
         progress: called with the work done and the total; an exception it raises cancels.
 
     Raises:
         InputError: the model gives no such answer; see `task_asked.asked`.
     """
     work = _Work(engine, asked(engine, of, text, text_pair, target, place), progress)
-    found = _stories(work, METHODS, baseline)
+    methods = (method,) if alone else METHODS
+    found = _stories(work, methods, baseline)
     compared = None
     if duel:
         orders = tuple(each.order for each in found)
-        compared = work.kept(("duel", baseline, operator), lambda: _duel(work, orders, operator))
+        key = ("duel", baseline, operator, *methods)
+        compared = work.kept(key, lambda: _duel(work, orders, operator))
     result = _result(work, of, method, baseline, found)
     many = over_texts(engine, of, texts, operator, progress) if texts else None
     return replace(result, duel=compared, many=many)

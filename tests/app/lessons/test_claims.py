@@ -1,6 +1,7 @@
 """What lessons say is so: claims are counted again, steps computed, on the bundled model."""
 
 import math
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from app.engine.models import Engine, open_engine
 from app.features.fill_mask.task import fill_mask
 from app.features.tokenizer.task import tokenizer
-from app.lessons.claims import count, figure, figures_of, look_number, stored
+from app.lessons.claims import count, figure, figures_of, look_number, looked, stored
 from app.lessons.looking import Looking, wilson
 from app.lessons.records import Choice, Claim, Condition, Lesson, Look, Question
 from app.lessons.shelf import claims, shelf
@@ -47,7 +48,7 @@ def test_every_step_of_a_lesson_holds_and_says_what_is_computed(
         chosen = look_number(bundled, found.slug, number)
         assert chosen == look_that_holds(bundled, step)
         looking = Looking(
-            bundled, step.page, step.looks[chosen], lambda about: figure(bundled, about)
+            bundled, step.page, looked(bundled, step.looks[chosen]), partial(figure, bundled)
         )
         for text in (step.say, step.reveal, *([step.change.watch] if step.change else [])):
             said = looking.fill(text)

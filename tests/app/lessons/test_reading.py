@@ -8,7 +8,8 @@ import pytest
 from app.lessons.paths import paths
 from app.lessons.reading import Known, read_claims, read_glossary, read_lesson
 from app.lessons.shelf import about, claims, following, glossary, lesson, shelf
-from app.lessons.view import prose
+from app.lessons.view import all_terms, prose
+from app.settings import ROOT
 from bert_core.errors import InputError
 from tests.conftest import NASTY
 
@@ -181,3 +182,55 @@ def test_lessons_of_an_operator_are_offered_beside_ours_and_broken_ones_named(
         "broken.toml: title: found a whole number; expected a text.",
         "pieces.toml: there is a lesson of ours with this name.",
     )
+
+
+JARGON = (
+    "[CLS]", "[SEP]", "[MASK]", "[PAD]", "##", "head", "layer", "piece", "vector", "attention",
+    "embedding", "logit", "nats", "softmax", "LayerNorm", "cosine", "calibrated", "lens",
+    "integrated gradients", "comprehensiveness", "loss", "phenomena", "log V",
+    "floor", "weights", "vocabulary", "log-probability", "feed-forward", "patching", "spread",
+)  # fmt: skip
+"""Words on the pages that a first visitor may not know; a new one is added here."""
+
+
+def test_every_hard_word_of_the_pages_is_in_the_glossary() -> None:
+    files = [*(ROOT / "pages").glob("*.py"), *(ROOT / "app" / "features").rglob("view*.py")]
+    pages = "\n".join(path.read_text(encoding="utf-8") for path in files).lower()
+    for word in JARGON:
+        assert word.lower() in pages, f"{word} is on no page any more"
+        assert word in glossary(), word
+
+
+def test_a_term_is_explained_in_two_sentences_or_so() -> None:
+    drawn = all_terms().markup
+    for name, term in glossary().items():
+        assert 1 <= term.says.count(". ") + 1 <= 3 and term.says.endswith("."), name
+        assert term.says.split()[0] in drawn
+    assert drawn.count("<li") == len(glossary()) == drawn.count("href=")
+
+
+def test_a_question_can_point_at_heads_only_where_there_are_heads(write: Write) -> None:
+    pointing = LESSON.replace('of = "first"', 'of = "first"\nkind = "point"\nat = "heads"', 1)
+    with pytest.raises(InputError, match="at: found 'heads'; expected words, or on attention"):
+        read_lesson(write(pointing), known())
+
+
+@pytest.mark.parametrize(
+    ("off", "says"),
+    [
+        ("{head:previous} {random:3}", ""),
+        ("{head:nobody}", "found the role 'nobody'; expected one of"),
+        ("{random:some}", "off: found {random:some}; expected a number of heads"),
+    ],
+)
+def test_heads_in_values_are_checked_when_a_file_is_read(write: Write, off: str, says: str) -> None:
+    head, step = LESSON.split("[[step]]")
+    short = step.partition("words =")[0].replace("fill_mask", "xray")
+    text = f'{head}[[step]]{short}reveal = "{{now}}"\n'
+    path = write(text.replace('text = "The sun is [MASK]."', f'text = "A [MASK].", off = "{off}"'))
+    if not says:
+        assert read_lesson(path, known()).steps[0].looks[0].values["off"] == off
+        return
+    with pytest.raises(InputError) as caught:
+        read_lesson(path, known())
+    assert says in str(caught.value)

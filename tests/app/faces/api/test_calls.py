@@ -19,6 +19,7 @@ from app.engine.compute.visitor import Allowances
 from app.engine.models import Engine
 from app.faces.api.calling import BODY_BYTES
 from app.faces.paper.answers import record
+from app.lessons.shelf import shelf
 from tests.app.faces.api.conftest import GRADIO, Api, visitor
 from tests.wrong_values import WRONG
 
@@ -356,3 +357,12 @@ def test_wrong_calls_leave_nothing_in_the_log(
     with caplog.at_level(logging.WARNING):
         assert api.post(path, body, headers={"X-A": MARKER}).status_code >= 400
     assert "".join(capfd.readouterr()) + caplog.text == ""
+
+
+def test_lessons_are_listed_as_they_are_in_their_files(api: Api) -> None:
+    found = api.get("/api/lessons")
+    assert found.status_code == 200
+    rows = {each["slug"]: each for each in found.json()["lessons"]}
+    assert rows.keys() == shelf().lessons.keys()
+    step = rows["heads"]["steps"][0]
+    assert step["question"]["at"] == "pieces" and "{head:previous}" in step["say"]

@@ -23,6 +23,8 @@ def test_openapi_describes_every_task(api: Api) -> None:
 
 def test_defaults_are_values_that_the_schema_allows() -> None:
     for path in openapi("/api/")["paths"].values():
+        if "get" in path:  # takes nothing
+            continue
         body = path["post"]["requestBody"]["content"]["application/json"]["schema"]
         for name, each in body["properties"].items():
             kinds = each.get("anyOf", [each])

@@ -9,9 +9,11 @@ import pytest
 
 from app.catalog import examples
 from app.declared import Declared, all_declared, declared
+from app.faces.gradio import lessons
 from app.faces.gradio.limits import QUEUED, SESSIONS
 from app.faces.gradio.widgets import ANY, NO, YES, filled, model_choices, read, widget
 from app.faces.gradio.written import write
+from app.lessons.shelf import shelf
 from tests.app.faces.gradio.conftest import Served
 from tests.compat.gradio import most_sessions, queue_limits
 from tests.conftest import NASTY
@@ -185,3 +187,12 @@ def test_nothing_outside_this_machine_was_connected_to(served: Served) -> None:
     asked(served, "fill_mask", 0, ["the [MASK] sat", 3, "", ""])
     assert served.connected, "nothing was recorded"
     assert {each[0] for each in served.connected} <= {"127.0.0.1", "::1"}
+
+
+def test_a_lesson_is_written_with_its_answers_and_an_unknown_one_is_said(
+    tiny_model: Path,
+) -> None:
+    found = lessons._written("pieces", "")
+    assert found.count("bx-reveal") == len(shelf().lessons["pieces"].steps)
+    assert "There is no lesson named" in lessons._written("<script>", "")
+    assert "<script" not in lessons._written("<script>", "")

@@ -17,6 +17,7 @@ from app.faces.recorded import entries
 from app.faces.recorded.command import main
 from app.faces.recorded.entries import Entry, file_name, results
 from app.faces.recorded.writing import record
+from app.lessons.shelf import shelf
 from bert_core.errors import ConfigError
 from tests.conftest import NASTY
 
@@ -53,10 +54,22 @@ def pages(folder: Path) -> dict[str, Path]:
 
 
 def shorten(monkeypatch: pytest.MonkeyPatch, rows: Sequence[Feature]) -> None:
-    """Let a recording have only these pages, no tabs, and a home page without doors."""
+    """Let a recording have only these pages, no tabs or lessons, a home page without doors."""
+    monkeypatch.setattr("app.faces.recorded.writing.in_order", list)
     monkeypatch.setattr(entries, "FEATURES", rows)
     monkeypatch.setattr(entries, "tabs", lambda _: ())
     monkeypatch.setattr("app.faces.recorded.writing.doors", lambda *_: [])
+
+
+def test_every_lesson_has_a_page_with_its_answers_and_the_menu_leads_to_it(
+    recorded_site: Path,
+) -> None:
+    home = Read(recorded_site / "index.html")
+    for each in shelf().lessons.values():
+        assert f"lessons/{each.slug}.html" in home.links
+        found = Read(recorded_site / "lessons" / f"{each.slug}.html")
+        assert all(f"{n}. {step.heading}" in found.text for n, step in enumerate(each.steps, 1))
+        assert "See it on" not in found.text
 
 
 def test_every_example_of_every_page_has_a_file(recorded_site: Path) -> None:

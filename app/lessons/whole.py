@@ -1,0 +1,152 @@
+"""A lesson as one page: its steps below each other, with everything revealed."""
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import replace
+from functools import partial
+
+from app.catalog import feature
+from app.declared import Declared, declared
+from app.engine.models import Engine
+from app.engine.models.fit import Severity, misfits
+from app.lessons.claims import figure, look_number, looked
+from app.lessons.looking import Looking
+from app.lessons.records import Lesson, Question, Step
+from app.lessons.view import prose, rests_on
+from app.words.blocks import line, note
+from app.words.html import Html, join, tag, visible
+from app.words.pictures import Picture
+from app.words.pictures import figure as framed
+from app.words.screen import Beside, Choice, Computed, Drawn, File, Part, Parts, Rows
+from app.words.screen import drawn as on_paper
+from bert_core.errors import BertError, CheckpointError
+
+
+def looking_at(engine: Engine, lesson: Lesson, number: int) -> Looking:
+    """Return what computes a step for a model; steps count from 1.
+
+    Raises:
+        CheckpointError: the model cannot answer on this page.
+    """
+    step = lesson.steps[number - 1]
+    row = feature(declared(step.page).feature.folder)
+    unfit = [
+        each.says
+        for each in misfits(engine.facts, row.needs)
+        if each.severity is not Severity.REMARK
+    ]
+    if unfit:
+        raise CheckpointError(f"{engine.provenance.name} cannot answer here. {' '.join(unfit)}")
+    look = looked(engine, step.looks[look_number(engine, lesson.slug, number - 1)])
+    return Looking(engine, step.page, look, partial(figure, engine))
+
+
+def given(looking: Looking) -> Html:
+    """Write what the model is given."""
+    labels = {each.name: each.field.label for each in declared(looking.task).parameters}
+    rows = [
+        tag("p", tag("small", visible(labels[name].partition(" (")[0])), " ",
+            tag("bdi", visible(str(value))), class_="bx-given")
+        for name, value in looking.look.values.items()
+        if isinstance(value, str)
+    ]  # fmt: skip
+    return join(*rows)
+
+
+def drawn(task: Declared, result: object, most: int, show: Collection[str] = ()) -> Parts:
+    """Return parts of a page's screen, as paper has them: without clicks.
+
+    Args:
+        task: of the page.
+        result: what it answered.
+        most: so many parts are drawn, the first ones.
+        show: how the names of pictures begin that are drawn instead, and no headline.
+    """
+    screen = task.screen(result)
+    head: tuple[Part, ...] = (screen.answer or tag("p", screen.headline, class_="bx-headline"),)
+    if show or (screen.answer is not None and not screen.answer.markup):
+        head = ()
+    parts = [each.paper if isinstance(each, Drawn) else each for each in screen.parts]
+    left = (Rows, File, Choice, Computed)
+    seen = [each for each in parts if not isinstance(each, left) and not _is_empty(each)]
+    named = [each for each in seen if getattr(each, "name", "").startswith(tuple(show))]
+    return (
+        *(each for each in screen.first if each.markup),
+        *head,
+        *(named if show else seen[:most]),
+    )
+
+
+def _is_empty(part: Part) -> bool:
+    return isinstance(part, Html) and not part.markup
+
+
+def whole(engine: Engine, lesson: Lesson) -> list[Html]:
+    """Write a lesson with everything revealed; a step that this model cannot do says why."""
+    blocks = (block for part in _whole(engine, lesson) for block in on_paper(part))
+    return [framed(each) if isinstance(each, Picture) else each for each in blocks]
+
+
+def _whole(engine: Engine, lesson: Lesson) -> Iterator[Part]:
+    for number, step in enumerate(lesson.steps, 1):
+        yield tag("h2", visible(f"{number}. {step.heading}"))
+        try:
+            yield from step_parts(looking_at(engine, lesson, number), step, number, see=False)
+        except BertError as error:
+            yield note(visible(str(error)), caution=True)
+    yield tag("h2", "What remains")
+    yield prose(lesson.last, "bx-headline", see=False)
+    if lesson.larger:
+        yield larger(lesson)
+    yield rests_on(engine, lesson)
+
+
+def larger(lesson: Lesson) -> Html:
+    """Write what is said of larger models."""
+    return line("What larger models do (not checked here): ", visible(lesson.larger))
+
+
+def step_parts(looking: Looking, step: Step, number: int, *, see: bool = True) -> Parts:
+    """Write one step with its answers.
+
+    Args:
+        looking: computes it.
+        step: the step.
+        number: counted from 1.
+        see: whether terms lead to the pages that show them.
+    """
+
+    def said(template: str, kind: str = "bx-prose") -> Html:
+        return prose(looking.fill(template), kind, see=see)
+
+    shown = drawn(declared(step.page), looking.result(), step.parts, step.show)
+    parts = [said(step.say), given(looking)]
+    if step.question:
+        parts.append(_answered(looking, step.question, said))
+    parts.append(said(step.reveal, "bx-reveal"))
+    after = [_answered(looking, step.why, said)] if step.why else []
+    if step.change:
+        after.append(said(f"Your turn: {step.change.ask}", "bx-turn"))
+    return (*parts, *(_renamed(each, number) for each in shown), *after)
+
+
+def _renamed(part: Part, number: int) -> Part:
+    """Give the pictures of a step names of their own."""
+    if isinstance(part, Beside):
+        left, right = (tuple(_renamed(each, number) for each in side)
+                       for side in (part.left, part.right))  # fmt: skip
+        return Beside(left, right, part.widths)
+    return replace(part, name=f"{part.name}-step-{number}") if isinstance(part, Picture) else part
+
+
+def _answered(looking: Looking, question: Question, said: Callable[..., Html]) -> Html:
+    """Write a question with all its choices and the reply to each."""
+    ask = said(question.ask, "bx-turn")
+    if not question.choices or question.kind == "order":
+        return ask
+    right = looking.right(question)
+    rows = []
+    for number, each in enumerate(question.choices):
+        sign = tag("strong", "→ ") if number == right else ""
+        says = tag("strong", visible(looking.fill(each.say)))
+        rows.append(tag("li", sign, says, said(each.reply, "bx-reply")))
+    return join(ask, tag("ul", *rows))
