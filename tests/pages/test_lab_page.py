@@ -339,7 +339,8 @@ def test_an_exercise_shows_its_bands_after_a_guess_and_sets_up_a_run(visit: Call
     assert exercise.right is not None
     assert f"Three seeds of each: {exercise.options[exercise.right].say}." in page.words
     assert page.pictures["lab-exercise"].count("<circle") == 2 * 9  # on wide and narrow screens
-    page.click("Set it up: learning_rate 0.03")
+    page.at.button(key="_setup_0_0").click()
+    page.run()
     assert address(page) == {"tab": "Exercises", "learning_rate": "0.03", "steps": "500",
                              "several": "true"}  # fmt: skip
 

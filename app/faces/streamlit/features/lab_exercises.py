@@ -11,6 +11,7 @@ from app.features.lab.task_corpora import corpus_of
 from app.features.lab.task_exercises import exercises
 from app.features.lab.task_lab import allowed
 from app.features.lab.view_exercises import NONE, bands, phenomena, verdict
+from app.features.lab.view_words import named
 from app.words.html import plain
 
 _GUESSED = "_lab_exercises"  # by exercise: the choice, or -1 for none
@@ -44,11 +45,6 @@ def show() -> None:
                 settings = dict.fromkeys(each.settings for each in exercise.options)
                 for n, each in enumerate(settings):
                     st.button(
-                        "Set it up: " + plain(_named(each)), on_click=partial(take_settings, each),
+                        "Set it up: " + plain(named(each)), on_click=partial(take_settings, each),
                         key=f"_setup_{number}_{n}",
                     )  # fmt: skip
-
-
-def _named(settings: LabSettings) -> str:
-    changed = {name: value for name, value in settings.link().items() if name != "steps"}
-    return ", ".join(f"{name} {value}" for name, value in changed.items()) or "the usual run"
