@@ -57,7 +57,7 @@ def _thing(names: Sequence[str], number: int, at: At, mine: int | None, right: b
     label = f"head {head} of layer {layer}" if at == "heads" else visible(name)
     marks = [*(["you"] if chosen else []), *(["the model"] if right else [])]
     signs = {"you": "●", "the model": "◆"} if at == "heads" else {}
-    under = [tag("small", signs.get(mark, mark), class_="bx-mark") for mark in marks]
+    under = [tag("small", signs.get(mark, mark), class_="bx-pointed") for mark in marks]
     kind = f"bx-point{' bx-mine' if chosen else ''}{' bx-its' if right else ''}"
     if right is None:
         clickable = pick(PICK, number, stop=number == (mine or 0), element="button")

@@ -227,7 +227,7 @@ def test_what_is_pointed_at_is_marked_beside_the_right_one(
 ) -> None:
     number = {"reasons": 1, "one-head": 2}[slug]
     page = visit(PAGE, lesson=slug, step=str(number))
-    assert 'data-rove="' in page.markup and "the model" not in page.words
+    assert 'data-rove="' in page.markup and '"bx-pointed"' not in page.markup
     assert next(each for each in page.at.button if each.label == "Show").disabled
     page = page.pick("point", 1)
     assert page.markup.count('aria-pressed="true"') == 1

@@ -108,7 +108,8 @@ def test_the_next_links_lead_through_all_pages_in_the_order_of_the_menu(
         seen.append(at)
         step = re.search(r'<a href="([^"]*)" rel="next">', at.read_text(encoding="utf-8"))
         at = (at.parent / step[1]).resolve() if step else at
-    assert len(seen) == len(pages(recorded_site)) - 1  # all but the home page
+    others = [name for name in pages(recorded_site) if not name.startswith("lessons/")]
+    assert len(seen) == len(others) - 1  # all but the home page
     assert list(dict.fromkeys(p.parent.name for p in seen)) == [row.slug for row in FEATURES]
 
 
