@@ -19,6 +19,8 @@ GAP = re.compile(r"\{([^{}]+)\}")
 CLAIM, HEAD = "claim", "head"
 """Gaps that are no quantity of a text: `{claim:O4.k}`, `{head:previous}`."""
 
+_SIGNS = "[CLS]", "[SEP]", "[MASK]"  # as files name them
+
 Told = Callable[[Reference], tuple[str, Value]]
 """Says how a figure of a claim, or the head with a role, is printed, and it."""
 
@@ -75,8 +77,11 @@ class Looking:
         return self._results[key]
 
     def named(self, reference: str) -> str:
-        """Return the name of a quantity with the words of the look."""
-        return filled_words(reference, self.look.names)
+        """Return the name of a quantity with the words of the look and the model's own signs."""
+        named, own = filled_words(reference, self.look.names), self.engine.tokenizer
+        for sign, its in zip(_SIGNS, (own.cls_token, own.sep_token, own.mask_token), strict=True):
+            named = named.replace(sign, its)
+        return named
 
     def kind_and_value(self, reference: str) -> tuple[str, Value]:
         """Return how a quantity is printed, and its value."""

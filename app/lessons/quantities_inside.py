@@ -15,7 +15,6 @@ from bert_core.errors import InputError
 
 Floats = NDArray[np.floating[Any]]
 _HALF = float(np.log(0.5))  # a change of the log-probability
-_OTHER = {"[MASK]": "<mask>", "[CLS]": "<s>", "[SEP]": "</s>"}  # as RoBERTa writes them
 _LEARNED = 0.9  # share of right guesses from which something counts as learned
 
 
@@ -29,8 +28,7 @@ def _places(r: Any, about: str) -> list[int]:
         InputError: the text does not have one of them.
     """
     tokens = list(r.tokens)
-    found = [next((n for n in (each, _OTHER.get(each)) if n in tokens), each)
-             for each in about.split()]  # fmt: skip
+    found = about.split()
     if missing := [each for each in found if each not in tokens]:
         raise InputError(f"The model finds no piece “{missing[0]}” in the text. Write it.")
     return [tokens.index(each) for each in found]

@@ -71,11 +71,7 @@ def menu(recording: Recording, root: str, here: Feature | None) -> Html:
         ]  # fmt: skip
         groups.append(tag("li", tag("span", group, class_="bx-group"), tag("ul", *pages)))
     if recording.lessons:
-        rows = [
-            tag("li", tag("a", visible(each.title), href=f"{root}{lesson_place(each)}.html"))
-            for each in recording.lessons
-        ]
-        groups.insert(0, tag("li", tag("span", "Lessons", class_="bx-group"), tag("ul", *rows)))
+        groups.insert(0, tag("li", tag("a", "Lessons", href=f"{root}index.html#lessons")))
     home = tag("a", SITE, href=f"{root}index.html", class_="bx-site")
     return tag("header", home, tag("nav", tag("ul", *groups), aria_label="Pages"))
 
@@ -116,7 +112,7 @@ def lesson_page(recording: Recording, lesson: Lesson, parts: Sequence[Html]) -> 
 
 
 def home(recording: Recording, doors: Sequence[Door]) -> Html:
-    """Draw the home page: six small results, and all examples."""
+    """Draw the home page: six small results, all lessons, and all examples."""
     last = {each.feature.slug: f"{each.place}.html" for each in recording.entries}
     lists = [
         tag(
@@ -132,10 +128,21 @@ def home(recording: Recording, doors: Sequence[Door]) -> Html:
         recorded_note(recording.model),
         *_box("text", "The sentence", FIRST),
         draw(doors, [last[door.slug] for door in doors]),
+        _lessons(recording),
         tag("h2", "All examples"),
         tag("div", *lists, class_="bx-all"),
         foot(recording, _BEWARE),
     )
+
+
+def _lessons(recording: Recording) -> Html:
+    """List the lessons; nothing where there are none."""
+    rows = [
+        tag("li", tag("a", visible(each.title), href=f"{lesson_place(each)}.html"), " ",
+            visible(each.goal))
+        for each in recording.lessons
+    ]  # fmt: skip
+    return join(tag("h2", "Lessons", id="lessons"), tag("ol", *rows)) if rows else join()
 
 
 def foot(recording: Recording, caution: str) -> Html:

@@ -105,7 +105,7 @@ def lessons_with(slug: str) -> None:
         return
     with suppress(BertError):
         found = about(slug)
-        with st.popover("Lessons and words" if found else "Words", type="tertiary"):
+        with st.popover("Lessons" if found else "Words", type="tertiary"):
             for each in found:
                 if st.button(plain(each.title), key=f"_lesson_{each.slug}", type="tertiary"):
                     open_lesson(each.slug)

@@ -93,9 +93,10 @@ def test_every_link_leads_to_a_file_of_the_folder(recorded_site: Path) -> None:
         links = Read(path).links
         assert len(links) > len(FEATURES)
         for link in links:
-            to = (path.parent / link).resolve()
+            file, _, place = link.partition("#")
+            to = (path.parent / file).resolve()
             assert to.is_relative_to(recorded_site)
-            assert to.is_file(), link
+            assert to.is_file() and f'id="{place}"' in f'{to.read_text("utf-8")}id=""', link
             reached.add(to)
     assert reached == set(pages(recorded_site).values())
 
