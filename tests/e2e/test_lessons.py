@@ -154,6 +154,11 @@ def test_a_lesson_is_printed_as_a_page_and_the_lists_have_no_faults(visit: Visit
         settled(page)
         expect(page.locator("[data-tick]").first).to_be_attached()
         assert faults(page) == []
+    page.emulate_media(color_scheme="dark")
+    page.goto("/lessons?terms=true")
+    expect(page.locator(".bx-terms li").first).to_be_visible()
+    settled(page)
+    assert faults(page) == []
 
 
 def test_the_sheet_for_a_teacher_is_two_pages_of_any_paper(visit: Visit, tmp_path: Path) -> None:
