@@ -114,8 +114,8 @@ FIRST = ("pieces", "know-or-copy")
 def test_no_step_of_a_lesson_needs_scrolling_on_a_laptop(visit: Visit, slug: str) -> None:
     page = visit(f"lessons?lesson={slug}", viewport=LAPTOP, reduced_motion="reduce")
     for number, step in enumerate(lesson(slug).steps, 1):
-        settled(page)
         expect(page.get_by_role("heading", name=step.heading)).to_be_visible()
+        settled(page)  # the run that has drawn the heading is over
         assert page.evaluate(LOWEST) <= LAPTOP["height"], (number, "covered")
         guess(page)
         assert page.evaluate(LOWEST) <= LAPTOP["height"], (number, "shown")
