@@ -127,11 +127,14 @@ def test_a_word_stays_with_its_student_until_it_is_shown_and_two_teachers_stay_t
     ).to_be_visible()
     press(second, "Next")
     heading = lesson("both-sides").steps[2].heading
-    for each in (teacher, *phones):
+    for each in (teacher, second, *phones):
         expect(each.get_by_role("heading", name=heading)).to_be_visible()
     wait_until(teacher, "() => location.search.includes('step=3')")
+    settled(second)
     press(second, "End the class")
-    expect(phones[0].get_by_role("status")).to_have_text("The class has ended.")
+    expect(second.get_by_role("button", name="Start a class")).to_be_visible()
+    for each in phones:
+        expect(each.locator("#status")).to_have_text("The class has ended.")
 
 
 def test_without_a_code_the_page_asks_for_one_and_a_wrong_one_is_said(visit: Visit) -> None:
