@@ -158,7 +158,7 @@ class Log(logging.Handler):
 
 
 class Printed(io.TextIOBase):
-    """Stands for `sys.stdout` or `sys.stderr`: passes on what we print, and counts the rest.
+    """Replaces `sys.stdout` or `sys.stderr`: passes on what we print, and counts the rest.
 
     Args:
         real: the stream.

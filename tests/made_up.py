@@ -72,7 +72,7 @@ def made_up(
 ) -> MadeUpResult:
     """Split a text at its spaces.
 
-    This stands for any task.
+    An example of any task.
 
     Args:
         engine: the model.

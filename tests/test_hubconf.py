@@ -18,7 +18,7 @@ import bert_core
 from bert_core import BertConfig, BertForMaskedLM, BertTokenizer
 from bert_core.errors import InputError, MissingFileError
 from bert_core.finetuning import Budget, Trainer, TrainerSettings
-from bert_core.model.heads import KINDS
+from bert_core.model.kinds import KINDS
 from tests.bert_core.text.family_folders import merges_folder
 
 ROOT = Path(__file__).resolve().parent.parent

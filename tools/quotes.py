@@ -88,7 +88,7 @@ class Quote:
 
 
 def twice(values: Sequence[str]) -> list[str]:
-    """Return the words that stand in several gaps of a sentence; its two sides must differ.
+    """Return the words in several gaps of a sentence; its two sides must differ.
 
     >>> twice(["94", "paris", "94", "paris"]), twice(["94", "paris", "still paris"])
     (['paris'], [])

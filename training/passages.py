@@ -43,7 +43,7 @@ class Property:
 
 @dataclass(frozen=True, slots=True)
 class _Subject:
-    """A subject of a passage: its name, the pronoun for it, and what is said of it."""
+    """A subject of a passage: its name, the pronoun for it, and the facts stated about it."""
 
     name: str
     pronoun: str
@@ -72,7 +72,7 @@ def _question(
 def _subjects(
     kind: str, source: random.Random, families: Mapping[str, Sequence[str]]
 ) -> list[_Subject]:
-    """Draw one or two subjects and what is said of each."""
+    """Draw one or two subjects and facts about each."""
     properties, found = _properties()[kind], list[_Subject]()
     for _ in range(source.choice((1, 1, 1, 2, 2))):
         name, pronoun = _name(kind, source, families)

@@ -12,14 +12,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from app.faces.paper.arguments import Parser
+from app.faces.paper.arguments import Parser, refused
 
 if TYPE_CHECKING:
     from app.declared import Declared, Parameter
     from app.faces.paper.answers import Written
 
 LISTED = Path(__file__).with_name("terminal.json")
-"""What is said of the tasks; see `listed`."""
+"""The descriptions of the tasks; see `listed`."""
 
 _KINDS = {"int": int, "float": float}
 _SWITCHES = ("model", "json", "html")
@@ -60,13 +60,12 @@ def _answered(task: str, given: dict[str, Any]) -> int:
         else:
             _print(_json(answer) if json_ else answer.text(shutil.get_terminal_size((100, 24))[0]))
     except BertError as error:
-        sys.stderr.write(" ".join(str(error).split()) + "\n")
-        return 2
+        return refused(error)
     return 0
 
 
 def _text_of(value: object) -> object:
-    """Return a value; "-" stands for what another program writes."""
+    """Return a value; "-" reads it from standard input."""
     if value not in ("-", ["-"]):
         return value
     try:

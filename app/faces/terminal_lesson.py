@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.faces.paper.arguments import Parser
+from app.faces.paper.arguments import Parser, refused
 
 if TYPE_CHECKING:
     from app.engine.models import Engine
@@ -46,11 +46,9 @@ def main(arguments: Sequence[str]) -> int:
             sys.stdout.write("".join(f"{line}\n" for line in _lines(engine, each)))
             sys.stdout.flush()
     except BertError as error:
-        sys.stderr.write(" ".join(str(error).split()) + "\n")
-        return 2
+        return refused(error)
     except OSError as error:
-        sys.stderr.write(f"{given.sheet} cannot be written: {error.strerror}.\n")
-        return 2
+        return refused(f"{given.sheet} cannot be written: {error.strerror}.")
     return 0
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.faces.paper.arguments import Parser
+from app.faces.paper.arguments import Parser, refused
 
 if TYPE_CHECKING:
     from app.sheets.sheets import Sheet
@@ -41,11 +41,9 @@ def main(arguments: Sequence[str]) -> int:
         for path in given.files:
             _grade(found, path)
     except BertError as error:
-        sys.stderr.write(" ".join(str(error).split()) + "\n")
-        return 2
+        return refused(error)
     except OSError as error:
-        sys.stderr.write(f"{given.copy} cannot be written: {error.strerror}.\n")
-        return 2
+        return refused(f"{given.copy} cannot be written: {error.strerror}.")
     return 0
 
 

@@ -47,7 +47,7 @@ class Look:
     Attributes:
         values: what the task is asked.
         beside: further values for the same task, by the name that quantities use.
-        words: what placeholders such as {thing} stand for.
+        words: the values of placeholders such as {thing}.
     """
 
     values: Values
@@ -56,7 +56,7 @@ class Look:
 
     @property
     def names(self) -> dict[str, str]:
-        """What placeholders stand for: the words, and the values by their names."""
+        """The values of placeholders: the words, and the values by their names."""
         return {**{name: str(value) for name, value in self.values.items()}, **self.words}
 
 
@@ -117,7 +117,7 @@ class Change:
     Attributes:
         ask: what to try.
         edits: the parameters that can be edited.
-        watch: what is said of each new answer; a template.
+        watch: the sentence about each new answer; a template.
     """
 
     ask: str
@@ -189,7 +189,7 @@ class Lesson:
         minutes: how long it takes.
         steps: at most six.
         last: the sentence to take along.
-        larger: what is said of larger models, which is not checked here; "" for nothing.
+        larger: the remark about larger models, which is not checked here; "" for nothing.
         claims: the claims it rests on.
         own: whether it is the operator's, not ours.
     """

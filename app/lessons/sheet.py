@@ -46,7 +46,7 @@ def sheet(engine: Engine, found: Lesson, address: str) -> bytes:
 def shown_by(engine: Engine, found: Lesson) -> Iterator[tuple[str, bool | None, str]]:
     """Yield each claim of a lesson, whether it holds for a model, and its figures.
 
-    None, and the reason, stand for a claim about a task that the model was not trained for.
+    For a task that the model was not trained for, it yields None and the reason.
     """
     for name in found.claims:
         says, why = claims()[name].says, _unfit(engine, claims()[name].task)
@@ -70,7 +70,7 @@ def _for_students(engine: Engine, found: Lesson, link: str) -> Html:
         qr(link),
     )  # fmt: skip
     steps = (_blank(engine, found, number) for number in range(len(found.steps)))
-    last = tag("p", "What I would tell somebody about it now: ", _LONG_LINE, class_="last")
+    last = tag("p", "What I would tell a friend about it now: ", _LONG_LINE, class_="last")
     return tag("section", head, *steps, last, class_="page")
 
 

@@ -101,7 +101,7 @@ def _whole(engine: Engine, lesson: Lesson) -> Iterator[Part]:
 
 
 def larger(lesson: Lesson) -> Html:
-    """Write what is said of larger models."""
+    """Write the remark about larger models."""
     return line("What larger models do (not checked here): ", visible(lesson.larger))
 
 

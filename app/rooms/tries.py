@@ -1,11 +1,11 @@
-"""How often somebody may try something in a minute."""
+"""Limits on attempts per minute."""
 
 import time
 from collections import Counter
 from collections.abc import Callable
 
 _MINUTE = 60.0  # seconds
-_MOST_KEYS = 20_000  # of one minute; whoever comes later has to wait for the next
+_MOST_KEYS = 20_000  # in one minute; later ones wait for the next
 
 
 class Tries:

@@ -1,8 +1,7 @@
-"""The models with a head, their losses, and `KINDS`, the table of BERT's eight classes.
+"""The models with a head, and their losses; `bert_core.model.kinds` has a table of them.
 
 First the pre-training heads (Devlin et al. 2019, section 3.1), then the fine-tuning heads (section
-3.2 and figure 4), then the table: one row per class, read by all code that lists the classes. The
-two heads that only other families are trained with are in `ALL_KINDS`.
+3.2 and figure 4).
 
 Parameters have the names of the published checkpoints. `forward` returns tensors and tuples, as in
 the original PyTorch interface; `run` returns the same by name. If labels are given, `forward`
@@ -10,8 +9,7 @@ returns only the loss, a finite scalar that ignores the labels -1 and -100.
 """
 
 import copy
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -26,7 +24,6 @@ from bert_core.model.inputs import check_inputs, check_positions
 from bert_core.model.kernels import (
     activation,
     activation_called,
-    layer_norm,
     linear,
     own_parameters,
     recording_graph,
@@ -41,6 +38,9 @@ from bert_core.model.losses import (
     widened,
 )
 from bert_core.model.outputs import ModelOutputs
+from bert_core.model.word_head import (
+    BertPreTrainingHeads,
+)
 from bert_core.small_files import shown
 
 # -- pre-training -------------------------------------------------------------------------------
@@ -50,50 +50,6 @@ def pooled(encoded: Encoded) -> Tensor:
     """Return the pooled output (B, D); the encoder must have a pooler."""
     assert encoded.pooled is not None
     return encoded.pooled
-
-
-class BertPredictionHeadTransform(nn.Module):
-    """Linear layer, activation and LayerNorm before the decoder; (..., D) -> (..., E)."""
-
-    def __init__(self, config: BertConfig) -> None:
-        super().__init__()
-        size = config.embedding_size
-        self.dense = nn.Linear(config.hidden_size, size)
-        self.activation = activation_called(config.family.word_activation or config.hidden_act)
-        self.LayerNorm = nn.LayerNorm(size, eps=config.layer_norm_eps)
-
-    def forward(self, hidden: Tensor) -> Tensor:
-        """Transform hidden states."""
-        return layer_norm(linear(hidden, self.dense, self.activation), self.LayerNorm)
-
-
-class BertLMPredictionHead(nn.Module):
-    """Scores for every piece of the vocabulary; (..., D) -> (..., V).
-
-    `decoder.weight` is the word embedding matrix, and `decoder.bias` is `bias`: one parameter with
-    two names, as in the published checkpoints.
-    """
-
-    def __init__(self, config: BertConfig) -> None:
-        super().__init__()
-        self.transform = BertPredictionHeadTransform(config)
-        self.bias = nn.Parameter(torch.zeros(config.vocab_size))
-        self.decoder = nn.Linear(config.embedding_size, config.vocab_size)
-
-    def forward(self, hidden: Tensor) -> Tensor:
-        """Score hidden states."""
-        return linear(self.transform(hidden), self.decoder)
-
-
-class BertPreTrainingHeads(nn.Module):
-    """The module `cls`: the masked-word head, the head for two sentences, or both."""
-
-    def __init__(self, config: BertConfig, *, words: bool, sentences: bool) -> None:
-        super().__init__()
-        if words:
-            self.predictions = BertLMPredictionHead(config)
-        if sentences:
-            self.seq_relationship = nn.Linear(config.hidden_size, 2)
 
 
 class _ModelWithHead(BertPreTrainedModel):
@@ -624,152 +580,3 @@ def _labelled(config: BertConfig, num_labels: int | None) -> BertConfig:
     config = copy.deepcopy(config)
     config.num_labels = num_labels
     return config
-
-
-# -- the table of all classes -------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class StoredOutput:
-    """An output that `bert_core.verification` stores as a reference value.
-
-    Attributes:
-        output: a field of `ModelOutputs`.
-        texts: the batch of texts to compute it on, a key of `verification.texts.BATCHES`.
-        at: tokens to store: "all", the "last", or "masks", those that are [MASK] (the scores of
-            all words at one token take 120 kB).
-    """
-
-    output: str
-    texts: str
-    at: str = "all"
-
-
-@dataclass(frozen=True, slots=True)
-class ModelKind:
-    """One class of model: its name in words, its outputs, and how it is verified.
-
-    Attributes:
-        cls: the class.
-        answers: the kind of answer its head gives, as a title such as "Hidden words"; "" if no
-            single head belongs to the class.
-        head: name of its head in running text, such as "masked-word head".
-        outputs: its own fields of `ModelOutputs` -> their axes, in the letters of
-            `bert_core.model.outputs`; N is the number of choices.
-        stored: outputs that verification stores.
-        reads_pairs: whether an input is a pair of texts.
-    """
-
-    cls: type[BertPreTrainedModel]
-    answers: str
-    head: str
-    outputs: Mapping[str, str]
-    stored: tuple[StoredOutput, ...]
-    reads_pairs: bool = False
-
-    @property
-    def name(self) -> str:
-        """The name of the class."""
-        return self.cls.__name__
-
-    def has_axis(self, letter: str) -> bool:
-        """Return whether one of its outputs has this axis, such as V or C."""
-        return any(letter in axes for axes in self.outputs.values())
-
-
-_TEXT_LOGITS = (StoredOutput("logits", "padded"), StoredOutput("logits", "long"))
-_WORD_LOGITS = (StoredOutput("logits", "masked", "masks"), StoredOutput("logits", "long", "masks"))
-
-KINDS: Mapping[str, ModelKind] = {
-    kind.name: kind
-    for kind in (
-        ModelKind(
-            BertModel,
-            "",
-            "encoder",
-            {"attentions": "BHTT", "last_hidden_state": "BTD", "pooler_output": "BD"},
-            (
-                StoredOutput("attentions", "short"),
-                StoredOutput("attentions", "pair"),
-                StoredOutput("last_hidden_state", "padded", "last"),
-                StoredOutput("last_hidden_state", "full", "last"),
-                StoredOutput("pooler_output", "padded"),
-            ),
-        ),
-        ModelKind(
-            BertForPreTraining,
-            "",
-            "pair of pre-training heads",
-            {"logits": "BTV", "seq_relationship_logits": "B2"},
-            (*_WORD_LOGITS, StoredOutput("seq_relationship_logits", "padded")),
-            reads_pairs=True,
-        ),
-        ModelKind(
-            BertForMaskedLM, "Hidden words", "masked-word head", {"logits": "BTV"}, _WORD_LOGITS
-        ),
-        ModelKind(
-            BertForNextSentencePrediction,
-            "Next sentence",
-            "next-sentence head",
-            {"logits": "B2"},
-            _TEXT_LOGITS,
-            reads_pairs=True,
-        ),
-        ModelKind(
-            BertForQuestionAnswering,
-            "Answers in a text",
-            "question-answering head",
-            {"start_logits": "BT", "end_logits": "BT"},
-            (
-                StoredOutput("start_logits", "asked"),
-                StoredOutput("end_logits", "asked"),
-                StoredOutput("start_logits", "full"),
-                StoredOutput("end_logits", "full"),
-            ),
-            reads_pairs=True,
-        ),
-        ModelKind(
-            BertForTokenClassification,
-            "Labels of words",
-            "head for labelling words",
-            {"logits": "BTC"},
-            (*_TEXT_LOGITS, StoredOutput("logits", "full")),
-        ),
-        ModelKind(
-            BertForSequenceClassification,
-            "Labels of texts",
-            "head for classifying texts",
-            {"logits": "BC"},
-            _TEXT_LOGITS,
-        ),
-        ModelKind(
-            BertForMultipleChoice,
-            "One of several choices",
-            "multiple-choice head",
-            {"logits": "BN"},
-            (StoredOutput("logits", "choices"),),
-            reads_pairs=True,
-        ),
-    )
-}
-"""Class name -> its description. All code that lists BERT's classes reads this table."""
-
-ALL_KINDS: Mapping[str, ModelKind] = {
-    **KINDS,
-    BertForSentenceOrderPrediction.__name__: ModelKind(
-        BertForSentenceOrderPrediction,
-        "Order of sentences",
-        "sentence-order head",
-        {"logits": "B2"},
-        _TEXT_LOGITS,
-        reads_pairs=True,
-    ),
-    BertForReplacedTokenDetection.__name__: ModelKind(
-        BertForReplacedTokenDetection,
-        "Replaced tokens",
-        "head for replaced tokens",
-        {"logits": "BT"},
-        _TEXT_LOGITS,
-    ),
-}
-"""`KINDS`, and the classes that only other families are trained for; `Family.has` says which."""

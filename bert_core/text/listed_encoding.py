@@ -56,7 +56,7 @@ class Entries(NamedTuple):
     Attributes:
         pieces: id -> token.
         specials: special token -> id.
-        bytewise: whether letters of the tokens stand for bytes.
+        bytewise: whether each letter of a token encodes a byte.
     """
 
     pieces: Sequence[str] | dict[int, str]

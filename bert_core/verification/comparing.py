@@ -23,7 +23,7 @@ from torch import Tensor
 from bert_core.bundled import bundled_folder, bundled_names
 from bert_core.checkpoints.plan import Plan, head_folder, survey
 from bert_core.errors import BertError, CheckpointError, MissingFileError
-from bert_core.model.heads import ALL_KINDS
+from bert_core.model.kinds import ALL_KINDS
 from bert_core.small_files import file_digest
 from bert_core.text.batches import TextTokenizer
 from bert_core.text.family import load_tokenizer

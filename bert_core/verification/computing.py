@@ -10,7 +10,8 @@ from torch import Tensor
 from bert_core.checkpoints.loading import load_sharing
 from bert_core.errors import InputError
 from bert_core.model.bert import BertPreTrainedModel
-from bert_core.model.heads import ALL_KINDS, BertForMaskedLM, BertForPreTraining
+from bert_core.model.heads import BertForMaskedLM, BertForPreTraining
+from bert_core.model.kinds import ALL_KINDS
 from bert_core.text.padding import padded
 from bert_core.verification.texts import Item, Row
 

@@ -19,7 +19,7 @@ from torch import Tensor
 from bert_core.checkpoints.formats.safetensors_file import SafetensorsFile, write_safetensors
 from bert_core.checkpoints.sources.hub_names import MERGES, SENTENCEPIECE
 from bert_core.errors import CheckpointError, MissingFileError
-from bert_core.model.heads import ALL_KINDS
+from bert_core.model.kinds import ALL_KINDS
 from bert_core.small_files import file_digest, parse_json, read_small, replacing
 from bert_core.verification.texts import Item, Row
 

@@ -52,7 +52,7 @@ BATCHES: dict[str, tuple[int, ...]] = {
     "padded": (0, 1, 2, 3, 4),
     "choices": (7, 8, 9),
 }
-"""Name of a batch, as used in `bert_core.model.heads` -> indices of its texts."""
+"""Name of a batch, as used in `bert_core.model.kinds` -> indices of its texts."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The environment variables of the site: what they may be, and what is said of nonsense."""
+"""The environment variables of the site: what they may be, and how nonsense is refused."""
 
 import os
 import re

@@ -129,7 +129,7 @@ def test_collection_is_on_even_if_warming_up_fails(monkeypatch: pytest.MonkeyPat
 
 
 class SimpleGc:
-    """Stands for the collector, which a test must not freeze."""
+    """A substitute for the collector, which a test must not freeze."""
 
     def __init__(self) -> None:
         self.did: list[str] = []

@@ -26,7 +26,7 @@ from app.faces.recorded.writing import record
 from bert_core import BertForPreTraining, BertTokenizer
 from bert_core.__main__ import main as library
 from bert_core.analysis.statistics_file import measure_folder, stale_because
-from bert_core.model.heads import KINDS
+from bert_core.model.kinds import KINDS
 from bert_core.verification import verify, write_verification
 from tests.conftest import NASTY
 

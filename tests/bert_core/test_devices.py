@@ -26,7 +26,7 @@ from bert_core import (
 )
 from bert_core.errors import InputError
 from bert_core.finetuning import Budget, Trainer, TrainerSettings
-from bert_core.model.heads import KINDS
+from bert_core.model.kinds import KINDS
 from bert_core.pretraining import mask_tokens
 from tests.compat.torch import tree_leaves
 from tests.one_device import OneDevice

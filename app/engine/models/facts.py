@@ -16,7 +16,7 @@ from bert_core.checkpoints.plan import Plan, survey
 from bert_core.checkpoints.settings import read_config
 from bert_core.config import HAS_ANSWER
 from bert_core.errors import BertError
-from bert_core.model.heads import KINDS
+from bert_core.model.kinds import KINDS
 
 _NAMELESS = re.compile(r"LABEL_\d+")
 _NUMBER_BYTES = 4  # float32, whatever type the file has

@@ -6,7 +6,7 @@ from enum import Enum
 
 from app.engine.models.facts import HeadFacts, ModelFacts
 from bert_core.errors import CheckpointError
-from bert_core.model.heads import KINDS, ModelKind
+from bert_core.model.kinds import KINDS, ModelKind
 
 _SHORTEST = 16  # tokens; fewer are too few for a sentence
 _SAME_NAMES = (

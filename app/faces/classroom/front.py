@@ -155,7 +155,7 @@ class _Desk:
         return _json({"ok": True})
 
     def _room(self, request: Request, visitor: Visitor) -> Room:
-        """Return the room of an address; wrong codes are counted, so that nobody tries them all."""
+        """Return the room of an address; wrong codes are counted and limited."""
         room = self._rooms.find(request.path_params["code"].upper())
         if room is not None and visitor.number in room.members | room.owners:
             return room

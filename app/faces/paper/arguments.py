@@ -5,6 +5,12 @@ import sys
 from typing import NoReturn
 
 
+def refused(error: Exception | str) -> int:
+    """Say in one line why nothing was done; return the exit status."""
+    sys.stderr.write(" ".join(str(error).split()) + "\n")
+    return 2
+
+
 class Parser(argparse.ArgumentParser):
     """Refuses in one line."""
 

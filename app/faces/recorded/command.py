@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from app.faces.paper.arguments import Parser
+from app.faces.paper.arguments import Parser, refused
 from bert_core.errors import BertError
 
 
@@ -28,8 +28,7 @@ def main(arguments: Sequence[str]) -> int:
         engine = open_engine(offer_of(given.model) if given.model else None)
         size = record(engine, given.out, _today(), lambda text: _print(f"  {text}"))
     except BertError as error:
-        sys.stderr.write(" ".join(str(error).split()) + "\n")
-        return 2
+        return refused(error)
     _print(f"{given.out / 'index.html'}: {size / 1e6:.1f} MB in all.")
     return 0
 

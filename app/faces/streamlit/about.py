@@ -16,7 +16,7 @@ from app.words.blocks import beware, copy_button, facts, line
 from app.words.format import weights
 from app.words.html import tag, visible
 from app.words.notes import Holding, holdings
-from bert_core.model.heads import KINDS, ModelKind
+from bert_core.model.kinds import KINDS, ModelKind
 
 _PRIVACY = (
     "Your text goes only to this server. Short texts are in the address, long ones in memory "

@@ -52,7 +52,7 @@ def input(  # noqa: A001
         raise InputError("The text is empty. Type a few words.")
     if not 0 <= length <= engine.max_length:
         raise InputError(f"Found a length of {length}; expected 0 to {engine.max_length}.")
-    # [MASK] stands for the mask of every model; other signs are read as typed.
+    # [MASK] means the mask of every model; other signs are read as typed.
     mask = engine.tokenizer.mask_token
     text, text_pair = (each.replace("[MASK]", mask) for each in (text, text_pair))
     encoding = engine.tokenizer.encode(text, text_pair or None)

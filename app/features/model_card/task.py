@@ -8,7 +8,7 @@ from app.features.model_card.result import Beside, ModelCardResult, Temperature,
 from bert_core import BertForNextSentencePrediction, BertForQuestionAnswering
 from bert_core.config import HAS_ANSWER
 from bert_core.errors import BertError
-from bert_core.model.heads import KINDS
+from bert_core.model.kinds import KINDS
 
 _BASE_TEXT = "random numbers; then 3.3 billion words of books and Wikipedia, about 40 times"
 _BASE_PAIRS = "neighbouring sentences; in the wrong pairs, the second was picked at random"

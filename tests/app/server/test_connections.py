@@ -134,7 +134,7 @@ def test_beyond_the_limit_connections_are_refused_and_the_others_go_on(served: S
 
 
 class Limits:
-    """Stands for the system's limit of open files."""
+    """A substitute for the system's limit on open files."""
 
     RLIMIT_NOFILE = 7
 

@@ -12,7 +12,7 @@ from bert_core.errors import CheckpointError
 
 
 class Model:
-    """Stands for the model: counts how often it is asked, and can fail."""
+    """A substitute for the model: counts how often it is asked, and can fail."""
 
     def __init__(self) -> None:
         self.asked = 0

@@ -13,7 +13,7 @@ from bert_core import BertModel, BertTokenizer, Encoding
 from bert_core.analysis import Attention, FeedForward, Heads, Intervention, Patch, fitted, run
 from bert_core.analysis.forward import SITES, record
 from bert_core.errors import InputError
-from bert_core.model.heads import KINDS
+from bert_core.model.kinds import KINDS
 from bert_core.model.outputs import ModelOutputs
 from tests.bert_core.analysis.conftest import VOCABULARY
 from tests.compat.torch import hooks_of

@@ -1,4 +1,4 @@
-"""Models from the Hub: planned, fetched, verified, cached; a server on loopback stands for it."""
+"""Models from the Hub: planned, fetched, verified, cached; a server on loopback takes its place."""
 
 import gzip
 import hashlib
@@ -596,7 +596,7 @@ def test_a_model_needs_room_for_what_is_not_here_yet(model, cache, monkeypatch):
 
 
 def test_a_quota_that_is_reached_leaves_nothing_half_written(model, cache, run_limited):
-    """The limit of the process on the size of a file stands for a quota."""
+    """The limit of the process on the size of a file serves as a quota."""
     result = run_limited(SCRIPT, NAME, str(cache), file_bytes=10_000)
     assert "DownloadError" in result.stderr and "is full" in result.stderr
     assert leftovers(cache) == []

@@ -14,7 +14,8 @@ from bert_core.checkpoints.loading import load_sharing
 from bert_core.checkpoints.plan import survey
 from bert_core.errors import CheckpointError
 from bert_core.model.bert import BertModel
-from bert_core.model.heads import KINDS, BertForMaskedLM, BertForPreTraining
+from bert_core.model.heads import BertForMaskedLM, BertForPreTraining
+from bert_core.model.kinds import KINDS
 
 CLASSES = [kind.cls for kind in KINDS.values()]
 WORDS = "embeddings.word_embeddings.weight"

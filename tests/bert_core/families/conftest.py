@@ -15,7 +15,7 @@ import transformers
 from torch import Tensor
 
 from bert_core.families import FAMILIES
-from bert_core.model.heads import ALL_KINDS
+from bert_core.model.kinds import ALL_KINDS
 
 BERT_SIZES: dict[str, Any] = {
     "vocab_size": 99, "hidden_size": 32, "num_hidden_layers": 3, "num_attention_heads": 4,

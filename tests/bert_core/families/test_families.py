@@ -14,7 +14,8 @@ from bert_core.checkpoints.plan import survey
 from bert_core.config import BertConfig
 from bert_core.errors import ConfigError, InputError
 from bert_core.families import FAMILIES
-from bert_core.model.heads import ALL_KINDS, KINDS, BertForMaskedLM, BertForPreTraining
+from bert_core.model.heads import BertForMaskedLM, BertForPreTraining
+from bert_core.model.kinds import ALL_KINDS, KINDS
 from bert_core.model.layers import BertEmbeddings, BertEncoder
 from tests.bert_core.families.conftest import CASES, SIZES, inputs, outputs_of
 

@@ -12,7 +12,8 @@ from bert_core.checkpoints.plan import survey
 from bert_core.config import BertConfig
 from bert_core.errors import BertError, CheckpointError, ConfigError, InputError
 from bert_core.families import FAMILIES
-from bert_core.model.heads import ALL_KINDS, BertForMaskedLM, BertForMultipleChoice, BertModel
+from bert_core.model.heads import BertForMaskedLM, BertForMultipleChoice, BertModel
+from bert_core.model.kinds import ALL_KINDS
 
 ALBERT_QUERY = "albert.encoder.albert_layer_groups.0.albert_layers.0.attention.query.weight"
 # family, what is changed in the config, what is said

@@ -8,11 +8,11 @@ import torch
 from bert_core.model import kernels
 from bert_core.model.bert import BertModel
 from bert_core.model.heads import (
-    KINDS,
     BertForMultipleChoice,
     BertForPreTraining,
     BertForSequenceClassification,
 )
+from bert_core.model.kinds import KINDS
 from tests.bert_core.model.test_heads_parity import HEADS, inputs_for, labels_for, options_for
 from tests.compat.torch import CONVERT, TorchDispatchMode
 

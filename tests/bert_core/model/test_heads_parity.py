@@ -5,7 +5,6 @@ import torch
 
 from bert_core.model.bert import BertModel
 from bert_core.model.heads import (
-    KINDS,
     BertForMaskedLM,
     BertForMultipleChoice,
     BertForNextSentencePrediction,
@@ -14,6 +13,7 @@ from bert_core.model.heads import (
     BertForSequenceClassification,
     BertForTokenClassification,
 )
+from bert_core.model.kinds import KINDS
 
 HEADS = [kind.cls for kind in KINDS.values() if kind.cls is not BertModel]
 SCORES = {  # what the peer calls what we return, in our order

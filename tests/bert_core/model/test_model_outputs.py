@@ -9,13 +9,12 @@ import torch
 import bert_core
 from bert_core.model.bert import BertModel
 from bert_core.model.heads import (
-    ALL_KINDS,
-    KINDS,
     BertForMaskedLM,
     BertForMultipleChoice,
     BertForPreTraining,
     BertForQuestionAnswering,
 )
+from bert_core.model.kinds import ALL_KINDS, KINDS
 from bert_core.verification.texts import BATCHES
 
 HEADS = [kind.cls for kind in KINDS.values() if kind.cls is not BertModel]

@@ -17,12 +17,8 @@ from torch.nn.utils import parametrizations, parametrize, prune
 from bert_core.analysis.forward import record
 from bert_core.model import kernels
 from bert_core.model.bert import BertModel
-from bert_core.model.heads import (
-    KINDS,
-    BertForMaskedLM,
-    BertForPreTraining,
-    BertForTokenClassification,
-)
+from bert_core.model.heads import BertForMaskedLM, BertForPreTraining, BertForTokenClassification
+from bert_core.model.kinds import KINDS
 from tests.compat.torch import watch_compiled
 
 HIDDEN = "bert.encoder.layer.1.attention.self.query"

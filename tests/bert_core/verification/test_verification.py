@@ -25,7 +25,7 @@ from bert_core.checkpoints.formats.file_tensors import FileTensor
 from bert_core.checkpoints.formats.safetensors_file import SafetensorsFile
 from bert_core.errors import CheckpointError, MissingFileError
 from bert_core.model.bert import BertPreTrainedModel
-from bert_core.model.heads import KINDS
+from bert_core.model.kinds import KINDS
 from bert_core.verification import VerificationReport, verify, write_verification
 from tests.conftest import save_head, save_tiny
 
@@ -390,7 +390,7 @@ def test_flipped_bits_of_a_bundled_model_are_found(tmp_path: Path) -> None:
         sizes = abs(np.fromfile(weights, "<f2", count=1_000, offset=place))
         return place + 2 * int(((sizes > 0.01) & (sizes < 1)).argmax())
 
-    numbers = [sizeable(output), sizeable(word)]  # a word that stands in no stored text
+    numbers = [sizeable(output), sizeable(word)]  # a word in none of the stored texts
     for number in numbers:
         flip(weights, number + 1, 6)  # the highest bit of a float16's exponent: 65,536 times it
         report = verify(folder)

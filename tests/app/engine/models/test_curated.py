@@ -6,7 +6,7 @@ from app.engine.models.curated import CURATED, PINNED
 from app.engine.models.hub import parse_hub_id
 from app.settings import ROOT
 from bert_core.families import FAMILIES
-from bert_core.model.heads import KINDS
+from bert_core.model.kinds import KINDS
 
 
 def test_every_curated_model_has_a_valid_id_a_use_and_a_plausible_size() -> None:

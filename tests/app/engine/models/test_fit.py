@@ -27,7 +27,7 @@ from bert_core import (
     BertModel,
 )
 from bert_core.errors import CheckpointError, ConfigError, MissingFileError
-from bert_core.model.heads import KINDS
+from bert_core.model.kinds import KINDS
 from tests.conftest import VOCABULARY, save_tiny
 
 TAGS = {"0": "O", "1": "B-PER", "2": "I-PER"}

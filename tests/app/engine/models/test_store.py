@@ -15,7 +15,7 @@ from bert_core.errors import CheckpointError, MissingFileError
 
 
 class FakeEngine:
-    """Stands for an engine where only identity and size count."""
+    """An engine of which only identity and size count."""
 
     def __init__(self, size: int = 0) -> None:
         self.size = size
