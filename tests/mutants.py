@@ -831,13 +831,6 @@ MUTANTS: tuple[Mutant, ...] = (
         "{str(value)}",
         "html::test_a_text_stays_a_text",
     ),
-    Mutant(
-        "a label of a chart is not escaped",
-        "html",
-        "return escape(visible(text), quote=False)",
-        "return visible(text)",
-        "html::test_chart_labels_read_no_markup",
-    ),
     # The frame around pages.
     Mutant(
         "a pick of true and false counts as numbers",

@@ -76,6 +76,15 @@ class Looking:
             self._results[key] = declared(self.task).run(self.engine, given)
         return self._results[key]
 
+    def given(self) -> list[tuple[str, str]]:
+        """Return the texts that the model is given, with their labels; settings are none."""
+        return [
+            (each.field.label.partition(" (")[0], value)
+            for each in declared(self.task).parameters
+            if isinstance(value := self.look.values.get(each.name), str)
+            if value and not each.choices
+        ]
+
     def named(self, reference: str) -> str:
         """Return the name of a quantity with the words of the look and the model's own signs."""
         named, own = filled_words(reference, self.look.names), self.engine.tokenizer

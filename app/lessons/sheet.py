@@ -111,7 +111,7 @@ def _boxes(looking: Looking, question: Question) -> Iterator[Html | str]:
 
 def _given(looking: Looking) -> list[str]:
     """Return the texts of a step, without what is left empty."""
-    return [text for text in looking.look.values.values() if isinstance(text, str) and text]
+    return [text for _, text in looking.given()]
 
 
 # -- the page for the teacher ----------------------------------------------------------------------

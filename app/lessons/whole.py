@@ -42,14 +42,12 @@ def looking_at(engine: Engine, lesson: Lesson, number: int) -> Looking:
 
 def given(looking: Looking) -> Html:
     """Write what the model is given."""
-    labels = {each.name: each.field.label for each in declared(looking.task).parameters}
-    rows = [
-        tag("p", tag("small", visible(labels[name].partition(" (")[0])), " ",
-            tag("bdi", visible(str(value))), class_="bx-given")
-        for name, value in looking.look.values.items()
-        if isinstance(value, str)
-    ]  # fmt: skip
-    return join(*rows)
+    return join(
+        *(
+            tag("p", tag("small", label), " ", tag("bdi", visible(text)), class_="bx-given")
+            for label, text in looking.given()
+        )
+    )
 
 
 def drawn(task: Declared, result: object, most: int, show: Collection[str] = ()) -> Parts:

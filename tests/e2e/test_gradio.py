@@ -47,6 +47,17 @@ def test_every_page_answers_in_the_first_screen_without_a_fault(visit: Visit) ->
     assert {slug: each for slug, each in found.items() if each} == {}
 
 
+def test_a_lesson_is_read_with_its_answers(visit: Visit) -> None:
+    page = visit("gradio/", viewport=DESK, color_scheme="dark", reduced_motion="reduce")
+    menu = page.get_by_role("navigation", name="Pages")
+    menu.get_by_role("link", name="Lessons", exact=True).click()
+    page.get_by_role("listbox", name="Lesson").or_(page.get_by_label("Lesson")).first.click()
+    page.get_by_role("option", name="What does it read instead of words?").click()
+    expect(page.locator(".bx-reveal")).to_have_count(5)
+    show(page, "dark", DESK)
+    assert faults(page) == []
+
+
 def both(page: Page, check: Callable[[], object]) -> list[str]:
     """Check a page and run axe-core on it: dark on the phone it was opened on, light at a desk."""
     found = []

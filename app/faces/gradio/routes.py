@@ -17,6 +17,7 @@ from app.compat.gradio import UnknownCall, is_waiting
 from app.declared import all_declared
 from app.engine.calls import Refusal, check
 from app.engine.compute.visitor import Visit
+from app.faces.gradio.lessons import SLUG
 from app.faces.gradio.limits import BODY_BYTES
 from app.faces.gradio.work import message_of
 from app.records.visitors import announced
@@ -44,7 +45,7 @@ class OwnRoutes:
     def __init__(self, app: ASGIApp, face: Blocks) -> None:
         self._app = app
         self._face = face
-        pages = "|".join(each.feature.slug for each in all_declared())
+        pages = "|".join([SLUG, *(each.feature.slug for each in all_declared())])
         self._open = re.compile(_OPEN.format(pages=pages))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

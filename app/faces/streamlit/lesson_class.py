@@ -123,7 +123,7 @@ def end_card(found: Lesson, step: int) -> Card:
 def card_of(scene: Scene) -> Card:
     """Return the question of a step, as students get it."""
     step, question, fill = scene.step, scene.step.question, scene.looking.fill
-    given = tuple(str(each) for each in scene.looking.look.values.values() if isinstance(each, str))
+    given = tuple(text for _, text in scene.looking.given())
     if question is None:
         return Card(scene.number, step.heading, "", given)
     ask = unmarked(fill(question.ask))

@@ -78,6 +78,11 @@ def test_what_a_model_without_the_head_cannot_show_is_said(headless_folder: Path
     assert "This model does not show it." in pages(engine, lesson("pieces"))[1]
 
 
+def test_settings_of_a_step_are_not_among_its_texts(bundled: Engine) -> None:
+    shown = sheet(bundled, lesson("reasons"), SITE).decode()
+    assert "She wrote a [MASK]" in shown and "gradient_x_input" not in shown
+
+
 def test_the_code_is_the_one_of_the_link() -> None:
     link = f"{SITE}/lessons?lesson=not"
     assert str(qr(link)) in sheet(open_engine(), lesson("not"), SITE).decode()
