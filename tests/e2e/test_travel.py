@@ -156,6 +156,7 @@ def test_a_text_too_long_for_an_address_goes_along_too(visit: Visit) -> None:
     settled(page, "tokenizer")
     write(page, "Text", LONG)
     expect(page.get_by_text("A link to this page works for one day")).to_be_visible()
+    wait_until(page, "() => location.search.includes('kept=')")  # else Back has nothing to lead to
     go(page, "ner")
     expect(first(page)).to_have_value(LONG)
     wait_until(page, "() => location.search.includes('kept=')")

@@ -1,6 +1,7 @@
 """Drive a page as a visitor would, without a browser."""
 
 import json
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -83,6 +84,12 @@ class Visit:
         """Press the button with this label."""
         next(button for button in self.at.button if button.label == label).click()
         return self.run()
+
+
+@pytest.fixture(autouse=True)
+def without_gradio(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server of another test in this process is not the page's."""
+    monkeypatch.setattr("app.faces.streamlit.about.GRADIO", threading.Event())
 
 
 @pytest.fixture
