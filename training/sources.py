@@ -1,15 +1,53 @@
-"""The training sources of the bundled model and the licence each of them states."""
+"""The sources of the bundled model: their licences, and what is fetched and made of each.
 
+The one table that the model card, the file NOTICE and `python -m training fetch` read.
+"""
+
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """What is fetched of a source, and the files of the data folder that are made of it.
+
+    Attributes:
+        files: the files, each with its counts in the data that the bundled model was trained on:
+            documents, paragraphs, words; sentences, tokens; or rows.
+        paths: patterns of the paths that are read in the archive of the repository.
+        convert: `module.function` in `training/fetching`.
+        without: what the recipe lacks without these files.
+        only: part of the name of the one repository that is fetched; "" fetches all in `origin`.
+        address: path below the address of single files, instead of an archive.
+        sha256: digest of that single file, where somebody vouches for one.
+        differs: how the files made differ from those of the bundled model, as far as known.
+    """
+
+    files: Mapping[str, tuple[int, ...]]
+    paths: tuple[str, ...]
+    convert: str
+    without: str = "one text fewer"
+    only: str = ""
+    address: str = ""
+    sha256: str = ""
+    differs: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A group of training texts: what it is, its origin, and its licence as stated."""
+    """A group of texts: what it is, its origin, its licence as stated, and what is fetched of it."""
 
     text: str
     origin: str
     licence: str
+    piece: Piece | None = None
+
+    @property
+    def unstated(self) -> bool:
+        """Whether a repository that is fetched states no licence of its own."""
+        return self.piece is not None and bool(re.search("states none|none stated", self.licence))
 
 
 ENCODER = """Training started from the encoder in the Python package

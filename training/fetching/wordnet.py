@@ -1,0 +1,179 @@
+"""WordNet 3.0: usage examples, definitions, and facts about opposites, kinds, parts, persons."""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from bert_core.bundled import bundled_folder
+from training.fetching.texts import text
+from training.fetching.transfer import Files, debian
+from training.sources import Piece
+
+_PARTS = {"noun": "n", "verb": "v", "adj": "a", "adv": "r"}
+_PERSON = "18"  # the file of nouns for people
+# Kinds that a word is said to be, by the word of the synset; the nearest one counts.
+_KINDS = """animal|body_part:part of the body|container|vehicle|building|clothing:piece of clothing
+relative|mammal|feeling|science|sport|game|room|bird|beverage:drink|furniture:piece of furniture
+weapon|musical_instrument:instrument|fabric|edible_fruit:fruit|insect|natural_language:language
+metallic_element:metal|calendar_month:month|tree|disease|machine|chromatic_color:color|book|fish
+vegetable|flavorer:seasoning|tool|meat|boat|reptile|ship|flower|mineral|jewel:gem|shape|planet"""
+
+
+@dataclass(frozen=True, slots=True)
+class _Synset:
+    """Words, pointers (sign, synset, word numbers), gloss and file of a synset."""
+
+    words: list[str]
+    pointers: list[tuple[str, str, str]]
+    gloss: str
+    file: str
+
+
+class _WordNet:
+    """Synsets by part of speech and place, and words with their senses and counts in texts."""
+
+    def __init__(self, files: Files) -> None:
+        self.synsets = dict[str, _Synset]()
+        self.senses = dict[tuple[str, str], tuple[int, list[str]]]()
+        for part, sign in _PARTS.items():
+            for line in files[f"./usr/share/wordnet/data.{part}"].decode("latin-1").splitlines():
+                if not line.startswith(" "):
+                    self.synsets[sign + line[:8]] = _synset(line)
+            for line in files[f"./usr/share/wordnet/index.{part}"].decode("latin-1").splitlines():
+                if not line.startswith(" "):
+                    row = line.split()
+                    after = 4 + int(row[3])
+                    places = [sign + place for place in row[after + 2 :]]
+                    self.senses[sign, row[0]] = int(row[after + 1]), places
+
+    def count(self, sign: str, word: str) -> int:
+        """Return how many senses of a word were found in texts."""
+        return self.senses.get((sign, word.lower()), (0, []))[0]
+
+    def first(self, sign: str, word: str) -> str:
+        """Return the most common sense of a word; "" if it has none."""
+        return self.senses.get((sign, word.lower()), (0, [""]))[1][0]
+
+
+def _synset(line: str) -> _Synset:
+    head, _, gloss = line.partition("|")
+    row = head.split()
+    end = 4 + 2 * int(row[3], 16)
+    words = [re.sub(r"\(\w+\)$", "", word) for word in row[4:end:2]]
+    at = range(end + 1, end + 1 + 4 * int(row[end]), 4)
+    pointers = [(row[i], row[i + 2].replace("s", "a") + row[i + 1], row[i + 3]) for i in at]
+    return _Synset(words, pointers, gloss.strip(), row[1])
+
+
+def wordnet(files: Files, piece: Piece, data: Path) -> dict[str, str]:
+    """Make examples, definitions and facts."""
+    [raw] = files.values()
+    net = _WordNet(debian(raw, ["./usr/share/wordnet/*"]))
+    known = set((bundled_folder("explorer-mini-uncased") / "vocab.txt").read_text("utf-8").split())
+    examples = dict.fromkeys(
+        sentence(one)
+        for synset in net.synsets.values()
+        for one in re.findall(r'"([^"]*)"', synset.gloss)
+        if len(one.split()) >= 4
+    )
+    definitions = sorted(set(_definitions(net, known)), key=str.lower)
+    rows = (
+        json.dumps({"relation": relation, "subject": a, "object": b, "source": "WordNet 3.0"})
+        for relation, a, b in dict.fromkeys(_facts(net, known))
+    )
+    made = zip(piece.files, (examples, definitions), strict=True)
+    return {
+        **{name: text([one] for one in lines) for name, lines in made},
+        "parts/facts-wordnet.jsonl": "".join(row + "\n" for row in rows),
+    }
+
+
+def sentence(words: str) -> str:
+    """Write a usage example as a sentence.
+
+    >>> sentence("they laughed"), sentence("Why not?")
+    ('They laughed.', 'Why not?')
+    """
+    words = words.strip()
+    return words[:1].upper() + words[1:] + ("" if words[-1] in ".!?" else ".")
+
+
+def _definitions(net: _WordNet, known: set[str]) -> Iterator[str]:
+    """Yield the definition of the first sense of each word that is common or of known words."""
+    for place, synset in net.synsets.items():
+        clause = re.sub(r"\s*\([^)]*\)", " ", re.split(r'; |: "', synset.gloss)[0])
+        clause = re.sub(r"\s+(?=[,.])", "", " ".join(clause.split()).strip(";:, "))
+        if not 3 <= len(clause.split()) <= 28:
+            continue
+        for word in synset.words:
+            said = word.replace("_", " ")
+            common = net.count(place[0], word) or all(one in known for one in said.lower().split())
+            if common and re.fullmatch("[A-Za-z ]+", said) and net.first(place[0], word) == place:
+                yield sentence(f"{_opening(place[0], said, clause)} {clause}")
+
+
+def _opening(sign: str, word: str, clause: str) -> str:
+    """Return the words before a definition.
+
+    >>> _opening("n", "apple", "a fruit"), _opening("v", "run", "move"), _opening("a", "big", "of")
+    ('An apple is', 'To run is to', 'Big means')
+    """
+    if sign == "v":
+        return f"To {word} is to"
+    if sign != "n":
+        return f"{word[:1].upper()}{word[1:]} means"
+    counted = word[0].islower() and re.match(r"(an?|someone|any|one) ", clause)
+    return f"{'An' if word[0] in 'aeiou' else 'A'} {word} is" if counted else f"{word} is"
+
+
+def _facts(net: _WordNet, known: set[str]) -> Iterator[tuple[str, str, str]]:
+    """Yield relation, subject and object, both of common words."""
+    named = (one.partition(":") for one in re.split(r"[|\n]", _KINDS))
+    kinds = {net.first("n", word): said or word for word, _, said in named}
+    for place, synset in net.synsets.items():
+        sign, *_ = place
+        words = [word for word in synset.words if _common(net, known, sign, word)]
+        for mark, other, numbers in synset.pointers:
+            source, target = int(numbers[:2], 16) - 1, int(numbers[2:], 16) - 1
+            there = net.synsets[other]
+            if mark == "!":
+                a, b = synset.words[source], there.words[target]
+                if _common(net, known, sign, a) and _common(net, known, other[0], b):
+                    yield "opposite_of", a, b
+            elif mark == "#p" and words and _common(net, known, "n", there.words[0]):
+                if net.first("n", words[0]) == place and net.count("n", words[0]) > 1:
+                    yield "part_of", words[0], there.words[0]
+            elif mark == "+" and sign == "v" and there.file == _PERSON:
+                a, b = synset.words[source], there.words[target]
+                if _common(net, known, "v", a) and _common(net, known, "n", b) and b[:3] == a[:3]:
+                    yield "person_who", a, b
+        for word in words if sign == "n" else ():
+            if net.first("n", word) == place:
+                if said := _kind(net, place, kinds):
+                    yield "kind_of", word, said
+                elif synset.file == _PERSON and re.search(r"er$|or$|ist$|ian$|ess$", word):
+                    yield "occupation", word, re.split(r"[;(]", synset.gloss)[0].strip()
+
+
+def _kind(net: _WordNet, place: str, kinds: dict[str, str]) -> str:
+    """Return the nearest kind above a synset, breadth first; "" if there is none."""
+    level, seen = [place], {place}
+    while level:
+        above = [
+            other
+            for one in level
+            for mark, other, _ in net.synsets[one].pointers
+            if mark in ("@", "@i") and other not in seen
+        ]
+        for one in above:
+            if one in kinds:
+                return kinds[one]
+        seen.update(above)
+        level = above
+    return ""
+
+
+def _common(net: _WordNet, known: set[str], sign: str, word: str) -> bool:
+    return word.isalpha() and word.islower() and word in known and net.count(sign, word) > 0
