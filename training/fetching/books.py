@@ -27,12 +27,12 @@ def book(files: Files, piece: Piece, data: Path) -> dict[str, str]:
         each.get("document", "")
         for name, body in sorted(files.items())
         if "/collections/" in name and not _OTHER.search(name)
-        for each in _tree(body).iter()
+        for each in tree(body).iter()
         if _tag(each) == "module"
     ]
     if not order:
         raise CheckpointError("it has no collection of modules.")
-    roots = [_tree(modules[name]) for name in dict.fromkeys(order) if name in modules]
+    roots = [tree(modules[name]) for name in dict.fromkeys(order) if name in modules]
     made = {target: text(list(_paragraphs(root)) for root in roots)}
     rows = [row for root in roots for row in _questions(root)]
     if rows:
@@ -42,7 +42,7 @@ def book(files: Files, piece: Piece, data: Path) -> dict[str, str]:
     return made
 
 
-def _tree(body: bytes) -> ElementTree.Element:
+def tree(body: bytes) -> ElementTree.Element:
     """Parse a document that declares nothing, so that nothing in it can expand."""
     if b"<!DOCTYPE" in body or b"<!ENTITY" in body:
         raise CheckpointError("a document in it declares entities.")

@@ -19,6 +19,7 @@ relative|mammal|feeling|science|sport|game|room|bird|beverage:drink|furniture:pi
 weapon|musical_instrument:instrument|fabric|edible_fruit:fruit|insect|natural_language:language
 metallic_element:metal|calendar_month:month|tree|disease|machine|chromatic_color:color|book|fish
 vegetable|flavorer:seasoning|tool|meat|boat|reptile|ship|flower|mineral|jewel:gem|shape|planet"""
+_OCCUPATIONS = "worker|leader|professional|entertainer|scientist|artist"
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +131,7 @@ def _opening(sign: str, word: str, clause: str) -> str:
 
 def _facts(net: _WordNet, known: set[str]) -> Iterator[tuple[str, str, str]]:
     """Yield relation, subject and object, both of common words."""
-    named = (one.partition(":") for one in re.split(r"[|\n]", _KINDS))
-    kinds = {net.first("n", word): said or word for word, _, said in named}
+    kinds, occupations = _named(net, _KINDS), _named(net, _OCCUPATIONS)
     for place, synset in net.synsets.items():
         sign, *_ = place
         words = [word for word in synset.words if _common(net, known, sign, word)]
@@ -147,14 +147,21 @@ def _facts(net: _WordNet, known: set[str]) -> Iterator[tuple[str, str, str]]:
                     yield "part_of", words[0], there.words[0]
             elif mark == "+" and sign == "v" and there.file == _PERSON:
                 a, b = synset.words[source], there.words[target]
-                if _common(net, known, "v", a) and _common(net, known, "n", b) and b[:3] == a[:3]:
+                both = _common(net, known, "v", a) and _common(net, known, "n", b)
+                if both and a != b and b[:3] == a[:3]:
                     yield "person_who", a, b
         for word in words if sign == "n" else ():
             if net.first("n", word) == place:
                 if said := _kind(net, place, kinds):
                     yield "kind_of", word, said
-                elif synset.file == _PERSON and re.search(r"er$|or$|ist$|ian$|ess$", word):
+                if synset.file == _PERSON and _kind(net, place, occupations):
                     yield "occupation", word, re.split(r"[;(]", synset.gloss)[0].strip()
+
+
+def _named(net: _WordNet, table: str) -> dict[str, str]:
+    """Return what is said of the kinds in a table, by their synsets."""
+    rows = (row.partition(":") for row in re.split(r"[|\n]", table))
+    return {net.first("n", word): said or word for word, _, said in rows}
 
 
 def _kind(net: _WordNet, place: str, kinds: dict[str, str]) -> str:
