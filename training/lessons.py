@@ -15,6 +15,7 @@ from training.frames.everyday import Everyday
 from training.long_mixture import LongMixture, LongSettings, Made, long_part_loss
 from training.mixture import Mixture, MixtureSettings, part_loss
 from training.relations import Relations, kept_back_gaps
+from training.sources import absent
 from training.stage import Lesson, Say, StageSettings, train
 from training.start import start_model, warm_bias
 from training.task_model import TaskModel, start_task_model, task_loss
@@ -33,6 +34,8 @@ def run_stage(
     stop: threading.Event | None = None,
 ) -> Trainer:
     """Run or resume the stage of this name, see `training.stage.train`."""
+    if left_out := absent(settings.data):
+        say(f"not there, and left out: {', '.join(left_out)}")
     return train(settings, LESSONS[name](settings, sizes, say), say, stop)
 
 

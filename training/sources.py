@@ -526,8 +526,7 @@ EVALUATION_SOURCES = (
         Piece(
             _text("wikitext2-valid-test", 120, 2_284, 97_857),
             "wikipedia.wikitext2",
-            ("word_language_model/data/wikitext-2/valid.txt",)
-            + ("word_language_model/data/wikitext-2/test.txt",),
+            tuple(f"word_language_model/data/wikitext-2/{part}.txt" for part in ("valid", "test")),
             "masked words are not measured",
         ),
     ),

@@ -156,7 +156,7 @@ def test_missing_data_are_named_before_anything_is_trained(
     data: Path, encoder: Path, tmp_path: Path
 ) -> None:
     with pytest.raises(
-        MissingFileError, match="has no relations, qa, ner, sst2, sentiment, names, mc; "
+        MissingFileError, match="has no relations, qa, ner, sentiment, mc; "
     ):
         run_recipe(settings(data, tmp_path / "work", encoder), quiet)
     assert not (tmp_path / "work").exists()

@@ -11,7 +11,16 @@ from training.fetching.texts import text
 from training.fetching.transfer import Files
 from training.sources import Piece
 
-_LEFT_OUT = {"exercise", "figure", "table", "equation", "glossary", "metadata", "problem", "solution"}
+_LEFT_OUT = {
+    "exercise",
+    "figure",
+    "table",
+    "equation",
+    "glossary",
+    "metadata",
+    "problem",
+    "solution",
+}
 _SECTIONS = re.compile(
     r"references|further-(research|reading|study)|key-(terms|equations|concepts)|bibliograph|"
     r"suggested|review-questions|practice|section-quiz|short-answer|critical-thinking|multiple-"
@@ -79,7 +88,16 @@ def _said(element: ElementTree.Element) -> str:
     """Return the words of an element, without notes, lists and media inside it."""
     parts = [element.text or ""]
     for child in element:
-        if _tag(child) not in ("list", "note", "footnote", "media", "figure", "table", "title", "quote"):
+        if _tag(child) not in (
+            "list",
+            "note",
+            "footnote",
+            "media",
+            "figure",
+            "table",
+            "title",
+            "quote",
+        ):
             parts.append(_said(child))
         parts.append(child.tail or "")
     return re.sub(r"\s+", " ", "".join(parts)).strip()

@@ -51,7 +51,9 @@ def fetch(data: Path, names: Sequence[str] = (), base: str = "", say: Say = prin
         sources = [each for each in sources if each.piece and _named(each.piece) & set(names)]
         known = set().union(*(_named(each.piece) for each in sources if each.piece))
         if unknown := set(names) - known:
-            raise InputError(f"No source gives {sorted(unknown)[0]!r}. Without a folder, the command lists all.")
+            raise InputError(
+                f"No source gives {sorted(unknown)[0]!r}. Without a folder, the command lists all."
+            )
     data.mkdir(parents=True, exist_ok=True)
     missing, fresh = [], False
     for number, source in enumerate(sources, start=1):
@@ -68,7 +70,11 @@ def fetch(data: Path, names: Sequence[str] = (), base: str = "", say: Say = prin
         except (BertError, OSError, ValueError, KeyError, IndexError, StopIteration) as error:
             said = " ".join(str(error).split()) or type(error).__name__
             unforeseen = not isinstance(error, BertError | OSError)
-            said = f"not in the form that was expected ({type(error).__name__}: {said[:80]})" if unforeseen else said
+            said = (
+                f"not in the form that was expected ({type(error).__name__}: {said[:80]})"
+                if unforeseen
+                else said
+            )
             say(f"  not to be had: {said}")
             missing.append(f"{source.text} ({piece.without})")
     if missing:
@@ -106,7 +112,11 @@ def _make(source: Source, piece: Piece, data: Path, base: str, say: Say) -> None
     if empty := [name for name in piece.files if not made.get(name, "").strip()]:
         raise MissingFileError(f"nothing came of it for {', '.join(empty)}.")
     record = _record(data)
-    read = {"versions": [each.version for each in got], "files": len(files), "sha256": digest(files)}
+    read = {
+        "versions": [each.version for each in got],
+        "files": len(files),
+        "sha256": digest(files),
+    }
     before = record["sources"].get(source.text)
     if files and before not in (None, read):
         say("  these are not the bytes that were read before")
@@ -129,7 +139,9 @@ def _got(source: Source, piece: Piece, data: Path, base: str) -> list[Got]:
     """Fetch the archives or files of a source; nothing if its files are made of other files."""
     part = data / "parts" / f"{Path(next(iter(piece.files))).stem}.part"
     if piece.addresses:
-        places = [re.sub(r"^https://[^/]+", base, each) if base else each for each in piece.addresses]
+        places = [
+            re.sub(r"^https://[^/]+", base, each) if base else each for each in piece.addresses
+        ]
         return [single(each, piece.sha256, part) for each in places]
     wanted = _REPOSITORY.findall(source.origin) if piece.paths else []
     return [

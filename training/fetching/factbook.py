@@ -23,13 +23,37 @@ _CONTINENTS = {
 }
 # Of each relation: section, field and key, what of the value counts, and sentences that state it.
 _FACTS = {
-    "capital_of": ("Government/Capital/name", r"[^;(,\d]+", "The capital of {s} is {o}.|{o} is the capital of {s}."),
+    "capital_of": (
+        "Government/Capital/name",
+        r"[^;(,\d]+",
+        "The capital of {s} is {o}.|{o} is the capital of {s}.",
+    ),
     "continent_of": ("", "", "{s} is located in {o}."),
-    "borders": ("Geography/Land boundaries/border countries", r"([A-Z][^\d,;()]+?) [\d,.]+ km", "{s} borders {o}."),
-    "language_of": ("People and Society/Languages/Languages", r"([A-Z][\w'-]+) \(official", "The official language of {s} is {o}."),
-    "adjective_of": ("People and Society/Nationality/adjective", r"[^;(,]+", "Something from {s} is described as {o}."),
-    "currency_of": ("Economy/Exchange rates/currency", r"[^;(,]+", "The currency of {s} is the {o}."),
-    "highest_point_of": ("Geography/Elevation/highest point", r"(\D+?) [\d,]+ m\b", "The highest point in {s} is {o}."),
+    "borders": (
+        "Geography/Land boundaries/border countries",
+        r"([A-Z][^\d,;()]+?) [\d,.]+ km",
+        "{s} borders {o}.",
+    ),
+    "language_of": (
+        "People and Society/Languages/Languages",
+        r"([A-Z][\w'-]+) \(official",
+        "The official language of {s} is {o}.",
+    ),
+    "adjective_of": (
+        "People and Society/Nationality/adjective",
+        r"[^;(,]+",
+        "Something from {s} is described as {o}.",
+    ),
+    "currency_of": (
+        "Economy/Exchange rates/currency",
+        r"[^;(,]+",
+        "The currency of {s} is the {o}.",
+    ),
+    "highest_point_of": (
+        "Geography/Elevation/highest point",
+        r"(\D+?) [\d,]+ m\b",
+        "The highest point in {s} is {o}.",
+    ),
 }
 
 

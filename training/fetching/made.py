@@ -1,10 +1,8 @@
 """What is made of the other files: held-out documents, sentence pairs, facts, choices."""
 
 import random
-from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 from bert_core.errors import MissingFileError
 from training.corpus import read_documents
@@ -31,7 +29,11 @@ _ORDERS = {
     "ordinal": "first second third fourth fifth sixth seventh eighth ninth tenth",
     "planet": "Mercury Venus Earth Mars Jupiter Saturn Uranus Neptune",
 }
-_CHOICES = {"train": 13_000, "test": 860}
+_PAIRS = (
+    *(("random", 0, 400), ("random", 1, 400), ("same", 0, 400), ("same", 1, 400)),
+    ("swapped", 1, 300),
+)
+_CHOICES = {"train": 12_968, "test": 856}
 
 
 def hold_out(made: dict[str, str]) -> dict[str, str]:
@@ -61,27 +63,25 @@ def facts(files: Files, piece: Piece, data: Path) -> dict[str, str]:
 
 def sentence_pairs(files: Files, piece: Piece, data: Path) -> dict[str, str]:
     """Make the held-out documents and the pairs of their sentences that are measured on."""
-    held = _sentences(sorted((data / "parts").glob("held-*.txt.xz")), least=6)
+    held = _documents(sorted((data / "parts").glob("held-*.txt.xz")))
+    long = [each for each in held if len(each[2]) >= 10]
     documents, pairs = piece.files
-    source = random.Random(0)
-    whole = [document for _, document, _ in held]
-    rows = []
-    for kind, right, wrong in (("random", 400, 400), ("same", 400, 400), ("swapped", 0, 300)):
-        for label, count in ((0, right), (1, wrong)):
-            for number in range(count if len(held) > 1 else 0):
-                name, _, sentences = source.choice(held)
-                at = source.randrange(len(sentences) - 1)
-                first, second = sentences[at], sentences[at + 1]
-                if label and kind == "random":
-                    second = source.choice(source.choice([one for one in held if one[2] is not sentences])[2])
-                elif label and kind == "same":
-                    far = [s for i, s in enumerate(sentences) if abs(i - at) >= 4]
-                    second = source.choice(far)
-                elif label:
-                    first, second = second, first
-                made = {"id": f"{kind}-{label}-{number:04d}", "source": name, "kind": kind}
-                rows.append({**made, "sentence_a": first, "sentence_b": second, "label": label})
-    return {documents: text(whole), pairs: json_lines(rows)}
+    source, rows = random.Random(0), list[dict[str, object]]()
+    most = sum(len(sentences) for _, _, sentences in long) if len(long) > 1 else 0
+    for kind, label, count in _PAIRS:
+        for number in range(min(count, most)):
+            name, _, sentences = one = source.choice(long)
+            at = source.randrange(len(sentences) - 1)
+            first, second = sentences[at], sentences[at + 1]
+            if label and kind == "random":
+                second = source.choice(source.choice([each for each in long if each is not one])[2])
+            elif label and kind == "same":
+                second = source.choice([s for i, s in enumerate(sentences) if abs(i - at) >= 4])
+            elif label:
+                first, second = second, first
+            made = {"id": f"{kind}-{label}-{number:04d}", "source": name, "kind": kind}
+            rows.append({**made, "sentence_a": first, "sentence_b": second, "label": label})
+    return {documents: text(document for _, document, _ in held), pairs: json_lines(rows)}
 
 
 def review_questions(files: Files, piece: Piece, data: Path) -> dict[str, str]:
@@ -100,10 +100,9 @@ def next_sentences(files: Files, piece: Piece, data: Path) -> dict[str, str]:
     texts = [data / "text" / f"{name}.txt.xz" for name in HELD]
     held = sorted((data / "parts").glob("held-*.txt.xz"))
     for part, paths in (("train", [one for one in texts if one.is_file()]), ("test", held)):
-        documents = _sentences(paths, least=10)
-        source = random.Random(part)
-        rows = []
-        for number in range(_CHOICES[part] if documents else 0):
+        documents = [each for each in _documents(paths) if len(each[2]) >= 10]
+        source, rows = random.Random(part), list[dict[str, object]]()
+        for number in range(min(_CHOICES[part], sum(len(each[2]) for each in documents))):
             name, _, sentences = source.choice(documents)
             at = source.randrange(len(sentences) - 1)
             others = [s for i, s in enumerate(sentences) if i not in (at, at + 1)]
@@ -118,20 +117,21 @@ def next_sentences(files: Files, piece: Piece, data: Path) -> dict[str, str]:
     return made
 
 
-def _sentences(paths: list[Path], least: int) -> list[tuple[str, list[str], list[str]]]:
-    """Return name, paragraphs and sentences of the documents with so many sentences at least."""
-    return [each for path in paths for each in _of(path) if len(each[2]) >= least]
-
-
-def _of(path: Path) -> Iterator[tuple[str, list[str], list[Any]]]:
+def _documents(paths: list[Path]) -> list[tuple[str, list[str], list[str]]]:
+    """Return name, paragraphs and sentences of the documents of some texts."""
     from bert_core.pretraining import split_sentences
 
-    name = path.name.split(".")[0].removeprefix("held-")
-    for document in read_documents(path):
-        sentences = [
-            one
-            for paragraph in document
-            for one in split_sentences(paragraph)
-            if 4 <= len(one.split()) <= 60
-        ]
-        yield name, document, sentences
+    return [
+        (
+            path.name.split(".")[0].removeprefix("held-"),
+            document,
+            [
+                one
+                for paragraph in document
+                for one in split_sentences(paragraph)
+                if 4 <= len(one.split()) <= 60
+            ],
+        )
+        for path in paths
+        for document in read_documents(path)
+    ]

@@ -51,7 +51,9 @@ def squad(files: Files, piece: Piece, data: Path) -> dict[str, str]:
     far, made = _Far(data), {}
     for (target, (count,)), name in zip(piece.files.items(), ("train", "test"), strict=True):
         raw = next(body for path, body in files.items() if path.endswith(f"/{name}.json"))
-        kept = [row for row in _asked(parse_json(raw, name)) if far(row["context"], row["question"])]
+        kept = [
+            row for row in _asked(parse_json(raw, name)) if far(row["context"], row["question"])
+        ]
         contexts = list(dict.fromkeys(row["context"] for row in kept))
         share = min(1.0, count / max(1, len(kept)))
         chosen = {one for i, one in enumerate(contexts) if int((i + 1) * share) > int(i * share)}
@@ -65,29 +67,28 @@ def squad(files: Files, piece: Piece, data: Path) -> dict[str, str]:
 def qamr(files: Files, piece: Piece, data: Path) -> dict[str, str]:
     """Make the questions about single sentences of QAMR."""
     bodies = {name.rpartition("/")[2]: body.decode() for name, body in files.items()}
-    words = {
-        key: sentence.split()
-        for key, _, sentence in map(_halves, bodies.pop("wiki-sentences.tsv").splitlines())
-    }
+    sentences = (line.partition("\t") for line in bodies.pop("wiki-sentences.tsv").splitlines())
+    words = {key: sentence.split() for key, _, sentence in sentences}
     far, rows, seen = _Far(data), list[dict[str, Any]](), set[tuple[str, str]]()
     for _, body in sorted(bodies.items()):
         for line in body.splitlines():
             columns = line.split("\t")
-            key, question, places = columns[0], columns[5].strip(), [*map(int, columns[6].split())]
-            run = places == list(range(places[0], places[-1] + 1)) if places else False
-            if not run or (key, question) in seen or key not in words:
+            key, question = columns[0], " ".join(columns[5].split())
+            places, *others = (
+                [int(one) for one in each.rpartition(":")[2].split()] for each in columns[6:]
+            )
+            run = places and places == list(range(places[0], places[-1] + 1))
+            agreed = all(set(places) & set(other) for other in others)
+            if not (run and agreed) or (key, question) in seen or key not in words:
                 continue
-            context, answer = joined(words[key]), joined(words[key][places[0] : places[-1] + 1])
-            start = _nearest(context, answer, len(joined(words[key][: places[0]])))
-            if start >= 0 and answer and far(context, question):
+            before, inside = words[key][: places[0]], words[key][places[0] : places[-1] + 1]
+            context, answer = joined(words[key]), joined(inside)
+            start = _nearest(context, answer, len(joined(before)))
+            if start >= 0 and far(context, question):
                 seen.add((key, question))
                 answers = [{"text": answer, "answer_start": start}]
                 rows.append({"context": context, "question": question, "answers": answers})
     return {next(iter(piece.files)): json_lines(_numbered(next(iter(piece.files)), "qamr", rows))}
-
-
-def _halves(line: str) -> tuple[str, str, str]:
-    return line.partition("\t")
 
 
 def _nearest(context: str, answer: str, about: int) -> int:
@@ -103,7 +104,11 @@ def _asked(found: Any) -> Iterator[dict[str, Any]]:
         for passage in article["paragraphs"]:
             for asked in passage["qas"]:
                 for answer in asked.get("answers", [])[:1]:
-                    text, start, context = answer["text"], answer["answer_start"], passage["context"]
+                    text, start, context = (
+                        answer["text"],
+                        answer["answer_start"],
+                        passage["context"],
+                    )
                     if context[start : start + len(text)] == text and text:
                         yield {
                             "id": str(asked.get("id", "")),

@@ -57,7 +57,7 @@ def speeches(files: Files, piece: Piece, data: Path) -> dict[str, str]:
     """Make a text of the zipped addresses, one document each; inaugural ones come first."""
     found = []
     for archive in sorted(files):
-        for name, raw in sorted(zipped(files[archive], ["*/[0-9]*.txt"]).items()):
+        for _, raw in sorted(zipped(files[archive], ["*/[0-9]*.txt"]).items()):
             try:
                 body = raw.decode()
             except UnicodeDecodeError:

@@ -133,29 +133,37 @@ def _facts(net: _WordNet, known: set[str]) -> Iterator[tuple[str, str, str]]:
     """Yield relation, subject and object, both of common words."""
     kinds, occupations = _named(net, _KINDS), _named(net, _OCCUPATIONS)
     for place, synset in net.synsets.items():
-        sign, *_ = place
-        words = [word for word in synset.words if _common(net, known, sign, word)]
-        for mark, other, numbers in synset.pointers:
-            source, target = int(numbers[:2], 16) - 1, int(numbers[2:], 16) - 1
-            there = net.synsets[other]
-            if mark == "!":
-                a, b = synset.words[source], there.words[target]
-                if _common(net, known, sign, a) and _common(net, known, other[0], b):
-                    yield "opposite_of", a, b
-            elif mark == "#p" and words and _common(net, known, "n", there.words[0]):
-                if net.first("n", words[0]) == place and net.count("n", words[0]) > 1:
-                    yield "part_of", words[0], there.words[0]
-            elif mark == "+" and sign == "v" and there.file == _PERSON:
-                a, b = synset.words[source], there.words[target]
-                both = _common(net, known, "v", a) and _common(net, known, "n", b)
-                if both and a != b and b[:3] == a[:3]:
-                    yield "person_who", a, b
-        for word in words if sign == "n" else ():
+        common = [word for word in synset.words if _common(net, known, place[0], word)]
+        for pointer in synset.pointers if common else ():
+            yield from _pointed(net, known, place, pointer)
+        for word in common if place[0] == "n" else ():
             if net.first("n", word) == place:
                 if said := _kind(net, place, kinds):
                     yield "kind_of", word, said
                 if synset.file == _PERSON and _kind(net, place, occupations):
                     yield "occupation", word, re.split(r"[;(]", synset.gloss)[0].strip()
+
+
+def _pointed(
+    net: _WordNet, known: set[str], place: str, pointer: tuple[str, str, str]
+) -> Iterator[tuple[str, str, str]]:
+    """Yield the fact that a pointer states: between two words, or of a whole synset."""
+    mark, other, numbers = pointer
+    here, there = net.synsets[place], net.synsets[other]
+    first = here.words[max(0, int(numbers[:2], 16) - 1)]
+    second = there.words[max(0, int(numbers[2:], 16) - 1)]
+    if not (_common(net, known, place[0], first) and _common(net, known, other[0], second)):
+        return
+    if mark == "!":
+        yield "opposite_of", first, second
+    elif mark == "#p" and net.first("n", first) == place and net.count("n", first) > 1:
+        yield "part_of", first, second
+    elif mark == "+" and place[0] == "v" and there.file == _PERSON and _akin(first, second):
+        yield "person_who", first, second
+
+
+def _akin(verb: str, person: str) -> bool:
+    return verb != person and verb[:3] == person[:3]
 
 
 def _named(net: _WordNet, table: str) -> dict[str, str]:
