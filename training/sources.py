@@ -325,8 +325,8 @@ TASK_SOURCES = (
             {"qa/train.jsonl": (23_874,), "qa/train_lower.jsonl": (5_062,)},
             "rows.squad",
             ("data/raw/train.json", "data/raw/test.json"),
-            "nothing of what states no licence: all questions come from xinyadu/nqg, whose data "
-            "are under CC BY-SA 4.0; without that, the stage `tasks` does not run",
+            "as many questions, because all are fetched from xinyadu/nqg, whose data are under "
+            "CC BY-SA 4.0; without that the stage `tasks` does not run",
             repositories=("xinyadu/nqg",),
             differs="as many questions, but others: drawn from the whole training set, not put "
             "together from parts",

@@ -155,9 +155,7 @@ def test_another_run_in_the_same_folder_is_refused(
 def test_missing_data_are_named_before_anything_is_trained(
     data: Path, encoder: Path, tmp_path: Path
 ) -> None:
-    with pytest.raises(
-        MissingFileError, match="has no relations, qa, ner, sentiment, mc; "
-    ):
+    with pytest.raises(MissingFileError, match="has no relations, qa, ner, sentiment, mc; "):
         run_recipe(settings(data, tmp_path / "work", encoder), quiet)
     assert not (tmp_path / "work").exists()
 

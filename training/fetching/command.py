@@ -19,7 +19,7 @@ from training.fetching.transfer import ARCHIVES, Got, archive, digest, single
 from training.sources import Piece, Source, all_sources
 
 RECORD = "fetched.json"
-_REPOSITORY = re.compile(r"([\w.-]+/[\w.-]+) @(\w+)")
+REPOSITORY = re.compile(r"([\w.-]+/[\w.-]+) @(\w+)")
 Say = Callable[[str], None]
 
 
@@ -143,7 +143,7 @@ def _got(source: Source, piece: Piece, data: Path, base: str) -> list[Got]:
             re.sub(r"^https://[^/]+", base, each) if base else each for each in piece.addresses
         ]
         return [single(each, piece.sha256, part) for each in places]
-    wanted = _REPOSITORY.findall(source.origin) if piece.paths else []
+    wanted = REPOSITORY.findall(source.origin) if piece.paths else []
     return [
         archive(name, commit, piece.paths, base or ARCHIVES, part)
         for name, commit in wanted

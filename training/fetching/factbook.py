@@ -102,7 +102,7 @@ def _parts(key: str, found: Any) -> Iterator[str]:
     """Yield the parts of a field as "key: value"."""
     if isinstance(found, Mapping):
         for name, inner in found.items():
-            yield from _parts("" if name == "text" else str(name).strip(), inner)
+            yield from _parts(key if name == "text" else str(name).strip(), inner)
     elif isinstance(found, str):
         for part in re.split(r"<br\s*/?>|</?p>", found):
             said = " ".join(html.unescape(re.sub(r"<[^>]+>", "", part)).split())

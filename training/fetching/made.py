@@ -5,6 +5,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from bert_core.errors import MissingFileError
+from bert_core.pretraining import split_sentences
 from training.corpus import read_documents
 from training.fetching.rows import json_lines, part_of, split
 from training.fetching.texts import text
@@ -119,8 +120,6 @@ def next_sentences(files: Files, piece: Piece, data: Path) -> dict[str, str]:
 
 def _documents(paths: list[Path]) -> list[tuple[str, list[str], list[str]]]:
     """Return name, paragraphs and sentences of the documents of some texts."""
-    from bert_core.pretraining import split_sentences
-
     return [
         (
             path.name.split(".")[0].removeprefix("held-"),

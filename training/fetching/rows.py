@@ -12,7 +12,7 @@ from bert_core.small_files import parse_json
 from training.fetching.books import tree
 from training.fetching.texts import joined
 from training.fetching.transfer import Files
-from training.rows import json_rows
+from training.rows import is_there, json_rows, open_text
 from training.sources import Piece
 
 _SHARED = 60  # letters and digits in a row that no passage may share with an evaluation passage
@@ -140,8 +140,7 @@ class _Far:
 
     def __init__(self, data: Path) -> None:
         path = data / "qa" / "eval_xquad_en.jsonl"
-        there = path.with_name(f"{path.name}.xz").is_file()
-        rows = json_rows(path) if there else []
+        rows = json_rows(path) if is_there(path) else []
         self._questions = {_letters(row["question"]) for row in rows}
         self._runs = {
             letters[at : at + _SHARED]
@@ -190,8 +189,8 @@ def phrases(files: Files, piece: Piece, data: Path) -> dict[str, str]:
     """Make the phrases of SST-2's training half, without what is measured on."""
     kept = dict(row for _, raw in sorted(files.items()) for row in _labelled(raw))
     for name in ("dev", "test"):
-        path = data / "sst2" / f"{name}.tsv.xz"
-        for line in _lines(path):
+        path = data / "sst2" / f"{name}.tsv"
+        for line in open_text(path) if is_there(path) else ():
             kept.pop(line.partition("\t")[0], None)
     return {next(iter(piece.files)): _table("sentence\tlabel", map("\t".join, kept.items()))}
 
@@ -215,12 +214,6 @@ def surnames(files: Files, piece: Piece, data: Path) -> dict[str, str]:
         if one
     )
     return {next(iter(piece.files)): _table("language\tname", rows)}
-
-
-def _lines(path: Path) -> list[str]:
-    import lzma
-
-    return lzma.open(path, "rt", encoding="utf-8").read().splitlines() if path.is_file() else []
 
 
 # -- choices -----------------------------------------------------------------------------------

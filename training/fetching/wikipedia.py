@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote
 
+from bert_core.pretraining import split_sentences
 from training.fetching.texts import joined, text
 from training.fetching.transfer import Files
 from training.sources import Piece
@@ -69,8 +70,6 @@ def simple(files: Files, piece: Piece, data: Path) -> dict[str, str]:
 
 def wikitext2(files: Files, piece: Piece, data: Path) -> dict[str, str]:
     """Make a text of WikiText-2: detokenised, without headings and sentences with <unk>."""
-    from bert_core.pretraining import split_sentences
-
     documents: list[list[str]] = [[]]
     for line in "\n".join(_bodies(files)).split("\n"):
         if re.fullmatch(r" = [^=].* = \s*", line):
