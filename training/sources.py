@@ -23,16 +23,18 @@ class Piece:
         addresses: addresses of single files, fetched instead of archives.
         sha256: digest of the single file, where one is known.
         differs: how the files made are known to differ from those of the bundled model.
+        compared: on what of the real source the converter was seen to make the same lines.
     """
 
     files: Mapping[str, tuple[int, ...]]
     convert: str
     paths: tuple[str, ...] = ()
-    without: str = "one text fewer"
+    without: str = "one text"
     repositories: tuple[str, ...] = ()
     addresses: tuple[str, ...] = ()
     sha256: str = ""
     differs: str = ""
+    compared: str = "nothing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,7 @@ def _text(name: str, *counts: int) -> dict[str, tuple[int, ...]]:
 def _book(title: str, origin: str, *counts: int) -> Source:
     name = origin.partition(" ")[0].replace("openstax/osbooks", "openstax")
     paths = ("collections/*.collection.xml", "modules/*/index.cnxml")
-    made = Piece(_text(name, *counts), "books.book", paths, "one textbook fewer")
+    made = Piece(_text(name, *counts), "books.book", paths, "one textbook", compared="a module")
     return Source(f"OpenStax, {title}", origin, _OPENSTAX, made)
 
 
@@ -107,6 +109,7 @@ SOURCES = (
             "wikipedia.articles",
             ("articles/*.txt",),
             "a sixth of the text",
+            compared="an article",
         ),
     ),
     Source(
@@ -118,6 +121,7 @@ SOURCES = (
             "wikipedia.pages",
             ("articles/*.txt",),
             "an eighth of the text",
+            compared="an article",
         ),
     ),
     Source(
@@ -136,7 +140,10 @@ SOURCES = (
         "madhumithanara/WikipediaPeople @9185c11",
         _UNSTATED,
         Piece(
-            _text("wikipedia-people", 97, 8_171, 892_024), "wikipedia.articles", ("corpus/*.txt",)
+            _text("wikipedia-people", 97, 8_171, 892_024),
+            "wikipedia.articles",
+            ("corpus/*.txt",),
+            compared="the beginning of an article",
         ),
     ),
     Source(
@@ -147,6 +154,7 @@ SOURCES = (
             _text("simple-wikipedia", 2_242, 6_536, 286_177),
             "wikipedia.simple",
             ("articles/*.txt",),
+            compared="an article",
         ),
     ),
     Source(
@@ -275,6 +283,7 @@ SOURCES = (
             ),
             sha256="61060d960f9ada8fa120872312eccd3ecebfbab8c4579e4f5a74e1cf67620752",
             differs="98 in 100 definitions and all examples are the same; 4,400 examples more",
+            compared="all of it",
         ),
     ),
     Source(
@@ -341,6 +350,7 @@ TASK_SOURCES = (
             "rows.qamr",
             ("data/filtered/dev.tsv", "data/filtered/test.tsv", "data/wiki-sentences.tsv"),
             "the stage `tasks` does not run",
+            compared="the questions of a sentence",
         ),
     ),
     Source(
@@ -352,6 +362,7 @@ TASK_SOURCES = (
             "tagged.conll",
             ("data/wikigold/*/wikigold.conll.txt",),
             "the stage `tasks` does not run",
+            compared="the last sentences of a file",
         ),
     ),
     Source(
@@ -365,6 +376,7 @@ TASK_SOURCES = (
             "tagged.conll",
             ("wnut17train.conll", "emerging.dev.conll", "emerging.test.annotated"),
             "the stage `tasks` does not run",
+            compared="the last sentences of a file",
         ),
     ),
     Source(
@@ -392,6 +404,7 @@ TASK_SOURCES = (
                 for domain in ("ai", "literature", "music", "politics", "science")
             ),
             "the stage `tasks` does not run",
+            compared="the last sentences of a file",
         ),
     ),
     Source(
@@ -528,6 +541,7 @@ EVALUATION_SOURCES = (
             "wikipedia.wikitext2",
             tuple(f"word_language_model/data/wikitext-2/{part}.txt" for part in ("valid", "test")),
             "masked words are not measured",
+            compared="the last lines",
         ),
     ),
     Source(
@@ -552,6 +566,7 @@ EVALUATION_SOURCES = (
             "tagged.conll",
             ("en_pud-ud-test.iob2",),
             "names are not measured",
+            compared="the last sentence",
         ),
     ),
     Source(

@@ -128,6 +128,8 @@ def _make(source: Source, piece: Piece, data: Path, base: str, say: Say) -> None
         record["files"][name] = file_digest(path)
         if name in piece.files:
             say(f"  {name}: {compared(name, body, piece.files[name])}")
+    if piece.paths or piece.addresses:
+        say(f"  the converter was compared on the real source with: {piece.compared}")
     if piece.differs:
         say(f"  known to differ: {piece.differs}")
     record["sources"][source.text] = read
