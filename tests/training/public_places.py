@@ -290,10 +290,11 @@ def package(files: Mapping[str, bytes]) -> bytes:
             member = tarfile.TarInfo(name)
             member.size = len(data)
             archive.addfile(member, io.BytesIO(data))
-    parts = [(b"debian-binary", b"2.0\n"), (b"control.tar.xz", lzma.compress(b"odd"))]
+    parts = [("debian-binary", b"2.0\n"), ("control.tar.xz", lzma.compress(b"odd"))]
     made = b"!<arch>\n"
-    for name, data in [*parts, (b"data.tar.xz", inner.getvalue())]:
-        made += b"%-16s%-12d%-6d%-6d%-8s%-10d`\n" % (name, 0, 0, 0, b"100644", len(data))
+    for name, data in [*parts, ("data.tar.xz", inner.getvalue())]:
+        head = f"{name:16}{0:<12}{0:<6}{0:<6}{100644:<8}{len(data):<10}`\n"
+        made += head.encode()
         made += data + b"\n" * (len(data) % 2)
     return made
 

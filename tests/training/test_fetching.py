@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
@@ -212,7 +213,7 @@ def test_questions_are_as_many_as_stated_and_far_from_the_evaluation(tmp_path: P
         and lower[0]["question"] == "who built the mill of öland?"
     )
     for row in [*train, *lower]:
-        [answer] = row["answers"]  # type: ignore[misc]
+        [answer] = cast(list[dict[str, Any]], row["answers"])
         assert str(row["context"])[answer["answer_start"] :].startswith(answer["text"])
 
     evaluation = tmp_path / "qa" / "eval_xquad_en.jsonl"

@@ -41,8 +41,8 @@ def text(documents: Iterable[Iterable[str]]) -> str:
 def joined(words: Sequence[str]) -> str:
     """Join the words of a tokenised sentence.
 
-    >>> joined('`` It is n\\'t far , '' he said ( Ann \\'s " friend " ) .'.split())
-    '"It isn\\'t far," he said (Ann\\'s "friend").'
+    >>> joined('It is n\\'t " far " , he said ( Ann \\'s friend ) .'.split())
+    'It isn\\'t "far", he said (Ann\\'s friend).'
     """
     line = " ".join(words).replace("``", '"').replace("''", '"')
     for bracket, sign in (("-LRB-", "("), ("-RRB-", ")"), ("-LSB-", "["), ("-RSB-", "]")):
@@ -50,7 +50,7 @@ def joined(words: Sequence[str]) -> str:
     parts = line.split('"')
     line = '"'.join(part.strip() if number % 2 else part for number, part in enumerate(parts))
     line = re.sub(r" (n't|'(?:s|re|ve|ll|d|m)\b|[,.;:!?%)\]}])", r"\1", line)
-    return re.sub(r"([(\[{$]) ", r"\1", line).replace('," ', '," ').strip()
+    return re.sub(r"([(\[{$]) ", r"\1", line).strip()
 
 
 def speeches(files: Files, piece: Piece, data: Path) -> dict[str, str]:
