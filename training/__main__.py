@@ -1,5 +1,5 @@
-"""The command line: `python -m training all | pretrain | long | tasks | export | evaluate |
-precision`.
+"""The command line: `python -m training fetch | all | pretrain | long | tasks | export | evaluate
+| precision`.
 
 What a command needs is imported when it runs, so that `--help` does not wait for PyTorch.
 """
@@ -61,6 +61,14 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m training", description=(__doc__ or "").partition("\n\n")[0]
     )
     commands = parser.add_subparsers(required=True)
+    command = commands.add_parser("fetch", help="make a data folder from the public sources")
+    command.add_argument("folder", nargs="?", type=Path, help="without it, the sources are listed")
+    command.add_argument("names", nargs="*", metavar="FILE", help="only these; default: all")
+    command.add_argument(
+        "--mirror", default="", metavar="ADDRESS", help="of a copy with the same paths"
+    )
+    command.set_defaults(run=_fetch)
+
     command = commands.add_parser("all", help="run every stage by itself, up to a measured bundle")
     command.add_argument("--init", help="folder or name to start from; default: encoder package")
     command.add_argument(
@@ -142,6 +150,15 @@ def _add_run_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--save-minutes", type=float, default=5.0, help="between saved states")
     command.add_argument("--pause-file", type=Path, help="the training waits while it exists")
     command.add_argument("--seed", type=int, default=0, help="shifts every seed; 0: the recipe's")
+
+
+def _fetch(options: argparse.Namespace) -> None:
+    from training.fetching.command import fetch, listing
+
+    if options.folder is None:
+        print("\n".join(listing()))
+    else:
+        fetch(options.folder, options.names, options.mirror.rstrip("/"), _say)
 
 
 def _all(options: argparse.Namespace) -> None:

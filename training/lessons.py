@@ -16,6 +16,7 @@ from training.frames.everyday import Everyday
 from training.long_mixture import LongMixture, LongSettings, Made, long_part_loss
 from training.mixture import Mixture, MixtureSettings, part_loss
 from training.relations import Relations, kept_back_gaps
+from training.sources import absent
 from training.stage import Lesson, Say, StageSettings, silent, train
 from training.start import start_model, warm_bias
 from training.task_model import TaskModel, start_task_model, task_loss
@@ -35,8 +36,11 @@ def run_stage(
 ) -> Trainer:
     """Run or resume the stage of this name, see `training.stage.train`."""
     processes = Processes()
+    say = say if processes.first else silent
+    if left_out := absent(settings.data):
+        say(f"not there, and left out: {', '.join(left_out)}")
     with processes.first_before_others():  # it writes the encoded texts
-        lesson = LESSONS[name](settings, sizes, say if processes.first else silent)
+        lesson = LESSONS[name](settings, sizes, say)
     trainer = train(settings, lesson, say, stop)
     processes.close()
     return trainer

@@ -19,18 +19,10 @@ from bert_core.finetuning.state import load_state
 from training.export import export, finish
 from training.lessons import LESSONS
 from training.plan import Plan
+from training.sources import absent
 from training.stage import Lesson, Say, StageSettings, newest_state, seconds_a_step, train
 
-FOLDERS = (
-    "text",
-    "relations",
-    "qa",
-    "ner",
-    "sst2",
-    "sentiment",
-    "names",
-    "mc",
-)  # what all stages read
+FOLDERS = ("text", "relations", "qa", "ner", "sentiment", "mc")  # what all stages read
 RECIPE, BUNDLE = "recipe.json", "bundle"
 MEASURED_STEPS = 8  # both untimed and timed; enough to include a step of each kind
 
@@ -106,6 +98,8 @@ def run_recipe(
             f"The data folder {settings.data} has no {', '.join(missing)}; the whole recipe needs "
             f"{', '.join(FOLDERS)}. Check --data, or run single stages."
         )
+    if left_out := absent(settings.data):
+        say(f"not there, and left out: {', '.join(left_out)}")
     settings.work.mkdir(parents=True, exist_ok=True)
     lessons: dict[str, Lesson] = {}
     if budgets is None:

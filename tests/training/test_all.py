@@ -20,6 +20,7 @@ from training import recipe
 from training.__main__ import main
 from training.lessons import run_stage
 from training.recipe import progress, run_recipe
+from training.sources import all_sources
 from training.stage import STATE
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -155,11 +156,29 @@ def test_another_run_in_the_same_folder_is_refused(
 def test_missing_data_are_named_before_anything_is_trained(
     data: Path, encoder: Path, tmp_path: Path
 ) -> None:
-    with pytest.raises(
-        MissingFileError, match="has no relations, qa, ner, sst2, sentiment, names, mc; "
-    ):
+    with pytest.raises(MissingFileError, match="has no relations, qa, ner, sentiment, mc; "):
         run_recipe(settings(data, tmp_path / "work", encoder), quiet)
     assert not (tmp_path / "work").exists()
+
+
+def test_without_what_states_no_licence_it_runs_and_says_what_is_missing(
+    task_data: Path, encoder: Path, tmp_path: Path
+) -> None:
+    gone = [
+        name for each in all_sources() if each.unstated and each.piece for name in each.piece.files
+    ]
+    gone = [name for name in gone if not name.startswith("qa/")]  # fetched from a licensed place
+    for name in gone:
+        (task_data / name).unlink(missing_ok=True)
+    for folder in ("sst2", "names"):
+        (task_data / folder).rmdir()
+    said = list[str]()
+    bundle = run_recipe(settings(task_data, tmp_path / "work", encoder, 2), said.append)
+    assert bundle is not None and (bundle / "README.md").is_file()
+    assert said[0].startswith("not there, and left out: ")
+    assert set(gone) <= set(said[0].partition(": ")[2].split(", "))
+    card = (bundle / "README.md").read_text(encoding="utf-8")
+    assert "sst2/test.tsv" in card and "Not measured" in card
 
 
 def test_seeds_change_what_comes_out(task_data: Path, encoder: Path, tmp_path: Path) -> None:
