@@ -358,7 +358,7 @@ def _shown(
             _compare(scene, step.question)
         done = f"{scene.lesson.slug} {scene.number}"
         says = join(intervals(looking.engine, step.reveal), prose(looking.fill(step.reveal)))
-        show_html(tag("div", says, role="status", class_="bx-reveal", data_done=done))
+        show_html(tag("div", says, class_="bx-reveal", data_spoken="", data_done=done))
         if step.why and scene.played.reason is None:
             _why(scene, step.why)
             changing = False
@@ -422,7 +422,7 @@ def _after(scene: Scene) -> None:
             tag("strong", visible(looking.fill(chosen.say))),
             prose(looking.fill(chosen.reply)),
         )
-        show_html(tag("div", *reply, class_="bx-reply", role="status"))
+        show_html(tag("div", *reply, class_="bx-reply", data_spoken=""))
     if step.change:
         show_html(prose(looking.fill(f"Your turn: {step.change.ask}"), "bx-turn"))
     with st.container(horizontal=True):
@@ -471,8 +471,8 @@ def _draw(scene: Scene, look: Look) -> None:
         if not changed and fixed and step.page in _WITHOUT_TEXT:
             show_html(given(looking))
         if changed and step.change:
-            watch = tag("div", prose(looking.fill(step.change.watch)), role="status")
-            show_html(tag("div", watch, class_="bx-watch"))
+            says = prose(looking.fill(step.change.watch))
+            show_html(tag("div", says, class_="bx-watch", data_spoken=""))
         guessed = scene.played.guess is not None and not changed
         own = step.question is not None and step.question.kind == "word" and guessed
         about = str(scene.played.guess) if own else ""
@@ -509,7 +509,7 @@ def _another(scene: Scene, another: Another, give: DeltaGenerator, answer: Delta
         else:
             counts = looking.holds(claim.counts)
             show_html(both(names[not played.item_guess], names[not counts]))
-            show_html(tag("div", prose(looking.fill(another.say)), role="status"))
+            show_html(tag("div", prose(looking.fill(another.say)), data_spoken=""))
             all_of = figures_of(engine, claim.name)
             show_html(line(f"{claim.says}: {share_of(all_of.k, all_of.n)}."))
         with st.container(horizontal=True):
