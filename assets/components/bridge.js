@@ -36,6 +36,7 @@ const STREAMLIT = {
 };
 
 let step = ""; // of a lesson, whose heading is on the page
+let spoken = []; // what a screen reader was told last
 
 const site = (window.bxSite ??= installed());
 
@@ -293,8 +294,6 @@ function goToStep() {
 }
 
 // Screen readers announce what changes in a region, and seldom a region that is new: so one stays.
-let spoken = [];
-
 function speak() {
   const region = document.querySelector("body > .bx-spoken") ?? document.createElement("div");
   if (!region.isConnected) {
