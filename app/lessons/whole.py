@@ -138,7 +138,11 @@ def _renamed(part: Part, number: int) -> Part:
         left, right = (tuple(_renamed(each, number) for each in side)
                        for side in (part.left, part.right))  # fmt: skip
         return Beside(left, right, part.widths)
-    return replace(part, name=f"{part.name}-step-{number}") if isinstance(part, Picture | Drawn) else part
+    return (
+        replace(part, name=f"{part.name}-step-{number}")
+        if isinstance(part, Picture | Drawn)
+        else part
+    )
 
 
 def _answered(looking: Looking, question: Question, said: Callable[..., Html]) -> Html:

@@ -37,7 +37,8 @@ _CHOICES = "_choices"  # parameters of the choices that were drawn since the pag
 _SHOWN = 40  # characters of a value
 _LABELS = ASSETS / "labels.toml"
 Values = Sequence[str]
-T, V = TypeVar("T"), TypeVar("V")
+T = TypeVar("T")
+V = TypeVar("V")
 
 
 def read_address(skip: Sequence[str]) -> None:

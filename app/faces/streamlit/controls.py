@@ -62,7 +62,7 @@ def open_tabs(page: str, titles: Sequence[str], *, key: str = "tab") -> Sequence
         titles: at least one.
         key: name in the address.
     """
-    keys = old_labels()[key] | {declared(task).feature.title: task for task in tabs(page)}
+    keys = {**old_labels()[key], **{declared(task).feature.title: task for task in tabs(page)}}
     by_key = {keys.get(title, title): title for title in titles}
     labels = {title: title for title in titles}
     return named_choice(

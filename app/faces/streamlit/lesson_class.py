@@ -15,7 +15,7 @@ from app.faces.streamlit.lesson_scene import Scene, say
 from app.faces.streamlit.show import show_html
 from app.faces.streamlit.visitor import visitor
 from app.lessons.pointing import things
-from app.lessons.records import Lesson, Question
+from app.lessons.records import Lesson
 from app.lessons.view import prose, unmarked
 from app.records.served import CLASSES
 from app.rooms.records import Board, Card, Room, RoomError, Truth

@@ -69,9 +69,7 @@ def open_page(task: str, values: Mapping[str, object], lesson: str, step: int) -
 def address_of(task: str, values: Mapping[str, object]) -> dict[str, str]:
     """Return the parameters with which the page of a task opens with these values."""
     found = declared(task)
-    given = {
-        each.key: str(values[each.name]) for each in found.parameters if each.name in values
-    }
+    given = {each.key: str(values[each.name]) for each in found.parameters if each.name in values}
     return given | ({"tab": task} if found.feature.part_of else {})
 
 
