@@ -7,6 +7,7 @@ are written: once, and after a minute how often it was repeated.
 """
 
 import io
+import json
 import logging
 import os
 import sys
@@ -93,6 +94,9 @@ def line_of(level: str, logger: str, event: str) -> str:
     'INFO app: one\\ntwo\n'
     """
     now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    if _Site.as_json:
+        told = {"time": now, "level": level, "logger": logger, "event": event}
+        return json.dumps(told) + "\n"
     return f"{now} {level} {logger}: {event}".encode("unicode_escape").decode("ascii") + "\n"
 
 
@@ -204,13 +208,18 @@ class _Site:
     """The log of this process."""
 
     log: Log | None = None
+    as_json = False
 
 
-def begin() -> None:
+def begin(*, as_json: bool = False) -> None:
     """Keep this log from now on; call it before strangers come.
 
     Until then there is only the operator, who is told everything.
+
+    Args:
+        as_json: write each event as a JSON object.
     """
+    _Site.as_json = as_json
     log = _Site.log = Log(sys.stderr)
 
     def call_handlers(self: logging.Logger, record: logging.LogRecord) -> None:

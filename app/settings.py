@@ -129,8 +129,13 @@ _DECLARED: dict[str, tuple[str, str]] = {
         "30",
     ),
     "METRICS": (
-        "`on` opens `/_stcore/metrics`, Streamlit's statistics about the server",
+        "`on` opens `/metrics`, counts and times of answers for Prometheus, and "
+        "`/_stcore/metrics`, Streamlit's statistics; nothing of a visitor is in them",
         "`off`",
+    ),
+    "LOG": (
+        "how events are logged: `lines`, or `json` for one JSON object each",
+        "`lines`",
     ),
     "PUBLIC": (
         "`on` for a site open to strangers: only bundled models and published ones at a pinned "
@@ -212,7 +217,8 @@ class Settings:
         sessions: pages that may be open at the same time from one network address.
         connections: connections at the same time.
         key: signs the visitors' cookies; "" for a new one at each start.
-        metrics: whether Streamlit's statistics about the server can be read.
+        metrics: whether numbers about the server can be read.
+        log_json: whether events are logged as JSON.
         lab: whether visitors may train models in the lab.
         lessons: folder with lessons of the operator's own; "" for none.
         classes: whether teachers may open class rooms.
@@ -248,6 +254,7 @@ class Settings:
     connections: int = 1_000
     key: str = ""
     metrics: bool = False
+    log_json: bool = False
     lab: bool = True
     lessons: str = ""
     classes: bool = True
@@ -319,6 +326,14 @@ def _switch(name: str, default: bool = False) -> bool:
     return value in _ON if value else default
 
 
+def _choice(name: str, words: tuple[str, ...]) -> str:
+    """Read one of some words; the first is the default."""
+    value = _value(name).lower() or words[0]
+    if value not in words:
+        raise _refusal(name, " or ".join(words))
+    return value
+
+
 def _key(name: str) -> str:
     """Read a secret, which no message may contain."""
     value = _value(name)
@@ -374,6 +389,7 @@ def _read(_: tuple[str | None, ...], cores: int) -> Settings:
         connections=_number("BERT_EXPLORER_CONNECTIONS", 1_000),
         key=_key("BERT_EXPLORER_KEY"),
         metrics=_switch("BERT_EXPLORER_METRICS"),
+        log_json=_choice("BERT_EXPLORER_LOG", ("lines", "json")) == "json",
         lab=_switch("BERT_EXPLORER_LAB", not public),
         lessons=_value("BERT_EXPLORER_LESSONS"),
         classes=_switch("BERT_EXPLORER_CLASSES", True),

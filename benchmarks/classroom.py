@@ -272,7 +272,7 @@ async def start(server: Server, _: Texts) -> AsyncIterator[Row]:
     async with Visitor(server.address) as visitor:
         await visitor.open("")
         yield Row("first page after the start", time.perf_counter() - server.started, limit=3)
-        await visitor.open("fill_mask", "?text=The+capital+of+France+is+%5BMASK%5D.")
+        await visitor.open("fill_mask", "text=The+capital+of+France+is+%5BMASK%5D.")
         yield Row("first answer after the start", time.perf_counter() - server.started, limit=4)
 
 

@@ -14,7 +14,7 @@ from app.faces.streamlit import (
     text_box,
 )
 from app.faces.streamlit.components import show_component, show_markup
-from app.faces.streamlit.controls import choose, pick_from, switch
+from app.faces.streamlit.controls import choose, open_tabs, pick_from, switch
 from app.faces.streamlit.features.xray import (
     ANSWER,
     RANK,
@@ -154,24 +154,13 @@ def has_pair() -> bool:
 def choose_question(page: Page) -> Ask:
     """Let the visitor choose what is asked, among what the model answers."""
     keys: tuple[Ask, ...] = ("auto", *offered(page.engine))
-    known = {key: words.ASKS[key] for key in keys}
-    if st.session_state.get("ask", "auto") not in known:
-        st.session_state["ask"] = "auto"
-    return st.selectbox(
-        "Ask", list(known), format_func=known.__getitem__, key="ask", bind="query-params",
-        persist_state="session",
-    )  # fmt: skip
+    return pick_from("Ask", {key: words.ASKS[key] for key in keys}, key="ask")
 
 
 def choose_head(page: Page) -> str:
     """Let the visitor choose whose attention the threads are."""
-    heads = [words.MEAN, *map(str, range(page.engine.provenance.heads))]
-    if st.session_state.get("threads", words.MEAN) not in heads:
-        st.session_state["threads"] = words.MEAN
-    return st.selectbox(
-        "Threads", heads, key="threads", bind="query-params", persist_state="session",
-        format_func=lambda head: "mean of heads" if head == words.MEAN else f"head {head}",
-    )  # fmt: skip
+    heads = {str(head): f"head {head}" for head in range(page.engine.provenance.heads)}
+    return pick_from("Threads", {words.MEAN: "mean of heads"} | heads, key="threads")
 
 
 def rank_now(page: Page, result: XrayResult) -> Ranking:
@@ -227,7 +216,7 @@ def tabs(page: Page, result: XrayResult, ranking: Ranking | None) -> tuple[Block
         TITLE: draw_beside,
     }
     open_beside()
-    shown = st.tabs(list(draws), key="tab", bind="query-params")
+    shown = open_tabs(SLUG, list(draws))
     for tab, draws_it in zip(shown, draws.values(), strict=True):
         if tab.open:
             with tab, guarded():

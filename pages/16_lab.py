@@ -6,7 +6,7 @@ import streamlit as st
 
 from app.catalog import feature
 from app.faces.streamlit import guarded, page_shell, show_html
-from app.faces.streamlit.controls import count
+from app.faces.streamlit.controls import count, open_tabs
 from app.faces.streamlit.features import lab as controls
 from app.faces.streamlit.features import lab_distil as controls_distil
 from app.faces.streamlit.features import lab_exercises as controls_exercises
@@ -103,7 +103,7 @@ with page_shell(SLUG) as page:
     back = chosen_step(shown)
     step = back if trained and back in trained.states else None
     gap = run.start.watched[0].text if run and run.start.watched else "[MASK]"
-    tried, rows, joins, taken, taught, tuned, posed = st.tabs(TABS, key="tab", bind="query-params")
+    tried, rows, joins, taken, taught, tuned, posed = open_tabs(SLUG, TABS)
     if tried.open:
         with tried:
             if lab and trained:

@@ -19,7 +19,7 @@ from app.faces.streamlit import (
 )
 from app.faces.streamlit.address import left_out
 from app.faces.streamlit.components import show_markup
-from app.faces.streamlit.controls import choose, count, level, switch
+from app.faces.streamlit.controls import choose, count, level, open_tabs, switch
 from app.faces.streamlit.features.why import why_fold
 from app.faces.streamlit.progress import progress
 from app.faces.streamlit.second import open_beside
@@ -88,7 +88,7 @@ def draw(page: Page) -> None:
     show_html(view.trust(result, result.model))
     why_fold(page, "qa", passage, result.question)
     open_beside()
-    answers, ends, without, windows, beside = st.tabs(TABS, key="tab", bind="query-params")
+    answers, ends, without, windows, beside = open_tabs(SLUG, TABS)
     with answers:
         if answers.open:
             draw_answers(result)

@@ -7,7 +7,14 @@ import pytest
 
 COMMANDS = (
     *("app", "app fill_mask", "app record", "bert_core", "bert_core verify", "benchmarks"),
-    *("training", "training all", "training fetch", "training long", "training precision", "deploy"),
+    *(
+        "training",
+        "training all",
+        "training fetch",
+        "training long",
+        "training precision",
+        "deploy",
+    ),
     *("tools.derive", "tools.lab"),
 )
 SLOW = {"torch", "numpy", "pandas", "streamlit", "gradio"}

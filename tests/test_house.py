@@ -182,7 +182,10 @@ def test_the_library_declares_exactly_what_it_imports() -> None:
 
 def test_what_the_site_imports_is_pinned() -> None:
     text = (ROOT / "requirements.txt").read_text(encoding="utf-8")
-    names = {"markdown-it-py": "markdown_it"}  # import names that differ from the package name
+    names = {  # import names that differ from the package name
+        "markdown-it-py": "markdown_it",
+        "prometheus-client": "prometheus_client",
+    }
     pins = {names.get(pin, pin) for pin in re.findall(r"^([\w-]+)(?:\[\w+\])?==", text, re.M)}
     assert {"torch", "streamlit"} <= third_party(("app", "pages/", "bert_core/")) <= pins
 

@@ -6,6 +6,7 @@ What a command needs is imported when it runs, so that `--help` does not wait fo
 
 import argparse
 import json
+import os
 import signal
 import sys
 import threading
@@ -14,7 +15,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bert_core.errors import BertError
+from bert_core.errors import BertError, InputError
 from training.choices import LONG, PRETRAIN, TASKS, TYPES
 
 if TYPE_CHECKING:
@@ -165,6 +166,8 @@ def _all(options: argparse.Namespace) -> None:
     from training.recipe import RecipeSettings, run_recipe
     from training.start import encoder_folder
 
+    if int(os.environ.get("WORLD_SIZE", "1")) > 1:
+        raise InputError("torchrun trains single stages: pretrain, long or tasks.")
     settings = RecipeSettings(
         options.data,
         options.work,

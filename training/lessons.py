@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from bert_core.finetuning import Trainer
+from bert_core.finetuning.processes import Processes
 from bert_core.model.heads import BertForPreTraining
 from bert_core.text.tokenizer import BertTokenizer
 from training.corpus import EncodedText, load_corpus, plain_ids
@@ -16,7 +17,7 @@ from training.long_mixture import LongMixture, LongSettings, Made, long_part_los
 from training.mixture import Mixture, MixtureSettings, part_loss
 from training.relations import Relations, kept_back_gaps
 from training.sources import absent
-from training.stage import Lesson, Say, StageSettings, train
+from training.stage import Lesson, Say, StageSettings, silent, train
 from training.start import start_model, warm_bias
 from training.task_model import TaskModel, start_task_model, task_loss
 from training.tasks import TaskMixture, TaskRows, TaskSettings
@@ -34,9 +35,15 @@ def run_stage(
     stop: threading.Event | None = None,
 ) -> Trainer:
     """Run or resume the stage of this name, see `training.stage.train`."""
+    processes = Processes()
+    say = say if processes.first else silent
     if left_out := absent(settings.data):
         say(f"not there, and left out: {', '.join(left_out)}")
-    return train(settings, LESSONS[name](settings, sizes, say), say, stop)
+    with processes.first_before_others():  # it writes the encoded texts
+        lesson = LESSONS[name](settings, sizes, say)
+    trainer = train(settings, lesson, say, stop)
+    processes.close()
+    return trainer
 
 
 def pretraining_lesson(settings: StageSettings, sizes: MixtureSettings, say: Say = print) -> Lesson:

@@ -27,6 +27,7 @@ from bert_core.finetuning import (
     Trainer,
     TrainerSettings,
 )
+from bert_core.finetuning.processes import Processes
 from bert_core.model.bert import BertPreTrainedModel
 from bert_core.text.tokenizer import BertTokenizer
 from training.curve import write_curve
@@ -119,15 +120,24 @@ def train(
     """
     log = settings.work / LOG
     trainer = make_trainer(settings, lesson, log)
+    processes = trainer.processes
+    say = say if processes.first else silent
     with closing_builders(trainer):
         resumed = newest_state(settings.work, trainer.resume)
         if resumed is not None:
             say(f"resumed {resumed[0].name} after step {trainer.steps_done}")
-        elif log.is_file():
-            log.unlink()  # left by a run that was killed before its first save
-        write_settings(settings, trainer, lesson)
+        processes.meet()  # all have read what the first one now replaces
+        if processes.first:
+            if resumed is None and log.is_file():
+                log.unlink()  # left by a run that was killed before its first save
+            write_settings(settings, trainer, lesson)
         _run(settings, trainer, lesson, say, stop)
+        processes.meet()  # the first one has saved
     return trainer
+
+
+def silent(_: str) -> None:
+    """Say nothing: the first process speaks for all."""
 
 
 def make_trainer(settings: StageSettings, lesson: Lesson, log: Path | None = None) -> Trainer:
@@ -145,8 +155,12 @@ def make_trainer(settings: StageSettings, lesson: Lesson, log: Path | None = Non
     if settings.builders:
         batches = BuiltAhead(batches, settings.trainer.budget, processes=settings.builders)
     torch.manual_seed(lesson.seed)
-    model = lesson.start(settings.init).to(settings.device)
     trainer = replace(settings.trainer, seed=lesson.seed)
+    device = torch.device(settings.device)
+    if device.type == "cuda":
+        device = torch.device("cuda", Processes().device)
+        torch.cuda.set_device(device)
+    model = lesson.start(settings.init).to(device)
     return Trainer(model, batches, trainer, loss=lesson.loss, log=log)
 
 
@@ -183,11 +197,12 @@ def _run(
     say: Say,
     stop: threading.Event | None,
 ) -> None:
+    processes = trainer.processes
     parts = settings.measured if lesson.measure is not None else 0
     saved, before, refused = time.monotonic(), trainer.progress, 0
-    if parts and not trainer.steps_done:
+    if parts and not trainer.steps_done and processes.first:
         _measure(settings, trainer, lesson, say)
-    while not trainer.done and not (stop is not None and stop.is_set()):
+    while not trainer.done and not processes.any(stop is not None and stop.is_set()):
         wait_while_paused(settings.pause_file, say, stop)
         try:
             report = trainer.step()
@@ -200,6 +215,9 @@ def _run(
             continue
         if report.step % 25 == 1 or trainer.done:
             say(describe(report))
+        if not processes.first:
+            before, refused = report.progress, 0
+            continue
         measured = passed(before, report.progress, parts)
         copied = passed(before, report.progress, COPIES if parts else 0)
         if measured or copied or time.monotonic() - saved > 60 * settings.save_minutes:
@@ -210,7 +228,8 @@ def _run(
         if measured:
             _measure(settings, trainer, lesson, say)
         before, refused = report.progress, 0
-    save(trainer, settings.work)
+    if processes.first:
+        save(trainer, settings.work)
 
 
 def passed(before: float, after: float, parts: int) -> int:

@@ -30,6 +30,7 @@ __all__ = [
     "drop_parameter",
     "first_parameter",
     "forget_pages_folder",
+    "is_bound",
     "is_drawn",
     "is_in_a_run",
     "is_readable",
@@ -135,9 +136,15 @@ def drop_parameter(key: str) -> None:
 
 
 def is_drawn(key: str) -> bool:
+    """Return whether a widget of this run has a key."""
+    context = get_script_run_ctx()
+    return context is not None and key in context.shared.widget_user_keys_this_run.snapshot()
+
+
+def is_bound(key: str) -> bool:
     """Return whether a widget of this run is bound to a parameter."""
     context = get_script_run_ctx()
-    if context is None or key not in context.shared.widget_user_keys_this_run.snapshot():
+    if context is None or not is_drawn(key):
         return False
     with context.session_state.query_params() as parameters:
         return parameters.is_bound(key)

@@ -6,6 +6,8 @@ from functools import cached_property
 from typing import Any
 
 from app.declared.tasks import Declared, declared
+from app.engine.compute.visitor import current_visit
+from app.engine.counted import counted
 from app.engine.models import Engine, Provenance, offers, open_engine
 from app.engine.models.fit import remarks
 from app.engine.models.shelf import is_there, offer_of
@@ -79,8 +81,9 @@ def answer(found: Declared, engine: Engine, given: Mapping[str, object], **own: 
     Raises:
         BertError: the model cannot answer, or a value cannot be used.
     """
-    notices = fitting(found, engine)
-    return Answer(found, found.run(engine, given, **own), engine.provenance, notices)
+    with counted(found.feature.slug, current_visit().interface):
+        notices = fitting(found, engine)
+        return Answer(found, found.run(engine, given, **own), engine.provenance, notices)
 
 
 def engine_of(name: object) -> Engine:

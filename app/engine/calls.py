@@ -13,6 +13,7 @@ from typing import TypeVar
 
 from app.engine.compute.desk import DESK, BusyError
 from app.engine.compute.visitor import ALLOWANCES, LimitError, Visit, visiting
+from app.engine.counted import count_refusal
 from app.log import cause
 from bert_core.errors import BertError, CheckpointError, DownloadError, InputError
 
@@ -68,7 +69,9 @@ def refused(error: Exception) -> Refusal:
         return error
     for kind, status in _STATUSES:
         if isinstance(error, kind):
+            count_refusal(status)
             return Refusal(status, str(error), getattr(error, "seconds", 0))
+    count_refusal(HTTPStatus.INTERNAL_SERVER_ERROR)
     number = secrets.token_hex(4)
     _LOG.error("error %s: %s", number, cause(error))
     says = (

@@ -121,11 +121,7 @@ class Looking:
 
         def written(gap: re.Match[str]) -> str:
             says = printed(*self.kind_and_value(gap[1]))
-            begins = gap[1].startswith(HEAD) and words[: gap.start()].rstrip()[-1:] in {
-                "",
-                ".",
-                "?",
-            }
+            begins = words[: gap.start()].rstrip()[-1:] in {"", ".", "?"}
             return says[:1].upper() + says[1:] if begins else says
 
         return GAP.sub(written, words)
@@ -136,6 +132,23 @@ class Looking:
         if question.minus:
             value = float(value) - float(self.value(question.minus))
         return kind, value
+
+    def says(self, question: Question) -> str:
+        """Return the answer to a question, in words."""
+        says = [self.fill(each.say) for each in question.choices]
+        if question.kind == "order":
+            return ", ".join(says[number] for number in self.order(question))
+        if says and (right := self.right(question)) is not None:
+            return says[right]
+        kind, value = self.truth(question)
+        unit = f" {question.unit}" if question.unit and kind != "share" else ""
+        return f"{printed(kind, value)}{unit}"
+
+    def ends(self, question: Question) -> tuple[int, int]:
+        """Return the ends of the scale of a number; a count goes up to all that were counted."""
+        low, high = question.ends
+        all_of = question.of.removesuffix(".k") + ".n"
+        return low, high or round(float(self.value(all_of)))
 
     def right(self, question: Question) -> int | None:
         """Return the number of the choice that is right; None if none is."""
@@ -186,11 +199,11 @@ def share_of(k: int, n: int) -> str:
     """Print a counted share with its interval of 95 % (Wilson 1927).
 
     >>> share_of(20, 20)
-    '20 of 20; other such sentences: 84 % to 100 %'
+    '20 of 20; others of the kind: 84 % to 100 %'
     """
     low, high = wilson(k, n)
     ends = f"{percent(low, 0, counted=True)} to {percent(high, 0, counted=True)}"
-    return f"{k} of {n}; other such sentences: {ends}"
+    return f"{k} of {n}; others of the kind: {ends}"
 
 
 def wilson(k: int, n: int) -> tuple[float, float]:

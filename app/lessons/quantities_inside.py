@@ -118,8 +118,8 @@ def _before(r: Any, _: str) -> Value:
 
 
 def _named(r: Any, _: str) -> Value:
-    """Return the word with the strongest score."""
-    best = max(range(len(r.words)), key=lambda at: abs(r.story.scores[at]))
+    """Return the word with the highest score, the first one that is hidden."""
+    best = max(range(len(r.words)), key=lambda at: r.story.scores[at])
     return str(r.words[best].text)
 
 

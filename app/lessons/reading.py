@@ -282,13 +282,14 @@ class _Step:
                 f"at: found {at[:60]!r}; expected words, or on {where} also pieces or heads"
             )
         choices = tuple(self.choice(each, reason) for each in table.tables("choices"))
+        of = table.text("of", "")
         found = Question(
             kind=cast(Kind, kind),
             ask=self.said("ask", table),
-            of=table.text("of", ""),
+            of=of,
             minus=table.text("minus", ""),
             choices=choices,
-            ends=_ends(table, kind),
+            ends=_ends(table, kind, of),
             unit=table.text("unit", ""),
             at=cast(At, at),
         )
@@ -357,8 +358,9 @@ def _check_question(table: Table, found: Question, reason: bool) -> None:
         raise table.wrong("no choice can be right; give one of them is, least, most or otherwise")
 
 
-def _ends(table: Table, kind: str) -> tuple[int, int]:
-    if kind != "number":
+def _ends(table: Table, kind: str, of: str) -> tuple[int, int]:
+    counted = of.startswith(f"{CLAIM}:") and of.endswith(".k") and "to" not in table.rest
+    if kind != "number" or counted:  # a count goes from none to all
         return 0, 0
     low, high = table.take("from", int), table.take("to", int)
     if low >= high:

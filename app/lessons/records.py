@@ -95,7 +95,7 @@ class Question:
         of: the quantity that is the truth; "" where the choices have their own, or for a reason.
         minus: a quantity that is subtracted from it.
         choices: of "choose" and "order".
-        ends: of the scale of a number.
+        ends: of the scale of a number; 0 and 0 for a count, whose scale ends at all.
         unit: of the number, such as "%".
         at: of "point": what is pointed at.
     """

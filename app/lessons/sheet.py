@@ -13,10 +13,10 @@ from app.engine.models.fit import Severity, misfits
 from app.lessons.claims import figure, figures_of, look_number, looked
 from app.lessons.looking import CLAIM, HEAD, Looking, share_of
 from app.lessons.notes import Notes, notes_of
-from app.lessons.quantity import Reference, Value, printed
-from app.lessons.reading import TERM
+from app.lessons.quantity import Reference, Value
 from app.lessons.records import Lesson, Question, Step
 from app.lessons.shelf import claims
+from app.lessons.view import unmarked
 from app.settings import ASSETS
 from app.words.html import Html, document, join, tag, visible
 from app.words.qr import qr
@@ -102,7 +102,7 @@ def _boxes(looking: Looking, question: Question) -> Iterator[Html | str]:
             for each in question.choices:
                 yield tag("span", "__ ", _words(looking, each.say))
         case "number":
-            low, high = question.ends
+            low, high = looking.ends(question)
             yield f"{_LINE} {question.unit} ({low} to {high})"
         case _:
             yield _LONG_LINE
@@ -120,14 +120,14 @@ def _given(looking: Looking) -> list[str]:
 def _for_teacher(engine: Engine, found: Lesson, notes: Notes | None) -> Html:
     model = engine.provenance
     head = tag("h1", visible(f"For the teacher: {found.title}"))
-    goal = tag("p", tag("strong", "Goal: "), visible(_bare(found.goal)))
+    goal = tag("p", tag("strong", "Goal: "), visible(unmarked(found.goal)))
     steps = tag("ol", *(_answered(engine, found, n) for n in range(len(found.steps))))
     counted = (
         tag("li", visible(f"{says}: {figures}"), "" if holds else _refused(holds))
         for says, holds, figures in shown_by(engine, found)
     )
-    larger = _told("What larger models do (not checked here)", _bare(found.larger))
-    last = tag("p", tag("strong", "To take along: "), visible(_bare(found.last)))
+    larger = _told("What larger models do (not checked here)", unmarked(found.larger))
+    last = tag("p", tag("strong", "To take along: "), visible(unmarked(found.last)))
     said = f"Counted and answered by {model.name}, weights {model.fingerprint}."
     return tag(
         "section", head, goal, *_advice(found, notes), tag("h2", "Answers"), steps, last, *larger,
@@ -165,7 +165,7 @@ def _answered(engine: Engine, found: Lesson, number: int) -> Html:
     holds = "" if looking.holds(step.holds) else "This model does not show it. "
     parts: list[Html | str] = [_words(looking, step.say), " "]
     if step.question:
-        truth = tag("mark", visible(_truth(looking, step.question)))
+        truth = tag("mark", visible(unmarked(looking.says(step.question))))
         parts += [tag("em", _words(looking, step.question.ask)), " ", truth, " "]
     parts += [tag("strong", holds), _words(looking, step.reveal)]
     if step.why:
@@ -173,18 +173,6 @@ def _answered(engine: Engine, found: Lesson, number: int) -> Html:
         says = tag("mark", _words(looking, reason.say))
         parts += [" ", tag("em", _words(looking, step.why.ask)), " ", says]
     return tag("li", tag("strong", visible(step.heading)), " ", join(*parts))
-
-
-def _truth(looking: Looking, question: Question) -> str:
-    """Return the answer to a question, in words."""
-    if question.kind == "order":
-        says = [looking.fill(each.say) for each in question.choices]
-        return ", ".join(says[number] for number in looking.order(question))
-    if question.kind == "choose" and (right := looking.right(question)) is not None:
-        return _bare(looking.fill(question.choices[right].say))
-    kind, value = looking.truth(question)
-    unit = f" {question.unit}" if question.unit and kind != "share" else ""
-    return f"{printed(kind, value)}{unit}"
 
 
 # -- what both need --------------------------------------------------------------------------------
@@ -226,13 +214,4 @@ def _unfit(engine: Engine, task: str) -> str:
 
 
 def _words(looking: Looking, template: str) -> str:
-    return visible(_bare(looking.fill(template)))
-
-
-def _bare(text: str) -> str:
-    """Return a text without the marks of the glossary.
-
-    >>> _bare("A [[gap]] and two [[pieces|piece]].")
-    'A gap and two pieces.'
-    """
-    return TERM.sub(lambda term: term[1], text)
+    return visible(unmarked(looking.fill(template)))

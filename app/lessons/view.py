@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 from app.catalog import feature
 from app.engine.models import Engine
 from app.lessons.claims import figures_of, stored
-from app.lessons.looking import CLAIM, share_of
+from app.lessons.looking import CLAIM, Looking, share_of
 from app.lessons.reading import TERM
 from app.lessons.records import Lesson, Question, Term
 from app.lessons.shelf import claims, glossary
@@ -19,8 +19,8 @@ from app.words.pictures import NARROW, Picture, listed, svg
 _HIGH = 74  # of the scale of a number, in units of the drawing
 _COUNT = re.compile(r"\{claim:(\w+)\.k\}")
 _SAMPLE = (
-    "One author wrote the sentences before they were run: no random sample. The interval of 95 % "
-    "(Wilson) says where the share of other such sentences would be expected."
+    "One author wrote the texts before they were run: no random sample. The interval of 95 % "
+    "(Wilson) says which share would be expected of others of the kind."
 )
 _LETTER = 8.6  # mean width of a letter
 
@@ -93,39 +93,32 @@ def orders(mine: Sequence[str], its: Sequence[str]) -> Html:
     return tag("div", *columns, class_="bx-orders")
 
 
-def on_one_axis(question: Question, guess: float, truth: float) -> Picture:
+def on_one_axis(looking: Looking, question: Question, guess: float) -> Picture:
     """Draw a guessed number and the true one on one scale."""
     whose = "counted" if question.of.startswith(CLAIM) else "the model"
-    low, high = question.ends
-    unit = f" {question.unit}" if question.unit else ""
+    low, high = looking.ends(question)
+    kind, value = looking.truth(question)
+    truth = float(value) * (100 if kind == "share" else 1)
+    mine = f"you: {guess:g} {question.unit}".rstrip()
+    its = f"{whose}: {looking.says(question)}"
 
     def draw(width: int) -> Html:
         panel = Panel((20, width - 20), (_HIGH / 2 + 4, _HIGH / 2 - 4), (low, high), (0, 1))
         panel.span((low, high), (0, 1), class_="bx-svg-track")
-        for value, name, dy, kind in (
-            (guess, "you", -20, "bx-svg-bar"),
-            (truth, whose, 20, "bx-svg-mark"),
+        for value, says, dy, class_ in (
+            (guess, mine, -20, "bx-svg-bar"),
+            (truth, its, 20, "bx-svg-mark"),
         ):
-            says = f"{name}: {_number(value)}{unit}"
-            panel.dot(value, 0.5, 8, class_=kind)
+            panel.dot(value, 0.5, 8, class_=class_)
             half = len(says) * _LETTER / 2
             middle = min(max(panel.x(value), half), width - half)
             panel.text(value, 0.5, says, middle - panel.x(value), dy, class_="bx-svg-middle")
         return svg(width, _HIGH, *panel.drawn)
 
     rows = [("you", guess), (whose, truth)]
-    alt = f"On a scale from {low} to {high}{unit}: you {_number(guess)}, {whose} {_number(truth)}."
+    alt = f"On a scale from {low} to {high} {question.unit}".rstrip() + f": {mine}, {its}."
     drawing = draw(NARROW)  # its place is narrow on every screen
     return Picture("guess", drawing, drawing, alt, listed(rows, ("who", "value")))
-
-
-def _number(value: float) -> str:
-    """Write a number.
-
-    >>> _number(14.0), _number(0.13), _number(48.9)
-    ('14', '0.1', '48.9')
-    """
-    return f"{value:.0f}" if float(value).is_integer() else f"{value:.1f}"
 
 
 def intervals(engine: Engine, template: str) -> Html:

@@ -63,7 +63,7 @@ def drawn(task: Declared, result: object, most: int, show: Collection[str] = ())
     head: tuple[Part, ...] = (screen.answer or tag("p", screen.headline, class_="bx-headline"),)
     if show or (screen.answer is not None and not screen.answer.markup):
         head = ()
-    parts = [each.paper if isinstance(each, Drawn) else each for each in screen.parts]
+    parts = [_still(each) for each in screen.parts]
     left = (Rows, File, Choice, Computed)
     seen = [each for each in parts if not isinstance(each, left) and not _is_empty(each)]
     named = [each for each in seen if getattr(each, "name", "").startswith(tuple(show))]
@@ -72,6 +72,11 @@ def drawn(task: Declared, result: object, most: int, show: Collection[str] = ())
         *head,
         *(named if show else seen[:most]),
     )
+
+
+def _still(part: Part) -> Part:
+    """Return what paper has of a part that can be clicked; other drawings stay."""
+    return part.paper if isinstance(part, Drawn) and part.paper is not part.markup else part
 
 
 def _is_empty(part: Part) -> bool:
@@ -133,7 +138,11 @@ def _renamed(part: Part, number: int) -> Part:
         left, right = (tuple(_renamed(each, number) for each in side)
                        for side in (part.left, part.right))  # fmt: skip
         return Beside(left, right, part.widths)
-    return replace(part, name=f"{part.name}-step-{number}") if isinstance(part, Picture) else part
+    return (
+        replace(part, name=f"{part.name}-step-{number}")
+        if isinstance(part, Picture | Drawn)
+        else part
+    )
 
 
 def _answered(looking: Looking, question: Question, said: Callable[..., Html]) -> Html:

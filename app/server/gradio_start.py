@@ -58,7 +58,7 @@ def serve() -> None:
 
 def _launch(face: gr.Blocks, address: str, port: int) -> None:
     """Serve it with Gradio's own server: ZeroGPU begins to lend when that is launched."""
-    log.begin()
+    log.begin(as_json=settings().log_json)
     app = own_app(face)
     gate = Middleware(_gated, address=address, port=port)
     app["middleware"] = [gate, *app["middleware"]]

@@ -1,4 +1,9 @@
-"""Whether the model answers: `/healthz`, which a container's HEALTHCHECK asks.
+"""What programs that watch the site ask: does it live, is it ready, does it answer, how much.
+
+- `/livez`: the process answers. If it does not, start it again.
+- `/readyz`: the model is loaded. Until then, send visitors elsewhere.
+- `/healthz`: the model has just filled a gap, which a container's HEALTHCHECK asks.
+- `/metrics`: counts and times, for Prometheus, where the operator opens it.
 
 Streamlit's `/_stcore/health` only says that the server listens.
 """
@@ -8,14 +13,35 @@ import logging
 import time
 from collections.abc import Callable
 
+from prometheus_client.exposition import choose_encoder
 from starlette.requests import Request
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
 
+from app.engine.counted import REGISTRY
+from app.engine.loading import LOADING
 from app.log import cause
 
 _LOG = logging.getLogger(__name__)
 _KEPT = 5.0  # seconds for which an answer is passed on, so that no client can keep the model busy
 _PATIENCE = 20.0  # seconds; a class at work makes a short text wait, but not that long
+
+
+async def live(_: Request | None = None) -> JSONResponse:
+    """Answer 200."""
+    return JSONResponse({"status": "lives"})
+
+
+async def ready(_: Request | None = None) -> JSONResponse:
+    """Answer 200 once the model is loaded, and 503 before."""
+    if LOADING.is_over():
+        return JSONResponse({"status": "ready"})
+    return JSONResponse({"status": "the model is being loaded"}, status_code=503)
+
+
+async def numbers(request: Request) -> Response:
+    """Answer with all numbers of this process, in the form the client asks for."""
+    write, kind = choose_encoder(request.headers.get("accept", ""))
+    return Response(write(REGISTRY), media_type=None, headers={"content-type": kind})
 
 
 class Health:

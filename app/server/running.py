@@ -12,6 +12,7 @@ from app import log
 from app.compat.uvicorn import Server as Listening
 from app.server.connections import Connection, Socket
 from app.server.stopping import STOP
+from app.settings import settings
 from bert_core.errors import ConfigError
 
 _MESSAGE = 4 * 2**20  # bytes from a page at once; all its texts together are far below that
@@ -30,7 +31,7 @@ def run(config: uvicorn.Config, listener: socket.socket, ready: Callable[[], Non
         listener: the socket, bound to its address.
         ready: called when the server answers.
     """
-    log.begin()
+    log.begin(as_json=settings().log_json)
     Server(config, ready).run(sockets=[listener])
 
 

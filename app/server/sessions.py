@@ -74,6 +74,11 @@ class Sessions:
         self._limits = {"visitor": by_visitor, "address": by_address, "stream": streams}
         self._open: Counter[tuple[str, str]] = Counter()
 
+    @property
+    def pages(self) -> int:
+        """How many pages are open."""
+        return sum(count for (kind, _), count in list(self._open.items()) if kind == "address")
+
     def refusal(self, visitor: Visitor) -> str:
         """Return why one more page cannot be opened; "" if it can."""
         if visitor.number and self._is_full("visitor", visitor.number):

@@ -13,15 +13,18 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from app.compat.streamlit import SERVER, forget_pages_folder, page_source, use_options
+from app.engine.counted import CLASSES as CLASS_ROOMS
+from app.engine.counted import PAGES
 from app.engine.loading import LOADING
 from app.faces.api import API, TOOLS, Programs
 from app.faces.classroom import CLASS, Classroom
 from app.faces.streamlit.messages import OnlyMessages
 from app.faces.streamlit.site import DRAWN
 from app.records.served import CLASSES, PATH
+from app.rooms.store import ROOMS
 from app.server.elsewhere import Elsewhere
 from app.server.gate import Gate
-from app.server.health import Health
+from app.server.health import Health, live, numbers, ready
 from app.server.heaps import share_heaps
 from app.server.later import Loaded, mounted
 from app.server.listening import EVERYWHERE, listener
@@ -67,9 +70,7 @@ def serve(script: Path) -> None:
     programs = Programs(gradio, below=own, gradio=below)
     second = Elsewhere(Classroom(Loaded(Nonced(programs)), below=own), gradio.lifespan)
     CLASSES.set()
-    health = Route("/healthz", Health(_asked).answer)
-    below_pages = elsewhere(_below("/"))
-    site = st.App(script, lifespan=second.lifespan, routes=[health, *below_pages])
+    site = st.App(script, lifespan=second.lifespan, routes=[*_watching(), *elsewhere(_below("/"))])
     address, port = st.get_option("server.address") or EVERYWHERE, st.get_option("server.port")
     listener(address, port).close()  # before a model is fetched or loaded
     certificate = _certificate()
@@ -138,6 +139,16 @@ def _thread(work: Callable[[], None]) -> threading.Thread:
     return thread
 
 
+def _watching() -> list[Route]:
+    """Return the addresses for programs that watch the site; numbers if the operator wants them."""
+    routes = [
+        Route("/livez", live),
+        Route("/readyz", ready),
+        Route("/healthz", Health(_asked).answer),
+    ]
+    return [*routes, Route("/metrics", numbers)] if settings().metrics else routes
+
+
 def _asked() -> str:
     """Let the model answer, once it is there."""
     LOADING.wait()
@@ -151,6 +162,9 @@ def _gate(site: ASGIApp, second: ASGIApp, own: str, address: str, port: int) -> 
     found = settings()
     agents = () if st.get_option("server.enableAgentApi") else (f"{SERVER}/agent",)
     policy = Policy(inline_scripts(page_source()), in_space=bool(found.space))
+    sessions = Sessions(found.tabs, found.sessions, found.streams)
+    PAGES.set_function(lambda: sessions.pages)
+    CLASS_ROOMS.set_function(lambda: len(ROOMS.codes))
     return Gate(
         OnlyMessages(site),
         second,
@@ -163,8 +177,8 @@ def _gate(site: ASGIApp, second: ASGIApp, own: str, address: str, port: int) -> 
         names=names_of(address, port, socket.gethostname(), found.hosts + found.space),
         policy=policy,
         cookies=own_cookies(),
-        sessions=Sessions(found.tabs, found.sessions, found.streams),
-        closed=agents if found.metrics else (*agents, f"{SERVER}/metrics"),
+        sessions=sessions,
+        closed=agents if found.metrics else (*agents, "/metrics"),
     )
 
 

@@ -11,6 +11,7 @@
 //   data-save="svg|png|csv|json"      saves the drawing or the table of the surrounding figure
 //   data-saves="title"                lists under this title what on the page can be saved so
 //   data-focus="name"                 gets the focus when the name changes: the heading of a step
+//   data-spoken                       a screen reader is told of it when it is new
 //   data-done="lesson step"           remembers in this browser that a step was done
 //   data-tick="lesson"                gets how many of its data-steps were done
 //   data-clear="ticks"                forgets them
@@ -35,6 +36,7 @@ const STREAMLIT = {
 };
 
 let step = ""; // of a lesson, whose heading is on the page
+let spoken = []; // what a screen reader was told last
 
 const site = (window.bxSite ??= installed());
 
@@ -59,7 +61,7 @@ function installed() {
     keepHistory();
     addEventListener("pagehide", forgetMenu);
     tellHub();
-    const changed = () => (nameMenu(), listSaves(), goToStep(), tick());
+    const changed = () => (nameMenu(), listSaves(), goToStep(), speak(), tick());
     changed();
     new MutationObserver(changed).observe(document.body, { childList: true, subtree: true });
   }
@@ -289,6 +291,26 @@ function goToStep() {
   if (name === step) return;
   if (step && name) heading.focus({ preventScroll: true });
   step = name;
+}
+
+// Screen readers announce what changes in a region, and seldom a region that is new: so one stays.
+function speak() {
+  const region = document.querySelector("body > .bx-spoken") ?? document.createElement("div");
+  if (!region.isConnected) {
+    region.role = "status";
+    region.className = "bx-spoken";
+    document.body.append(region);
+  }
+  const says = [...document.querySelectorAll("[data-spoken]")].map(unfolded);
+  const fresh = says.filter((text) => !spoken.includes(text));
+  spoken = says;
+  if (fresh.length) region.textContent = fresh.join(" ");
+}
+
+function unfolded(node) {
+  const copy = node.cloneNode(true);
+  for (const folded of copy.querySelectorAll(".bx-hint, details > :not(summary)")) folded.remove();
+  return copy.textContent.trim();
 }
 
 // What was done is kept in this browser alone: the numbers of the steps by the name of the lesson.

@@ -21,6 +21,7 @@ from bert_core.errors import CheckpointError, InputError
 from bert_core.finetuning.averaging import WeightAverage
 from bert_core.finetuning.optimizer import Method, make_optimizer
 from bert_core.finetuning.parallel import Replicas
+from bert_core.finetuning.processes import Processes
 from bert_core.finetuning.schedule import Budget, linear_decay
 from bert_core.finetuning.state import read_state, write_state
 from bert_core.model.bert import BertPreTrainedModel
@@ -169,6 +170,9 @@ class Trainer:
         average: mean of the last weights (see `TrainerSettings.average_last`); at the end,
             `trainer.average.adopt()` copies it to the model.
 
+    Started by `torchrun`, every process calls the same functions, and computes its share of each
+    step.
+
     The caller runs the steps::
 
         make = functools.partial(text_batch, tokenizer, max_length=128)
@@ -207,6 +211,7 @@ class Trainer:
         if settings.compiled:
             compile_layers(model, workers=settings.workers)
         self.replicas = Replicas(model, settings.workers)
+        self.processes = Processes()
         torch.manual_seed(settings.seed)
 
     @property
@@ -245,13 +250,14 @@ class Trainer:
         batches = self.batches(self.steps_done, progress)
         self.replicas.zero_grad()  # an interrupted step may have left some
         total, parts = self._backward(batches)
+        self.processes.add_gradients(self.model)
         norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), settings.max_grad_norm)
         if not math.isfinite(norm):
             raise self._not_finite("norm of the gradients", float(norm))
         self.optimizer.step()
         self.replicas.zero_grad()  # frees their memory
         self.steps_done += 1
-        self.seconds += time.perf_counter() - began
+        self.seconds = self.processes.agreed(self.seconds + time.perf_counter() - began)
         self.average.update(self.progress)
         report = StepReport(
             step=self.steps_done,
@@ -270,9 +276,16 @@ class Trainer:
     def _backward(self, batches: Sequence[Any]) -> tuple[float, dict[str, float]]:
         """Accumulate the gradients of all parts; return the loss and its named parts."""
         totals: dict[str, float] = {}
-        for figures in self.replicas.run(self._backward_part, batches):
-            for name, value in figures.items():
-                totals[name] = totals.get(name, 0.0) + value
+        failure: NotFiniteError | None = None
+        try:
+            for figures in self.replicas.run(self._backward_part, self.processes.share(batches)):
+                for name, value in figures.items():
+                    totals[name] = totals.get(name, 0.0) + value
+        except NotFiniteError as error:
+            failure = error
+        if self.processes.any(failure is not None):  # then no process does the step
+            raise failure or self._not_finite("loss in another process", math.nan)
+        totals = self.processes.add_figures(totals)
         return totals.pop("", 0.0), totals
 
     def _backward_part(self, model: BertPreTrainedModel, batch: Any) -> dict[str, float]:
@@ -303,14 +316,17 @@ class Trainer:
         return torch.autocast(model.device.type, torch.bfloat16)
 
     def _write(self, report: StepReport) -> None:
-        if self.log is not None:
+        if self.log is not None and self.processes.first:
             with self.log.open("a", encoding="utf-8") as stream:
                 stream.write(json.dumps(asdict(report)) + "\n")
 
     # -- saving and resuming ---------------------------------------------------------------------
 
     def save(self, path: str | Path) -> None:
-        """Write everything needed to resume; an interruption leaves the old file or the new one."""
+        """Write everything needed to resume; an interruption leaves the old file or the new one.
+
+        Of several processes, let the first one write; see `bert_core.finetuning.processes`.
+        """
         write_state(
             Path(path),
             self.model,
@@ -340,7 +356,7 @@ class Trainer:
                 f"The training state {path} has no valid step and seconds; expected a file written "
                 "by Trainer.save. Remove it to start again."
             ) from None
-        if self.log is not None and self.log.is_file():
+        if self.log is not None and self.log.is_file() and self.processes.first:
             lines = self.log.read_text(encoding="utf-8").splitlines(keepends=True)
             kept = [line for line in lines if _step_of(line) <= self.steps_done]
             self.log.write_text("".join(kept), encoding="utf-8")

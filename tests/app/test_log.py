@@ -2,6 +2,7 @@
 
 import ast
 import io
+import json
 import logging
 import re
 import subprocess
@@ -71,6 +72,15 @@ def test_an_endless_recursion_is_a_line_and_no_book() -> None:
 def test_a_line_stays_one_line_of_plain_characters(break_: str) -> None:
     line = line_of("INFO", "app", f"one{break_}two")
     assert re.fullmatch(rf"{TIME} INFO app: one\\[ -~]+two\n", line)
+
+
+def test_a_line_can_be_json(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.log._Site.as_json", True)
+    line = line_of("ERROR", "app", "one\n\u2028\ud800two")
+    assert re.fullmatch(r"[ -~]+\n", line)
+    told = json.loads(line)
+    assert re.fullmatch(TIME, told.pop("time"))
+    assert told == {"level": "ERROR", "logger": "app", "event": "one\n\u2028\ud800two"}
 
 
 def log_of(minute: float = 3600) -> tuple[Log, io.StringIO]:

@@ -5,55 +5,100 @@ from typing import Any
 
 import pytest
 
+from app.declared import all_declared
 from app.faces.streamlit.address import old_labels
-from app.faces.streamlit.features.why import _METHOD_NAMES
-from app.features.attention.view_text import PART_NAMES, VIEW_NAMES
+from app.faces.streamlit.features.why import _METHOD_NAMES, TABS
+from app.features.atlas.view import COLOURS
+from app.features.attention.view_files import PICTURES
+from app.features.attention.view_text import (
+    HOW_NAMES,
+    PART_NAMES,
+    RANKINGS,
+    SCALE_NAMES,
+    VIEW_NAMES,
+)
 from app.features.fill_mask.view_together import ORDER_NAMES
+from app.features.lab.result_distil import SENTENCES, STARTS
+from app.features.lab.result_finetune import KINDS as LABELLED
+from app.features.qa.view_charts import KINDS, SCALES
 from app.features.why.view import OF_NAMES, OPERATORS
 from app.features.xray.view_patching import SITES
-from app.features.xray.view_words import LENSES, MODES
+from app.features.xray.view_words import ASKS, LENSES, MODES
 
 NAMES: Mapping[str, Mapping[Any, str]] = {
     "why_method": _METHOD_NAMES, "of": OF_NAMES, "operator": OPERATORS, "lens": LENSES,
     "mode": MODES, "site": SITES, "order": ORDER_NAMES, "part": PART_NAMES, "view": VIEW_NAMES,
+    "ask": ASKS, "how": HOW_NAMES, "by": RANKINGS, "file": PICTURES, "colour": COLOURS,
+    "curves": KINDS, "start": STARTS, "labelled": LABELLED, "scale": SCALE_NAMES | SCALES,
+    "read": {number: f"{number:,} sentences" for number in SENTENCES},
+} | {
+    each.key: dict(each.field.names)
+    for task in all_declared() for each in task.parameters if each.field.names
 }  # fmt: skip
 TEXT = "In winter the lake is covered with [MASK]."
-PAGES = {"of": "14_why", "why_method": "14_why", "operator": "14_why", "lens": "12_xray",
-         "mode": "12_xray"}  # fmt: skip
+PAGES = {
+    "of": ("14_why", {}),
+    "why_method": ("14_why", {}),
+    "operator": ("14_why", {}),
+    "lens": ("12_xray", {}),
+    "mode": ("12_xray", {}),
+    "by": ("4_attention", {"tab": "heads"}),
+    "order": ("2_fill_mask", {"tab": "fill_mask_together"}),
+    "aggregation": ("6_ner", {}),
+}
 
 
 @pytest.mark.parametrize("parameter", NAMES)
 def test_a_label_that_an_address_may_have_is_known_for_ever(parameter: str) -> None:
     """A new label is added to `assets/labels.toml`; an old one stays there."""
-    known = old_labels()[parameter]
+    known = old_labels().get(parameter, {})
     for key, label in NAMES[parameter].items():
-        assert known[label] == str(key)
+        assert known.get(label, label) == str(key)
     assert set(known.values()) <= {str(key) for key in NAMES[parameter]}
 
 
 @pytest.mark.parametrize("parameter", PAGES)
-def test_a_key_and_its_label_open_a_page_with_the_same_choice(
+def test_a_key_and_its_label_open_a_page_with_the_same_choice_and_the_address_has_the_key(
     visit: Callable[..., Any], tiny_model: object, parameter: str
 ) -> None:
     key = list(NAMES[parameter])[-1]
+    script, more = PAGES[parameter]
     for value in (str(key), NAMES[parameter][key]):
-        page = visit(f"pages/{PAGES[parameter]}.py", text=TEXT, **{parameter: value})
+        page = visit(f"pages/{script}.py", text=TEXT, **more, **{parameter: value})
         assert page.at.session_state[parameter] == key, value
+        assert page.at.query_params[parameter] == [str(key)]
         assert not any("Left out" in each.value for each in page.at.caption)
 
 
-def test_an_old_label_opens_and_an_unknown_one_is_said(
+def test_an_old_label_opens_and_an_unknown_one_is_said_until_something_is_chosen(
     visit: Callable[..., Any], tiny_model: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(old_labels(), "lens", {"The mapped one": "affine"})  # type: ignore[arg-type]
+    monkeypatch.setitem(old_labels(), "lens", {"The mapped one": "raw"})  # type: ignore[arg-type]
     page = visit("pages/12_xray.py", text=TEXT, lens="The mapped one")
-    assert page.at.session_state["lens"] == "affine"
+    assert page.at.session_state["lens"] == "raw"
     page = visit("pages/12_xray.py", text=TEXT, lens="a new one")
     assert any("lens=a new one" in each.value for each in page.at.caption)
+    assert "lens" not in page.at.query_params
+    page.at.selectbox(key="lens").set_value("raw")
+    page.run()
+    assert not any("lens=" in each.value for each in page.at.caption)
+    assert page.at.query_params["lens"] == ["raw"]
 
 
-def test_a_tab_is_opened_by_the_name_of_its_task(
+def test_what_is_chosen_is_written_by_its_key_and_goes_with_its_widget(
     visit: Callable[..., Any], tiny_model: object
 ) -> None:
-    page = visit("pages/2_fill_mask.py", text=TEXT, tab="fill_mask_surprise")
-    assert page.at.session_state["tab"] == "Odd word"
+    page = visit("pages/2_fill_mask.py", text=TEXT, tab="fill_mask_together", order="certain")
+    assert page.at.session_state["tab"] == "Gaps together"
+    page.at.session_state["order"] = "left"
+    assert "order" not in page.run().at.query_params  # what is usual is left out
+    page.at.session_state["order"] = "certain"
+    assert page.run().at.query_params["order"] == ["certain"]
+    page.at.session_state["tab"] = "Odd word"
+    assert page.run().at.query_params["tab"] == ["fill_mask_surprise"]
+    assert "order" not in page.at.query_params
+
+
+@pytest.mark.parametrize("title", TABS)
+def test_the_tabs_of_an_explanation_have_keys(title: str) -> None:
+    assert old_labels()["why_tab"][title].islower()

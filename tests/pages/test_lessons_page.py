@@ -11,7 +11,7 @@ from app.catalog import feature
 from app.declared import declared
 from app.engine.models import open_engine
 from app.faces.streamlit.lesson_way import address_of
-from app.lessons.claims import looked
+from app.lessons.claims import figures_of, looked
 from app.lessons.records import Step
 from app.lessons.shelf import shelf
 from tests.app.lessons.test_reading import LESSON
@@ -55,7 +55,8 @@ def test_a_number_is_drawn_on_one_axis_with_the_truth(visit: Visit) -> None:
     page.at.slider(key="_guess_pieces-3").set_value(30)
     show(page.run())
     (axis,) = (each for name, each in page.pictures.items() if name == "guess")
-    assert "you: 30 %" in axis and "the model: 0.1 %" in axis
+    (its,) = re.findall(r"the model: ([\d.]+ %)", axis)
+    assert "you: 30 %" in axis and f"{its}. The first guess" in page.words  # one number, once more
 
 
 def test_an_order_is_shown_beside_the_one_that_was_counted(visit: Visit) -> None:
@@ -113,6 +114,36 @@ def test_another_one_is_an_item_that_was_not_shown_and_its_answer_is_computed(
     page.click("Another one")
     assert COVER in page.markup and page.words != before
     assert "You: bird" in page.click("Back to the step").words
+
+
+@pytest.mark.parametrize(
+    ("step", "given"),  # the step's words name what no item has; the picture has no text
+    [("pieces 3", "mistake in the telling word"), ("not 2", "Text The film was not")],
+)
+def test_another_one_is_drawn_like_a_step(visit: Visit, step: str, given: str) -> None:
+    slug, number = step.split()
+    page = visit(PAGE, lesson=slug, step=number)
+    if page.at.radio:
+        guess(page, 0, f"_guess_{slug}-{number}")
+    show(page).click("Another one")
+    box = page.at.radio[-1]
+    box.set_value(box.options[0])
+    show(page.run())
+    assert page.errors == "" and given in page.words and page.pictures
+    assert 'class="bx-watch"' not in page.markup  # it is about what a visitor has changed
+
+
+def test_another_one_is_in_no_step_of_the_lesson(visit: Visit) -> None:
+    page = visit(PAGE, lesson="he-or-she", step="4")
+    show(page).click("Another one")
+    assert "a father of four" not in page.words  # the third step
+
+
+def test_a_count_has_a_scale_up_to_all_that_were_counted(visit: Visit) -> None:
+    page = visit(PAGE, lesson="sure", step="3")
+    counted = figures_of(open_engine(), "D1high")
+    box = page.at.slider(key="_guess_sure-3")
+    assert (box.min, box.max) == (0, counted.n)
 
 
 def test_at_the_end_are_the_guesses_what_it_rests_on_and_the_next_lesson(visit: Visit) -> None:
@@ -242,6 +273,6 @@ def test_what_is_pointed_at_is_marked_beside_the_right_one(
 
 def test_a_count_says_how_far_it_can_be_trusted(visit: Visit) -> None:
     page = visit(PAGE, lesson="not", step="1")
-    assert "other such sentences" not in page.words
+    assert "others of the kind" not in page.words
     show(guess(page, 1, "_guess_not-1"))
-    assert "29 of 31; other such sentences: 79 % to 98 %" in page.words
+    assert "29 of 31; others of the kind: 79 % to 98 %" in page.words

@@ -1,6 +1,9 @@
 """The long pretraining: the state before the newest, killed and resumed, measured on the way."""
 
 import json
+import os
+import subprocess
+import sys
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +15,7 @@ from bert_core.errors import CheckpointError
 from bert_core.finetuning import Budget, NotFiniteError, StepReport, Trainer, TrainerSettings
 from bert_core.finetuning.state import load_state
 from bert_core.model.heads import BertForPreTraining
+from tests.training import process_stage
 from tests.training.whole import LONG
 from training.lessons import long_lesson, run_stage
 from training.stage import (
@@ -77,6 +81,31 @@ def test_stopped_and_resumed_it_ends_like_a_run_in_one_go(
     last = BertForPreTraining.from_pretrained(apart.work / "quarter-4")
     mean = rest.average.weights["bert.pooler.dense.weight"]
     assert torch.allclose(last.bert.pooler.dense.weight, mean, atol=1e-3)
+
+
+@pytest.mark.slow
+def test_two_processes_run_the_stage_of_one(long_data: Path, encoder: Path, tmp_path: Path) -> None:
+    process_stage.run(long_data, tmp_path / "alone", encoder)
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
+    folders = [str(each) for each in (long_data, tmp_path / "together", encoder)]
+    done = subprocess.run(
+        [*command, "-m", process_stage.__name__, *folders],
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2_000:]
+    assert done.stdout.count("step 8, 100.0 %") == 1  # one of them speaks
+    logs = [
+        [json.loads(line) for line in (tmp_path / name / LOG).read_text().splitlines()]
+        for name in ("alone", "together")
+    ]
+    alone, together = ([line["loss"] for line in log] for log in logs)
+    assert together == pytest.approx(alone, abs=1e-4)
+    assert (tmp_path / "together" / STATE).is_file()
+    assert (tmp_path / "together" / WAY).read_text().count("\n") == 3
 
 
 def test_a_damaged_state_gives_way_to_the_older_one(

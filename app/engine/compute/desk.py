@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
+from app.engine.counted import CALLS
 from bert_core.errors import BertError
 
 T = TypeVar("T")
@@ -53,6 +54,12 @@ class Desk:
         self._at_work: Counter[str] = Counter()
         self._lock = threading.Lock()
         self._pool = ThreadPoolExecutor(places, thread_name_prefix="desk")
+
+    @property
+    def waiting(self) -> int:
+        """Calls that wait for a place."""
+        with self._lock:
+            return sum(map(len, self._lines.values()))
 
     def submit(self, visitor: str, work: Callable[[], T]) -> "Future[T]":
         """Do the work in a thread when it is the visitor's turn, in the context of this call.
@@ -125,3 +132,4 @@ class Desk:
 
 DESK = Desk(8, each=2, waiting=100, in_all=1_000)
 """Where the calls of programs, and of the Gradio pages, are worked on."""
+CALLS.set_function(lambda: DESK.waiting)

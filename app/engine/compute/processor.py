@@ -11,6 +11,7 @@ import torch
 
 from app.engine.compute.steps import Steps
 from app.engine.compute.visitor import ALLOWANCES, Visit, current_visit
+from app.engine.counted import TURNS
 from app.settings import settings
 
 T = TypeVar("T")
@@ -61,6 +62,11 @@ class Processor:
         # Every page visit runs in a new thread, which would need fresh memory and worker threads
         # each time. The threads of this pool are reused.
         self._pool = ThreadPoolExecutor(runs, thread_name_prefix="compute")
+
+    @property
+    def waiting(self) -> int:
+        """Passes that wait for their turn."""
+        return len(self._queue)
 
     def run(
         self,
@@ -153,3 +159,4 @@ class Processor:
 # One per process, not one per engine: the processor is the scarce resource.
 PROCESSOR = Processor(settings().threads, settings().runs)
 """The one place where the models compute."""
+TURNS.set_function(lambda: PROCESSOR.waiting)

@@ -52,6 +52,7 @@ class Visit:
         counted: whether it has been counted as a request.
         waiting: whether the visitor has been told to wait.
         cancelled: whether the visitor has gone; its next computation then raises `Cancelled`.
+        interface: through which it came, for the numbers of the server; "" for none.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Visit:
     counted: bool = False
     waiting: bool = False
     cancelled: bool = False
+    interface: str = ""
 
     def tell(self, before: int | None) -> None:
         """Tell the visitor how many are before it; None if it is its turn."""

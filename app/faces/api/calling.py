@@ -62,18 +62,19 @@ def as_bytes(content: Any) -> bytes:
     return json.dumps(content, ensure_ascii=False, allow_nan=False).encode()
 
 
-def visit_of(request: Request, *, count: bool = True) -> Visit:
+def visit_of(request: Request, *, count: bool = True, interface: str = "api") -> Visit:
     """Return whom a call is for; its visitor must not have used up its allowance.
 
     Args:
         request: the call.
         count: whether it is one answer less, even if it turns out to be wrong.
+        interface: what it counts for in the numbers of the server.
 
     Raises:
         Refusal: 429.
     """
     visitor = announced(request.headers)
-    visit = Visit(visitor.name, network=visitor.network)
+    visit = Visit(visitor.name, network=visitor.network, interface=interface)
     check(visit, count=count)
     return visit
 

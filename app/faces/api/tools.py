@@ -53,7 +53,8 @@ class _WrongMessage(Exception):
 
 async def message(request: Request) -> Response:
     """Answer one message; a notification has no answer."""
-    visit = visit_of(request, count=False)  # only the call of a tool is counted, and what is wrong
+    # Only the call of a tool is counted, and what is wrong.
+    visit = visit_of(request, count=False, interface="mcp")
     try:
         found = await body_of(request)
     except Refusal as refusal:

@@ -82,7 +82,7 @@ class Streams:
         try:
             while (room := self._rooms.find(code)) is not None:
                 bell.clear()
-                new = written(self._rooms.find(code) or room)
+                new = written(room)
                 if new != last:
                     yield event("state", last := new)
                     await asyncio.sleep(gather)

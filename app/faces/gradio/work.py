@@ -58,7 +58,7 @@ async def in_turn(work: Callable[[], T]) -> T:
         Refusal: the visitor has used up its allowance, or too many are waiting already.
     """
     visitor = _VISITOR.get()
-    visit = Visit(visitor.name, network=visitor.network)
+    visit = Visit(visitor.name, network=visitor.network, interface="gradio")
     try:
         return await asyncio.wrap_future(submit(visit, work))
     finally:

@@ -22,8 +22,8 @@ _PRIVACY = (
     "Your text goes only to this server. Short texts are in the address, long ones in memory "
 )
 _KEPT = "for a day."
-BESIDE = "Beside BERT base"
-"""The tab of the model card that the foot of every page links to."""
+BESIDE = "beside"
+"""The tab of the model card that the foot of every page links to, as its address names it."""
 _NOT_KEPT = "while your page is open."
 
 

@@ -5,26 +5,40 @@ falls back to the usual value, and the page says so in one line. Streamlit, to w
 parameters are bound, does the first half without a word. So when the widgets are drawn, what the
 address asked for is compared with what they show. What a page reads from the address itself
 reports to `left_out`.
+
+Streamlit would write the label of a choice. So choices are not bound: `named_choice` reads and
+writes them by keys, which stay when a label changes.
 """
 
 import math
 import tomllib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
+from typing import TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app.compat.streamlit import drop_parameter, first_parameter, is_drawn, shown
+from app.compat.streamlit import (
+    by_history,
+    drop_parameter,
+    first_parameter,
+    is_bound,
+    is_drawn,
+    shown,
+)
 from app.settings import ASSETS
 from app.words.html import plain
 
 _ASKED = "_asked"  # parameter -> values that no widget has shown yet
 _LEFT_OUT = "_left_out"  # parameter -> the values that were asked for, and what is shown instead
+_CHOICES = "_choices"  # parameters of the choices that were drawn since the page was opened
 _SHOWN = 40  # characters of a value
 _LABELS = ASSETS / "labels.toml"
 Values = Sequence[str]
+T = TypeVar("T")
+V = TypeVar("V")
 
 
 def read_address(skip: Sequence[str]) -> None:
@@ -35,7 +49,7 @@ def read_address(skip: Sequence[str]) -> None:
     """
     asked = {key: st.query_params.get_all(key) for key in st.query_params if key not in skip}
     st.session_state[_ASKED] = {key: values for key, values in asked.items() if any(values)}
-    st.session_state[_LEFT_OUT] = {}
+    st.session_state[_LEFT_OUT], st.session_state[_CHOICES] = {}, set()
 
 
 def left_out(key: str, impossible: Values | None = None) -> None:
@@ -58,11 +72,13 @@ def say_left_out(place: DeltaGenerator) -> None:
     The line stays until the visitor changes what it is about, or leaves the page.
     """
     asked, gone = st.session_state.get(_ASKED, {}), st.session_state.get(_LEFT_OUT, {})
-    for key in [key for key in asked if is_drawn(key)]:
+    for key in [key for key in st.session_state.get(_CHOICES, ()) if not is_drawn(key)]:
+        st.query_params.pop(key, None)
+    for key in [key for key in asked if is_bound(key)]:
         values, now = asked.pop(key), shown(key)
         if impossible := [each for each in values if not _among(each, now)]:
             gone[key] = impossible, now
-    for key in [key for key in gone if is_drawn(key) and gone[key][1] != shown(key)]:
+    for key in [key for key in gone if is_bound(key) and gone[key][1] != shown(key)]:
         del gone[key]
     if gone:
         parts = [f"{key}={_short(value)}" for key, (values, _) in gone.items() for value in values]
@@ -78,25 +94,52 @@ def old_labels() -> Mapping[str, Mapping[str, str]]:
     return tomllib.loads(_LABELS.read_text(encoding="utf-8"))
 
 
-def take_key(key: str, by_key: Mapping[str, object], labels: Collection[str]) -> None:
-    """Let an address name an option by its key, or by a label that it once had.
-
-    A link with keys keeps its meaning when a label changes. Streamlit, which knows labels alone,
-    gets the value of the widget instead; call this before the widget is drawn.
+def named_choice(
+    key: str, by_key: Mapping[str, V], labels: Mapping[str, V], first: V, draw: Callable[[], T]
+) -> T:
+    """Draw a choice that the address names by the key of what is chosen.
 
     Args:
         key: the parameter, and the widget.
-        by_key: what the widget has for each key.
-        labels: of the options today, which Streamlit finds by itself.
+        by_key: what can be chosen.
+        labels: the same by its labels, which addresses had once; see also `old_labels`.
+        first: what is chosen if the address names nothing, and left out of it.
+        draw: draws the widget.
     """
-    asked = first_parameter(key)
-    if not asked or asked in labels:
-        return
-    named = asked if asked in by_key else old_labels().get(key, {}).get(asked, "")
-    if named in by_key:
-        drop_parameter(key)
-        st.session_state.get(_ASKED, {}).pop(key, None)
-        st.session_state[key] = by_key[named]
+    state = st.session_state
+    asked = state.get(_ASKED, {}).get(key)
+    named = None if asked is None else _named(key, asked[-1], by_key, labels)
+    if asked is not None and named is None:
+        left_out(key)
+        state[_LEFT_OUT][key] = asked, first
+    elif asked is not None:
+        del state[_ASKED][key]
+    if named is not None:
+        state[key] = named
+    elif asked or by_history() or state.get(key, first) not in by_key.values():
+        state[key] = first  # also if it was chosen for another model, or on another page
+    drawn = draw()
+    _write(key, state[key], by_key, first)
+    return drawn
+
+
+def _named(key: str, name: str, by_key: Mapping[str, V], labels: Mapping[str, V]) -> V | None:
+    """Return what an address names; None if there is no such thing."""
+    old = old_labels().get(key, {}).get(name, "")
+    return by_key.get(name, labels.get(name, by_key.get(old)))
+
+
+def _write(key: str, chosen: V, by_key: Mapping[str, V], first: V) -> None:
+    """Write what was chosen into the address; the parameter goes when the widget does."""
+    st.session_state.setdefault(_CHOICES, set()).add(key)
+    gone = st.session_state.get(_LEFT_OUT, {})
+    if key in gone and gone[key][1] != chosen:
+        del gone[key]
+    name = next((name for name, each in by_key.items() if each == chosen != first), None)
+    if name is None:
+        st.query_params.pop(key, None)
+    elif st.query_params.get(key) != name:
+        st.query_params[key] = name
 
 
 def drop_infinity(key: str) -> None:

@@ -1,12 +1,13 @@
 """Widgets whose value is kept in the address under the widget's own key."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pandas as pd
 import streamlit as st
 
-from app.faces.streamlit.address import drop_infinity, take_key
+from app.declared import declared, tabs
+from app.faces.streamlit.address import drop_infinity, named_choice, old_labels
 from app.faces.streamlit.files import offer_file
 from app.faces.streamlit.progress import Progress, progress
 from app.words.html import plain
@@ -19,35 +20,54 @@ T = TypeVar("T")
 def choose(label: str, options: Mapping[V, str], *, key: str, default: V | None = None) -> V:
     """Let the visitor choose exactly one of a few options.
 
-    An address with an empty choice (`?key=`) gets the default: Streamlit takes it for "nothing
-    chosen", also where a choice is required.
-
     Args:
         label: what is chosen.
-        options: value -> its name on the screen and in the address.
+        options: value, which is its key in the address -> its name on the screen.
         key: name in the address.
         default: the option of an address that names none; the first one where None.
     """
-    values = list(options)
-    first = values[0] if default is None else default
-    take_key(key, {str(value): value for value in values}, options.values())
-    # Another model may have fewer options than the one that the session remembers.
-    if key in st.session_state and st.session_state[key] not in options:
-        st.session_state[key] = first
-    chosen: V | None = st.segmented_control(
-        label,
-        values,
-        format_func=lambda value: options.get(value, str(value)),
-        default=first,
-        required=True,
-        wrap=True,
-        key=key,
-        bind="query-params",
-        persist_state="session",
+    first = next(iter(options)) if default is None else default
+    chosen: V | None = _one_of(
+        options,
+        key,
+        first,
+        lambda: st.segmented_control(
+            label,
+            list(options),
+            format_func=lambda value: options.get(value, str(value)),
+            default=first,
+            required=True,
+            wrap=True,
+            key=key,
+            persist_state="session",
+        ),
     )
-    if chosen is None:
-        st.rerun()  # with the default, which is set above
-    return chosen
+    return first if chosen is None else chosen  # a forged message can have none
+
+
+def _one_of(options: Mapping[V, str], key: str, first: V, draw: Callable[[], T]) -> T:
+    """Draw the choice of one of these values."""
+    by_key = {str(value): value for value in options}
+    labels = {name: value for value, name in options.items()}
+    return named_choice(key, by_key, labels, first, draw)
+
+
+def open_tabs(page: str, titles: Sequence[str], *, key: str = "tab") -> Sequence[Any]:
+    """Draw tabs and return their places; `open` says which one is to be filled.
+
+    In the address a tab has the name of its task, or the one that `assets/labels.toml` gives it.
+
+    Args:
+        page: the slug of the page.
+        titles: at least one.
+        key: name in the address.
+    """
+    keys = {**old_labels()[key], **{declared(task).feature.title: task for task in tabs(page)}}
+    by_key = {keys.get(title, title): title for title in titles}
+    labels = {title: title for title in titles}
+    return named_choice(
+        key, by_key, labels, titles[0], lambda: st.tabs(titles, key=key, on_change="rerun")
+    )
 
 
 def choose_some(label: str, options: Sequence[str], *, key: str) -> list[str]:
@@ -93,20 +113,21 @@ def pick_from(label: str, options: Mapping[V, str], *, key: str) -> V:
 
     Args:
         label: what is picked.
-        options: value -> its name on the screen and in the address; the first one is picked first.
+        options: value, which is its key in the address -> its name on the screen; the first one is
+            picked first.
         key: name in the address.
     """
-    values = list(options)
-    take_key(key, {str(value): value for value in values}, options.values())
-    if st.session_state.get(key, values[0]) not in options:
-        st.session_state[key] = values[0]
-    return st.selectbox(
-        label,
-        values,
-        format_func=lambda value: options.get(value, str(value)),
-        key=key,
-        bind="query-params",
-        persist_state="session",
+    return _one_of(
+        options,
+        key,
+        next(iter(options)),
+        lambda: st.selectbox(
+            label,
+            list(options),
+            format_func=lambda value: options.get(value, str(value)),
+            key=key,
+            persist_state="session",
+        ),
     )
 
 

@@ -14,6 +14,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app.catalog import Feature, feature
+from app.engine.counted import counted
 from app.engine.models import Engine, Offer
 from app.faces.streamlit.about import foot
 from app.faces.streamlit.address import say_left_out
@@ -117,7 +118,7 @@ def page_shell(slug: str) -> Iterator[Page]:
     answers = False
     with answer:
         remarks = st.empty()
-    with answer, guarded(), waiting_line():
+    with answer, guarded(), counted(slug, "pages"), waiting_line():
         unknown_model_note(offer)
         engine = open_chosen(offer)
         # A page that takes no text is drawn whatever the model can do.

@@ -15,8 +15,7 @@ from app.faces.streamlit.lesson_scene import Scene, say
 from app.faces.streamlit.show import show_html
 from app.faces.streamlit.visitor import visitor
 from app.lessons.pointing import things
-from app.lessons.quantity import printed
-from app.lessons.records import Lesson, Question
+from app.lessons.records import Lesson
 from app.lessons.view import prose, unmarked
 from app.records.served import CLASSES
 from app.rooms.records import Board, Card, Room, RoomError, Truth
@@ -130,7 +129,7 @@ def card_of(scene: Scene) -> Card:
     choices = tuple(unmarked(fill(each.say)) for each in question.choices)
     match question.kind:
         case "number":
-            ends, unit = question.ends, question.unit
+            ends, unit = scene.looking.ends(question), question.unit
             return Card(scene.number, step.heading, ask, given, "number", (), ends, unit)
         case "word":
             return Card(scene.number, step.heading, ask, given, "word")
@@ -202,29 +201,18 @@ def _truth(scene: Scene) -> Truth:
     reveal = unmarked(looking.fill(scene.step.reveal))
     if question is None:
         return Truth("", reveal)
+    says = unmarked(looking.says(question))
     replies = tuple(unmarked(looking.fill(each.reply)) for each in question.choices)
-    says = [unmarked(looking.fill(each.say)) for each in question.choices]
     if question.kind == "order":
-        order = looking.order(question)
-        return Truth(", ".join(says[each] for each in order), reveal, order[0], None, replies)
+        return Truth(says, reveal, looking.order(question)[0], None, replies)
     kind, value = looking.truth(question)
     if question.kind == "number":
-        number = float(value) * (100 if kind == "share" else 1)
-        return Truth(_with_unit(number, question), reveal, None, number)
+        return Truth(says, reveal, None, float(value) * (100 if kind == "share" else 1))
     if question.kind == "point":
-        words = things(scene.looking, question.at)
-        right = next(
-            (n for n, each in enumerate(words) if each.lower() == str(value).lower()), None
-        )
-        return Truth(printed(kind, value), reveal, right)
-    right = looking.right(question) if says else None
-    return Truth(
-        printed(kind, value) if right is None else says[right], reveal, right, None, replies
-    )
-
-
-def _with_unit(number: float, question: Question) -> str:
-    return f"{number:.1f}".removesuffix(".0") + (f" {question.unit}" if question.unit else "")
+        words = [each.lower() for each in things(scene.looking, question.at)]
+        its = str(value).lower()
+        return Truth(says, reveal, words.index(its) if its in words else None)
+    return Truth(says, reveal, looking.right(question) if replies else None, None, replies)
 
 
 def _chances(scene: Scene, board: Board) -> Chances:

@@ -6,7 +6,7 @@ from contextlib import suppress
 import streamlit as st
 
 from app.catalog import LESSONS, feature
-from app.declared import Parameter, declared
+from app.declared import declared
 from app.declared.carried import TEXT_KEYS
 from app.faces.streamlit.site import ON_SITE, PATHS
 from app.faces.streamlit.state import leave_for
@@ -69,17 +69,8 @@ def open_page(task: str, values: Mapping[str, object], lesson: str, step: int) -
 def address_of(task: str, values: Mapping[str, object]) -> dict[str, str]:
     """Return the parameters with which the page of a task opens with these values."""
     found = declared(task)
-    given = {
-        each.key: _written(each, values[each.name])
-        for each in found.parameters
-        if each.name in values
-    }
+    given = {each.key: str(values[each.name]) for each in found.parameters if each.name in values}
     return given | ({"tab": task} if found.feature.part_of else {})
-
-
-def _written(each: Parameter, value: object) -> str:
-    """Write a value as an address has it: a choice by its key, which no new label changes."""
-    return "input" if each.field.layer and value == -1 else str(value)
 
 
 def way_back() -> None:

@@ -71,7 +71,7 @@ LESSON, STEP, READ = "lesson", "step", "read"
 
 _LINES = 3  # of what the model is given; above more of them the cover is lower
 _WITHOUT_TEXT = ("classification", "next_sentence")  # pages whose picture does not have the text
-_TALL = ("attention", "xray")  # pages whose picture needs the height: boxes are beside it
+_TALL = ("attention", "senses", "xray")  # pages whose picture needs the height: boxes are beside it
 
 END = 7
 """The step after the last one; a lesson has at most six."""
@@ -302,7 +302,7 @@ def _ask(scene: Scene) -> None:
                 format_func=lambda number: plain(options[number]),
             )  # fmt: skip
         case "number":
-            low, high = question.ends
+            low, high = scene.looking.ends(question)
             form = f"%d {question.unit}".replace("%", "%%").replace("%%d", "%d").strip()
             guess = st.slider(plain(ask), low, high, (low + high) // 2, key=key, format=form)
         case "order":
@@ -358,7 +358,7 @@ def _shown(
             _compare(scene, step.question)
         done = f"{scene.lesson.slug} {scene.number}"
         says = join(intervals(looking.engine, step.reveal), prose(looking.fill(step.reveal)))
-        show_html(tag("div", says, role="status", class_="bx-reveal", data_done=done))
+        show_html(tag("div", says, class_="bx-reveal", data_spoken="", data_done=done))
         if step.why and scene.played.reason is None:
             _why(scene, step.why)
             changing = False
@@ -375,23 +375,15 @@ def _compare(scene: Scene, question: Question) -> None:
     """Draw the guess beside the truth."""
     guess, looking = scene.played.guess, scene.looking
     choices = question.choices
+    scene.played.its = looking.says(question)
     if question.kind == "order" and isinstance(guess, tuple):
-        said = [looking.fill(each.say) for each in choices]
-        mine, its = [said[n] for n in guess], [said[n] for n in looking.order(question)]
-        scene.played.its = ", ".join(its)
-        show_html(orders(mine, its))
+        says = [looking.fill(each.say) for each in choices]
+        show_html(orders([says[n] for n in guess], [says[n] for n in looking.order(question)]))
         return
-    kind, truth = looking.truth(question)
-    if question.kind == "number" and not isinstance(guess, str | tuple | None):
-        number = float(truth) * (100 if kind == "share" else 1)
-        scene.played.its = f"{number:.0f} {question.unit}".strip()
-        show_picture(on_one_axis(question, guess, number))
+    if question.kind == "number" and isinstance(guess, int):
+        show_picture(on_one_axis(looking, question, guess))
         return
-    scene.played.its = printed(kind, truth)
     if question.kind == "choose" and isinstance(guess, int):
-        right = looking.right(question)
-        if right is not None:
-            scene.played.its = looking.fill(choices[right].say)
         show_html(both(looking.fill(choices[guess].say), scene.played.its))
         if choices[guess].reply and scene.played.reason is None:
             show_html(prose(looking.fill(choices[guess].reply), "bx-reply"))
@@ -430,7 +422,7 @@ def _after(scene: Scene) -> None:
             tag("strong", visible(looking.fill(chosen.say))),
             prose(looking.fill(chosen.reply)),
         )
-        show_html(tag("div", *reply, class_="bx-reply", role="status"))
+        show_html(tag("div", *reply, class_="bx-reply", data_spoken=""))
     if step.change:
         show_html(prose(looking.fill(f"Your turn: {step.change.ask}"), "bx-turn"))
     with st.container(horizontal=True):
@@ -470,16 +462,17 @@ def _edited(scene: Scene) -> Look:
 
 def _draw(scene: Scene, look: Look) -> None:
     """Draw the screen of the page for what is looked at."""
-    step, changed = scene.step, look is not scene.looking.look
+    step, item = scene.step, scene.played.item
+    changed = look is not scene.looking.look and not item
     looking = Looking(scene.looking.engine, step.page, look, scene.looking.figure)
-    edits = step.change.edits if step.change and not scene.played.item else ()
+    edits = step.change.edits if step.change and not item else ()
     with guarded():
         fixed = not edits or (step.why and scene.played.reason is None)
         if not changed and fixed and step.page in _WITHOUT_TEXT:
             show_html(given(looking))
         if changed and step.change:
-            watch = tag("div", prose(looking.fill(step.change.watch)), role="status")
-            show_html(tag("div", watch, class_="bx-watch"))
+            says = prose(looking.fill(step.change.watch))
+            show_html(tag("div", says, class_="bx-watch", data_spoken=""))
         guessed = scene.played.guess is not None and not changed
         own = step.question is not None and step.question.kind == "word" and guessed
         about = str(scene.played.guess) if own else ""
@@ -498,10 +491,9 @@ def _draw(scene: Scene, look: Look) -> None:
 def _another(scene: Scene, another: Another, give: DeltaGenerator, answer: DeltaGenerator) -> None:
     """Ask about an item of the claim that the lesson has not shown."""
     claim = claims()[another.claim]
-    items = [
-        item for item in claim.items
-        if filled_look(claim.look, item).values not in [each.values for each in scene.step.looks]
-    ]  # fmt: skip
+    looks = [each for step in scene.lesson.steps for each in step.looks]
+    known = [each for look in looks for each in (look.values, *look.beside.values())]
+    items = [each for each in claim.items if filled_look(claim.look, each).values not in known]
     played, item = scene.played, items[(scene.played.item * 7 - 7) % len(items)]
     engine = scene.looking.engine
     looking = Looking(engine, claim.task, looked(engine, filled_look(claim.look, item)))
@@ -517,7 +509,7 @@ def _another(scene: Scene, another: Another, give: DeltaGenerator, answer: Delta
         else:
             counts = looking.holds(claim.counts)
             show_html(both(names[not played.item_guess], names[not counts]))
-            show_html(tag("div", prose(looking.fill(another.say)), role="status"))
+            show_html(tag("div", prose(looking.fill(another.say)), data_spoken=""))
             all_of = figures_of(engine, claim.name)
             show_html(line(f"{claim.says}: {share_of(all_of.k, all_of.n)}."))
         with st.container(horizontal=True):

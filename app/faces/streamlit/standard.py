@@ -30,13 +30,13 @@ from app.declared import Declared, Parameter, declared, tabs
 from app.declared.carried import TEXT_KEYS
 from app.engine.models import Engine
 from app.engine.models.second import BESIDE
-from app.faces.streamlit.address import take_key
 from app.faces.streamlit.components import show_markup
 from app.faces.streamlit.controls import (
     choose,
     count,
     level,
     number,
+    open_tabs,
     pick_one,
     save_csv,
     save_table,
@@ -304,8 +304,7 @@ def _tabs(
         return
     if TITLE in names:
         open_beside()
-    take_key("tab", {each.feature.slug: name for name, each in further.items()}, names)
-    for name, tab in zip(names, st.tabs(names, key="tab", bind="query-params"), strict=True):
+    for name, tab in zip(names, open_tabs(task.feature.slug, names), strict=True):
         if not tab.open:
             continue
         with tab, guarded():

@@ -16,7 +16,7 @@ from app.words.lines import units
 from app.words.notes import cut_note, gaps_note, shared_note
 from app.words.panel import Panel
 from app.words.pictures import NARROW, Picture, linked, picture, svg
-from app.words.screen import Screen
+from app.words.screen import Drawn, Part, Screen
 
 OF_NAMES: dict[Of, str] = {
     "fill_mask": "Fill-mask",
@@ -362,9 +362,10 @@ def screen(result: WhyResult, model: str = "") -> Screen:
     """Say what is shown."""
     one = result.explained
     said = f"{'' if one.own else 'Asked for: '}{shortened(visible(one.answer))} {_likely(result)}"
-    blocks: list[Html | Picture] = [text(result), sums(result)]
+    blocks: list[Part] = [text(result), sums(result)]
     if result.duel is not None:
-        blocks.insert(0, verdict(result, result.duel))
+        said_of_it = verdict(result, result.duel)
+        blocks.insert(0, Drawn(said_of_it, "why-verdict", said_of_it))
     blocks.append(methods(result))
     if result.duel is not None:
         blocks += [curves(result, result.duel), ranking(result, result.duel)]

@@ -57,7 +57,7 @@ def test_every_step_of_a_lesson_holds_and_says_what_is_computed(
             assert looking.right(step.question) is not None
         if step.question and step.question.kind == "number":
             kind, truth = looking.truth(step.question)
-            low, high = step.question.ends
+            low, high = looking.ends(step.question)
             assert low <= float(truth) * (100 if kind == "share" else 1) <= high
     assert set(found.claims) <= claims().keys()
 

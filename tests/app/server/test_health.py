@@ -1,13 +1,18 @@
-"""`/healthz`: 200 only if the model has just answered."""
+"""What programs that watch the site are told; `/healthz` is 200 only if the model has answered."""
 
 import asyncio
 import json
 import threading
 from collections.abc import Iterator
 
+import httpx
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
+from starlette.applications import Starlette
 
+from app.engine.loading import LOADING
 from app.server.health import Health
+from app.server.start import _watching
 from bert_core.errors import CheckpointError
 
 
@@ -96,3 +101,32 @@ def test_a_model_that_hangs_is_503_and_is_not_asked_a_second_time(held: threadin
 
     asyncio.run(visit())
     assert len(calls) == 1
+
+
+def watched(path: str) -> httpx.Response:
+    """Ask an address of the site for programs that watch it."""
+
+    async def ask() -> httpx.Response:
+        transport = httpx.ASGITransport(Starlette(routes=_watching()))
+        async with httpx.AsyncClient(transport=transport, base_url="http://here") as client:
+            return await client.get(path)
+
+    return asyncio.run(ask())
+
+
+def test_a_site_lives_before_it_is_ready(held: threading.Event) -> None:
+    thread = LOADING.begin(lambda: held.wait(30) and None)
+    assert watched("/livez").status_code == 200
+    assert watched("/readyz").status_code == 503
+    held.set()
+    thread.join()
+    assert watched("/readyz").status_code == 200
+
+
+def test_numbers_are_there_if_the_operator_wants_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert watched("/metrics").status_code == 404
+    monkeypatch.setenv("BERT_EXPLORER_METRICS", "on")
+    found = {each.name: each for each in text_string_to_metric_families(watched("/metrics").text)}
+    names = ("answers", "answer_seconds", "refusals", "turns_waiting", "calls_waiting")
+    assert {f"bert_explorer_{name}" for name in (*names, "pages_open", "class_rooms")} <= set(found)
+    assert found["process_resident_memory_bytes"].samples[0].value > 1e6

@@ -11,7 +11,7 @@ from app.catalog import FOLDER, feature
 from app.engine.compute.visitor import Visit, current_visit, visiting
 from app.faces.streamlit import Page, guarded, set_text, show_html, show_picture
 from app.faces.streamlit.components import show_markup
-from app.faces.streamlit.controls import choose, long_work, pick_from
+from app.faces.streamlit.controls import choose, long_work, open_tabs, pick_from
 from app.faces.streamlit.progress import Progress, progress
 from app.faces.streamlit.state import ON_SITE, leave_for
 from app.features.why import view as view
@@ -69,7 +69,7 @@ def why_fold(page: Page, of: Of, text: str, pair: str = "") -> None:
         "Open as a page", key="_why_page", icon=":material/open_in_new:", type="tertiary"
     ):
         chosen = {key: st.query_params[key] for key in _KEYS if key in st.query_params}
-        leave_for(row, {"text": text, "text_pair": pair}, {"of": view.OF_NAMES[of], **chosen})
+        leave_for(row, {"text": text, "text_pair": pair}, {"of": of, **chosen})
 
 
 def offer_gap(text: str) -> None:
@@ -192,7 +192,7 @@ def _duel(page: Page, result: WhyResult, operator: Operator) -> WhyResult:
     """Draw the verdict, and the open tab; return the result with the duel over texts, if any."""
     assert result.duel is not None
     show_markup(view.verdict(result, result.duel), key="verdict")
-    curves, methods, texts, measured = st.tabs(TABS, key="why_tab", bind="query-params")
+    curves, methods, texts, measured = open_tabs(SLUG, TABS, key="why_tab")
     if curves.open:
         with curves:
             show_html(view.duel_note(result.duel))
