@@ -81,7 +81,10 @@ _WIKIPEDIA = "CC BY-SA 3.0 (Wikipedia's)"
 _UNSTATED = "the repository states none; text of Wikipedia, CC BY-SA 3.0"
 _OPENSTAX = "CC BY 4.0, stated at that revision"
 _WORDNET = "WordNet 3.0 licence, © 2006 Princeton University; text in the file NOTICE"
-_NLTK = "https://raw.githubusercontent.com/nltk/nltk_data/5db857e/packages/corpora"
+_NLTK = (
+    "https://raw.githubusercontent.com/nltk/nltk_data/5db857e6f7df11eabb5e5665836db9ec8df07e28"
+    "/packages/corpora"
+)
 
 
 def _text(name: str, *counts: int) -> dict[str, tuple[int, ...]]:

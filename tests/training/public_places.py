@@ -309,7 +309,7 @@ def addresses() -> dict[str, bytes]:
                 found[f"{name}/tar.gz/{commit}"] = tarball(files, full(commit))
         for address in source.piece.addresses if source.piece else ():
             found[re.sub(r"^https://[^/]+/", "", address)] = b"not the real package"
-    corpora = "nltk/nltk_data/5db857e/packages/corpora"
+    corpora = next(name for name in found if name.endswith("inaugural.zip")).rpartition("/")[0]
     speech = (
         "LEE'S ADDRESS TO THE ASSEMBLY\n \nMay 1, 1901\n\nFellow citizens,\nthe mill is ours.\n"
     )

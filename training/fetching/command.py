@@ -20,6 +20,7 @@ from training.sources import Piece, Source, all_sources
 
 RECORD = "fetched.json"
 REPOSITORY = re.compile(r"([\w.-]+/[\w.-]+) @(\w+)")
+_UNFORESEEN = (ValueError, LookupError, TypeError, AttributeError, RuntimeError, StopIteration)
 Say = Callable[[str], None]
 
 
@@ -64,18 +65,10 @@ def fetch(data: Path, names: Sequence[str] = (), base: str = "", say: Say = prin
         if _is_there(piece, data, say) and not (derived and fresh):
             say("  there already, as it was made")
             continue
-        try:
-            _make(source, piece, data, base, say)
-            fresh = True
-        except (BertError, OSError, ValueError, KeyError, IndexError, StopIteration) as error:
-            said = " ".join(str(error).split()) or type(error).__name__
-            unforeseen = not isinstance(error, BertError | OSError)
-            said = (
-                f"not in the form that was expected ({type(error).__name__}: {said[:80]})"
-                if unforeseen
-                else said
-            )
-            say(f"  not to be had: {said}")
+        refused = _refused(source, piece, data, base, say)
+        fresh |= not refused
+        if refused:
+            say(f"  not to be had: {refused}")
             missing.append(f"{source.text} ({piece.without})")
     if missing:
         raise MissingFileError(
@@ -100,6 +93,18 @@ def _is_there(piece: Piece, data: Path, say: Say) -> bool:
             say(f"  {name} is not as it was made; it is made again")
             return False
     return True
+
+
+def _refused(source: Source, piece: Piece, data: Path, base: str, say: Say) -> str:
+    """Make the files of a source; return in one line why it could not be done, or ""."""
+    try:
+        _make(source, piece, data, base, say)
+    except (BertError, OSError) as error:
+        return " ".join(str(error).split())
+    except _UNFORESEEN as error:
+        said = " ".join(str(error).split())[:80]
+        return f"not in the form that was expected ({type(error).__name__}: {said})"
+    return ""
 
 
 def _make(source: Source, piece: Piece, data: Path, base: str, say: Say) -> None:
