@@ -256,6 +256,7 @@ def _play(engine: Engine, found: Lesson, number: int, picks: Picks, room: Room |
     elif scene.played.guess is None:
         with give:
             say(scene, scene.step.say)
+            _here(scene.looking)
             _ask(scene)
         with answer:
             show_html(given(scene.looking))
@@ -274,6 +275,11 @@ def _with_class(scene: Scene, room: Room, give: DeltaGenerator, answer: DeltaGen
     with answer:
         show_html(given(scene.looking))
         draw_join(room)
+
+
+def _here(looking: Looking) -> None:
+    """Write what is asked about above the question, where the cover is not beside it."""
+    show_html(tag("div", given(looking), class_="bx-here"))
 
 
 def _cover(scene: Scene) -> None:
@@ -501,6 +507,7 @@ def _another(scene: Scene, another: Another, give: DeltaGenerator, answer: Delta
     names = [filled_words(each, looking.look.names) for each in names]
     with give:
         if played.item_guess is None:
+            _here(looking)
             ask = plain(unmarked(looking.fill(another.ask)))
             chosen = st.radio(ask, names, index=None, key=key, format_func=plain)
             if st.button("Show", key=f"{key}_show", type="primary", disabled=chosen is None):
