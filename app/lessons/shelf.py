@@ -21,6 +21,7 @@ FOLDER = ASSETS / "lessons"
 FIGURES = FOLDER / "figures.json"
 """What was measured on the bundled model, by `python -m tools.derive lessons`."""
 
+_NAMED = 3  # lessons behind a "?"
 _PATHS = "paths.toml"  # read by `app.lessons.paths`
 
 
@@ -83,11 +84,19 @@ def following(slug: str, on: str = "") -> Lesson | None:
 
 def about(slug: str) -> list[Lesson]:
     """Return the lessons that use a page, in the order of the paths."""
-    return [
-        each
-        for each in in_order()
-        if any(declared(step.page).feature.folder == slug for step in each.steps)
-    ]
+    return [each for each in in_order() if _uses(each, slug)]
+
+
+def mostly_about(slug: str) -> list[Lesson]:
+    """Return the three lessons that use a page most, in the order of the paths."""
+    found = about(slug)
+    most = sorted(found, key=lambda each: -_uses(each, slug))[:_NAMED]
+    return sorted(most, key=found.index)
+
+
+def _uses(lesson: Lesson, slug: str) -> int:
+    """Return how many steps use a page."""
+    return sum(declared(step.page).feature.folder == slug for step in lesson.steps)
 
 
 def in_order() -> list[Lesson]:

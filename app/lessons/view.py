@@ -25,6 +25,23 @@ _SAMPLE = (
 _LETTER = 8.6  # mean width of a letter
 
 
+def lesson_links(lessons: Sequence[Lesson], address: str, **attributes: str) -> Html:
+    """Name lessons, each as a link; nothing if there are none.
+
+    Args:
+        lessons: in this order.
+        address: of a lesson, with {} for its name.
+        attributes: of each link; its number is added as `data-value`.
+    """
+    links = [
+        tag("a", visible(each.title), href=address.format(each.slug), **attributes,
+            data_value=n if attributes else None)
+        for n, each in enumerate(lessons)
+    ]  # fmt: skip
+    title = "Lesson: " if len(links) == 1 else "Lessons: "
+    return line(title, join(*links, by=" · ")) if links else join()
+
+
 def prose(text: str, kind: str = "bx-prose", *, see: bool = True) -> Html:
     """Write a text; a term unfolds where it stands.
 

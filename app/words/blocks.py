@@ -17,10 +17,14 @@ def heading(title: str, lead: str) -> Html:
     return tag("div", tag("h1", title), tag("p", lead, class_="bx-lead"), class_="bx-heading")
 
 
+HINT_END = tag("span", class_="bx-hint-end")
+"""The place at the end of what a "?" unfolds, where an interface names lessons."""
+
+
 def hint(*children: Cell) -> Html:
     """Draw a "?" that unfolds an explanation where it is needed."""
     mark = tag("summary", "?", aria_label="What does this mean?")
-    return tag("details", mark, tag("div", *children), class_="bx-hint")
+    return tag("details", mark, tag("div", *children, HINT_END), class_="bx-hint")
 
 
 def fold(title: str, *children: Cell, is_open: bool = False) -> Html:

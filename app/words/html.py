@@ -112,6 +112,15 @@ def join(*children: "Html | str", by: str = "") -> Html:
     return Html(escape(by).join(map(_markup, children)))
 
 
+def filled(markup: Html, place: Html, by: Html) -> Html:
+    """Put something into a place that was kept in markup, each time it is there.
+
+    >>> str(filled(tag("p", "See", tag("i")), tag("i"), Html(" it")))
+    '<p>See it</p>'
+    """
+    return Html(markup.markup.replace(place.markup, by.markup))
+
+
 def visible(text: str) -> str:
     """Give every character that has no shape of its own a sign, so that it can be seen.
 

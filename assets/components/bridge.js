@@ -1,7 +1,8 @@
 // What the site's own markup can do. Mounted once per page by app/faces/streamlit/frame.py; it
 // listens on the document, so markup may come and go.
 //
-//   data-pick="name" data-value="3"   a click, Enter or Space sends {name, value} to Python
+//   data-pick="name" data-value="3"   a click, Enter or Space sends {name, value} to Python; on a
+//                                     link this takes the place of its address
 //   data-at="0.3 0.4"                 lights up with everything that shares one of its keys
 //   data-rove                         arrow keys move the focus inside; one tab stop for all
 //   data-rove="9"                     the same in columns of nine: left and right go to the next one
@@ -70,7 +71,8 @@ function installed() {
 
 function clicked(event) {
   const target = event.target.closest?.("[data-pick], [data-save], [data-copy], [data-clear]");
-  if (target?.dataset.pick) pick(target);
+  if (target?.href && (event.ctrlKey || event.metaKey || event.shiftKey)) return; // a new tab
+  if (target?.dataset.pick) event.preventDefault(), pick(target);
   else if (target?.dataset.save) save(target);
   else if (target?.dataset.copy) copyAddress(target);
   else if (target?.dataset.clear) keepTicks({}), tick();

@@ -10,12 +10,13 @@ from app.faces.gradio.pages import ARRIVED, PRIVATE, SITE, show_html, twin_link
 from app.faces.gradio.widgets import model_choices
 from app.faces.gradio.work import in_turn, message_of
 from app.faces.paper.page import style
-from app.lessons.shelf import in_order, lesson
+from app.lessons.shelf import in_order, lesson, shelf
 from app.lessons.whole import whole
 from app.words.blocks import heading, line, note
 from app.words.html import join, stylesheet, tag, visible
 
 SLUG, TITLE = "lessons", "Lessons"
+_CHOOSE = line("Choose a lesson. Most take a few seconds, some of the course more.")
 _LEAD = "What BERT does, step by step, with every answer shown."
 
 
@@ -34,15 +35,22 @@ def lessons_page(face: gr.Blocks, twin: str) -> None:
         choices = [(each.title, each.slug) for each in in_order()]
         chosen = gr.Dropdown(choices, value=None, label="Lesson")
         model = gr.Dropdown(model_choices(), label="Model", min_width=150)
-    answer = show_html(line("Choose a lesson. Most take a few seconds, some of the course more."))
+    answer = show_html(_CHOOSE)
     twin_link("Guess first: the lessons on the full site", twin)
 
     async def read(slug: object, name: object) -> str:
         """Show the lesson that was chosen."""
-        return await in_turn(lambda: _written(str(slug or ""), name))
+        return await in_turn(lambda: _written(str(slug), name)) if slug else str(_CHOOSE)
 
+    async def opened(name: object, request: gr.Request) -> list[object]:
+        """Show the lesson of the address (`?lesson=...`)."""
+        slug = request.query_params.get("lesson", "")
+        return [slug if slug in shelf().lessons else None, await read(slug, name)]
+
+    work = {**PRIVATE, "show_progress": "minimal"}
     gr.on([chosen.input, model.input], read, [chosen, model], answer,
-          trigger_mode="always_last", **{**PRIVATE, "show_progress": "minimal"})  # fmt: skip
+          trigger_mode="always_last", **work)  # fmt: skip
+    face.load(opened, [model], [chosen, answer], **work)
     face.load(None, js=ARRIVED % f"{TITLE} · {SITE}", api_visibility="private")
 
 

@@ -14,8 +14,10 @@ from app.engine.models.usable import usable
 from app.faces.gradio.work import message_of
 from app.faces.paper.answers import record
 from app.faces.paper.page import signature
-from app.words.blocks import beware, line, note
-from app.words.html import Html, join, tag, visible
+from app.lessons.shelf import mostly_about
+from app.lessons.view import lesson_links
+from app.words.blocks import HINT_END, beware, line, note
+from app.words.html import Html, filled, join, tag, visible
 from app.words.notes import example_note, misfit_note
 
 
@@ -42,7 +44,8 @@ def write(declared: Declared, given: Mapping[str, object], model: object) -> Wri
             return Written(_framed(notices, _foot(engine, row)), None)
         found = answer(declared, engine, given)
         note_ = _example_note(declared, engine, given)
-        blocks = found.report.drawn()
+        lessons = lesson_links(mostly_about(row.folder), "lessons?lesson={}")
+        blocks = (filled(each, HINT_END, lessons) for each in found.report.drawn())
         return Written(_framed(notices, *blocks, note_, _foot(engine, row)), record(found))
     except Exception as error:  # noqa: BLE001 - whatever it is, the visitor is told
         return Written(_framed(note(visible(message_of(error)), caution=True)), None)

@@ -8,10 +8,12 @@ from app.engine.models import Provenance
 from app.faces.paper.page import signature
 from app.faces.recorded.entries import Entry
 from app.lessons.records import Lesson
+from app.lessons.shelf import mostly_about
+from app.lessons.view import lesson_links
 from app.overview import FIRST, Door, draw
-from app.words.blocks import beware, heading, line, note
+from app.words.blocks import HINT_END, beware, heading, line, note
 from app.words.format import count
-from app.words.html import Html, join, tag, visible
+from app.words.html import Html, filled, join, tag, visible
 from app.words.notes import example_note
 
 SITE = "BERT Explorer"
@@ -20,6 +22,7 @@ _LEAD = "Recorded results of every example."
 _BEWARE = "Attention is not an explanation, and a confident answer may be wrong."
 _TABS = "Notes may mention parts of a page that only the live site has."
 _SIGNS = "✓ the model answers as a person would · ✗ it does not"
+_LESSON = "lessons/{}"  # a file, from the root of the folder, without an extension
 _COLUMN = 44  # letters in a line of a text box
 _LINES = 14  # of a text box
 
@@ -86,7 +89,10 @@ def recorded_note(model: Provenance) -> Html:
 
 def page(recording: Recording, entry: Entry, results: Sequence[Html]) -> Html:
     """Draw an example with its results."""
-    answer = tag("section", *results, class_="bx-result", aria_label="Answer")
+    named = [each for each in mostly_about(entry.feature.slug) if each in recording.lessons]
+    lessons = lesson_links(named, f"../{_LESSON}.html")
+    shown = (filled(each, HINT_END, lessons) for each in results)
+    answer = tag("section", *shown, class_="bx-result", aria_label="Answer")
     return join(
         tag("div", heading(entry.feature.title, entry.feature.see), data_place=entry.place),
         recorded_note(recording.model),
@@ -98,7 +104,7 @@ def page(recording: Recording, entry: Entry, results: Sequence[Html]) -> Html:
 
 def lesson_place(lesson: Lesson) -> str:
     """Return the file of a lesson, from the root of the folder, without an extension."""
-    return f"lessons/{lesson.slug}"
+    return _LESSON.format(lesson.slug)
 
 
 def lesson_page(recording: Recording, lesson: Lesson, parts: Sequence[Html]) -> Html:

@@ -12,13 +12,17 @@ import streamlit as st
 from streamlit.components.v2.types import ComponentRenderer
 
 from app.settings import ASSETS
-from app.words.html import Html
+from app.words.blocks import HINT_END
+from app.words.html import Html, filled, join
 
 _FOLDER = ASSETS / "components"
 _EVENT = "pick"
 _MOST = 2000  # numbers in a list
 PRESENT = "present"
 """The key of the presenter switch, in the session and in the address."""
+
+LESSON_LINKS = "_lesson_links"
+"""Session key: what names the lessons of the page that is drawn."""
 
 _BRIDGE = "_bridge"
 _PICKS = "_picks"  # the page and the functions of its last run
@@ -57,7 +61,12 @@ def show_markup(markup: Html, *, key: str) -> None:
         markup: from `app.words.html`.
         key: its name on the page.
     """
-    _component("markup", isolate=False)(key=key, data={"markup": markup.markup})
+    _component("markup", isolate=False)(key=key, data={"markup": with_lessons(markup).markup})
+
+
+def with_lessons(markup: Html) -> Html:
+    """Let every "?" in markup end with the lessons of the page."""
+    return filled(markup, HINT_END, st.session_state.get(LESSON_LINKS, join()))
 
 
 def mount_bridge(page: str, picks: dict[str, Callable[[int], None]]) -> None:

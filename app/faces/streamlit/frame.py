@@ -23,7 +23,7 @@ from app.faces.streamlit.examples import examples_list
 from app.faces.streamlit.files import begin_files
 from app.faces.streamlit.guard import guarded
 from app.faces.streamlit.hub_dialog import download_strip
-from app.faces.streamlit.lesson_way import way_back
+from app.faces.streamlit.lesson_way import PICK, click_lesson, name_lessons, open_clicked, way_back
 from app.faces.streamlit.picker import model_picker, open_chosen, suits, unknown_model_note
 from app.faces.streamlit.progress import waiting_line
 from app.faces.streamlit.show import show_html, show_style
@@ -105,8 +105,9 @@ def page_shell(slug: str) -> Iterator[Page]:
     enter(slug)
     begin_files()
     configure(row.title, slug)
-    picks: dict[str, Callable[[int], None]] = {}  # filled by the page
+    picks: dict[str, Callable[[int], None]] = {PICK: click_lesson}  # the page adds its own
     mount_bridge(slug, picks)  # first, so that it works as soon as there is something to click
+    open_clicked(slug)
     tools, offer = top(slug, row.title, row.see)
     with tools:
         way_back()
@@ -151,8 +152,9 @@ def top(slug: str, title: str, lead: str) -> tuple[DeltaGenerator, Offer]:
 
 
 def configure(title: str, slug: str = "") -> None:
-    """Set the browser's title and the style of the page."""
+    """Set the browser's title, the style of the page, and the lessons that it names."""
     st.set_page_config(
         page_title=f"{title} · {SITE}", page_icon=str(ASSETS / "icon.svg"), layout="wide"
     )
     show_style(slug)
+    name_lessons(slug)

@@ -8,16 +8,22 @@ import streamlit as st
 from app.catalog import LESSONS, feature
 from app.declared import declared
 from app.declared.carried import TEXT_KEYS
+from app.faces.streamlit.components import LESSON_LINKS
 from app.faces.streamlit.site import ON_SITE, PATHS
 from app.faces.streamlit.state import leave_for
 from app.lessons.paths import paths
-from app.lessons.shelf import about
-from app.words.html import plain
+from app.lessons.shelf import about, mostly_about
+from app.lessons.view import lesson_links
+from app.words.html import join, plain
 from bert_core.errors import BertError
 
 TERMS = "terms"
 """The parameter with which the page of the lessons lists the words of the glossary."""
 
+PICK = "lesson"
+"""The name of a click on a lesson that a "?" names."""
+
+_CLICKED = "_lesson_clicked"  # which of the lessons that a page names
 _TO = "_lesson_to"  # the lesson and step that are being opened
 _STEP = "_lesson_step"  # the lesson and step that a page was opened from
 
@@ -88,6 +94,34 @@ def path_buttons() -> None:
         for path in paths() if pages else ():
             if st.button(plain(path.title), key=f"_path_{path.slug}"):
                 st.switch_page(pages[path.slug])
+
+
+def name_lessons(slug: str) -> None:
+    """Let every "?" of a page lead to its lessons, if those are part of the site.
+
+    Args:
+        slug: the page; "" for one that is about no feature.
+    """
+    links = join()
+    if st.session_state.get(ON_SITE):
+        with suppress(BertError):
+            links = lesson_links(
+                mostly_about(slug), "lessons?lesson={}", target="_self", data_pick=PICK
+            )
+    st.session_state[LESSON_LINKS] = links
+
+
+def click_lesson(number: int) -> None:
+    """Remember that a lesson was clicked; callbacks cannot leave a page, so its next run does."""
+    st.session_state[_CLICKED] = number
+
+
+def open_clicked(slug: str) -> None:
+    """Open the lesson that was clicked on a page, if one was."""
+    number = st.session_state.pop(_CLICKED, None)
+    for place, each in enumerate(mostly_about(slug) if number is not None else ()):
+        if place == number:
+            open_lesson(each.slug)
 
 
 def lessons_with(slug: str) -> None:

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from app.faces.paper.page import style
-from app.faces.streamlit.components import PRESENT, show_markup
+from app.faces.streamlit.components import PRESENT, show_markup, with_lessons
 from app.faces.streamlit.history import by_history
 from app.faces.streamlit.site import own_style
 from app.settings import ASSETS
@@ -21,7 +21,7 @@ _CHART = {"displaylogo": False, "modeBarButtons": [["toImage"]], "scrollZoom": F
 def show_html(markup: Html) -> None:
     """Show markup from `app.words.html`, if not empty; nothing else may be shown as markup."""
     if markup.markup:
-        st.html(markup.markup)
+        st.html(with_lessons(markup).markup)
 
 
 def show_style(*slugs: str) -> None:
