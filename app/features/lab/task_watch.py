@@ -8,7 +8,7 @@ from app.settings import settings
 from bert_core.errors import InputError
 
 SHARED = 8
-"""Most labs with a link at the same time; they stay in memory as long as their links lead to them."""
+"""Most labs with a link at the same time; each stays in memory until its link ends."""
 
 WATCHERS = 30
 """Most visitors who watch one lab."""
