@@ -5,12 +5,11 @@ in the link for other browsers alone. What a student sees is `app.faces.classroo
 """
 
 from contextlib import suppress
-from ipaddress import ip_address
-from urllib.parse import urlsplit
 
 import streamlit as st
 
 from app.faces.streamlit.components import show_component, show_markup
+from app.faces.streamlit.invite import invitation, site_address
 from app.faces.streamlit.lesson_scene import Scene, say
 from app.faces.streamlit.show import show_html
 from app.faces.streamlit.visitor import visitor
@@ -23,16 +22,11 @@ from app.rooms.store import ROOMS
 from app.rooms.turns import Chances, Turn, again, hidden, moved, revealed, shown
 from app.settings import settings
 from app.words.html import Html, plain, tag, visible
-from app.words.qr import qr
 from bert_core.errors import BertError
 
 LINK = "class"
 """The parameter of the teacher's link."""
 
-_LOOPBACK = (
-    "Phones cannot reach this address, which leads to the machine that asks. Open the site by the "
-    "address of this computer in the network."
-)
 _SEEN = "_class_seen"  # the code of the room and the step that this session has shown last
 
 
@@ -230,7 +224,7 @@ def _chances(scene: Scene, board: Board) -> Chances:
 
 def draw_join(room: Room) -> None:
     """Draw code, QR code and link, as large as the room."""
-    address = _site_address()
+    address = site_address()
     link = f"{address}class/{room.code}"
     teacher = f"{address}lessons?lesson={room.lesson}&{LINK}={room.code}.{room.key}"
     show_markup(_join_card(room, link, teacher), key=f"_join_{room.code}")
@@ -239,28 +233,10 @@ def draw_join(room: Room) -> None:
 def _join_card(room: Room, link: str, teacher: str) -> Html:
     copy = tag("button", "Copy the teacher’s link", type="button", class_="bx-button",
                data_copy=teacher)  # fmt: skip
-    notes = [tag("p", "Another machine or browser of yours: ", copy, class_="bx-line")]
-    if _is_loopback(link):
-        notes.append(tag("p", _LOOPBACK, class_="bx-line"))
-    return tag(
-        "div",
-        qr(link),
-        tag("div", tag("p", "Join with a phone, without a name:"),
-            tag("p", visible(link.partition("://")[2]), class_="bx-join-link"),
-            tag("p", tag("small", "Code"), " ", tag("strong", room.code, class_="bx-code")),
-            *notes),
-        class_="bx-join",
-    )  # fmt: skip
-
-
-def _site_address() -> str:
-    """Return the address of the site as this browser has it, ending in a slash."""
-    parts = urlsplit(str(st.context.url or ""))
-    return f"{parts.scheme}://{parts.netloc}{parts.path.rpartition('/')[0]}/"
-
-
-def _is_loopback(address: str) -> bool:
-    host = urlsplit(address).hostname or ""
-    with suppress(ValueError):
-        return ip_address(host).is_loopback
-    return host == "localhost"
+    return invitation(
+        link,
+        tag("p", "Join with a phone, without a name:"),
+        tag("p", visible(link.partition("://")[2]), class_="bx-join-link"),
+        tag("p", tag("small", "Code"), " ", tag("strong", room.code, class_="bx-code")),
+        tag("p", "Another machine or browser of yours: ", copy, class_="bx-line"),
+    )

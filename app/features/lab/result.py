@@ -149,11 +149,13 @@ class Status:
         state: where it is.
         before: number of labs that are before it in line.
         says: why it failed or ended early; "" otherwise.
+        watchers: number of visitors who watch it by a link.
     """
 
     state: State
     before: int = 0
     says: str = ""
+    watchers: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,7 @@ from app.features.lab.result import State, Status
 from app.features.lab.result_settings import LabSettings
 from app.features.lab.task_corpora import corpus_of
 from app.features.lab.task_run import Run
+from app.features.lab.task_watch import SHARED, Share
 from app.log import cause
 from app.settings import settings as operator_settings
 from bert_core.errors import BertError, InputError
@@ -115,6 +116,7 @@ class Job(Generic[R]):
         self.says = ""
         self.seen = time.monotonic()
         self.left = False  # whether it was stopped because no page asked about it
+        self.share: Share | None = None  # the link by which others watch it
         self.lock = threading.RLock()  # held while a run changes
         self.looked: dict[R, float] = {}
         self.saved = time.monotonic()
@@ -123,6 +125,11 @@ class Job(Generic[R]):
     def private(self) -> bool:
         """Whether it contains a visitor's own text."""
         return any(run.private for run in self.runs)
+
+    @property
+    def shared(self) -> bool:
+        """Whether a link to it is open."""
+        return self.share is not None and self.share.is_open
 
     def compute(self, work: Callable[[], T]) -> T:
         """Compute something with a run in inference mode, between two of its steps."""
@@ -277,7 +284,52 @@ class Labs:
         lab.seen = time.monotonic()
         with self._change:
             before = self._line.index(lab) if lab in self._line else 0
-            return Status(lab.state, before, lab.says)
+            watchers = lab.share.watchers if lab.share else 0
+            return Status(lab.state, before, lab.says, watchers)
+
+    def share(self, lab: Lab, owner: str) -> None:
+        """Let others watch a lab by a link; a link that its owner has already now leads to it.
+
+        Raises:
+            InputError: classes are switched off, the lab is another visitor's, or as many labs have
+                a link as may.
+        """
+        if not operator_settings().classes:
+            raise InputError("Classes are switched off on this site, and watching with them.")
+        if not owner or lab.owner != owner:
+            raise InputError("Only who started a run can share it.")
+        with self._change:
+            shared = [each for each in self._labs.values() if each.shared]
+            own = next((each for each in shared if each.owner == owner), None)
+            if own is None and len(shared) >= SHARED:
+                raise InputError(
+                    f"{len(shared)} runs are watched together, as many as this server takes. Try "
+                    "again later, or play a recorded run."
+                )
+            link = Share() if own is None else own.share
+            self.unshare(owner)
+            lab.share = link
+            self._keep(lab)
+
+    def unshare(self, owner: str) -> None:
+        """End the link of a visitor."""
+        with self._change:
+            for each in self._labs.values():
+                if each.owner == owner:
+                    each.share = None
+
+    def watched(self, key: str, who: str) -> Lab | None:
+        """Return the lab that a link leads to, whoever asks; None if it leads to none.
+
+        Raises:
+            InputError: as many watch it as may.
+        """
+        with self._change:
+            for lab in self._labs.values():
+                if isinstance(lab, Lab) and lab.share and lab.shared and lab.share.key == key:
+                    lab.share.enter(who)
+                    return lab
+        return None
 
     def pause(self, lab: Job[Any]) -> None:
         """Stop training for now; the place in line is given up."""
@@ -423,11 +475,12 @@ class Labs:
     # -- memory and disk ---------------------------------------------------------------------------
 
     def _keep(self, lab: Job[Any]) -> None:
-        """Keep a lab in memory, and drop the oldest that does not compute; holds the lock."""
+        """Keep a lab in memory, and drop the oldest without a turn or a link; holds the lock."""
         self._labs.pop(lab.key, None)
         self._labs[lab.key] = lab
-        idle = [key for key, each in self._labs.items() if each not in self._line and each != lab]
-        for key in idle[: max(0, len(self._labs) - _KEPT)]:
+        rest = {key: each for key, each in self._labs.items() if not each.shared}
+        idle = [key for key, each in rest.items() if each not in self._line and each != lab]
+        for key in idle[: max(0, len(rest) - _KEPT)]:
             del self._labs[key]
 
     def _made(self, key: str, owner: str, wanted: Sequence[LabSettings], text: str) -> Lab:

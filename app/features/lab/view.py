@@ -27,6 +27,8 @@ def state(status: Status, name: str) -> Html:
     says = status.state.value
     if status.state is State.WAITING and status.before:
         says = f"{says}: {count(status.before, 'run')} before yours"
+    if status.watchers:
+        says += f", {count(status.watchers, 'watcher')}"
     return _state(_SIGNS[status.state], says, f"{name}. {status.says}" if status.says else name)
 
 

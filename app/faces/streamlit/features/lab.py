@@ -1,12 +1,13 @@
 """The lab's widgets: settings, prediction, buttons."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import fields, replace
 from typing import Any, Literal
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from app.catalog import Example, examples
 from app.faces.streamlit import guarded, show_html
@@ -33,13 +34,13 @@ from app.words.html import plain
 from bert_core.errors import InputError
 
 SLUG = "lab"
-RUN = "run"
-"""The key of a lab, in the address."""
+RUN, LINK = "run", "watch"
+"""The key of a lab, and that of a link to another visitor's, in the address."""
 
 _SETTINGS, _KEY, GUESS, PLAY = "_lab_settings", "_lab_key", "_lab_guess", "_lab_play"
 _WIDGET = "_lab_set_"
 _WHAT = "_lab_what"
-LOOK = "_lab_look"
+LOOK, WATCHING = "_lab_look", "_lab_watching"
 _ALWAYS = ("corpus", "seed", "steps")  # not a change of what is tried
 _AS_THEY_ARE = -1
 
@@ -63,10 +64,10 @@ def read_settings() -> LabSettings:
 
 
 def write_address(settings: LabSettings) -> None:
-    """Put the settings and the visitor's lab into the address."""
-    key = st.session_state.get(_KEY, "")
-    wanted = settings.link() | ({RUN: key} if key else {})
-    for name in (RUN, *(each.name for each in fields(settings))):
+    """Put the settings and the visitor's lab into the address, or the link to another one's."""
+    key, link = (st.session_state.get(name, "") for name in (_KEY, WATCHING))
+    wanted = {LINK: link} if link else settings.link() | ({RUN: key} if key else {})
+    for name in (LINK, RUN, *(each.name for each in fields(settings))):
         if name in wanted and st.query_params.get(name) != wanted[name]:
             st.query_params[name] = wanted[name]
         elif name not in wanted and name in st.query_params:
@@ -208,6 +209,11 @@ def ask_first(settings: LabSettings, text: str, *, play: bool) -> None:
         text: the visitor's own text.
         play: whether to play the recorded run instead of training.
     """
+    ask(settings, lambda guess: _go(settings, text, guess, play=play))
+
+
+def ask(settings: LabSettings, then: Callable[[str], None]) -> None:
+    """Ask what will come of a run, and pass on the choice."""
     usual = recorded(LabSettings(corpus=settings.corpus))
     names = learnable(usual) if usual else ("frequent words", "other words")
     if usual:
@@ -216,7 +222,7 @@ def ask_first(settings: LabSettings, text: str, *, play: bool) -> None:
     with guarded():
         for guess in (*choices(settings, names), WATCH):
             if st.button(guess, key=f"_guess_{guess}", width="stretch"):
-                _go(settings, text, guess, play=play)
+                then(guess)
 
 
 def find_lab() -> Lab | None:
@@ -226,18 +232,29 @@ def find_lab() -> Lab | None:
     if key and found is None:
         st.session_state[_KEY] = ""
         left_out(RUN)
-    if found is not None and found.left and found.owner == visitor_name():
-        with suppress(InputError):  # the line is full; the button stays
-            LABS.resume(found)
+    if found is not None and found.owner == visitor_name():
+        take_up(found)
     return found
 
 
-def buttons(settings: LabSettings, text: str, lab: Lab | None) -> None:
-    """Draw what can be done now: start, pause, resume, stop, play a recorded run."""
+def take_up(lab: Lab) -> None:
+    """Let a lab go on that was stopped because nobody looked."""
+    if lab.left:
+        with suppress(InputError):  # the line is full; the button stays
+            LABS.resume(lab)
+
+
+def buttons(settings: LabSettings, text: str, lab: Lab | None) -> DeltaGenerator:
+    """Draw what can be done now: start, pause, resume, stop, play a recorded run.
+
+    Returns:
+        The row of buttons, for more.
+    """
     state = None if lab is None else LABS.ask(lab).state
     mine = lab is not None and lab.owner == visitor_name()
     active = state in {State.WAITING, State.RUNNING}
-    with st.container(horizontal=True, gap="small", key="bx-lab-buttons"):
+    row = st.container(horizontal=True, gap="small", key="bx-lab-buttons")
+    with row:
         if lab is not None and mine and active:
             st.button("Pause", icon=":material/pause:", on_click=LABS.pause, args=(lab,))
             st.button("Stop", icon=":material/stop:", on_click=LABS.stop, args=(lab,))
@@ -254,6 +271,7 @@ def buttons(settings: LabSettings, text: str, lab: Lab | None) -> None:
     if not allowed():
         none = "" if recordings(settings) else " There is none with these settings."
         show_html(line(f"This server trains nothing; it plays recorded runs.{none}"))
+    return row
 
 
 def _ask_or_go(settings: LabSettings, text: str, *, play: bool) -> None:

@@ -8,7 +8,17 @@ import streamlit as st
 
 from app.faces.streamlit import guarded, show_html, show_picture
 from app.faces.streamlit.controls import choose
-from app.faces.streamlit.features.lab import GUESS, LOOK, PLAY, WATCH, asks, recordings, usual_of
+from app.faces.streamlit.features.lab import (
+    GUESS,
+    LOOK,
+    PLAY,
+    WATCH,
+    WATCHING,
+    asks,
+    recordings,
+    usual_of,
+)
+from app.faces.streamlit.features.lab_watch import is_over
 from app.faces.streamlit.progress import waiting_line
 from app.features.lab import view
 from app.features.lab.result import LabResult, Point, State, Status
@@ -23,6 +33,8 @@ from app.words.pictures import Picture
 
 EVERY = 0.5
 """Seconds between two pictures."""
+
+_RARER = 4  # how many times as long for each of those who watch another visitor's run
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +106,15 @@ def follow(settings: LabSettings, lab: Lab | None, drawn: Scene) -> None:
 
     def again() -> None:
         with guarded(), waiting_line():
+            if lab is not None and is_over(lab):
+                st.rerun()
             now = scene(settings, lab)
             if (now.stage, chosen_step(now)) != before:
                 st.rerun()  # the rest of the page depends on it
             _draw(now)
 
-    st.fragment(again, run_every=EVERY if drawn.moving else None)()
+    every = EVERY * _RARER if st.session_state.get(WATCHING) else EVERY
+    st.fragment(again, run_every=every if drawn.moving else None)()
 
 
 def chosen_step(now: Scene) -> int | None:

@@ -1,0 +1,34 @@
+"""How others are invited to what a visitor has begun here: a link, and its QR code for phones."""
+
+from contextlib import suppress
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+import streamlit as st
+
+from app.words.html import Html, tag
+from app.words.qr import qr
+
+_LOOPBACK = (
+    "Phones cannot reach this address, which leads to the machine that asks. Open the site by the "
+    "address of this computer in the network."
+)
+
+
+def site_address() -> str:
+    """Return the address of the site as this browser has it, ending in a slash."""
+    parts = urlsplit(str(st.context.url or ""))
+    return f"{parts.scheme}://{parts.netloc}{parts.path.rpartition('/')[0]}/"
+
+
+def invitation(link: str, *children: Html) -> Html:
+    """Draw the QR code of a link beside what is to be said with it."""
+    note = [tag("p", _LOOPBACK, class_="bx-line")] if _is_loopback(link) else []
+    return tag("div", qr(link), tag("div", *children, *note), class_="bx-join")
+
+
+def _is_loopback(address: str) -> bool:
+    host = urlsplit(address).hostname or ""
+    with suppress(ValueError):
+        return ip_address(host).is_loopback
+    return host == "localhost"
