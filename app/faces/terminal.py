@@ -133,9 +133,10 @@ def _parser(tasks: list[dict[str, Any]]) -> argparse.ArgumentParser:
     parser = Parser(
         prog="python -m app",
         description="Ask BERT from the command line.",
-        epilog="More: `python -m app record OUT` writes all examples as plain files; `lesson` "
-        "prints what a model shows of the lessons, or a sheet for a class; `sheet` copies and "
-        "grades problem sheets; `fetch` gets models for a room without a network.",
+        epilog="More: `python -m app record OUT` writes all examples as plain files; `batch` "
+        "asks a task about every row of a file; `lesson` prints what a model shows of the lessons, "
+        "or a sheet for a class; `sheet` copies and grades problem sheets; `fetch` gets models for "
+        "a room without a network.",
     )
     known = parser.add_subparsers(metavar="TASK", dest="task")
     for each in tasks:

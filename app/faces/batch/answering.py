@@ -9,7 +9,7 @@ import multiprocessing
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import suppress
 from multiprocessing.connection import Connection, wait
 from typing import Any
@@ -48,7 +48,7 @@ def one_thread_each() -> None:
 
 def spread(
     chunks: Iterator[tuple[int, Sequence[Asked]]], workers: int, answer: AnswerRows
-) -> Iterator[tuple[int, bytes]]:
+) -> Generator[tuple[int, bytes], None, None]:
     """Answer chunks, one at a time in each process.
 
     Args:
@@ -76,6 +76,7 @@ def spread(
             theirs.close()
             _send(ours, coming, busy)
         while busy:
+            ready: Any
             for ready in wait(list(busy)):
                 number, lines = busy.pop(ready), ready.recv_bytes()
                 if coming := next(chunks, None):

@@ -1,8 +1,8 @@
 """Ask a task about every row of a file, over the cores of this machine.
 
-FILE is .txt (a line each), .csv, .tsv, .jsonl or .parquet. Columns named like values of the task are
-given to it; a value that is the same for all rows is an option, and `batch TASK --help` lists them.
-What is answered is kept beside OUT, so that the same command goes on after a stop.
+FILE is .txt (a line each), .csv, .tsv, .jsonl or .parquet. Columns named like values of the task
+are given to it; a value that is the same for all rows is an option (`batch TASK --help`). What is
+answered is kept beside OUT, so that the same command goes on after a stop.
 """
 
 import signal
@@ -15,6 +15,8 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
 
 from app.faces.batch.answering import Asked, answer_rows, one_thread_each, spread
 from app.faces.batch.keeping import Parts, digest, parts_in, whole
@@ -53,9 +55,11 @@ def main(arguments: Sequence[str]) -> int:
         return 128 + int(stopped.args[0])
     except (BertError, OSError) as error:
         return refused(error)
+    except pa.ArrowException as error:
+        return refused(f"{given.file} cannot be read as Parquet ({type(error).__name__}).")
 
 
-def _read(arguments: Sequence[str]) -> "tuple[Declared, Namespace, dict[str, object]]":
+def _read(arguments: Sequence[str]) -> "tuple[Declared, Namespace, dict[str, Any]]":
     """Read the command line: the task, what is no value of it, and its values for all rows."""
     parser = Parser(prog="python -m app batch", description=__doc__)
     parser.add_argument("task", metavar="TASK", help="its name, before everything else")
@@ -70,7 +74,7 @@ def _read(arguments: Sequence[str]) -> "tuple[Declared, Namespace, dict[str, obj
     from app.declared import declared  # imports PyTorch
 
     found = declared(arguments[0])
-    values = parser.add_argument_group("values for all rows", argument_default=SUPPRESS)
+    values: Any = parser.add_argument_group("values for all rows", argument_default=SUPPRESS)
     for each in found.parameters:
         add_value(values, as_option(replace(each, required=False)))
     given = parser.parse_args(arguments)
@@ -111,9 +115,14 @@ def _run(found: "Declared", given: Namespace, options: Mapping[str, object]) -> 
     source = Source(given.file, next((e.name for e in found.typed if e.name not in options), ""))
     of = {"input": digest(given.file), "task": found.feature.slug, "model": model,
           "values": {name: repr(value) for name, value in options.items()}}  # fmt: skip
+
+    def plan() -> object:
+        count, kinds = source.survey()
+        _check_columns(found, list(kinds), options)
+        return count, kinds
+
     with parts_in(_folder(given.out)) as parts:
-        count, kinds = parts.plan(of, source.survey, restart=given.restart)
-        _check_columns(found, kinds, options)
+        count, kinds = parts.plan(of, plan, restart=given.restart)
         size = min(_MOST_ROWS, -(-count // _PARTS))
         progress = _Progress(count)
         asked = _asked(found, options, source, parts, progress, size)

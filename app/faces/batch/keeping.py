@@ -88,15 +88,17 @@ def parts_in(folder: Path) -> Iterator[Parts]:
     folder.mkdir(exist_ok=True)
     lock = FileLock(folder / "lock")
     try:
-        with lock.acquire(timeout=0):
-            yield Parts(folder)
-            (folder / "lock").unlink(missing_ok=True)
+        lock.acquire(timeout=0)
     except Timeout:
-        raise InputError(
-            f"Another run is writing into {folder}. Wait until it has ended."
-        ) from None
-    with suppress(OSError):
-        folder.rmdir()
+        raise InputError(f"Another run writes into {folder}. Wait until it has ended.") from None
+    try:
+        yield Parts(folder)
+    finally:
+        if not (folder / "manifest.json").exists():
+            (folder / "lock").unlink(missing_ok=True)
+        lock.release()
+        with suppress(OSError):
+            folder.rmdir()
 
 
 @contextmanager

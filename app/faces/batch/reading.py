@@ -125,7 +125,7 @@ class Source:
         """
         texts, found = self.path.suffix in DELIMITERS, {}
         for each in parameters:
-            value = values.get(each.name)
+            value: Any = values.get(each.name)
             nothing = value is None or (texts and value == "")
             if each.name in values and (each.required or not nothing):
                 found[each.name] = _cell(each.kind, value) if texts else value

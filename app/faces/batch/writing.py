@@ -26,14 +26,14 @@ def columns(given: Types, result: type) -> Types:
     """Return the columns: the row's number, the input's, those of the answer, the error.
 
     Args:
-        given: the columns of the input; "input_" comes before a name that an answer has.
+        given: the columns of the input; "input_" comes before a name that is taken.
         result: the class of the answers, which alone decides their types.
     """
-    answer = {"row": pa.int64(), **answer_types(result), "error": pa.string()}
-    found: dict[str, pa.DataType | None] = {"row": answer.pop("row")}
-    for name, type_ in given.items():
+    answer = {**answer_types(result), "error": pa.string()}
+    found: dict[str, pa.DataType | None] = {}
+    for name, type_ in (("row", pa.int64()), *given.items()):
         new = name
-        while new in {"row", *answer} or (new != name and new in given):
+        while new in answer or new in found or (new != name and new in given):
             new = f"input_{new}"
         found[new] = type_
     return found | answer
@@ -42,7 +42,8 @@ def columns(given: Types, result: type) -> Types:
 def answer_types(result: type) -> dict[str, pa.DataType | None]:
     """Return the type of each key of an answer's JSON."""
     found = {key: _type(hint(result, key)) for key in keys(result)}
-    for kind in result.__subclasses__():
+    kinds: list[type] = result.__subclasses__()
+    for kind in kinds:
         if kind.__module__ == result.__module__:  # the task answers with one or the other
             found |= answer_types(kind)
     found.pop("provenance", None)
@@ -51,7 +52,7 @@ def answer_types(result: type) -> dict[str, pa.DataType | None]:
 
 def _type(hint: Any) -> pa.DataType | None:
     parts = set(get_args(hint) if get_origin(hint) in {Union, UnionType} else (hint,)) - {NoneType}
-    one = parts.pop() if len(parts) == 1 else None
+    one: Any = parts.pop() if len(parts) == 1 else None
     return pa.string() if get_origin(one) is Literal else _TYPES.get(one)
 
 
@@ -80,7 +81,7 @@ def write_csv(file: BinaryIO, columns: Types, chunks: Rows) -> None:
 def write_parquet(file: BinaryIO, columns: Types, chunks: Rows) -> None:
     """Write typed columns."""
     schema = pa.schema([(name, type_ or pa.string()) for name, type_ in columns.items()])
-    waiting: list[pa.RecordBatch] = []
+    waiting, count, held = list[pa.RecordBatch](), 0, 0
     with pq.ParquetWriter(file, schema) as writer:
         for rows in chunks:
             arrays = [
@@ -88,10 +89,10 @@ def write_parquet(file: BinaryIO, columns: Types, chunks: Rows) -> None:
                 for type_, cells in zip(columns.values(), zip(*rows, strict=True), strict=True)
             ]
             waiting.append(pa.record_batch(arrays, schema=schema))
-            held = sum(each.nbytes for each in waiting)
-            if held >= _GROUP_BYTES or sum(map(len, waiting)) >= _GROUP_ROWS:
+            count, held = count + len(rows), held + waiting[-1].nbytes
+            if held >= _GROUP_BYTES or count >= _GROUP_ROWS:
                 writer.write_table(pa.Table.from_batches(waiting))
-                waiting.clear()
+                waiting, count, held = [], 0, 0
         if waiting:
             writer.write_table(pa.Table.from_batches(waiting))
 
