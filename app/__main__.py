@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 COMMANDS = {
+    "batch": "app.faces.batch.command",
     "record": "app.faces.recorded.command",
     "fetch": "app.faces.terminal_fetch",
     "lesson": "app.faces.terminal_lesson",

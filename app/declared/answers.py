@@ -64,9 +64,7 @@ def ask(task: str, /, *values: object, model: str = "", **given: object) -> Answ
     twice = placed.keys() & given.keys()
     if twice:
         raise InputError(f"{min(twice)} is given twice: by its place and by its name.")
-    folder = model and model not in offers() and is_there(model)
-    engine = open_engine(offer_of(model)) if folder else engine_of(model)
-    return answer(found, engine, {**placed, **given})
+    return answer(found, engine_named(model), {**placed, **given})
 
 
 def answer(found: Declared, engine: Engine, given: Mapping[str, object], **own: object) -> Answer:
@@ -84,6 +82,19 @@ def answer(found: Declared, engine: Engine, given: Mapping[str, object], **own: 
     with counted(found.feature.slug, current_visit().interface):
         notices = fitting(found, engine)
         return Answer(found, found.run(engine, given, **own), engine.provenance, notices)
+
+
+def engine_named(model: str) -> Engine:
+    """Return a model on offer, or one in a folder on this machine; never for a visitor's text.
+
+    Args:
+        model: its name, or the folder; "" for the default model.
+
+    Raises:
+        BertError: there is no such model, or it cannot be loaded.
+    """
+    folder = model and model not in offers() and is_there(model)
+    return open_engine(offer_of(model)) if folder else engine_of(model)
 
 
 def engine_of(name: object) -> Engine:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from app.faces.paper.arguments import Parser, refused
+from app.faces.paper.arguments import Parser, add_value, as_option, refused
 
 if TYPE_CHECKING:
     from app.declared import Declared, Parameter
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 LISTED = Path(__file__).with_name("terminal.json")
 """The descriptions of the tasks; see `listed`."""
 
-_KINDS = {"int": int, "float": float}
 _SWITCHES = ("model", "json", "html")
 """What is no parameter of a task."""
 
@@ -118,7 +117,7 @@ def listed() -> list[dict[str, Any]]:
             "task": each.feature.slug,
             "see": each.feature.see,
             "about": f"{each.about} {each.feature.beware}",
-            "values": [_value(one) for one in _in_order(each)],
+            "values": [as_option(one) for one in _in_order(each)],
             "answer": all_meanings(each.result),
         }
         for each in all_declared()
@@ -130,22 +129,14 @@ def _in_order(task: "Declared") -> list["Parameter"]:
     return [*task.typed, *(each for each in task.parameters if not each.required)]
 
 
-def _value(given: "Parameter") -> dict[str, Any]:
-    return {
-        "name": given.name,
-        "about": f"{given.about} Expected: {given.expected()}.",
-        "kind": given.kind.__name__,
-        "required": given.required,
-    }
-
-
 def _parser(tasks: list[dict[str, Any]]) -> argparse.ArgumentParser:
     parser = Parser(
         prog="python -m app",
         description="Ask BERT from the command line.",
-        epilog="More: `python -m app record OUT` writes all examples as plain files; `lesson` "
-        "prints what a model shows of the lessons, or a sheet for a class; `sheet` copies and "
-        "grades problem sheets; `fetch` gets models for a room without a network.",
+        epilog="More: `python -m app record OUT` writes all examples as plain files; `batch` "
+        "asks a task about every row of a file; `lesson` prints what a model shows of the lessons, "
+        "or a sheet for a class; `sheet` copies and grades problem sheets; `fetch` gets models for "
+        "a room without a network.",
     )
     known = parser.add_subparsers(metavar="TASK", dest="task")
     for each in tasks:
@@ -165,32 +156,8 @@ def _add_task(tasks: Any, found: dict[str, Any]) -> None:
         argument_default=argparse.SUPPRESS,
     )
     for each in found["values"]:
-        _add_value(parser, each)
+        add_value(parser, each)
     parser.add_argument("--model", default="", help="a model on offer, or a folder")
     output = parser.add_mutually_exclusive_group()
     output.add_argument("--json", action="store_true", default=False, help="print the result")
     output.add_argument("--html", metavar="FILE", default="", help="write one file, for a browser")
-
-
-def _add_value(parser: argparse.ArgumentParser, found: dict[str, Any]) -> None:
-    """Add one value; types and ranges are checked by the declaration."""
-    name, kind, about = found["name"], found["kind"], found["about"].replace("%", "%%")
-    several: dict[str, Any] = {"nargs": "+"} if kind == "list" else {}
-    if found["required"]:
-        parser.add_argument(name, help=about, **several)
-        return
-    flag = f"--{name.replace('_', '-')}"
-    if kind == "bool":
-        parser.add_argument(flag, action=argparse.BooleanOptionalAction, help=about)
-        return
-    parser.add_argument(
-        flag, help=about, type=lambda text: _number(kind, text), metavar="VALUE", **several
-    )
-
-
-def _number(kind: str, text: str) -> object:
-    """Read a number where one is expected; what is none stays a text, and is refused later."""
-    try:
-        return _KINDS.get(kind, str)(text)
-    except ValueError:
-        return text

@@ -107,6 +107,12 @@ class RecentResults:
         """Maximum number of bytes kept."""
         return self._limit
 
+    @limit.setter
+    def limit(self, limit: int) -> None:
+        with self._lock:
+            self._limit = limit
+            self._drop()
+
     @property
     def held(self) -> int:
         """Number of bytes in the cache."""

@@ -76,12 +76,12 @@ def all_meanings(kind: type) -> dict[str, str]:
     found = {}
     for key, says in meanings(kind).items():
         found[key] = says
-        for part, way in _parts(_hint(kind, key), key):
+        for part, way in _parts(hint(kind, key), key):
             found |= {f"{way}.{name}": told for name, told in all_meanings(part).items()}
     return found
 
 
-def _hint(kind: type, key: str) -> Any:
+def hint(kind: type, key: str) -> Any:
     """Return the type of a field or a property."""
     member = getattr(kind, key, None)
     get = getattr(member, "fget", None) or getattr(member, "func", None)

@@ -1,0 +1,239 @@
+"""Ask a task about every row of a file, over the cores of this machine.
+
+FILE is .txt (a line each), .csv, .tsv, .jsonl or .parquet. Columns named like values of the task
+are given to it; a value that is the same for all rows is an option (`batch TASK --help`). What is
+answered is kept beside OUT, so that the same command goes on after a stop.
+"""
+
+import signal
+import sys
+import time
+from argparse import SUPPRESS, Namespace
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from app.faces.batch.answering import Asked, answer_rows, one_thread_each, spread
+from app.faces.batch.keeping import Parts, digest, parts_in, whole
+from app.faces.paper.arguments import Parser, add_value, as_option, refused
+from app.settings import available_cores, settings
+from bert_core.errors import BertError, InputError
+
+if TYPE_CHECKING:
+    from app.declared import Declared
+    from app.faces.batch.reading import Source
+
+_WITH_ERRORS = 3  # the exit status
+_MOST_ROWS, _PARTS = 256, 1_024  # of a part; parts of a file with few rows
+
+
+class _Stopped(BaseException):
+    """The command is to end; the number of the signal."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Ask about all rows.
+
+    Returns:
+        The exit status: 0; 3 if some rows have an error; 2 if it cannot be done, and a line on
+        stderr says why; 128 and the number of the signal if it was stopped.
+    """
+    one_thread_each()
+    try:
+        found, given, options = _read(arguments)
+        _check_files(given)
+        with _stoppable():
+            return _run(found, given, options)
+    except _Stopped as stopped:
+        kept = f"What is answered is kept in {_folder(given.out)}; the same command goes on."
+        sys.stderr.write(f"\nStopped. {kept}\n")
+        return 128 + int(stopped.args[0])
+    except (BertError, OSError) as error:
+        return refused(error)
+    except pa.ArrowException as error:
+        return refused(f"{given.file} cannot be read as Parquet ({type(error).__name__}).")
+
+
+def _read(arguments: Sequence[str]) -> "tuple[Declared, Namespace, dict[str, Any]]":
+    """Read the command line: the task, what is no value of it, and its values for all rows."""
+    parser = Parser(prog="python -m app batch", description=__doc__)
+    parser.add_argument("task", metavar="TASK", help="its name, before everything else")
+    parser.add_argument("file", metavar="FILE", type=Path)
+    parser.add_argument("--out", type=Path, required=True, help="a .parquet, .csv or .jsonl file")
+    parser.add_argument("--model", default="", help="a model on offer, or a folder")
+    parser.add_argument("--workers", type=int, help="processes; default: one for each core")
+    parser.add_argument("--restart", action="store_true", help="forget what a stop has left")
+    parser.add_argument("--overwrite", action="store_true", help="write over OUT")
+    if not arguments or arguments[0] in ("-h", "--help"):
+        parser.parse_args(arguments)  # leaves
+    from app.declared import declared  # imports PyTorch
+
+    found = declared(arguments[0])
+    values: Any = parser.add_argument_group("values for all rows", argument_default=SUPPRESS)
+    for each in found.parameters:
+        add_value(values, as_option(replace(each, required=False)))
+    given = parser.parse_args(arguments)
+    if given.workers is not None and given.workers < 1:
+        parser.error("--workers: expected 1 or more")
+    options = {each.name: each.read(getattr(given, each.name))
+               for each in found.parameters if hasattr(given, each.name)}  # fmt: skip
+    return found, given, options
+
+
+def _check_files(given: Namespace) -> None:
+    from app.faces.batch.reading import KINDS
+    from app.faces.batch.writing import WRITERS
+
+    for path, kinds in ((given.file, KINDS), (given.out, WRITERS)):
+        if path.suffix not in kinds:
+            raise InputError(f"Found {path.name}; expected a name that ends in {', '.join(kinds)}.")
+    if not given.file.is_file():
+        raise InputError(f"There is no file {given.file}.")
+    if given.out.exists() and (not given.overwrite or given.out.samefile(given.file)):
+        raise InputError(
+            f"{given.out} exists. Give another --out, or --overwrite for an old answer."
+        )
+
+
+def _folder(out: Path) -> Path:
+    return out.with_name(f"{out.name}.parts")
+
+
+def _run(found: "Declared", given: Namespace, options: Mapping[str, object]) -> int:
+    """Answer what is not answered yet, and write the table; return the exit status."""
+    from app.declared.answers import engine_named, fitting
+    from app.faces.batch.reading import Source
+
+    engine = engine_named(given.model)
+    fitting(found, engine)
+    model = f"{engine.provenance.name}, weights {engine.provenance.fingerprint}"
+    source = Source(given.file, next((e.name for e in found.typed if e.name not in options), ""))
+    of = {"input": digest(given.file), "task": found.feature.slug, "model": model,
+          "values": {name: repr(value) for name, value in options.items()}}  # fmt: skip
+
+    def plan() -> object:
+        count, kinds = source.survey()
+        _check_columns(found, list(kinds), options)
+        return count, kinds
+
+    with parts_in(_folder(given.out)) as parts:
+        count, kinds = parts.plan(of, plan, restart=given.restart)
+        size = min(_MOST_ROWS, -(-count // _PARTS))
+        progress = _Progress(count)
+        asked = _asked(found, options, source, parts, progress, size)
+        answer = partial(answer_rows, found.feature.slug, given.model)
+        cores = available_cores() if settings().device == "cpu" else 1
+        with closing(spread(asked, given.workers or cores, answer)) as answered:
+            for number, lines in answered:
+                parts.write(number, lines)
+                progress.add(lines.count(b"\n"))
+        if digest(given.file) != of["input"]:
+            raise InputError(f"{given.file} was changed meanwhile. Give --restart to begin anew.")
+        errors = _write(found, given.out, source, parts, kinds, size)
+        parts.clear()
+    ends = f", {errors:,} with an error" if errors else ""
+    sys.stderr.write(f"{given.out}: {count:,} rows{ends}; {model}.\n")
+    return _WITH_ERRORS if errors else 0
+
+
+def _check_columns(
+    found: "Declared", columns: Sequence[str], options: Mapping[str, object]
+) -> None:
+    """Refuse a file whose columns do not fit the task."""
+    missing = [each.name for each in found.typed if each.name not in {*columns, *options}]
+    known = [each.name for each in found.parameters if each.name in columns]
+    twice = [name for name in known if name in options]
+    if missing or not known:
+        named = " and ".join(missing) or "a column with one of its values"
+        raise InputError(
+            f"{found.feature.slug} needs {named}; found the columns {', '.join(columns)[:200]!r}. "
+            "Rename a column, or give the same value for all rows as an option."
+        )
+    if twice:
+        raise InputError(f"{twice[0]} is a column and an option. Give one of the two.")
+
+
+def _asked(
+    found: "Declared", options: Mapping[str, object], source: "Source", parts: Parts,
+    progress: "_Progress", size: int,
+) -> Iterator[tuple[int, list[Asked]]]:  # fmt: skip
+    """Yield what is not answered yet."""
+    for number, rows in enumerate(source.chunks(size)):
+        if parts.has(number):
+            progress.add(len(rows), earlier=True)
+            continue
+        given = ({**options, **source.given(values, found.parameters)} for values, _ in rows)
+        yield number, list(zip(given, (wrong for _, wrong in rows), strict=True))
+
+
+def _write(
+    found: "Declared", out: Path, source: "Source", parts: Parts, kinds: Any, size: int
+) -> int:
+    """Write the table; return how many rows have an error."""
+    from app.faces.batch.writing import WRITERS, answer_types, columns
+
+    types, answers, errors = source.types(kinds), answer_types(found.result), 0
+
+    def chunks() -> Iterator[list[list[Any]]]:
+        nonlocal errors
+        row = 0
+        for number, rows in enumerate(source.chunks(size)):
+            table = []
+            for (values, _), line in zip(rows, parts.read(number), strict=True):
+                row += 1
+                error, answer = line.get("error"), line.get("answer", {})
+                errors += error is not None
+                table.append([row, *map(values.get, types), *map(answer.get, answers), error])
+            yield table
+
+    with whole(out, parts.folder / "table.new") as file:
+        WRITERS[out.suffix](file, columns(types, found.result), chunks())
+    return errors
+
+
+class _Progress:
+    """Says on stderr how far the command is.
+
+    Args:
+        count: rows of the file.
+    """
+
+    def __init__(self, count: int) -> None:
+        self._count, self._done, self._earlier = count, 0, 0
+        self._start = self._said = time.monotonic()
+
+    def add(self, rows: int, *, earlier: bool = False) -> None:
+        """Note that rows are done."""
+        self._done += rows
+        self._earlier += rows * earlier
+        now = time.monotonic()
+        live = sys.stderr.isatty()
+        if now - self._said < (1 if live else 15) or earlier:
+            return
+        self._said = now
+        rate = (self._done - self._earlier) / (now - self._start)
+        left = round((self._count - self._done) / rate)
+        line = f"{self._done:,} of {self._count:,} rows, {rate:,.1f} a second, "
+        line += f"{left // 3600}:{left // 60 % 60:02}:{left % 60:02} left"
+        sys.stderr.write(f"\r{line}  " if live else f"{line}\n")
+        sys.stderr.flush()
+
+
+@contextmanager
+def _stoppable() -> Iterator[None]:
+    """Let Ctrl-C and SIGTERM end the block with `_Stopped`."""
+
+    def stop(number: int, _: object) -> None:
+        raise _Stopped(number)
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
