@@ -42,7 +42,8 @@ def bound(page: Any) -> dict[str, str]:
     """Return the kind of each widget whose value is in the address, by its parameter."""
     widgets = [node for node in page.at.main if getattr(node, "proto", None) is not None]
     keys = [getattr(node.proto, "query_param_key", "") for node in widgets]
-    return {key: node.type for key, node in zip(keys, widgets, strict=True) if key}
+    named = dict.fromkeys(page.at.session_state["_choices"], "choice")  # written by the site
+    return {key: node.type for key, node in zip(keys, widgets, strict=True) if key} | named
 
 
 def is_text(kind: str) -> bool:

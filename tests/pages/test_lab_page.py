@@ -341,7 +341,7 @@ def test_an_exercise_shows_its_bands_after_a_guess_and_sets_up_a_run(visit: Call
     assert page.pictures["lab-exercise"].count("<circle") == 2 * 9  # on wide and narrow screens
     page.at.button(key="_setup_0_0").click()
     page.run()
-    assert address(page) == {"tab": "Exercises", "learning_rate": "0.03", "steps": "500",
+    assert address(page) == {"tab": "exercises", "learning_rate": "0.03", "steps": "500",
                              "several": "true"}  # fmt: skip
 
 
