@@ -26,6 +26,12 @@ def story(name: str, count: int = 12) -> str:
     )
 
 
+def exercise(question: str) -> str:
+    return f"""<exercise><problem><para>{question}</para>
+<list><item>barley</item><item>rye</item><item>oats</item><item>wheat</item></list></problem>
+<solution><para>C</para></solution></exercise>"""
+
+
 def module(name: str, question: str) -> str:
     return f"""<document xmlns="http://cnx.rice.edu/cnxml">
 <title>{name}</title>
@@ -40,9 +46,7 @@ of all they sow.<note><para>A remark about {name}.</para></note></para>
 <quote><para>Whoever sows in {name} may reap elsewhere.</para></quote>
 <para>It follows that
 <m:math xmlns:m="http://www.w3.org/1998/Math/MathML"><m:mi>x</m:mi></m:math>.</para>
-<section class="section-quiz" type="section-quiz"><exercise><problem><para>{question}</para>
-<list><item>barley</item><item>rye</item><item>oats</item><item>wheat</item></list></problem>
-<solution><para>C</para></solution></exercise></section>
+<section class="section-quiz" type="section-quiz">{exercise(question) * 4}</section>
 <section class="references"><para>Mill, A. (1900). A book.</para></section>
 </content></document>"""
 

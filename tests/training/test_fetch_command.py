@@ -60,6 +60,9 @@ def test_everything_is_made_that_the_recipe_reads(
     assert readers.surnames(tmp_path) == {"Irish": ["Aherne", "O'Shea"]}
     assert {len(row.choices) for row in readers.choices(tmp_path, readers.CHOICE_FILES)} == {4}
     assert len(readers.choices(tmp_path, readers.TWO_CHOICE_FILES)) == 1
+    asked = [readers.json_rows(tmp_path / "mc" / f"openstax_{p}.jsonl") for p in ("train", "test")]
+    books = {row["source"] for rows in asked for row in rows}
+    assert len(books) == 6 and "openstax-microbiology" in books  # of seventeen
     assert any(fact.subject == "Mereland" for fact in read_facts(tmp_path))
     texts = text_files(tmp_path)
     assert len(texts) == 28 and "wikitext2-valid-test" not in texts

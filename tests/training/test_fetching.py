@@ -89,7 +89,7 @@ def test_a_book_has_its_modules_in_order_and_its_questions_with_a_key() -> None:
         "Whoever sows in Oldmere may reap elsewhere.",
     ]
     assert harwick.startswith("People of Harwick")
-    first, _ = objects(found["parts/questions-openstax-x.jsonl"])
+    first, *_ = objects(found["parts/questions-openstax-x.jsonl"])
     assert first == {
         "source": "openstax-x",
         "context": "",

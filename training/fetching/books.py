@@ -11,16 +11,7 @@ from training.fetching.texts import text
 from training.fetching.transfer import Files
 from training.sources import Piece
 
-_LEFT_OUT = {
-    "exercise",
-    "figure",
-    "table",
-    "equation",
-    "glossary",
-    "metadata",
-    "problem",
-    "solution",
-}
+_LEFT_OUT = ("exercise", "problem", "solution", "figure", "table", "glossary", "metadata")
 _SECTIONS = re.compile(
     r"references|further-(research|reading|study)|key-(terms|equations|concepts)|bibliograph|"
     r"suggested|review-questions|practice|section-quiz|short-answer|critical-thinking|multiple-"
@@ -29,7 +20,7 @@ _OTHER = re.compile("-ap-|courseware|atoms-first|macro|micro(?!bio)|template")  
 
 
 def book(files: Files, piece: Piece, data: Path) -> dict[str, str]:
-    """Make the text of a book, one document a module; if asked for, its questions too."""
+    """Make the text of a book, one document a module, and its questions, if it has any."""
     [target] = piece.files
     modules = {name.split("/")[-2]: body for name, body in files.items() if "/modules/" in name}
     order = [
