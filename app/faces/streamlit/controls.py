@@ -13,7 +13,6 @@ from app.faces.streamlit.progress import Progress, progress
 from app.words.html import plain
 from app.words.pictures import csv
 
-_OPEN = "_open_tabs"  # the title of the tab that was open last, by page
 V = TypeVar("V", bound=str | int)
 T = TypeVar("T")
 
