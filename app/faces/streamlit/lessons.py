@@ -247,7 +247,8 @@ def _play(engine: Engine, found: Lesson, number: int, picks: Picks, room: Room |
         st.container(key="bx-settings")
     scene = scene_of(engine, found, number, answer, picks)
     with give:
-        mark = f"{found.slug} {number}"
+        done = scene.played  # what is pressed goes away, and the focus with it
+        mark = f"{found.slug} {number} {done.guess} {done.reason} {done.item} {done.item_guess}"
         show_html(tag("h2", visible(scene.step.heading), tabindex=-1, data_focus=mark))
     if scene.played.item and scene.step.another:
         _another(scene, scene.step.another, give, answer)
