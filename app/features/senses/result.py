@@ -117,8 +117,11 @@ class SensesResult:
 
     @cached_property
     def nearest(self) -> tuple[int, ...]:
-        """For each occurrence, the index of the most similar other one at this layer."""
-        found = self.similarity[self.place].copy()
+        """For each occurrence, the index of the most similar other one at this layer.
+
+        At the input, those at one place are equal but for rounding: the first of them is named.
+        """
+        found = self.similarity[self.place].round(6)
         np.fill_diagonal(found, -np.inf)
         return tuple(int(index) for index in found.argmax(axis=1))
 

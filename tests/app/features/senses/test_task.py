@@ -1,5 +1,7 @@
 """The vectors compared are the model's hidden states at the word."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -76,6 +78,15 @@ def test_groups_are_compared_pair_by_pair(tiny_engine: Engine) -> None:
     assert result.at_home == sum(near != 3 for near in expected[:3])  # 3 is alone in its group
     alone = senses(tiny_engine, "the bank\nbank", "bank")
     assert alone.means(within=False) == () and len(alone.means(within=True)) == 3
+
+
+def test_equal_vectors_are_named_in_their_order_whatever_the_rounding(tiny_engine: Engine) -> None:
+    text = "the bank\na bank on the mat\nthe bank sat\nthe bank\n\nthe cat and bank"
+    found = senses(tiny_engine, text, "bank", layer=-1)  # the first four are at one place
+    for noise in (1e-8, -1e-8):
+        shaken = found.similarity.copy()
+        shaken[0, 1:4, 0] -= noise
+        assert replace(found, similarity=shaken).nearest[:4] == (1, 0, 0, 0)
 
 
 def test_other_words_are_the_nearest_of_all_sentences(tiny_engine: Engine) -> None:
