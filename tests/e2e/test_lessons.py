@@ -73,7 +73,10 @@ def test_a_new_visitor_is_led_from_home_through_a_lesson_to_a_page_and_back(visi
     expect(page.locator(".bx-cover")).to_be_visible()
     wait_until(page, "() => location.search.includes('lesson=pieces')")
     guess(page)
-    expect(page.get_by_role("status").filter(has_text="such words")).to_be_visible()
+    expect(
+        page.locator("body > [role=status]").filter(has_text="such words")
+    ).to_be_visible()  # it stays
+    wait_until(page, FOCUS, lesson("pieces").steps[0].heading)  # the button is gone
     reason(page)
     box = page.locator('[class*="st-key-_edit_"] textarea')
     box.fill("unquestionably")
