@@ -11,6 +11,7 @@
 - `gradio/`: the Gradio interface.
 - `api/`: the interface for programs.
 - `recorded/`: every example with its results as plain files.
+- `batch/`: every row of a file.
 """
 
 from typing import TYPE_CHECKING
