@@ -111,4 +111,4 @@ def test_a_tab_stays_open_while_there_is_nothing_to_answer(
     page.type("")
     assert page.warnings and "tab" not in page.at.query_params
     page.type(TEXT)
-    assert page.at.query_params["tab"] == ["fill_mask_together"]
+    assert "fill_mask_together" in page.at.query_params["tab"]
