@@ -77,7 +77,9 @@ def test_a_question_mark_leads_to_the_lessons_of_its_page(recorded_site: Path) -
         page = next((recorded_site / row.slug).glob("1-*.html")).read_text(encoding="utf-8")
         wanted = [f"../lessons/{each.slug}.html" for each in mostly_about(row.slug)]
         for mark in page.split('class="bx-hint"')[1:]:
-            assert re.findall(r'href="(.*?/lessons/.*?)"', mark.partition("</details>")[0]) == wanted
+            assert (
+                re.findall(r'href="(.*?/lessons/.*?)"', mark.partition("</details>")[0]) == wanted
+            )
         assert "bx-hint-end" not in page
 
 
