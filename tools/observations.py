@@ -477,7 +477,7 @@ QUOTES = (
           "layer, the log-probability falls by at most {} nats. The affine lens first points "
           "there {}.",
           lambda e: _curie(e)[:-1]),
-    Quote(GUIDE, "&ask=start+of+the+answer&off={}`", lambda e: _curie(e)[-1:]),
+    Quote(GUIDE, "&ask=start&off={}`", lambda e: _curie(e)[-1:]),
     Quote(GUIDE, "\"The film was not bad.\" is {} ({} %); with attention only in the last layer, "
           "{} ({} %)", lambda e: _not_bad(e)[:4]),
     Quote(GUIDE, "\"The film was not good.\" is {} ({} %); with attention only there, {} ({} %)",

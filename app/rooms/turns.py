@@ -51,13 +51,18 @@ def revealed(truth: Truth, chances: Chances | None = None) -> Turn:
     return lambda room: _advanced(room, "revealed", truth=truth, chances=chances or {})
 
 
-def hidden(place: int) -> Turn:
-    """Hide the word at a place of `Board.words`, or show it again."""
+def hidden(place: int, stage: int) -> Turn:
+    """Hide the word at a place of `Board.words`, or show it again.
+
+    Args:
+        place: of the word.
+        stage: the stage of the room in which the teacher saw it there.
+    """
 
     def turn(room: Room) -> Room:
         board = _board(room)
         words = board.words()
-        if board.is_open or not 0 <= place < len(words):
+        if stage != room.stage or board.is_open or not 0 <= place < len(words):
             raise RoomError("closed", "There is no word to hide.")
         name = frozenset({words[place].text.casefold()})
         return _with(room, replace(board, hidden=board.hidden ^ name), room.stage + 1)

@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from app.catalog import FEATURES, examples
+from app.lessons.shelf import lesson
 from tests.e2e.conftest import faults, wait_until
 from tests.e2e.test_stage import cut_off
 
@@ -56,6 +57,14 @@ def test_a_lesson_is_read_with_its_answers(visit: Visit) -> None:
     expect(page.locator(".bx-reveal")).to_have_count(5)
     show(page, "dark", DESK)
     assert faults(page) == []
+
+
+def test_a_question_mark_leads_to_the_lesson_of_its_page(visit: Visit) -> None:
+    page = visit("gradio/ner", viewport=DESK)
+    page.locator(".bx-result .bx-hint summary").first.click()
+    page.get_by_role("link", name=lesson("names").title).first.click()
+    expect(page.get_by_role("heading", name=lesson("names").title)).to_be_visible()
+    expect(page.locator(".bx-reveal")).to_have_count(len(lesson("names").steps))
 
 
 def both(page: Page, check: Callable[[], object]) -> list[str]:

@@ -104,6 +104,27 @@ def test_a_new_visitor_is_led_from_home_through_a_lesson_to_a_page_and_back(visi
     expect(ticks).to_have_text("")
 
 
+def test_a_question_mark_leads_to_a_lesson_in_the_same_session(visit: Visit) -> None:
+    page = visit("fill_mask?text=The+owl+sleeps+in+the+[MASK].", viewport=LAPTOP)
+    settled(page, "fill_mask")
+    page.locator(".bx-hint summary").first.press("Enter")
+    link = page.get_by_role("link", name=lesson("sure").title)
+    expect(link).to_be_visible()
+    expect(link).to_have_attribute("href", "lessons?lesson=sure")
+    assert faults(page) == []
+    link.press("Enter")
+    wait_until(page, "() => location.search.includes('lesson=sure')")
+    expect(page.get_by_role("heading", name=lesson("sure").steps[0].heading)).to_be_visible()
+    guess(page)
+    page.go_back()
+    wait_until(page, "() => location.pathname.endsWith('fill_mask')")
+    settled(page, "fill_mask")
+    expect(page.get_by_role("textbox", name=re.compile("^Text"))).to_have_value(re.compile("owl"))
+    page.locator(".bx-hint summary").first.click()
+    link.click()
+    expect(page.locator(".bx-reveal")).to_be_visible()  # what was guessed is still known
+
+
 FIRST = ("pieces", "know-or-copy")
 
 

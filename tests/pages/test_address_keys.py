@@ -102,3 +102,13 @@ def test_what_is_chosen_is_written_by_its_key_and_goes_with_its_widget(
 @pytest.mark.parametrize("title", TABS)
 def test_the_tabs_of_an_explanation_have_keys(title: str) -> None:
     assert old_labels()["why_tab"][title].islower()
+
+
+def test_a_tab_stays_open_while_there_is_nothing_to_answer(
+    visit: Callable[..., Any], tiny_model: object
+) -> None:
+    page = visit("pages/2_fill_mask.py", text=TEXT, tab="fill_mask_together")
+    page.type("")
+    assert page.warnings and "tab" not in page.at.query_params
+    page.type(TEXT)
+    assert "fill_mask_together" in page.at.query_params["tab"]

@@ -13,6 +13,7 @@ from app.faces.streamlit.progress import Progress, progress
 from app.words.html import plain
 from app.words.pictures import csv
 
+_OPEN = "_open_tabs"  # the title of the tab that was open last, by page
 V = TypeVar("V", bound=str | int)
 T = TypeVar("T")
 
@@ -65,9 +66,14 @@ def open_tabs(page: str, titles: Sequence[str], *, key: str = "tab") -> Sequence
     keys = {**old_labels()[key], **{declared(task).feature.title: task for task in tabs(page)}}
     by_key = {keys.get(title, title): title for title in titles}
     labels = {title: title for title in titles}
-    return named_choice(
+    kept: dict[str, str] = st.session_state.setdefault(_OPEN, {})  # also while no tab is drawn
+    if st.session_state.get(key) not in titles:
+        st.session_state[key] = kept.get(f"{page} {key}")
+    drawn = named_choice(
         key, by_key, labels, titles[0], lambda: st.tabs(titles, key=key, on_change="rerun")
     )
+    kept[f"{page} {key}"] = st.session_state[key]
+    return drawn
 
 
 def choose_some(label: str, options: Sequence[str], *, key: str) -> list[str]:

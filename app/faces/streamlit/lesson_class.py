@@ -157,8 +157,8 @@ def _panel(room: Room) -> None:
     """Draw what the server tells of the room as it changes."""
 
     def picked(hide: int, stage: int) -> None:
-        if hide >= 0 and stage == room.stage:
-            _turn(room.code, hidden(hide))
+        if hide >= 0:
+            _turn(room.code, hidden(hide, stage))
 
     data = {"events": f"{_BASE}{room.code}/teacher", "stage": room.stage, "code": room.code}
     show_component(

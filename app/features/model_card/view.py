@@ -18,7 +18,7 @@ TABS = (
     *("Figures", "Calibration", "Leanings", "Limits", "Training", "Heads"),
     *("Trained for", "Beside BERT base", "Verification", "Card text"),
 )
-"""The parts of the card; other pages link to `model_card?tab=Calibration`."""
+"""The parts of the card; other pages link to `model_card?tab=calibration`."""
 
 COLUMNS = ("asked", "result", "95 % interval", "cases", "floor", "goal", "reached")
 

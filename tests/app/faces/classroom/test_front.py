@@ -183,7 +183,7 @@ def test_students_never_get_a_key_a_number_the_truth_or_a_word_before_it_is_show
     assert BAD.encode() in for_teacher(found) and BAD.encode() not in for_students(found)
     found = revealed(Truth("x", "y"), {BAD: 0.5})(found)
     assert BAD.encode() in for_students(found)
-    found = hidden(0)(found)
+    found = hidden(0, found.stage)(found)
     assert BAD.encode() not in for_students(found) + for_teacher(found)
 
 

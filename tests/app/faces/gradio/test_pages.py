@@ -1,6 +1,7 @@
 """Pages: the form of each feature, and what is shown for it."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from app.faces.gradio import lessons
 from app.faces.gradio.limits import QUEUED, SESSIONS
 from app.faces.gradio.widgets import ANY, NO, YES, filled, model_choices, read, widget
 from app.faces.gradio.written import write
-from app.lessons.shelf import shelf
+from app.lessons.shelf import mostly_about, shelf
 from tests.app.faces.gradio.conftest import Served
 from tests.compat.gradio import most_sessions, queue_limits
 from tests.conftest import NASTY
@@ -70,6 +71,17 @@ def test_a_page_shows_report_caution_and_model(tiny_model: Path, feature: Declar
     assert found.json is not None, markup
     for part in ("bx-headline", feature.feature.beware, "tiny-model", "weights "):
         assert part in markup
+
+
+@EVERY
+def test_a_page_names_its_lessons_behind_its_question_marks(
+    tiny_model: Path, feature: Declared
+) -> None:
+    found = str(write(feature, values(feature), "").markup)
+    named = set(re.findall(r'href="lessons\?lesson=([\w-]+)"', found))
+    if 'class="bx-hint"' in found:
+        assert named == {each.slug for each in mostly_about(feature.feature.folder)}
+    assert "bx-hint-end" not in found and 'data-pick="lesson"' not in found
 
 
 def test_a_page_says_what_to_look_at_in_an_example(tiny_model: Path) -> None:

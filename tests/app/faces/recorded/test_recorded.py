@@ -17,7 +17,7 @@ from app.faces.recorded import entries
 from app.faces.recorded.command import main
 from app.faces.recorded.entries import Entry, file_name, results
 from app.faces.recorded.writing import record
-from app.lessons.shelf import shelf
+from app.lessons.shelf import mostly_about, shelf
 from bert_core.errors import ConfigError
 from tests.conftest import NASTY
 
@@ -70,6 +70,17 @@ def test_every_lesson_has_a_page_with_its_answers_and_the_menu_leads_to_it(
         found = Read(recorded_site / "lessons" / f"{each.slug}.html")
         assert all(f"{n}. {step.heading}" in found.text for n, step in enumerate(each.steps, 1))
         assert "See it on" not in found.text
+
+
+def test_a_question_mark_leads_to_the_lessons_of_its_page(recorded_site: Path) -> None:
+    for row in FEATURES:
+        page = next((recorded_site / row.slug).glob("1-*.html")).read_text(encoding="utf-8")
+        wanted = [f"../lessons/{each.slug}.html" for each in mostly_about(row.slug)]
+        for mark in page.split('class="bx-hint"')[1:]:
+            assert (
+                re.findall(r'href="(.*?/lessons/.*?)"', mark.partition("</details>")[0]) == wanted
+            )
+        assert "bx-hint-end" not in page
 
 
 def test_every_example_of_every_page_has_a_file(recorded_site: Path) -> None:
