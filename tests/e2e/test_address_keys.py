@@ -1,4 +1,4 @@
-"""Addresses have the keys of choices and tabs, in a real browser: written, left out, gone back to."""
+"""Addresses name choices and tabs by keys, in a real browser: written, left out, gone back to."""
 
 from urllib.parse import parse_qs
 
