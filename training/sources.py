@@ -57,26 +57,6 @@ ENCODER = """Training started from the encoder in the Python package
 `sentence-transformers/all-MiniLM-L6-v2`, whose authors' card says Apache-2.0 (itself made from
 `nreimers/MiniLM-L6-H384-uncased`). The vocabulary of 30,522 entries came with it."""
 
-EVALUATION_NOTE = """Intervals of shares of cases that are independent of each other are Wilson's. A
-floor or goal counts as reached at the precision that is shown. Masked words: packed blocks of 128
-tokens, 15 % of the tokens chosen with a fixed seed, once corrupted as in training, where some of
-them are still visible, and once all replaced by [MASK], which is what visitors type; the words of a
-block depend on each other, so the interval comes from resampling the blocks 1,000 times. Famous
-lines and everyday gaps: sentences written before any answer was looked at, each with a short list
-of good words. Short sentences: held out together with all sentences that differ from one of them in
-a single word piece; one whole word is hidden in each. Facts: subjects that no template names, asked
-in a wording that was trained and in one that was not; the interval comes from resampling the
-subjects 1,000 times. Everyday facts, orders and sums: made from frames of our own, of which a
-quarter of the facts and a quarter of the wordings are kept back; orders and sums are asked in
-wordings written before the training, sums of pairs of numbers that it never adds. Inputs read as a
-person: gaps, sentence pairs, questions, names and sentiments with the answers that a person
-accepts, written before the training too; the first answer counts, and of a sentence all names or
-none. Next sentence: "random" has half true neighbours and half sentences of another document,
-"same" half true neighbours and half sentences of the same document at least four sentences away,
-"swapped" neighbours in the wrong order. Evaluation texts were never trained on; famous lines,
-everyday gaps and held-out sentences were left out from the long pretraining on. Where a look at an
-evaluation changed a stage, that stage says so."""
-
 _WIKIPEDIA = "CC BY-SA 3.0 (Wikipedia's)"
 _UNSTATED = "the repository states none; text of Wikipedia, CC BY-SA 3.0"
 _OPENSTAX = "CC BY 4.0, stated at that revision"
@@ -309,19 +289,6 @@ SOURCES = (
         ),
     ),
 )
-
-TASK_EVALUATION_NOTE = """Question answering: answers read as on the site, of whole words within one
-sentence and at most 30 word pieces; exact match and token F1 after the usual normalisation (lower
-case, no punctuation, no articles), one right answer a question, answers forced; passages from the
-articles of this file were left out of training. For "has an answer or not", every second question
-is asked of the next passage of its article that does not hold its answer (where there is one), and
-"none" is the answer where the score of none is at least that of the best span. The 40 own questions
-without an answer are about people and things that their passage names. Named entities: whole spans
-of PER, LOC and ORG with both ends right. Sentiment: a tenth of the reviews was held out; our own
-negations were written before the training. Multiple choice is shown with its chance level, the mean
-over its rows of one in so many choices; its floor is reached where the whole interval lies above
-chance. Intervals come from resampling 1,000 times: for the F1 of names the sentences, for questions
-the articles, for calibration errors the blocks, sentences or passages that the cases are from."""
 
 _SQUAD = "CC BY-SA 4.0 (SQuAD's); of the repository: "
 
