@@ -11,6 +11,7 @@ import pytest
 from app.faces.streamlit.features import lab as controls
 from app.faces.streamlit.features import lab_distil as controls_distil
 from app.faces.streamlit.features import lab_live as controls_live
+from app.faces.streamlit.features import lab_watch as controls_watch
 from app.features.lab import task, task_lab
 from app.features.lab.result import State
 from app.features.lab.result_settings import LabSettings
@@ -347,3 +348,27 @@ def test_an_exercise_shows_its_bands_after_a_guess_and_sets_up_a_run(visit: Call
 
 def labels_of(page: Any) -> list[str]:
     return [each.label for each in page.at.radio]
+
+
+def test_a_link_opens_the_run_of_another_without_what_steers_it(
+    visit: Callable, labs: Labs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(controls_watch, "LABS", labs)
+    lab = labs.start(LabSettings(corpus="facts", layers=1, width=32, steps=4_000), owner="ada")
+    labs.share(lab, "ada")
+    until(lambda: lab.runs[0].step > 0 and lab.runs[0].points)
+    page = visit(PAGE, watch=lab.share.key, predict="false")
+    assert "You watch a run that someone else started" in page.words
+    assert address(page)["watch"] == lab.share.key and "run" not in address(page)
+    assert not {"Pause", "Stop", "Start", "Watch together"} & set(labels(page))
+    assert {"lab-loss", "lab-accuracy"} <= set(page.pictures)
+    assert labs.ask(lab).state is State.RUNNING
+    page.click("A lab of your own")
+    assert "Start" in labels(page) and "watch" not in address(page)
+
+
+@pytest.mark.parametrize("key", ["no-such-key-anywhere", "<script>alert(7)</script>"])
+def test_a_link_that_leads_nowhere_is_said_and_the_page_is_a_lab(visit: Callable, key: str) -> None:
+    page = visit(PAGE, watch=key)
+    assert "This link leads to no run" in page.warnings
+    assert "Start" in labels(page) and key not in page.markup

@@ -13,7 +13,7 @@ from training.sources import Piece
 
 _PARTS = {"noun": "n", "verb": "v", "adj": "a", "adv": "r"}
 _PERSON = "18"  # the file of nouns for people
-# Kinds that a word is said to be, by the word of the synset; the nearest one counts.
+# Kinds that a definition gives a word, by the word of the synset; the nearest one counts.
 _KINDS = """animal|body_part:part of the body|container|vehicle|building|clothing:piece of clothing
 relative|mammal|feeling|science|sport|game|room|bird|beverage:drink|furniture:piece of furniture
 weapon|musical_instrument:instrument|fabric|edible_fruit:fruit|insect|natural_language:language

@@ -238,7 +238,7 @@ def find_lab() -> Lab | None:
 
 
 def take_up(lab: Lab) -> None:
-    """Let a lab go on that was stopped because nobody looked."""
+    """Let a lab go on that was stopped because no one was looking."""
     if lab.left:
         with suppress(InputError):  # the line is full; the button stays
             LABS.resume(lab)

@@ -35,8 +35,8 @@ from bert_core.errors import InputError
 _WATCHED = "_lab_watched"  # the key of the run that this visitor has watched last
 _OFFER = (
     "A link opens this run in other browsers. Watchers can predict, look back and ask the model, "
-    "but not pause, stop or change it. It trains on while somebody watches, even if you leave. The "
-    "link ends after {} hours; make it again for your next run, and it leads there."
+    "but not pause, stop or change it. It keeps training as long as anyone watches, even without "
+    "you. The link ends after {} hours; make it again for your next run, and it leads there."
 )
 _OWN_TEXT = (
     "This run is on your own text. Who watches sees sentences and words of it in the gaps, the "
