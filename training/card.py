@@ -142,7 +142,8 @@ _TASK_LIMITS = """- Answers are parts of the passage; the model cannot count, ad
   two places. The table shows how often it is right about whether a passage contains an answer.
 - Names are found in lower-cased text, so it cannot tell *Apple* from *apple* by the capital letter.
   MISC was annotated in only some of the training rows, and its F1 is not measured.
-- Sentiment was learnt from film reviews.
+- Sentiment was learnt from film reviews above all, and "not" from sentences made from templates.
+  The table shows how often a denial in other words is understood.
 """
 _FACT_LIMIT = """- Capitals, continents, languages, opposites and other facts were drilled with
   sentences made from templates. A right answer to such a sentence need not mean that the same fact

@@ -20,13 +20,26 @@ _TASKS = {
     "BertForMultipleChoice": "which of four sentences comes next, review questions of textbooks, "
     "and everyday situations (CODAH, Balanced COPA)",
 }
+_MADE = {  # head, and what the record calls such rows: what they add
+    ("BertForTokenClassification", "made_tags"): ", and names of many countries in sentences made "
+    "from frames",
+    ("BertForSequenceClassification", "feelings"): ", reviews of products, films and restaurants, "
+    "and praise and blame in sentences made from frames, half of them with a negation or a "
+    "contrast",
+}
 
 
 def describe_training(folder: Path, stages: Sequence[StageRecord]) -> None:
     """Write what the heads in a bundle's folder were trained on."""
     heads = {path.name for path in (folder / "heads").glob("*")}
-    said = {name: phrase for name, phrase in _TASKS.items() if name in heads}
+    said = {name: phrase + _made(name, stages) for name, phrase in _TASKS.items() if name in heads}
     write_trained_on(folder, _pretraining(stages) | said)
+
+
+def _made(head: str, stages: Sequence[StageRecord]) -> str:
+    """Say which rows made from frames some stage had for a head."""
+    had = {name for _, mixture in _phases(stages) for name in mixture.get("tasks", {})}
+    return "".join(says for (of, rows), says in _MADE.items() if of == head and rows in had)
 
 
 def drilled(stages: Sequence[StageRecord]) -> bool:
