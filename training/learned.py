@@ -23,9 +23,8 @@ _TASKS = {
 _MADE = {  # head, and what the record calls such rows: what they add
     ("BertForTokenClassification", "made_tags"): ", and names of many countries in sentences made "
     "from frames",
-    ("BertForSequenceClassification", "feelings"): ", reviews of products, films and restaurants, "
-    "and praise and blame in sentences made from frames, half of them with a negation or a "
-    "contrast",
+    ("BertForSequenceClassification", "feelings"): ", of reviews of products and restaurants, and "
+    "made from frames, half of them with a negation or a contrast",
 }
 
 

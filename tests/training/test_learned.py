@@ -36,7 +36,7 @@ def test_pairs_are_those_of_the_last_stage_and_tokens_those_of_all(tmp_path: Pat
         "40 % were from one text, 25 % neighbours in reverse, 35 % from two texts"
         in (found["BertForNextSentencePrediction"])
     )
-    assert "film reviews" in found["BertForSequenceClassification"]
+    assert found["BertForSequenceClassification"] == "sentences of film reviews (SST-2)"
 
 
 def test_facts_are_named_where_a_stage_had_them(tmp_path: Path) -> None:
@@ -46,6 +46,15 @@ def test_facts_are_named_where_a_stage_had_them(tmp_path: Path) -> None:
         describe_training(tmp_path, stages)
         assert drilled(stages) is told
         assert ("facts in sentences" in read_trained_on(tmp_path)["BertForMaskedLM"]) is told
+
+
+def test_rows_made_from_frames_are_named_where_a_stage_had_them(tmp_path: Path) -> None:
+    (tmp_path / "heads" / "BertForSequenceClassification").mkdir(parents=True)
+    phases = [{"after_step": 0, "mixture": {**MIXTURE, "tasks": {"feelings": 10}}}]
+    describe_training(tmp_path, [replace(STAGE, settings={"phases": phases}), STAGE])
+    found = read_trained_on(tmp_path)["BertForSequenceClassification"]
+    assert found.startswith("sentences of film reviews (SST-2), of reviews of products")
+    assert "negation" in found
 
 
 def test_the_bundled_file_is_what_its_record_says(tmp_path: Path) -> None:
