@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.conftest import free_port, running
-from tests.e2e.test_journey import go, settled
+from tests.e2e.conftest import free_port, running, wait_until
+from tests.e2e.test_journey import PHONE, SIDEWAYS, go, settled
 
 pytestmark = pytest.mark.e2e
 
@@ -121,3 +121,38 @@ def test_a_run_on_a_generated_corpus_survives_a_killed_server(
             assert step(page) > before / 3  # the last save is at most five seconds older
             press(page, "Stop")
             state(page, "stopped")
+
+
+def test_one_starts_a_run_and_another_watches_it_by_its_link_until_the_link_ends(
+    visit: Visit,
+) -> None:
+    owner = visit(ENDLESS)
+    settled(owner, "lab")
+    press(owner, "Start")
+    state(owner, "trains")
+    press(owner, "Watch together")
+    owner.get_by_role("button", name="Make a link").click()
+    copy = owner.get_by_role("button", name="Copy the link")
+    link = str(copy.get_attribute("data-copy"))
+    expect(owner.locator(".bx-join svg")).to_be_visible()
+    phone = visit(link[link.index("lab?") :], viewport=PHONE)
+    settled(phone, "lab")
+    expect(phone.get_by_text("You watch a run that someone else started")).to_be_visible()
+    press(phone, "Just watch")
+    state(phone, "trains")
+    assert max(phone.evaluate(SIDEWAYS)) <= 0
+    steering = phone.get_by_role("button", name=re.compile("^(Start|Pause|Stop)$"))
+    expect(steering).to_have_count(0)
+    before = step(phone)
+    state(owner, "1 watcher")
+    wait_until(
+        phone,
+        "before => Number(document.querySelector('.bx-lab-facts').innerText"
+        ".match(/step ([\\d,]+) of/)[1].replace(',', '')) > before",
+        before,
+    )
+    owner.keyboard.press("Escape")
+    press(owner, "Watch together")
+    owner.get_by_role("button", name="End the link").click()
+    expect(phone.get_by_text("This link leads to no run")).to_be_visible()
+    press(owner, "Stop")

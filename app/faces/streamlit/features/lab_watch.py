@@ -56,14 +56,21 @@ def offer(lab: Lab | None) -> None:
     """Let who started a run give others a link to it."""
     if lab is None or lab.owner != visitor_name() or not settings().classes:
         return
-    with st.popover("Watch together", icon=":material/groups:"), guarded():
+    if st.button("Watch together", icon=":material/groups:"):
+        _invite(lab)
+
+
+@st.dialog("Watch together")  # a popover would close when the link is made
+def _invite(lab: Lab) -> None:
+    """Make the link of a run, show it, and end it."""
+    with guarded():
         if lab.share is None or not lab.shared:
             show_html(line(_OFFER.format(settings().hours)))
             if lab.private:
                 show_html(note(_OWN_TEXT, caution=True))
             if st.button("Make a link", type="primary"):
                 LABS.share(lab, visitor_name())
-                st.rerun()
+                st.rerun(scope="fragment")
             return
         link = f"{site_address()}lab?{LINK}={lab.share.key}"
         copy = tag("button", "Copy the link", type="button", class_="bx-button", data_copy=link)
@@ -71,7 +78,9 @@ def offer(lab: Lab | None) -> None:
             invitation(link, tag("p", "Watch this run, without a name:"), copy),
             key=f"_watch_{lab.share.key}",
         )
-        st.button("End the link", on_click=LABS.unshare, args=(lab.owner,))
+        if st.button("End the link"):
+            LABS.unshare(lab.owner)
+            st.rerun()
 
 
 def linked() -> Lab | None:
