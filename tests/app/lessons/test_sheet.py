@@ -9,11 +9,10 @@ import pytest
 from app.__main__ import run
 from app.engine.models import Engine, open_engine
 from app.engine.models.shelf import offer_of
-from app.lessons.claims import figures_of
+from app.lessons.claims import count_again, figures_of
 from app.lessons.notes import notes_of
 from app.lessons.records import Lesson
 from app.lessons.sheet import sheet, shown_by
-from app.lessons.claims import count_again
 from app.lessons.shelf import lesson, shelf
 from app.words.qr import qr
 from bert_core.errors import InputError
