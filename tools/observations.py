@@ -133,7 +133,12 @@ def _swapped(engine: Engine) -> Values:
 
 
 def _sister(engine: Engine) -> Values:
-    return (_follows(engine, "Tom has no sister.", "His sister called him yesterday."),)
+    """Return how surely his sister calls if he has none and if he has one, and his brother."""
+    pairs = ("no", "sister"), ("a", "sister"), ("no", "brother")
+    return [
+        _follows(engine, f"Tom has {word} sister.", f"His {who} called him yesterday.")
+        for word, who in pairs
+    ]
 
 
 def _asked(engine: Engine, question: str) -> tuple[str, int]:
@@ -440,11 +445,12 @@ QUOTES = (
           "in 100",
           _figures("next sentence, random", "next sentence, swapped")),
     Quote(GUIDE, "The probability is {} %, in the right order {} %", _swapped),
-    Quote(GUIDE, "The model says {} %. Does the \"no\" count?", _sister),
+    Quote(GUIDE, "The model says {} %, and with \"a sister\" {} %. Does the \"no\" count?",
+          lambda e: _sister(e)[:2]),
     Quote(GUIDE, "on the first example; the answer is *{}*",
           lambda e: _asked(e, "What colour is the bicycle?")[:1]),
-    Quote(GUIDE, "The model says *{}*; it gives {} % to *no answer*",
-          lambda e: _asked(e, "How old is Mara?")),
+    Quote(GUIDE, "*No answer* has {} %; the model says *{}*",
+          lambda e: _asked(e, "How old is Mara?")[::-1]),
     Quote(GUIDE, "names found whole and of the right kind is {} %",
           _figures("named entities (PER, LOC, ORG), F1")),
     Quote(GUIDE, "The model finds {}. Only the words around the two differ", _jordan),
@@ -507,9 +513,10 @@ QUOTES = (
     Quote(TEACHING, "For the nurse *she* {} % and *he* {} %, for the engineer *she* {} % and *he* "
           "{} %",
           _he_or_she),
-    Quote(TEACHING, "follow \"Tom has no sister.\"?* {} % yes", _sister),
-    Quote(TEACHING, "The model says *{}*; it gives {} % to *no answer*",
-          lambda e: _asked(e, "How old is Mara?")),
+    Quote(TEACHING, "follow \"Tom has no sister.\"?* {} % yes; after \"Tom has a sister.\" {} %. "
+          "With \"his brother\" after \"no sister\" it is {} %", _sister),
+    Quote(TEACHING, "*No answer* has {} %; the model says *{}*",
+          lambda e: _asked(e, "How old is Mara?")[::-1]),
     Quote(TEACHING, "(layer {}, head {})? And with \"small\"?* Most at *{}* ({} %), then {}. "
           "Is the story", _looked_at),
     Quote(TEACHING, "mean cosine {} within and {} between, after the last layer {} and {}.",
