@@ -361,9 +361,11 @@ def _capital(engine: Engine) -> Values:
 
 def _keys(engine: Engine) -> Values:
     part, whole, less = _most_needed(engine, KEYS)
-    piece, attention_ = _attended(whole, part)
-    name = whole.best.name
-    return part.head, part.layer, name, attention_, piece, *_share(less, name), part.name
+    row = whole.attentions[part.layer][part.head, whole.question.position]
+    subject = _per_cent(row[1:3].sum())  # "The keys"
+    name, now = whole.best.name, less.best.name
+    first = "still comes first" if now == name else f'"{now}" comes first'
+    return part.head, part.layer, name, subject, *_share(less, name), first, part.name
 
 
 def _authors(engine: Engine) -> Values:
@@ -415,7 +417,7 @@ def _curie(engine: Engine) -> Values:
     before, now = _share(without[most], name)
     return (
         _bare(name), before, most, now, still(_bare(name), _bare(without[most].best.name)),
-        f"{others:.1f}", f"after layer {first - 1}" if first else "in the input", f"{most}.a",
+        f"{others:.2f}", f"after layer {first - 1}" if first else "in the input", f"{most}.a",
     )  # fmt: skip
 
 
@@ -470,10 +472,11 @@ QUOTES = (
           "gap's attention to *{}*, this goes to {} %, and the first guess is {}. "
           "`/xray?text=The+capital+of+France+is+[MASK].&off={}`", _capital),
     Quote(GUIDE, "head {} of layer {} matters most for *{}*. It gives {} % of the gap's attention "
-          "to *{}*; without the head, the verb goes from {} % to {} %. "
+          "to \"The keys\"; without the head, the verb goes from {} % to {} %, and {}. "
           "`/xray?text=The+keys+to+the+cabinet+[MASK]+made+of+iron.&off={}`", _keys),
     Quote(GUIDE, "replacing head {} of layer {} alone loses {} % of the difference. Where the "
-          "difference is, layer by layer: pieces {} (2 is the noun, 6 the gap)", _authors),
+          "difference is, layer by layer: pieces {} (1 is \"The\", 2 the noun, 6 the gap)",
+          _authors),
     Quote(GUIDE, "With all attention off, the second *Paris* of \"We met Paris Hilton at the hotel "
           "in Paris.\" is {} ({} %). The first one, {} with everything on ({} %), is then {} ({} "
           "%)",
