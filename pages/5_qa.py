@@ -23,7 +23,7 @@ from app.faces.streamlit.controls import choose, count, level, open_tabs, switch
 from app.faces.streamlit.features.why import why_fold
 from app.faces.streamlit.progress import progress
 from app.faces.streamlit.second import open_beside
-from app.faces.streamlit.standard import beside_tab
+from app.faces.streamlit.standard import beside_tab, task_tab
 from app.faces.streamlit.state import ON_SITE, leave_for
 from app.features.qa import view_charts as charts
 from app.features.qa import view_text as view
@@ -31,13 +31,14 @@ from app.features.qa.result import QaResult
 from app.features.qa.task import LEVEL, MOST_SCORE, SINGLE, WHOLE, qa, questions
 from app.features.qa.task_suggested import suggested
 from app.features.qa.view import screen
+from app.features.qa.view_lines import TITLE as MANY
 from app.words.pictures import numbers
 from app.words.report import Block
 from app.words.two_answers import TITLE
 
 SLUG = "qa"
 ASK, AROUND = "ask", "_around"
-TABS = ("Other answers", "Start and end", "Without a sentence", "Windows", TITLE)
+TABS = ("Other answers", "Start and end", "Without a sentence", "Windows", MANY, TITLE)
 
 
 def draw(page: Page) -> None:
@@ -88,7 +89,7 @@ def draw(page: Page) -> None:
     show_html(view.trust(result, result.model))
     why_fold(page, "qa", passage, result.question)
     open_beside()
-    answers, ends, without, windows, beside = open_tabs(SLUG, TABS)
+    answers, ends, without, windows, many, beside = open_tabs(SLUG, TABS)
     with answers:
         if answers.open:
             draw_answers(result)
@@ -108,14 +109,17 @@ def draw(page: Page) -> None:
             if len(result.coverage.windows) > 1:
                 show_picture(charts.coverage(result))
             show_html(view.coverage_note(result))
-    compared: list[Block] = []
+    more: list[Block] = []
+    given = {"passage": passage, "longest": longest, "threshold": threshold}
+    given |= {"whole_words": whole, "one_sentence": single}
+    if many.open:
+        with many, guarded():
+            more = task_tab(page, "qa_lines", given)
     if beside.open:
         with beside, guarded():
-            given = {"passage": passage, "question": result.question, "longest": longest}
-            given |= {"threshold": threshold, "whole_words": whole, "one_sentence": single}
-            compared = beside_tab(page, SLUG, given)
+            more = beside_tab(page, SLUG, given | {"question": result.question})
     page.finish(
-        lambda: replace(paper := screen(result), parts=(*paper.parts, *compared)),
+        lambda: replace(paper := screen(result), parts=(*paper.parts, *more)),
         lambda: view.snippet(result),
         text=passage,
         text_pair=result.question,

@@ -52,7 +52,7 @@ FILES = {
     "next_sentence": "app/features/next_sentence/view.py",
     "sentence order": "app/features/next_sentence/view_order.py",
     "many pairs": "app/features/next_sentence/view_pairs.py",
-    "reliability": "app/features/next_sentence/view_reliability.py",
+    "reliability": "app/words/reliability.py",
     "classification": "app/features/classification/view.py",
     "multiple_choice": "app/features/multiple_choice/view.py",
     "qa": "app/features/qa/view_text.py",
@@ -567,8 +567,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "how sure and how right are exchanged",
         "reliability",
-        "(max(_LEAST, each.stated), each.right)",
-        "(max(_LEAST, each.right), each.stated)",
+        "(max(least, each.stated), each.right)",
+        "(max(least, each.right), each.stated)",
         "many pairs::test_dots_are_where_their_numbers_say",
     ),
     Mutant(

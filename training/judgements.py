@@ -30,9 +30,10 @@ from bert_core.reading.entities import TaggedText, read_texts
 from bert_core.reading.passage import PassageAnswers
 from bert_core.reading.running import Runner, batches, by_length
 from bert_core.reading.tagging import TagScheme
+from bert_core.reading.wordings import normalized
 from bert_core.text.tokenizer import BertTokenizer
 from training.aims import Aim
-from training.question_evaluation import normalized, read_questions
+from training.question_evaluation import read_questions
 from training.rows import TAGS
 from training.scores import Floats, Ints, Remembered, counted
 

@@ -15,6 +15,7 @@ from bert_core.model.heads import (
     BertForSequenceClassification,
     BertForTokenClassification,
 )
+from bert_core.reading.wordings import normalized
 from bert_core.text.tokenizer import BertTokenizer
 from training.aims import (
     ADMITTED,
@@ -32,7 +33,7 @@ from training.frames import everyday
 from training.gaps import Gap
 from training.judgements import right_share, sentence_pairs, texts
 from training.pretraining_evaluation import fills, gap_words
-from training.question_evaluation import normalized, read_questions
+from training.question_evaluation import read_questions
 from training.rows import reviews
 from training.scores import counted, resampled
 from training.short_evaluation import fact_figure, relation_hits

@@ -16,6 +16,7 @@ import torch
 from numpy.typing import NDArray
 
 from bert_core.model.bert import BertModel, BertPreTrainedModel
+from bert_core.reading.wordings import normalized, token_f1
 from bert_core.text.tokenizer import BertTokenizer
 from training import judgements
 from training.evaluation import TASKS, Say, unmeasurable
@@ -29,7 +30,7 @@ from training.pretraining_evaluation import (
     pairs_by_kind,
     running_text,
 )
-from training.question_evaluation import elsewhere, normalized, read_questions, token_f1, xquad
+from training.question_evaluation import elsewhere, read_questions, xquad
 from training.rows import choices, sentiments, tagged_words
 from training.scores import Floats
 from training.task_evaluation import CHOICE_FILES, ENTITY_FILES, entity_counts, span_f1

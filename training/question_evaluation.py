@@ -5,9 +5,6 @@ and token F1 compare them in lower case, without punctuation and articles (Rajpu
 A question without an answer counts as right when the model gives none (Rajpurkar et al. 2018).
 """
 
-import re
-import string
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,6 +13,7 @@ from bert_core.finetuning import Question
 from bert_core.model.heads import BertForQuestionAnswering
 from bert_core.reading.passage import PassageAnswers, read_passages
 from bert_core.reading.running import Runner
+from bert_core.reading.wordings import normalized, token_f1
 from bert_core.text.tokenizer import BertTokenizer
 from training.aims import ANSWERED, EXACT, OVERLAP, OVERLAP_OR_NONE
 from training.rows import json_rows
@@ -36,29 +34,6 @@ def read_questions(
         return [each.answers() for each in read_passages(Runner.of(model, tokenizer), asked)]
 
     return _READ.answers(model, rows, read)
-
-
-def normalized(text: str) -> str:
-    """Return an answer normalized for comparison, as in the SQuAD evaluation.
-
-    >>> normalized("The  Eiffel Tower!")
-    'eiffel tower'
-    """
-    text = "".join(letter for letter in text.lower() if letter not in string.punctuation)
-    return " ".join(re.sub(r"\b(a|an|the)\b", " ", text).split())
-
-
-def token_f1(found: str, wanted: str) -> float:
-    """Return the token F1 of two answers; 1 if both are empty.
-
-    >>> round(token_f1("the old bridge", "an old stone bridge"), 2)
-    0.8
-    """
-    one, other = normalized(found).split(), normalized(wanted).split()
-    if not one or not other:
-        return float(one == other)
-    shared = sum((Counter(one) & Counter(other)).values())
-    return 2 * shared / (len(one) + len(other))
 
 
 def question_figures(

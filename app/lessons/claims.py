@@ -10,11 +10,12 @@ from weakref import WeakKeyDictionary
 
 from app.engine.models import Engine
 from app.lessons.heads import Place, count_heads, named_heads
-from app.lessons.looking import HEAD, Looking, filled_look, wilson
+from app.lessons.looking import HEAD, Looking, filled_look
 from app.lessons.quantities import QUANTITIES
 from app.lessons.quantity import Reference, Value, refer
 from app.lessons.records import Claim, Condition, Figures, Look, Values
 from app.lessons.shelf import FIGURES, claims
+from app.records.counted import wilson
 from app.words.format import percent
 from bert_core.errors import InputError
 

@@ -10,7 +10,6 @@ from app.engine.models import Engine
 from app.lessons.quantities import QUANTITIES
 from app.lessons.quantity import Reference, Value, printed, refer
 from app.lessons.records import Choice, Condition, Look, Question, Values
-from app.words.format import percent
 from bert_core.errors import InputError
 
 GAP = re.compile(r"\{([^{}]+)\}")
@@ -193,31 +192,6 @@ def _fits(choice: Choice, truth: Value, words: Mapping[str, str]) -> bool:
     if isinstance(truth, str) or (choice.least is None and choice.most is None):
         return False
     return within(truth, choice.least, choice.most)
-
-
-def share_of(k: int, n: int) -> str:
-    """Print a counted share with its interval of 95 % (Wilson 1927).
-
-    >>> share_of(20, 20)
-    '20 of 20; others of the kind: 84 % to 100 %'
-    """
-    low, high = wilson(k, n)
-    ends = f"{percent(low, 0, counted=True)} to {percent(high, 0, counted=True)}"
-    return f"{k} of {n}; others of the kind: {ends}"
-
-
-def wilson(k: int, n: int) -> tuple[float, float]:
-    """Return the interval of 95 % for a counted share; 0 to 1 if nothing was counted.
-
-    >>> [round(end, 2) for end in wilson(29, 31)]
-    [0.79, 0.98]
-    """
-    if not n:
-        return 0.0, 1.0
-    z = 1.96
-    middle, spread = k / n + z * z / (2 * n), z * (k * (n - k) / n**3 + (z / (2 * n)) ** 2) ** 0.5
-    low, high = (middle - spread) / (1 + z * z / n), (middle + spread) / (1 + z * z / n)
-    return max(low, 0.0), min(high, 1.0)  # rounding leaves them
 
 
 def check_known(

@@ -11,13 +11,14 @@ from app.declared import declared
 from app.engine.models import Engine
 from app.engine.models.fit import Severity, misfits
 from app.lessons.claims import figure, figures_of, look_number, looked
-from app.lessons.looking import CLAIM, HEAD, Looking, share_of
+from app.lessons.looking import CLAIM, HEAD, Looking
 from app.lessons.notes import Notes, notes_of
 from app.lessons.quantity import Reference, Value
 from app.lessons.records import Lesson, Question, Step
 from app.lessons.shelf import claims
 from app.lessons.view import unmarked
 from app.settings import ASSETS
+from app.words.format import share_of
 from app.words.html import Html, document, join, tag, visible
 from app.words.qr import qr
 

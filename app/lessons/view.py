@@ -7,11 +7,12 @@ from urllib.parse import urlencode
 from app.catalog import feature
 from app.engine.models import Engine
 from app.lessons.claims import figures_of, stored
-from app.lessons.looking import CLAIM, Looking, share_of
+from app.lessons.looking import CLAIM, Looking
 from app.lessons.reading import TERM
 from app.lessons.records import Lesson, Question, Term
 from app.lessons.shelf import claims, glossary
 from app.words.blocks import fold, hint, line
+from app.words.format import share_of
 from app.words.html import Html, join, tag, visible
 from app.words.panel import Panel
 from app.words.pictures import NARROW, Picture, listed, svg

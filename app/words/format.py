@@ -2,6 +2,8 @@
 
 import math
 
+from app.records.counted import wilson
+
 
 def percent(
     share: float | None, digits: int = 1, *, finest: int | None = None, counted: bool = False
@@ -44,6 +46,17 @@ def signed(value: float, digits: int) -> str:
     ('−0.50', '+3.14')
     """
     return f"{value:+.{digits}f}".replace("-", "−")
+
+
+def share_of(k: int, n: int) -> str:
+    """Print a counted share with its interval of 95 % (Wilson 1927).
+
+    >>> share_of(20, 20)
+    '20 of 20; others of the kind: 84 % to 100 %'
+    """
+    low, high = wilson(k, n)
+    ends = f"{percent(low, 0, counted=True)} to {percent(high, 0, counted=True)}"
+    return f"{k} of {n}; others of the kind: {ends}"
 
 
 def too_sure(stated: float, right: float) -> str:

@@ -10,6 +10,7 @@ occurrence without its article is. That probability is the sum over all spans wi
 
 import re
 import string
+from collections import Counter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +53,29 @@ class Wordings:
             return _equal(said, self._letters, self._bounds, score)
         typed = self._text[self._offsets[first, 0] : self._offsets[last, 1]]
         return _equal(typed, self._text, self._offsets, score)
+
+
+def normalized(text: str) -> str:
+    """Return an answer normalized for comparison, as in the SQuAD evaluation.
+
+    >>> normalized("The  Eiffel Tower!")
+    'eiffel tower'
+    """
+    text = "".join(letter for letter in text.lower() if letter not in _PUNCTUATION)
+    return " ".join(_ARTICLES.sub(" ", text).split())
+
+
+def token_f1(found: str, wanted: str) -> float:
+    """Return the token F1 of two answers; 1 if both are empty.
+
+    >>> round(token_f1("the old bridge", "an old stone bridge"), 2)
+    0.8
+    """
+    one, other = normalized(found).split(), normalized(wanted).split()
+    if not one or not other:
+        return float(one == other)
+    shared = sum((Counter(one) & Counter(other)).values())
+    return 2 * shared / (len(one) + len(other))
 
 
 def _letters(text: str) -> tuple[str, Places]:

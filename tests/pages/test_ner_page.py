@@ -256,3 +256,9 @@ def test_lines_that_are_no_annotations_are_met_with_a_sentence(visit: Callable) 
     assert "Line 1 ends with 'Karl'" in page.warnings
     assert len(pictures(page)) == 1
     assert "F1" not in visit(PAGE, text="the cat", tab=GOLD).words
+
+
+def test_sentences_with_brackets_are_compared(visit: Callable) -> None:
+    page = visit(PAGE, tab="ner_lines", sentences="the [PER cat] sat\na dog")
+    assert list(page.at.dataframe[0].value["names wanted"]) == ["PER cat", ""]
+    assert "1 annotated name" in page.words

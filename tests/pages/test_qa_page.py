@@ -147,3 +147,11 @@ def test_the_rules_on_answers_can_be_lifted_in_the_address(visit: Callable) -> N
     assert "(of whole words" not in said(free)
     rules = [toggle.value for toggle in free.at.toggle if toggle.key in {"whole", "single"}]
     assert rules == [False, False]
+
+
+def test_many_questions_are_asked_of_the_passage_of_the_page(visit: Callable) -> None:
+    passage, questions = "the cat sat on the mat", "the cat | mat\na dog"
+    page = visit(PAGE, text=passage, question="the cat", tab="qa_lines", questions=questions)
+    table = page.at.dataframe[0].value
+    assert list(table["question"]) == ["the cat", "a dog"]
+    assert all(span in passage for span in table["best span"])

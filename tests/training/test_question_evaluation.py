@@ -10,13 +10,12 @@ from torch import Tensor
 from bert_core import BertForQuestionAnswering, BertTokenizer
 from bert_core.config import BertConfig
 from bert_core.finetuning import Question
+from bert_core.reading.wordings import normalized, token_f1
 from training.question_evaluation import (
     articles_of,
     elsewhere,
-    normalized,
     question_figures,
     read_questions,
-    token_f1,
     xquad,
 )
 

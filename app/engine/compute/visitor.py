@@ -216,13 +216,17 @@ def check_text(text: str) -> None:
         )
 
 
-def check_windows(count: int) -> None:
+def check_windows(count: int, *, least: int = 0) -> None:
     """Reject a text that is cut into more windows than the site computes.
+
+    Args:
+        count: how many.
+        least: how many are computed in any case.
 
     Raises:
         InputError: the message has both numbers.
     """
-    limit = settings().windows
+    limit = max(settings().windows, least)
     if count > limit:
         raise InputError(
             f"The model would read this text in {count:,} windows; this site computes at most "

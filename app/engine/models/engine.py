@@ -55,7 +55,7 @@ from bert_core.verification import verify
 M = TypeVar("M", bound=BertPreTrainedModel)
 T = TypeVar("T", Tensor, ModelOutputs)
 _LONGEST = 200  # characters shown of what a temperature was fitted on; the text is untrusted
-_TOGETHER = 8  # inputs per pass: bounds memory, and lets other sessions run in between
+TOGETHER = 8  # inputs per pass: bounds memory, and lets other sessions run in between
 _UNUSED, _NOT_USED = "[unused", "NOTUSED"  # BERT's entries without text, and CamemBERT's
 _HELD = 3  # more long results kept during warm-up, so that memory is allocated in advance
 
@@ -345,7 +345,7 @@ class Engine:
         separately = KINDS[cls.__name__].has_axis("N")
         found: dict[int, Tensor] = {}
         lengths = [len(encoding) for encoding in encodings]
-        for group in by_length(lengths, self._device, most=_TOGETHER) if encodings else ([],):
+        for group in by_length(lengths, self._device, most=TOGETHER) if encodings else ([],):
             batch = [encodings[number] for number in group]
             ids, types, mask = self._collate(batch)
             if separately:

@@ -1,27 +1,34 @@
 """Long texts: their windows run one at a time, and only so many of them."""
 
 from app.engine.compute.visitor import check_windows
-from app.engine.models.engine import Engine
+from app.engine.models.engine import TOGETHER, Engine
 from bert_core.model.bert import BertPreTrainedModel
 from bert_core.reading.running import Progress, Runner
 
 
 def window_runner(
-    engine: Engine, cls: type[BertPreTrainedModel], progress: Progress | None = None
+    engine: Engine,
+    cls: type[BertPreTrainedModel],
+    progress: Progress | None = None,
+    *,
+    texts: int = 0,
 ) -> Runner:
     """Return what runs a class on the windows of a text; after each, others may take their turn.
+
+    Of many texts, a few windows run together.
 
     Args:
         engine: the model.
         cls: the class.
         progress: called with the number of windows done and the total.
+        texts: the most texts, where there are many: so many windows are computed in any case.
 
     Raises:
         InputError: there are more windows than the site computes; raised when they are known.
     """
 
     def report(done: int, total: int) -> None:
-        check_windows(total)
+        check_windows(total, least=texts)
         if progress is not None:
             progress(done, total)
 
@@ -29,6 +36,6 @@ def window_runner(
         lambda inputs: engine.run(cls, inputs),
         engine.tokenizer,
         engine.max_length,
-        together=1,
+        together=TOGETHER if texts else 1,
         progress=report,
     )

@@ -53,7 +53,7 @@ from app.faces.streamlit.site import WAY
 from app.faces.streamlit.standard import show_parts
 from app.faces.streamlit.state import enter, leave
 from app.lessons.claims import figures_of, looked
-from app.lessons.looking import Looking, filled_look, filled_words, share_of
+from app.lessons.looking import Looking, filled_look, filled_words
 from app.lessons.paths import paths
 from app.lessons.pointing import PICK, pointing, things
 from app.lessons.quantity import printed
@@ -64,6 +64,7 @@ from app.lessons.view import all_terms, both, intervals, on_one_axis, orders, pr
 from app.lessons.whole import drawn, given
 from app.rooms.records import Room
 from app.words.blocks import line, note
+from app.words.format import share_of
 from app.words.html import join, plain, tag, visible
 
 LESSON, STEP, READ = "lesson", "step", "read"

@@ -311,7 +311,9 @@ def _tabs(
             if name in further:
                 drawn = getattr(_own(task.feature.slug), "TABS", {})
                 draw = drawn.get(further[name].feature.slug)
-                more[name] = by_hand(draw) if draw else _task_tab(page, further[name], given)
+                more[name] = (
+                    by_hand(draw) if draw else task_tab(page, further[name].feature.slug, given)
+                )
             elif name in own:
                 show_parts(page, own[name]())
 
@@ -333,8 +335,9 @@ def beside_tab(page: Page, slug: str, given: Values) -> list[Block]:
     return show_screen(page, task.screen(result))
 
 
-def _task_tab(page: Page, task: Declared, given: Values) -> list[Block]:
+def task_tab(page: Page, name: str, given: Values) -> list[Block]:
     """Draw a tab that is a task of its own; what the page's boxes give is not asked again."""
+    task = declared(name)
     if task.feature.title == TITLE:
         return beside_tab(page, page.feature.slug, given)
     drawn = {each.name: _box(each, task) for each in task.parameters if each.name not in given}

@@ -7,12 +7,9 @@ from app.engine.models import Engine
 from app.features.classification.result import LinesResult
 from app.features.classification.task import classify
 from app.records.fields import Field
+from app.records.lines import MOST, read_lines
 from bert_core import BertForSequenceClassification
-from bert_core.errors import InputError
 from bert_core.reading.running import Progress
-
-MOST = 500
-"""Texts at once."""
 
 
 def classification_lines(
@@ -30,13 +27,7 @@ def classification_lines(
     Raises:
         InputError: there are no lines or too many, or one has no piece.
     """
-    pairs = tuple(
-        (first, second)
-        for first, _, second in (line.partition("\t") for line in lines.split("\n"))
-        if first.strip() or second.strip()
-    )
-    if not 1 <= len(pairs) <= MOST:
-        raise InputError(f"Found {len(pairs):,} texts; expected 1 to {MOST}, one per line.")
+    pairs = tuple((each.text, each.more) for each in read_lines(lines, "texts", signs="\t"))
     model = engine.model(BertForSequenceClassification)
     rows = RECENT.get(
         ("labels", engine.provenance.fingerprint, id(model), pairs),

@@ -1,9 +1,9 @@
 """Fill-mask: what the model would write at every [MASK] of a text.
 
-`fill_mask` is the task; `mask_at_end` prepares a text for it. `task_together`,
-`task_surprise` and `task_pair` answer what the tabs of the page ask. A text longer than
-the model's input is never cut silently: each mask is read in the window that shows most of the
-text around it (`bert_core.reading.windows`), and the result reports the window's size.
+`fill_mask` is the task; `mask_at_end` prepares a text for it. The modules `task_<name>` answer what
+the tabs of the page ask. A text longer than the model's input is never cut silently: each mask is
+read in the window that shows most of the text around it (`bert_core.reading.windows`), and the
+result reports the window's size.
 """
 
 import math
@@ -231,6 +231,24 @@ def around(
         )
     start = min(max(1, (first + last + 1 - room) // 2), len(ids) - 1 - room)
     return [ids[0], *ids[start : start + room], ids[-1]], [place - start + 1 for place in places]
+
+
+def probabilities(engine: Engine, text: str) -> list[Tensor]:
+    """Return the probabilities (V,) at every mask; of a long text, each is read with what is near.
+
+    Raises:
+        InputError: there are too many masks, or the vocabulary has no [MASK].
+    """
+    whole = engine.tokenizer.encode(text)
+    masks = masks_of(engine, whole)
+    temperature = engine.calibration(BertForMaskedLM).temperature
+    rows: list[Tensor] = []
+    fits = masks and len(whole) <= engine.max_length
+    for group in [masks] if fits else [[mask] for mask in masks]:
+        ids, places = around(engine, whole, group)
+        scores = engine.score_rows(torch.tensor([ids]), torch.tensor([places]))[0]  # (P, V)
+        rows += torch.softmax(scores.double() / temperature, dim=-1)
+    return rows
 
 
 def _slot(

@@ -8,7 +8,7 @@ import torch
 
 from app.engine.models import Engine
 from app.features.fill_mask.result import Contrast, FillMaskResult, PairResult
-from app.features.fill_mask.task import around, masks_of, with_masks
+from app.features.fill_mask.task import probabilities, with_masks
 from app.records.fields import Field
 from bert_core.errors import InputError
 
@@ -68,7 +68,7 @@ def compare(engine: Engine, found: FillMaskResult, words: tuple[str, str]) -> Pa
             "the text and one to replace it."
         )
     first, second = (either.sub(partial(_cased, word), found.text) for word in words)
-    rows = [_probabilities(engine, text, found) for text in (first, second)]
+    rows = [probabilities(engine, text) for text in (first, second)]
     if {len(row) for row in rows} != {len(found.slots)}:
         raise InputError("These words change the gaps of the text. Name words without [MASK].")
     slots = tuple(_contrasts(engine, a, b) for a, b in zip(*rows, strict=True))
@@ -78,17 +78,6 @@ def compare(engine: Engine, found: FillMaskResult, words: tuple[str, str]) -> Pa
 def _cased(word: str, old: regex.Match[str]) -> str:
     """Write a word with a capital where the one in its place has it."""
     return word[:1].upper() + word[1:] if old[0][:1].isupper() else word
-
-
-def _probabilities(engine: Engine, text: str, found: FillMaskResult) -> list[torch.Tensor]:
-    """Return (V,) for every mask."""
-    whole = engine.tokenizer.encode(text)
-    rows = []
-    for mask in masks_of(engine, whole):
-        ids, places = around(engine, whole, [mask])
-        scores = engine.score_rows(torch.tensor([ids]), torch.tensor([places]))[0, 0]
-        rows.append(torch.softmax(scores.double() / found.calibration.temperature, dim=-1))
-    return rows
 
 
 def _contrasts(engine: Engine, first: torch.Tensor, second: torch.Tensor) -> tuple[Contrast, ...]:

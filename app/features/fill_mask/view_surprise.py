@@ -51,18 +51,18 @@ def odd_line(result: SurpriseResult) -> Html:
     )
 
 
-def surprise_picture(result: SurpriseResult) -> Picture:
-    """Draw each piece below a bar: the less it is expected, the longer."""
+def surprise_picture(result: SurpriseResult, text: int = 0) -> Picture:
+    """Draw each piece below a bar: the less it is expected, the longer; `text` numbers the text."""
     odd = {piece.position for piece in result.odd}
     rows = sorted(result.pieces, key=lambda piece: piece.probability)[:5]
     least = ", ".join(f"{piece.token} {chance(piece.probability)}" for piece in rows)
     return picture(
-        "fill-mask-surprise",
+        f"fill-mask-surprise-{text}" if text else "fill-mask-surprise",
         lambda width: columns(result.pieces, odd, width),
         alt=f"A bar over each of {len(result.pieces)} pieces. Least expected: {least}.",
         table=[
             (piece.position, piece.token, piece.probability, piece.rank, piece.surprise,
-             piece.best, piece.best_probability, linked([piece.position]))
+             piece.best, piece.best_probability, linked([piece.position], text=text))
             for piece in result.pieces
         ],
         columns=("position", "piece", "probability", "rank", "surprise", "first choice",

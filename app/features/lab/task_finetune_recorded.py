@@ -12,7 +12,7 @@ from typing import Any
 
 from app.features.lab.result_finetune import FinetuneResult, Mistake, TuningPoint
 from app.features.lab.task_finetune_rows import read_rows, ready
-from app.features.lab.task_finetune_run import wilson
+from app.records.counted import wilson
 
 
 def recorded(kind: str) -> FinetuneResult:

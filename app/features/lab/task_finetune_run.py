@@ -24,6 +24,7 @@ from app.features.lab.result_finetune import (
     TuningPoint,
 )
 from app.features.lab.task_finetune_rows import read_rows, ready
+from app.records.counted import wilson
 from bert_core import (
     BertForSequenceClassification,
     BertForTokenClassification,
@@ -51,7 +52,6 @@ STEPS = (50, 100, 200)
 SEED = 0
 MOST_TRAINED = 40_000_000  # parameters; training takes 16 bytes for each
 _WARMUP = 10  # of so many steps, one is for warming up
-_SURE = 1.96  # standard deviations that 95 % of a normal distribution lie within
 _MOST_POINTS = 200
 
 Tunable = BertForSequenceClassification | BertForTokenClassification
@@ -372,16 +372,3 @@ def tunable(base: BertModel, rows: LabelledRows) -> Tunable:
 def _lines(rows: Sequence[LabelledRow]) -> str:
     """Write rows as they were read."""
     return "".join(f"{row.text}\t{' '.join(row.labels)}\n" for row in rows)
-
-
-def wilson(right: int, cases: int) -> tuple[float, float]:
-    """Return the 95 % interval of a share (Wilson 1927), which holds for few cases too.
-
-    >>> [round(end, 2) for end in wilson(8, 10)], [round(end, 2) for end in wilson(10, 10)]
-    ([0.49, 0.94], [0.72, 1.0])
-    """
-    share, square = right / cases, _SURE**2
-    middle = (share + square / (2 * cases)) / (1 + square / cases)
-    half = _SURE * math.sqrt(share * (1 - share) / cases + square / (4 * cases**2))
-    half /= 1 + square / cases
-    return max(0.0, middle - half), min(1.0, middle + half)

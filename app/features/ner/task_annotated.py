@@ -128,6 +128,27 @@ def compare(
     """
     gold = entities(annotated, annotated.tags, _every(annotated.tags))
     found = entities(annotated, tags, names)
+    return agreement(
+        annotated.text, (len(annotated.words), len(annotated.starts)), gold, found, kinds
+    )
+
+
+def agreement(
+    text: str,
+    counted: tuple[int, int],
+    gold: Sequence[tuple[int, Named]],
+    found: Sequence[tuple[int, Named]],
+    kinds: Sequence[str],
+) -> Agreement:
+    """Compare the entities of a person with those of a model.
+
+    Args:
+        text: all sentences.
+        counted: its words and its sentences.
+        gold: what a person marked, each with the number of its sentence.
+        found: what the model marked.
+        kinds: the kinds of entity that the model can find.
+    """
     right = {named for _, named in gold} & {named for _, named in found}
     used = sorted({named.kind for _, named in (*gold, *found)})
     counts = [
@@ -140,9 +161,9 @@ def compare(
         for kind in used
     ]
     return Agreement(
-        text=annotated.text,
-        words=len(annotated.words),
-        sentences=len(annotated.starts),
+        text=text,
+        words=counted[0],
+        sentences=counted[1],
         annotated=tuple(named for _, named in gold),
         found=tuple(named for _, named in found),
         total=Counts("", len(gold), len(found), len(right)),

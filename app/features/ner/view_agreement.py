@@ -7,7 +7,7 @@ import pandas as pd
 from app.features.ner.result import NerResult
 from app.features.ner.result_agreement import Agreement, Counts, Named
 from app.features.ner.view_text import Colours, Mark, colour_of, draw_text, short_table, stroke_of
-from app.words.blocks import hint, line, note
+from app.words.blocks import hint, line, note, sideways
 from app.words.format import count, percent
 from app.words.html import Html, join, tag, visible
 from app.words.pictures import Picture, data_table, picture
@@ -27,9 +27,10 @@ def screen(agreement: Agreement, model: str = "", *, text: tuple[Drawn, ...] = (
     rows = differences_table(agreement)
     listed = (short_table(rows, describe(agreement), "errors"),) if len(rows) else ()
     files = Rows("Differences", lambda: rows, "errors", json=True)
-    kinds = data_table(kinds_table(agreement), "kinds")
     return Screen(
-        describe(agreement), (outcome(agreement), *text, kinds, *listed, files), answer=join()
+        describe(agreement),
+        (outcome(agreement), *text, kinds(agreement, "kinds"), *listed, files),
+        answer=join(),
     )
 
 
@@ -135,6 +136,11 @@ def _unknown(agreement: Agreement) -> Html:
         ", so it misses all of these; perhaps it calls them something else.",
         caution=True,
     )
+
+
+def kinds(agreement: Agreement, name: str) -> Html:
+    """Draw the figures of every kind; on a phone they scroll in a box of their own."""
+    return sideways(data_table(kinds_table(agreement), name), "Figures of every kind")
 
 
 def kinds_table(agreement: Agreement) -> pd.DataFrame:

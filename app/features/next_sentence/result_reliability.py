@@ -2,28 +2,7 @@
 
 from dataclasses import dataclass
 
-from bert_core.bundled.figures import Bin
-
-
-@dataclass(frozen=True, slots=True)
-class Reliability:
-    """One measurement of the stated probability against the share of right answers.
-
-    Attributes:
-        pairs: which pairs were measured.
-        cases: how many.
-        stated: mean probability of the model's answers, 0.5 to 1.
-        right: share of right answers.
-        error: expected calibration error, 15 bins.
-        bins: the cases by stated probability, ascending.
-    """
-
-    pairs: str
-    cases: int
-    stated: float
-    right: float
-    error: float
-    bins: tuple[Bin, ...]
+from app.records.counted import Reliability
 
 
 @dataclass(frozen=True, slots=True)

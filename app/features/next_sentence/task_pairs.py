@@ -10,13 +10,11 @@ from app.engine.models import Engine
 from app.features.next_sentence.result import IS_NEXT, IS_RANDOM
 from app.features.next_sentence.result_pairs import PairScore, PairsResult
 from app.records.fields import Field
+from app.records.lines import MOST
 from bert_core import BertForNextSentencePrediction
 from bert_core.errors import InputError
 from bert_core.reading.running import Progress
 from bert_core.reading.unread import unread
-
-MOST = 500
-"""Pairs at once."""
 
 _HEADS = ({"first", "second"}, {"text", "text_pair"}, {"sentence1", "sentence2"})
 

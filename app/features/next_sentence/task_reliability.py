@@ -1,7 +1,8 @@
 """Read what was measured of the model's reliability on pairs of sentences."""
 
 from app.engine.models import Engine
-from app.features.next_sentence.result_reliability import Reliability, ReliabilityResult
+from app.features.next_sentence.result_reliability import ReliabilityResult
+from app.records.counted import Reliability
 from bert_core import BertForNextSentencePrediction
 from bert_core.bundled.figures import Figure
 

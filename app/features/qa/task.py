@@ -41,6 +41,12 @@ LEVEL = "“No answer” above a score of"
 WHOLE, SINGLE = "Whole words only", "Within one sentence"
 """Labels of settings."""
 
+Longest = Annotated[int, Field("Longest answer, in pieces", low=1, high=MOST_PIECES)]
+Threshold = Annotated[float, Field(LEVEL, low=-MOST_SCORE, high=MOST_SCORE)]
+Whole = Annotated[bool, Field(WHOLE, key="whole")]
+Single = Annotated[bool, Field(SINGLE, key="single")]
+"""Settings that several tasks take."""
+
 _GRID = 16  # words
 _LINES = re.compile(r"\n\s*+")
 
@@ -51,10 +57,10 @@ def qa(
     question: Annotated[str, Field("Question", lines=1, first=True)],
     *,
     answers: Annotated[int, Field("Answers listed", low=1, high=MOST_ANSWERS)] = 5,
-    longest: Annotated[int, Field("Longest answer, in pieces", low=1, high=MOST_PIECES)] = LONGEST,
-    threshold: Annotated[float, Field(LEVEL, low=-MOST_SCORE, high=MOST_SCORE)] = 0.0,
-    whole_words: Annotated[bool, Field(WHOLE, key="whole")] = True,
-    one_sentence: Annotated[bool, Field(SINGLE, key="single")] = True,
+    longest: Longest = LONGEST,
+    threshold: Threshold = 0.0,
+    whole_words: Whole = True,
+    one_sentence: Single = True,
     progress: Progress | None = None,
 ) -> QaResult:
     """Find the answer to a question in a passage of any length.

@@ -6,7 +6,7 @@ from typing import Annotated
 from app.engine.models import Engine
 from app.engine.models.second import asked_twice
 from app.features.qa.result import QaResult
-from app.features.qa.task import LEVEL, MOST_PIECES, MOST_SCORE, SINGLE, WHOLE, qa
+from app.features.qa.task import Longest, Single, Threshold, Whole, qa
 from app.records.fields import Field
 from app.records.two_answers import Both, Said, TwoAnswers
 from bert_core.reading.alignment import stretch_ends
@@ -22,10 +22,10 @@ def qa_two_models(
     question: Annotated[str, Field("Question", lines=1, first=True)],
     *,
     beside: Annotated[str, Field("Second model", lines=1, model=True)] = "",
-    longest: Annotated[int, Field("Longest answer, in pieces", low=1, high=MOST_PIECES)] = LONGEST,
-    threshold: Annotated[float, Field(LEVEL, low=-MOST_SCORE, high=MOST_SCORE)] = 0.0,
-    whole_words: Annotated[bool, Field(WHOLE, key="whole")] = True,
-    one_sentence: Annotated[bool, Field(SINGLE, key="single")] = True,
+    longest: Longest = LONGEST,
+    threshold: Threshold = 0.0,
+    whole_words: Whole = True,
+    one_sentence: Single = True,
     progress: Progress | None = None,
 ) -> TwoAnswers:
     """Find the answer to a question in a passage with two models, and compare them.

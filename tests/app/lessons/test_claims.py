@@ -10,9 +10,10 @@ from app.engine.models import Engine, open_engine
 from app.features.fill_mask.task import fill_mask
 from app.features.tokenizer.task import tokenizer
 from app.lessons.claims import count, figure, figures_of, look_number, looked, stored
-from app.lessons.looking import Looking, wilson
+from app.lessons.looking import Looking
 from app.lessons.records import Choice, Claim, Condition, Lesson, Look, Question
 from app.lessons.shelf import claims, shelf
+from app.records.counted import wilson
 from tools.lessons import failing, look_that_holds
 
 LESSONS = [each for each in shelf().lessons.values() if not each.own]

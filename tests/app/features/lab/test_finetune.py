@@ -20,8 +20,9 @@ from app.features.lab.result_settings import LabSettings
 from app.features.lab.task_finetune import EVERY, completed, lab_finetune
 from app.features.lab.task_finetune_recorded import recorded, weights_of
 from app.features.lab.task_finetune_rows import READY, ready
-from app.features.lab.task_finetune_run import Tuning, wilson
+from app.features.lab.task_finetune_run import Tuning
 from app.features.lab.task_lab import Job, Labs
+from app.records.counted import wilson
 from app.settings import BUNDLED_MODEL
 from bert_core import BertForPreTraining, BertForTokenClassification, BertTokenizer
 from bert_core.errors import InputError

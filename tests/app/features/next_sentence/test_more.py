@@ -8,11 +8,12 @@ import pytest
 from app.engine.models import Engine
 from app.engine.models.facts import ModelFacts
 from app.features.next_sentence import view_pairs, view_reliability
-from app.features.next_sentence.result_reliability import Reliability
 from app.features.next_sentence.task import next_sentence
 from app.features.next_sentence.task_pairs import next_sentence_pairs, read_pairs
 from app.features.next_sentence.task_reliability import next_sentence_reliability
+from app.records.counted import Reliability
 from app.settings import BUNDLED_MODEL
+from app.words.reliability import reliability_picture
 from bert_core.bundled.figures import Bin, Figure, read_figures, write_figures
 from bert_core.errors import InputError
 from tests.drawings import elements
@@ -88,7 +89,8 @@ def test_measurements_are_read_from_the_stored_figures(
     tiny_engine: Engine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     assert next_sentence_reliability(tiny_engine).rows == ()
-    assert "was not measured" in str(view_reliability.reliability_note(()))
+    unknown = view_reliability.screen(next_sentence_reliability(tiny_engine))
+    assert "was not measured" in str(unknown.parts)
     binned = replace(MEASURED, bins=(Bin(600, 0.8, 0.9), Bin(200, 0.96, 0.8)))
     write_figures(
         tmp_path,
@@ -125,7 +127,7 @@ def test_dots_are_where_their_numbers_say(size: str) -> None:
     shy = Reliability("some", 800, 0.8, 0.9, 0.1, (Bin(400, 0.75, 0.75), Bin(400, 0.85, 1.0)))
     bold = Reliability("others", 100, 1.0, 0.5, 0.5, (Bin(100, 1.0, 0.5),))
     both = Reliability("both", 900, 0.82, 0.82, 0.0, (*shy.bins, *bold.bins))
-    shown = view_reliability.reliability_picture([shy, bold, both])
+    shown = reliability_picture([shy, bold, both], "drawn", least=0.5)
     drawing = getattr(shown, size)
     even, high, wrong = elements(drawing, "circle", "bx-svg-bin")
     (line,) = elements(drawing, "polyline", "bx-svg-even")

@@ -1,0 +1,92 @@
+"""Counted answers: a share with its interval, and how sure the model was beside it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+from bert_core.bundled.figures import Bin
+
+_SURE = 1.96  # standard deviations that 95 % of a normal distribution lie within
+_BINS = 5  # of equal width: thirty answers leave six in each
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """How many of the counted answers are right.
+
+    Attributes:
+        right: how many are right.
+        cases: how many are counted.
+        low: lower end of the 95 % interval of their share (Wilson 1927).
+        high: upper end of it.
+    """
+
+    right: int
+    cases: int
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, answers: Sequence[bool]) -> Self:
+        """Count whether answers are right."""
+        return cls(sum(answers), len(answers), *wilson(sum(answers), len(answers)))
+
+
+@dataclass(frozen=True, slots=True)
+class Reliability:
+    """The stated probabilities of answers against the share of right ones.
+
+    Attributes:
+        pairs: which answers were measured.
+        cases: how many.
+        stated: mean probability of the model's answers, 0 to 1.
+        right: share of right answers.
+        error: expected calibration error.
+        bins: the cases by stated probability, ascending.
+    """
+
+    pairs: str
+    cases: int
+    stated: float
+    right: float
+    error: float
+    bins: tuple[Bin, ...]
+
+
+def reliability(name: str, answers: Sequence[tuple[float, bool]]) -> Reliability:
+    """Compare the stated probability of each answer with whether it is right.
+
+    Args:
+        name: of the answers.
+        answers: at least one.
+
+    >>> found = reliability("ours", [(0.9, True), (0.9, False), (0.1, False)])
+    >>> found.bins[1], round(found.error, 2)
+    (Bin(cases=2, stated=0.9, right=0.5), 0.3)
+    """
+    groups: dict[int, list[tuple[float, bool]]] = {}
+    for stated, right in sorted(answers):
+        groups.setdefault(min(int(stated * _BINS), _BINS - 1), []).append((stated, right))
+    bins = tuple(Bin(len(group), *_means(group)) for group in groups.values())
+    error = sum(each.cases * abs(each.stated - each.right) for each in bins) / len(answers)
+    return Reliability(name, len(answers), *_means(answers), error, bins)
+
+
+def _means(answers: Sequence[tuple[float, bool]]) -> tuple[float, float]:
+    stated, right = (sum(column) / len(answers) for column in zip(*answers, strict=True))
+    return stated, right
+
+
+def wilson(right: int, cases: int) -> tuple[float, float]:
+    """Return the 95 % interval of a counted share (Wilson 1927); 0 to 1 if nothing was counted.
+
+    >>> [round(end, 2) for end in wilson(29, 31)], [round(end, 2) for end in wilson(10, 10)]
+    ([0.79, 0.98], [0.72, 1.0])
+    """
+    if not cases:
+        return 0.0, 1.0
+    share, square = right / cases, _SURE**2
+    middle = (share + square / (2 * cases)) / (1 + square / cases)
+    half = _SURE * (share * (1 - share) / cases + square / (4 * cases**2)) ** 0.5
+    half /= 1 + square / cases
+    return max(0.0, middle - half), min(1.0, middle + half)
