@@ -40,7 +40,9 @@ _FIRST, _FIVE = ", first guess", ", among first five"  # and end
 _TOPS = (0.05, 0.1, 0.2, 0.5, 1.0)  # ends of an axis
 _LETTERS = 36  # of a name that is drawn
 _NAMES, _VALUES = 290, 128  # units left of the bars on a wide screen, and right of them
-_ROW = 25  # units
+_ROW = 22  # units
+_NEAR = ("masked word, all hidden", "question answering, F1", "answer or none")
+"""How tasks begin whose neighbours say nearly the same: the picture leaves them to the table."""
 
 
 def _share(share: float | None) -> str:
@@ -188,17 +190,17 @@ def figures_picture(figures: Sequence[Figure], name: str) -> Picture:
 
 def _bars(figures: Sequence[Figure], width: int, top: float) -> Html:
     """Draw the rows and the axis; a name that does not fit beside its bar is above it."""
-    beside = width == WIDE and all(len(each.task) <= _LETTERS for each in figures)
+    names = [each.task.removesuffix(_FIRST) for each in figures]
+    beside = width == WIDE and all(len(name) <= _LETTERS for name in names)
     left, row = (_NAMES, _ROW) if beside else (14, 2 * _ROW)
     rows, letters = len(figures), _LETTERS if beside else width // 9
     panel = Panel((left, width - _VALUES), (0, rows * row), (0, top), (rows, 0))
     for quarter in range(5):
         panel.post(top * quarter / 4)
         panel.ticks([(top * quarter / 4, _percent(top * quarter / 4))], 12, class_="bx-card-tick")
-    for at, each in enumerate(figures):
+    for at, (name, each) in enumerate(zip(names, figures, strict=True)):
         y = at + (0.5 if beside else 0.7)
-        name = shortened(visible(each.task), letters)
-        panel.text(0, at, name, -left, _ROW / 2, class_="bx-card-name")
+        panel.text(0, at, shortened(visible(name), letters), -left, _ROW / 2, class_="bx-card-name")
         with panel.group():
             _bar(panel, each, y)
         said = f"{_share(each.share)} {_SHORT[reached(each)]}"
@@ -231,15 +233,16 @@ def legend(figures: Sequence[Figure]) -> Html:
     )
     floors = [each.reaches_floor for each in figures if each.floor is not None]
     told = f" {sum(map(bool, floors))} of {len(floors)} floors reached." if floors else ""
-    return join(explained, line(f"Share of test cases; | floor, ◇ goal.{told}"))
+    said = f"Share of test cases, of gaps by the first guess; | floor, ◇ goal.{told}"
+    return join(explained, line(said))
 
 
 def of_tasks(figures: Sequence[Figure]) -> tuple[Figure, ...]:
-    """Return the first share of every task that has a target, and of two the first guess."""
+    """Return the first share of most tasks that have a target, and of two the first guess."""
     first: dict[str, Figure] = {}
     for each in figures:
         aimed = each.floor is not None or each.goal is not None
-        if aimed and not each.lower_is_better and not each.task.startswith(_BIAS):
+        if aimed and not each.lower_is_better and not each.task.startswith((_BIAS, *_NEAR)):
             first.setdefault(each.task, each)
     guessed = {task.removesuffix(_FIRST) for task in first if task.endswith(_FIRST)}
     return tuple(each for task, each in first.items() if task.removesuffix(_FIVE) not in guessed)

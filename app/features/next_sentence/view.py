@@ -4,7 +4,7 @@ import pandas as pd
 
 from app.features.next_sentence.result import IS_NEXT, IS_RANDOM, NextSentenceResult
 from app.settings import settings
-from app.words.blocks import answer, hint, line
+from app.words.blocks import answer, fold, hint, line
 from app.words.format import percent
 from app.words.html import Html, join, tag, visible
 from app.words.notes import calibration_line, cut_note, scaled, trained_note, unread_note
@@ -98,7 +98,7 @@ def oversure(result: NextSentenceResult) -> Html:
         if result.calibration.named
         else f"{share} does not mean that such answers are right that often."
     )
-    return line(tag("strong", "Being sure is not being right. "), said)
+    return fold("Being sure is not being right", line(said))
 
 
 def model_input(result: NextSentenceResult) -> Html:
