@@ -199,6 +199,6 @@ def test_what_was_trained_is_said_before_the_answer() -> None:
     engine = Engine(BUNDLED_MODEL)
     result = classification(engine, "It arrived on Tuesday.")
     kept = "".join(map(str, view.screen(result).report().drawn()))
-    assert "Trained on sentences of film reviews (SST-2), reviews of products," in kept
+    assert "Trained on sentences of film reviews (SST-2), of reviews of products" in kept
     assert kept.index("Trained on") < kept.index("The model’s answer")
     assert "Trained on" not in str(view.before(replace(result, trained_on="")))
