@@ -125,7 +125,7 @@ def test_the_python_lines_repeat_teacher_and_student(
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         exec(compile(script, "train.py", "exec"), {})  # noqa: S102 - this is what is tested
-    # Equal but for the last digit: on some processors a sum depends on where its numbers lie in memory.
+    # But for the last digit: on some processors a sum depends on where its numbers lie.
     losses = [float(line) for line in printed.getvalue().splitlines()]
     assert losses == pytest.approx(found, rel=1e-6)
 
