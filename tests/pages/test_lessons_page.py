@@ -152,7 +152,7 @@ def test_at_the_end_are_the_guesses_what_it_rests_on_and_the_next_lesson(visit: 
     show(page.run())
     page.at.session_state["step"] = 7
     page.run()
-    assert "With the end cut off: you 3, the model 26" in page.words
+    assert "With the end cut off: you 3, the model 24" in page.words
     assert "Another end of the sentence changes the first guess: 17 of 20" in page.words
     assert "no random sample" in page.words
     labels = [each.label for each in page.at.button]
@@ -275,4 +275,4 @@ def test_a_count_says_how_far_it_can_be_trusted(visit: Visit) -> None:
     page = visit(PAGE, lesson="not", step="1")
     assert "others of the kind" not in page.words
     show(guess(page, 1, "_guess_not-1"))
-    assert "29 of 31; others of the kind: 79 % to 98 %" in page.words
+    assert "30 of 31; others of the kind: 84 % to 99 %" in page.words
