@@ -137,7 +137,7 @@ def test_one_starts_a_run_and_another_watches_it_by_its_link_until_the_link_ends
     expect(owner.locator(".bx-join svg")).to_be_visible()
     phone = visit(link[link.index("lab?") :], viewport=PHONE)
     settled(phone, "lab")
-    expect(phone.get_by_text("You watch a run that someone else started")).to_be_visible()
+    expect(phone.get_by_text("You are watching a run that someone else started")).to_be_visible()
     press(phone, "Just watch")
     state(phone, "trains")
     assert max(phone.evaluate(SIDEWAYS)) <= 0

@@ -358,7 +358,7 @@ def test_a_link_opens_the_run_of_another_without_what_steers_it(
     labs.share(lab, "ada")
     until(lambda: lab.runs[0].step > 0 and lab.runs[0].points)
     page = visit(PAGE, watch=lab.share.key, predict="false")
-    assert "You watch a run that someone else started" in page.words
+    assert "You are watching a run that someone else started" in page.words
     assert address(page)["watch"] == lab.share.key and "run" not in address(page)
     assert not {"Pause", "Stop", "Start", "Watch together"} & set(labels(page))
     assert {"lab-loss", "lab-accuracy"} <= set(page.pictures)

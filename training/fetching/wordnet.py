@@ -167,7 +167,7 @@ def _akin(verb: str, person: str) -> bool:
 
 
 def _named(net: _WordNet, table: str) -> dict[str, str]:
-    """Return what is said of the kinds in a table, by their synsets."""
+    """Return the description of each kind in a table, by its synset."""
     rows = (row.partition(":") for row in re.split(r"[|\n]", table))
     return {net.first("n", word): said or word for word, _, said in rows}
 

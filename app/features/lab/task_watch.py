@@ -18,7 +18,7 @@ _HOUR = 3_600.0  # seconds
 
 
 class Share:
-    """The link of a lab, and who watches; its key says nothing of the lab, and is in memory alone.
+    """The link to a lab, and its watchers. The key says nothing about the lab; it is not stored.
 
     Args:
         clock: returns the time in seconds.

@@ -39,12 +39,12 @@ _OFFER = (
     "you. The link ends after {} hours; make it again for your next run, and it leads there."
 )
 _OWN_TEXT = (
-    "This run is on your own text. Who watches sees sentences and words of it in the gaps, the "
+    "This run is on your own text. Watchers see sentences and words from it in the gaps, the "
     "attention and the map of words, and can ask the model that has read it."
 )
 _WATCHES = (
-    "You watch a run that someone else started. You can predict, look back and ask its model; only "
-    "who started it can pause, stop or change it."
+    "You are watching a run that someone else started. You can predict, look back and ask its "
+    "model; only its owner can pause, stop or change it."
 )
 _GONE = (
     "This link leads to no run: it was mistyped, has ended, or the server was started anew. Here "
