@@ -302,7 +302,8 @@ def watched(browser: Browser, site: Site, kept: Kept) -> Iterator[Callable[..., 
 def leave(page: Page, address: str) -> None:
     """Make a tab as good as new: what the site has left in it goes; what was read stays cached."""
     if page.url.startswith(address):
-        page.evaluate("sessionStorage.clear()")
+        # What a page keeps when it is left would come back.
+        page.evaluate("sessionStorage.clear(); Storage.prototype.setItem = () => {}")
     page.mouse.move(0, 0)
     page.goto("about:blank")
     browser = page.context.new_cdp_session(page)

@@ -485,7 +485,7 @@ def _fitted(word: str, room: float, letter: float) -> tuple[str, float]:
     wide = printed_width(word, letter)
     least = min(letter, _SMALLEST)
     smaller = max(least, letter * min(1.0, room / wide)) if wide else letter
-    return _fitting(word, room, smaller), smaller
+    return _fitting(word, room + 0.01, smaller), smaller  # what was made to fit may be rounded up
 
 
 def _fitting(word: str, room: float, letter: float) -> str:
