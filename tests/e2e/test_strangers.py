@@ -166,7 +166,7 @@ def test_a_page_outlives_its_server_and_goes_on_with_the_next(
             assert "Traceback" not in page.content() and "/site-packages/" not in page.content()
         with started(tmp_path, tiny_folder, STREAMLIT_SERVER_PORT=port):
             expect(page.get_by_role("dialog")).to_have_count(0)
-            page.get_by_role("textbox").first.fill("the bank")
+            page.get_by_role("textbox").first.fill("the bank", timeout=LOADING_MS)
             page.keyboard.press("Control+Enter")
             expect(page.get_by_role("main")).to_contain_text("bank")
 

@@ -287,8 +287,8 @@ class Labs:
             watchers = lab.share.watchers if lab.share else 0
             return Status(lab.state, before, lab.says, watchers)
 
-    def share(self, lab: Lab, owner: str) -> None:
-        """Let others watch a lab by a link; a link that its owner has already now leads to it.
+    def share(self, lab: Lab, owner: str) -> Share:
+        """Let others watch a lab by a link, and return it; an owner keeps one link for all runs.
 
         Raises:
             InputError: classes are switched off, the lab is another visitor's, or as many labs have
@@ -306,10 +306,11 @@ class Labs:
                     f"{len(shared)} runs are watched together, as many as this server takes. Try "
                     "again later, or play a recorded run."
                 )
-            link = Share() if own is None else own.share
+            link = (own and own.share) or Share()
             self.unshare(owner)
             lab.share = link
             self._keep(lab)
+            return link
 
     def unshare(self, owner: str) -> None:
         """End the link of a visitor."""

@@ -64,19 +64,22 @@ def offer(lab: Lab | None) -> None:
 def _invite(lab: Lab) -> None:
     """Make the link of a run, show it, and end it."""
     with guarded():
-        if lab.share is None or not lab.shared:
-            show_html(line(_OFFER.format(settings().hours)))
-            if lab.private:
-                show_html(note(_OWN_TEXT, caution=True))
-            if st.button("Make a link", type="primary"):
-                LABS.share(lab, visitor_name())
-                st.rerun(scope="fragment")
-            return
-        link = f"{site_address()}lab?{LINK}={lab.share.key}"
+        given = st.empty()
+        share = lab.share if lab.shared else None
+        if share is None:
+            with given.container():
+                show_html(line(_OFFER.format(settings().hours)))
+                if lab.private:
+                    show_html(note(_OWN_TEXT, caution=True))
+                if not st.button("Make a link", type="primary"):
+                    return
+            share = LABS.share(lab, visitor_name())
+            given.empty()
+        link = f"{site_address()}lab?{LINK}={share.key}"
         copy = tag("button", "Copy the link", type="button", class_="bx-button", data_copy=link)
         show_markup(
             invitation(link, tag("p", "Watch this run, without a name:"), copy),
-            key=f"_watch_{lab.share.key}",
+            key=f"_watch_{share.key}",
         )
         if st.button("End the link"):
             LABS.unshare(lab.owner)
