@@ -121,9 +121,10 @@ class SensesResult:
 
         At the input, those at one place are equal but for rounding: the first of them is named.
         """
-        found = self.similarity[self.place].round(6)
+        found = self.similarity[self.place].copy()
         np.fill_diagonal(found, -np.inf)
-        return tuple(int(index) for index in found.argmax(axis=1))
+        alike = found >= found.max(axis=1, keepdims=True) - 1e-5
+        return tuple(int(index) for index in alike.argmax(axis=1))
 
     @cached_property
     def at_home(self) -> int:
