@@ -51,7 +51,10 @@ CALLS = Gauge(
 )
 PAGES = Gauge("bert_explorer_pages_open", "Pages open in browsers.", registry=REGISTRY)
 CLASSES = Gauge("bert_explorer_class_rooms", "Class rooms that are open.", registry=REGISTRY)
-"""These four are looked up where the numbers are known, whenever they are read."""
+REACHED = Gauge(
+    "bert_explorer_shared_reached", "1; 0 while the shared store is away.", registry=REGISTRY
+)
+"""These five are looked up where the numbers are known, whenever they are read."""
 
 
 _AT_WORK: list[None] = []  # one for each answer
