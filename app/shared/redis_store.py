@@ -444,7 +444,9 @@ class RedisDocuments(Documents[T]):
     def hear(self, message: str) -> None:
         """Note a change that was made somewhere."""
         key, version, text = message.split(" ", 2)
-        self._noted(key, version.encode() if text else None, text.encode())
+        known = self._entries.get(key)
+        if not text or known is None or known.version < int(version):
+            self._noted(key, version.encode() if text else None, text.encode())
 
     def _fetched(self, key: str) -> Entry[T] | None:
         return self._noted(key, *self._store.run(_GET, [self.name], key))
