@@ -27,7 +27,8 @@ CONFINED = {
 }
 # Written in parts, so that this file does not match its own patterns.
 PLACES_OF_THE_IMAGE = {"/" + "tmp", "/" + "home/user/"}
-ABOUT_THE_IMAGE = {"Dockerfile", "deploy/check.py", "docs/hosting.md"}
+OF_THE_CLUSTER = "deploy/cluster/compose.yaml"
+ABOUT_THE_IMAGE = {"Dockerfile", "deploy/check.py", "docs/hosting.md", OF_THE_CLUSTER}
 ELSEWHERE = re.compile(
     "|".join(
         [r"\.\./" + "shared", r"(?<![\w./-])/(?:" + "work|root|tmp" + r")\b", "/home/" + r"\w+/"]

@@ -91,15 +91,18 @@ class Tries:
 
     def are_left(self, of: str) -> bool:
         """Return whether there is one more."""
-        if (minute := self._now()) != self._minute:
-            self._minute, self._counts = minute, Counter()
-        return self._counts[of] < self._most and len(self._counts) < MOST_NAMES
+        return self._ask(of, take=False)
 
     def take(self, of: str) -> bool:
         """Count one; return whether it was allowed."""
-        allowed = Tries.are_left(self, of)
-        self._counts[of] += allowed
-        return allowed
+        return self._ask(of, take=True)
+
+    def _ask(self, of: str, take: bool) -> bool:
+        if (minute := self._now()) != self._minute:
+            self._minute, self._counts = minute, Counter()
+        left = self._counts[of] < self._most and len(self._counts) < MOST_NAMES
+        self._counts[of] += left and take
+        return left
 
     def _now(self) -> int:
         return int(self._clock() // MINUTE)
@@ -271,10 +274,9 @@ class Documents(Generic[T]):
                 self._entries[key] = entry
             else:
                 return
-        values = before and before.value, entry and entry.value
-        if values[0] != values[1]:
-            for told in self._listening:
-                told(key, *values)
+        was, now = before.value if before else None, entry.value if entry else None
+        for told in self._listening if was != now else ():
+            told(key, was, now)
 
 
 class Memory:

@@ -212,11 +212,10 @@ class Redis:
         if self._reached.is_set():
             try:
                 return self.ask(script, keys, *given)
-            except (redis.ConnectionError, redis.TimeoutError) as error:
-                self._reached.clear()
-                self._why = cause(error)
             except redis.RedisError as error:
                 self._why = cause(error)
+                if isinstance(error, redis.ConnectionError | redis.TimeoutError):
+                    self._reached.clear()
         self._missed += 1
         self._tell()
         raise AwayError("What the servers of this site share is out of reach. Try again later.")
@@ -245,20 +244,16 @@ class Redis:
         while True:
             try:
                 self._follow()
-            except redis.RedisError as error:
-                self._why = cause(error)
             except Exception as error:  # noqa: BLE001 - the thread must go on
-                _LOG.error("following the shared store: %s", cause(error))
+                self._why = cause(error)
             self._reached.clear()
-            self._tell()
-            for each in self._documents.values():
-                each.sweep()
             time.sleep(_PAUSE)
 
     def _follow(self) -> None:
         """Hear of changes until the connection is lost."""
         self._client.connection_pool.disconnect()  # from before
-        with self._client.pubsub(ignore_subscribe_messages=True) as heard:
+        made: Callable[..., redis.client.PubSub] = self._client.pubsub
+        with made(ignore_subscribe_messages=True) as heard:
             heard.subscribe(self._prefix, *self._documents)  # it must wait for something
             self._beat()
             for each in self._documents.values():
@@ -319,24 +314,12 @@ class RedisTries(Tries):
         super().__init__(most, store.clock)
         self._store, self._name = store, name
 
-    def are_left(self, of: str) -> bool:
-        """Return whether there is one more."""
+    def _ask(self, of: str, take: bool) -> bool:
+        key, given = f"{self._name}:{self._now()}", (_digest(of), self._most, MOST_NAMES)
         try:
-            return self._asked(of, take=False)
+            return bool(self._store.run(_TRY, [key], *given, int(take)))
         except AwayError:
-            return super().are_left(of)
-
-    def take(self, of: str) -> bool:
-        """Count one; return whether it was allowed."""
-        try:
-            return self._asked(of, take=True)
-        except AwayError:
-            return super().take(of)
-
-    def _asked(self, of: str, *, take: bool) -> bool:
-        key = f"{self._name}:{self._now()}"
-        given = _digest(of), self._most, MOST_NAMES, int(take)
-        return bool(self._store.run(_TRY, [key], *given))
+            return super()._ask(of, take)
 
 
 class RedisLedger(Ledger):
@@ -385,7 +368,7 @@ class RedisDocuments(Documents[T]):
         if known is not None or not key:
             return known
         entry = self._fetched(key)
-        return entry and entry.value
+        return entry.value if entry else None
 
     def add(
         self, key: str, value: T, *, seconds: float, group: str, most: int, most_of_group: int
