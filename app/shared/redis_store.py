@@ -230,10 +230,10 @@ class Redis:
         return self._client.eval(script, len(names), *names, *map(str, given))
 
     def _tell(self) -> None:
-        """Write how often the store was missed, at most once a minute."""
+        """Write how many actions had to do without the store, at most once a minute."""
         if self._missed and time.monotonic() - self._told > _TELL:
             _LOG.warning(
-                "the shared store was out of reach %s times; meanwhile, all goes on in memory: %s",
+                "the shared store is out of reach; actions without it: %s; %s",
                 f"{self._missed:,}",
                 self._why.partition(",")[0],
             )

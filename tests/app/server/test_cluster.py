@@ -141,4 +141,4 @@ def test_a_class_on_two_servers_outlives_one_of_them_and_ends_with_the_store(
         it_drains(sites[1], teacher)
         log = (tmp_path / "b" / "site.log").read_text(encoding="utf-8")
     assert "ERROR" not in log and "Traceback" not in log
-    assert log.count("the shared store was out of reach") == 1
+    assert log.count("the shared store is out of reach") == 1

@@ -295,7 +295,9 @@ def test_while_it_is_away_pages_go_on_and_a_line_counts_it(
         with pytest.raises(RoomError, match="out of reach just now"):
             open_or_find()
     lines = [each.getMessage() for each in caplog.records]
-    assert len(lines) == 1 and "out of reach 1 times" in lines[0] and "ConnectionError" in lines[0]
+    assert (
+        len(lines) == 1 and "actions without it: 1; " in lines[0] and "ConnectionError" in lines[0]
+    )
     store.start()  # empty: nothing was written to a disk
     until(lambda: place.state == "reached")
     assert ended == [None] and notes.find("a") is None
