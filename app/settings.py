@@ -7,11 +7,14 @@ site does not start.
 import os
 import re
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from enum import Enum
 from functools import lru_cache
+from importlib.util import find_spec
+from ipaddress import ip_address
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from bert_core.errors import ConfigError
 
@@ -162,7 +165,18 @@ _DECLARED: dict[str, tuple[str, str]] = {
     "KEY": (
         "signs the cookies that tell visitors apart, so that they are known after a restart and "
         "by other servers with the same key; 32 or more characters",
-        "a new one at each start",
+        "a new one at each start, or one in the shared store",
+    ),
+    "SHARED": (
+        "a Redis in which the servers of one site keep what their visitors share, such as "
+        "`rediss://:PASSWORD@redis.example:6379`; needs `requirements-cluster.txt`, and beyond "
+        "this machine TLS and a password",
+        "none: in the memory of the server",
+    ),
+    "DRAIN": (
+        "seconds for which a server that is stopped by SIGTERM goes on for those who are there, "
+        "while `/readyz` is 503; it ends as soon as nothing is being answered",
+        "0",
     ),
 }
 """What each variable means and its default, as Markdown; `docs/hosting.md` has them as a table."""
@@ -175,9 +189,16 @@ _ON = frozenset({"on", "yes", "true", "1"})
 _OFF = frozenset({"off", "no", "false", "0"})
 _LOCAL = frozenset({"local"})
 _HOST = re.compile(r"(?:[a-z0-9._-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::[0-9]{1,5})?")
+_STORE = re.compile(
+    r"rediss?://(?:[^@/?#\s]*@)?(?:[a-z0-9._-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::[0-9]{1,5})?"
+    r"(?:/[0-9]{0,3})?(?:\?ssl_ca_certs=[^&#\s]+)?",
+    re.I,
+)
 _DEVICE = re.compile(r"auto|cpu|mps|cuda(:\d{1,3})?")
 _NUMBER = re.compile(r"[0-9]{1,9}")
-_MOST = 999_999_999
+NO_LIMIT = 999_999_999
+"""What a limit is that the operator has not set."""
+
 # More threads than cores only slow each other down, and several thousand end the process: PyTorch
 # crashes when the system has no more threads.
 _MOST_THREADS = max(64, os.cpu_count() or 1)
@@ -217,6 +238,8 @@ class Settings:
         sessions: pages that may be open at the same time from one network address.
         connections: connections at the same time.
         key: signs the visitors' cookies; "" for a new one at each start.
+        shared: address of the store that the servers of the site share; "" for none.
+        drain: seconds for which a server goes on after SIGTERM.
         metrics: whether numbers about the server can be read.
         log_json: whether events are logged as JSON.
         lab: whether visitors may train models in the lab.
@@ -253,6 +276,8 @@ class Settings:
     sessions: int = 100
     connections: int = 1_000
     key: str = ""
+    shared: str = field(default="", repr=False)  # it has a password
+    drain: int = 0
     metrics: bool = False
     log_json: bool = False
     lab: bool = True
@@ -265,8 +290,8 @@ class Settings:
     public: bool = False
     text_chars: int = 100_000
     windows: int = 1_000
-    requests: int = _MOST
-    seconds: int = _MOST
+    requests: int = NO_LIMIT
+    seconds: int = NO_LIMIT
     address_chars: int = 2_000  # chat programs and some proxies truncate longer addresses
     shown_pieces: int = 600
 
@@ -285,13 +310,13 @@ def _refusal(name: str, expected: str) -> ConfigError:
     return ConfigError(f"{name} is {_value(name)[:_QUOTED]!r}; expected {expected}.")
 
 
-def _number(name: str, default: int, most: int = _MOST) -> int:
-    """Read a whole number from 1 to `most`."""
+def _number(name: str, default: int, most: int = NO_LIMIT, least: int = 1) -> int:
+    """Read a whole number from `least` to `most`."""
     value = _value(name)
     if not value:
         return default
-    if not _NUMBER.fullmatch(value) or not 1 <= int(value) <= most:
-        raise _refusal(name, f"a whole number from 1 to {most:,}")
+    if not _NUMBER.fullmatch(value) or not least <= int(value) <= most:
+        raise _refusal(name, f"a whole number from {least} to {most:,}")
     return int(value)
 
 
@@ -345,6 +370,32 @@ def _key(name: str) -> str:
     return value
 
 
+def _store(name: str) -> str:
+    """Read the address of a store; no message may contain it, because it has a password."""
+    value = _value(name)
+    if value and not _STORE.fullmatch(value):
+        raise ConfigError(
+            f"{name} is no address of a store; expected one such as redis://localhost:6379, or "
+            "rediss://:PASSWORD@redis.example:6379/0?ssl_ca_certs=/run/secrets/ca.crt."
+        )
+    found = urlsplit(value)
+    safe = found.scheme == "rediss" and found.password
+    if value and not safe and not _is_here(found.hostname or ""):
+        raise ConfigError(
+            f"{name} leads to another machine; expected rediss:// (TLS) and a password, because "
+            "texts and votes of visitors go there."
+        )
+    return value
+
+
+def _is_here(host: str) -> bool:
+    """Return whether a name or address is always this machine."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
 def _device(name: str) -> str:
     """Read the name of a device; `app.engine.compute.device` checks that it exists."""
     value = _value(name).lower() or "cpu"
@@ -388,6 +439,8 @@ def _read(_: tuple[str | None, ...], cores: int) -> Settings:
         sessions=_number("BERT_EXPLORER_SESSIONS", 100),
         connections=_number("BERT_EXPLORER_CONNECTIONS", 1_000),
         key=_key("BERT_EXPLORER_KEY"),
+        shared=_store("BERT_EXPLORER_SHARED"),
+        drain=_number("BERT_EXPLORER_DRAIN", 0, 600, 0),
         metrics=_switch("BERT_EXPLORER_METRICS"),
         log_json=_choice("BERT_EXPLORER_LOG", ("lines", "json")) == "json",
         lab=_switch("BERT_EXPLORER_LAB", not public),
@@ -403,8 +456,8 @@ def _read(_: tuple[str | None, ...], cores: int) -> Settings:
         public=public,
         text_chars=_number("BERT_EXPLORER_TEXT", 10_000 if public else 100_000),
         windows=_number("BERT_EXPLORER_WINDOWS", 64 if public else 1_000),
-        requests=_number("BERT_EXPLORER_REQUESTS", 60 if public else _MOST),
-        seconds=_number("BERT_EXPLORER_SECONDS", 20 if public else _MOST),
+        requests=_number("BERT_EXPLORER_REQUESTS", 60 if public else NO_LIMIT),
+        seconds=_number("BERT_EXPLORER_SECONDS", 20 if public else NO_LIMIT),
     )
 
 
@@ -453,6 +506,10 @@ def check_settings() -> None:
                 "nothing, because a public site (BERT_EXPLORER_PUBLIC) has only "
                 "bundled and pinned models. Unset one of the two",
             )
+    if found.shared and find_spec("redis") is None:
+        raise ConfigError(
+            "BERT_EXPLORER_SHARED needs a package more: pip install -r requirements-cluster.txt."
+        )
     for folder in found.folders:
         if not Path(folder).expanduser().is_dir():
             raise ConfigError(

@@ -73,12 +73,13 @@ class Visitor:
 
     Args:
         address: of the site, such as `http://127.0.0.1:8501`.
+        cookie: from an earlier visit; "" for a new visitor.
     """
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, cookie: str = "") -> None:
         self._url = address.replace("http", "ws", 1) + "/_stcore/stream"
         self._origin = address
-        self.cookie = ""
+        self.cookie = cookie
         self._connection: ClientConnection | None = None
         self._page = ""
         self._query = ""
@@ -88,7 +89,7 @@ class Visitor:
 
     async def __aenter__(self) -> "Visitor":
         """Connect."""
-        self.cookie = await asyncio.to_thread(cookie, self._origin)
+        self.cookie = self.cookie or await asyncio.to_thread(cookie, self._origin)
         self._connection = await connect(
             self._url,
             origin=self._origin,  # type: ignore[arg-type]  # a NewType of str

@@ -27,7 +27,8 @@ CONFINED = {
 }
 # Written in parts, so that this file does not match its own patterns.
 PLACES_OF_THE_IMAGE = {"/" + "tmp", "/" + "home/user/"}
-ABOUT_THE_IMAGE = {"Dockerfile", "deploy/check.py", "docs/hosting.md"}
+OF_THE_CLUSTER = "deploy/cluster/compose.yaml"
+ABOUT_THE_IMAGE = {"Dockerfile", "deploy/check.py", "docs/hosting.md", OF_THE_CLUSTER}
 ELSEWHERE = re.compile(
     "|".join(
         [r"\.\./" + "shared", r"(?<![\w./-])/(?:" + "work|root|tmp" + r")\b", "/home/" + r"\w+/"]
@@ -181,7 +182,8 @@ def test_the_library_declares_exactly_what_it_imports() -> None:
 
 
 def test_what_the_site_imports_is_pinned() -> None:
-    text = (ROOT / "requirements.txt").read_text(encoding="utf-8")
+    files = ("requirements.txt", "requirements-cluster.txt")
+    text = "".join((ROOT / each).read_text(encoding="utf-8") for each in files)
     names = {  # import names that differ from the package name
         "markdown-it-py": "markdown_it",
         "prometheus-client": "prometheus_client",

@@ -51,7 +51,18 @@ CALLS = Gauge(
 )
 PAGES = Gauge("bert_explorer_pages_open", "Pages open in browsers.", registry=REGISTRY)
 CLASSES = Gauge("bert_explorer_class_rooms", "Class rooms that are open.", registry=REGISTRY)
-"""These four are looked up where the numbers are known, whenever they are read."""
+REACHED = Gauge(
+    "bert_explorer_shared_reached", "1; 0 while the shared store is away.", registry=REGISTRY
+)
+"""These five are looked up where the numbers are known, whenever they are read."""
+
+
+_AT_WORK: list[None] = []  # one for each answer
+
+
+def at_work() -> int:
+    """Return how many answers are being computed."""
+    return len(_AT_WORK)
 
 
 @contextmanager
@@ -63,12 +74,14 @@ def counted(task: str, interface: str) -> Iterator[None]:
         interface: "pages", "api", "mcp", "gradio"; "" for none, which is not counted.
     """
     begun, outcome = time.monotonic(), "answered"
+    _AT_WORK.append(None)
     try:
         yield
     except BaseException as error:
         outcome = next(word for kind, word in _OUTCOMES if isinstance(error, kind))
         raise
     finally:
+        _AT_WORK.pop()
         if interface:
             _ANSWERS.labels(task, interface, outcome).inc()
             _SECONDS.labels(task, interface).observe(time.monotonic() - begun)

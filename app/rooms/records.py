@@ -14,7 +14,7 @@ Kind = Literal["choose", "number", "word", "look"]
 Guess = int | str
 """The number of a choice, a number on the scale, or a word."""
 
-Reason = Literal["gone", "full", "closed", "guess", "often"]
+Reason = Literal["gone", "full", "closed", "guess", "often", "away"]
 _BINS = 10  # of a number's scale
 
 
@@ -23,7 +23,7 @@ class RoomError(InputError):
 
     Attributes:
         reason: there is no such room, no more fit in, it is not the time for it, the guess is none,
-            or it was tried too often.
+            it was tried too often, or the rooms are out of reach.
     """
 
     def __init__(self, reason: Reason, message: str) -> None:
@@ -200,7 +200,6 @@ class Room:
         code: what students type.
         key: what only the teacher knows.
         network: where it was opened from.
-        until: when it ends, by the clock of the store.
         owners: numbers of the teacher's browsers.
         lesson: the slug of the lesson.
         title: its title.
@@ -214,7 +213,6 @@ class Room:
     code: str
     key: str = field(repr=False)
     network: str
-    until: float
     owners: frozenset[str]
     lesson: str
     title: str

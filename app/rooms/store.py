@@ -1,18 +1,21 @@
-"""All rooms of this process, in memory: nothing of them is ever written to a disk.
+"""All rooms, in memory or where the servers of a site share them: never on a disk.
 
-`Rooms` is the one way to them. What it keeps are values, and a change is a function of one; a store
-that several processes share can have the same methods.
+`Rooms` is the one way to them. What it keeps are values, and a change is a function of one.
 """
 
 import secrets
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 from app.rooms.records import Room, RoomError
 from app.rooms.turns import Turn
+from app.rooms.written import as_room, written
 from app.settings import settings
+from app.shared import shared
+from app.shared.memory import AwayError, Documents
 
 SIGNS = "ACDEFGHJKMNPQRTWXY3479"
 """The signs of a code: those that are not taken for another, read or heard."""
@@ -24,6 +27,7 @@ GONE = (
     "There is no class with this code. Look at the code once more. A class ends after {} hours, "
     "when its teacher ends it, or when the server is started anew."
 )
+_AWAY = "Classes are out of reach just now. Try again in a minute."
 
 Told = Callable[[str, bool], None]
 """Is told the code of a room that has changed, and whether students see the change."""
@@ -42,21 +46,26 @@ class Rooms:
     Args:
         clock: returns the time in seconds.
         later: does something after some seconds.
+        kept: where they are; a place of their own if None.
     """
 
     def __init__(
         self,
         clock: Callable[[], float] = time.monotonic,
         later: Callable[[float, Callable[[], None]], None] = _later,
+        kept: Documents[Room] | None = None,
     ) -> None:
-        self._clock, self._later = clock, later
-        self._rooms: dict[str, Room] = {}
-        self._listening: list[Told] = []
-        self._lock = threading.Lock()
+        self._later = later
+        self._rooms: Documents[Room] = kept or Documents(clock)
 
     def listen(self, told: Told) -> None:
-        """Tell a function of every change, in the thread that makes it."""
-        self._listening.append(told)
+        """Tell a function of every change, in whatever thread it is noticed."""
+
+        def changed(code: str, before: Room | None, after: Room | None) -> None:
+            if before is not None:  # nobody waits for a room that has just been opened
+                told(code, after is None or after.stage != before.stage)
+
+        self._rooms.listen(changed)
 
     def open(self, owner: str, network: str, lesson: str, title: str) -> Room:
         """Open a room, or return the one that the teacher has.
@@ -75,37 +84,44 @@ class Rooms:
             raise RoomError("full", "Classes are switched off on this site.")
         if not owner:
             raise RoomError("closed", "A class needs the cookie of this site. Allow it and reload.")
-        self.sweep()
         if (mine := self.owned(owner)) is not None:
             return mine
-        with self._lock:
-            of_network = sum(each.network == network for each in self._rooms.values())
-            if len(self._rooms) >= found.rooms or of_network >= max(1, found.rooms // 2):
-                raise RoomError(
-                    "full",
-                    f"{len(self._rooms)} classes are running, {of_network} of them from your "
-                    f"network address. This site takes {found.rooms} and half of them from one "
-                    "address. Try again later, or end one.",
-                )
-            seconds = found.hours * _HOUR
-            room = Room(
-                code=self._new_code(), key=secrets.token_urlsafe(24), network=network,
-                until=self._clock() + seconds, owners=frozenset({owner}),
-                lesson=lesson, title=title,
-            )  # fmt: skip
-            self._rooms[room.code] = room
+        room = Room(
+            code=self._new_code(), key=secrets.token_urlsafe(24), network=network,
+            owners=frozenset({owner}), lesson=lesson, title=title,
+        )  # fmt: skip
+        seconds, most = found.hours * _HOUR, (found.rooms, max(1, found.rooms // 2))
+        with _reaching():
+            counts = self._rooms.add(
+                room.code, room, seconds=seconds, group=network, most=most[0], most_of_group=most[1]
+            )
+        if counts is not None:
+            raise RoomError(
+                "full",
+                f"{counts[0]} classes are running, {counts[1]} of them from your network address. "
+                f"This site takes {found.rooms} and half of them from one address. Try again "
+                "later, or end one.",
+            )
         self._later(seconds + 1, self.sweep)
         return room
 
+    def known(self, code: str) -> Room | None:
+        """Return the room of a code as this process has last heard of it; it asks no other."""
+        return self._rooms.known().get(code)
+
     def find(self, code: str) -> Room | None:
-        """Return the room of a code; None if there is none."""
-        room = self._rooms.get(code)
-        return room if room is not None and self._clock() < room.until else None
+        """Return the room of a code; None if there is none.
+
+        Raises:
+            RoomError: this cannot be known now.
+        """
+        with _reaching():
+            return self._rooms.find(code)
 
     def owned(self, owner: str) -> Room | None:
         """Return the room of a teacher's browser; None if it has none."""
-        rooms = [each for each in list(self._rooms.values()) if owner and owner in each.owners]
-        return next((each for each in rooms if self.find(each.code)), None)
+        rooms = self._rooms.known().values()
+        return next((each for each in rooms if owner and owner in each.owners), None)
 
     def admit(self, link: str, owner: str) -> Room:
         """Let another browser of the teacher in.
@@ -131,43 +147,45 @@ class Rooms:
         Raises:
             RoomError: there is no such room, or the turn cannot be taken.
         """
-        with self._lock:
-            room = self.find(code)
-            if room is None:
-                raise RoomError("gone", GONE.format(settings().hours))
-            after = self._rooms[code] = turn(room)
-        if after != room:
-            self._tell(code, after.stage != room.stage)
+        with _reaching():
+            after = self._rooms.change(code, turn)
+        if after is None:
+            raise RoomError("gone", GONE.format(settings().hours))
         return after
 
     def end(self, code: str) -> None:
-        """End a room: everything of it is forgotten."""
-        with self._lock:
-            gone = self._rooms.pop(code, None)
-        if gone is not None:
-            self._tell(code, True)
+        """End a room: everything of it is forgotten.
+
+        Raises:
+            RoomError: it cannot be ended now.
+        """
+        with _reaching():
+            self._rooms.drop(code)
 
     def sweep(self) -> None:
         """End the rooms whose time is over."""
-        for code in list(self._rooms):
-            if self.find(code) is None:
-                self.end(code)
+        self._rooms.sweep()
 
     @property
     def codes(self) -> tuple[str, ...]:
         """The codes of all rooms."""
-        return tuple(self._rooms)
-
-    def _tell(self, code: str, public: bool) -> None:
-        for told in self._listening:
-            told(code, public)
+        return tuple(self._rooms.known())
 
     def _new_code(self) -> str:
-        """Return a code that no room has; the caller holds the lock."""
-        while (code := "".join(secrets.choice(SIGNS) for _ in range(CODE))) in self._rooms:
+        """Return a code that no known room has."""
+        while (code := "".join(secrets.choice(SIGNS) for _ in range(CODE))) in self.codes:
             pass
         return code
 
 
-ROOMS = Rooms()
-"""The rooms of this process."""
+@contextmanager
+def _reaching() -> Iterator[None]:
+    """Say in words that rooms are out of reach."""
+    try:
+        yield
+    except AwayError:
+        raise RoomError("away", _AWAY) from None
+
+
+ROOMS = Rooms(kept=shared().documents("rooms", written, as_room))
+"""The rooms of this site."""

@@ -17,6 +17,7 @@ from app.server.names import Names
 from app.server.nonces import NONCE
 from app.server.policy import Policy
 from app.server.sessions import Cookies, Sessions
+from app.server.stopping import STOP
 
 _LOG = logging.getLogger("app")
 _LONGEST_BODY = 6 * 2**20  # bytes; a file of 5 MB and what a form adds to it
@@ -34,6 +35,8 @@ _WRONG_HOST = Refusal(
     421, "This server is not known by that name. Its operator can add it: BERT_EXPLORER_HOSTS."
 )
 _FOREIGN = Refusal(403, "Pages of other sites may not use this server.")
+_LEAVING = Refusal(503, "This server is being stopped. Another one will answer in a moment.")
+_AGAIN = {"retry-after": "2", "refresh": "2"}  # seconds, for programs and for browsers
 _CLOSED = Refusal(404, "Not found.")
 _NO_LENGTH = Refusal(411, "The request has no Content-Length header. Add one.")
 _TOO_LONG = Refusal(413, f"The request is longer than {_LONGEST_BODY // 2**20} MB. Send less.")
@@ -90,6 +93,8 @@ class Gate:
         address = request.client.host if request.client else ""
         visitor = Visitor(self._cookies.number_in(request.cookies), network_of(address))
         refusal = self._unwanted(request) or self._one_too_many(request, visitor)
+        if STOP.draining and not visitor.number and _opens(request):
+            refusal = refusal or _LEAVING
         if refusal:
             await self._refuse(refusal, scope, receive, send)
             return
@@ -113,15 +118,15 @@ class Gate:
 
     def _one_too_many(self, request: HTTPConnection, visitor: Visitor) -> Refusal | None:
         """Return why a visitor may not open one more page, or have one more request."""
-        opens = _is_page(request) or "text/html" in request.headers.get("accept", "")
-        text = self._sessions.refusal(visitor) if opens else ""
+        text = self._sessions.refusal(visitor) if _opens(request) else ""
         if not (text or _is_page(request)):
             text = self._sessions.stream_refusal(visitor)
         return Refusal(429, text) if text else None
 
     async def _refuse(self, refusal: Refusal, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer with a line of text, and end the connection, whatever else is sent on it."""
-        headers = {**self._policy.refusal(), "connection": "close"}
+        again = _AGAIN if refusal is _LEAVING else {}
+        headers = {**self._policy.refusal(), "connection": "close", **again}
         await PlainTextResponse(refusal.text, refusal.status, headers)(scope, receive, send)
         if scope["type"] == "websocket":
             raise ClientDisconnected  # otherwise uvicorn logs that there was no handshake
@@ -191,6 +196,11 @@ class _Answer:
 
 def _is_secure(request: HTTPConnection) -> bool:
     return request.scope["scheme"] in {"https", "wss"}
+
+
+def _opens(request: HTTPConnection) -> bool:
+    """Return whether this opens a page, or is part of opening it."""
+    return _is_page(request) or "text/html" in request.headers.get("accept", "")
 
 
 def _is_page(request: HTTPConnection) -> bool:

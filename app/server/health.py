@@ -1,7 +1,8 @@
 """What programs that watch the site ask: does it live, is it ready, does it answer, how much.
 
 - `/livez`: the process answers. If it does not, start it again.
-- `/readyz`: the model is loaded. Until then, send visitors elsewhere.
+- `/readyz`: the model is loaded, and the server is not being stopped. Otherwise, send visitors
+  elsewhere.
 - `/healthz`: the model has just filled a gap, which a container's HEALTHCHECK asks.
 - `/metrics`: counts and times, for Prometheus, where the operator opens it.
 
@@ -20,6 +21,8 @@ from starlette.responses import JSONResponse, Response
 from app.engine.counted import REGISTRY
 from app.engine.loading import LOADING
 from app.log import cause
+from app.server.stopping import STOP
+from app.shared import shared
 
 _LOG = logging.getLogger(__name__)
 _KEPT = 5.0  # seconds for which an answer is passed on, so that no client can keep the model busy
@@ -32,10 +35,15 @@ async def live(_: Request | None = None) -> JSONResponse:
 
 
 async def ready(_: Request | None = None) -> JSONResponse:
-    """Answer 200 once the model is loaded, and 503 before."""
-    if LOADING.is_over():
-        return JSONResponse({"status": "ready"})
-    return JSONResponse({"status": "the model is being loaded"}, status_code=503)
+    """Answer 200 from when the model is loaded to when the server is told to stop, else 503.
+
+    A shared store that is away is said, but is no reason to send visitors elsewhere: pages go on.
+    """
+    status = "ready" if LOADING.is_over() else "the model is being loaded"
+    if STOP.draining:
+        status = "the server is being stopped"
+    told = {"status": status, "shared": shared().state}
+    return JSONResponse(told, status_code=200 if status == "ready" else 503)
 
 
 async def numbers(request: Request) -> Response:

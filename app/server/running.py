@@ -10,9 +10,11 @@ from starlette.types import ASGIApp
 
 from app import log
 from app.compat.uvicorn import Server as Listening
+from app.engine.counted import at_work
 from app.server.connections import Connection, Socket
 from app.server.stopping import STOP
 from app.settings import settings
+from app.shared import shared
 from bert_core.errors import ConfigError
 
 _MESSAGE = 4 * 2**20  # bytes from a page at once; all its texts together are far below that
@@ -32,6 +34,8 @@ def run(config: uvicorn.Config, listener: socket.socket, ready: Callable[[], Non
         ready: called when the server answers.
     """
     log.begin(as_json=settings().log_json)
+    shared().begin()
+    STOP.with_drain(settings().drain, at_work)
     Server(config, ready).run(sockets=[listener])
 
 

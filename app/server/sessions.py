@@ -5,11 +5,12 @@ import hmac
 import re
 import secrets
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 from app.records.visitors import Visitor
 from app.settings import settings
+from app.shared import shared
 
 COOKIE = "bert_explorer_visitor"
 """The cookie that tells visitors of one network address apart. It is a random number with this
@@ -23,11 +24,12 @@ class Cookies:
     """Gives visitors their numbers, and knows them again.
 
     Args:
-        key: signs the numbers; servers with the same key know each other's visitors.
+        key: signs the numbers, or returns what does; servers with the same key know each other's
+            visitors.
     """
 
-    def __init__(self, key: str) -> None:
-        self._key = key.encode()
+    def __init__(self, key: str | Callable[[], str]) -> None:
+        self._key = key
 
     def number_in(self, cookies: Mapping[str, str]) -> str:
         """Return the visitor's number; "" if the browser sent none that was given here."""
@@ -49,12 +51,13 @@ class Cookies:
         return f"{COOKIE}={number}.{self._signature(number)}; Path=/; HttpOnly{place}{end}"
 
     def _signature(self, number: str) -> str:
-        return hmac.new(self._key, number.encode(), hashlib.sha256).hexdigest()
+        key = self._key if isinstance(self._key, str) else self._key()
+        return hmac.new(key.encode(), number.encode(), hashlib.sha256).hexdigest()
 
 
 def own_cookies() -> Cookies:
-    """Return the cookies of this server, signed with the operator's key or one of its own."""
-    return Cookies(settings().key or secrets.token_hex(32))
+    """Return the cookies of this site, signed with the operator's key or that of its servers."""
+    return Cookies(settings().key or shared().secret)
 
 
 class Sessions:

@@ -14,7 +14,7 @@ from starlette.types import ASGIApp
 
 from app.compat.streamlit import SERVER, forget_pages_folder, page_source, use_options
 from app.engine.counted import CLASSES as CLASS_ROOMS
-from app.engine.counted import PAGES
+from app.engine.counted import PAGES, REACHED
 from app.engine.loading import LOADING
 from app.faces.api import API, TOOLS, Programs
 from app.faces.classroom import CLASS, Classroom
@@ -35,6 +35,7 @@ from app.server.probes import elsewhere
 from app.server.running import affordable, configured, run
 from app.server.sessions import Sessions, own_cookies
 from app.settings import BUNDLED_MODEL, settings
+from app.shared import shared
 from bert_core.errors import BertError, ConfigError
 
 # `streamlit run` reads these by itself, `App.run` does not.
@@ -165,6 +166,7 @@ def _gate(site: ASGIApp, second: ASGIApp, own: str, address: str, port: int) -> 
     sessions = Sessions(found.tabs, found.sessions, found.streams)
     PAGES.set_function(lambda: sessions.pages)
     CLASS_ROOMS.set_function(lambda: len(ROOMS.codes))
+    REACHED.set_function(lambda: shared().state != "away")
     return Gate(
         OnlyMessages(site),
         second,

@@ -194,3 +194,40 @@ def test_statistics_are_on_or_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BERT_EXPLORER_METRICS", "maybe")
     with pytest.raises(ConfigError, match="expected on or off"):
         settings()
+
+
+STORES = {
+    "redis://localhost": True,
+    "redis://:pw@127.0.0.1:6379/1": True,
+    "redis://[::1]:6379": True,
+    "rediss://:hunter2@redis.example:6379/0?ssl_ca_certs=/run/ca.crt": True,
+    "redis://:hunter2@redis.example": False,
+    "rediss://redis.example": False,
+    "rediss://user@redis.example": False,
+    "rediss://:hunter2@redis.example?ssl_cert_reqs=none": False,
+    "rediss://:hunter2@redis.example?ssl_ca_certs=a&ssl_check_hostname=no": False,
+    "unix:///tmp/hunter2.sock": False,
+    "redis://localhost:99999999": False,
+    "hunter2": False,
+}
+
+
+@pytest.mark.parametrize(("value", "fits"), STORES.items())
+def test_a_store_beyond_this_machine_needs_tls_and_a_password_which_no_message_has(
+    monkeypatch: pytest.MonkeyPatch, value: str, fits: bool
+) -> None:
+    monkeypatch.setenv("BERT_EXPLORER_SHARED", value)
+    if fits:
+        check_settings()
+        assert settings().shared == value and "hunter2" not in repr(settings())
+    else:
+        with pytest.raises(ConfigError, match=r"BERT_EXPLORER_SHARED .*rediss://") as refused:
+            settings()
+        assert "hunter2" not in str(refused.value)
+
+
+def test_a_store_needs_a_package_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BERT_EXPLORER_SHARED", "redis://localhost")
+    monkeypatch.setattr(app.settings, "find_spec", lambda _: None)
+    with pytest.raises(ConfigError, match=r"pip install -r requirements-cluster\.txt"):
+        check_settings()

@@ -5,15 +5,15 @@ A front end wraps what it does for a visitor in `visiting`; all computing passes
 no one and is not limited.
 """
 
-import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-from app.settings import settings
+from app.settings import NO_LIMIT, settings
+from app.shared import shared
+from app.shared.memory import Account, Balance, Ledger
 from bert_core.errors import InputError
 
 
@@ -36,7 +36,7 @@ class Cancelled(BaseException):
 Told = Callable[[int | None], None]
 
 _MINUTE = 60.0  # seconds
-_MOST_ACCOUNTS = 20_000  # the longest unused one is dropped
+_VISITOR = "visitor "
 _SHARING = 10  # visitors of one network address who may use their whole allowance together
 _TOGETHER = "The visitors of your network address", "all visitors of one address together"
 
@@ -93,16 +93,6 @@ def current_visit() -> Visit:
     return _VISIT.get() or Visit("")
 
 
-@dataclass(slots=True)
-class _Account:
-    """What a visitor, or all of one network address, may still use; it grows back with time."""
-
-    share: int  # how many times a visitor's allowance
-    requests: float
-    seconds: float
-    at: float  # when they were last brought up to date
-
-
 class Allowances:
     """Requests and seconds of computing that each visitor may use in a minute.
 
@@ -114,14 +104,18 @@ class Allowances:
         requests: in a minute.
         seconds: of computing in a minute.
         clock: returns the time in seconds.
+        ledger: who has used what; one of its own if None.
     """
 
     def __init__(
-        self, requests: int, seconds: int, clock: Callable[[], float] = time.monotonic
+        self,
+        requests: int,
+        seconds: int,
+        clock: Callable[[], float] = time.monotonic,
+        ledger: Ledger | None = None,
     ) -> None:
-        self._requests, self._seconds, self._clock = requests, seconds, clock
-        self._accounts: OrderedDict[tuple[str, str], _Account] = OrderedDict()
-        self._lock = threading.Lock()
+        self._requests, self._seconds = requests, seconds
+        self._ledger = Ledger(clock) if ledger is None else ledger
 
     def admit(self, visit: Visit, *, count: bool = True) -> None:
         """Count a request, once, unless a limit has been used up.
@@ -136,62 +130,48 @@ class Allowances:
         """
         if visit.cancelled:
             raise Cancelled
-        with self._lock:
-            accounts = self._accounts_of(visit)
-            for account in accounts:
-                self._check(account, visit.counted)
-            if count and not visit.counted:
-                for account in accounts:
-                    account.requests -= 1
-                visit.counted = True
+        accounts, wanted = self._accounts_of(visit), int(not visit.counted)
+        left = self._ledger.draw(accounts, requests=wanted if count else 0)
+        for account, balance in zip(accounts, left, strict=True):
+            self._check(account, balance, wanted)
+        visit.counted = visit.counted or count
 
     def charge(self, visit: Visit, seconds: float) -> None:
         """Subtract the seconds that a computation took."""
-        with self._lock:
-            for account in self._accounts_of(visit):
-                account.seconds -= seconds
+        self._ledger.draw(self._accounts_of(visit), seconds=seconds)
 
-    def _check(self, account: _Account, counted: bool) -> None:
+    def _check(self, account: Account, left: Balance, wanted: int) -> None:
         """Refuse what an account cannot pay for."""
-        one = account.share == 1
+        one = account.of.startswith(_VISITOR)
         who, whom = ("You", "each visitor") if one else _TOGETHER
-        requests, seconds = self._requests * account.share, self._seconds * account.share
-        if account.seconds <= 0:
-            wait = _seconds((1 - account.seconds) / seconds)
+        if left.seconds <= 0:
+            wait = _seconds((1 - left.seconds) / account.seconds)
             raise LimitError(
-                f"{who} used {seconds} seconds of computing within a minute, as much as this "
-                f"server gives {whom}. {_wait(wait)}, or give a shorter text.",
+                f"{who} used {account.seconds:.0f} seconds of computing within a minute, as much "
+                f"as this server gives {whom}. {_wait(wait)}, or give a shorter text.",
                 wait,
             )
-        if not counted and account.requests < 1:
-            wait = _seconds((1 - account.requests) / requests)
+        if left.requests < wanted:
+            wait = _seconds((1 - left.requests) / account.requests)
             raise LimitError(
-                f"{who} asked for {requests} answers within a minute, as many as this server "
-                f"gives {whom}. {_wait(wait)}.",
+                f"{who} asked for {account.requests:.0f} answers within a minute, as many as this "
+                f"server gives {whom}. {_wait(wait)}.",
                 wait,
             )
 
-    def _accounts_of(self, visit: Visit) -> list[_Account]:
-        """Return the accounts that a request is charged to; the caller holds the lock."""
-        keys = [("visitor", visit.name, 1), ("network", visit.network, _SHARING)]
-        return [self._account(kind, who, share) for kind, who, share in keys if who]
-
-    def _account(self, kind: str, who: str, share: int) -> _Account:
-        """Return an account, brought up to date."""
-        now = self._clock()
-        most = self._requests * share, self._seconds * share
-        account = self._accounts.pop((kind, who), None) or _Account(share, *most, now)
-        minutes = (now - account.at) / _MINUTE
-        account.requests = min(most[0], account.requests + minutes * most[0])
-        account.seconds = min(most[1], account.seconds + minutes * most[1])
-        account.at = now
-        self._accounts[kind, who] = account
-        while len(self._accounts) > _MOST_ACCOUNTS:
-            self._accounts.popitem(last=False)
-        return account
+    def _accounts_of(self, visit: Visit) -> list[Account]:
+        """Return the accounts that a request is charged to; none if there is no limit."""
+        if min(self._requests, self._seconds) >= NO_LIMIT:
+            return []
+        rows = (_VISITOR, visit.name, 1), ("network ", visit.network, _SHARING)
+        return [
+            Account(kind + who, self._requests * share, self._seconds * share)
+            for kind, who, share in rows
+            if who
+        ]
 
     def __len__(self) -> int:
-        return len(self._accounts)
+        return len(self._ledger)
 
 
 def _seconds(minutes: float) -> int:
@@ -234,5 +214,7 @@ def check_windows(count: int, *, least: int = 0) -> None:
         )
 
 
-ALLOWANCES = Allowances(settings().requests, settings().seconds)
-"""What the visitors of this process may use."""
+ALLOWANCES = Allowances(
+    settings().requests, settings().seconds, ledger=shared().ledger("allowances")
+)
+"""What the visitors of this site may use."""

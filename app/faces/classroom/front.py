@@ -1,7 +1,6 @@
 """The addresses of a class, below `/class`: the page and its files, its events, its votes."""
 
 import json
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from http import HTTPStatus
 
@@ -17,9 +16,9 @@ from app.faces.classroom.streams import Streams, last_event
 from app.records.visitors import Visitor, announced
 from app.rooms.records import Reason, Room, RoomError
 from app.rooms.store import GONE, ROOMS, Rooms
-from app.rooms.tries import Tries
 from app.rooms.turns import voted
 from app.settings import ASSETS, settings
+from app.shared import Shared, shared
 
 CLASS = "/class"
 """Where classes are, below the site's own path."""
@@ -41,6 +40,7 @@ _STATUSES: dict[Reason, HTTPStatus] = {
     "closed": HTTPStatus.CONFLICT,
     "guess": HTTPStatus.UNPROCESSABLE_ENTITY,
     "often": HTTPStatus.TOO_MANY_REQUESTS,
+    "away": HTTPStatus.SERVICE_UNAVAILABLE,
 }
 _OFF = "Classes are switched off on this site."
 _OFTEN = "Too many wrong codes came from your network. Wait a minute, then try the right one."
@@ -62,7 +62,7 @@ class Classroom:
         app: gets every other request.
         below: the site's own path; "" for none.
         rooms: the rooms.
-        clock: returns the time in seconds, for the limits of a minute.
+        counting: where tries are counted.
     """
 
     def __init__(
@@ -71,10 +71,10 @@ class Classroom:
         *,
         below: str,
         rooms: Rooms = ROOMS,
-        clock: Callable[[], float] = time.monotonic,
+        counting: Shared | None = None,
     ) -> None:
         self._app, self._path = app, f"{below}{CLASS}"
-        self._rooms, self._clock = rooms, clock
+        self._rooms, self._counting = rooms, counting or shared()
         self._own: ASGIApp | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -93,7 +93,7 @@ class Classroom:
 
     def _made(self) -> ASGIApp:
         """Put the routes together, in the loop that answers them."""
-        desk = _Desk(self._rooms, Streams(self._rooms), self._clock)
+        desk = _Desk(self._rooms, Streams(self._rooms), self._counting)
         routes = [
             Route("/", _page, methods=["GET"]),
             *(Route(f"/{name}", _file(name), methods=["GET"]) for name in _FILES),
@@ -114,20 +114,27 @@ class _Desk:
     Args:
         rooms: the rooms.
         streams: of its browsers.
-        clock: returns the time in seconds.
+        counting: where tries are counted.
     """
 
-    def __init__(self, rooms: Rooms, streams: Streams, clock: Callable[[], float]) -> None:
+    def __init__(self, rooms: Rooms, streams: Streams, counting: Shared) -> None:
         self._rooms, self._streams = rooms, streams
-        self._votes, self._of_network = Tries(_VOTES, clock), Tries(_VOTES_OF_NETWORK, clock)
-        self._wrong, self._wrong_in_all = Tries(_WRONG, clock), Tries(_WRONG_IN_ALL, clock)
+        self._votes = counting.tries("votes", _VOTES)
+        self._of_network = counting.tries("votes of network", _VOTES_OF_NETWORK)
+        self._wrong = counting.tries("wrong codes", _WRONG)
+        self._wrong_in_all = counting.tries("wrong codes in all", _WRONG_IN_ALL)
 
     async def student(self, request: Request) -> Response:
-        """Send a student what changes. A refusal is an event, too: browsers hide other answers."""
+        """Send a student what changes.
+
+        A refusal is an event, too: browsers hide other answers, and come back after them.
+        """
         try:
             visitor = _known(request)
             room = self._room(request, visitor)
         except RoomError as error:
+            if error.reason == "away":
+                raise
             return _stream(_once(last_event(str(error))))
         return _stream(self._streams.of_student(room.code, visitor.number))
 
@@ -139,6 +146,8 @@ class _Desk:
             if visitor.number not in room.owners:
                 raise RoomError("gone", GONE.format(settings().hours))
         except RoomError as error:
+            if error.reason == "away":
+                raise
             return _stream(_once(last_event(str(error))))
         return _stream(self._streams.of_teacher(room.code))
 

@@ -56,7 +56,8 @@ class Streams:
             async for each in self._told(code, self._students[code], self._for_students):
                 yield each
         except RoomError as error:
-            yield last_event(str(error))
+            if error.reason != "away":  # a browser comes back after a stream without a last event
+                yield last_event(str(error))
         finally:
             self._tabs[key] -= 1
             if not self._tabs[key]:
@@ -80,7 +81,7 @@ class Streams:
         bell, last = asyncio.Event(), b""
         waiting.add(bell)
         try:
-            while (room := self._rooms.find(code)) is not None:
+            while (room := self._rooms.known(code)) is not None:
                 bell.clear()
                 new = written(room)
                 if new != last:
@@ -112,6 +113,6 @@ class Streams:
             bell.set()
         for bell in self._students.get(code, ()) if public else ():
             bell.set()
-        if self._rooms.find(code) is None:
+        if self._rooms.known(code) is None:
             for kept in (self._students, self._teachers, self._written):
                 kept.pop(code, None)

@@ -4,7 +4,8 @@ The room is found again by the number of the teacher's browser, so a reload keep
 in the link for other browsers alone. What a student sees is `app.faces.classroom`.
 """
 
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
 import streamlit as st
 
@@ -73,13 +74,25 @@ def class_buttons(found: Lesson) -> None:
     if room.lesson != found.slug:
         st.button("Bring the class here", key="_class_bring", on_click=_turn,
                   args=(room.code, _brought(found)))  # fmt: skip
-    st.button("End the class", key="_class_end", on_click=ROOMS.end, args=(room.code,))
+    st.button("End the class", key="_class_end", on_click=_end, args=(room.code,))
 
 
 def _start(found: Lesson) -> None:
     who = visitor()
-    try:
+    with _said():
         ROOMS.open(who.number, who.network, found.slug, found.title)
+
+
+def _end(code: str) -> None:
+    with _said():
+        ROOMS.end(code)
+
+
+@contextmanager
+def _said() -> Iterator[None]:
+    """Say what is not possible; nothing else happens."""
+    try:
+        yield
     except RoomError as error:
         st.toast(plain(str(error)), icon=":material/error:")
 
@@ -90,11 +103,9 @@ def _brought(found: Lesson) -> Turn:
 
 
 def _turn(code: str, turn: Turn) -> None:
-    """Take a turn; one that came too late is said, and nothing else happens."""
-    try:
+    """Take a turn; one that came too late is said."""
+    with _said():
         ROOMS.change(code, turn)
-    except RoomError as error:
-        st.toast(plain(str(error)), icon=":material/error:")
 
 
 # -- a step ----------------------------------------------------------------------------------------

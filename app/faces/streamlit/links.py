@@ -1,20 +1,15 @@
-"""Texts too long for an address: kept in memory for a day, under a random key in the address.
+"""Texts too long for an address: kept for a day under a random key in the address (`app/shared`).
 
 Where the operator does not want that (`BERT_EXPLORER_LINKS`), a text is kept in the visitor's own
 session only: Back and Forward find it, a link opened elsewhere does not.
 """
 
-import secrets
-import threading
-import time
-from collections import OrderedDict
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-
 import streamlit as st
 
 from app.faces.streamlit.visitor import is_among
 from app.settings import settings
+from app.shared import shared
+from app.shared.memory import Shelf, Texts
 
 KEPT = "kept"
 """The name of the key in the address."""
@@ -22,67 +17,9 @@ KEPT = "kept"
 _OWN = "_kept_texts"
 _LAST = "_kept_last"  # the texts of this page and their key
 
-_DAY = 24 * 60 * 60  # seconds
 
-Texts = Mapping[str, str]
-"""Texts by the box they are in."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    texts: Texts
-    size: int  # bytes
-    until: float  # by the clock
-
-
-class KeptTexts:
-    """Texts under random keys, bounded in number, size and time; safe to use from all threads.
-
-    When a bound is reached, the oldest texts go.
-
-    Args:
-        most: number of entries.
-        size: bytes of all texts together.
-        clock: returns the time in seconds.
-    """
-
-    def __init__(self, most: int, size: int, clock: Callable[[], float] = time.monotonic) -> None:
-        self._most, self._most_bytes, self._clock = most, size, clock
-        self._entries: OrderedDict[str, _Entry] = OrderedDict()  # oldest first
-        self._size = 0
-        self._lock = threading.Lock()
-
-    def keep(self, texts: Texts) -> str:
-        """Keep texts, and return the key under which they are found."""
-        key = secrets.token_urlsafe(12)
-        size = sum(len(text.encode()) for text in texts.values())
-        with self._lock:
-            self._entries[key] = _Entry(dict(texts), size, self._clock() + _DAY)
-            self._size += size
-            while len(self._entries) > self._most or self._size > self._most_bytes:
-                self._drop_oldest()
-            self._drop_expired()
-        return key
-
-    def find(self, key: str) -> Texts | None:
-        """Return the texts of a key; None if there are none, or no longer."""
-        with self._lock:
-            self._drop_expired()
-            entry = self._entries.get(key)
-        return entry.texts if entry else None
-
-    def _drop_expired(self) -> None:
-        now = self._clock()
-        while self._entries and next(iter(self._entries.values())).until <= now:
-            self._drop_oldest()
-
-    def _drop_oldest(self) -> None:
-        _, entry = self._entries.popitem(last=False)
-        self._size -= entry.size
-
-
-SHARED = KeptTexts(500, 32 * 2**20)
-"""The texts of all visitors of this process."""
+SHARED = shared().shelf("links", 500, 32 * 2**20)
+"""The texts of all visitors."""
 
 
 def links_have_texts() -> bool:
@@ -115,9 +52,9 @@ def write_link(texts: Texts) -> None:
         st.query_params[KEPT] = key
 
 
-def _own() -> KeptTexts:
+def _own() -> Shelf:
     """Return the store of this session."""
     if _OWN not in st.session_state:
-        st.session_state[_OWN] = KeptTexts(20, 2 * 2**20)
-    own: KeptTexts = st.session_state[_OWN]
+        st.session_state[_OWN] = Shelf(20, 2 * 2**20)
+    own: Shelf = st.session_state[_OWN]
     return own

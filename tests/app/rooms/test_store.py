@@ -6,8 +6,8 @@ import pytest
 
 from app.rooms.records import Room, RoomError
 from app.rooms.store import CODE, SIGNS, Rooms
-from app.rooms.tries import Tries
 from app.rooms.turns import joined
+from app.shared.memory import Tries
 
 
 class Clock:

@@ -39,7 +39,7 @@ TABLE: dict[Phase, dict[str, Phase]] = {
 
 def room(*turns: Turn, card: Card = CHOOSE) -> Room:
     """Return a room in which a card is asked and turns were taken."""
-    found = Room("ACDEFG", "key", "net", 99.0, frozenset({"t"}), "lesson", "Title")
+    found = Room("ACDEFG", "key", "net", frozenset({"t"}), "lesson", "Title")
     for turn in (moved(card, "lesson", "Title"), joined("a", 9), joined("b", 9), *turns):
         found = turn(found)
     return found
@@ -94,7 +94,7 @@ def test_a_vote_for_what_was_asked_before_is_not_counted_for_what_is_asked_now()
 def test_who_has_not_joined_cannot_vote_and_nothing_can_be_voted_before_a_question() -> None:
     with pytest.raises(RoomError, match="not joined"):
         vote(room(), "forged", 1)
-    empty = Room("ACDEFG", "key", "net", 99.0, frozenset(), "lesson", "Title")
+    empty = Room("ACDEFG", "key", "net", frozenset(), "lesson", "Title")
     with pytest.raises(RoomError, match="Nothing has been asked"):
         vote(empty, "a", 1)
     with pytest.raises(RoomError, match="Votes are closed"):

@@ -8,6 +8,7 @@ import pytest
 
 from app.server.policy import Policy
 from app.server.sessions import COOKIE
+from app.server.stopping import STOP
 from tests.app.server.conftest import COOKIES
 from tests.strangers import AWAKE, HANDSHAKE, PATIENCE, Served, header, status, until
 
@@ -26,6 +27,19 @@ def test_the_cookie_is_given_once_and_only_with_a_page(served: Served) -> None:
     assert header(served.ask("/", f"Cookie: {cookie}"), "set-cookie") == ""
     assert header(served.ask("/echo"), "set-cookie") == ""
     assert COOKIE in header(served.ask("/", f"Cookie: {COOKIE}=forged"), "set-cookie")
+
+
+def test_who_drains_sends_new_visitors_elsewhere_and_keeps_the_others(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cookie = header(served.ask("/"), "set-cookie").partition(";")[0]
+    monkeypatch.setattr(STOP, "draining", True)
+    for new in (served.ask("/", "Accept: text/html"), served.knock("/stream")):
+        assert status(new) == 503 and b"Another one will answer" in new
+        assert header(new, "refresh") == header(new, "retry-after") == "2"
+    assert status(served.ask("/", "Accept: text/html", f"Cookie: {cookie}")) == 200
+    assert status(served.knock("/stream", f"Cookie: {cookie}")) == 101
+    assert status(served.ask("/echo")) == 200  # as for a program that watches
 
 
 @pytest.mark.parametrize("path", ["/", "/gradio/", "/echo", "/missing", "/gradio/echo"])

@@ -13,6 +13,7 @@ from starlette.applications import Starlette
 from app.engine.loading import LOADING
 from app.server.health import Health
 from app.server.start import _watching
+from app.server.stopping import STOP
 from bert_core.errors import CheckpointError
 
 
@@ -123,10 +124,19 @@ def test_a_site_lives_before_it_is_ready(held: threading.Event) -> None:
     assert watched("/readyz").status_code == 200
 
 
+def test_a_site_that_is_being_stopped_is_not_ready_and_says_where_things_are(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert watched("/readyz").json() == {"status": "ready", "shared": "memory"}
+    monkeypatch.setattr(STOP, "draining", True)
+    assert watched("/readyz").status_code == 503 and watched("/livez").status_code == 200
+
+
 def test_numbers_are_there_if_the_operator_wants_them(monkeypatch: pytest.MonkeyPatch) -> None:
     assert watched("/metrics").status_code == 404
     monkeypatch.setenv("BERT_EXPLORER_METRICS", "on")
     found = {each.name: each for each in text_string_to_metric_families(watched("/metrics").text)}
     names = ("answers", "answer_seconds", "refusals", "turns_waiting", "calls_waiting")
-    assert {f"bert_explorer_{name}" for name in (*names, "pages_open", "class_rooms")} <= set(found)
+    names += ("pages_open", "class_rooms", "shared_reached")
+    assert {f"bert_explorer_{name}" for name in names} <= set(found)
     assert found["process_resident_memory_bytes"].samples[0].value > 1e6

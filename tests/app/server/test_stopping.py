@@ -243,6 +243,46 @@ def test_a_second_signal_ends_it_at_once_with_the_status_of_the_first(
     assert re.fullmatch(SAID[number][1], capfd.readouterr().err)
 
 
+def stopped_by(stop: Stop, *numbers: signal.Signals) -> None:
+    for each in numbers:
+        stop.hear(each)
+    stop.wait()
+
+
+def test_who_drains_waits_for_a_notice_and_for_what_is_being_answered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(stopping, "_NOTICE", 0.05)
+    left: list[int] = []
+    seen: list[bool] = []
+    stop = Stop(left.append)
+
+    def at_work() -> int:
+        seen.append(stop.draining)
+        return 3 - len(seen)
+
+    stop.with_drain(10 * PATIENCE, at_work)
+    stopped_by(stop, signal.SIGTERM)
+    assert left == [0] and seen == [True] * 3
+
+
+@pytest.mark.parametrize("numbers", [[signal.SIGINT], [signal.SIGTERM, signal.SIGTERM]])
+def test_ctrl_c_and_a_second_signal_do_not_wait_for_a_drain(numbers: list[signal.Signals]) -> None:
+    left: list[int] = []
+    stop = Stop(left.append)
+    stop.with_drain(10 * PATIENCE, lambda: 1)
+    stopped_by(stop, *numbers)
+    assert left == [130 if numbers[0] == signal.SIGINT else 0]
+
+
+def test_a_drain_ends_after_its_seconds_whatever_is_being_answered() -> None:
+    left: list[int] = []
+    stop = Stop(left.append)
+    stop.with_drain(0.05, lambda: 1)
+    stopped_by(stop, signal.SIGTERM)
+    assert left == [0]
+
+
 def test_a_farewell_without_end_is_ended(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -2,7 +2,6 @@
 
 import pytest
 
-from app.engine.compute import visitor
 from app.engine.compute.visitor import (
     Allowances,
     Cancelled,
@@ -17,6 +16,7 @@ from app.engine.models import Engine
 from app.engine.models import engine as engine_module
 from app.features.ner.task import ner
 from app.features.qa.task import qa
+from app.shared.memory import Ledger
 from bert_core.errors import InputError
 
 
@@ -122,9 +122,8 @@ def test_what_is_for_no_one_is_not_limited() -> None:
     assert len(allowances) == 0
 
 
-def test_accounts_are_bounded_and_the_longest_unused_goes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(visitor, "_MOST_ACCOUNTS", 3)
-    allowances = Allowances(requests=1, seconds=1, clock=Clock())
+def test_accounts_are_bounded_and_the_longest_unused_goes() -> None:
+    allowances = Allowances(requests=1, seconds=1, ledger=Ledger(Clock(), most=3))
     for name in "abcd":
         allowances.admit(Visit(name))
     assert len(allowances) == 3

@@ -19,6 +19,7 @@ from app.server.gate import Gate
 from app.server.names import names_of
 from app.server.policy import Policy
 from app.server.sessions import Cookies, Sessions
+from app.shared.memory import Memory
 from tests.strangers import PATIENCE, Running, face, header, running, status, until
 
 COOKIES = Cookies("k" * 32)
@@ -103,7 +104,7 @@ def classes() -> Iterator[Classes]:
     def gate(port: int) -> Gate:
         return Gate(
             face(),
-            Classroom(face(), below="", rooms=rooms, clock=lambda: 60.0),
+            Classroom(face(), below="", rooms=rooms, counting=Memory(lambda: 60.0)),
             below={CLASS: Policy().classroom},
             names=names_of("127.0.0.1", port, "desk", ()),
             policy=Policy(),

@@ -8,17 +8,17 @@ from streamlit.testing.v1 import AppTest
 
 from app.catalog import examples
 from app.faces.streamlit import links, visitor
-from app.faces.streamlit.links import KeptTexts
 from app.settings import Visitors
+from app.shared.memory import Shelf
 
 ROOT = Path(__file__).resolve().parents[4]
 LONG = "the cat sat on the [MASK] " * 200
 
 
 @pytest.fixture(autouse=True)
-def own_store(monkeypatch: pytest.MonkeyPatch, tiny_model: Path) -> KeptTexts:
+def own_store(monkeypatch: pytest.MonkeyPatch, tiny_model: Path) -> Shelf:
     """A store and a setting of the test's own."""
-    store = KeptTexts(50, 10**6)
+    store = Shelf(50, 10**6)
     monkeypatch.setattr(links, "SHARED", store)
     monkeypatch.setenv("BERT_EXPLORER_LINKS", "on")
     return store
@@ -60,7 +60,7 @@ def markup(at: AppTest) -> str:
 
 
 def test_the_store_finds_a_text_by_its_key_alone_and_no_two_keys_are_alike() -> None:
-    store = KeptTexts(5_000, 10**6)
+    store = Shelf(5_000, 10**6)
     keys = [store.keep({"text": str(n)}) for n in range(2_000)]
     assert len(set(keys)) == 2_000
     assert min(map(len, keys)) >= 16  # 96 bits
@@ -69,10 +69,10 @@ def test_the_store_finds_a_text_by_its_key_alone_and_no_two_keys_are_alike() -> 
 
 
 def test_the_oldest_texts_leave_when_there_are_too_many_or_they_are_too_large() -> None:
-    few = KeptTexts(3, 10**6)
+    few = Shelf(3, 10**6)
     keys = [few.keep({"text": str(n)}) for n in range(5)]
     assert [few.find(key) is None for key in keys] == [True, True, False, False, False]
-    small = KeptTexts(100, 10)
+    small = Shelf(100, 10)
     first, second, third = (small.keep({"text": text}) for text in ("aaaa", "éé", "cccc"))
     assert small.find(first) is None  # 4 + 4 + 4 bytes
     assert small.find(second) == {"text": "éé"} and small.find(third) == {"text": "cccc"}
@@ -80,7 +80,7 @@ def test_the_oldest_texts_leave_when_there_are_too_many_or_they_are_too_large() 
 
 def test_a_text_is_kept_for_a_day() -> None:
     now = [1_000.0]
-    store = KeptTexts(10, 100, clock=lambda: now[0])
+    store = Shelf(10, 100, clock=lambda: now[0])
     key = store.keep({"text": "x" * 60})
     now[0] += 24 * 60 * 60 - 1
     assert store.find(key) is not None
@@ -91,7 +91,7 @@ def test_a_text_is_kept_for_a_day() -> None:
 
 
 def test_many_threads_may_keep_at_once() -> None:
-    store = KeptTexts(40, 10**6)
+    store = Shelf(40, 10**6)
     found: list[bool] = []
 
     def work(name: int) -> None:
@@ -131,7 +131,7 @@ def test_two_visitors_never_get_each_others_texts() -> None:
     assert one.text_area(key="text").value == LONG + "one"
 
 
-def test_a_changed_text_gets_a_new_key_and_a_short_one_none(own_store: KeptTexts) -> None:
+def test_a_changed_text_gets_a_new_key_and_a_short_one_none(own_store: Shelf) -> None:
     at = typed(LONG)
     first = key_of(at)
     checked(at)
@@ -156,7 +156,7 @@ def test_a_link_whose_text_is_gone_opens_no_other_text(key: str) -> None:
     assert at.text_area(key="text").value == "the [MASK]"
 
 
-def test_of_two_texts_only_the_long_one_is_kept(own_store: KeptTexts) -> None:
+def test_of_two_texts_only_the_long_one_is_kept(own_store: Shelf) -> None:
     at = visited("3_next_sentence", text="the first")
     at.text_area(key="text_pair").set_value(LONG)
     checked(at)
@@ -170,7 +170,7 @@ def test_of_two_texts_only_the_long_one_is_kept(own_store: KeptTexts) -> None:
     assert captions(gone).count("The text of this link is no longer kept") == 1
 
 
-def test_a_text_that_the_site_does_not_take_is_not_kept(own_store: KeptTexts) -> None:
+def test_a_text_that_the_site_does_not_take_is_not_kept(own_store: Shelf) -> None:
     at = typed("a" * 100_001)
     assert "at most 100,000" in at.warning[0].value
     assert len(own_store._entries) == 0 and key_of(at) == ""
@@ -180,7 +180,7 @@ def test_a_text_that_the_site_does_not_take_is_not_kept(own_store: KeptTexts) ->
 
 
 def test_switched_off_a_link_opens_only_in_the_session_that_made_it(
-    monkeypatch: pytest.MonkeyPatch, own_store: KeptTexts
+    monkeypatch: pytest.MonkeyPatch, own_store: Shelf
 ) -> None:
     monkeypatch.setenv("BERT_EXPLORER_LINKS", "off")
     at = typed(LONG)
