@@ -35,7 +35,6 @@ from itertools import groupby, islice, product
 from statistics import fmean
 from typing import Literal
 
-import regex
 import torch
 from torch import Tensor
 
@@ -53,7 +52,8 @@ Order = Literal["left", "certain"]
 _SIGNS = re.compile(r"_{3,}|[<]mask>|\[\s?mask\s?\]", re.IGNORECASE)
 _MASK = "[MASK]"
 _WORD = re.compile(r"[^\W\d_]+")
-_MOVED = regex.compile(r"([\p{L}\p{M}\p{N}]+(?:['’-][\p{L}\p{M}\p{N}]+)*)")
+_LETTER = r"[^\s!-/:-@\[-`{-~¡«»¿\u2010-\u205e\u3000-\u303f]"  # also what combines with one
+_MOVED = re.compile(rf"({_LETTER}+(?:['’-]{_LETTER}+)*)")
 _TOKENS = 4096  # computed at once
 _ROWS = 64  # the same, of short texts: each row holds V float64 numbers
 
@@ -87,7 +87,7 @@ def shuffle_words(text: str, seed: int, mask: str = _MASK) -> str:
     >>> shuffle_words("The capital of France is [MASK].", 1)
     'of France is The capital [MASK].'
     """
-    parts = [_MOVED.split(part) for part in regex.split(f"({regex.escape(mask)})", text)]
+    parts = [_MOVED.split(part) for part in re.split(f"({re.escape(mask)})", text)]
     words = [word for part in parts[::2] for word in part[1::2]]
     mixed, chance = list(words), random.Random(seed)
     while seed and len(set(words)) > 1 and mixed == words:
