@@ -159,7 +159,7 @@ def asked(served: Served, page: str, number: int, data: list[Any], **query: str)
 
 
 def test_the_button_shows_the_answer(served: Served) -> None:
-    markup, found = asked(served, "fill_mask", 0, ["the [MASK] sat", 3, "", ""])
+    markup, found = asked(served, "fill_mask", 0, ["the [MASK] sat", 3, "", 0, ""])
     assert "bx-headline" in markup
     assert len(found["slots"][0]["candidates"]) == 3
 
@@ -171,7 +171,7 @@ def test_an_example_fills_the_form(served: Served) -> None:
 
 def test_a_new_page_shows_the_text_of_its_address(served: Served) -> None:
     opened = asked(served, "fill_mask", 3, ["{}"], text="a [MASK]", model="tiny-model0")
-    text, _, _, model, unfit = opened
+    text, *_, model, unfit = opened
     assert unfit == ""
     assert text == "a [MASK]"
     assert model["value"] == "tiny-model0"
@@ -196,7 +196,7 @@ def test_what_is_remembered_is_bounded(served: Served) -> None:
 
 
 def test_nothing_outside_this_machine_was_connected_to(served: Served) -> None:
-    asked(served, "fill_mask", 0, ["the [MASK] sat", 3, "", ""])
+    asked(served, "fill_mask", 0, ["the [MASK] sat", 3, "", 0, ""])
     assert served.connected, "nothing was recorded"
     assert {each[0] for each in served.connected} <= {"127.0.0.1", "::1"}
 
