@@ -9,6 +9,7 @@ from app.faces.streamlit.components import show_component
 from app.faces.streamlit.controls import choose, count, level, open_tabs, switch
 from app.faces.streamlit.features.attention import (
     choose_heads,
+    choose_order,
     chosen_heads,
     combine_heads,
     pinned_cell,
@@ -37,7 +38,7 @@ from app.features.attention.task_habits import compare_head, ranked_heads
 from app.features.attention.view import screen
 from app.words.blocks import line
 from app.words.html import join
-from app.words.notes import cut_note, gaps_note
+from app.words.notes import cut_note, gaps_note, shuffled_note
 from app.words.pictures import Picture, numbers
 from app.words.report import Block
 from app.words.screen import Screen
@@ -121,7 +122,7 @@ def offer_files() -> None:
 
 def draw_beside() -> None:
     """Show the head beside the most similar head of a second model."""
-    given: dict[str, object] = {"text": text, "text_pair": pair}
+    given: dict[str, object] = {"text": result.text, "text_pair": result.pair or ""}
     one = heads.places[0] if len(heads.places) == 1 else None
     given |= {"layer": one[0], "head": one[1]} if one else {}
     compared.extend(beside_tab(page, SLUG, given))
@@ -149,11 +150,20 @@ with page_shell(SLUG) as page:
     with page.give:
         text = text_box(SLUG, "Text", height=72)
         pair = text_box(SLUG, "Second text (optional)", key="text_pair", height=72)
-    result = attention(page.engine, text, pair)
-    page.picks["head"] = show_head
-    show_html(join(gaps_note(result.read_as), cut_note(result.cut)))
     small = page.settings.container(key="bx-att-small")
-    with page.settings, st.expander("Settings", key="set", bind="query-params"):
+    fold = page.settings.expander("Settings", key="set", bind="query-params")
+    with fold:
+        order = choose_order()
+    result = attention(page.engine, text, pair, shuffle=order)
+    page.picks["head"] = show_head
+    show_html(
+        join(
+            gaps_note(result.read_as),
+            shuffled_note(result.read, result.shuffle),
+            cut_note(result.cut),
+        )
+    )
+    with fold:
         by_word = switch(view.WORDS, key="words", hint=view.WORDS_HELP)
         chosen = choose_values(result.is_pair)
         combine_heads(result)

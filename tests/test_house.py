@@ -9,6 +9,7 @@ import re
 import sys
 import tomllib
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -75,14 +76,17 @@ def _slug_in(package: str, place: str) -> str | None:
     return None if found is None else found.groupdict().get("slug", "")
 
 
-def imports(source: str) -> Iterator[tuple[str, ...]]:
-    """Yield the possible paths of each import: `from a import b` is `a/b` (a module) or `a`."""
+@cache
+def imports(source: str) -> tuple[tuple[str, ...], ...]:
+    """Return the possible paths of each import: `from a import b` is `a/b` (a module) or `a`."""
+    found: list[tuple[str, ...]] = []
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
-            yield from ((alias.name.replace(".", "/"),) for alias in node.names)
+            found += [(alias.name.replace(".", "/"),) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             module = "." * node.level + (node.module or "").replace(".", "/")
-            yield from ((f"{module}/{alias.name}", module) for alias in node.names)
+            found += [(f"{module}/{alias.name}", module) for alias in node.names]
+    return tuple(found)
 
 
 def forbidden_imports(name: str, source: str, table: dict[str, list[str]]) -> list[str]:

@@ -9,7 +9,7 @@ from app.declared.tasks import Declared, declared
 from app.engine.compute.visitor import current_visit
 from app.engine.counted import counted
 from app.engine.models import Engine, Provenance, offers, open_engine
-from app.engine.models.fit import remarks
+from app.engine.models.fit import KNOWS_NOTHING, remarks
 from app.engine.models.shelf import is_there, offer_of
 from app.engine.models.usable import offered
 from app.words.report import Report
@@ -115,6 +115,7 @@ def fitting(found: Declared, engine: Engine) -> tuple[str, ...]:
     Raises:
         CheckpointError: it cannot answer, or only with random weights.
     """
+    told = (KNOWS_NOTHING,) if engine.facts.untrained else ()
     if not found.feature.takes_text:  # such a task shows the model, whatever it can do
-        return ()
-    return remarks(engine.provenance.name, engine.facts, found.feature.needs)
+        return told
+    return told + remarks(engine.provenance.name, engine.facts, found.feature.needs)

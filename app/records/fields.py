@@ -42,3 +42,7 @@ class Field:
     hint: str = ""
     layer: bool = False
     model: bool = False
+
+
+SHUFFLE = Field("Shuffle the words (0: as written)", key="mixed", low=0, high=20)
+"""The number of another order of a text's words, for tasks that can read one."""

@@ -124,6 +124,16 @@ def gaps_note(signs: Sequence[str]) -> Html:
     return line("Read as ", tag("code", "[MASK]"), ": ", _codes(signs), ".") if signs else join()
 
 
+def shuffled_note(text: str, order: int) -> Html:
+    """Name the text that was read with its words in another order; 0 for none."""
+    if not order:
+        return join()
+    return line(
+        f"Read with its words in another order (number {order}), gaps in their places: ",
+        tag("q", visible(text), dir="auto"),
+    )
+
+
 def shared_note(spans: Iterable[Sequence[int]]) -> Html:
     """Say that pieces share a character, where a text is coloured by its pieces.
 

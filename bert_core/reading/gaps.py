@@ -22,10 +22,12 @@ score of one that it returns.
 turn (the pseudo-log-likelihood of Salazar et al., 2020).
 
 These functions compute through a `Scorer`; `scorer_of` makes one from a model. `read_signs` says
-what counts as a gap in a text that a person typed.
+what counts as a gap in a text that a person typed; `shuffle_words` puts its words into another
+order, to see whether the order matters.
 """
 
 import math
+import random
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -50,6 +52,8 @@ Order = Literal["left", "certain"]
 _SIGNS = re.compile(r"_{3,}|[<]mask>|\[\s?mask\s?\]", re.IGNORECASE)
 _MASK = "[MASK]"
 _WORD = re.compile(r"[^\W\d_]+")
+_LETTER = r"[^\s!-/:-@\[-`{-~¡«»¿\u2010-\u205e\u3000-\u303f]"  # also what combines with one
+_MOVED = re.compile(rf"({_LETTER}+(?:['’-]{_LETTER}+)*)")
 _TOKENS = 4096  # computed at once
 _ROWS = 64  # the same, of short texts: each row holds V float64 numbers
 
@@ -69,6 +73,29 @@ def read_signs(text: str, mask: str = _MASK) -> tuple[str, tuple[str, ...]]:
     """
     found = dict.fromkeys(sign for sign in _SIGNS.findall(text) if sign not in (mask, _MASK))
     return _SIGNS.sub(lambda _: mask, text), tuple(found)
+
+
+def shuffle_words(text: str, seed: int, mask: str = _MASK) -> str:
+    """Put the words of a text into another order; gaps, punctuation and spaces keep their places.
+
+    Args:
+        text: the text, with a mask in each gap.
+        seed: names the order, the same one everywhere; 0 for the text as it is. A text with fewer
+            than two different words has no other order.
+        mask: the model's own, `tokenizer.mask_token`.
+
+    >>> shuffle_words("The capital of France is [MASK].", 1)
+    'of France is The capital [MASK].'
+    """
+    parts = [_MOVED.split(part) for part in re.split(f"({re.escape(mask)})", text)]
+    words = [word for part in parts[::2] for word in part[1::2]]
+    mixed, chance = list(words), random.Random(seed)
+    while seed and len(set(words)) > 1 and mixed == words:
+        chance.shuffle(mixed)
+    rest = iter(mixed)
+    for part in parts[::2]:
+        part[1::2] = [next(rest) for _ in part[1::2]]
+    return "".join(map("".join, parts))
 
 
 def hide_word(text: str) -> tuple[str, str]:

@@ -30,6 +30,12 @@ OWN = ("lab", "tokenizer")  # features whose own tests cover it
 TASKS = [each.feature.slug for each in all_declared() if each.feature.folder not in OWN]
 KINDS = (*BEHIND, "albert")
 """Each kind of tokenizer once, WordPiece aside, which `test_every_page` has."""
+KINDS_ONLY = pytest.mark.parametrize(
+    "model",
+    [pytest.param(each, marks=() if each in KINDS else pytest.mark.slow) for each in MODELS],
+    indirect=True,
+)
+"""In a short run one model of each kind; what tasks and the first page say is asked of all."""
 ODD = {
     **{name: NASTY[name] for name in ("script", "controls", "emoji", "line breaks", "specials")},
     "several words in a character": "the cat ﷺ sat ½ ㎏ … ﬁ on",
@@ -76,6 +82,7 @@ def lacks(folder: Path, row: Feature) -> str:
     return " ".join(heads[need].lacks for need in row.needs if heads[need].lacks)
 
 
+@KINDS_ONLY
 @pytest.mark.parametrize("slug", SLUGS)
 def test_a_page_answers_or_says_what_the_family_was_not_trained_on(
     visit: Visit, model: Path, slug: str
@@ -94,11 +101,7 @@ def test_a_page_answers_or_says_what_the_family_was_not_trained_on(
         assert opened.errors == "", tab
 
 
-@pytest.mark.parametrize(
-    "model",
-    [pytest.param(each, marks=() if each in KINDS else pytest.mark.slow) for each in MODELS],
-    indirect=True,
-)
+@KINDS_ONLY
 @pytest.mark.parametrize(
     "slug", [slug for slug in SLUGS if feature(slug).takes_text and slug not in OWN]
 )

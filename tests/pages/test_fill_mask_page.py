@@ -53,6 +53,25 @@ def test_every_example_has_a_mask_and_an_answer(visit: Callable, example: Any) -
     assert page.errors == page.warnings == ""
 
 
+@pytest.mark.parametrize("page", [PAGE, "pages/4_attention.py"])
+def test_a_link_opens_the_words_in_another_order(visit: Callable, page: str) -> None:
+    at = visit(page, text="the cat sat on the [MASK] mat", mixed="3")
+    assert "Read with its words in another order (number 3)" in at.words
+    assert at.at.text_area(key="text").value == "the cat sat on the [MASK] mat"
+    at.at.slider(key="mixed").set_value(0)
+    assert "another order" not in at.run().words
+
+
+def test_a_click_on_a_shuffled_word_hides_it_where_it_was_read(
+    visit: Callable, tiny_engine: Engine
+) -> None:
+    page = visit(PAGE, text="the cat sat on the [MASK] mat", mixed="3")
+    read = fill_mask(tiny_engine, "the cat sat on the [MASK] mat", shuffle=3).text
+    page.pick("hide", 0)
+    assert page.at.text_area(key="text").value == read.replace(read.split()[0], "[MASK]", 1)
+    assert page.at.slider(key="mixed").value == 0
+
+
 def test_the_picture_holds_the_tasks_own_numbers(visit: Callable, tiny_engine: Engine) -> None:
     page = visit(PAGE, text="the [MASK] sat", k="4")
     slot = fill_mask(tiny_engine, "the [MASK] sat", top_k=4).slots[0]

@@ -49,7 +49,10 @@ def test_what_no_widget_can_show_falls_back_and_is_said(
 
 
 def other_values(page: Any) -> dict[str, str]:
-    """A value that each widget may have, as an address has it: the second option, if any."""
+    """A value that each widget may have, as an address has it: the second option, if any.
+
+    The model stays: the atlas would measure another one for a minute.
+    """
     found = {}
     for node in page.at.main:
         key = getattr(getattr(node, "proto", None), "query_param_key", "")
@@ -58,9 +61,9 @@ def other_values(page: Any) -> dict[str, str]:
             if key
             else []
         )
-        if options:
+        if options and key != "model":
             found[key] = options[:2][-1]
-        elif key and not is_text(node.type):
+        elif key and key != "model" and not is_text(node.type):
             found[key] = str(page.at.session_state[key])
     return found
 

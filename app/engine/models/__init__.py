@@ -11,6 +11,7 @@
 - `store.py`: the bounded number of engines that the process keeps.
 - `asking.py`: whether the default model answers.
 - `papers.py`: where a model came from, and the files for people next to its weights.
+- `untrained.py`: the random weights of twins that have learned nothing.
 - `verifying.py`: compares a model's files with the reference stored next to them.
 - `downloads.py`: the downloads that visitors asked for.
 - `copies.py`: the layout of downloaded models on disk.

@@ -29,6 +29,7 @@ from app.engine.models.papers import (
     read_statistics,
 )
 from app.engine.models.shelf import Offer, called_by_name, local_folder, offer_of, without_paths
+from app.engine.models.untrained import NO_PAPERS, random_base, random_head
 from app.engine.models.verifying import Verification, Verifier
 from app.records.pieces import SPACE
 from app.records.results import Calibration
@@ -45,7 +46,7 @@ from bert_core.analysis.forward import attention_maps, queries_and_keys
 from bert_core.analysis.head_atlas import HeadAtlas
 from bert_core.checkpoints.loading import load_sharing
 from bert_core.config import TEMPERATURES_FITTED_ON
-from bert_core.errors import BertError, InputError
+from bert_core.errors import BertError, InputError, MissingFileError
 from bert_core.model.bert import BertPreTrainedModel
 from bert_core.model.kinds import KINDS
 from bert_core.model.outputs import ModelOutputs
@@ -184,7 +185,8 @@ class Engine:
         found = self._models.get(cls)
         if found is None:  # a class that is already built is returned without locking
             with self._lock, called_by_name(self._offer):
-                found = self._models.get(cls) or load_sharing(cls, self._base, self._folder)
+                make = random_head if self.facts.untrained else load_sharing
+                found = self._models.get(cls) or make(cls, self._base, self._folder)
                 self._models[cls] = found
         assert isinstance(found, cls)
         return found
@@ -194,9 +196,8 @@ class Engine:
         made = copy(self)
         made._lock, made._self = threading.Lock(), object()
         made._statistics = made._atlas = (None,)
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(0)
-            made._base = BertForPreTraining(self._base.config).to(self._device).eval()
+        made.facts = self.facts.forgotten()
+        made._base = random_base(self._base)
         made._models = {BertForPreTraining: made._base}
         made.provenance = replace(
             self.provenance, fingerprint=f"{self.provenance.fingerprint} untrained"
@@ -233,7 +234,9 @@ class Engine:
         )
 
     def papers(self) -> Papers:
-        """Read the files next to the weights in their current state."""
+        """Read the files next to the weights in their current state; random weights have none."""
+        if self.facts.untrained:
+            return NO_PAPERS
         found = read_papers(self._folder)
         problems = tuple(without_paths(self._offer, each) for each in found.problems)
         return replace(found, problems=problems)
@@ -244,6 +247,8 @@ class Engine:
         Raises:
             BertError: the reference is missing or cannot be read.
         """
+        if self.facts.untrained:
+            raise MissingFileError(f"There is no reference for {self._offer.name}.")
         with called_by_name(self._offer):
             found = self._verifier.run()
         failure = without_paths(self._offer, found.report.failure)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from app.engine.models.families import why_without
-from app.engine.models.shelf import Offer, called_by_name, local_folder
+from app.engine.models.shelf import Kind, Offer, called_by_name, local_folder
 from bert_core import BertModel, load_tokenizer
 from bert_core.bundled.figures import Figure, read_figures
 from bert_core.bundled.trained_on import read_trained_on
@@ -85,6 +85,7 @@ class ModelFacts:
         contradictions: what files of its tokenizer say differently, and which of them counts.
         began: what the encoder was trained on, as a phrase; "" if that is not stored.
         errors: name of a temperature -> the calibration errors measured with it.
+        untrained: whether all of its weights are random, on purpose.
     """
 
     heads: Mapping[str, HeadFacts]
@@ -102,11 +103,19 @@ class ModelFacts:
     contradictions: tuple[str, ...] = ()
     began: str = ""
     errors: Mapping[str, tuple[Figure, ...]] = field(default_factory=dict)
+    untrained: bool = False
 
     @property
     def reads_pairs(self) -> bool:
         """Whether it has the token types that tell two texts of one input apart."""
         return self.segments >= self.pair_segments
+
+    def forgotten(self) -> "ModelFacts":
+        """Return the facts of a twin with random weights, of which nothing was measured."""
+        heads = {
+            name: replace(head, trained_on="", figures=()) for name, head in self.heads.items()
+        }
+        return replace(self, heads=heads, began="", errors={}, untrained=True)
 
 
 def read_facts(folder: Path) -> ModelFacts:
@@ -125,7 +134,8 @@ def offered_facts(offer: Offer) -> ModelFacts:
         BertError: as in `read_facts`, but with the model's name in place of its folder.
     """
     with called_by_name(offer):
-        return read_facts(local_folder(offer.source))
+        found = read_facts(local_folder(offer.source))
+    return found.forgotten() if offer.kind is Kind.UNTRAINED else found
 
 
 def stamp_of(offer: Offer) -> object:

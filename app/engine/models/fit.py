@@ -13,6 +13,11 @@ _SAME_NAMES = (
     "Its classifier {belongs}; weights of both kinds have the same names, but one cannot replace "
     "the other."
 )
+KNOWS_NOTHING = (
+    "This model was never trained: its weights are random, so it knows nothing and answers by "
+    "chance. Compare it with the trained model to see what training does."
+)
+"""What is said with every answer of an untrained twin."""
 
 
 class Severity(Enum):
@@ -75,7 +80,7 @@ def remarks(name: str, facts: ModelFacts, needs: Iterable[str]) -> tuple[str, ..
 def first_fitting(
     candidates: Iterable[str], read: Callable[[str], ModelFacts | None], needs: Iterable[str]
 ) -> str | None:
-    """Return the first candidate without misfits; None if there is none.
+    """Return the first trained candidate without misfits; None if there is none.
 
     Args:
         candidates: names of models, preferred ones first.
@@ -85,7 +90,7 @@ def first_fitting(
     needs = tuple(needs)
     for name in candidates:
         facts = read(name)
-        if facts is not None and not misfits(facts, needs):
+        if facts is not None and not facts.untrained and not misfits(facts, needs):
             return name
     return None
 

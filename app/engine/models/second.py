@@ -17,8 +17,9 @@ BESIDE = "beside"
 """The parameter that names the second model, in links and in the API."""
 
 ONLY_ONE = (
-    "This server offers no second model. Where downloads are allowed, “By Hub id” in the model "
-    "menu finds more; the operator can name folders with BERT_EXPLORER_MODELS."
+    "This server offers no second trained model; an untrained one can be named. Where downloads "
+    "are allowed, “By Hub id” in the model menu finds more; the operator can name folders with "
+    "BERT_EXPLORER_MODELS."
 )
 
 

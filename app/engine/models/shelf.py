@@ -27,6 +27,9 @@ from bert_core.bundled import bundled_folder, bundled_names
 from bert_core.checkpoints.sources.resolve import resolve
 from bert_core.errors import BertError, MissingFileError
 
+UNTRAINED = " untrained (random weights)"
+"""What follows the name of a bundled model in that of its twin; part of links."""
+
 _CONFIGS = ("config.json", "bert_config.json")
 _MOST = 200  # models; a longer list would be useless to choose from
 _WEIGHTS = ("*.safetensors", "pytorch_model*.bin", "*.ckpt*.index")
@@ -41,6 +44,7 @@ class Kind(Enum):
     BUNDLED = "comes with the program"
     FOLDER = "a folder on this server"
     HUB_COPY = "a copy from the Hugging Face Hub, on this server"
+    UNTRAINED = "the sizes of a bundled model with random weights: it has learned nothing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +65,12 @@ class Offer:
 def offers() -> dict[str, Offer]:
     """Return the models on offer by name, starting with the default model."""
     found: dict[str, Offer] = {}
-    sources = set()
+    known = set()
     for offer in _candidates():
-        if offer.source in sources or len(found) == _MOST:
+        model = (offer.source, offer.kind is Kind.UNTRAINED)
+        if model in known or len(found) == _MOST:
             continue
-        sources.add(offer.source)
+        known.add(model)
         name = _free_name(offer, found)
         found[name] = Offer(name, offer.source, offer.kind)
     return found
@@ -131,7 +136,7 @@ def called_by_name(offer: Offer) -> Iterator[None]:
 
 def without_paths(offer: Offer, says: str) -> str:
     """Replace the folder with the model's name in a sentence."""
-    bundled = offer.kind is Kind.BUNDLED
+    bundled = offer.kind in (Kind.BUNDLED, Kind.UNTRAINED)
     folder = bundled_folder(offer.source) if bundled else Path(offer.source).expanduser()
     paths = {str(folder.absolute()), str(folder.resolve()), str(folder), offer.source}
     for path in sorted(paths, key=len, reverse=True):
@@ -144,6 +149,7 @@ def _candidates() -> Iterator[Offer]:
     yield default_offer()
     for name in bundled_names():
         yield Offer(name, name, Kind.BUNDLED)
+        yield Offer(f"{name}{UNTRAINED}", name, Kind.UNTRAINED)
     for root in settings().folders:
         folder = Path(root).expanduser()
         alone = _model_in(folder)

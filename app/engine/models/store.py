@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 
 from app.engine.compute.shared import SharedRuns
 from app.engine.models.engine import Engine
-from app.engine.models.shelf import Offer, default_offer
+from app.engine.models.shelf import Kind, Offer, default_offer
 from app.engine.models.usable import check
 from app.settings import settings
 
@@ -97,7 +97,8 @@ class ModelStore(Generic[K]):
 def _load_offer(offer: Offer) -> Engine:
     """Load a model on offer, unless it alone exceeds the limit for all loaded models."""
     check(offer)
-    return Engine(offer.source, offer)
+    engine = Engine(offer.source, offer)
+    return engine.untrained() if offer.kind is Kind.UNTRAINED else engine
 
 
 _LIMITS = settings()

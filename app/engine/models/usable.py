@@ -41,7 +41,7 @@ def refusals(on_offer: Mapping[str, Offer] | None = None) -> dict[str, str]:
     end = time.monotonic() + _PATIENCE
     found: dict[str, str] = {}
     for offer in (offers() if on_offer is None else on_offer).values():
-        if offer.kind is Kind.BUNDLED or time.monotonic() > end:
+        if offer.kind in (Kind.BUNDLED, Kind.UNTRAINED) or time.monotonic() > end:
             continue
         if says := _refusal(offer):
             found[offer.name] = says

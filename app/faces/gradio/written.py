@@ -9,7 +9,7 @@ from app.declared import Declared
 from app.declared.answers import answer, engine_of
 from app.engine.models import Engine
 from app.engine.models.facts import offered_facts
-from app.engine.models.fit import Severity, first_fitting, misfits
+from app.engine.models.fit import KNOWS_NOTHING, Severity, first_fitting, misfits
 from app.engine.models.usable import usable
 from app.faces.gradio.work import message_of
 from app.faces.paper.answers import record
@@ -63,6 +63,8 @@ def _framed(*blocks: Html) -> Html:
 
 def _misfits(engine: Engine, row: Feature) -> Iterator[Html]:
     """Say what speaks against the model, and which other one would do."""
+    if engine.facts.untrained:
+        yield note(KNOWS_NOTHING, caution=True)
     if not row.takes_text:
         return
     for each in misfits(engine.facts, row.needs):

@@ -6,7 +6,7 @@ import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
 from app.engine.models import Engine, Offer, default_offer, is_open, offers, open_engine
-from app.engine.models.fit import Misfit, Severity, first_fitting, misfits
+from app.engine.models.fit import KNOWS_NOTHING, Misfit, Severity, first_fitting, misfits
 from app.engine.models.hub import HubId, copy_here, parse_hub_id
 from app.engine.models.usable import facts_of, refusals, usable
 from app.faces.streamlit.hub_dialog import (
@@ -19,7 +19,7 @@ from app.faces.streamlit.hub_dialog import (
 )
 from app.faces.streamlit.show import show_html
 from app.settings import Visitors, settings
-from app.words.blocks import facts, fold
+from app.words.blocks import facts, fold, note
 from app.words.format import count
 from app.words.html import plain
 from app.words.notes import misfit_note
@@ -150,19 +150,25 @@ def use_model(name: str) -> None:
 def open_chosen(offer: Offer) -> Engine:
     """Load a model if necessary, with a message for the waiting visitor.
 
+    An untrained model is announced before any of its answers.
+
     Raises:
         BertError: it cannot be loaded; a button that leads back is drawn first.
     """
     try:
         if is_open(offer):
-            return open_engine(offer)
-        with st.spinner(f"Loading {plain(offer.name)} …", show_time=True):
-            return open_engine(offer)
+            engine = open_engine(offer)
+        else:
+            with st.spinner(f"Loading {plain(offer.name)} …", show_time=True):
+                engine = open_engine(offer)
     except BertError:
         first = default_offer()
         if first.source != offer.source:
             _offer_instead(next(iter(offers())))
         raise
+    if engine.facts.untrained:
+        show_html(note(KNOWS_NOTHING, caution=True))
+    return engine
 
 
 def suits(engine: Engine, needs: tuple[str, ...]) -> bool:

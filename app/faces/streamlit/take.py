@@ -6,9 +6,12 @@ import streamlit as st
 
 from app.catalog import Feature
 from app.engine.models import Engine
+from app.engine.models.shelf import UNTRAINED
 from app.faces.streamlit.files import save_menu
 from app.faces.streamlit.state import send_buttons
 from app.words.report import Report
+
+_TRAINED = "# The page's model has random weights; this reads the trained ones.\n"
 
 
 def take_row(
@@ -30,9 +33,15 @@ def take_row(
         text: the text that can be taken to another page, or "".
         text_pair: the text of the second box.
     """
+
+    def code() -> str:
+        name = engine.provenance.name
+        before = _TRAINED if engine.facts.untrained else ""
+        return before + snippet().replace(name, name.removesuffix(UNTRAINED))
+
     with st.container(horizontal=True, gap="small", key="bx-take"):
         if text.strip():
             send_buttons(feature.slug, text, text_pair)
-        save_menu(feature, engine, report, snippet)
+        save_menu(feature, engine, report, code)
         with st.popover("In Python", icon=":material/code:", type="tertiary"):
-            st.code(snippet(), language="python")
+            st.code(code(), language="python")

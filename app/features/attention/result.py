@@ -112,10 +112,11 @@ class AttentionResult:
         asked: the heads whose matrix was asked for; None for none.
         model: name of the model.
         read_as: the signs that were read as [MASK], such as "___", without repetition.
+        shuffle: the number of the order of its words; 0 as written.
     """
 
     ANSWER: ClassVar = ("tokens", "sides", "layers", "heads", "patterns", "shown", "links",
-                        "matrix", "cut", "read_as")  # fmt: skip
+                        "matrix", "cut", "read_as", "shuffle")  # fmt: skip
 
     units: Units
     words: Units
@@ -127,6 +128,12 @@ class AttentionResult:
     asked: Heads | None = None
     model: str = ""
     read_as: tuple[str, ...] = ()
+    shuffle: int = 0
+
+    @property
+    def read(self) -> str:
+        """The texts as they were read, on one line."""
+        return " | ".join(filter(None, (self.text, self.pair)))
 
     @property
     def tokens(self) -> tuple[str, ...]:

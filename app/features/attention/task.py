@@ -15,12 +15,12 @@ from app.engine.compute.recent import RECENT
 from app.engine.models import Engine
 from app.features.attention.result import AttentionResult, Floats, Heads, Units
 from app.features.attention.result_views import one_head
-from app.records.fields import Field
+from app.records.fields import SHUFFLE, Field
 from app.records.results import Cut
 from bert_core import Encoding
 from bert_core.analysis.head_statistics import text_statistics
 from bert_core.errors import InputError
-from bert_core.reading.gaps import read_signs
+from bert_core.reading.gaps import read_signs, shuffle_words
 
 
 def attention(
@@ -31,6 +31,7 @@ def attention(
     layer: Annotated[int | None, Field("Layer", low=0)] = None,
     head: Annotated[int | None, Field("Head", low=0)] = None,
     words: Annotated[bool, Field("Whole words")] = False,
+    shuffle: Annotated[int, SHUFFLE] = 0,
 ) -> AttentionResult:
     """Show which pieces of a text each attention head looks at.
 
@@ -46,15 +47,18 @@ def attention(
         head: the head of that layer, counted from 0. If empty, the mean of the layer's heads.
         words: whether rows and columns are words instead of pieces. Attention to the pieces of a
             word is added up; attention from them is averaged.
+        shuffle: the number of another order for the words of each text, which shows whether order
+            matters. 0 for the texts as written.
 
     Raises:
         InputError: there is nothing to read in the first text, or no such layer or head.
     """
     mask = engine.tokenizer.mask_token
     (text, signs), (text_pair, more) = read_signs(text, mask), read_signs(text_pair, mask)
+    text, text_pair = (shuffle_words(each, shuffle, mask) for each in (text, text_pair))
     result = _read(engine, text, text_pair)
-    if signs or more:
-        result = replace(result, read_as=tuple(dict.fromkeys(signs + more)))
+    if signs or more or shuffle:
+        result = replace(result, read_as=tuple(dict.fromkeys(signs + more)), shuffle=shuffle)
     if words:
         result = in_words(engine, result)
     if layer is None and head is None:
@@ -143,8 +147,8 @@ def in_words(engine: Engine, result: AttentionResult) -> AttentionResult:
         make=lambda: _by_word(result),
         size=_size,
     )
-    same = found.read_as == result.read_as
-    return found if same else replace(found, read_as=result.read_as)
+    same = (found.read_as, found.shuffle) == (result.read_as, result.shuffle)
+    return found if same else replace(found, read_as=result.read_as, shuffle=result.shuffle)
 
 
 def _by_word(result: AttentionResult) -> AttentionResult:

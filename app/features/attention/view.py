@@ -8,7 +8,7 @@ from app.features.attention.result import AttentionGrid, AttentionResult, HeadVi
 from app.features.attention.result_habits import RankedHead
 from app.features.attention.result_views import attention_grid, head_view, rank
 from app.words.blocks import line
-from app.words.notes import cut_note, gaps_note
+from app.words.notes import cut_note, gaps_note, shuffled_note
 from app.words.report import Block
 from app.words.screen import Screen
 
@@ -49,5 +49,9 @@ def screen(
             files.grid_picture(result, grid, ranked, common=common, log=log),
             *more,
         ),
-        first=(gaps_note(result.read_as), cut_note(result.cut)),
+        first=(
+            gaps_note(result.read_as),
+            shuffled_note(result.read, result.shuffle),
+            cut_note(result.cut),
+        ),
     )

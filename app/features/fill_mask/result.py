@@ -117,7 +117,8 @@ class FillMaskResult:
 
     Attributes:
         model: the model's name.
-        text: as read; what was typed, but with [MASK] for other signs of a gap.
+        text: as read; what was typed, but with [MASK] for other signs of a gap, and with its words
+            in another order if that was asked for.
         read_as: the signs that were read as [MASK], such as "___", without repetition.
         slots: one per mask, in order; () if the text has none.
         words: every word of the text, masks included, in order.
@@ -129,6 +130,7 @@ class FillMaskResult:
             where it sees only a window around each mask.
         note: a remark about the word that the user named, or "".
         calibration: how scores became probabilities.
+        shuffle: the number of the order of its words; 0 as written.
     """
 
     ANSWER: ClassVar = (
@@ -141,6 +143,7 @@ class FillMaskResult:
         "read",
         "note",
         "calibration",
+        "shuffle",
     )
 
     model: str
@@ -154,6 +157,7 @@ class FillMaskResult:
     read: int
     note: str
     calibration: Calibration
+    shuffle: int = 0
 
     def nearby(self, limit: int) -> range:
         """Return the numbers of at most `limit` words around the first mask."""

@@ -16,11 +16,11 @@ from torch import Tensor
 
 from app.engine.models import Engine
 from app.features.fill_mask.result import MASK, Candidate, FillMaskResult, Slot, Spelled, Word
-from app.records.fields import Field
+from app.records.fields import SHUFFLE, Field
 from app.records.pieces import letters
 from bert_core import BertForMaskedLM, Encoding
 from bert_core.errors import InputError
-from bert_core.reading.gaps import read_signs, score_filling, widen_gaps
+from bert_core.reading.gaps import read_signs, score_filling, shuffle_words, widen_gaps
 from bert_core.reading.windows import Windows, cut_windows, readers
 
 _MAX_MASKS = 20  # each costs one row of the whole vocabulary, and a chart on the page
@@ -36,6 +36,7 @@ def fill_mask(
     *,
     top_k: Annotated[int, Field("Candidates", key="k", low=1, high=_MAX_CANDIDATES, most=20)] = 5,
     word: Annotated[str, Field("How likely is this word?", lines=1)] = "",
+    shuffle: Annotated[int, SHUFFLE] = 0,
 ) -> FillMaskResult:
     """Guess the hidden words of a text: the likeliest entries of the vocabulary at each [MASK].
 
@@ -48,6 +49,8 @@ def fill_mask(
             the part around each mask.
         top_k: number of candidates for each mask.
         word: a word whose probability and rank at every mask are reported as well; "" for none.
+        shuffle: the number of another order for the words of the text, which shows whether order
+            matters; gaps keep their places. 0 for the text as written.
 
     Raises:
         InputError: the text is empty or has too many masks, the vocabulary has no [MASK], or
@@ -60,6 +63,7 @@ def fill_mask(
     if not 1 <= top_k <= _MAX_CANDIDATES:
         raise InputError(f"Found top_k={top_k}; expected 1 to {_MAX_CANDIDATES}.")
     text, read_as = read_signs(text, engine.tokenizer.mask_token)
+    text = shuffle_words(text, shuffle, engine.tokenizer.mask_token)
     whole = engine.tokenizer.encode(text)
     masks = masks_of(engine, whole)
     limit = engine.max_length
@@ -101,6 +105,7 @@ def fill_mask(
         read=max(map(len, windows.inputs)),
         note=note,
         calibration=scale,
+        shuffle=shuffle,
     )
 
 

@@ -6,25 +6,30 @@ from typing import Annotated
 from app.engine.models import Engine
 from app.features.fill_mask.result import Expected, FillMaskResult, SurpriseResult
 from app.features.fill_mask.task import fill_mask
-from app.records.fields import Field
+from app.records.fields import SHUFFLE, Field
 from app.records.pieces import letters
 from bert_core.errors import InputError
 from bert_core.reading.gaps import PieceScore, odd_word, score_pieces
 
 
 def fill_mask_surprise(
-    engine: Engine, text: Annotated[str, Field("Text", lines=3)]
+    engine: Engine,
+    text: Annotated[str, Field("Text", lines=3)],
+    *,
+    shuffle: Annotated[int, SHUFFLE] = 0,
 ) -> SurpriseResult:
     """Hide every piece of a text in turn, and say how much the model expects each.
 
     Args:
         engine: the model.
         text: a text that fits the model's length; a [MASK] in it stays hidden.
+        shuffle: the number of another order for the words of the text, which shows whether order
+            matters; 0 for the text as written.
 
     Raises:
         InputError: the text is empty or too long, or has nothing but masks.
     """
-    return surprise(engine, fill_mask(engine, text))
+    return surprise(engine, fill_mask(engine, text, shuffle=shuffle))
 
 
 def surprise(engine: Engine, found: FillMaskResult) -> SurpriseResult:

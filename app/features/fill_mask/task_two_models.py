@@ -6,7 +6,7 @@ from app.engine.models import Engine
 from app.engine.models.second import asked_twice
 from app.features.fill_mask.result import Candidate, FillMaskResult, Slot
 from app.features.fill_mask.task import fill_mask
-from app.records.fields import Field
+from app.records.fields import SHUFFLE, Field
 from app.records.two_answers import Both, Said, TwoAnswers
 from bert_core.errors import InputError
 from bert_core.reading.alignment import plain_spelling
@@ -20,6 +20,7 @@ def fill_mask_two_models(
     *,
     beside: Annotated[str, Field("Second model", lines=1, model=True)] = "",
     top_k: Annotated[int, Field("Candidates", key="k", low=1, high=20)] = 5,
+    shuffle: Annotated[int, SHUFFLE] = 0,
 ) -> TwoAnswers:
     """Let two models guess the hidden words of a text, and compare their guesses.
 
@@ -28,13 +29,16 @@ def fill_mask_two_models(
         text: the text, with at least one [MASK].
         beside: the second model, by its name on offer; "" for the first other one that can answer.
         top_k: number of candidates of each model for each mask.
+        shuffle: see `fill_mask`.
 
     Raises:
         InputError: there is no [MASK], or no such model; see `fill_mask`.
     """
-    models, first, second = asked_twice(
-        engine, beside, ("BertForMaskedLM",), lambda each: fill_mask(each, text, top_k=_LOOKED_AT)
-    )
+
+    def ask(each: Engine) -> FillMaskResult:
+        return fill_mask(each, text, top_k=_LOOKED_AT, shuffle=shuffle)
+
+    models, first, second = asked_twice(engine, beside, ("BertForMaskedLM",), ask)
     if not first.slots:
         raise InputError("The text has no [MASK]. Write [MASK] or ___ in place of a word.")
     return both(models, first, second, top_k)

@@ -6,12 +6,13 @@ from itertools import zip_longest
 from unicodedata import east_asian_width
 
 from app.features.fill_mask.result import Candidate, FillMaskResult, Slot, Spelled, mask_word
+from app.records.fields import SHUFFLE
 from app.records.pieces import SPACE
 from app.words.blocks import hint, line, note
 from app.words.clicks import pick
 from app.words.format import count, percent
 from app.words.html import Html, join, tag, visible
-from app.words.notes import calibration_line, gaps_note
+from app.words.notes import calibration_line, gaps_note, shuffled_note
 from app.words.pictures import Picture, bars, linked, picture
 from app.words.screen import Beside, Drawn, Parts, Screen
 
@@ -214,7 +215,11 @@ def screen(result: FillMaskResult, model: str = "", *, attend: bool = False) -> 
     return Screen(
         says,
         head,
-        first=(window(result), note(visible(result.note)) if result.note else join()),
+        first=(
+            shuffled_note(result.text, result.shuffle),
+            window(result),
+            note(visible(result.note)) if result.note else join(),
+        ),
         answer=join(),
         why=bool(result.slots),
         unanswered=not result.slots,
@@ -236,11 +241,11 @@ def _slot(result: FillMaskResult, slot: Slot) -> Parts:
     return named_word(slot, result.vocabulary), bars, certainty(slot)
 
 
-def _hidden(result: FillMaskResult, clicked: int) -> dict[str, str]:
-    """Put a mask in the place of the word that was clicked."""
+def _hidden(result: FillMaskResult, clicked: int) -> dict[str, str | int]:
+    """Put a mask in the place of the word that was clicked, in the order that was read."""
     if clicked not in range(len(result.words)):
         return {}
-    return {"text": mask_word(result.text, result.words[clicked])}
+    return {"text": mask_word(result.text, result.words[clicked]), SHUFFLE.key: 0}
 
 
 def snippet(result: FillMaskResult, model: str) -> str:

@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import Annotated
 
 from app.engine.models import Engine, offers
-from app.engine.models.shelf import called_by_name, local_folder
+from app.engine.models.shelf import Kind, called_by_name, local_folder
 from app.engine.models.usable import usable
 from app.features.tokenizer.result import Comparison, Part, Reading, TokenizerResult
 from app.features.tokenizer.task import Cutter, kind_of, tokenizer
@@ -42,7 +42,11 @@ def other_models(engine: Engine) -> tuple[str, ...]:
 
     The first is the bundled one, where there is no other casing to begin with.
     """
-    names = [name for name in usable() if name != engine.provenance.name]
+    names = [
+        name
+        for name, offer in usable().items()
+        if name != engine.provenance.name and offer.kind is not Kind.UNTRAINED  # the same pieces
+    ]
     return tuple(names if engine.casings else sorted(names, key=lambda n: n != BUNDLED_MODEL))
 
 

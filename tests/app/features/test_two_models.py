@@ -12,7 +12,7 @@ import transformers
 from app.declared import declared
 from app.engine.models import Engine, open_engine
 from app.engine.models.second import ONLY_ONE, other_models, second_model
-from app.engine.models.shelf import offers
+from app.engine.models.shelf import UNTRAINED, offers
 from app.faces.paper.answers import ask
 from app.features.attention import task_two_models as heads
 from app.features.attention.task import attention
@@ -22,6 +22,7 @@ from app.features.qa import task_two_models as answers
 from app.features.qa.task import qa
 from app.features.xray.task import xray
 from app.records.two_answers import Both, Said, TwoAnswers
+from app.settings import BUNDLED_MODEL
 from app.words.two_answers import says, screen
 from bert_core.errors import BertError, CheckpointError, InputError
 from bert_core.reading.alignment import align_pieces
@@ -162,9 +163,9 @@ def test_a_second_model_that_cannot_be_used_is_refused_with_a_reason(
         second_model(first, "explorer-mini-uncased")
 
 
-def test_where_only_one_model_is_on_offer_it_says_where_to_get_another() -> None:
+def test_where_only_one_trained_model_is_on_offer_it_says_where_to_get_another() -> None:
     engine = open_engine(offers()["explorer-mini-uncased"])
-    assert other_models(engine) == ()
+    assert other_models(engine) == (f"{BUNDLED_MODEL}{UNTRAINED}",)
     with pytest.raises(BertError) as refused:
         declared("fill_mask_two_models").run(engine, {"text": TEXT})
     assert str(refused.value) == ONLY_ONE and "BERT_EXPLORER_MODELS" in ONLY_ONE

@@ -42,6 +42,17 @@ CASES = [
     # Nothing in `transformers` has ALBERT's sentence head alone.
     if row.has(name) and name != "BertForSentenceOrderPrediction"
 ]
+_FIRST = {each.values[0]: each.id for each in reversed(CASES)}
+_EACH = {each.values[1]: each.id for each in CASES}
+FEW = [
+    pytest.param(
+        *each.values,
+        id=each.id,
+        marks=() if each.id in {*_FIRST.values(), *_EACH.values()} else pytest.mark.slow,
+    )
+    for each in CASES
+]
+"""The same; in a short run every family and every head once."""
 
 
 def make_peer(family: str, name: str, **changes: Any) -> Any:

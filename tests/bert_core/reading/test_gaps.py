@@ -1,6 +1,7 @@
 """Joint fillings equal exhaustive search, and scores of pieces equal a token-by-token loop."""
 
 import math
+import re
 from collections.abc import Callable, Iterator
 from itertools import product
 from pathlib import Path
@@ -21,6 +22,7 @@ from bert_core.reading.gaps import (
     score_filling,
     score_pieces,
     scorer_of,
+    shuffle_words,
     widen_gaps,
 )
 from tests.bert_core.conftest import lift_weights
@@ -286,3 +288,14 @@ def test_wrong_settings_are_refused(small: BertForMaskedLM, tokenizer: BertToken
         score_filling(score, [2, MASK, 3], [1], [5, 6])
     with pytest.raises(InputError, match="most=0"):
         fill_gaps(score, tokenizer, [2, MASK, 3], [1], most=0)
+
+
+def test_shuffled_words_are_all_there_in_an_order_of_their_own() -> None:
+    text = "We don’t hide हिन्दी, [MASK] the-end [MASK]!"
+    orders = {shuffle_words(text, seed) for seed in range(1, 21)}
+    assert shuffle_words(text, 0) == text and text not in orders and len(orders) > 10
+    for found in orders:
+        assert sorted(re.split("[ ,!]+", found)) == sorted(re.split("[ ,!]+", text))
+        assert found.split()[4::2] == ["[MASK]", "[MASK]!"] and found.split()[3].endswith(",")
+    assert shuffle_words("one <mask>, one.", 5, "<mask>") == "one <mask>, one."
+    assert shuffle_words("b <mask> mask", 5, "<mask>") == "mask <mask> b"

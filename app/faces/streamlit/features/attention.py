@@ -7,7 +7,7 @@ import streamlit as st
 from app.catalog import examples, feature
 from app.faces.streamlit.address import left_out
 from app.faces.streamlit.components import show_component
-from app.faces.streamlit.controls import choose, save_csv
+from app.faces.streamlit.controls import choose, count, save_csv
 from app.faces.streamlit.show import show_html, show_table
 from app.faces.streamlit.state import ON_SITE
 from app.features.attention import view_habits as view
@@ -21,6 +21,7 @@ from app.features.attention.view_text import (
     layer_names,
     short_name,
 )
+from app.records.fields import SHUFFLE
 
 LAYER, HEAD, HEADS, HOW, CELL = "layer", "head", "heads", "how", "cell"
 """The keys of the attention page in the session and in the address."""
@@ -54,6 +55,11 @@ def head_map(habits: HeadHabits | None, model: str) -> None:
 
 
 _OPENED, _TEXT = "_opened_head", "_opened_text"
+
+
+def choose_order() -> int:
+    """Ask for the order of the words that is read; 0 as written."""
+    return count(SHUFFLE.label, (0, 20), key=SHUFFLE.key, default=0)
 
 
 def choose_heads(result: AttentionResult) -> None:

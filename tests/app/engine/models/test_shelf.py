@@ -9,6 +9,7 @@ from app.engine.models.copies import copies, note
 from app.engine.models.curated import PINNED
 from app.engine.models.hub import HubId, copy_here, not_here, parse_hub_id
 from app.engine.models.shelf import (
+    UNTRAINED,
     Kind,
     Offer,
     called_by_name,
@@ -20,6 +21,7 @@ from app.engine.models.shelf import (
 from app.settings import BUNDLED_MODEL, Visitors, settings
 from bert_core.errors import CheckpointError, InputError, MissingFileError
 
+TWIN = f"{BUNDLED_MODEL}{UNTRAINED}"
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 
@@ -49,12 +51,17 @@ def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_without_folders_the_bundled_model_is_on_offer_alone(
+def test_without_folders_the_bundled_model_is_on_offer_with_its_untrained_twin(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.delenv("BERT_EXPLORER_MODEL", raising=False)
     monkeypatch.delenv("BERT_EXPLORER_MODELS", raising=False)
-    assert offers() == {BUNDLED_MODEL: Offer(BUNDLED_MODEL, BUNDLED_MODEL, Kind.BUNDLED)}
+    assert offers() == {
+        BUNDLED_MODEL: Offer(BUNDLED_MODEL, BUNDLED_MODEL, Kind.BUNDLED),
+        "explorer-mini-uncased untrained (random weights)": Offer(
+            TWIN, BUNDLED_MODEL, Kind.UNTRAINED
+        ),
+    }
     assert default_offer().name == BUNDLED_MODEL
 
 
@@ -64,7 +71,7 @@ def test_folders_are_offered_by_name_after_the_model_that_pages_start_with(shelf
     (shelf / "no model").mkdir()
     (shelf / "a file").write_text("x", encoding="utf-8")
     make_model(shelf / ".hidden")
-    assert list(offers()) == [BUNDLED_MODEL, "antelope", "Zebra"]
+    assert list(offers()) == [BUNDLED_MODEL, TWIN, "antelope", "Zebra"]
     assert offers()["Zebra"] == Offer("Zebra", str(shelf / "Zebra"), Kind.FOLDER)
     assert not any(str(shelf) in name for name in offers())
 
@@ -82,7 +89,7 @@ def test_several_folders_and_a_folder_that_is_a_model_itself(
     alone = make_model(tmp_path / "elsewhere" / "alone")
     paths = os.pathsep.join([str(shelf), str(alone), str(tmp_path / "gone"), ""])
     monkeypatch.setenv("BERT_EXPLORER_MODELS", paths)
-    assert list(offers()) == [BUNDLED_MODEL, "one", "alone"]
+    assert list(offers()) == [BUNDLED_MODEL, TWIN, "one", "alone"]
 
 
 def test_equal_names_are_told_apart_and_bundled_ones_keep_theirs(
@@ -96,7 +103,8 @@ def test_equal_names_are_told_apart_and_bundled_ones_keep_theirs(
     monkeypatch.setenv("BERT_EXPLORER_MODELS", os.pathsep.join(map(str, roots)))
     monkeypatch.setenv("BERT_EXPLORER_MODEL", str(mine))
     names = list(offers())
-    assert names == [f"{BUNDLED_MODEL} (mine)", BUNDLED_MODEL, "same", "same (other)", "same (2)"]
+    mine_and_bundled = [f"{BUNDLED_MODEL} (mine)", BUNDLED_MODEL, TWIN]
+    assert names == [*mine_and_bundled, "same", "same (other)", "same (2)"]
     assert len({offer.source for offer in offers().values()}) == 5
     assert offers()[BUNDLED_MODEL].kind is Kind.BUNDLED
 
@@ -105,7 +113,7 @@ def test_the_model_of_the_settings_is_offered_once(
     shelf: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BERT_EXPLORER_MODEL", str(make_model(shelf / "mine")))
-    assert list(offers()) == ["mine", BUNDLED_MODEL]
+    assert list(offers()) == ["mine", BUNDLED_MODEL, TWIN]
     assert default_offer() == offers()["mine"]
 
 
@@ -168,17 +176,17 @@ def test_downloads_are_offered_by_id_and_revision_once_they_are_complete(
 ) -> None:
     root = tmp_path / "downloads"
     monkeypatch.setenv("BERT_EXPLORER_CACHE", str(root))
-    assert list(offers()) == [BUNDLED_MODEL]
+    assert list(offers()) == [BUNDLED_MODEL, TWIN]
     folder = make_copy(root, "owner--name")
-    assert list(offers()) == [BUNDLED_MODEL]  # no weights yet
+    assert list(offers()) == [BUNDLED_MODEL, TWIN]  # no weights yet
     (folder / "model.safetensors").write_bytes(b"w")
     note(folder, "v1")
     later = make_model(root / "models--owner--name" / "snapshots" / ("b" * 40))
     (later / "model.safetensors").write_bytes(b"w")
-    assert list(offers()) == [BUNDLED_MODEL, "owner/name"]  # nothing says that it is complete
+    assert list(offers()) == [BUNDLED_MODEL, TWIN, "owner/name"]  # nothing says that it is complete
     note(later, "refs/pr/2")
     note(later, later.name)
-    assert list(offers()) == [BUNDLED_MODEL, "owner/name", f"owner/name@{later.name}"]
+    assert list(offers()) == [BUNDLED_MODEL, TWIN, "owner/name", f"owner/name@{later.name}"]
     assert [(copy.name, copy.commit) for copy in copies(root)] == [
         ("owner/name", COMMIT),
         (f"owner/name@{later.name}", later.name),
@@ -201,14 +209,14 @@ def test_a_public_site_offers_no_folder_and_only_pinned_copies(
         make_copy(tmp_path / "downloads", "owner--name"),
     ):
         (folder / "model.safetensors").write_bytes(b"w")
-    assert list(offers()) == [BUNDLED_MODEL, "mine", name, "owner/name"]
+    assert list(offers()) == [BUNDLED_MODEL, TWIN, "mine", name, "owner/name"]
     monkeypatch.setenv("BERT_EXPLORER_PUBLIC", "1")
-    assert list(offers()) == [BUNDLED_MODEL, name]
+    assert list(offers()) == [BUNDLED_MODEL, TWIN, name]
     head = tmp_path / "downloads" / f"models--{name.replace('/', '--')}" / "refs" / "main"
     make_model(head.parents[1] / "snapshots" / COMMIT)
     (head.parents[1] / "snapshots" / COMMIT / "model.safetensors").write_bytes(b"w")
     head.write_text(COMMIT, encoding="utf-8")
-    assert list(offers()) == [BUNDLED_MODEL]  # the same model at another commit is another one
+    assert list(offers()) == [BUNDLED_MODEL, TWIN]  # another commit is another model
 
 
 def test_a_copy_of_the_operator_and_a_download_are_told_apart(
@@ -218,7 +226,7 @@ def test_a_copy_of_the_operator_and_a_download_are_told_apart(
     make_copy(shelf, "owner--name")
     mine = make_copy(tmp_path / "downloads", "owner--name", commit="b" * 40)
     (mine / "model.safetensors").write_bytes(b"w")
-    assert list(offers()) == [BUNDLED_MODEL, "owner/name", f"owner/name ({'b' * 12})"]
+    assert list(offers()) == [BUNDLED_MODEL, TWIN, "owner/name", f"owner/name ({'b' * 12})"]
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from app.faces.gradio.widgets import model_choices
 from app.settings import BUNDLED_MODEL, Settings
 from bert_core import BertForMaskedLM, BertTokenizer
 from bert_core.errors import BertError, InputError
-from tests.app.engine.models.test_shelf import COMMIT, make_copy
+from tests.app.engine.models.test_shelf import COMMIT, TWIN, make_copy
 from tests.conftest import save_tiny
 
 
@@ -51,7 +51,7 @@ def test_every_folder_that_cannot_be_used_is_listed_with_its_reason(shelf: Path)
     assert found.keys() == WHY.keys()
     for name, why in WHY.items():
         assert why in found[name] and str(shelf) not in found[name]
-    assert list(usable()) == [BUNDLED_MODEL, "good"]
+    assert list(usable()) == [BUNDLED_MODEL, TWIN, "good"]
 
 
 def test_what_was_mended_is_usable_at_once(shelf: Path) -> None:
@@ -73,14 +73,14 @@ def test_every_face_that_is_asked_for_it_gives_the_reason(shelf: Path, name: str
 def test_the_error_lists_only_what_can_be_used(shelf: Path) -> None:
     with pytest.raises(InputError) as caught:
         engine_of("nothing")
-    says = f"model: found 'nothing'; expected one of {BUNDLED_MODEL}, good."
+    says = f"model: found 'nothing'; expected one of {BUNDLED_MODEL}, {TWIN}, good."
     assert str(caught.value) == says
 
 
 def test_the_list_of_the_second_face_gives_the_reasons(shelf: Path) -> None:
     choices = model_choices()
-    assert choices[:2] == [(BUNDLED_MODEL, BUNDLED_MODEL), ("good", "good")]
-    shown = {name: label for label, name in choices[2:]}
+    assert choices[:3] == [(name, name) for name in (BUNDLED_MODEL, TWIN, "good")]
+    shown = {name: label for label, name in choices[3:]}
     assert shown.keys() == WHY.keys()
     assert all(WHY[name] in label for name, label in shown.items())
 
@@ -94,7 +94,7 @@ def test_a_checkpoint_may_be_named_itself(
     for path in (shelf / "good", copy, copy.parent.parent):
         monkeypatch.setenv("BERT_EXPLORER_MODELS", f"{path}{os.sep}")
         name = "good" if path.name == "good" else "someone/tiny"
-        assert list(usable()) == list(offers()) == [BUNDLED_MODEL, name]
+        assert list(usable()) == list(offers()) == [BUNDLED_MODEL, TWIN, name]
         assert refusals() == {}
         assert ask("tokenizer", "the cat", model=name).model.name == name
 

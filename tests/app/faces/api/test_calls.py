@@ -102,12 +102,12 @@ def test_all_forms_give_the_same_result(api: Api, ask: Ask) -> None:
 @pytest.mark.parametrize("end", ["", "/"])
 @pytest.mark.parametrize("path", ["run", "api"])
 def test_the_older_addresses_of_gradio_answer_too(api: Api, path: str, end: str) -> None:
-    found = api.post(f"{OURS}/{path}/fill_mask{end}", {"data": ["a [MASK]", 1, "", ""]})
+    found = api.post(f"{OURS}/{path}/fill_mask{end}", {"data": ["a [MASK]", 1, "", 0, ""]})
     assert found.json()["data"][0]["slots"] and found.json()["is_generating"] is False
 
 
 def test_a_call_with_values_in_order_can_be_fetched_once(api: Api) -> None:
-    begun = api.post(f"{OURS}/call/fill_mask", {"data": ["a [MASK]", 1, "", ""]}).json()
+    begun = api.post(f"{OURS}/call/fill_mask", {"data": ["a [MASK]", 1, "", 0, ""]}).json()
     path = f"{OURS}/call/fill_mask/{begun['event_id']}"
     assert read(api.get(path))["slots"]
     again = api.get(path)
@@ -175,8 +175,8 @@ def test_a_wrong_value_is_answered_with_the_reason(
         ("/api/fill_mask", ["cat"], 400, "a JSON object of named values"),
         ("/api/fill_mask/more", {}, 404, "Not Found"),
         (f"{OURS}/run/nothing", {"data": []}, 404, "There is no task named 'nothing'"),
-        (f"{OURS}/run/fill_mask", {"data": ["cat"]}, 422, "Found 1 values; expected 4: text, "),
-        (f"{OURS}/run/fill_mask", {"data": ["cat"] * 5}, 422, "Found 5 values; expected 4"),
+        (f"{OURS}/run/fill_mask", {"data": ["cat"]}, 422, "Found 1 values; expected 5: text, "),
+        (f"{OURS}/run/fill_mask", {"data": ["cat"] * 6}, 422, "Found 6 values; expected 5"),
         (f"{OURS}/run/fill_mask", {"data": "cat"}, 400, '{"data": [values in order]}'),
         (f"{OURS}/run/fill_mask", [], 400, '{"data": [values in order]}'),
         (f"{OURS}/call/v2/nothing", {}, 404, "There is no task named 'nothing'"),

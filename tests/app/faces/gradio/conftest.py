@@ -66,7 +66,7 @@ def told(visitor: Visitor) -> dict[str, str]:
 def ask(served: Served, slug: str, visitor: Visitor | None = None, *values: object) -> Any:
     """Call an endpoint through Gradio's queue, as its pages and its client do."""
     fn = next(each for each in served.blocks.fns.values() if each.api_name == slug)
-    given = values or ("the [MASK] sat", 2, "", "")
+    given = values or ("the [MASK] sat", 2, "", 0, "")
     session, headers = secrets.token_hex(5), told(visitor or Visitor())
     body = {"data": given, "fn_index": number_of(fn), "session_hash": session}
     joined = served.post("queue/join", body, headers=headers)

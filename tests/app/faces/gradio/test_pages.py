@@ -2,6 +2,8 @@
 
 import json
 import re
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,18 +15,35 @@ from app.declared import Declared, all_declared, declared
 from app.faces.gradio import lessons
 from app.faces.gradio.limits import QUEUED, SESSIONS
 from app.faces.gradio.widgets import ANY, NO, YES, filled, model_choices, read, widget
-from app.faces.gradio.written import write
+from app.faces.gradio.written import Written, write
 from app.lessons.shelf import mostly_about, shelf
 from tests.app.faces.gradio.conftest import Served
 from tests.compat.gradio import most_sessions, queue_limits
 from tests.conftest import NASTY
 
 EVERY = pytest.mark.parametrize("feature", all_declared(), ids=lambda each: each.feature.slug)
+STRANGE = [
+    pytest.param(
+        feature,
+        text,
+        id=f"{feature.feature.slug}-{name}",
+        marks=() if name == "script" or feature.feature.slug == "fill_mask" else pytest.mark.slow,
+    )
+    for feature in all_declared()
+    for name, text in NASTY.items()
+]
+"""Every task with every nasty text; in a short run each of them once."""
 
 
 def values(feature: Declared, number: int = 0) -> dict[str, Any]:
     found = feature.examples
     return feature.example_values(found[number].values) if found else {}
+
+
+@pytest.fixture(scope="module")
+def first() -> Callable[[Declared], Written]:
+    """What each page says of its first example, asked once; the caller chooses the model."""
+    return cache(lambda feature: write(feature, values(feature), ""))
 
 
 # -- the form --------------------------------------------------------------------------------------
@@ -65,8 +84,10 @@ def test_a_choice_that_may_be_left_to_the_model_has_three_answers() -> None:
 
 
 @EVERY
-def test_a_page_shows_report_caution_and_model(tiny_model: Path, feature: Declared) -> None:
-    found = write(feature, values(feature), "")
+def test_a_page_shows_report_caution_and_model(
+    tiny_model: Path, first: Callable[[Declared], Written], feature: Declared
+) -> None:
+    found = first(feature)
     markup = str(found.markup)
     assert found.json is not None, markup
     for part in ("bx-headline", feature.feature.beware, "tiny-model", "weights "):
@@ -75,9 +96,9 @@ def test_a_page_shows_report_caution_and_model(tiny_model: Path, feature: Declar
 
 @EVERY
 def test_a_page_names_its_lessons_behind_its_question_marks(
-    tiny_model: Path, feature: Declared
+    tiny_model: Path, first: Callable[[Declared], Written], feature: Declared
 ) -> None:
-    found = str(write(feature, values(feature), "").markup)
+    found = str(first(feature).markup)
     named = set(re.findall(r'href="lessons\?lesson=([\w-]+)"', found))
     if 'class="bx-hint"' in found:
         assert named == {each.slug for each in mostly_about(feature.feature.folder)}
@@ -90,8 +111,7 @@ def test_a_page_says_what_to_look_at_in_an_example(tiny_model: Path) -> None:
     assert "bx-example" not in str(write(feature, {"text": "the cat"}, "").markup)
 
 
-@EVERY
-@pytest.mark.parametrize("nasty", NASTY.values(), ids=NASTY.keys())
+@pytest.mark.parametrize(("feature", "nasty"), STRANGE)
 def test_texts_of_strangers_stay_text(tiny_model: Path, feature: Declared, nasty: str) -> None:
     texts = {each.name: nasty for each in feature.parameters if each.kind is str and each.required}
     markup = str(write(feature, values(feature) | texts, nasty[:5] if "<" in nasty else "").markup)
@@ -138,6 +158,9 @@ def test_a_page_is_served_with_its_own_form_only(served: Served, feature: Declar
     labels = [each["props"].get("label") for each in config["components"]]
     for each in feature.parameters:
         assert each.field.label in labels
+
+
+def test_the_first_page_is_the_home_page(served: Served) -> None:
     assert served.get("config?page=").json()["current_page"] == ""
 
 
@@ -159,7 +182,7 @@ def asked(served: Served, page: str, number: int, data: list[Any], **query: str)
 
 
 def test_the_button_shows_the_answer(served: Served) -> None:
-    markup, found = asked(served, "fill_mask", 0, ["the [MASK] sat", 3, "", ""])
+    markup, found = asked(served, "fill_mask", 0, ["the [MASK] sat", 3, "", 0, ""])
     assert "bx-headline" in markup
     assert len(found["slots"][0]["candidates"]) == 3
 
@@ -171,7 +194,7 @@ def test_an_example_fills_the_form(served: Served) -> None:
 
 def test_a_new_page_shows_the_text_of_its_address(served: Served) -> None:
     opened = asked(served, "fill_mask", 3, ["{}"], text="a [MASK]", model="tiny-model0")
-    text, _, _, model, unfit = opened
+    text, *_, model, unfit = opened
     assert unfit == ""
     assert text == "a [MASK]"
     assert model["value"] == "tiny-model0"
@@ -196,7 +219,7 @@ def test_what_is_remembered_is_bounded(served: Served) -> None:
 
 
 def test_nothing_outside_this_machine_was_connected_to(served: Served) -> None:
-    asked(served, "fill_mask", 0, ["the [MASK] sat", 3, "", ""])
+    asked(served, "fill_mask", 0, ["the [MASK] sat", 3, "", 0, ""])
     assert served.connected, "nothing was recorded"
     assert {each[0] for each in served.connected} <= {"127.0.0.1", "::1"}
 

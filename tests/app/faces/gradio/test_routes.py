@@ -74,7 +74,7 @@ def test_what_pages_need_is_open(served: Served) -> None:
 
 
 def test_a_request_that_is_too_long_is_refused(served: Served) -> None:
-    found = served.post("queue/join", {"data": ["a" * BODY_BYTES, 5, "", ""]})
+    found = served.post("queue/join", {"data": ["a" * BODY_BYTES, 5, "", 0, ""]})
     assert found.status_code == 413 and f"{BODY_BYTES:,} bytes" in found.text
 
 

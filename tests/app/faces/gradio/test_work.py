@@ -40,7 +40,7 @@ def test_a_broken_task_shows_no_trace_anywhere(
         raise ZeroDivisionError(MARKER)
 
     monkeypatch.setattr(Declared, "run", broken)
-    found = str(ask(served, "fill_mask", None, MARKER, 5, "", ""))
+    found = str(ask(served, "fill_mask", None, MARKER, 5, "", 0, ""))
     assert "logged as" in found
     printed = "".join(capfd.readouterr())
     assert "ZeroDivisionError" in caplog.text
@@ -73,7 +73,7 @@ def test_many_callers_get_their_own_answers(served: Served) -> None:
 
     def call(word: str) -> None:
         visitor = Visitor(word, "192.0.2.1")
-        found[word] = str(ask(served, "fill_mask", visitor, f"{word} [MASK]", 5, "", ""))
+        found[word] = str(ask(served, "fill_mask", visitor, f"{word} [MASK]", 5, "", 0, ""))
 
     words = [f"{MARKER}-{number}-end" for number in range(20)]
     threads = [threading.Thread(target=call, args=(word,)) for word in words]

@@ -19,7 +19,9 @@ from app.features.attention.result_views import (
 )
 from app.features.attention.task import attention, in_words
 from app.features.attention.task_cell import cell_arithmetic
+from app.features.attention.view import screen
 from app.records.results import Cut
+from app.words.html import join
 from bert_core import BertModel
 from bert_core.analysis.head_statistics import MEASURES, HeadStatistics
 from bert_core.errors import InputError
@@ -445,3 +447,16 @@ def test_a_cell_that_does_not_exist_is_refused(
 ) -> None:
     with pytest.raises(InputError, match="There is no"):
         cell_arithmetic(tiny_engine, attention(tiny_engine, "the cat"), place, *cell)
+
+
+def test_words_in_another_order_are_what_is_looked_at(tiny_engine: Engine) -> None:
+    texts = ("the cat sat on ___ mat", "the dog [MASK]")
+    mixed = attention(tiny_engine, *texts, shuffle=4)
+    assert mixed.text.split()[4] == "[MASK]" and mixed.pair == "dog the [MASK]"
+    assert sorted(mixed.text.split()) == sorted(["the", "cat", "sat", "on", "[MASK]", "mat"])
+    alone = attention(tiny_engine, mixed.text, mixed.pair or "")
+    np.testing.assert_array_equal(mixed.attentions[0], alone.attentions[0])
+    assert (mixed.shuffle, in_words(tiny_engine, mixed).shuffle, alone.shuffle) == (4, 4, 0)
+    said = str(join(*screen(mixed).first))
+    assert f"{mixed.text} | dog the [MASK]</q>" in said
+    assert "another order" not in str(join(*screen(alone).first))

@@ -12,6 +12,8 @@ from app.engine.models import Engine
 from app.features.fill_mask import view as view
 from app.features.fill_mask.result import FillMaskResult, mask_word
 from app.features.fill_mask.task import fill_mask, mask_at_end
+from app.features.fill_mask.task_surprise import fill_mask_surprise, surprise
+from app.words.html import join
 from app.words.notes import gaps_note
 from app.words.pictures import linked
 from bert_core import BertForMaskedLM
@@ -380,3 +382,25 @@ def test_the_kept_page_has_every_gap_and_nothing_to_click(result: FillMaskResult
 def test_a_single_gap_has_no_number(tiny_engine: Engine) -> None:
     result = fill_mask(tiny_engine, "a dog sat on the [MASK]")
     assert "Gap 1" not in "".join(map(str, view.screen(result).report().drawn()))
+
+
+def test_words_in_another_order_are_read_and_named_and_gaps_stay(tiny_engine: Engine) -> None:
+    text = "the cat [MASK] on the river ___."
+    plain, mixed = (fill_mask(tiny_engine, text, shuffle=order) for order in (0, 3))
+    assert plain.text == "the cat [MASK] on the river [MASK]." and plain.shuffle == 0
+    assert mixed.text != plain.text and mixed.text.endswith(" [MASK].")
+    assert sorted(mixed.text.split()) == sorted(plain.text.split())
+    assert mixed.text.split().index("[MASK]") == 2
+    assert mixed.slots == fill_mask(tiny_engine, mixed.text).slots != plain.slots
+    said = str(join(*view.screen(mixed).first))
+    assert f'<q dir="auto">{mixed.text}</q>' in said and "number 3" in said
+    assert "another order" not in str(join(*view.screen(plain).first))
+    hidden = view.screen(mixed, "name").clicks["hide"](0)
+    assert hidden == {"text": mask_word(mixed.text, mixed.words[0]), "mixed": 0}
+
+
+def test_the_tabs_read_the_same_order_as_the_page(tiny_engine: Engine) -> None:
+    mixed = fill_mask(tiny_engine, "the cat sat on the mat", shuffle=2)
+    assert fill_mask_surprise(tiny_engine, "the cat sat on the mat", shuffle=2) == surprise(
+        tiny_engine, mixed
+    )

@@ -1,0 +1,105 @@
+"""The untrained twin of the bundled model: the same sizes, random weights, and it says so."""
+
+from pathlib import Path
+
+import pytest
+import torch
+from streamlit.testing.v1 import AppTest
+
+from app.declared import declared
+from app.engine.models import Engine, is_open, offers, open_engine
+from app.engine.models.fit import KNOWS_NOTHING, first_fitting
+from app.engine.models.second import second_model
+from app.engine.models.store import ModelStore, _load_offer
+from app.engine.models.usable import facts_of
+from app.faces import ask
+from app.faces.gradio.written import write
+from app.settings import BUNDLED_MODEL
+from bert_core.errors import MissingFileError
+from bert_core.model.kinds import KINDS
+from tests.app.engine.models.test_shelf import TWIN
+from tests.app.faces.streamlit.test_picker import markup
+
+ROOT = Path(__file__).resolve().parents[4]
+GAP = "The capital of France is [MASK]."
+
+
+@pytest.fixture(scope="module")
+def twin() -> Engine:
+    return open_engine(offers()[TWIN])
+
+
+@pytest.fixture(scope="module")
+def bundled() -> Engine:
+    return open_engine(offers()[BUNDLED_MODEL])
+
+
+def test_no_weight_of_any_head_is_the_trained_one_but_all_sizes_are(
+    twin: Engine, bundled: Engine
+) -> None:
+    for kind in KINDS.values():
+        theirs = dict(bundled.model(kind.cls).named_parameters())
+        ours = dict(twin.model(kind.cls).named_parameters())
+        assert {name: each.shape for name, each in ours.items()} == {
+            name: each.shape for name, each in theirs.items()
+        }
+        learned = [name for name, each in ours.items() if each.ndim > 1]
+        assert learned and not any(torch.equal(ours[name], theirs[name]) for name in learned)
+        assert twin.missing(kind.name) == ()
+        assert not twin.calibration(kind.cls).named
+    encoders = {id(twin.model(kind.cls).encoder_model) for kind in KINDS.values()}
+    words = {
+        twin.model(kind.cls).encoder_model.embeddings.word_embeddings.weight.data_ptr()
+        for kind in KINDS.values()
+    }
+    assert len(encoders) > 1 and len(words) == 1
+
+
+def test_the_weights_are_the_same_whenever_they_are_made(twin: Engine, bundled: Engine) -> None:
+    again = bundled.untrained()
+    for kind in KINDS.values():
+        ours = twin.model(kind.cls).state_dict()
+        assert all(torch.equal(each, ours[name]) for name, each in
+                   again.model(kind.cls).state_dict().items())  # fmt: skip
+
+
+def test_it_guesses_by_chance_and_every_face_says_so(twin: Engine) -> None:
+    answer = ask("fill_mask", GAP, model=TWIN)
+    assert answer.result.slots[0].choices > 10_000
+    assert answer.notices == (KNOWS_NOTHING,)
+    assert answer.model.name == TWIN and TWIN in answer.text() and "random" in answer.model.origin
+    assert KNOWS_NOTHING in " ".join(answer.text().split())
+    assert KNOWS_NOTHING in answer.html().decode()
+    assert "it knows nothing" in str(write(declared("fill_mask"), {"text": GAP}, TWIN).markup)
+    card = ask("model_card", model=TWIN)
+    assert card.notices == (KNOWS_NOTHING,)
+    assert not (card.result.figures or card.result.text or card.result.verifiable)
+    with pytest.raises(MissingFileError, match="no reference for explorer-mini-uncased untrained"):
+        twin.verify()
+
+
+@pytest.mark.parametrize("page", ["0_home", "2_fill_mask", "7_model_card"])
+def test_a_link_opens_it_and_the_page_says_it_first(page: str) -> None:
+    at = AppTest.from_file(str(ROOT / "pages" / f"{page}.py"), default_timeout=60)
+    at.query_params["model"] = TWIN
+    at.run()
+    assert not at.exception
+    assert "it knows nothing and answers by chance" in markup(at)
+
+
+def test_nobody_is_sent_to_it_but_it_may_be_named_beside(bundled: Engine) -> None:
+    assert first_fitting([TWIN], facts_of, ("BertForMaskedLM",)) is None
+    assert first_fitting([TWIN, BUNDLED_MODEL], facts_of, ()) == BUNDLED_MODEL
+    assert second_model(bundled, TWIN, "BertForMaskedLM").facts.untrained
+
+
+def test_it_counts_as_a_model_of_its_size_and_only_once_it_was_chosen(
+    twin: Engine, bundled: Engine
+) -> None:
+    assert twin.facts.memory_bytes == bundled.facts.memory_bytes > 0
+    assert is_open(offers()[TWIN])
+    store = ModelStore(2, _load_offer, limit=twin.facts.memory_bytes)
+    store.get(offers()[BUNDLED_MODEL])
+    assert not store.held(offers()[TWIN])
+    store.get(offers()[TWIN])
+    assert store.names() == (offers()[TWIN],)
