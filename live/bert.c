@@ -239,10 +239,9 @@ static void softmax(float *row, int count, float scale) {
   v128_t most = wasm_f32x4_splat(least), sum = wasm_f32x4_splat(0);
   for (int i = 0; i < count; i += 4)
     most = wasm_f32x4_max(most, partly(row + i, count - i, least));
-  float top = least;
-  for (int i = 0; i < 4; i++) {
-    if (most[i] > top) top = most[i];
-  }
+  float lanes[4], top = least;
+  wasm_v128_store(lanes, most);
+  for (int i = 0; i < 4; i++) top = lanes[i] > top ? lanes[i] : top;
   for (int i = 0; i < count; i += 4) {
     const v128_t far = wasm_f32x4_sub(partly(row + i, count - i, top), wasm_f32x4_splat(top));
     const v128_t value = exponential(wasm_f32x4_mul(far, wasm_f32x4_splat(scale)));

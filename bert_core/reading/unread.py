@@ -98,6 +98,11 @@ def _words(encodings: Iterable[Encoding]) -> Iterable[tuple[str, Sequence[str]]]
             yield texts[side][pieces[0][2][0] : pieces[-1][2][1]], [row[3] for row in pieces]
 
 
+def known_scripts(tokenizer: TextTokenizer) -> list[str]:
+    """Return the scripts of which a vocabulary has enough entries to read them."""
+    return [each for each in dict.fromkeys(_SCRIPTS.values()) if _knows(tokenizer, each)]
+
+
 def script_of(letter: str) -> str:
     """Return the script of a letter, "Latin"; "" if it is none of the list."""
     if letter.isascii():

@@ -1,0 +1,97 @@
+"""What the recorded site needs to answer in a visitor's browser: the engine, and the model."""
+
+import base64
+import hashlib
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from torch import nn
+
+from app.engine.models import Engine
+from app.faces.paper.json import as_json
+from app.settings import LIVE
+from bert_core.bundled import bundled_folder, bundled_names
+from bert_core.config import HAS_ANSWER
+from bert_core.errors import ConfigError
+from bert_core.model.kinds import KINDS
+from bert_core.reading.unread import known_scripts
+
+FOLDER = "live"
+_PART = 9_000_000  # bytes; some hosts move larger files elsewhere
+_WEIGHTS, _DESCRIBED = "model.safetensors", "live.json"
+_SCALES = {"BertForQuestionAnswering.has_answer": ("BertForQuestionAnswering", HAS_ANSWER)}
+_OWN = {"BertForMultipleChoice", "BertForQuestionAnswering", "BertForSequenceClassification",
+        "BertForTokenClassification"}  # fmt: skip
+_CONFIG = ("hidden_size", "intermediate_size", "num_attention_heads", "num_hidden_layers",
+           "layer_norm_eps", "max_position_embeddings", "vocab_size")  # fmt: skip
+
+
+def live_files(engine: Engine, *, parts: bool) -> Iterator[tuple[str, bytes]]:
+    """Yield the files with which a browser answers, by their names in the folder of the site.
+
+    Args:
+        engine: a bundled model.
+        parts: whether the weights are written in parts of 9 MB.
+
+    Raises:
+        ConfigError: it is another model.
+    """
+    if engine.provenance.name not in bundled_names():
+        raise ConfigError(
+            f"{engine.provenance.name} is no bundled model; --live answers only with one of "
+            f"{', '.join(bundled_names())}. Leave out --live or --model."
+        )
+    folder = bundled_folder(engine.provenance.name)
+    for path in sorted(LIVE.iterdir()):
+        if path.suffix in {".js", ".wasm", ".json"} and path.name != "service.js":
+            yield f"{FOLDER}/{path.name}", path.read_bytes()
+    yield f"{FOLDER}/vocab.txt", (folder / "vocab.txt").read_bytes()
+    weights = (folder / _WEIGHTS).read_bytes()
+    cut = range(0, len(weights), _PART) if parts else range(1)
+    pieces = [weights[at : at + _PART] if parts else weights for at in cut]
+    names = [f"{_WEIGHTS}.{number}" if parts else _WEIGHTS for number in range(len(pieces))]
+    yield from zip((f"{FOLDER}/{name}" for name in names), pieces, strict=True)
+    said = described(engine) | {
+        "files": names, "bytes": len(weights), "sha256": hashlib.sha256(weights).hexdigest(),
+    }  # fmt: skip
+    yield f"{FOLDER}/{_DESCRIBED}", json.dumps(said, ensure_ascii=False).encode()
+    yield "service.js", (LIVE / "service.js").read_bytes()
+
+
+def described(engine: Engine) -> dict[str, Any]:
+    """Return what the browser must know of a model besides its weights."""
+    facts = engine.facts.heads
+    config = engine.model(KINDS["BertForMaskedLM"].cls).config
+    scales = {name: engine.calibration(KINDS[name].cls) for name in KINDS if name in facts}
+    scales |= {
+        key: engine.calibration(KINDS[name].cls, of) for key, (name, of) in _SCALES.items()
+    }
+    return {
+        "model": engine.provenance.name,
+        "weights": engine.provenance.fingerprint,
+        "lower_case": engine.provenance.lower_case,
+        "config": {name: getattr(config, name) for name in _CONFIG},
+        "heads": {name: _head(engine, name) for name in sorted(_OWN)},
+        "calibrations": as_json(scales),
+        "trained_on": {name: each.trained_on for name, each in facts.items()},
+        "figures": {name: as_json(each.figures) for name, each in facts.items()},
+        "labels": {name: _labels(engine, name) for name in sorted(_OWN)},
+        "scripts": known_scripts(engine.tokenizer),
+    }
+
+
+def _labels(engine: Engine, name: str) -> list[str]:
+    config = engine.model(KINDS[name].cls).config
+    return [config.label_name(number) for number in range(config.num_labels)]
+
+
+def _head(engine: Engine, name: str) -> dict[str, str]:
+    """Return the linear layer on top of a class, as float16 in base64."""
+    model = engine.model(KINDS[name].cls)
+    layer = model.get_submodule("qa_outputs" if "Question" in name else "classifier")
+    assert isinstance(layer, nn.Linear)
+    return {
+        key: base64.b64encode(value.detach().cpu().half().numpy().tobytes()).decode()
+        for key, value in (("weight", layer.weight), ("bias", layer.bias))
+    }
