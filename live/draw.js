@@ -1,33 +1,12 @@
-/** What an answer looks like: the main part of a page, node by node as Python draws it.
- *
- * `h` makes plain values; `build` turns them into elements. Texts never become markup.
- */
+/** What an answer looks like: the main part of a page, node by node as Python draws it. */
 
+import { h, SVG } from "./build.js";
 import { grouped } from "./tasks.js";
 import { Text, words } from "./text.js";
 
-const SVG = "http://www.w3.org/2000/svg";
-const DRAWN = new Set(["svg", "text", "rect", "line", "g", "path", "title"]);
 const [WIDE, NARROW] = [760, 380];
 const LETTER = 8.6; // mean width of a letter
 const SIDES = ["first text", "second text"];
-
-export function h(name, attributes = {}, ...children) {
-  const shown = children.flat(Infinity).filter((each) => each !== null && each !== "");
-  return { name, attributes, children: shown };
-}
-
-/** Make the elements of a document from what `h` made. */
-export function build(document, node) {
-  if (typeof node === "string") return document.createTextNode(node);
-  const made = DRAWN.has(node.name)
-    ? document.createElementNS(SVG, node.name) : document.createElement(node.name);
-  for (const [key, value] of Object.entries(node.attributes)) {
-    if (value !== null && value !== undefined) made.setAttribute(key, String(value));
-  }
-  made.append(...node.children.map((each) => build(document, each)));
-  return made;
-}
 
 // -- numbers and texts ----------------------------------------------------------------------------
 

@@ -42,13 +42,13 @@ export class Tasks {
   }
 
   /** Encode and cut to the model's length; `names` say what a text without pieces is called. */
-  fitting(text, pair, refusals) {
-    const whole = this.tokenizer.encode(text, pair);
+  fitting(text, pair, refusals, tokenizer = this.tokenizer) {
+    const whole = tokenizer.encode(text, pair);
     refusals.forEach((says, side) => {
       if (!whole.sides.includes(side)) throw new Refusal(says);
     });
     const read = whole.ids.length > this.limit
-      ? this.tokenizer.encode(text, pair, this.limit) : whole;
+      ? tokenizer.encode(text, pair, this.limit) : whole;
     return { whole, read, cut: cutOf(whole, read, this.limit) };
   }
 
@@ -362,18 +362,21 @@ function stretches(units, labels, how) {
 
 // -- the tokenizer --------------------------------------------------------------------------------
 
-function tokenize({ text, text_pair: other = "" }) {
+function tokenize({ text, text_pair: other = "", cased = null }) {
   if (!strip(text) && !strip(other)) {
     throw new Refusal("The text is empty. Type something to see it cut into pieces.");
   }
   const pair = strip(other) ? other : null;
-  const { whole, read, cut } = this.fitting(text, pair, []);
+  const lower = cased === null ? this.model.lower_case : !cased;
+  const { tokenizer } = this;
+  this.cutters ??= { [tokenizer.normalizer.lowercase]: tokenizer };
+  const cutter = this.cutters[lower] ??= tokenizer.other();
+  const { whole, read, cut } = this.fitting(text, pair, [], cutter);
   const texts = pair === null ? [text] : [text, pair];
   const begun = texts.map((each, side) => begin(whole, new Text(each), side));
   const decoded = begun.map(([ids]) => ids.map((id) => this.readable(id)));
-  const losses = this.model.lower_case
-    ? lossesOf.call(this, begun.map(([, typed]) => typed).join(" "), decoded.map(spellOut).join(" "))
-    : [];
+  const typed = begun.map(([, each]) => each).join(" ");
+  const losses = lossesOf.call(this, typed, decoded.map(spellOut).join(" "));
   const seen = wordsOf(whole).filter((each) => each.end > each.start);
   const left = [...cut.kept];
   const places = whole.sides.flatMap((side, at) => side === null || left[side]-- > 0 ? [at] : []);
@@ -382,7 +385,7 @@ function tokenize({ text, text_pair: other = "" }) {
     columns: { tokens: whole.tokens, ids: whole.ids, spans: whole.offsets, words: whole.words,
       segments: whole.types, sides: whole.sides },
     words: seen.length, unknown: whole.tokens.filter((each) => each === "[UNK]").length,
-    lower_case: true, model_lower_case: true, max_length: this.limit, cut, losses,
+    lower_case: lower, model_lower_case: this.model.lower_case, max_length: this.limit, cut, losses,
     received: { tokens: read.tokens, ids: read.ids, segments: read.types,
       mask: read.ids.map(() => 1), places },
     view: { texts, whole },

@@ -32,7 +32,9 @@ export class Characters {
 
 /** The rules by which a text becomes words. */
 export class Normalizer {
-  constructor(tables) {
+  /** `lowercase`: whether capitals and accents are dropped. */
+  constructor(tables, lowercase = true) {
+    this.lowercase = lowercase;
     for (const name of ["removed", "blank", "chinese", "nonspacing", "punctuation"]) {
       this[name] = new Characters(tables[name]);
     }
@@ -108,10 +110,11 @@ export class Normalizer {
     const words = [];
     let word = null;
     let place = -1;
-    for (const [char, first] of this.ordered(cleaned)) {
+    const { lowercase } = this;
+    for (const [char, first] of lowercase ? this.ordered(cleaned) : cleaned.map((c) => [c, true])) {
       if (first) place++;
-      if (this.nonspacing.has(char)) continue;
-      for (const small of this.lowered.get(char) ?? char) {
+      if (lowercase && this.nonspacing.has(char)) continue;
+      for (const small of (lowercase && this.lowered.get(char)) || char) {
         const alone = this.punctuation.has(small);
         if (small === " " || alone) word = null;
         if (small === " ") continue;
@@ -130,10 +133,11 @@ export class Tokenizer {
    * @param {string} vocabulary the text of `vocab.txt`
    * @param {object} tables `tables.json`
    */
-  constructor(vocabulary, tables) {
+  constructor(vocabulary, tables, lowercase = true) {
     this.pieces = vocabulary.replace(/\n$/, "").split("\n");
     this.ids = new Map(this.pieces.map((piece, id) => [piece, id]));
-    this.normalizer = new Normalizer(tables);
+    this.normalizer = new Normalizer(tables, lowercase);
+    this.other = () => new Tokenizer(vocabulary, tables, !lowercase); // with the other casing
     this.longest = Math.max(...this.pieces.map((piece) => piece.length));
     this.mask = this.ids.get("[MASK]");
   }
@@ -160,7 +164,7 @@ export class Tokenizer {
   /** Cut one text into tokens { id, span, word }; places count characters, not UTF-16 units. */
   cut(text) {
     const chars = Array.from(text);
-    const lone = chars.findIndex((char) => char.length === 1 && char >= "\ud800" && char <= "\udfff");
+    const lone = chars.findIndex((char) => /^[\ud800-\udfff]$/.test(char));
     if (lone >= 0) throw new Refusal(surrogate(chars[lone], lone));
     const tokens = [];
     let word = 0;
@@ -188,7 +192,8 @@ export class Tokenizer {
 
   /** Encode a text, or a pair; `room` cuts the longer one to at most so many tokens in all. */
   encode(text, pair = null, room = Infinity) {
-    return this.frame(text, pair, ...this.shortened(this.cut(text), pair === null ? null : this.cut(pair), room));
+    const second = pair === null ? null : this.cut(pair);
+    return this.frame(text, pair, ...this.shortened(this.cut(text), second, room));
   }
 
   shortened(first, second, room) {

@@ -10,7 +10,8 @@ from torch import nn
 
 from app.engine.models import Engine
 from app.faces.paper.json import as_json
-from app.settings import LIVE
+from app.faces.recorded.entries import Entry
+from app.settings import ASSETS, LIVE
 from bert_core.bundled import bundled_folder, bundled_names
 from bert_core.config import HAS_ANSWER
 from bert_core.errors import ConfigError
@@ -18,6 +19,9 @@ from bert_core.model.kinds import KINDS
 from bert_core.reading.unread import known_scripts
 
 FOLDER = "live"
+MANIFEST = "site.webmanifest"
+_TASKS = {"fill_mask", "next_sentence", "qa", "ner", "classification", "multiple_choice",
+          "tokenizer"}  # fmt: skip
 _PART = 9_000_000  # bytes; some hosts move larger files elsewhere
 _WEIGHTS, _DESCRIBED = "model.safetensors", "live.json"
 _SCALES = {"BertForQuestionAnswering.has_answer": ("BertForQuestionAnswering", HAS_ANSWER)}
@@ -25,6 +29,21 @@ _OWN = {"BertForMultipleChoice", "BertForQuestionAnswering", "BertForSequenceCla
         "BertForTokenClassification"}  # fmt: skip
 _CONFIG = ("hidden_size", "intermediate_size", "num_attention_heads", "num_hidden_layers",
            "layer_norm_eps", "max_position_embeddings", "vocab_size")  # fmt: skip
+
+
+def is_live(entry: Entry) -> bool:
+    """Return whether the task of an example also answers in the browser."""
+    return entry.task.feature.slug in _TASKS
+
+
+def live_values(entry: Entry) -> dict[str, object]:
+    """Return what an example gives a task, by parameter, as JSON has it."""
+    given = entry.task.example_values(entry.example.values)
+    return {
+        each.name: given[each.name]
+        for each in entry.task.parameters
+        if isinstance(given.get(each.name), str | bool | int | float)
+    }
 
 
 def live_files(engine: Engine, *, parts: bool) -> Iterator[tuple[str, bytes]]:
@@ -57,6 +76,21 @@ def live_files(engine: Engine, *, parts: bool) -> Iterator[tuple[str, bytes]]:
     }  # fmt: skip
     yield f"{FOLDER}/{_DESCRIBED}", json.dumps(said, ensure_ascii=False).encode()
     yield "service.js", (LIVE / "service.js").read_bytes()
+    yield MANIFEST, _manifest()
+
+
+def _manifest() -> bytes:
+    """Return what a browser needs to install the site as an application."""
+    icon = base64.b64encode((ASSETS / "icon.svg").read_bytes()).decode()
+    said = {
+        "name": "BERT Explorer",
+        "start_url": "index.html",
+        "display": "standalone",
+        "icons": [
+            {"src": f"data:image/svg+xml;base64,{icon}", "sizes": "any", "type": "image/svg+xml"}
+        ],
+    }
+    return json.dumps(said).encode()
 
 
 def described(engine: Engine) -> dict[str, Any]:
