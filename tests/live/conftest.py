@@ -54,7 +54,5 @@ def bundled() -> Engine:
 def node(bundled: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:
     """Node with the bundled model."""
     found = Node(bundled, tmp_path_factory.mktemp("live"))
-    yield found
-    assert found.process.stdin is not None
-    found.process.stdin.close()
-    found.process.wait(20)
+    with found.process:  # closes what it reads and writes, and waits
+        yield found

@@ -6,6 +6,7 @@ import { createInterface } from "node:readline";
 const [live, model, described] = process.argv.slice(2);
 const { Tokenizer } = await import(`${live}/tokenizer.js`);
 const { Engine } = await import(`${live}/engine.js`);
+const { drawn } = await import(`${live}/draw.js`);
 const { Tasks } = await import(`${live}/tasks.js`);
 const read = (path) => readFileSync(path);
 const tables = JSON.parse(read(`${live}/tables.json`));
@@ -35,6 +36,10 @@ const answers = {
       ...engine.wordScores(found.last, [0]), Float32Array.from(engine.pooled(found.last))];
     writeFileSync(path, Buffer.concat(parts.map((each) => Buffer.from(each.buffer))));
     return engine.c.memory.buffer.byteLength;
+  },
+  draw({ rows }) {
+    ready();
+    return rows.map(([task, given]) => drawn(task, tasks.answer(task, given)));
   },
   ask({ rows }) {
     ready();

@@ -1,13 +1,13 @@
 """What a browser answers is what Python answers: numbers within rounding, strings exactly."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
 
 from app.catalog import examples
-from app.declared import declared
+from app.declared import Declared, declared
 from app.engine.models import Engine
 from app.faces.paper.answers import ask
 from bert_core.errors import InputError
@@ -41,17 +41,24 @@ def _given(task: str, text: str, other: str) -> dict[str, Any]:
     }[task]
 
 
+def as_given(task: Declared, values: Mapping[str, object]) -> dict[str, Any]:
+    """Return what an example gives a task, as JSON has it."""
+    given: dict[str, Any] = {
+        each.name: value
+        for each in task.parameters
+        if (value := task.example_values(values).get(each.name)) is not None
+    }
+    if "choices" in given:
+        given["choices"] = str(given["choices"]).splitlines()
+    return given
+
+
 def _rows() -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield all examples of the tasks, odd texts for each task, and generated ones."""
     for task in _TASKS:
         found = declared(task)
-        names = {each.name for each in found.parameters}
         for example in examples(task):
-            given = found.example_values(example.values)
-            given = {key: value for key, value in given.items() if key in names}
-            if task == "multiple_choice":
-                given["choices"] = str(given["choices"]).splitlines()
-            yield task, given
+            yield task, as_given(found, example.values)
         for number, text in enumerate(_ODD):
             yield task, _given(task, text, "Who was it?" if number % 2 else "unbelievable words")
     rng = random.Random(5)
