@@ -419,7 +419,8 @@ function marked(text, stretches) {
   let done = 0;
   for (const { start, end, says } of stretches) {
     parts.push(visible(chars.slice(done, start)),
-      h("mark", { class: "bx-filled" }, visible(chars.slice(start, end)), says ? h("sub", {}, says) : null));
+      h("mark", { class: "bx-live-mark" }, visible(chars.slice(start, end)),
+        says ? h("sub", {}, says) : null));
     done = end;
   }
   return h("p", { class: "bx-text", dir: "auto" }, parts, visible(chars.slice(done)));

@@ -23,24 +23,22 @@ export function mount(place) {
   let worker = null;
   let busy = false;
   let waiting = false;
-  let timer = 0;
+  let pause = 0;
+  let slow = 0;
   let asked = 0;
+  let note = "";
 
   place.append(button, " ", status);
-  live.append(make("p", { class: "bx-note" }, make2("strong", "Live. "),
-    "Computed in this browser; your text was sent nowhere. Only the main part is live. "), output);
-  live.querySelector("p").append(back);
+  const said = make("p", { class: "bx-note" }, "Live: computed in this browser. Further parts of " +
+    "the answer are on the recorded one only. ");
+  said.append(back);
+  live.append(said, output);
   button.addEventListener("click", start);
   stop.addEventListener("click", halt);
   back.addEventListener("click", reset);
 
-  function make2(name, text) {
-    return { name, attributes: {}, children: [text] };
-  }
-
   function start() {
-    button.remove();
-    status.before(bar, " ");
+    button.replaceWith(bar);
     status.textContent = "Loading …";
     begin();
     keepOffline();
@@ -73,7 +71,8 @@ export function mount(place) {
     bar.remove();
     const kept = globalThis.isSecureContext ? "It is kept in this browser, also offline."
       : "This page came without https: the model is not kept for the next visit.";
-    status.textContent = `The model is here: change the text. ${kept}`;
+    note = `The model is here: change the text. ${kept}`;
+    status.textContent = note;
     for (const box of boxes) {
       box.readOnly = false;
       box.addEventListener("input", changed);
@@ -83,8 +82,8 @@ export function mount(place) {
   }
 
   function changed() {
-    clearTimeout(timer);
-    timer = setTimeout(ask, PAUSE);
+    clearTimeout(pause);
+    pause = setTimeout(ask, PAUSE);
   }
 
   function rows() {
@@ -103,7 +102,7 @@ export function mount(place) {
     busy = true;
     waiting = false;
     worker.postMessage({ ask: ++asked, task, rows: rows() });
-    timer = setTimeout(() => {
+    slow = setTimeout(() => {
       status.textContent = "Computing … ";
       status.after(stop);
     }, LONG);
@@ -111,6 +110,7 @@ export function mount(place) {
 
   function shown(nodes) {
     idle();
+    status.textContent = note;
     output.replaceChildren(...nodes.map((each) => build(document, each)));
     if (!live.isConnected) recorded.before(live);
     live.hidden = false;
@@ -120,8 +120,7 @@ export function mount(place) {
 
   function idle() {
     busy = false;
-    clearTimeout(timer);
-    if (stop.isConnected) status.textContent = "";
+    clearTimeout(slow);
     stop.remove();
   }
 

@@ -172,8 +172,9 @@ function slot({ whole, at, number, scores, most, pieces, temperature }) {
 
 /** Return the places of the largest numbers, largest first. */
 export function largest(values, count) {
-  const order = Array.from(values.keys()).sort((a, b) => values[b] - values[a] || a - b);
-  return order.slice(0, count);
+  const least = Float32Array.from(values).sort().at(-Math.min(count, values.length));
+  const found = [...values.keys()].filter((at) => values[at] >= least);
+  return found.sort((a, b) => values[b] - values[a] || a - b).slice(0, count);
 }
 
 /** Score a word of several pieces in a gap that has a mask for each, from left to right. */

@@ -227,7 +227,9 @@ def _policy(script: str, live: bool = False) -> str:
     """
     digest = b64encode(sha256(script.encode()).digest()).decode()
     own = f"'sha256-{digest}'" if script else "'none'"
-    return _POLICY.format(f"{own} 'self' 'wasm-unsafe-eval'") + _LIVE if live else _POLICY.format(own)
+    return (
+        _POLICY.format(f"{own} 'self' 'wasm-unsafe-eval'") + _LIVE if live else _POLICY.format(own)
+    )
 
 
 def stylesheet(css: str) -> Html:

@@ -84,9 +84,7 @@ def _examples(task: str) -> Iterator[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("task", _TASKS)
-def test_main_parts_are_drawn_as_python_draws_them(
-    node: Node, bundled: Engine, task: str
-) -> None:
+def test_main_parts_are_drawn_as_python_draws_them(node: Node, bundled: Engine, task: str) -> None:
     rows = list(_examples(task))
     assert rows
     for given, nodes in zip(rows, node("draw", rows=[(task, each) for each in rows]), strict=True):

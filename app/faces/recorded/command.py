@@ -20,7 +20,9 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("out", type=Path, metavar="OUT", help="an empty or a new folder")
     parser.add_argument("--model", help="a bundled name or a folder; default: the site's model")
     parser.add_argument("--live", action="store_true", help="pages answer in the browser, too")
-    parser.add_argument("--parts", action="store_true", help="with --live: weights in parts of 9 MB")
+    parser.add_argument(
+        "--parts", action="store_true", help="with --live: weights in parts of 9 MB"
+    )
     given = parser.parse_args(arguments)
     if given.parts and not given.live:
         parser.error("--parts cuts what --live writes; give both")

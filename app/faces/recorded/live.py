@@ -98,9 +98,7 @@ def described(engine: Engine) -> dict[str, Any]:
     facts = engine.facts.heads
     config = engine.model(KINDS["BertForMaskedLM"].cls).config
     scales = {name: engine.calibration(KINDS[name].cls) for name in KINDS if name in facts}
-    scales |= {
-        key: engine.calibration(KINDS[name].cls, of) for key, (name, of) in _SCALES.items()
-    }
+    scales |= {key: engine.calibration(KINDS[name].cls, of) for key, (name, of) in _SCALES.items()}
     return {
         "model": engine.provenance.name,
         "weights": engine.provenance.fingerprint,

@@ -15,7 +15,7 @@ from app.faces.recorded.drawing import (
     menu,
     page,
 )
-from app.faces.recorded.entries import all_entries, results
+from app.faces.recorded.entries import Entry, all_entries, results
 from app.faces.recorded.live import MANIFEST, live_files
 from app.lessons.shelf import in_order
 from app.lessons.whole import whole
@@ -111,15 +111,7 @@ def _write(
     )
     for row in recording.features:
         for entry in recording.of(row):
-            title = f"{entry.example.label} · {row.title} · {SITE}, recorded"
-            files[f"{entry.place}.html"] = document(
-                title,
-                _style(row.slug),
-                page(recording, entry, results(engine, entry)),
-                header=menu(recording, "../", row),
-                script=_script(live),
-                manifest=f"../{MANIFEST}" if live else "",
-            )
+            files[f"{entry.place}.html"] = example_page(engine, recording, entry)
         say(f"{row.title}: {len(recording.of(row))}")
     for lesson in lessons:
         slugs = {declared(step.page).feature.folder for step in lesson.steps}
@@ -137,6 +129,19 @@ def _write(
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
     return sum(map(len, files.values()))
+
+
+def example_page(engine: Engine, recording: Recording, entry: Entry) -> bytes:
+    """Return the file of an example."""
+    row = entry.feature
+    return document(
+        f"{entry.example.label} · {row.title} · {SITE}, recorded",
+        _style(row.slug),
+        page(recording, entry, results(engine, entry)),
+        header=menu(recording, "../", row),
+        script=_script(recording.live),
+        manifest=f"../{MANIFEST}" if recording.live else "",
+    )
 
 
 def _style(*slugs: str) -> str:
