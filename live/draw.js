@@ -438,15 +438,26 @@ function questions(answer, view) {
   const [best] = answer.answers;
   const rows = answer.answers.map((each) => ({ name: each.text, value: each.probability,
     printed: percent(each.probability), marked: answer.answered && each === best }));
-  rows.push({ name: "No answer", value: answer.null_probability,
-    printed: percent(answer.null_probability), marked: !answer.answered });
-  const says = answer.answered ? `The model’s answer: “${visible(best.text)}” (${percent(best.probability)}).`
-    : `The model finds no answer in the passage (${percent(answer.null_probability)}).`;
-  return [headline(says), marked(view.reading.passage, answer.answered ? [best.best] : []),
-    picture("answers", `Bar chart of answers: ${rows.map((row) => `${row.name} ${row.printed}`).join("; ")}.`,
-      (width) => captionedBars(rows, width), ["answer", "probability"],
-      rows.map((row) => ({ cells: [row.name, row.value] }))),
+  const none = { name: "No answer", value: answer.null_probability,
+    printed: percent(answer.null_probability), marked: !answer.answered };
+  const shown = answer.answered ? [...rows, none] : [none, ...rows];
+  const said = shown.map((row) => `${row.name} ${row.printed}`).join("; ");
+  return [headline(answered(answer)),
+    marked(view.reading.passage, answer.answered ? [best.best] : []),
+    picture("answers", `Bar chart of answers: ${said}.`, (width) => captionedBars(shown, width),
+      ["answer", "probability"], shown.map((row) => ({ cells: [row.name, row.value] }))),
     trust(answer.calibration, "answers")];
+}
+
+function answered({ answers: [best], answered: found, probability, touching, null_probability: none }) {
+  const told = "The model’s answer: ";
+  if (!found) return `${told}none in this passage; “no answer” has ${percent(none)} of all probability.`;
+  const says = `${told}“${visible(best.text)}”, with ${percent(probability)} of all probability.`;
+  if (probability >= 0.5) return says;
+  const around = percent(Math.max(touching, probability));
+  return `${says} ${touching >= 0.5
+    ? `The place is clearer than the ends: overlapping answers have ${around} together.`
+    : `A weak guess: even with all overlapping answers, it has only ${around}.`}`;
 }
 
 function tokens(answer, view) {

@@ -29,8 +29,8 @@ export function mount(place) {
   let note = "";
 
   place.append(button, " ", status);
-  const said = make("p", { class: "bx-note" }, "Live: computed in this browser. Further parts of " +
-    "the answer are on the recorded one only. ");
+  const said = make("p", { class: "bx-note" }, "Live: the main part of the answer, computed in " +
+    "this browser. ");
   said.append(back);
   live.append(said, output);
   button.addEventListener("click", start);
@@ -73,6 +73,7 @@ export function mount(place) {
       : "This page came without https: the model is not kept for the next visit.";
     note = `The model is here: change the text. ${kept}`;
     status.textContent = note;
+    place.querySelector("p")?.remove();
     for (const box of boxes) {
       box.readOnly = false;
       box.addEventListener("input", changed);

@@ -7,6 +7,7 @@ const [live, model, described] = process.argv.slice(2);
 const { Tokenizer } = await import(`${live}/tokenizer.js`);
 const { Engine } = await import(`${live}/engine.js`);
 const { drawn } = await import(`${live}/draw.js`);
+const { sha256 } = await import(`${live}/sha256.js`);
 const { Tasks } = await import(`${live}/tasks.js`);
 const read = (path) => readFileSync(path);
 const tables = JSON.parse(read(`${live}/tables.json`));
@@ -37,6 +38,7 @@ const answers = {
     writeFileSync(path, Buffer.concat(parts.map((each) => Buffer.from(each.buffer))));
     return engine.c.memory.buffer.byteLength;
   },
+  digest: ({ texts }) => texts.map((each) => sha256(new TextEncoder().encode(each))),
   draw({ rows }) {
     ready();
     return rows.map(([task, given]) => drawn(task, tasks.answer(task, given)));

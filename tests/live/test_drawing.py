@@ -95,3 +95,12 @@ def test_main_parts_are_drawn_as_python_draws_them(node: Node, bundled: Engine, 
             assert one[0] == other[0], (given, one, other)
             assert _same(one[1], other[1]), (given, one, other)
         assert len(found.parts) == len(wanted)
+
+
+@pytest.mark.parametrize("task", ["qa", "ner", "tokenizer"])
+def test_headlines_are_those_of_python(node: Node, bundled: Engine, task: str) -> None:
+    rows = list(_examples(task))
+    assert rows
+    for given, nodes in zip(rows, node("draw", rows=[(task, each) for each in rows]), strict=True):
+        said = "".join(nodes[0]["children"])
+        assert _same(said, ask(task, **given).report.headline), given

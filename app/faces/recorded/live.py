@@ -6,12 +6,10 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from torch import nn
-
 from app.engine.models import Engine
 from app.faces.paper.json import as_json
 from app.faces.recorded.entries import Entry
-from app.settings import ASSETS, LIVE
+from app.settings import ASSETS, LIVE, ROOT
 from bert_core.bundled import bundled_folder, bundled_names
 from bert_core.config import HAS_ANSWER
 from bert_core.errors import ConfigError
@@ -59,12 +57,13 @@ def live_files(engine: Engine, *, parts: bool) -> Iterator[tuple[str, bytes]]:
     if engine.provenance.name not in bundled_names():
         raise ConfigError(
             f"{engine.provenance.name} is no bundled model; --live answers only with one of "
-            f"{', '.join(bundled_names())}. Leave out --live or --model."
+            f"{', '.join(bundled_names())}. Leave out --live, or --model."
         )
     folder = bundled_folder(engine.provenance.name)
     for path in sorted(LIVE.iterdir()):
         if path.suffix in {".js", ".wasm", ".json"} and path.name != "service.js":
             yield f"{FOLDER}/{path.name}", path.read_bytes()
+    yield f"{FOLDER}/NOTICE", (ROOT / "NOTICE").read_bytes()  # the licence of the weights
     yield f"{FOLDER}/vocab.txt", (folder / "vocab.txt").read_bytes()
     weights = (folder / _WEIGHTS).read_bytes()
     cut = range(0, len(weights), _PART) if parts else range(1)
@@ -121,9 +120,9 @@ def _labels(engine: Engine, name: str) -> list[str]:
 def _head(engine: Engine, name: str) -> dict[str, str]:
     """Return the linear layer on top of a class, as float16 in base64."""
     model = engine.model(KINDS[name].cls)
-    layer = model.get_submodule("qa_outputs" if "Question" in name else "classifier")
-    assert isinstance(layer, nn.Linear)
+    layer = "qa_outputs" if name == "BertForQuestionAnswering" else "classifier"
+    found = {key: model.get_parameter(f"{layer}.{key}") for key in ("weight", "bias")}
     return {
         key: base64.b64encode(value.detach().cpu().half().numpy().tobytes()).decode()
-        for key, value in (("weight", layer.weight), ("bias", layer.bias))
+        for key, value in found.items()
     }
