@@ -27,6 +27,7 @@ export function mount(place) {
   let slow = 0;
   let asked = 0;
   let note = "";
+  let reading = ""; // of a long text
 
   place.append(button, " ", status);
   const said = make("p", { class: "bx-note" }, "Live: the main part of the answer, computed in " +
@@ -58,6 +59,7 @@ export function mount(place) {
       status.textContent = `${(data.progress / 1e6).toFixed(0)} of ${(data.total / 1e6).toFixed(0)} MB`;
     } else if (data.refused) refused(data.refused);
     else if (data.ready) ready();
+    else if (data.all) reading = ` part ${data.read + 1} of ${data.all}`;
     else if (data.answer === asked) shown(data.nodes);
   }
 
@@ -103,9 +105,10 @@ export function mount(place) {
     busy = true;
     waiting = false;
     worker.postMessage({ ask: ++asked, task, rows: rows() });
-    slow = setTimeout(() => {
-      status.textContent = "Computing … ";
-      status.after(stop);
+    reading = "";
+    slow = setInterval(() => {
+      status.textContent = `Computing …${reading}`;
+      if (!stop.isConnected) status.after(stop);
     }, LONG);
   }
 
@@ -121,7 +124,7 @@ export function mount(place) {
 
   function idle() {
     busy = false;
-    clearTimeout(slow);
+    clearInterval(slow);
     stop.remove();
   }
 

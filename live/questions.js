@@ -70,6 +70,7 @@ function read(passage, question) {
   const cut = tokenizer.windows(whole, { fits: this.limit, size, stride });
   const width = this.model.config.hidden_size;
   const windows = cut.inputs.map((input, n) => {
+    this.progress(n, cut.inputs.length);
     const { last } = engine.run(input.ids, input.types);
     const pairs = input.ids.map((_, at) => engine.head(NAME, last.subarray(at * width, (at + 1) * width)));
     const [start, end] = [0, 1].map((side) => pairs.map((pair) => pair[side]));

@@ -24,6 +24,7 @@ export class Tasks {
     Object.assign(this, { engine, tokenizer, model });
     this.unicode = new Unicode(tables);
     this.limit = model.config.max_position_embeddings;
+    this.progress = () => {}; // is told the windows of a long text that were read, and all of them
   }
 
   /** Answer a task; a `Refusal` says in words why it cannot be done. */
@@ -292,6 +293,7 @@ function names({ text, aggregation = "first" }) {
   const { number, room } = readers(windows.bounds);
   const shares = [];
   windows.inputs.forEach((input, window) => {
+    this.progress(window, windows.inputs.length);
     const { last } = this.engine.run(input.ids, input.types);
     const [first, end] = windows.bounds[window];
     const hidden = this.model.config.hidden_size;

@@ -42,6 +42,7 @@ async function load() {
   const cached = await fill(place, model);
   engine.ready();
   tasks = new Tasks(engine, new Tokenizer(vocabulary, tables), model, tables);
+  tasks.progress = (done, all) => all > 1 && say({ read: done, all });
   say({ ready: true, cached });
 }
 

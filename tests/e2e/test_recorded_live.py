@@ -100,9 +100,24 @@ def test_a_phone_shows_an_answer_without_scrolling_sideways(page: Page, host: st
     page.set_viewport_size(PHONE)
     page.goto(f"{host}/{PAGES['qa']}")
     _load(page)
-    page.get_by_label("Question").fill("What colour is the bicycle?")
+    page.get_by_role("textbox", name="Question").fill("What colour is the bicycle?")
     assert "green" in _says(page)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_long_text_is_stopped_and_the_next_one_answered(page: Page, host: str) -> None:
+    page.goto(f"{host}/{PAGES['qa']}")
+    _load(page)
+    page.get_by_role("textbox", name="Passage").fill(
+        "Anna Keller built the old bridge in 1852. " * 900
+    )
+    said = page.locator(".bx-live [role=status]")
+    expect(said).to_contain_text("part 2 of", timeout=WAIT_MS)
+    page.get_by_role("button", name="Stop").click()
+    expect(said).to_contain_text("The model is here", timeout=WAIT_MS)
+    page.get_by_role("textbox", name="Passage").fill("Anna Keller built the old bridge in 1852.")
+    page.get_by_role("textbox", name="Question").fill("Who built the bridge?")
+    assert "Anna Keller" in _says(page)
 
 
 def test_a_visit_without_a_connection_is_answered(page: Page, record: Record, host: str) -> None:
