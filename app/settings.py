@@ -22,6 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 """The root of the checkout, which contains `pages/` and `assets/`."""
 
 ASSETS = ROOT / "assets"
+LIVE = ROOT / "live"
 
 BUNDLED_MODEL = "explorer-mini-uncased"
 

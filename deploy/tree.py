@@ -6,7 +6,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
-_SITE = ("LICENSE", "NOTICE", "app", "assets", "bert_core")
+_SITE = ("LICENSE", "NOTICE", "app", "assets", "bert_core", "live")
 FILES = {
     "docker": (
         *_SITE,

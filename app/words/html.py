@@ -40,6 +40,7 @@ _POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src {}; img-src data: blob:; "
     "base-uri 'none'; form-action 'none'"
 )
+_LIVE = "; connect-src 'self'; worker-src 'self'; manifest-src 'self'"
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>$~:!#|&{}^])")
 
 _ADDRESS = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?=@)", re.IGNORECASE)
@@ -163,11 +164,17 @@ def plain(text: str) -> str:
 
 
 def document(
-    title: str, css: str, *body: Html, header: Html | None = None, script: str = ""
+    title: str,
+    css: str,
+    *body: Html,
+    header: Html | None = None,
+    script: str = "",
+    manifest: str = "",
 ) -> bytes:
     """Write a page of its own, to be kept as one file.
 
-    It asks for nothing from anywhere: its policy forbids the browser to load anything.
+    It asks for nothing from anywhere: its policy forbids the browser to load anything, or, with a
+    manifest, anything from elsewhere than its own site.
 
     Args:
         title: its name, escaped here.
@@ -175,6 +182,8 @@ def document(
         body: what is on it.
         header: what is above it, such as a menu.
         script: a module of ours, which is run when the page is open.
+        manifest: the address of what makes its site an application in the browser, which loads
+            its modules and its data; "" for a page that is one file.
 
     Raises:
         ValueError: the sheet contains markup or an address, or the script ends its own element.
@@ -183,11 +192,12 @@ def document(
         raise ValueError("the style sheet of a kept page may not ask for other files")
     if re.search(r"</script|<!--", script, re.IGNORECASE):
         raise ValueError("a script may not contain the end of its element")
+    linked = f'<link rel="manifest" href="{escape(manifest)}">' if manifest else ""
     head = (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{_policy(script)}">'
+        f'<meta http-equiv="Content-Security-Policy" content="{_policy(script, bool(manifest))}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(visible(title))}</title>{stylesheet(css).markup}</head><body>"
+        f"{linked}<title>{escape(visible(title))}</title>{stylesheet(css).markup}</head><body>"
         f"{join(header or '').markup}<main>"
     )
     module = f'<script type="module">{script}</script>' if script else ""
@@ -210,10 +220,16 @@ def framed(page: bytes, title: str) -> Html:
     )
 
 
-def _policy(script: str) -> str:
-    """Return what a kept page may do: no script runs except this one, which its digest names."""
+def _policy(script: str, live: bool = False) -> str:
+    """Return what a kept page may do: no script runs except this one, which its digest names.
+
+    A live page also runs and reads what its own site has.
+    """
     digest = b64encode(sha256(script.encode()).digest()).decode()
-    return _POLICY.format(f"'sha256-{digest}'" if script else "'none'")
+    own = f"'sha256-{digest}'" if script else "'none'"
+    return (
+        _POLICY.format(f"{own} 'self' 'wasm-unsafe-eval'") + _LIVE if live else _POLICY.format(own)
+    )
 
 
 def stylesheet(css: str) -> Html:

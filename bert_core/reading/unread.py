@@ -76,7 +76,7 @@ def unread(tokenizer: TextTokenizer, encodings: Iterable[Encoding]) -> Unread:
         if not letter:
             continue
         words += 1
-        script = _script(letter)
+        script = script_of(letter)
         if script and not known.setdefault(script, _knows(tokenizer, script)):
             scripts[script] += 1
         else:
@@ -98,8 +98,13 @@ def _words(encodings: Iterable[Encoding]) -> Iterable[tuple[str, Sequence[str]]]
             yield texts[side][pieces[0][2][0] : pieces[-1][2][1]], [row[3] for row in pieces]
 
 
-def _script(letter: str) -> str:
-    """Return the script of a letter; "" if it is none of the list."""
+def known_scripts(tokenizer: TextTokenizer) -> list[str]:
+    """Return the scripts of which a vocabulary has enough entries to read them."""
+    return [each for each in dict.fromkeys(_SCRIPTS.values()) if _knows(tokenizer, each)]
+
+
+def script_of(letter: str) -> str:
+    """Return the script of a letter, "Latin"; "" if it is none of the list."""
     if letter.isascii():
         return _LATIN
     return _SCRIPTS.get(unicodedata.name(letter, "").partition(" ")[0], "")
@@ -110,7 +115,7 @@ def _knows(tokenizer: TextTokenizer, script: str) -> bool:
     if script == _LATIN:
         return True
     entries = sum(
-        any(_script(each) == script for each in entry if each.isalpha())
+        any(script_of(each) == script for each in entry if each.isalpha())
         for entry in map(tokenizer.readable, tokenizer.vocab)
         if not entry.isascii()
     )

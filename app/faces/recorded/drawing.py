@@ -1,5 +1,6 @@
 """One page of the recorded site."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -7,6 +8,7 @@ from app.catalog import GROUPS, Feature
 from app.engine.models import Provenance
 from app.faces.paper.page import signature
 from app.faces.recorded.entries import Entry
+from app.faces.recorded.live import is_live, live_values
 from app.lessons.records import Lesson
 from app.lessons.shelf import mostly_about
 from app.lessons.view import lesson_links
@@ -22,6 +24,10 @@ _LEAD = "Recorded results of every example."
 _BEWARE = "Attention is not an explanation, and a confident answer may be wrong."
 _TABS = "Notes may mention parts of a page that only the live site has."
 _SIGNS = "✓ the model answers as a person would · ✗ it does not"
+_INVITATION = (
+    "the model (46 MB) is loaded into this browser and stays there; your text never leaves it. "
+    "Until then, the answer below is a recorded one."
+)
 _LESSON = "lessons/{}"  # a file, from the root of the folder, without an extension
 _COLUMN = 44  # letters in a line of a text box
 _LINES = 14  # of a text box
@@ -36,12 +42,14 @@ class Recording:
         model: the model that answered.
         date: of the recording, as 2026-11-22.
         lessons: in the order of their paths.
+        live: whether pages answer in the browser, too.
     """
 
     entries: tuple[Entry, ...]
     model: Provenance
     date: str
     lessons: tuple[Lesson, ...] = ()
+    live: bool = False
 
     @property
     def features(self) -> tuple[Feature, ...]:
@@ -87,6 +95,18 @@ def recorded_note(model: Provenance) -> Html:
     )
 
 
+def _live(entry: Entry) -> Html:
+    """Invite to type one's own text; `assets/recorded/live.js` adds the button."""
+    given = json.dumps(live_values(entry), ensure_ascii=False)
+    return tag(
+        "div",
+        tag("p", tag("strong", "Type your own: "), _INVITATION),
+        class_="bx-note bx-live",
+        data_live=entry.task.feature.slug,
+        data_given=given,
+    )
+
+
 def page(recording: Recording, entry: Entry, results: Sequence[Html]) -> Html:
     """Draw an example with its results."""
     named = [each for each in mostly_about(entry.feature.slug) if each in recording.lessons]
@@ -95,7 +115,7 @@ def page(recording: Recording, entry: Entry, results: Sequence[Html]) -> Html:
     answer = tag("section", *shown, class_="bx-result", aria_label="Answer")
     return join(
         tag("div", heading(entry.feature.title, entry.feature.see), data_place=entry.place),
-        recorded_note(recording.model),
+        _live(entry) if recording.live and is_live(entry) else recorded_note(recording.model),
         tag("div", _given(recording, entry), answer, _list(recording, entry), class_="bx-recorded"),
         _way(recording, entry),
         foot(recording, entry.feature.beware),

@@ -15,7 +15,8 @@ from app.faces.recorded.drawing import (
     menu,
     page,
 )
-from app.faces.recorded.entries import all_entries, results
+from app.faces.recorded.entries import Entry, all_entries, results
+from app.faces.recorded.live import MANIFEST, live_files
 from app.lessons.shelf import in_order
 from app.lessons.whole import whole
 from app.overview import FIRST, doors
@@ -45,7 +46,15 @@ Recorded on {date}.
 """
 
 
-def record(engine: Engine, target: Path, date: str, say: Callable[[str], None]) -> int:
+def record(
+    engine: Engine,
+    target: Path,
+    date: str,
+    say: Callable[[str], None],
+    *,
+    live: bool = False,
+    parts: bool = False,
+) -> int:
     """Write the folder; the same model gives the same bytes, except the line with the date.
 
     Args:
@@ -53,27 +62,35 @@ def record(engine: Engine, target: Path, date: str, say: Callable[[str], None]) 
         target: a folder that is empty or does not exist.
         date: of the recording, as 2026-11-22.
         say: is told how far it is, in one line for each page.
+        live: whether the pages answer in the browser, too; see `live`.
+        parts: whether the weights are then in parts of 9 MB.
 
     Returns:
         The size of all files in bytes.
 
     Raises:
-        ConfigError: the folder contains something, or cannot be written.
+        ConfigError: the folder contains something or cannot be written, or the model is not one
+            that can be live.
     """
     try:
         if target.exists() and any(target.iterdir()):
             raise ConfigError(f"{target} contains files; expected an empty folder or a new one.")
-        return _write(engine, target, date, say)
+        files = dict(live_files(engine, parts=parts)) if live else {}
+        return _write(engine, target, date, say, files)
     except OSError as error:
         raise ConfigError(
             f"{target} cannot be written: {error.strerror}. Choose another."
         ) from None
 
 
-def _write(engine: Engine, target: Path, date: str, say: Callable[[str], None]) -> int:
+def _write(
+    engine: Engine, target: Path, date: str, say: Callable[[str], None], more: dict[str, bytes]
+) -> int:
+    """Write the pages and the further files, with which they are live."""
+    live = bool(more)
     opened = doors(engine, FIRST)
     lessons = tuple(each for each in in_order() if not each.own)
-    recording = Recording(all_entries(opened), engine.provenance, date, lessons)
+    recording = Recording(all_entries(opened), engine.provenance, date, lessons, live)
     model = engine.provenance
     readme = _README.format(
         site=SITE,
@@ -83,24 +100,18 @@ def _write(engine: Engine, target: Path, date: str, say: Callable[[str], None]) 
         fingerprint=model.fingerprint,
         date=date,
     )
-    files = {"README.md": readme.encode()}
+    files = {"README.md": readme.encode()} | more
     files["index.html"] = document(
         f"{SITE}, recorded",
         _style("home"),
         home(recording, opened),
         header=menu(recording, "", None),
-        script=_script(),
+        script=_script(live),
+        manifest=MANIFEST if live else "",
     )
     for row in recording.features:
         for entry in recording.of(row):
-            title = f"{entry.example.label} · {row.title} · {SITE}, recorded"
-            files[f"{entry.place}.html"] = document(
-                title,
-                _style(row.slug),
-                page(recording, entry, results(engine, entry)),
-                header=menu(recording, "../", row),
-                script=_script(),
-            )
+            files[f"{entry.place}.html"] = example_page(engine, recording, entry)
         say(f"{row.title}: {len(recording.of(row))}")
     for lesson in lessons:
         slugs = {declared(step.page).feature.folder for step in lesson.steps}
@@ -109,7 +120,8 @@ def _write(engine: Engine, target: Path, date: str, say: Callable[[str], None]) 
             _style(*slugs),
             lesson_page(recording, lesson, whole(engine, lesson)),
             header=menu(recording, "../", None),
-            script=_script(),
+            script=_script(live),
+            manifest=f"../{MANIFEST}" if live else "",
         )
     say(f"Lessons: {len(lessons)}")
     for name, content in files.items():
@@ -119,12 +131,26 @@ def _write(engine: Engine, target: Path, date: str, say: Callable[[str], None]) 
     return sum(map(len, files.values()))
 
 
+def example_page(engine: Engine, recording: Recording, entry: Entry) -> bytes:
+    """Return the file of an example."""
+    row = entry.feature
+    return document(
+        f"{entry.example.label} · {row.title} · {SITE}, recorded",
+        _style(row.slug),
+        page(recording, entry, results(engine, entry)),
+        header=menu(recording, "../", row),
+        script=_script(recording.live),
+        manifest=f"../{MANIFEST}" if recording.live else "",
+    )
+
+
 def _style(*slugs: str) -> str:
     """Return the style of the site, of some pages, and of the recording."""
     return style(*slugs) + (ASSETS / "recorded" / "recorded.css").read_text(encoding="utf-8")
 
 
-def _script() -> str:
+def _script(live: bool) -> str:
     """Return the script of every page."""
-    scripts = ASSETS / "components" / "bridge.js", ASSETS / "recorded" / "recorded.js"
+    scripts = [ASSETS / "components" / "bridge.js", ASSETS / "recorded" / "recorded.js"]
+    scripts += [ASSETS / "recorded" / "live.js"] * live
     return "\n".join(each.read_text(encoding="utf-8") for each in scripts)

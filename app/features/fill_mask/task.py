@@ -269,7 +269,8 @@ def _slot(
     spelled: Spelled | None,
 ) -> Slot:
     """Turn the scores (V,) at one mask into candidates with probabilities."""
-    log_probabilities = torch.log_softmax(scores / temperature, dim=-1)
+    # In float32 a softmax over the whole vocabulary is off by up to 9e-6.
+    log_probabilities = torch.log_softmax(scores.double() / temperature, dim=-1)
     probabilities = log_probabilities.exp()
     best = torch.topk(scores, min(top_k, len(scores)))
     # A score of -inf would give exp(-inf) * -inf, which is NaN; such entries add nothing.

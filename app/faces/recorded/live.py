@@ -1,0 +1,128 @@
+"""What the recorded site needs to answer in a visitor's browser: the engine, and the model."""
+
+import base64
+import hashlib
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from app.engine.models import Engine
+from app.faces.paper.json import as_json
+from app.faces.recorded.entries import Entry
+from app.settings import ASSETS, LIVE, ROOT
+from bert_core.bundled import bundled_folder, bundled_names
+from bert_core.config import HAS_ANSWER
+from bert_core.errors import ConfigError
+from bert_core.model.kinds import KINDS
+from bert_core.reading.unread import known_scripts
+
+FOLDER = "live"
+MANIFEST = "site.webmanifest"
+_TASKS = {"fill_mask", "next_sentence", "qa", "ner", "classification", "multiple_choice",
+          "tokenizer"}  # fmt: skip
+_PART = 9_000_000  # bytes; some hosts move larger files elsewhere
+_WEIGHTS, _DESCRIBED = "model.safetensors", "live.json"
+_SCALES = {"BertForQuestionAnswering.has_answer": ("BertForQuestionAnswering", HAS_ANSWER)}
+_OWN = {"BertForMultipleChoice", "BertForQuestionAnswering", "BertForSequenceClassification",
+        "BertForTokenClassification"}  # fmt: skip
+_CONFIG = ("hidden_size", "intermediate_size", "num_attention_heads", "num_hidden_layers",
+           "layer_norm_eps", "max_position_embeddings", "vocab_size")  # fmt: skip
+
+
+def is_live(entry: Entry) -> bool:
+    """Return whether the task of an example also answers in the browser."""
+    return entry.task.feature.slug in _TASKS
+
+
+def live_values(entry: Entry) -> dict[str, object]:
+    """Return what an example gives a task, by parameter, as JSON has it."""
+    given = entry.task.example_values(entry.example.values)
+    return {
+        each.name: given[each.name]
+        for each in entry.task.parameters
+        if isinstance(given.get(each.name), str | bool | int | float)
+    }
+
+
+def live_files(engine: Engine, *, parts: bool) -> Iterator[tuple[str, bytes]]:
+    """Yield the files with which a browser answers, by their names in the folder of the site.
+
+    Args:
+        engine: a bundled model.
+        parts: whether the weights are written in parts of 9 MB.
+
+    Raises:
+        ConfigError: it is another model.
+    """
+    if engine.provenance.name not in bundled_names():
+        raise ConfigError(
+            f"{engine.provenance.name} is no bundled model; --live answers only with one of "
+            f"{', '.join(bundled_names())}. Leave out --live, or --model."
+        )
+    folder = bundled_folder(engine.provenance.name)
+    for path in sorted(LIVE.iterdir()):
+        if path.suffix in {".js", ".wasm", ".json"} and path.name != "service.js":
+            yield f"{FOLDER}/{path.name}", path.read_bytes()
+    yield f"{FOLDER}/NOTICE", (ROOT / "NOTICE").read_bytes()  # the licence of the weights
+    yield f"{FOLDER}/vocab.txt", (folder / "vocab.txt").read_bytes()
+    weights = (folder / _WEIGHTS).read_bytes()
+    cut = range(0, len(weights), _PART) if parts else range(1)
+    pieces = [weights[at : at + _PART] if parts else weights for at in cut]
+    names = [f"{_WEIGHTS}.{number}" if parts else _WEIGHTS for number in range(len(pieces))]
+    yield from zip((f"{FOLDER}/{name}" for name in names), pieces, strict=True)
+    said = described(engine) | {
+        "files": names, "bytes": len(weights), "sha256": hashlib.sha256(weights).hexdigest(),
+    }  # fmt: skip
+    yield f"{FOLDER}/{_DESCRIBED}", json.dumps(said, ensure_ascii=False).encode()
+    yield "service.js", (LIVE / "service.js").read_bytes()
+    yield MANIFEST, _manifest()
+
+
+def _manifest() -> bytes:
+    """Return what a browser needs to install the site as an application."""
+    icon = base64.b64encode((ASSETS / "icon.svg").read_bytes()).decode()
+    said = {
+        "name": "BERT Explorer",
+        "start_url": "index.html",
+        "display": "standalone",
+        "icons": [
+            {"src": f"data:image/svg+xml;base64,{icon}", "sizes": "any", "type": "image/svg+xml"}
+        ],
+    }
+    return json.dumps(said).encode()
+
+
+def described(engine: Engine) -> dict[str, Any]:
+    """Return what the browser must know of a model besides its weights."""
+    facts = engine.facts.heads
+    config = engine.model(KINDS["BertForMaskedLM"].cls).config
+    scales = {name: engine.calibration(KINDS[name].cls) for name in KINDS if name in facts}
+    scales |= {key: engine.calibration(KINDS[name].cls, of) for key, (name, of) in _SCALES.items()}
+    return {
+        "model": engine.provenance.name,
+        "weights": engine.provenance.fingerprint,
+        "lower_case": engine.provenance.lower_case,
+        "config": {name: getattr(config, name) for name in _CONFIG},
+        "heads": {name: _head(engine, name) for name in sorted(_OWN)},
+        "calibrations": as_json(scales),
+        "trained_on": {name: each.trained_on for name, each in facts.items()},
+        "figures": {name: as_json(each.figures) for name, each in facts.items()},
+        "labels": {name: _labels(engine, name) for name in sorted(_OWN)},
+        "scripts": known_scripts(engine.tokenizer),
+    }
+
+
+def _labels(engine: Engine, name: str) -> list[str]:
+    config = engine.model(KINDS[name].cls).config
+    return [config.label_name(number) for number in range(config.num_labels)]
+
+
+def _head(engine: Engine, name: str) -> dict[str, str]:
+    """Return the linear layer on top of a class, as float16 in base64."""
+    model = engine.model(KINDS[name].cls)
+    layer = "qa_outputs" if name == "BertForQuestionAnswering" else "classifier"
+    found = {key: model.get_parameter(f"{layer}.{key}") for key in ("weight", "bias")}
+    return {
+        key: base64.b64encode(value.detach().cpu().half().numpy().tobytes()).decode()
+        for key, value in found.items()
+    }

@@ -1,0 +1,324 @@
+/* The forward pass of BERT in float32, for WebAssembly with SIMD; no library, one thread.
+
+   Devlin et al. 2019, section 3, and Vaswani et al. 2017, section 3.2. `engine.js` puts the weight
+   file into the memory and passes addresses. Matrices stay as they are stored, float16, and become
+   float32 eight rows at a time inside the product. T tokens, D hidden, F intermediate, H heads, K
+   head size, L layers. `python -m tools.live` compiles this file to `bert.wasm`. */
+
+#include <wasm_simd128.h>
+
+#define EXPORT(name) __attribute__((export_name(#name)))
+#define INLINE static inline __attribute__((always_inline))
+enum { WIDE = 8, ROWS = 4, DEPTH = 384, PAGE = 65536 };
+
+typedef unsigned short half;
+typedef struct {
+  const half *query, *key, *value, *mixed, *inner, *outer;
+  const float *query_bias, *key_bias, *value_bias, *mixed_bias, *mixed_weight, *mixed_shift;
+  const float *inner_bias, *outer_bias, *outer_weight, *outer_shift;
+} Layer;
+typedef struct {
+  int hidden, intermediate, heads, layers;
+  float epsilon;
+  const half *words, *positions, *types;
+  const float *weight, *shift; /* of the embeddings' normalisation */
+  const Layer *layer;
+} Model;
+
+/* -- memory: everything is taken from the end, and given back by going back to a mark ---------- */
+
+extern unsigned char __heap_base;
+static unsigned long end;
+
+/* Return the address where the next bytes will be taken. */
+EXPORT(mark) unsigned long mark(void) {
+  if (!end) end = ((unsigned long)&__heap_base + 15) & ~15ul;
+  return end;
+}
+
+/* Give back what was taken since a mark. */
+EXPORT(release) void release(unsigned long to) { end = to; }
+
+/* Take bytes, aligned to 16; 0 if the browser gives no more. */
+EXPORT(take) void *take(unsigned long bytes) {
+  const unsigned long from = mark(), to = (from + bytes + 15) & ~15ul;
+  const unsigned long there = __builtin_wasm_memory_size(0) * PAGE;
+  if (to < from) return 0;
+  if (to > there && __builtin_wasm_memory_grow(0, (to - there + PAGE - 1) / PAGE) == -1ul) return 0;
+  end = to;
+  return (void *)from;
+}
+
+/* -- numbers ----------------------------------------------------------------------------------- */
+
+/* Read four float16 numbers, exactly; infinities do not occur in weights. */
+INLINE v128_t widened(const half *from) {
+  const v128_t bits = wasm_i32x4_shl(wasm_i32x4_load16x4(from), 13);
+  return wasm_f32x4_mul(wasm_v128_and(bits, wasm_i32x4_splat((int)0x8fffe000)),
+                        wasm_f32x4_splat(0x1p112f));
+}
+
+INLINE float total(v128_t x) {
+  return (wasm_f32x4_extract_lane(x, 0) + wasm_f32x4_extract_lane(x, 1)) +
+         (wasm_f32x4_extract_lane(x, 2) + wasm_f32x4_extract_lane(x, 3));
+}
+
+/* Read four numbers of a row; after its end, `rest`. */
+INLINE v128_t partly(const float *from, int count, float rest) {
+  if (count >= 4) return wasm_v128_load(from);
+  float lanes[4] = {rest, rest, rest, rest};
+  for (int i = 0; i < count; i++) lanes[i] = from[i];
+  return wasm_v128_load(lanes);
+}
+
+INLINE void put(float *to, v128_t x, int count) {
+  if (count >= 4) {
+    wasm_v128_store(to, x);
+    return;
+  }
+  float lanes[4];
+  wasm_v128_store(lanes, x);
+  for (int i = 0; i < count; i++) to[i] = lanes[i];
+}
+
+/* exp of numbers of at most 0: 2^n times a polynomial fitted to 4e-9 on half an octave. */
+INLINE v128_t exponential(v128_t x) {
+  x = wasm_f32x4_max(x, wasm_f32x4_splat(-87.0f));
+  const v128_t n = wasm_f32x4_nearest(wasm_f32x4_mul(x, wasm_f32x4_splat(1.44269504f)));
+  v128_t r = wasm_f32x4_sub(x, wasm_f32x4_mul(n, wasm_f32x4_splat(0x1.62ep-1f)));
+  r = wasm_f32x4_sub(r, wasm_f32x4_mul(n, wasm_f32x4_splat(0x1.0bfbe8p-15f)));
+  static const float c[] = {0.00137514079f, 0.00836891634f, 0.0416695331f, 0.166665185f,
+                            0.499999886f,   1.0f,           1.0f};
+  v128_t p = wasm_f32x4_splat(c[0]);
+  for (int i = 1; i < 7; i++) p = wasm_f32x4_add(wasm_f32x4_mul(p, r), wasm_f32x4_splat(c[i]));
+  const v128_t power = wasm_i32x4_add(wasm_i32x4_trunc_sat_f32x4(n), wasm_i32x4_splat(127));
+  return wasm_f32x4_mul(p, wasm_i32x4_shl(power, 23));
+}
+
+/* x/2 (1 + erf(x / sqrt 2)), with a rational function fitted to erf(z)/z within 2e-9 below 3.95. */
+INLINE v128_t gelu4(v128_t x) {
+  const v128_t most = wasm_f32x4_splat(3.95f);
+  v128_t z = wasm_f32x4_mul(x, wasm_f32x4_splat(0.707106781f));
+  z = wasm_f32x4_max(wasm_f32x4_min(z, most), wasm_f32x4_neg(most));
+  const v128_t u = wasm_f32x4_mul(z, z);
+  static const float a[] = {-1.29682882e-08f, 4.64067561e-06f, 0.000377945711f, 0.00384338843f,
+                            0.0542749461f,    0.185168834f,    1.12837917f};
+  static const float b[] = {6.26947925e-05f, 0.00130407814f, 0.0154437848f,
+                            0.113911093f,    0.497435016f,   1.0f};
+  v128_t p = wasm_f32x4_splat(a[0]), q = wasm_f32x4_splat(b[0]);
+  for (int i = 1; i < 7; i++) p = wasm_f32x4_add(wasm_f32x4_mul(p, u), wasm_f32x4_splat(a[i]));
+  for (int i = 1; i < 6; i++) q = wasm_f32x4_add(wasm_f32x4_mul(q, u), wasm_f32x4_splat(b[i]));
+  const v128_t erf = wasm_f32x4_div(wasm_f32x4_mul(z, p), q);
+  const v128_t near = wasm_f32x4_add(wasm_f32x4_splat(1.0f), erf);
+  return wasm_f32x4_mul(wasm_f32x4_mul(x, wasm_f32x4_splat(0.5f)), near);
+}
+
+/* Apply GELU to numbers in place, a multiple of 4. */
+EXPORT(gelu) void gelu(float *x, int count) {
+  for (int i = 0; i < count; i += 4) wasm_v128_store(x + i, gelu4(wasm_v128_load(x + i)));
+}
+
+/* Turn a float16 vector into float32; a multiple of 4, or the last numbers one by one. */
+EXPORT(widen) void widen(float *to, const half *from, int count) {
+  for (int i = 0; i < count; i += 4) {
+    half four[4] = {0, 0, 0, 0};
+    for (int j = 0; j < 4 && i + j < count; j++) four[j] = from[i + j];
+    put(to + i, widened(four), count - i);
+  }
+}
+
+/* Add `also` (or 0) to each row (T, D), normalise it, scale and shift; in place. */
+EXPORT(normalise)
+void normalise(float *x, const float *also, const float *weight, const float *shift, float epsilon,
+               int tokens, int size) {
+  for (int t = 0; t < tokens; t++, x += size) {
+    v128_t sum = wasm_f32x4_splat(0), squares = sum;
+    for (int i = 0; i < size; i += 4) {
+      v128_t value = wasm_v128_load(x + i);
+      if (also) value = wasm_f32x4_add(value, wasm_v128_load(also + t * size + i));
+      wasm_v128_store(x + i, value);
+      sum = wasm_f32x4_add(sum, value);
+    }
+    const v128_t mean = wasm_f32x4_splat(total(sum) / size);
+    for (int i = 0; i < size; i += 4) {
+      const v128_t far = wasm_f32x4_sub(wasm_v128_load(x + i), mean);
+      wasm_v128_store(x + i, far);
+      squares = wasm_f32x4_add(squares, wasm_f32x4_mul(far, far));
+    }
+    const v128_t scale = wasm_f32x4_splat(1 / __builtin_sqrtf(total(squares) / size + epsilon));
+    for (int i = 0; i < size; i += 4) {
+      v128_t value = wasm_f32x4_mul(wasm_v128_load(x + i), scale);
+      value = wasm_f32x4_mul(value, wasm_v128_load(weight + i));
+      wasm_v128_store(x + i, wasm_f32x4_add(value, wasm_v128_load(shift + i)));
+    }
+  }
+}
+
+/* -- products ---------------------------------------------------------------------------------- */
+
+/* Store four rows of four as four columns, WIDE apart. */
+INLINE void transpose(float *to, v128_t a, v128_t b, v128_t c, v128_t d) {
+  const v128_t ab = wasm_i32x4_shuffle(a, b, 0, 4, 1, 5), cd = wasm_i32x4_shuffle(c, d, 0, 4, 1, 5);
+  const v128_t AB = wasm_i32x4_shuffle(a, b, 2, 6, 3, 7), CD = wasm_i32x4_shuffle(c, d, 2, 6, 3, 7);
+  wasm_v128_store(to, wasm_i64x2_shuffle(ab, cd, 0, 2));
+  wasm_v128_store(to + WIDE, wasm_i64x2_shuffle(ab, cd, 1, 3));
+  wasm_v128_store(to + 2 * WIDE, wasm_i64x2_shuffle(AB, CD, 0, 2));
+  wasm_v128_store(to + 3 * WIDE, wasm_i64x2_shuffle(AB, CD, 1, 3));
+}
+
+/* Lay WIDE rows side by side: panel[k][row]; rows that are not there are 0. */
+INLINE void lay(float *panel, const void *from, const int halves, int stride, int rows, int depth) {
+  for (int r = 0; r < WIDE; r += 4)
+    for (int k = 0; k < depth; k += 4) {
+      v128_t four[4];
+      for (int i = 0; i < 4; i++) {
+        const long at = (long)(r + i) * stride + k;
+        four[i] = r + i >= rows ? wasm_f32x4_splat(0)
+                  : halves      ? widened((const half *)from + at)
+                                : wasm_v128_load((const float *)from + at);
+      }
+      transpose(panel + k * WIDE + r, four[0], four[1], four[2], four[3]);
+    }
+}
+
+/* Multiply a few rows of x by a panel: y[row][column] = start[column] or y, + x[row] . panel. */
+INLINE void few(const int rows, const float *x, int x_stride, const float *panel, int depth,
+                float *y, int y_stride, int columns, const float *start, int more) {
+  v128_t sum[ROWS][2];
+  for (int r = 0; r < rows; r++)
+    for (int i = 0; i < 2; i++) {
+      const float *from = more ? y + r * y_stride : start;
+      const int left = columns - 4 * i;
+      sum[r][i] = !from       ? wasm_f32x4_splat(0)
+                  : left >= 4 ? wasm_v128_load(from + 4 * i)
+                              : partly(from + 4 * i, left, 0);
+    }
+#pragma clang loop unroll(disable)
+  for (int k = 0; k < depth; k++) {
+    const v128_t a = wasm_v128_load(panel + k * WIDE), b = wasm_v128_load(panel + k * WIDE + 4);
+#pragma clang loop unroll(full)
+    for (int r = 0; r < rows; r++) {
+      const v128_t value = wasm_v128_load32_splat(x + r * x_stride + k);
+      sum[r][0] = wasm_f32x4_add(sum[r][0], wasm_f32x4_mul(value, a));
+      sum[r][1] = wasm_f32x4_add(sum[r][1], wasm_f32x4_mul(value, b));
+    }
+  }
+  for (int r = 0; r < rows; r++)
+    for (int i = 0; i < 2; i++) put(y + r * y_stride + 4 * i, sum[r][i], columns - 4 * i);
+}
+
+static void many(const float *x, int x_stride, int tokens, const float *panel, int depth, float *y,
+                 int y_stride, int columns, const float *start, int more) {
+  int t = 0;
+#define STEP(n) \
+  few(n, x + t * x_stride, x_stride, panel, depth, y + t * y_stride, y_stride, columns, start, more)
+  for (; t + ROWS <= tokens; t += ROWS) STEP(ROWS);
+  if (tokens - t == 3) STEP(3);
+  if (tokens - t == 2) STEP(2);
+  if (tokens - t == 1) STEP(1);
+}
+
+/* y (T, size) = x (T, depth) . weight (size, depth) transposed + bias; depth is a multiple of 4. */
+EXPORT(linear)
+void linear(float *y, const float *x, const half *weight, const float *bias, int tokens, int depth,
+            int size) {
+  static float panel[DEPTH * WIDE];
+  for (int n = 0; n < size; n += WIDE)
+    for (int k = 0; k < depth; k += DEPTH) {
+      const int columns = size - n < WIDE ? size - n : WIDE, deep = depth - k < DEPTH ? depth - k : DEPTH;
+      lay(panel, weight + (long)n * depth + k, 1, depth, columns, deep);
+      many(x + k, depth, tokens, panel, deep, y + n, size, columns, bias + n, k > 0);
+    }
+}
+
+/* -- BERT -------------------------------------------------------------------------------------- */
+
+/* Scale the scores of a row and turn them into probabilities. */
+static void softmax(float *row, int count, float scale) {
+  const float least = -3.4e38f;
+  v128_t most = wasm_f32x4_splat(least), sum = wasm_f32x4_splat(0);
+  for (int i = 0; i < count; i += 4)
+    most = wasm_f32x4_max(most, partly(row + i, count - i, least));
+  float lanes[4], top = least;
+  wasm_v128_store(lanes, most);
+  for (int i = 0; i < 4; i++) top = lanes[i] > top ? lanes[i] : top;
+  for (int i = 0; i < count; i += 4) {
+    const v128_t far = wasm_f32x4_sub(partly(row + i, count - i, top), wasm_f32x4_splat(top));
+    const v128_t value = exponential(wasm_f32x4_mul(far, wasm_f32x4_splat(scale)));
+    put(row + i, value, count - i);
+    sum = wasm_f32x4_add(sum, partly(row + i, count - i, 0));
+  }
+  const v128_t all = wasm_f32x4_splat(total(sum));
+  for (int i = 0; i < count; i += 4)
+    put(row + i, wasm_f32x4_div(partly(row + i, count - i, 0), all), count - i);
+}
+
+/* Attend with one head: context (T, K) inside rows of D, and probabilities (T, T). */
+static void attend(float *context, float *weights, const float *query, const float *key,
+                   const float *value, float *panel, int tokens, int size, int width) {
+  const float scale = 1 / __builtin_sqrtf(width);
+  for (int n = 0; n < tokens; n += WIDE) {
+    const int columns = tokens - n < WIDE ? tokens - n : WIDE;
+    lay(panel, key + n * size, 0, size, columns, width);
+    many(query, size, tokens, panel, width, weights + n, tokens, columns, 0, 0);
+  }
+  for (int t = 0; t < tokens; t++) softmax(weights + t * tokens, tokens, scale);
+  for (int n = 0; n < width; n += WIDE) {
+    for (int t = 0; t < tokens; t++)
+      for (int i = 0; i < WIDE; i += 4)
+        wasm_v128_store(panel + t * WIDE + i, wasm_v128_load(value + t * size + n + i));
+    many(weights, tokens, tokens, panel, tokens, context + n, size, WIDE, 0, 0);
+  }
+}
+
+static void embed(const Model *m, float *x, const int *ids, const int *types, int tokens) {
+  for (int t = 0; t < tokens; t++)
+    for (int i = 0; i < m->hidden; i += 4) {
+      v128_t sum = widened(m->words + (long)ids[t] * m->hidden + i);
+      sum = wasm_f32x4_add(sum, widened(m->positions + t * m->hidden + i));
+      sum = wasm_f32x4_add(sum, widened(m->types + types[t] * m->hidden + i));
+      wasm_v128_store(x + t * m->hidden + i, sum);
+    }
+  normalise(x, 0, m->weight, m->shift, m->epsilon, tokens, m->hidden);
+}
+
+/* Run all layers. `states` receives L + 1 times (T, D), the last one the result; `attentions` L
+   times (H, T, T), or is 0; `off` is (L, H) with 1 for heads whose output is left out, or 0.
+   Returns 0, or 1 if there is not enough memory. */
+EXPORT(forward)
+int forward(const Model *m, const int *ids, const int *types, int tokens, float *states,
+            float *attentions, const unsigned char *off) {
+  const int size = m->hidden, width = size / m->heads;
+  const unsigned long before = mark(), bytes = (unsigned long)tokens * size * sizeof(float);
+  float *query = take(bytes), *key = take(bytes), *value = take(bytes), *context = take(bytes);
+  float *inner = take((unsigned long)tokens * m->intermediate * sizeof(float));
+  float *panel = take((tokens > width ? tokens : width) * WIDE * sizeof(float));
+  float *weights = attentions ? attentions : take((unsigned long)tokens * tokens * sizeof(float));
+  if (!query || !key || !value || !context || !inner || !panel || !weights) {
+    release(before);
+    return 1;
+  }
+  embed(m, states, ids, types, tokens);
+  for (int number = 0; number < m->layers; number++) {
+    const Layer *l = m->layer + number;
+    float *x = states + (long)number * tokens * size, *y = x + (long)tokens * size;
+    linear(query, x, l->query, l->query_bias, tokens, size, size);
+    linear(key, x, l->key, l->key_bias, tokens, size, size);
+    linear(value, x, l->value, l->value_bias, tokens, size, size);
+    for (int h = 0; h < m->heads; h++) {
+      const int at = h * width;
+      attend(context + at, weights, query + at, key + at, value + at, panel, tokens, size, width);
+      if (attentions) weights += (long)tokens * tokens;
+      for (int t = 0; off && off[number * m->heads + h] && t < tokens; t++)
+        for (int i = 0; i < width; i++) context[t * size + at + i] = 0;
+    }
+    linear(query, context, l->mixed, l->mixed_bias, tokens, size, size);
+    normalise(query, x, l->mixed_weight, l->mixed_shift, m->epsilon, tokens, size);
+    linear(inner, query, l->inner, l->inner_bias, tokens, size, m->intermediate);
+    gelu(inner, tokens * m->intermediate);
+    linear(y, inner, l->outer, l->outer_bias, tokens, m->intermediate, size);
+    normalise(y, query, l->outer_weight, l->outer_shift, m->epsilon, tokens, size);
+  }
+  release(before);
+  return 0;
+}

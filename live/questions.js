@@ -1,0 +1,228 @@
+/** Questions: which characters of a passage answer one; see `bert_core.reading.passage`. */
+
+import { Refusal } from "./refusal.js";
+import { Text, Wordings } from "./text.js";
+import { readers } from "./tokenizer.js";
+
+const NAME = "BertForQuestionAnswering";
+const WINDOW = 384; // tokens
+const SHARED = 128; // pieces
+const TOP_ENDS = 10;
+const TOLD = 5;
+const SPECIAL = ["[CLS]", "[SEP]", "[PAD]", "[MASK]"];
+
+export function questions(given) {
+  const { passage, question, answers = 5, longest = 30, threshold = 0 } = given;
+  const { whole_words: wholeWords = true, one_sentence: oneSentence = true } = given;
+  for (const [name, number, most] of [["answers", answers, 20], ["longest", longest, 60]]) {
+    if (!(number >= 1 && number <= most)) {
+      throw new Refusal(`Found ${name}=${number}; expected 1 to ${most}.`);
+    }
+  }
+  const reading = read.call(this, passage, question);
+  reading.rules = { whole_words: wholeWords, one_sentence: oneSentence };
+  reading.longest = reading.windows.length > 1 ? Math.min(longest, reading.shared + 1) : longest;
+  const spans = scored(reading);
+  const calibration = this.calibration(NAME);
+  const outer = this.calibration(`${NAME}.has_answer`);
+  const best = spans.score.reduce((most, each, n) => each > spans.score[most] ? n : most, 0);
+  const top = spans.score[best];
+  const margin = (top - spans.null) / outer.temperature;
+  const none = 1 / (1 + Math.exp(margin));
+  const shares = probabilities(spans.score, top, calibration.temperature, 1 - none);
+  const compared = new Wordings(passage, reading.spans, this.unicode);
+  const found = wordings(reading, spans, shares, compared, answers);
+  const first = Math.floor(best / spans.longest);
+  const end = first + (best % spans.longest);
+  return {
+    model: this.model.model, question, answered: spans.null - top <= threshold,
+    answers: found, probability: found[0].probability,
+    touching: touching(shares, spans.longest, first, end), null_probability: none,
+    null_score: spans.null, no_answer_score: spans.null - top,
+    candidates: spans.score.reduce((sum, each) => sum + Number.isFinite(each), 0),
+    longest: reading.longest, rules: reading.rules, threshold,
+    rejected: rejected(reading, top),
+    coverage: {
+      pieces: reading.spans.length, question: reading.asked.length,
+      tokens: Math.max(...reading.windows.map((each) => each.start.length)),
+      shared: reading.shared, answer: [first, end],
+    },
+    calibration, has_answer: outer, view: { reading },
+  };
+}
+
+/** Run the model over the whole passage. */
+function read(passage, question) {
+  const { tokenizer, engine } = this;
+  const whole = tokenizer.encode(question, passage);
+  const asked = whole.first.length;
+  const size = Math.min(WINDOW, this.limit);
+  if (!whole.second.length) {
+    throw new Refusal("The passage has no text that the model can read. Write or paste one.");
+  }
+  if (!asked) throw new Refusal("The question has no text that the model can read. Ask a question.");
+  if (asked > size >> 1) {
+    throw new Refusal(`The question has ${asked} pieces; it may have at most ${size >> 1}, half of ` +
+      `the ${size} tokens that are read at once, to leave room for the passage. Shorten the question.`);
+  }
+  const offset = asked + 2;
+  const stride = Math.min(SHARED, (size - offset - 1) >> 1);
+  const cut = tokenizer.windows(whole, { fits: this.limit, size, stride });
+  const width = this.model.config.hidden_size;
+  const windows = cut.inputs.map((input, n) => {
+    this.progress(n, cut.inputs.length);
+    const { last } = engine.run(input.ids, input.types);
+    const pairs = input.ids.map((_, at) => engine.head(NAME, last.subarray(at * width, (at + 1) * width)));
+    const [start, end] = [0, 1].map((side) => pairs.map((pair) => pair[side]));
+    return { first: cut.bounds[n][0], start, end };
+  });
+  const starts = this.unicode.sentenceStarts(passage);
+  const spans = whole.second.map((each) => each.span);
+  return {
+    passage, question, spans, windows, offset, shared: cut.shared, bounds: cut.bounds,
+    asked: whole.first.map((each) => each.span),
+    words: whole.second.map((each) => each.word),
+    sentences: spans.map(([begin]) => starts.filter((each) => each <= begin).length),
+    special: whole.second.map((each) => SPECIAL.includes(tokenizer.pieces[each.id])),
+  };
+}
+
+/** Score every span that may be an answer: [first * longest + more], -Infinity if it may not. */
+function scored(reading) {
+  const count = reading.spans.length;
+  const longest = Math.min(reading.longest, count);
+  const { number } = readers(reading.bounds, longest);
+  const score = new Float64Array(count * longest).fill(-Infinity);
+  const { words, sentences, special, rules, offset } = reading;
+  for (let first = 0; first < count; first++) {
+    if (rules.whole_words && first && words[first - 1] === words[first]) continue;
+    for (let more = 0; more < longest && first + more < count; more++) {
+      const last = first + more;
+      if (special[last]) break;
+      if (rules.one_sentence && sentences[first] !== sentences[last]) break;
+      if (rules.whole_words && last + 1 < count && words[last + 1] === words[last]) continue;
+      const window = reading.windows[number[first * longest + more]];
+      if (!window) continue;
+      const at = offset - window.first;
+      score[first * longest + more] = window.start[first + at] + window.end[last + at];
+    }
+  }
+  if (!score.some(Number.isFinite)) {
+    throw new Refusal("Nothing in the text can be an answer: it has only special tokens, or words " +
+      `of more than ${longest} pieces. Add a word, or allow longer answers.`);
+  }
+  return { score, longest, null: Math.min(...reading.windows.map((w) => w.start[0] + w.end[0])) };
+}
+
+function probabilities(score, top, temperature, left) {
+  const odds = score.map((each) => Math.exp((each - top) / temperature));
+  const sum = odds.reduce((a, b) => a + b, 0);
+  return odds.map((each) => left * (each / sum));
+}
+
+/** List the best answers; each combines all spans with the same wording. */
+function wordings(reading, spans, shares, compared, most) {
+  const left = spans.score.slice();
+  const text = new Text(reading.passage);
+  const found = [];
+  for (let n = 0; n < most; n++) {
+    const best = left.reduce((top, each, at) => each > left[top] ? at : top, 0);
+    if (!Number.isFinite(left[best])) break;
+    const first = Math.floor(best / spans.longest);
+    const last = first + (best % spans.longest);
+    const places = new Map();
+    for (const [row, more] of compared.alike(spans.score, spans.longest, first, last)) {
+      const at = row * spans.longest + more;
+      left[at] = -Infinity;
+      const [start, end] = [reading.spans[row][0], reading.spans[row + more][1]];
+      const key = `${start} ${end}`;
+      const place = places.get(key) ??
+        { start, end, pieces: Infinity, score: -Infinity, probability: 0 };
+      place.pieces = Math.min(place.pieces, more + 1);
+      place.score = Math.max(place.score, spans.score[at]);
+      place.probability += shares[at];
+      places.set(key, place);
+    }
+    const every = [...places.values()].sort((a, b) =>
+      b.score - a.score || a.start - b.start || a.end - b.end);
+    found.push({
+      text: text.slice(every[0].start, every[0].end), best: every[0], count: every.length,
+      probability: every.reduce((sum, each) => sum + each.probability, 0),
+    });
+  }
+  return found;
+}
+
+/** Sum the probability of all spans that share a piece with one. */
+function touching(shares, longest, first, last) {
+  let sum = 0;
+  for (let row = Math.max(0, first - longest + 1); row <= last; row++) {
+    for (let more = 0; more < longest; more++) {
+      if (row + more >= first) sum += shares[row * longest + more];
+    }
+  }
+  return sum;
+}
+
+// -- pairs of ends that score higher than the answer but break a rule -----------------------------
+
+function rejected(reading, best) {
+  const found = new Map();
+  const top = (values) =>
+    [...values.keys()].sort((a, b) => values[b] - values[a] || a - b).slice(0, TOP_ENDS);
+  for (const window of reading.windows) {
+    const ends = top(window.end);
+    for (const first of top(window.start)) {
+      for (const last of ends) {
+        const score = window.start[first] + window.end[last];
+        if (!(score > best)) continue;
+        const reason = reasonOf(reading, window, first, last) ?? choiceOf(reading, window, first, last);
+        if (!reason) continue;
+        const spelled = [first, last].map((at) => spelling(reading, window, at));
+        const key = JSON.stringify([...spelled, window.first + first, window.first + last]);
+        if (found.has(key) && score <= found.get(key).score) continue;
+        found.set(key, { first: spelled[0], last: spelled[1], score, reason,
+          pieces: last - first + 1, place: placeOf(reading, window, first, last) });
+      }
+    }
+  }
+  return [...found.values()].sort((a, b) => b.score - a.score).slice(0, TOLD);
+}
+
+function reasonOf(reading, window, first, last) {
+  const separator = (at) => (at > reading.asked.length && at < reading.offset) ||
+    at === window.start.length - 1;
+  if (first === 0 && last === 0) return null;
+  if (first === 0 || last === 0) return "half_null";
+  if (separator(first) || separator(last)) return "special";
+  if (Math.min(first, last) < reading.offset) return "question";
+  if (last < first) return "backwards";
+  if (last - first + 1 > reading.longest) return "long";
+  const at = window.first - reading.offset;
+  return reading.special.slice(first + at, last + at + 1).includes(true) ? "special" : null;
+}
+
+function choiceOf(reading, window, first, last) {
+  if (first === 0 && last === 0) return null;
+  const { words, sentences, rules } = reading;
+  const [begin, end] = [first, last].map((at) => window.first + at - reading.offset);
+  if (rules.one_sentence && sentences[begin] !== sentences[end]) return "over_sentences";
+  const inside = (begin > 0 && words[begin - 1] === words[begin]) ||
+    (end + 1 < words.length && words[end + 1] === words[end]);
+  return rules.whole_words && inside ? "inside_word" : null;
+}
+
+function placeOf(reading, window, first, last) {
+  if (Math.min(first, last) < reading.offset || Math.max(first, last) >= window.start.length - 1) {
+    return null;
+  }
+  const spans = [first, last].map((at) => reading.spans[window.first + at - reading.offset]);
+  return [Math.min(spans[0][0], spans[1][0]), Math.max(spans[0][1], spans[1][1])];
+}
+
+function spelling(reading, window, at) {
+  if (at === 0) return "[CLS]";
+  if (at <= reading.asked.length) return new Text(reading.question).slice(...reading.asked[at - 1]);
+  if (at < reading.offset || at === window.start.length - 1) return "[SEP]";
+  return new Text(reading.passage).slice(...reading.spans[window.first + at - reading.offset]);
+}

@@ -1,0 +1,66 @@
+"""What the recorded site with `--live` has beside its pages."""
+
+import json
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from app.engine.models import Engine, open_engine
+from app.faces.recorded.command import main
+from app.faces.recorded.entries import all_entries
+from app.faces.recorded.live import is_live, live_files, live_values
+from app.words.html import document, tag
+from bert_core.bundled import bundled_folder
+from bert_core.errors import ConfigError
+
+
+@pytest.fixture(scope="module")
+def files() -> dict[str, bytes]:
+    return dict(live_files(open_engine(), parts=True))
+
+
+def test_parts_are_small_and_together_the_weights(files: dict[str, bytes]) -> None:
+    said = json.loads(files["live/live.json"])
+    parts = [files[f"live/{name}"] for name in said["files"]]
+    weights = bundled_folder(said["model"]).joinpath("model.safetensors").read_bytes()
+    assert b"".join(parts) == weights
+    assert max(map(len, parts)) <= 9_000_000
+    assert said["bytes"] == len(weights)
+    assert said["sha256"] == sha256(weights).hexdigest()
+
+
+def test_all_that_a_visit_without_a_connection_needs_is_there(files: dict[str, bytes]) -> None:
+    service = files["service.js"].decode()
+    own = {name.removeprefix("live/").removesuffix(".js") for name in files if name.endswith(".js")}
+    assert own - {"service"} == {name for name in own if f'"{name}"' in service}
+    assert {"live/NOTICE", "live/bert.wasm", "live/tables.json", "live/vocab.txt"} <= files.keys()
+
+
+def test_only_a_bundled_model_is_live(tiny_folder: Path) -> None:
+    with pytest.raises(ConfigError, match="no bundled model"):
+        list(live_files(Engine(str(tiny_folder)), parts=False))
+
+
+def test_parts_without_live_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main([str(tmp_path / "out"), "--parts"])
+    assert "give both" in capsys.readouterr().err
+
+
+def test_examples_of_seven_tasks_are_live_with_their_values() -> None:
+    live = [each for each in all_entries(()) if is_live(each)]
+    assert {each.feature.slug for each in live} == {
+        *("fill_mask", "next_sentence", "qa", "ner", "classification", "multiple_choice"),
+        "tokenizer",
+    }
+    assert all(json.loads(json.dumps(live_values(each))) for each in live)
+
+
+def test_a_live_page_may_ask_its_own_site_alone() -> None:
+    page = document("x", "", tag("p", "x"), script="1", manifest="../m").decode()
+    policy = page.partition('content="')[2].partition('"')[0].split("; ")
+    assert policy[0] == "default-src 'none'"
+    assert {"connect-src 'self'", "worker-src 'self'", "manifest-src 'self'"} <= set(policy)
+    scripts = next(each for each in policy if each.startswith("script-src"))
+    assert scripts.endswith("'self' 'wasm-unsafe-eval'") and "'unsafe-eval'" not in scripts

@@ -1,0 +1,156 @@
+"""The recorded site with a model in the browser: loading, answering, without a connection."""
+
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from app.engine.models import open_engine
+from app.faces.paper.answers import ask
+from app.faces.recorded.drawing import Recording
+from app.faces.recorded.entries import all_entries
+from app.faces.recorded.live import live_files
+from app.faces.recorded.writing import example_page
+from tests.e2e.conftest import Record, faults, hosting
+
+pytestmark = pytest.mark.e2e
+
+DESK, PHONE = {"width": 1280, "height": 720}, {"width": 390, "height": 844}
+OWN = "The capital of Italy is [MASK]."
+PAGES = {"fill_mask": "fill_mask/1-a-letter.html", "qa": "qa/1-a-short-story.html"}
+WAIT_MS = 60_000  # for the weights, on a slow machine
+
+
+@pytest.fixture(scope="module")
+def live_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two pages and what they need to answer, with the weights in parts."""
+    folder = tmp_path_factory.mktemp("live")
+    engine = open_engine()
+    every = all_entries(())
+    entries = tuple(each for each in every if f"{each.place}.html" in PAGES.values())
+    recording = Recording(entries, engine.provenance, "2026-11-22", live=True)
+    files = dict(live_files(engine, parts=True))
+    files |= {f"{each.place}.html": example_page(engine, recording, each) for each in entries}
+    files["index.html"] = files[PAGES["fill_mask"]]
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def host(live_site: Path) -> Iterator[str]:
+    """The folder, from a server."""
+    with hosting(live_site) as address:
+        yield address
+
+
+@pytest.fixture
+def record() -> Record:
+    return Record()
+
+
+@pytest.fixture
+def page(browser: Browser, record: Record) -> Iterator[Page]:
+    with browser.new_context(locale="en-GB", viewport=DESK) as context:
+        found = context.new_page()
+        record.watch(found)
+        yield found
+
+
+def _load(page: Page) -> None:
+    page.get_by_role("button", name="Load the model").click()
+    expect(page.locator(".bx-live [role=status]")).to_contain_text(
+        "The model is here", timeout=WAIT_MS
+    )
+
+
+def _says(page: Page) -> str:
+    headline = page.locator(".bx-live-answer .bx-headline")
+    headline.wait_for(timeout=WAIT_MS)
+    return headline.inner_text()
+
+
+def test_a_visitor_types_a_text_and_nothing_leaves_the_browser(
+    page: Page, record: Record, host: str
+) -> None:
+    page.goto(f"{host}/{PAGES['fill_mask']}")
+    expect(page.locator(".bx-result .bx-headline")).to_contain_text("letter")
+    _load(page)
+    before = len(record.requests)
+    page.get_by_role("textbox").fill(OWN)
+    assert _says(page) == ask("fill_mask", OWN).report.headline
+    expect(page.locator(".bx-live-answer rect").first).to_be_visible()
+    assert faults(page) == []
+    page.get_by_role("textbox").fill("<img src=x onerror=alert(1)> [MASK]")
+    expect(page.locator(".bx-live-answer .bx-sentence")).to_contain_text("<img src=x")
+    assert page.locator(".bx-live-answer img").count() == 0
+    page.get_by_role("button", name="Show the recorded answer").click()
+    expect(page.locator(".bx-result:visible .bx-headline")).to_contain_text("letter")
+    assert not [url for url in record.requests[before:] if "service" not in url]
+    assert record.outside(host) == []
+    assert record.complaints == []
+
+
+def test_a_phone_shows_an_answer_without_scrolling_sideways(page: Page, host: str) -> None:
+    page.set_viewport_size(PHONE)
+    page.goto(f"{host}/{PAGES['qa']}")
+    _load(page)
+    page.get_by_role("textbox", name="Question").fill("What colour is the bicycle?")
+    assert "green" in _says(page)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_long_text_is_stopped_and_the_next_one_answered(page: Page, host: str) -> None:
+    page.goto(f"{host}/{PAGES['qa']}")
+    _load(page)
+    page.get_by_role("textbox", name="Passage").fill(
+        "Anna Keller built the old bridge in 1852. " * 900
+    )
+    said = page.locator(".bx-live [role=status]")
+    expect(said).to_contain_text("part 2 of", timeout=WAIT_MS)
+    page.get_by_role("button", name="Stop").click()
+    expect(said).to_contain_text("The model is here", timeout=WAIT_MS)
+    page.get_by_role("textbox", name="Passage").fill("Anna Keller built the old bridge in 1852.")
+    page.get_by_role("textbox", name="Question").fill("Who built the bridge?")
+    assert "Anna Keller" in _says(page)
+
+
+def test_a_visit_without_a_connection_is_answered(page: Page, record: Record, host: str) -> None:
+    page.goto(f"{host}/{PAGES['fill_mask']}")
+    _load(page)
+    kept = "caches.open('bert-explorer-pages').then((c) => c.match(location.href)).then(Boolean)"
+    until = time.monotonic() + WAIT_MS / 1000
+    while not page.evaluate(kept) and time.monotonic() < until:
+        page.wait_for_timeout(100)
+    page.context.set_offline(True)
+    before = len(record.requests)
+    page.reload()
+    _load(page)
+    page.get_by_role("textbox").fill(OWN)
+    assert "rome" in _says(page)
+    assert not [url for url in record.requests[before:] if "safetensors" in url]
+
+
+def test_damaged_weights_are_refused_in_words(page: Page, live_site: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "damaged"
+    shutil.copytree(live_site, folder)
+    part = folder / "live" / "model.safetensors.2"
+    part.write_bytes(part.read_bytes()[:-1000] + bytes(1000))
+    with hosting(folder) as address:
+        page.goto(f"{address}/{PAGES['fill_mask']}")
+        page.get_by_role("button", name="Load the model").click()
+        said = page.locator(".bx-live [role=status]")
+        expect(said).to_contain_text("damaged or of another version", timeout=WAIT_MS)
+        expect(page.locator(".bx-result .bx-headline")).to_contain_text("letter")
+
+
+def test_from_a_disk_the_page_says_why_it_does_not_answer(page: Page, live_site: Path) -> None:
+    page.goto((live_site / PAGES["fill_mask"]).as_uri())
+    expect(page.locator(".bx-live")).to_contain_text("open this page from a web server")
+    expect(page.get_by_role("button", name="Load the model")).to_have_count(0)
+    expect(page.locator(".bx-result .bx-headline")).to_contain_text("letter")

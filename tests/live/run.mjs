@@ -1,0 +1,62 @@
+// Answers requests of the tests, one JSON object a line: {"do": NAME, ...} -> {"found": ...}.
+
+import { readFileSync, writeFileSync } from "node:fs";
+import { createInterface } from "node:readline";
+
+const [live, model, described] = process.argv.slice(2);
+const { Tokenizer } = await import(`${live}/tokenizer.js`);
+const { Engine } = await import(`${live}/engine.js`);
+const { drawn } = await import(`${live}/draw.js`);
+const { sha256 } = await import(`${live}/sha256.js`);
+const { Tasks } = await import(`${live}/tasks.js`);
+const read = (path) => readFileSync(path);
+const tables = JSON.parse(read(`${live}/tables.json`));
+const tokenizer = new Tokenizer(read(`${model}/vocab.txt`).toString(), tables);
+let engine;
+let tasks;
+
+function ready() {
+  if (engine) return;
+  const said = JSON.parse(read(described));
+  engine = new Engine(new WebAssembly.Module(read(`${live}/bert.wasm`)), said);
+  const weights = read(`${model}/model.safetensors`);
+  engine.room(weights.length).set(weights);
+  engine.ready();
+  tasks = new Tasks(engine, tokenizer, said, tables);
+}
+
+const answers = {
+  encode: ({ pairs }) => pairs.map(([text, pair]) => {
+    const found = tokenizer.encode(text, pair);
+    return [found.ids, found.offsets, found.words];
+  }),
+  forward({ ids, types, off, path }) {
+    ready();
+    const found = engine.run(ids, types, { attentions: true, off });
+    const parts = [...found.states, ...found.attentions,
+      ...engine.wordScores(found.last, [0]), Float32Array.from(engine.pooled(found.last))];
+    writeFileSync(path, Buffer.concat(parts.map((each) => Buffer.from(each.buffer))));
+    return engine.c.memory.buffer.byteLength;
+  },
+  digest: ({ texts }) => texts.map((each) => sha256(new TextEncoder().encode(each))),
+  draw({ rows }) {
+    ready();
+    return rows.map(([task, given]) => drawn(task, tasks.answer(task, given)));
+  },
+  ask({ rows }) {
+    ready();
+    return rows.map(([task, given]) => {
+      try {
+        return tasks.answer(task, given);
+      } catch (error) {
+        if (error.constructor.name !== "Refusal") throw error;
+        return { refused: error.message };
+      }
+    });
+  },
+};
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const asked = JSON.parse(line);
+  process.stdout.write(`${JSON.stringify({ found: answers[asked.do](asked) })}\n`);
+}

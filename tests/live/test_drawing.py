@@ -1,0 +1,106 @@
+"""What a browser draws of an example is what Python draws, node by node."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+
+from app.catalog import examples
+from app.declared import declared
+from app.engine.models import Engine
+from app.faces.paper.answers import ask
+from app.words.html import join
+from tests.live.conftest import Node
+from tests.live.test_answers import as_given
+
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
+_TASKS = ("fill_mask", "next_sentence", "classification", "multiple_choice")
+
+
+class _Reader(HTMLParser):
+    """Lists the parts of markup: elements with their attributes, and texts."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.parts: list[tuple[str, str]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.parts.append(("open", f"{tag} {sorted(attrs)}"))
+
+    def handle_endtag(self, tag: str) -> None:
+        self.parts.append(("close", tag))
+
+    def handle_data(self, data: str) -> None:
+        kind, text = self.parts[-1] if self.parts else ("", "")
+        if kind == "text":
+            self.parts[-1] = (kind, text + data)
+        else:
+            self.parts.append(("text", data))
+
+
+def _listed(node: Any, reader: _Reader) -> None:
+    if isinstance(node, str):
+        reader.handle_data(node)
+        return
+    attributes = [(key.lower(), str(value)) for key, value in node["attributes"].items()
+                  if value is not None]  # fmt: skip
+    reader.handle_starttag(node["name"], [*attributes])
+    for child in node["children"]:
+        _listed(child, reader)
+    reader.handle_endtag(node["name"])
+
+
+def _same(found: str, wanted: str) -> bool:
+    """Compare texts; their numbers may differ by a rounding."""
+    if found == wanted:
+        return True
+    if _NUMBER.sub("#", found) != _NUMBER.sub("#", wanted):
+        return False
+    pairs = zip(_NUMBER.findall(found), _NUMBER.findall(wanted), strict=True)
+    return all(_near(*pair) for pair in pairs)
+
+
+def _near(one: str, other: str) -> bool:
+    digits = len(other.partition(".")[2].partition("e")[0])
+    step = 1.01 * 10.0**-digits if digits and "e" not in other else 0
+    return abs(float(one) - float(other)) <= max(step, 2e-4 * abs(float(other)))
+
+
+def _wanted(task: str, given: dict[str, Any]) -> _Reader:
+    answer = ask(task, **given)
+    screen = replace(answer.declared.screen(answer.result), tabs={})
+    reader = _Reader()
+    reader.feed(str(join(*screen.report().drawn())))
+    return reader
+
+
+def _examples(task: str) -> Iterator[dict[str, Any]]:
+    found = declared(task)
+    for example in examples(task):
+        yield as_given(found, example.values)
+
+
+@pytest.mark.parametrize("task", _TASKS)
+def test_main_parts_are_drawn_as_python_draws_them(node: Node, bundled: Engine, task: str) -> None:
+    rows = list(_examples(task))
+    assert rows
+    for given, nodes in zip(rows, node("draw", rows=[(task, each) for each in rows]), strict=True):
+        found, wanted = _Reader(), _wanted(task, given).parts
+        for each in nodes:
+            _listed(each, found)
+        for one, other in zip(found.parts, wanted, strict=False):
+            assert one[0] == other[0], (given, one, other)
+            assert _same(one[1], other[1]), (given, one, other)
+        assert len(found.parts) == len(wanted)
+
+
+@pytest.mark.parametrize("task", ["qa", "ner", "tokenizer"])
+def test_headlines_are_those_of_python(node: Node, bundled: Engine, task: str) -> None:
+    rows = list(_examples(task))
+    assert rows
+    for given, nodes in zip(rows, node("draw", rows=[(task, each) for each in rows]), strict=True):
+        said = "".join(nodes[0]["children"])
+        assert _same(said, ask(task, **given).report.headline), given

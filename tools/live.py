@@ -1,0 +1,122 @@
+"""What `live/` needs beside its sources: the engine compiled, and the tokenizer's tables.
+
+    python -m tools.live            # writes live/bert.wasm and live/tables.json
+    python -m tools.live --check    # says what differs from what is committed
+
+The engine is compiled by clang and lld of one version (Debian and Ubuntu: `apt install clang-19
+lld-19`), because another version writes other bytes.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import unicodedata
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import regex
+
+from app.settings import LIVE
+from bert_core.errors import ConfigError
+from bert_core.reading.unread import script_of
+from bert_core.text import normalizer, normalizer_tables
+
+COMPILER, VERSION = "clang-19", "19.1.7"
+_FLAGS = (
+    *("--target=wasm32", "-O3", "-msimd128", "-mbulk-memory", "-nostdlib", "-ffreestanding"),
+    *("-Wall", "-Wextra", "-Werror", "-Wl,--no-entry", "-Wl,--stack-first", "-Wl,--strip-all"),
+    "-Wl,-z,stack-size=65536",
+)
+
+
+def compiled() -> bytes:
+    """Compile `bert.c`.
+
+    Raises:
+        ConfigError: there is no compiler of the version that wrote `bert.wasm`.
+    """
+    if not has_compiler():
+        raise ConfigError(f"There is no {COMPILER} {VERSION} with lld; see `python -m tools.live`.")
+    with TemporaryDirectory() as folder:
+        target = Path(folder, "bert.wasm")
+        subprocess.run([COMPILER, *_FLAGS, "-o", target, LIVE / "bert.c"], check=True)
+        return target.read_bytes()
+
+
+def has_compiler() -> bool:
+    """Return whether the compiler and the linker of the right version are installed."""
+    try:
+        said = [
+            subprocess.run([name, "--version"], capture_output=True, text=True, check=True).stdout
+            for name in (COMPILER, COMPILER.replace("clang", "wasm-ld"))
+        ]
+    except OSError:
+        return False
+    return all(VERSION in each for each in said)
+
+
+def tables() -> bytes:
+    """Write the tables that the tokenizer and the remarks on a text read, as JSON.
+
+    Sets of characters are ranges of hexadecimal numbers, as in `normalizer_tables`. Those after
+    `unicode` come from this Python's Unicode, for what is said about a text.
+    """
+    found: dict[str, object] = {
+        name.lower(): getattr(normalizer_tables, name)
+        for name in ("REMOVED", "BLANK", "CHINESE", "NONSPACING", "PUNCTUATION", "LOWERED")
+    }
+    found["decomposed"] = {char: normalizer.decompose(char) for char in normalizer.DECOMPOSED}
+    found["classes"] = _grouped(normalizer.REORDERED, normalizer.combining_class)
+    found["unicode"] = unicodedata.unidata_version
+    every = [chr(point) for point in range(sys.maxunicode + 1) if not 0xD800 <= point <= 0xDFFF]
+    found["letters"] = _ranges(filter(str.isalpha, every))
+    found["words"] = _ranges(char for char in every if char.isalnum() or char == "_")
+    found["upper"] = _ranges(filter(str.isupper, every))
+    found["combining"] = _ranges(filter(unicodedata.combining, every))
+    for name, kind in (("marks", "Mn"), ("all_marks", "M"), ("invisible", "C")):
+        found[name] = _ranges(regex.findall(rf"\p{{{kind}}}", "".join(every)))
+    scripts = _grouped(filter(str.isalpha, every), script_of)
+    found["scripts"] = {name: ranges for name, ranges in scripts.items() if name}
+    text = json.dumps(found, ensure_ascii=False, separators=(",", ":"))
+    return f"{text}\n".encode()
+
+
+def _grouped(chars: Iterable[str], key: Callable[[str], object]) -> dict[str, str]:
+    """Return ranges of characters by what a function says of them."""
+    groups: dict[str, list[str]] = {}
+    for char in chars:
+        groups.setdefault(str(key(char)), []).append(char)
+    return {name: _ranges(group) for name, group in groups.items()}
+
+
+def _ranges(chars: Iterable[str]) -> str:
+    """Write characters as ranges, "61-7a e9"."""
+    bounds: list[list[int]] = []
+    for point in sorted(map(ord, chars)):
+        if bounds and bounds[-1][1] == point - 1:
+            bounds[-1][1] = point
+        else:
+            bounds.append([point, point])
+    return " ".join(f"{a:x}-{b:x}" if a < b else f"{a:x}" for a, b in bounds)
+
+
+def main() -> int:
+    """Write both files, or compare them; return the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m tools.live", description=__doc__)
+    parser.add_argument("--check", action="store_true", help="only compare")
+    check = parser.parse_args().check
+    status = 0
+    for name, content in (("bert.wasm", compiled()), ("tables.json", tables())):
+        path = LIVE / name
+        if not check:
+            path.write_bytes(content)
+        elif content != path.read_bytes():
+            sys.stdout.write(f"{name} differs: run `python -m tools.live`.\n")
+            status = 1
+    return status
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
