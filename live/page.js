@@ -11,6 +11,7 @@ export function mount(place) {
   const given = JSON.parse(place.dataset.given);
   const boxes = [...document.querySelectorAll(".bx-given textarea")];
   const recorded = document.querySelector(".bx-recorded > .bx-result");
+  const remark = document.querySelector(".bx-example"); // on the recorded answer
   const make = (name, attributes, ...children) => build(document, { name, attributes, children });
   const status = make("span", { role: "status", class: "bx-line" });
   const bar = make("progress", { max: "1", value: "0", "aria-label": "Loading the model" });
@@ -117,8 +118,7 @@ export function mount(place) {
     status.textContent = note;
     output.replaceChildren(...nodes.map((each) => build(document, each)));
     if (!live.isConnected) recorded.before(live);
-    live.hidden = false;
-    recorded.hidden = true;
+    show(true);
     if (waiting) ask();
   }
 
@@ -141,8 +141,13 @@ export function mount(place) {
 
   function reset() {
     boxes.forEach((box) => { box.value = box.defaultValue; });
-    live.hidden = true;
-    recorded.hidden = false;
+    show(false);
+  }
+
+  function show(own) {
+    live.hidden = !own;
+    recorded.hidden = own;
+    if (remark) remark.hidden = own;
   }
 }
 

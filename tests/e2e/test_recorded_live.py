@@ -85,12 +85,14 @@ def test_a_visitor_types_a_text_and_nothing_leaves_the_browser(
     page.get_by_role("textbox").fill(OWN)
     assert _says(page) == ask("fill_mask", OWN).report.headline
     expect(page.locator(".bx-live-answer rect").first).to_be_visible()
+    expect(page.locator(".bx-example")).to_be_hidden()  # it is about the recorded answer
     assert faults(page) == []
     page.get_by_role("textbox").fill("<img src=x onerror=alert(1)> [MASK]")
     expect(page.locator(".bx-live-answer .bx-sentence")).to_contain_text("<img src=x")
     assert page.locator(".bx-live-answer img").count() == 0
     page.get_by_role("button", name="Show the recorded answer").click()
     expect(page.locator(".bx-result:visible .bx-headline")).to_contain_text("letter")
+    expect(page.locator(".bx-example")).to_be_visible()
     assert not [url for url in record.requests[before:] if "service" not in url]
     assert record.outside(host) == []
     assert record.complaints == []
