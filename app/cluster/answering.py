@@ -11,14 +11,14 @@ from typing import Any
 from app.cluster.packed import classes_of, pack
 from app.declared import Declared, declared
 from app.declared.answers import engine_of
+from app.engine.compute.recent import RECENT
 from app.engine.compute.visitor import Cancelled, LimitError, Visit, visiting
 from app.engine.models import Engine, open_engine
 from app.log import cause
-from bert_core import errors
-from bert_core.errors import BertError, InputError
+from bert_core.errors import BertError, CheckpointError, DownloadError, InputError
 
 _LOG = logging.getLogger("app")
-_KINDS = tuple(each for each in (InputError, errors.CheckpointError, errors.DownloadError))
+_KINDS = (InputError, CheckpointError, DownloadError)
 _MOST_STOPPED = 1_000
 
 ABSENT = "absent"
@@ -93,7 +93,8 @@ class Answers:
                 self._work[ticket].visit.cancelled = True
 
     def stop_unseen(self, seconds: float) -> None:
-        """Cancel the answers that no one has looked at for so long."""
+        """Cancel the answers that no one has looked at for so long; drop old results."""
+        RECENT.drop_old()
         oldest = time.monotonic() - seconds
         with self._lock:
             for work in self._work.values():

@@ -6,6 +6,7 @@ standard input does, as it does with the process that began it, however that end
 
 import os
 import secrets
+import signal
 import socket
 import subprocess
 import sys
@@ -50,7 +51,7 @@ def main() -> None:
 
 def _end_with_input() -> None:
     sys.stdin.buffer.read()
-    os._exit(0)  # what Ray has begun ends with this process
+    os.killpg(0, signal.SIGKILL)  # this process and what Ray has begun, which is in its session
 
 
 def _free_port() -> int:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
 from itertools import chain
+from operator import attrgetter
 from typing import Any, Literal, get_args, get_type_hints
 
 import numpy as np
@@ -32,6 +33,7 @@ _OWN: dict[type, Callable[[Any], tuple[Any, ...]]] = {
 _NAMED = (Frame, Entries, Part, Slot)
 _DTYPE = re.compile(r"[<>|][biufUS]\d{1,6}")
 _ALIGNED = 64  # bytes
+_PLAIN = frozenset({str, int, float, bool, type(None)})
 _SEQUENCES: dict[type, str] = {tuple: "t", list: "l", frozenset: "s"}
 _MADE = {letter: kind for kind, letter in _SEQUENCES.items()}
 
@@ -107,10 +109,10 @@ class _Writer:
 
     def node(self, value: Any) -> Any:
         kind = type(value)
-        if value is None or kind in (str, int, float, bool):
+        if kind in _PLAIN:
             return value
         if kind in _SEQUENCES:
-            return [_SEQUENCES[kind], *map(self.node, value)]
+            return self._of(_SEQUENCES[kind], value)
         if isinstance(value, np.ndarray | np.generic):
             return self._array(value)
         if kind is bytes:
@@ -118,8 +120,12 @@ class _Writer:
         if kind is range:
             return ["r", value.start, value.stop, value.step]
         if isinstance(value, Mapping):
-            return ["d", *map(self.node, chain.from_iterable(value.items()))]
-        return [self._number(kind), *map(self.node, _given(value))]
+            return self._of("d", chain.from_iterable(value.items()))
+        return self._of(self._number(kind), _given(value))
+
+    def _of(self, kind: str | int, held: Iterable[Any]) -> list[Any]:
+        node = self.node
+        return [kind, *(each if type(each) in _PLAIN else node(each) for each in held)]
 
     def _array(self, value: "np.ndarray[Any, Any] | np.generic[Any]") -> list[Any]:
         turned = value.flags.f_contiguous and not value.flags.c_contiguous
@@ -152,7 +158,17 @@ def _given(value: Any) -> Iterable[Any]:
         return own(value)
     if isinstance(value, tuple):
         return value  # named
-    return (getattr(value, each.name) for each in fields(value))
+    kind: type = type(value)
+    found: tuple[Any, ...] = _getter(kind)(value)
+    return found
+
+
+@cache
+def _getter(kind: type) -> Callable[[Any], tuple[Any, ...]]:
+    """Return a function that reads all fields of a dataclass."""
+    names = [each.name for each in fields(kind)]
+    read = attrgetter(*names) if names else lambda _: ()
+    return read if len(names) != 1 else lambda value: (read(value),)
 
 
 class _Reader:
@@ -171,7 +187,8 @@ class _Reader:
             return bytes(self._bytes(*rest))
         if kind == "r":
             return range(*rest)
-        held = map(self.value, rest)
+        value = self.value
+        held = iter([each if type(each) is not list else value(each) for each in rest])
         if kind == "d":
             return dict(zip(held, held, strict=True))
         return _MADE[kind](held) if isinstance(kind, str) else self._classes[kind](*held)

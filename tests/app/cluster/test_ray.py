@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import gettempdir
 from typing import Any
 
 import pytest
@@ -161,6 +162,6 @@ def test_a_file_is_answered_on_the_nodes(address: str, tmp_path: Path) -> None:
 def test_texts_are_in_no_log_of_ray(cluster: nodes.Nodes, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.DEBUG):
         both("fill_mask", text="A zebrafish swims in the [MASK].")
-    logs = Path("/tmp/ray/session_latest/logs").rglob("*")
-    assert not any(b"zebrafish" in each.read_bytes() for each in logs if each.is_file())
+    logs = [*(Path(gettempdir()) / "ray/session_latest/logs").rglob("*.*")]
+    assert logs and not any(b"zebrafish" in each.read_bytes() for each in logs if each.is_file())
     assert "zebrafish" not in caplog.text
