@@ -22,7 +22,7 @@ PYTHON ?=
 JOBS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help run dev test test-all test-library lint format journey bench gpu derive screenshots docs lock pin space-check audit sbom clean
+.PHONY: help run dev test test-all test-library lint format journey bench gpu cluster-test derive screenshots docs lock pin space-check audit sbom clean
 
 help:
 	@echo "make run      start the site (http://127.0.0.1:8501)"
@@ -35,6 +35,7 @@ help:
 	@echo "make journey  run only the browser tests"
 	@echo "make bench    compare speed with the reference implementations"
 	@echo "make gpu DATA=FOLDER  on a machine with a card: tests, benchmark, training at a hundredth"
+	@echo "make cluster-test  install Ray in an environment of its own and try two nodes here"
 	@echo "make audit    look up known security faults of what is installed (asks api.osv.dev)"
 	@echo "make sbom     list what is installed in build/sbom.json, as CycloneDX; make audit does, too"
 	@echo "make derive DATA=FOLDER  compute everything that rests on the bundled weights (STEPS=...: some)"
@@ -102,6 +103,17 @@ bench: $(VENV)/.installed-dev
 gpu: $(VENV)/.installed-dev
 	@$(BIN)/python -m tools.gpu $(if $(DATA),--data "$(DATA)")
 
+# Ray in an environment of its own, which sees everything in .venv.
+cluster-test: build/cluster/.installed
+	@build/cluster/bin/python -m pytest -q tests/app/cluster
+
+build/cluster/.installed: requirements-cluster.txt $(VENV)/.installed-dev
+	@$(BIN)/python -m venv build/cluster
+	@$(BIN)/python -c "import sysconfig; print(sysconfig.get_path('purelib'))" > \
+	    "$$(build/cluster/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/site.pth"
+	@build/cluster/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-cluster.txt
+	@touch $@
+
 # The program has an environment of its own, so that its requirements are not installed with the
 # site's. It fails if the advisories cannot be reached.
 audit: sbom
@@ -163,7 +175,7 @@ $(VENV)/.installed: requirements.txt | $(BIN)/python
 	@touch $@
 
 # requirements-dev.txt includes requirements.txt, so this installs both.
-$(VENV)/.installed-dev: requirements.txt requirements-dev.txt requirements-cluster.txt | $(BIN)/python
+$(VENV)/.installed-dev: requirements.txt requirements-dev.txt | $(BIN)/python
 	@echo "Installing what the checks need (the first time takes a few minutes) ..."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps $(ENCODER)

@@ -186,8 +186,8 @@ def test_the_library_declares_exactly_what_it_imports() -> None:
 
 
 def test_what_the_site_imports_is_pinned() -> None:
-    files = ("requirements.txt", "requirements-cluster.txt")
-    text = "".join((ROOT / each).read_text(encoding="utf-8") for each in files)
+    files = "requirements.txt", "requirements-cluster.txt"
+    text = "\n".join((ROOT / name).read_text(encoding="utf-8") for name in files)
     names = {  # import names that differ from the package name
         "markdown-it-py": "markdown_it",
         "prometheus-client": "prometheus_client",

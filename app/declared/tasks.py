@@ -22,6 +22,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 
 from app import catalog
 from app.catalog import Example, Feature
+from app.cluster.asking import asked, goes
 from app.engine.models import Engine
 from app.records.fields import Field
 from app.words.screen import Screen
@@ -194,7 +195,16 @@ class Declared:
         Raises:
             InputError: a value is missing, unknown or not allowed; or the task refuses the text.
         """
-        return self.task(engine, **self.read(given), **own)
+        values = self.read(given)
+        if self.goes and (found := asked(self.feature.slug, self.result, engine, values, own)):
+            return found
+        return self.task(engine, **values, **own)
+
+    @property
+    def goes(self) -> bool:
+        """Whether a node of a cluster may do it, where there is one."""
+        names = tuple(each.name for each in self.parameters)
+        return goes(self.feature.slug, self.feature.takes_text, names)
 
     def read(self, given: Mapping[str, object]) -> dict[str, Value]:
         """Check the values alone; see `run`."""

@@ -100,6 +100,7 @@ class Processor:
         finally:
             took = time.monotonic() - begin
             ALLOWANCES.charge(visit, took)
+            visit.used += took
             with self._change:
                 self._taken -= shares
                 self._served[visit.name] = start + took

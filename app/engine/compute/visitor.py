@@ -53,6 +53,7 @@ class Visit:
         waiting: whether the visitor has been told to wait.
         cancelled: whether the visitor has gone; its next computation then raises `Cancelled`.
         interface: through which it came, for the numbers of the server; "" for none.
+        used: seconds of computing that it took here so far.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Visit:
     waiting: bool = False
     cancelled: bool = False
     interface: str = ""
+    used: float = 0.0
 
     def tell(self, before: int | None) -> None:
         """Tell the visitor how many are before it; None if it is its turn."""

@@ -41,6 +41,11 @@ def answer_rows(task: str, model: str, rows: Sequence[Asked]) -> Iterator[dict[s
             yield {"error": refused(error).message}
 
 
+def as_line(answer: Mapping[str, Any]) -> bytes:
+    """Write what a row is answered as a line of JSON."""
+    return json.dumps(answer, ensure_ascii=False, allow_nan=False).encode() + b"\n"
+
+
 def one_thread_each() -> None:
     """Let processes compute in one thread each; to be called before PyTorch is imported."""
     os.environ.update(BERT_EXPLORER_THREADS="1", BERT_EXPLORER_RUNS="1", OMP_NUM_THREADS="1")
@@ -112,5 +117,5 @@ def _serve(own: Connection, other: Connection, answer: AnswerRows) -> None:
             for line in answer(own.recv()):
                 if own.poll():  # nothing is sent meanwhile: the command has ended
                     return
-                lines += json.dumps(line, ensure_ascii=False, allow_nan=False).encode() + b"\n"
+                lines += as_line(line)
             own.send_bytes(lines)

@@ -9,7 +9,7 @@ import signal
 import sys
 import time
 from argparse import SUPPRESS, Namespace
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import partial
@@ -21,11 +21,12 @@ import pyarrow as pa
 from app.faces.batch.answering import Asked, answer_rows, one_thread_each, spread
 from app.faces.batch.keeping import Parts, digest, parts_in, whole
 from app.faces.paper.arguments import Parser, add_value, as_option, refused
-from app.settings import available_cores, settings
+from app.settings import COMPUTE, available_cores, settings
 from bert_core.errors import BertError, InputError
 
 if TYPE_CHECKING:
     from app.declared import Declared
+    from app.engine.models import Engine
     from app.faces.batch.reading import Source
 
 _WITH_ERRORS = 3  # the exit status
@@ -67,6 +68,7 @@ def _read(arguments: Sequence[str]) -> "tuple[Declared, Namespace, dict[str, Any
     parser.add_argument("--out", type=Path, required=True, help="a .parquet, .csv or .jsonl file")
     parser.add_argument("--model", default="", help="a model on offer, or a folder")
     parser.add_argument("--workers", type=int, help="processes; default: one for each core")
+    parser.add_argument("--on", metavar="ADDRESS", help="a Ray cluster, such as ray://host:10001")
     parser.add_argument("--restart", action="store_true", help="forget what a stop has left")
     parser.add_argument("--overwrite", action="store_true", help="write over OUT")
     if not arguments or arguments[0] in ("-h", "--help"):
@@ -80,6 +82,8 @@ def _read(arguments: Sequence[str]) -> "tuple[Declared, Namespace, dict[str, Any
     given = parser.parse_args(arguments)
     if given.workers is not None and given.workers < 1:
         parser.error("--workers: expected 1 or more")
+    if given.on is not None and not COMPUTE.fullmatch(given.on):
+        parser.error("--on: expected local, or ray://host:10001 with the host of a cluster")
     options = {each.name: each.read(getattr(given, each.name))
                for each in found.parameters if hasattr(given, each.name)}  # fmt: skip
     return found, given, options
@@ -126,9 +130,7 @@ def _run(found: "Declared", given: Namespace, options: Mapping[str, object]) -> 
         size = min(_MOST_ROWS, -(-count // _PARTS))
         progress = _Progress(count)
         asked = _asked(found, options, source, parts, progress, size)
-        answer = partial(answer_rows, found.feature.slug, given.model)
-        cores = available_cores() if settings().device == "cpu" else 1
-        with closing(spread(asked, given.workers or cores, answer)) as answered:
+        with closing(_answered(asked, found, given, engine)) as answered:
             for number, lines in answered:
                 parts.write(number, lines)
                 progress.add(lines.count(b"\n"))
@@ -139,6 +141,19 @@ def _run(found: "Declared", given: Namespace, options: Mapping[str, object]) -> 
     ends = f", {errors:,} with an error" if errors else ""
     sys.stderr.write(f"{given.out}: {count:,} rows{ends}; {model}.\n")
     return _WITH_ERRORS if errors else 0
+
+
+def _answered(
+    asked: Iterator[tuple[int, list[Asked]]], found: "Declared", given: Namespace, engine: "Engine"
+) -> Generator[tuple[int, bytes], None, None]:
+    """Answer chunks on the cores of this machine, or on those of a cluster."""
+    if given.on:
+        from app.faces.batch.on_ray import spread_on
+
+        return spread_on(given.on, asked, found.feature.slug, engine)
+    answer = partial(answer_rows, found.feature.slug, given.model)
+    cores = available_cores() if settings().device == "cpu" else 1
+    return spread(asked, given.workers or cores, answer)
 
 
 def _check_columns(
