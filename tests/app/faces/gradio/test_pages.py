@@ -43,7 +43,12 @@ def values(feature: Declared, number: int = 0) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def first() -> Callable[[Declared], Written]:
     """What each page says of its first example, asked once; the caller chooses the model."""
-    return cache(lambda feature: write(feature, values(feature), ""))
+
+    @cache
+    def asked(slug: str) -> Written:
+        return write(declared(slug), values(declared(slug)), "")
+
+    return lambda feature: asked(feature.feature.slug)
 
 
 # -- the form --------------------------------------------------------------------------------------
