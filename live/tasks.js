@@ -111,7 +111,7 @@ function fillMask({ text, top_k: most = 5, word = "" }) {
     whole, at, number: n + 1, scores: scores[n], most, pieces, temperature: calibration.temperature,
   }));
   return {
-    model: this.model.model, text: read, read_as: signs, slots,
+    model: this.model.model, text: read, shuffle: 0, read_as: signs, slots,
     vocabulary: this.tokenizer.pieces.length, tokens: whole.ids.length,
     read: Math.max(...windows.inputs.map((each) => each.ids.length)), note, calibration,
     view: { words: joinedWords(whole, this.tokenizer.mask) },

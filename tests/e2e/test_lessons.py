@@ -175,6 +175,8 @@ def test_from_home_through_three_lessons_and_an_exercise_to_a_class_of_four_brow
     school = paths()[1]
     press(page, school.title)
     press(page, f"{school.lessons.index('sure') + 1}. {lesson('sure').title}")
+    expect(page.get_by_role("heading", name=lesson("sure").steps[0].heading)).to_be_visible()
+    settled(page)
     page.get_by_role("button", name="Start a class").click()
     code = page.locator(".bx-code").inner_text()
     settled(page)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from app.engine.models.second import ONLY_ONE
+from app.engine.models.shelf import UNTRAINED
 from app.faces.streamlit.take import take_row
 
 TEXT, PASSAGE = "the cat sat on the [MASK].", "the cat sat on the mat. a dog sat on the bank."
@@ -69,12 +69,13 @@ def test_nothing_is_compared_before_it_is_asked_for(visit: Callable, second_mode
         assert not [box for box in page.at.selectbox if box.key == "beside"]
 
 
-def test_where_there_is_no_second_model_one_line_says_where_to_get_one(
+def test_where_there_is_no_other_trained_model_the_untrained_one_is_offered(
     visit: Callable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BERT_EXPLORER_MODEL", "explorer-mini-uncased")
     page = visit("pages/2_fill_mask.py", text=TEXT, beside="nonsense", tab=TAB)
-    assert page.words.count(ONLY_ONE) == 1
+    [box] = [each for each in page.at.selectbox if each.key == "beside"]
+    assert box.options == [f"explorer-mini-uncased{UNTRAINED}"] and box.value is None
     assert any("beside=nonsense" in each.value for each in page.at.caption)
 
 

@@ -108,7 +108,7 @@ async def full_house(site: Site, number: signal.Signals) -> Crowd:
         texts = [f"text={n}+[MASK]+{LINE * 240}".replace(" ", "+") for n in range(8)]
         pages = [asyncio.ensure_future(visitor.open("fill_mask", text))
                  for visitor, text in zip(visitors[1:9], texts, strict=True)]  # fmt: skip
-        books = [{"data": [f"{n} [MASK] {LINE * 2_400}", 5, "", ""]} for n in range(20)]
+        books = [{"data": [f"{n} [MASK] {LINE * 2_400}", 5, "", 0, ""]} for n in range(20)]
         calls = [loop.run_in_executor(pool, site.say, request(site, "run/fill_mask", book))
                  for book in books]  # fmt: skip
         streams = [loop.run_in_executor(pool, everything, line) for line in lines]
