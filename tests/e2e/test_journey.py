@@ -402,7 +402,7 @@ def test_the_keyboard_alone_chooses_a_model_and_the_first_one_leaves_the_address
     expect(page.get_by_role("textbox", name="Text", exact=True)).to_have_value("An owl")
     page.keyboard.press("Escape")
     choose_model(page, "ArrowUp", "ArrowUp")  # the untrained twin is between them
-    expect(model(page)).to_have_text(first)
+    expect(model(page).get_by_role("paragraph")).to_have_text(first)
     expect(page).not_to_have_url(re.compile("model="))
 
 

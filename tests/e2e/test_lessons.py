@@ -5,18 +5,15 @@ dark.
 """
 
 import re
-from itertools import zip_longest
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from app.features.lab.view_exercises import NONE
 from app.lessons.paths import paths
 from app.lessons.shelf import lesson, shelf
 from tests.e2e.conftest import faults, wait_until
-from tests.e2e.test_class import phone, vote
-from tests.e2e.test_journey import SIDEWAYS, go, settled
+from tests.e2e.test_journey import SIDEWAYS, settled
 from tests.e2e.test_stage import LAPTOP, LETTERS, PHONE, PROJECTOR, Visit
 
 pytestmark = pytest.mark.e2e
@@ -128,11 +125,18 @@ def test_a_question_mark_leads_to_a_lesson_in_the_same_session(visit: Visit) -> 
     expect(page.locator(".bx-reveal")).to_be_visible()  # what was guessed is still known
 
 
-FIRST = paths()[0].lessons
+FIRST = ("pieces", "know-or-copy")
 
 
-def played(page: Page, slug: str) -> None:
-    """Play all steps of a lesson; no step needs scrolling."""
+@pytest.mark.parametrize(
+    "slug",
+    [
+        pytest.param(each, marks=() if each in FIRST else pytest.mark.slow)
+        for each in shelf().lessons
+    ],
+)
+def test_no_step_of_a_lesson_needs_scrolling_on_a_laptop(visit: Visit, slug: str) -> None:
+    page = visit(f"lessons?lesson={slug}", viewport=LAPTOP, reduced_motion="reduce")
     for number, step in enumerate(lesson(slug).steps, 1):
         expect(page.get_by_role("heading", name=step.heading)).to_be_visible()
         settled(page)  # the run that has drawn the heading is over
@@ -143,49 +147,6 @@ def played(page: Page, slug: str) -> None:
         assert page.evaluate(LOWEST) <= LAPTOP["height"], (number, "explained")
         if number < len(lesson(slug).steps):
             press(page, "Next")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("slug", [each for each in shelf().lessons if each not in FIRST])
-def test_no_step_of_a_lesson_needs_scrolling_on_a_laptop(visit: Visit, slug: str) -> None:
-    page = visit(f"lessons?lesson={slug}", viewport=LAPTOP, reduced_motion="reduce")
-    played(page, slug)
-
-
-def test_from_home_through_three_lessons_and_an_exercise_to_a_class_of_four_browsers(
-    visit: Visit,
-) -> None:
-    page = visit("", viewport=LAPTOP, reduced_motion="reduce")
-    settled(page, "")
-    press(page, paths()[0].title)
-    press(page, f"1. {lesson(FIRST[0]).title}")
-    for slug, following in zip_longest(FIRST, FIRST[1:]):
-        played(page, slug)
-        page.locator(".st-key-bx-steps").get_by_text("End", exact=True).click()
-        settled(page)
-        if following:
-            press(page, f"Next lesson: {lesson(following).title}")
-    go(page, "lab")
-    page.get_by_role("tab", name="Exercises").click()
-    settled(page)
-    page.get_by_role("radiogroup").filter(has=page.get_by_text(NONE)).locator("label").first.click()
-    press(page, "Check")
-    expect(page.locator('[data-name="lab-exercise"] svg').first).to_be_visible()
-    go(page, "")
-    school = paths()[1]
-    press(page, school.title)
-    press(page, f"{school.lessons.index('sure') + 1}. {lesson('sure').title}")
-    expect(page.get_by_role("heading", name=lesson("sure").steps[0].heading)).to_be_visible()
-    settled(page)
-    page.get_by_role("button", name="Start a class").click()
-    code = page.locator(".bx-code").inner_text()
-    settled(page)
-    for student in [phone(visit, code) for _ in range(3)]:
-        vote(student, 1)
-    expect(page.locator(".count")).to_have_text("3 here, 3 answered")
-    press(page, "Show")
-    expect(page.locator(".votes")).to_have_text(["0", "3", "0"])
-    press(page, "End the class")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
