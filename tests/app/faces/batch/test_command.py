@@ -166,7 +166,9 @@ def alive(pid: str) -> bool:
     return False
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number", [pytest.param(signal.SIGINT, marks=pytest.mark.slow), signal.SIGTERM]
+)
 def test_a_stop_says_how_to_go_on_and_other_work_does_not(
     batch: Batch, tmp_path: Path, number: signal.Signals
 ) -> None:
@@ -189,6 +191,7 @@ def test_a_stop_says_how_to_go_on_and_other_work_does_not(
     assert len((tmp_path / "out.jsonl").read_text().splitlines()) == 4
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_file(batch: Batch, tmp_path: Path) -> None:
     program = """
 import resource, sys

@@ -163,6 +163,7 @@ def test_a_question_box_with_several_lines_is_answered_line_by_line(tiny_engine:
     assert asked == ["cat?", "dog?", "mat?"]
 
 
+@pytest.mark.slow
 def test_two_recordings_differ_in_the_line_with_the_date_alone(
     recorded_site: Path, tiny_folder: Path, tmp_path: Path
 ) -> None:
