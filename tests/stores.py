@@ -31,7 +31,7 @@ class Store:
         self.start()
 
     def empty(self) -> None:
-        """Go on in an empty database, which nobody of an earlier test knows."""
+        """Go on in an empty database, which no earlier test has used."""
         self._database += 1
         self.url = f"redis://127.0.0.1:{self.port}/{self._database}"
         self.client = redis.Redis.from_url(self.url)

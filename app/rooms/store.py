@@ -62,7 +62,7 @@ class Rooms:
         """Tell a function of every change, in whatever thread it is noticed."""
 
         def changed(code: str, before: Room | None, after: Room | None) -> None:
-            if before is not None:  # nobody waits for a room that has just been opened
+            if before is not None:  # no one is waiting for a room that has just been opened
                 told(code, after is None or after.stage != before.stage)
 
         self._rooms.listen(changed)

@@ -224,7 +224,7 @@ class Redis:
         """Run a script, wherever the store is.
 
         Raises:
-            RedisError: it was not done, or nobody knows.
+            RedisError: it was not done, or whether it was done is unknown.
         """
         names = [self._prefix + each for each in keys]
         return self._client.eval(script, len(names), *names, *map(str, given))

@@ -206,7 +206,7 @@ STORES = {
     "rediss://user@redis.example": False,
     "rediss://:hunter2@redis.example?ssl_cert_reqs=none": False,
     "rediss://:hunter2@redis.example?ssl_ca_certs=a&ssl_check_hostname=no": False,
-    "unix:///tmp/hunter2.sock": False,
+    "unix:///run/hunter2.sock": False,
     "redis://localhost:99999999": False,
     "hunter2": False,
 }

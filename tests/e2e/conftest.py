@@ -177,7 +177,7 @@ def running(log: Path, **environment: str) -> Iterator[tuple[str, "subprocess.Po
 
 @contextmanager
 def serving(shelf: Path, hub: Loopback, downloads: Path, log: Path) -> Iterator[Site]:
-    """Run the site with models to choose from, a Hub, and a proxy that nobody should ask."""
+    """Run the site with models to choose from, a Hub, and a proxy that should never be asked."""
     with socket.socket() as trap:
         trap.bind(("127.0.0.1", 0))
         trap.listen(64)

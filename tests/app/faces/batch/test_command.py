@@ -160,7 +160,7 @@ def test_nothing_is_lost_or_twice_after_five_kills(
 
 
 def alive(pid: str) -> bool:
-    """Return whether a process runs; one that nobody has buried does not."""
+    """Return whether a process runs; a zombie does not."""
     with suppress(OSError):
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     return False
