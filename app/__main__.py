@@ -20,8 +20,16 @@ COMMANDS = {
 def run(arguments: Sequence[str]) -> int:
     """Ask a task, or run a command; return the exit status."""
     module = COMMANDS.get(arguments[0]) if arguments else None
-    main = import_module(module or "app.faces.terminal").main
-    status: int = main(arguments[1:] if module else arguments)
+    try:
+        main = import_module(module or "app.faces.terminal").main
+        status: int = main(arguments[1:] if module else arguments)
+    except Exception as error:  # settings are read when the first module needs them
+        from bert_core.errors import ConfigError  # not for a list of the tasks
+
+        if not isinstance(error, ConfigError):
+            raise
+        sys.stderr.write(f"{error}\n")
+        return 2
     return status
 
 

@@ -523,10 +523,13 @@ def check_settings() -> None:
                 "nothing, because a public site (BERT_EXPLORER_PUBLIC) has only "
                 "bundled and pinned models. Unset one of the two",
             )
-    if found.shared and find_spec("redis") is None:
-        raise ConfigError(
-            "BERT_EXPLORER_SHARED needs a package more: pip install -r requirements-cluster.txt."
-        )
+    for name, set_to, package in (
+        ("SHARED", found.shared, "redis"), ("COMPUTE", found.compute, "ray")
+    ):  # fmt: skip
+        if set_to and find_spec(package) is None:
+            raise ConfigError(
+                f"BERT_EXPLORER_{name} needs more: pip install -r requirements-cluster.txt."
+            )
     for folder in found.folders:
         if not Path(folder).expanduser().is_dir():
             raise ConfigError(

@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -31,6 +32,17 @@ assert "torch" not in sys.modules and "bert_core" not in sys.modules
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "") and "--help" in done.stdout
+
+
+def test_a_wrong_setting_is_one_line_and_status_2() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "app", "fill_mask", "[MASK]"],
+        env={**os.environ, "BERT_EXPLORER_DEVICE": "x"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 2 and done.stderr.count("\n") == 1
+    assert done.stderr.startswith("BERT_EXPLORER_DEVICE is 'x'; expected cpu")
 
 
 @pytest.mark.parametrize(
