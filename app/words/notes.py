@@ -128,10 +128,7 @@ def shuffled_note(text: str, order: int) -> Html:
     """Name the text that was read with its words in another order; 0 for none."""
     if not order:
         return join()
-    return line(
-        f"Read with its words in another order (number {order}), gaps in their places: ",
-        tag("q", visible(text), dir="auto"),
-    )
+    return line(f"Read in another order (number {order}): ", tag("q", visible(text), dir="auto"))
 
 
 def shared_note(spans: Iterable[Sequence[int]]) -> Html:

@@ -13,11 +13,8 @@ _SAME_NAMES = (
     "Its classifier {belongs}; weights of both kinds have the same names, but one cannot replace "
     "the other."
 )
-KNOWS_NOTHING = (
-    "This model was never trained: its weights are random, so it knows nothing and answers by "
-    "chance. Compare it with the trained model to see what training does."
-)
-"""What is said with every answer of an untrained twin."""
+KNOWS_NOTHING = "This model was never trained: its weights are random, and it knows nothing."
+"""The notice beside every answer of an untrained twin."""
 
 
 class Severity(Enum):
