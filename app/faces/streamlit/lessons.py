@@ -60,7 +60,16 @@ from app.lessons.quantity import printed
 from app.lessons.records import Another, Lesson, Look, Path, Question
 from app.lessons.sheet import sheet
 from app.lessons.shelf import claims, shelf
-from app.lessons.view import all_terms, both, intervals, on_one_axis, orders, prose, unmarked
+from app.lessons.view import (
+    all_terms,
+    beforehand,
+    both,
+    intervals,
+    on_one_axis,
+    orders,
+    prose,
+    unmarked,
+)
 from app.lessons.whole import drawn, given
 from app.rooms.records import Room
 from app.words.blocks import line, note
@@ -194,6 +203,7 @@ def _lesson_page(found: Lesson) -> None:
         unknown_model_note(offer)
         engine = open_chosen(offer)
         show_style(*{declared(step.page).feature.folder for step in found.steps})
+        show_html(beforehand(engine, found))
         if reading:
             draw_all(engine, found)
         elif number == END:
