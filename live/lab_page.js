@@ -11,7 +11,6 @@ const WATCH = "Just watch";
 
 /** @param {HTMLElement} place the line, with what the page's script put into its data */
 export function mount(place) {
-  const given = JSON.parse(place.dataset.given);
   const recorded = document.querySelector(".bx-recorded > .bx-result");
   const make = (name, attributes = {}, ...children) => {
     const made = build(document, { name, attributes, children: [] });
@@ -42,6 +41,7 @@ export function mount(place) {
     start.remove();
     status.textContent = "";
     recorded.before(live);
+    const given = { ...tables.usual, ...JSON.parse(place.dataset.given) };
     ask(Math.max(0, tables.changes.findIndex(({ values }) =>
       Object.entries({ ...tables.usual, ...values }).every(([name, value]) => given[name] === value))));
   }

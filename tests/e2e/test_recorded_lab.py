@@ -90,7 +90,7 @@ def test_a_model_is_trained_in_the_browser_looked_back_at_and_taken_along(
     page.get_by_role("button", name="Go on").click()
     expect(state).to_contain_text("trains in this browser")
     page.get_by_role("button", name="Show the recorded run").click()
-    expect(page.get_by_text("The last joins")).to_be_visible()
+    expect(page.get_by_role("heading", name="The vocabulary")).to_be_visible()
     assert record.outside(host) == []
     assert record.complaints == []
 

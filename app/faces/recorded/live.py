@@ -40,7 +40,7 @@ def trains(entry: Entry) -> bool:
     if entry.task.feature.slug != "lab":
         return False
     given = live_values(entry)
-    return given["corpus"] == GRAMMAR and not given["next_sentence"]
+    return given.get("corpus", GRAMMAR) == GRAMMAR and not given.get("next_sentence")
 
 
 def live_values(entry: Entry) -> dict[str, object]:
