@@ -5,8 +5,8 @@ import { percent, picture, svg, units, visible } from "./draw.js";
 import { rounded } from "./lab.js";
 import { grouped } from "./tasks.js";
 
-const NARROW = 380; // the drawing for narrow places suits any screen: two are beside each other
-const WIDER = 760;
+const ROOM = 420; // width of a drawing: two are beside each other, on a phone below each other
+const SPARE = 26; // the letters of a browser may be wider than those of the site
 const [TOP, PLOT, ROW, SPARK] = [14, 150, 30, 25];
 const [SMALL, NAME, MIDDLE] = ["bx-svg-small", "bx-svg-name bx-svg-small", "bx-svg-middle bx-svg-small"];
 const LOOK = (field) => `bx-lab-line bx-lab-run0 bx-lab-${field}`;
@@ -53,7 +53,7 @@ class Panel {
 }
 
 /** The losses; `at` marks a step. */
-export function losses({ start, points }, at = null, width = NARROW) {
+export function losses({ start, points }, at = null, width = ROOM) {
   const last = start.settings.steps;
   const top = 2 * Math.ceil(Math.max(start.log_v, points[0].held_out) / 2);
   const bottom = TOP + PLOT;
@@ -79,8 +79,7 @@ export function losses({ start, points }, at = null, width = NARROW) {
 }
 
 /** The share of right first guesses, one curve for each phenomenon; `at` marks a step. */
-export function accuracies({ start, points }, at = null, width = NARROW) {
-  const spare = width === WIDER ? 30 : 0;
+export function accuracies({ start, points }, at = null, width = ROOM, spare = SPARE) {
   const [left, right] = [172 + spare, width - 94 - spare];
   const last = start.settings.steps;
   const drawn = start.phenomena.flatMap((each, row) => {

@@ -68,8 +68,8 @@ const answers = {
     writeFileSync(path, Buffer.concat(zip(run.files(step ?? null))));
     return true;
   },
-  draw({ run: given, width }) {
-    return [losses(given, null, width), accuracies(given, null, width), gaps(given, given.points.at(-1))];
+  draw({ run: given, width, spare }) {
+    return [losses(given, null, width), accuracies(given, null, width, spare), gaps(given, given.points.at(-1))];
   },
   outcome: ({ run: given, changed, usual }) => outcome(given, changed, usual),
 };

@@ -330,7 +330,8 @@ def _parsed(markup: str) -> str:
 
 @pytest.mark.parametrize("width", ["narrow", "wide"])
 def test_a_run_is_drawn_as_python_draws_it(lab: LabNode, usual: LabResult, width: str) -> None:
-    nodes = lab("draw", run=_as_given(usual), width={"narrow": 380, "wide": 760}[width])
+    size, spare = {"narrow": (380, 0), "wide": (760, 30)}[width]
+    nodes = lab("draw", run=_as_given(usual), width=size, spare=spare)
     drawn = getattr(losses([usual]), width), getattr(accuracies([usual]), width)
     for node, markup in zip(nodes, (*drawn, gaps(usual, usual.points[-1])), strict=True):
         found = re.sub(r"\s+", " ", _listed(node))

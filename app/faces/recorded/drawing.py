@@ -30,7 +30,7 @@ _INVITATION = (
 )
 _TRAINING = (
     "a small BERT learns in this browser, before your eyes; nothing is sent anywhere, and closing "
-    "the tab ends it. The run below is a recorded one."
+    "the tab ends it. Until then, the run below is a recorded one."
 )
 _LESSON = "lessons/{}"  # a file, from the root of the folder, without an extension
 _COLUMN = 44  # letters in a line of a text box
