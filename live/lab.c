@@ -26,7 +26,10 @@ typedef struct {
   float *plain, *scale;
 } Normal;
 typedef struct {
-  float *x, *input, *weights, *context, *between, *inner, *slope;
+  const int *counts; /* places of each row that go on: all, or in the last layer the chosen ones */
+  int going;         /* all of them together: N */
+  float *x, *state;  /* what comes in (T, D), and of the places that go on (N, D) */
+  float *query, *pair, *weights, *context, *between, *inner, *slope;
   Normal mixed, outer;
 } Kept;
 
@@ -40,11 +43,10 @@ static int tokens, rows;
 static const int *ids, *lengths;
 static Kept kept[LAYERS];
 static Normal embedded;
-static float *last;
 
 static int chosen;
 static const int *chosen_at;
-static float *chosen_state, *dense, *dense_slope, *chosen_head, *scores, *said;
+static float *last, *dense, *dense_slope, *chosen_head, *scores, *said;
 static Normal head;
 
 static const float EPSILON = 1e-12f;
@@ -318,48 +320,51 @@ static float softmax(float *row, int count, float scale, float *largest) {
 }
 
 static void attend(const Kept *k) {
-  const int width = size / heads, wide = 3 * size;
+  const int width = size / heads, wide = 2 * size;
   const float scale = 1 / __builtin_sqrtf(width);
   float *weights = k->weights, top;
-  for (int r = 0, first = 0; r < rows; first += lengths[r++]) {
-    const int n = lengths[r], room = padded(n);
-    for (int h = 0; h < heads; h++, weights += n * room) {
-      const float *query = k->input + first * wide + h * width;
-      product(weights, room, query, wide, 1, query + size, 1, wide, 0, n, n, width, 0);
-      for (int t = 0; t < n; t++) softmax(weights + t * room, n, scale, &top);
-      float *context = k->context + first * size + h * width;
-      product(context, size, weights, room, 1, query + 2 * size, wide, 1, 0, n, width, n, 0);
+  for (int r = 0, first = 0, from = 0; r < rows; first += lengths[r], from += k->counts[r++]) {
+    const int n = lengths[r], going = k->counts[r], room = padded(n);
+    for (int h = 0; h < heads; h++, weights += going * room) {
+      const float *query = k->query + from * size + h * width;
+      const float *key = k->pair + first * wide + h * width;
+      product(weights, room, query, size, 1, key, 1, wide, 0, going, n, width, 0);
+      for (int t = 0; t < going; t++) softmax(weights + t * room, n, scale, &top);
+      float *context = k->context + from * size + h * width;
+      product(context, size, weights, room, 1, key + size, wide, 1, 0, going, width, n, 0);
     }
   }
 }
 
-/* Slopes for query, key and value (T, 3 D) from those for the context (T, D). */
-static void attend_back(float *input, const float *context, const Kept *k) {
+/* Slopes for queries (N, D), and for keys and values (T, 2 D), from those for the context (N, D). */
+static void attend_back(float *dquery, float *dpair, const float *context, const Kept *k) {
   static float slope[64 * 64];
-  const int width = size / heads, wide = 3 * size;
-  const float scale = 1 / __builtin_sqrtf(width);
+  const int width = size / heads, wide = 2 * size;
+  const v128_t scale = wasm_f32x4_splat(1 / __builtin_sqrtf(width));
   const float *weights = k->weights;
-  for (int r = 0, first = 0; r < rows; first += lengths[r++]) {
-    const int n = lengths[r], room = padded(n);
-    for (int h = 0; h < heads; h++, weights += n * room) {
-      const float *query = k->input + first * wide + h * width, *dy = context + first * size + h * width;
-      float *dquery = input + first * wide + h * width;
-      clear(slope, n * room);
-      product(slope, room, dy, size, 1, query + 2 * size, 1, wide, 0, n, n, width, 0);
-      product(dquery + 2 * size, wide, weights, 1, room, dy, size, 1, 0, n, width, n, 0);
-      for (int t = 0; t < n; t++) {
+  for (int r = 0, first = 0, from = 0; r < rows; first += lengths[r], from += k->counts[r++]) {
+    const int n = lengths[r], going = k->counts[r], room = padded(n);
+    for (int h = 0; h < heads; h++, weights += going * room) {
+      const int at = from * size + h * width, pair_at = first * wide + h * width;
+      const float *dy = context + at, *key = k->pair + pair_at;
+      float *dkey = dpair + pair_at;
+      clear(slope, going * room);
+      product(slope, room, dy, size, 1, key + size, 1, wide, 0, going, n, width, 0);
+      product(dkey + size, wide, weights, 1, room, dy, size, 1, 0, n, width, going, 0);
+      for (int t = 0; t < going; t++) {
         float *row = slope + t * room;
         v128_t sum = wasm_f32x4_splat(0);
         multiply(row, weights + t * room, room);
         for (int i = 0; i < room; i += 4) sum = wasm_f32x4_add(sum, wasm_v128_load(row + i));
-        const v128_t mean = wasm_f32x4_splat(total(sum)), by = wasm_f32x4_splat(scale);
+        const v128_t mean = wasm_f32x4_splat(total(sum));
         for (int i = 0; i < room; i += 4) {
           const v128_t shared = wasm_f32x4_mul(wasm_v128_load(weights + t * room + i), mean);
-          wasm_v128_store(row + i, wasm_f32x4_mul(wasm_f32x4_sub(wasm_v128_load(row + i), shared), by));
+          const v128_t far = wasm_f32x4_sub(wasm_v128_load(row + i), shared);
+          wasm_v128_store(row + i, wasm_f32x4_mul(far, scale));
         }
       }
-      product(dquery, wide, slope, room, 1, query + size, wide, 1, 0, n, width, n, 0);
-      product(dquery + size, wide, slope, 1, room, query, wide, 1, 0, n, width, n, 0);
+      product(dquery + at, size, slope, room, 1, key, wide, 1, 0, going, width, n, 0);
+      product(dkey, wide, slope, 1, room, k->query + at, size, 1, 0, n, width, going, 0);
     }
   }
 }
@@ -375,58 +380,73 @@ static void embed(float *x) {
     }
 }
 
-/* Read a batch: the ids of all rows, one row after another, and the lengths of the rows (at most
-   64). Everything that learning needs stays in memory until a release. Returns 0, or 1 if there is
+/* Read a batch: the ids of all rows, one row after another, the lengths of the rows (at most 64),
+   and the places that are to be scored, in order. Only these go through the last layer beyond its
+   keys and values. What learning needs stays in memory until a release. Returns 0, or 1 if there is
    too little memory. */
-EXPORT(forward) int forward(const int *of_ids, const int *of_lengths, int of_rows) {
+EXPORT(forward)
+int forward(const int *of_ids, const int *of_lengths, int of_rows, const int *at, int places) {
   ids = of_ids, lengths = of_lengths, rows = of_rows, tokens = refused = 0;
-  long pairs = 0;
-  for (int r = 0; r < rows; r++) tokens += lengths[r], pairs += heads * lengths[r] * padded(lengths[r]);
+  chosen_at = at, chosen = places;
+  int *counts = take(rows * sizeof(int));
+  long every = 0, some = 0; /* numbers of attention weights in a layer */
+  for (int r = 0, c = 0; r < rows; r++) {
+    const int begun = c, room = heads * padded(lengths[r]);
+    tokens += lengths[r];
+    while (c < chosen && at[c] < tokens) c++;
+    if (counts) counts[r] = c - begun;
+    every += lengths[r] * room, some += (c - begun) * room;
+  }
   const long flat = (long)tokens * size;
   float *other = floats(flat), *x = floats(flat);
   embedded = (Normal){floats(flat), floats(tokens)};
   for (int n = 0; n < layers; n++) {
-    kept[n] = (Kept){x,           floats(3 * flat), floats(pairs),   floats(flat),
-                     floats(flat), floats(4 * flat), floats(4 * flat), {floats(flat), floats(tokens)},
-                     {floats(flat), floats(tokens)}};
-    x = floats(flat);
+    const int ends = n + 1 == layers, going = ends ? chosen : tokens;
+    const long part = (long)going * size;
+    kept[n] = (Kept){ends ? counts : lengths, going, x, ends ? floats(part) : x, floats(part),
+                     floats(2 * flat), floats(ends ? some : every), floats(part), floats(part),
+                     floats(4 * part), floats(4 * part), {floats(part), floats(going)},
+                     {floats(part), floats(going)}};
+    x = floats(part);
   }
-  if (refused) return 1;
+  if (refused || !counts) return 1;
   last = x;
   embed(other);
   normalise(kept[0].x, embedded, other, 0, model.weight, model.shift, tokens);
   for (int n = 0; n < layers; n++) {
     const Layer *l = model.layer + n;
     const Kept *k = kept + n;
-    linear(k->input, k->x, l->input, l->input_bias, tokens, size, 3 * size);
+    const int going = k->going;
+    for (int i = 0; k->state != k->x && i < going * size; i++)
+      k->state[i] = k->x[(long)at[i / size] * size + i % size];
+    linear(k->query, k->state, l->input, l->input_bias, going, size, size);
+    linear(k->pair, k->x, l->input + size * size, l->input_bias + size, tokens, size, 2 * size);
     attend(k);
-    linear(other, k->context, l->mixed, l->mixed_bias, tokens, size, size);
-    normalise(k->between, k->mixed, other, k->x, l->mixed_weight, l->mixed_shift, tokens);
-    linear(k->inner, k->between, l->inner, l->inner_bias, tokens, size, 4 * size);
-    gelu(k->inner, k->slope, tokens * 4 * size);
-    linear(other, k->inner, l->outer, l->outer_bias, tokens, 4 * size, size);
+    linear(other, k->context, l->mixed, l->mixed_bias, going, size, size);
+    normalise(k->between, k->mixed, other, k->state, l->mixed_weight, l->mixed_shift, going);
+    linear(k->inner, k->between, l->inner, l->inner_bias, going, size, 4 * size);
+    gelu(k->inner, k->slope, going * 4 * size);
+    linear(other, k->inner, l->outer, l->outer_bias, going, 4 * size, size);
     normalise(n + 1 < layers ? kept[n + 1].x : last, k->outer, other, k->between, l->outer_weight,
-              l->outer_shift, tokens);
+              l->outer_shift, going);
   }
   return 0;
 }
 
-/* Score every piece at places in the batch: rows of V, rounded up to 4. Returns their address, or 0
+/* Score every piece at the chosen places: rows of V, rounded up to 4. Returns their address, or 0
    if there is too little memory. */
-EXPORT(fill) float *fill(const int *at, int places) {
+EXPORT(fill) float *fill(void) {
   const int room = padded(vocabulary);
-  chosen = places, chosen_at = at;
   const long flat = (long)chosen * size;
-  chosen_state = floats(flat), dense = floats(flat), dense_slope = floats(flat);
+  dense = floats(flat), dense_slope = floats(flat);
   chosen_head = floats(flat), head = (Normal){floats(flat), floats(chosen)};
   said = floats(2 * chosen), scores = floats((long)chosen * room);
   if (refused) return 0;
-  for (int n = 0; n < chosen; n++)
-    for (int i = 0; i < size; i++) chosen_state[n * size + i] = last[(long)at[n] * size + i];
-  linear(dense, chosen_state, model.dense, model.dense_bias, chosen, size, size);
+  linear(dense, last, model.dense, model.dense_bias, chosen, size, size);
   gelu(dense, dense_slope, chosen * size);
   normalise(chosen_head, head, dense, 0, model.head_weight, model.head_shift, chosen);
-  product(scores, room, chosen_head, size, 1, model.words, 1, size, model.bias, chosen, vocabulary, size, 0);
+  product(scores, room, chosen_head, size, 1, model.words, 1, size, model.bias, chosen, vocabulary,
+          size, 0);
   return scores;
 }
 
@@ -446,13 +466,13 @@ EXPORT(compare) float *compare(const int *labels) {
 /* Compute the slopes of the mean loss at the chosen places for all weights, after `compare`.
    Returns 0, or 1 if there is too little memory. */
 EXPORT(learn) int learn(const int *labels) {
-  const int room = padded(vocabulary);
-  const long flat = (long)tokens * size;
-  float *inside = floats((long)chosen * size), *dy = floats(flat), *context = floats(flat);
-  float *input = floats(3 * flat), *inner = floats(4 * flat);
+  const int room = padded(vocabulary), most = tokens > chosen ? tokens : chosen;
+  const long flat = (long)most * size;
+  float *inside = floats((long)chosen * size), *dy = floats(flat), *dx = floats(flat);
+  float *context = floats(flat), *query = floats(flat), *pair = floats(2 * flat);
+  float *inner = floats(4 * flat);
   if (refused) return 1;
   clear(slopes, trained);
-  clear(dy, flat);
   for (int n = 0; n < chosen; n++) {
     float *row = scores + (long)n * room;
     row[labels[n]] -= 1;
@@ -462,25 +482,31 @@ EXPORT(learn) int learn(const int *labels) {
   product(inside, size, scores, room, 1, model.words, size, 1, 0, chosen, size, vocabulary, 0);
   normalise_back(inside, head, model.head_weight, down.head_weight, down.head_shift, chosen);
   multiply(inside, dense_slope, chosen * size);
-  linear_learn(down.dense, down.dense_bias, inside, size, chosen_state, chosen, size, size);
-  linear_back(dense, inside, model.dense, chosen, size, size, 0);
-  for (int n = 0; n < chosen; n++)
-    for (int i = 0; i < size; i++) dy[(long)chosen_at[n] * size + i] += dense[n * size + i];
+  linear_learn(down.dense, down.dense_bias, inside, size, last, chosen, size, size);
+  linear_back(dy, inside, model.dense, chosen, size, size, 0);
   for (int n = layers - 1; n >= 0; n--) {
     const Layer *l = model.layer + n, *d = down.layer + n;
     const Kept *k = kept + n;
-    normalise_back(dy, k->outer, l->outer_weight, d->outer_weight, d->outer_shift, tokens);
-    linear_learn(d->outer, d->outer_bias, dy, size, k->inner, tokens, 4 * size, size);
-    linear_back(inner, dy, l->outer, tokens, 4 * size, size, 0);
-    multiply(inner, k->slope, tokens * 4 * size);
-    linear_learn(d->inner, d->inner_bias, inner, 4 * size, k->between, tokens, size, 4 * size);
-    linear_back(dy, inner, l->inner, tokens, size, 4 * size, 1);
-    normalise_back(dy, k->mixed, l->mixed_weight, d->mixed_weight, d->mixed_shift, tokens);
-    linear_learn(d->mixed, d->mixed_bias, dy, size, k->context, tokens, size, size);
-    linear_back(context, dy, l->mixed, tokens, size, size, 0);
-    attend_back(input, context, k);
-    linear_learn(d->input, d->input_bias, input, 3 * size, k->x, tokens, size, 3 * size);
-    linear_back(dy, input, l->input, tokens, size, 3 * size, 1);
+    const int going = k->going;
+    normalise_back(dy, k->outer, l->outer_weight, d->outer_weight, d->outer_shift, going);
+    linear_learn(d->outer, d->outer_bias, dy, size, k->inner, going, 4 * size, size);
+    linear_back(inner, dy, l->outer, going, 4 * size, size, 0);
+    multiply(inner, k->slope, going * 4 * size);
+    linear_learn(d->inner, d->inner_bias, inner, 4 * size, k->between, going, size, 4 * size);
+    linear_back(dy, inner, l->inner, going, size, 4 * size, 1);
+    normalise_back(dy, k->mixed, l->mixed_weight, d->mixed_weight, d->mixed_shift, going);
+    linear_learn(d->mixed, d->mixed_bias, dy, size, k->context, going, size, size);
+    linear_back(context, dy, l->mixed, going, size, size, 0);
+    attend_back(query, pair, context, k);
+    linear_learn(d->input, d->input_bias, query, size, k->state, going, size, size);
+    linear_learn(d->input + size * size, d->input_bias + size, pair, 2 * size, k->x, tokens, size,
+                 2 * size);
+    linear_back(dy, query, l->input, going, size, size, 1);
+    linear_back(dx, pair, l->input + size * size, tokens, size, 2 * size, 0);
+    for (int i = 0; i < going * size; i++)
+      dx[k->state == k->x ? i : chosen_at[i / size] * size + i % size] += dy[i];
+    float *used = dy;
+    dy = dx, dx = used;
   }
   normalise_back(dy, embedded, model.weight, down.weight, down.shift, tokens);
   for (int r = 0, t = 0; r < rows; r++)

@@ -277,8 +277,8 @@ export class Model {
     };
     try {
       const [input, counts, places] = [put(ids), put(lengths), put(at)];
-      if (this.c.forward(input, counts, lengths.length)) throw new RangeError(MEMORY);
-      const scores = this.c.fill(places, at.length) >>> 0;
+      if (this.c.forward(input, counts, lengths.length, places, at.length)) throw new RangeError(MEMORY);
+      const scores = this.c.fill() >>> 0;
       if (!scores) throw new RangeError(MEMORY);
       return use(scores, put);
     } finally {
