@@ -4,7 +4,7 @@
  */
 
 export const SVG = "http://www.w3.org/2000/svg";
-const DRAWN = new Set(["svg", "text", "rect"]);
+const DRAWN = new Set(["svg", "text", "tspan", "rect", "line", "polyline"]);
 
 export function h(name, attributes = {}, ...children) {
   const shown = children.flat(Infinity).filter((each) => each !== null && each !== "");

@@ -22,7 +22,7 @@ export function percent(share, digits = 1, { finest = null, counted = false } = 
 const chance = (share) => percent(share, 1, { finest: 3 });
 const count = (number, name) => `${grouped(number)} ${number === 1 ? name : `${name}s`}`;
 const signed = (value) => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(2)}`;
-const units = (value) => value.toFixed(2).replace(/\.?0+$/, "");
+export const units = (value) => value.toFixed(2).replace(/\.?0+$/, "");
 const shortened = (text, limit) => {
   const chars = Array.from(text);
   return chars.length <= limit ? text : `${chars.slice(0, limit - 1).join("")}…`;
@@ -118,7 +118,7 @@ function cutNote({ found, limit, lengths, kept }) {
 
 // -- pictures -------------------------------------------------------------------------------------
 
-function picture(name, alt, draw, columns, rows) {
+export function picture(name, alt, draw, columns, rows) {
   const drawings = [["wide", WIDE], ["narrow", NARROW]].map(([size, width]) =>
     h("div", { class: `bx-${size}` }, draw(width)));
   return h("figure", { class: "bx-picture", "data-name": name },
@@ -146,7 +146,7 @@ function numbers(name, columns, rows) {
 }
 
 const whole = (value) => ({ whole: value });
-const svg = (width, height, children) => h("svg", { viewBox: `0 0 ${width} ${height}`,
+export const svg = (width, height, children) => h("svg", { viewBox: `0 0 ${width} ${height}`,
   class: "bx-svg", xmlns: SVG, "aria-hidden": "true" }, children);
 const rect = (x, y, width, height, look) => h("rect", { x: units(x), y: units(y),
   width: units(width), height: units(height), class: look });

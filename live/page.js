@@ -152,7 +152,7 @@ export function mount(place) {
 }
 
 /** Keep this page and what answers need for visits without a connection. */
-async function keepOffline() {
+export async function keepOffline() {
   if (!navigator.serviceWorker || !isSecureContext) return;
   try {
     await navigator.serviceWorker.register(new URL("../service.js", import.meta.url));

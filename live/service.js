@@ -2,8 +2,9 @@
 
 const KEPT = "bert-explorer-pages";
 const FILES = ["index.html", ...["build", "page", "worker", "draw", "engine", "questions", "refusal",
-  "sha256", "tasks", "text", "tokenizer"].map((name) => `live/${name}.js`), "live/bert.wasm",
-"live/tables.json", "live/live.json", "live/vocab.txt"];
+  "sha256", "tasks", "text", "tokenizer", "lab", "lab_draw", "lab_page", "lab_worker"].map((name) =>
+  `live/${name}.js`), "live/bert.wasm", "live/lab.wasm", "live/tables.json", "live/lab.json",
+"live/live.json", "live/vocab.txt"];
 
 addEventListener("install", (event) => {
   event.waitUntil(caches.open(KEPT).then((cache) => cache.addAll(FILES)));

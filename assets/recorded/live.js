@@ -7,7 +7,8 @@
     says.textContent =
       "Recorded. To type your own text, open this page from a web server: from a disk, browsers load no model.";
   } else if (place) {
-    import(new URL("../live/page.js", location.href)).then(
+    const form = place.dataset.live === "lab" ? "lab_page" : "page";
+    import(new URL(`../live/${form}.js`, location.href)).then(
       ({ mount }) => mount(place),
       () => (says.textContent = "Recorded. What answers your own text could not be loaded."),
     );

@@ -8,7 +8,7 @@ from app.catalog import GROUPS, Feature
 from app.engine.models import Provenance
 from app.faces.paper.page import signature
 from app.faces.recorded.entries import Entry
-from app.faces.recorded.live import is_live, live_values
+from app.faces.recorded.live import is_live, live_values, trains
 from app.lessons.records import Lesson
 from app.lessons.shelf import mostly_about
 from app.lessons.view import lesson_links
@@ -27,6 +27,10 @@ _SIGNS = "✓ the model answers as a person would · ✗ it does not"
 _INVITATION = (
     "the model (46 MB) is loaded into this browser and stays there; your text never leaves it. "
     "Until then, the answer below is a recorded one."
+)
+_TRAINING = (
+    "a small BERT learns in this browser, before your eyes; nothing is sent anywhere, and closing "
+    "the tab ends it. Until then, the run below is a recorded one."
 )
 _LESSON = "lessons/{}"  # a file, from the root of the folder, without an extension
 _COLUMN = 44  # letters in a line of a text box
@@ -96,11 +100,12 @@ def recorded_note(model: Provenance) -> Html:
 
 
 def _live(entry: Entry) -> Html:
-    """Invite to type one's own text; `assets/recorded/live.js` adds the button."""
+    """Invite to type one's own text or to train; `assets/recorded/live.js` adds the button."""
     given = json.dumps(live_values(entry), ensure_ascii=False)
+    says = ("Train your own: ", _TRAINING) if trains(entry) else ("Type your own: ", _INVITATION)
     return tag(
         "div",
-        tag("p", tag("strong", "Type your own: "), _INVITATION),
+        tag("p", tag("strong", says[0]), says[1]),
         class_="bx-note bx-live",
         data_live=entry.task.feature.slug,
         data_given=given,

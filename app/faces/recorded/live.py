@@ -9,6 +9,7 @@ from typing import Any
 from app.engine.models import Engine
 from app.faces.paper.json import as_json
 from app.faces.recorded.entries import Entry
+from app.features.lab.result_settings import GRAMMAR
 from app.settings import ASSETS, LIVE, ROOT
 from bert_core.bundled import bundled_folder, bundled_names
 from bert_core.config import HAS_ANSWER
@@ -31,7 +32,15 @@ _CONFIG = ("hidden_size", "intermediate_size", "num_attention_heads", "num_hidde
 
 def is_live(entry: Entry) -> bool:
     """Return whether the task of an example also answers in the browser."""
-    return entry.task.feature.slug in _TASKS
+    return entry.task.feature.slug in _TASKS or trains(entry)
+
+
+def trains(entry: Entry) -> bool:
+    """Return whether an example is a run of the lab that can also be trained in the browser."""
+    if entry.task.feature.slug != "lab":
+        return False
+    given = live_values(entry)
+    return given.get("corpus", GRAMMAR) == GRAMMAR and not given.get("next_sentence")
 
 
 def live_values(entry: Entry) -> dict[str, object]:

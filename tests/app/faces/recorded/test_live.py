@@ -48,11 +48,11 @@ def test_parts_without_live_are_refused(tmp_path: Path, capsys: pytest.CaptureFi
     assert "give both" in capsys.readouterr().err
 
 
-def test_examples_of_seven_tasks_are_live_with_their_values() -> None:
+def test_examples_of_seven_tasks_and_runs_of_the_lab_are_live_with_their_values() -> None:
     live = [each for each in all_entries(()) if is_live(each)]
     assert {each.feature.slug for each in live} == {
         *("fill_mask", "next_sentence", "qa", "ner", "classification", "multiple_choice"),
-        "tokenizer",
+        *("tokenizer", "lab"),
     }
     assert all(json.loads(json.dumps(live_values(each))) for each in live)
 
