@@ -25,6 +25,7 @@ export function mount(place) {
   const status = make("span", { role: "status", class: "bx-line" });
   const live = make("section", { class: "bx-result bx-lab-live", "aria-label": "Training in this browser" });
   const start = button("Train here", opened);
+  const files = JSON.parse(place.dataset.files);
   let tables = null;
   let worker = null;
   place.append(start, " ", status);
@@ -32,12 +33,12 @@ export function mount(place) {
   async function opened() {
     status.textContent = "Loading …";
     try {
-      tables ??= await (await fetch(new URL("lab.json", import.meta.url))).json();
+      tables ??= await (await fetch(new URL("lab.json", import.meta.url), { integrity: files["lab.json"] })).json();
     } catch {
-      status.textContent = "The lab could not be loaded: there is no connection. The recorded run stays.";
+      status.textContent = "The lab could not be loaded: there is no connection, or the site was written anew. Reload the page. The recorded run stays.";
       return;
     }
-    keepOffline();
+    keepOffline(Object.keys(files));
     start.remove();
     status.textContent = "";
     recorded.before(live);
@@ -115,7 +116,7 @@ export function mount(place) {
     worker.addEventListener("message", ({ data }) => heard(data));
     worker.addEventListener("error", () => stopped("The training ended: this browser gives the page " +
       "too little memory, or does not run it."));
-    worker.postMessage({ settings: values });
+    worker.postMessage({ settings: values, files });
 
     const at = () => follows ? null : run.points[Number(slider.value)].step;
 

@@ -1,4 +1,4 @@
-/** Trains beside the page. Messages: { settings }, { go }, { fill, step }, { save, step }. */
+/** Trains beside the page. Messages: { settings, files: their digests }, { go }, { fill, step }, { save, step }. */
 
 import { Run, zip } from "./lab.js";
 import { Refusal } from "./refusal.js";
@@ -12,16 +12,16 @@ let waiting = false; // for the next turn
 let seconds = 0;
 let told = 0;
 
-async function got(name) {
-  const response = await fetch(new URL(name, import.meta.url)).catch(() => null);
-  if (!response?.ok) throw new Refusal(`${name} could not be loaded. The recorded run stays.`);
+async function got(name, integrity) {
+  const response = await fetch(new URL(name, import.meta.url), { integrity }).catch(() => null);
+  if (!response?.ok) throw new Refusal(`${name} could not be loaded, or is not the file that this page was written with. The recorded run stays.`);
   return response;
 }
 
-async function begin(settings) {
+async function begin(settings, files) {
   const [tables, characters, code] = await Promise.all([
-    got("lab.json").then((each) => each.json()), got("tables.json").then((each) => each.json()),
-    got("lab.wasm").then((each) => each.arrayBuffer()),
+    got("lab.json", files["lab.json"]).then((each) => each.json()), got("tables.json", files["tables.json"]).then((each) => each.json()),
+    got("lab.wasm", files["lab.wasm"]).then((each) => each.arrayBuffer()),
   ]);
   if (!globalThis.WebAssembly || !WebAssembly.validate(code)) {
     throw new Refusal("This browser cannot train: it has no WebAssembly with SIMD. A browser of " +
@@ -61,7 +61,7 @@ function train() {
 }
 
 function answer({ data }) {
-  if (data.settings) return begin(data.settings).catch(refused);
+  if (data.settings) return begin(data.settings, data.files).catch(refused);
   if (data.go !== undefined) return go(data.go);
   try {
     if (data.fill !== undefined) say({ filled: run.fill(data.fill, data.step), text: data.fill });

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 from app.engine.models import open_engine
 from app.faces.recorded.drawing import Recording
 from app.faces.recorded.entries import all_entries
-from app.faces.recorded.live import live_files, trains
+from app.faces.recorded.live import digests, live_files, trains
 from app.faces.recorded.writing import example_page
 from bert_core import BertForPreTraining, BertTokenizer
 from tests.e2e.conftest import Record, faults, hosting
@@ -30,8 +30,9 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     engine = open_engine()
     entries = tuple(each for each in all_entries(()) if f"{each.place}.html" == PAGE)
     assert all(map(trains, entries))
-    recording = Recording(entries, engine.provenance, "2026-11-22", live=True)
     files = dict(live_files(engine, parts=True))
+    sums = {"live": digests(files), "lab": digests(files, lab=True)}
+    recording = Recording(entries, engine.provenance, "2026-11-22", **sums)
     files[PAGE] = files["index.html"] = example_page(engine, recording, entries[0])
     for name, content in files.items():
         if "safetensors" not in name:  # the lab needs no other model
