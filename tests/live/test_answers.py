@@ -76,7 +76,7 @@ def _rows() -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _with_settings() -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield attention of a layer, a head and words, and the X-ray with parts off and both lenses."""
+    """Yield attention of a layer, a head and words; the X-ray with parts off and both lenses."""
     text = "The keys to the cabinet [MASK] made of iron, unbelievably."
     for more in ({"layer": 2}, {"layer": 0, "head": 11, "words": True}, {"head": 1}, {"layer": 6}):
         yield "attention", {"text": text, "text_pair": "Who has the keys?", **more}
@@ -98,12 +98,18 @@ def _close(one: float, other: float, allowed: float) -> bool:
 def _matched(found: Any, wanted: Any, way: str) -> tuple[Any, Any]:
     """Put in one order what is sorted by numbers that may be equal but for rounding."""
     if way == ".patterns":
-        rows = [sorted(each, key=lambda row: (row["layer"], row["head"])) for each in (found, wanted)]
+        rows = [
+            sorted(each, key=lambda row: (row["layer"], row["head"])) for each in (found, wanted)
+        ]
         return rows[0], rows[1]
     if way != ".links" or len(found) != len(wanted):
         return found, wanted
-    rows = [sorted(each, key=lambda row: (row["source"], row["target"])) for each in (found, wanted)]
-    least = min(row["weight"] for row in wanted) + 1e-5  # at the end of the list, equal ones may differ
+    rows = [
+        sorted(each, key=lambda row: (row["source"], row["target"])) for each in (found, wanted)
+    ]
+    least = (
+        min(row["weight"] for row in wanted) + 1e-5
+    )  # at the end of the list, equal ones may differ
     first, second = ([row for row in each if row["weight"] > least] for each in rows)
     return (first, second) if len(first) == len(second) else (found, wanted)
 

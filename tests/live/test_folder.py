@@ -16,7 +16,12 @@ from tests.live.conftest import Node
 from tests.live.test_answers import asked, differences
 
 _SIZES = {"vocab_size": len(VOCABULARY), "max_position_embeddings": 64, "initializer_range": 0.2}
-_BERT = {"hidden_size": 48, "num_hidden_layers": 3, "num_attention_heads": 6, "intermediate_size": 72}
+_BERT = {
+    "hidden_size": 48,
+    "num_hidden_layers": 3,
+    "num_attention_heads": 6,
+    "intermediate_size": 72,
+}
 _DISTIL = {"dim": 32, "n_layers": 2, "n_heads": 2, "hidden_dim": 60}
 _NAMES = {0: "O", 1: "B-PER", 2: "I-PER"}
 _PAIR = ("the cat [MASK] on the mat", "the dog sat")
@@ -28,10 +33,10 @@ _ROWS: dict[str, list[tuple[str, dict[str, Any]]]] = {
         ("xray", {"text": _PAIR[0], "off": "1.3 0.f", "mode": "zero", "lens": "raw"}),
         ("tokenizer", {"text": "The cat sat."}),
     ],
-    "BertForQuestionAnswering": [("qa", {"passage": "the cat sat on the mat", "question": "the cat"})],
+    "BertForQuestionAnswering": [("qa", {"passage": "the cat sat on a mat", "question": "a dog"})],
     "BertForTokenClassification": [("ner", {"text": "the cat sat on the mat"})],
     "BertForSequenceClassification": [("classification", {"text": "the cat sat"})],
-    "BertForMultipleChoice": [("multiple_choice", {"context": "the cat", "choices": ["sat", "mat"]})],
+    "BertForMultipleChoice": [("multiple_choice", {"context": "cat", "choices": ["sat", "mat"]})],
     "DistilBertForMaskedLM": [
         ("fill_mask", {"text": _PAIR[0]}),
         ("attention", {"text": _PAIR[0], "text_pair": _PAIR[1]}),
@@ -76,7 +81,10 @@ def test_a_head_that_a_folder_lacks_is_said(node: Node, bundled: Engine, tmp_pat
     assert "no head for fill-mask, next sentence, names, classification, multiple choice" in says
     (found,) = node("ask", rows=[("fill_mask", {"text": "a [MASK]"})], folder=True)
     assert "no head for this page" in found["refused"]
-    rows = [("xray", {"text": _PAIR[1]}), ("xray", {"text": _PAIR[1], "ask": "word", "lens": "raw"})]
+    rows = [
+        ("xray", {"text": _PAIR[1]}),
+        ("xray", {"text": _PAIR[1], "ask": "word", "lens": "raw"}),
+    ]
     refused = [each["refused"] for each in node("ask", rows=rows, folder=True)]
     assert "missing in the second box" in refused[0]
     assert "no trained head for this question" in refused[1]

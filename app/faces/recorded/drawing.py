@@ -116,7 +116,9 @@ def page(recording: Recording, entry: Entry, results: Sequence[Html]) -> Html:
     answer = tag("section", *shown, class_="bx-result", aria_label="Answer")
     return join(
         tag("div", heading(entry.feature.title, entry.feature.see), data_place=entry.place),
-        _live(recording, entry) if recording.live and is_live(entry) else recorded_note(recording.model),
+        _live(recording, entry)
+        if recording.live and is_live(entry)
+        else recorded_note(recording.model),
         tag("div", _given(recording, entry), answer, _list(recording, entry), class_="bx-recorded"),
         _way(recording, entry),
         foot(recording, entry.feature.beware),

@@ -34,7 +34,9 @@ def test_parts_are_small_and_together_the_weights(files: dict[str, bytes]) -> No
 
 def test_a_page_names_the_digest_of_every_file_but_the_weights(files: dict[str, bytes]) -> None:
     said = digests(files)
-    assert {"page.js", "worker.js", "bert.wasm", "tables.json", "vocab.txt", "live.json"} <= set(said)
+    assert {"page.js", "worker.js", "bert.wasm", "tables.json", "vocab.txt", "live.json"} <= set(
+        said
+    )
     assert not [name for name in said if "model.safetensors" in name]
     for name, digest in said.items():
         wanted = base64.b64encode(sha256(files[f"live/{name}"]).digest()).decode()
