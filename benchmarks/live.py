@@ -33,8 +33,8 @@ TITLE = "Live in the browser"
 COLUMNS = ("what", "to reach", "in the browser", "PyTorch", "ratio", "ONNX Runtime Web", "reached")
 NOTES = (
     "Chromium and a server on the same machine, the bundled model (six layers, 384 wide). A pass: "
-    "median in a page, without attentions, with hidden states; PyTorch on one thread, float32; ONNX "
-    "Runtime Web (WebAssembly, float32, one thread) runs our exported graph in the same page, in "
+    "median in a page, without attentions, with hidden states; PyTorch on one thread, float32. "
+    "ONNX Runtime Web (WebAssembly, float32, one thread) runs our exported graph in the same page, in "
     "turns.",
     "First answer: from the click on *Load the model* to the picture, for a text that waits in the "
     "box; from the server, and from the browser's own store in a second visit. Next answer: from "
@@ -75,7 +75,8 @@ _ROUND = """async (tokens) => {
 }"""
 _ANSWER = """(text) => new Promise((done) => {
     const box = document.querySelector(".bx-given textarea");
-    const button = [...document.querySelectorAll("button")].find((each) => each.textContent === "Load the model");
+    const button = [...document.querySelectorAll("button")]
+        .find((each) => each.textContent === "Load the model");
     const shown = () => document.querySelector(".bx-live-answer .bx-headline")?.textContent ?? "";
     const before = shown();
     let begin = performance.now();
@@ -104,11 +105,22 @@ class Line:
 
     def cells(self) -> tuple[str, ...]:
         """Return the cells in the order of COLUMNS."""
-        shown = [f"{each:.0f} kB" if self.unit == "kB" else seconds(each) for each in (self.goal, self.here)]
+        shown = [
+            f"{each:.0f} kB" if self.unit == "kB" else seconds(each)
+            for each in (self.goal, self.here)
+        ]
         ratio = f"{self.here / self.torch:.1f}" if self.torch else ""
         peers = [seconds(each) if each else "" for each in (self.torch, self.ort)]
         good = self.here <= self.goal and (self.ort is None or self.here <= self.ort)
-        return (self.what, f"≤ {shown[0]}", shown[1], peers[0], ratio, peers[1], "yes" if good else "**no**")
+        return (
+            self.what,
+            f"≤ {shown[0]}",
+            shown[1],
+            peers[0],
+            ratio,
+            peers[1],
+            "yes" if good else "**no**",
+        )
 
     def __str__(self) -> str:
         """Format the line for printing while the benchmark runs."""

@@ -12,13 +12,14 @@ KINDS = ("space", "github", "headers")
 """A static Space; GitHub Pages; a host that reads a file `_headers` (Netlify, Cloudflare Pages)."""
 
 _BASE = re.compile(r"/(?:[\w.-]+/)*")
-_HEADERS = """/*
+_WORKER = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'"
+_HEADERS = f"""/*
   X-Content-Type-Options: nosniff
   Referrer-Policy: no-referrer
   Content-Security-Policy: frame-ancestors 'self'
 
 /live/worker.js
-  Content-Security-Policy: default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'
+  Content-Security-Policy: {_WORKER}
 """
 _LOST = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
@@ -51,7 +52,16 @@ def write_static(kind: str, target: Path, base: str = "/", model: str = "") -> i
         raise ValueError(f"Found the base path {base!r}; expected one such as /bert-explorer/.")
     chosen = ["--model", model] if model else []
     subprocess.run(
-        [sys.executable, "-m", "app", "record", str(target.resolve()), "--live", "--parts", *chosen],
+        [
+            sys.executable,
+            "-m",
+            "app",
+            "record",
+            str(target.resolve()),
+            "--live",
+            "--parts",
+            *chosen,
+        ],
         cwd=ROOT,
         check=True,
     )

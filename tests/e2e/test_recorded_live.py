@@ -50,9 +50,9 @@ def live_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def host(live_site: Path) -> Iterator[str]:
-    """The folder, from a server."""
-    with hosting(live_site) as address:
-        yield address
+    """The folder, from a server, below a base path as on GitHub Pages."""
+    with hosting(live_site.parent) as address:
+        yield f"{address}/{live_site.name}"
 
 
 @pytest.fixture
@@ -183,16 +183,18 @@ def test_a_head_is_chosen_from_all_of_them(page: Page, record: Record, host: str
     page.get_by_role("textbox", name="Text").fill(text)
     assert _says(page) == ask("attention", text, layer=3, head=1).report.headline
     answer = page.locator(".bx-live-answer")
-    expect(answer.locator("[data-name=attention-layer3-head1-lines] path").first).to_be_visible()
-    tiles = answer.locator("figure[data-name=attention-all-heads] .bx-wide image")
+    expect(
+        answer.locator("[data-name=attention-layer3-head1-lines] path:visible").first
+    ).to_be_visible()
+    tiles = answer.locator("figure[data-name=attention-all-heads] image:visible")
     expect(tiles).to_have_count(72)
     tiles.nth(5 * 12 + 2).click()
     headline = answer.locator(".bx-headline")
     expect(headline).to_contain_text("Layer 5, head 2", timeout=WAIT_MS)
-    expect(page.get_by_label("Layer")).to_have_value("5")
-    page.get_by_label("Head").select_option("mean of the layer")
+    expect(page.get_by_label("Layer", exact=True)).to_have_value("5")
+    page.get_by_label("Head", exact=True).select_option("mean of the layer")
     expect(headline).to_have_text(ask("attention", text, layer=5).report.headline, timeout=WAIT_MS)
-    page.get_by_label("Rows and columns").select_option("whole words")
+    page.get_by_label("Rows and columns", exact=True).select_option("whole words")
     expect(answer).to_contain_text("Words: attention to their pieces", timeout=WAIT_MS)
     assert faults(page) == []
     page.set_viewport_size(PHONE)

@@ -76,7 +76,7 @@ def _rows() -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _with_settings() -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield attention of a layer, a head and words, and X-rays with parts off and both lenses."""
+    """Yield attention of a layer, a head and words; the X-ray with parts off and both lenses."""
     text = "The keys to the cabinet [MASK] made of iron, unbelievably."
     for more in ({"layer": 2}, {"layer": 0, "head": 11, "words": True}, {"head": 1}, {"layer": 6}):
         yield "attention", {"text": text, "text_pair": "Who has the keys?", **more}

@@ -33,14 +33,10 @@ _ROWS: dict[str, list[tuple[str, dict[str, Any]]]] = {
         ("xray", {"text": _PAIR[0], "off": "1.3 0.f", "mode": "zero", "lens": "raw"}),
         ("tokenizer", {"text": "The cat sat."}),
     ],
-    "BertForQuestionAnswering": [
-        ("qa", {"passage": "the cat sat on the mat", "question": "the cat"})
-    ],
+    "BertForQuestionAnswering": [("qa", {"passage": "the cat sat on a mat", "question": "a dog"})],
     "BertForTokenClassification": [("ner", {"text": "the cat sat on the mat"})],
     "BertForSequenceClassification": [("classification", {"text": "the cat sat"})],
-    "BertForMultipleChoice": [
-        ("multiple_choice", {"context": "the cat", "choices": ["sat", "mat"]})
-    ],
+    "BertForMultipleChoice": [("multiple_choice", {"context": "cat", "choices": ["sat", "mat"]})],
     "DistilBertForMaskedLM": [
         ("fill_mask", {"text": _PAIR[0]}),
         ("attention", {"text": _PAIR[0], "text_pair": _PAIR[1]}),
