@@ -34,8 +34,8 @@ COLUMNS = ("what", "to reach", "in the browser", "PyTorch", "ratio", "ONNX Runti
 NOTES = (
     "Chromium and a server on the same machine, the bundled model (six layers, 384 wide). A pass: "
     "median in a page, without attentions, with hidden states; PyTorch on one thread, float32. "
-    "ONNX Runtime Web (WebAssembly, float32, one thread) runs our exported graph in the same page, in "
-    "turns.",
+    "ONNX Runtime Web (WebAssembly, float32, one thread) runs our exported graph in the same page, "
+    "in turns.",
     "First answer: from the click on *Load the model* to the picture, for a text that waits in the "
     "box; from the server, and from the browser's own store in a second visit. Next answer: from "
     "the end of the pause in typing (300 ms) to the picture.",
