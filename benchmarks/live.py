@@ -188,7 +188,9 @@ def _torch(model: BertModel, tokens: int, rounds: int) -> float:
 
 
 def _answers(page: Page, address: str, rounds: int) -> Iterator[Line]:
-    first, kept, following = [], [], []
+    first: list[float] = []
+    kept: list[float] = []
+    following: list[float] = []
     for _ in range(max(1, rounds // 3)):
         page.goto(address)
         page.evaluate("caches.delete('bert-explorer-weights')")
