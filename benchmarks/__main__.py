@@ -12,7 +12,7 @@ from benchmarks.report import section, write_section
 # Each module has TITLE, NOTES, rows(quick) and, if its table has other columns, COLUMNS.
 _MODULES = (
     *("forward", "engines", "steady", "bfloat16", "tokenizer", "pages", "pages_browser"),
-    *("classroom", "classes", "programs", "tensorflow", "loading", "causes", "lab"),
+    *("classroom", "classes", "programs", "tensorflow", "loading", "causes", "lab", "live"),
 )
 _RESULTS = Path(__file__).with_name("RESULTS.md")
 

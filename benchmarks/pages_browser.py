@@ -42,7 +42,7 @@ SHORT, LONG = 12, 512  # tokens
 LIMITS = {SHORT: 0.250, LONG: 0.500}  # seconds
 _ROOT = Path(__file__).parents[1]
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-_FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 _START = 120  # seconds
 
 PICTURES = {
@@ -185,7 +185,7 @@ def rows(quick: bool, only: str | None = None) -> Iterator[Timing]:
     slugs = ["", *(row.slug for row in FEATURES if row.takes_text and can_answer(row))]
     with served() as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=browser_path(), headless=True, args=_FLAGS
+            executable_path=browser_path(), headless=True, args=FLAGS
         )
         page = browser.new_page(base_url=address, viewport={"width": 1280, "height": 720})
         for slug in slugs:

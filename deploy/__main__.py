@@ -2,16 +2,19 @@
 
 python -m deploy tree docker FOLDER     the files to upload
 python -m deploy check gradio           build them, install, start, ask, stop
+python -m deploy static github FOLDER   the recorded site with live answers, for a host of files
 python -m deploy pin                    name the base image of the Dockerfile by its digest
 """
 
 import argparse
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 from deploy.check import check_root, check_space
 from deploy.pin import pin
+from deploy.static import KINDS, write_static
 from deploy.tree import FILES, build_tree
 
 
@@ -38,10 +41,22 @@ def main() -> None:
         help="docker: a Debian root with Python, in which all steps of the Dockerfile are run",
     )
     check.add_argument("--keep", type=Path, metavar="FOLDER", help="work here, and leave it")
+    static = actions.add_parser("static", help="write the recorded site for a host of plain files")
+    static.add_argument("kind", choices=KINDS)
+    static.add_argument("folder", type=Path)
+    static.add_argument("--base", default="/", help="path at which it is served: /bert-explorer/")
+    static.add_argument("--model", default="", help="a bundled model; default: the site's own")
     actions.add_parser("pin", help="name the base image of the Dockerfile by its digest")
     given = parser.parse_args()
     if given.action == "pin":
         sys.stdout.write(f"{pin(Path('Dockerfile'))}\n")
+        return
+    if given.action == "static":
+        try:
+            size = write_static(given.kind, given.folder, given.base, given.model)
+        except (ValueError, subprocess.CalledProcessError) as error:
+            parser.exit(2, f"{error}\n" if isinstance(error, ValueError) else "")
+        sys.stdout.write(f"{given.folder}: {size / 1e6:.1f} MB, ready to be uploaded.\n")
         return
     if given.action == "tree":
         build_tree(given.kind, given.folder)

@@ -1,53 +1,26 @@
 /* The forward pass of BERT in float32, for WebAssembly with SIMD; no library, one thread.
 
    Devlin et al. 2019, section 3, and Vaswani et al. 2017, section 3.2. `engine.js` puts the weight
-   file into the memory and passes addresses. Matrices stay as they are stored, float16, and become
+   file into the memory and passes addresses. Matrices stay as they are stored; float16 becomes
    float32 eight rows at a time inside the product. T tokens, D hidden, F intermediate, H heads, K
    head size, L layers. `python -m tools.live` compiles this file to `bert.wasm`. */
 
-#include <wasm_simd128.h>
-
-#define EXPORT(name) __attribute__((export_name(#name)))
-#define INLINE static inline __attribute__((always_inline))
-enum { WIDE = 8, ROWS = 4, DEPTH = 384, PAGE = 65536 };
+#include "numbers.h"
 
 typedef unsigned short half;
 typedef struct {
-  const half *query, *key, *value, *mixed, *inner, *outer;
+  const void *query, *key, *value, *mixed, *inner, *outer;
   const float *query_bias, *key_bias, *value_bias, *mixed_bias, *mixed_weight, *mixed_shift;
   const float *inner_bias, *outer_bias, *outer_weight, *outer_shift;
 } Layer;
 typedef struct {
   int hidden, intermediate, heads, layers;
   float epsilon;
-  const half *words, *positions, *types;
+  int halves; /* whether matrices are float16; otherwise float32 */
+  const void *words, *positions, *types;
   const float *weight, *shift; /* of the embeddings' normalisation */
   const Layer *layer;
 } Model;
-
-/* -- memory: everything is taken from the end, and given back by going back to a mark ---------- */
-
-extern unsigned char __heap_base;
-static unsigned long end;
-
-/* Return the address where the next bytes will be taken. */
-EXPORT(mark) unsigned long mark(void) {
-  if (!end) end = ((unsigned long)&__heap_base + 15) & ~15ul;
-  return end;
-}
-
-/* Give back what was taken since a mark. */
-EXPORT(release) void release(unsigned long to) { end = to; }
-
-/* Take bytes, aligned to 16; 0 if the browser gives no more. */
-EXPORT(take) void *take(unsigned long bytes) {
-  const unsigned long from = mark(), to = (from + bytes + 15) & ~15ul;
-  const unsigned long there = __builtin_wasm_memory_size(0) * PAGE;
-  if (to < from) return 0;
-  if (to > there && __builtin_wasm_memory_grow(0, (to - there + PAGE - 1) / PAGE) == -1ul) return 0;
-  end = to;
-  return (void *)from;
-}
 
 /* -- numbers ----------------------------------------------------------------------------------- */
 
@@ -58,59 +31,9 @@ INLINE v128_t widened(const half *from) {
                         wasm_f32x4_splat(0x1p112f));
 }
 
-INLINE float total(v128_t x) {
-  return (wasm_f32x4_extract_lane(x, 0) + wasm_f32x4_extract_lane(x, 1)) +
-         (wasm_f32x4_extract_lane(x, 2) + wasm_f32x4_extract_lane(x, 3));
-}
-
-/* Read four numbers of a row; after its end, `rest`. */
-INLINE v128_t partly(const float *from, int count, float rest) {
-  if (count >= 4) return wasm_v128_load(from);
-  float lanes[4] = {rest, rest, rest, rest};
-  for (int i = 0; i < count; i++) lanes[i] = from[i];
-  return wasm_v128_load(lanes);
-}
-
-INLINE void put(float *to, v128_t x, int count) {
-  if (count >= 4) {
-    wasm_v128_store(to, x);
-    return;
-  }
-  float lanes[4];
-  wasm_v128_store(lanes, x);
-  for (int i = 0; i < count; i++) to[i] = lanes[i];
-}
-
-/* exp of numbers of at most 0: 2^n times a polynomial fitted to 4e-9 on half an octave. */
-INLINE v128_t exponential(v128_t x) {
-  x = wasm_f32x4_max(x, wasm_f32x4_splat(-87.0f));
-  const v128_t n = wasm_f32x4_nearest(wasm_f32x4_mul(x, wasm_f32x4_splat(1.44269504f)));
-  v128_t r = wasm_f32x4_sub(x, wasm_f32x4_mul(n, wasm_f32x4_splat(0x1.62ep-1f)));
-  r = wasm_f32x4_sub(r, wasm_f32x4_mul(n, wasm_f32x4_splat(0x1.0bfbe8p-15f)));
-  static const float c[] = {0.00137514079f, 0.00836891634f, 0.0416695331f, 0.166665185f,
-                            0.499999886f,   1.0f,           1.0f};
-  v128_t p = wasm_f32x4_splat(c[0]);
-  for (int i = 1; i < 7; i++) p = wasm_f32x4_add(wasm_f32x4_mul(p, r), wasm_f32x4_splat(c[i]));
-  const v128_t power = wasm_i32x4_add(wasm_i32x4_trunc_sat_f32x4(n), wasm_i32x4_splat(127));
-  return wasm_f32x4_mul(p, wasm_i32x4_shl(power, 23));
-}
-
-/* x/2 (1 + erf(x / sqrt 2)), with a rational function fitted to erf(z)/z within 2e-9 below 3.95. */
-INLINE v128_t gelu4(v128_t x) {
-  const v128_t most = wasm_f32x4_splat(3.95f);
-  v128_t z = wasm_f32x4_mul(x, wasm_f32x4_splat(0.707106781f));
-  z = wasm_f32x4_max(wasm_f32x4_min(z, most), wasm_f32x4_neg(most));
-  const v128_t u = wasm_f32x4_mul(z, z);
-  static const float a[] = {-1.29682882e-08f, 4.64067561e-06f, 0.000377945711f, 0.00384338843f,
-                            0.0542749461f,    0.185168834f,    1.12837917f};
-  static const float b[] = {6.26947925e-05f, 0.00130407814f, 0.0154437848f,
-                            0.113911093f,    0.497435016f,   1.0f};
-  v128_t p = wasm_f32x4_splat(a[0]), q = wasm_f32x4_splat(b[0]);
-  for (int i = 1; i < 7; i++) p = wasm_f32x4_add(wasm_f32x4_mul(p, u), wasm_f32x4_splat(a[i]));
-  for (int i = 1; i < 6; i++) q = wasm_f32x4_add(wasm_f32x4_mul(q, u), wasm_f32x4_splat(b[i]));
-  const v128_t erf = wasm_f32x4_div(wasm_f32x4_mul(z, p), q);
-  const v128_t near = wasm_f32x4_add(wasm_f32x4_splat(1.0f), erf);
-  return wasm_f32x4_mul(wasm_f32x4_mul(x, wasm_f32x4_splat(0.5f)), near);
+/* Read four numbers of a matrix from a place on. */
+INLINE v128_t stored(const void *from, long at, int halves) {
+  return halves ? widened((const half *)from + at) : wasm_v128_load((const float *)from + at);
 }
 
 /* Apply GELU to numbers in place, a multiple of 4. */
@@ -156,26 +79,15 @@ void normalise(float *x, const float *also, const float *weight, const float *sh
 
 /* -- products ---------------------------------------------------------------------------------- */
 
-/* Store four rows of four as four columns, WIDE apart. */
-INLINE void transpose(float *to, v128_t a, v128_t b, v128_t c, v128_t d) {
-  const v128_t ab = wasm_i32x4_shuffle(a, b, 0, 4, 1, 5), cd = wasm_i32x4_shuffle(c, d, 0, 4, 1, 5);
-  const v128_t AB = wasm_i32x4_shuffle(a, b, 2, 6, 3, 7), CD = wasm_i32x4_shuffle(c, d, 2, 6, 3, 7);
-  wasm_v128_store(to, wasm_i64x2_shuffle(ab, cd, 0, 2));
-  wasm_v128_store(to + WIDE, wasm_i64x2_shuffle(ab, cd, 1, 3));
-  wasm_v128_store(to + 2 * WIDE, wasm_i64x2_shuffle(AB, CD, 0, 2));
-  wasm_v128_store(to + 3 * WIDE, wasm_i64x2_shuffle(AB, CD, 1, 3));
-}
-
 /* Lay WIDE rows side by side: panel[k][row]; rows that are not there are 0. */
-INLINE void lay(float *panel, const void *from, const int halves, int stride, int rows, int depth) {
+INLINE void lay(float *panel, const void *from, const int halves, long begin, int stride, int rows,
+                int depth) {
   for (int r = 0; r < WIDE; r += 4)
     for (int k = 0; k < depth; k += 4) {
       v128_t four[4];
       for (int i = 0; i < 4; i++) {
-        const long at = (long)(r + i) * stride + k;
-        four[i] = r + i >= rows ? wasm_f32x4_splat(0)
-                  : halves      ? widened((const half *)from + at)
-                                : wasm_v128_load((const float *)from + at);
+        const long at = begin + (long)(r + i) * stride + k;
+        four[i] = r + i >= rows ? wasm_f32x4_splat(0) : stored(from, at, halves);
       }
       transpose(panel + k * WIDE + r, four[0], four[1], four[2], four[3]);
     }
@@ -220,13 +132,15 @@ static void many(const float *x, int x_stride, int tokens, const float *panel, i
 
 /* y (T, size) = x (T, depth) . weight (size, depth) transposed + bias; depth is a multiple of 4. */
 EXPORT(linear)
-void linear(float *y, const float *x, const half *weight, const float *bias, int tokens, int depth,
-            int size) {
+void linear(float *y, const float *x, const void *weight, const float *bias, int tokens, int depth,
+            int size, int halves) {
   static float panel[DEPTH * WIDE];
   for (int n = 0; n < size; n += WIDE)
     for (int k = 0; k < depth; k += DEPTH) {
       const int columns = size - n < WIDE ? size - n : WIDE, deep = depth - k < DEPTH ? depth - k : DEPTH;
-      lay(panel, weight + (long)n * depth + k, 1, depth, columns, deep);
+      const long begin = (long)n * depth + k;
+      if (halves) lay(panel, weight, 1, begin, depth, columns, deep);
+      else lay(panel, weight, 0, begin, depth, columns, deep);
       many(x + k, depth, tokens, panel, deep, y + n, size, columns, bias + n, k > 0);
     }
 }
@@ -259,7 +173,7 @@ static void attend(float *context, float *weights, const float *query, const flo
   const float scale = 1 / __builtin_sqrtf(width);
   for (int n = 0; n < tokens; n += WIDE) {
     const int columns = tokens - n < WIDE ? tokens - n : WIDE;
-    lay(panel, key + n * size, 0, size, columns, width);
+    lay(panel, key, 0, (long)n * size, size, columns, width);
     many(query, size, tokens, panel, width, weights + n, tokens, columns, 0, 0);
   }
   for (int t = 0; t < tokens; t++) softmax(weights + t * tokens, tokens, scale);
@@ -274,20 +188,27 @@ static void attend(float *context, float *weights, const float *query, const flo
 static void embed(const Model *m, float *x, const int *ids, const int *types, int tokens) {
   for (int t = 0; t < tokens; t++)
     for (int i = 0; i < m->hidden; i += 4) {
-      v128_t sum = widened(m->words + (long)ids[t] * m->hidden + i);
-      sum = wasm_f32x4_add(sum, widened(m->positions + t * m->hidden + i));
-      sum = wasm_f32x4_add(sum, widened(m->types + types[t] * m->hidden + i));
+      v128_t sum = stored(m->words, (long)ids[t] * m->hidden + i, m->halves);
+      sum = wasm_f32x4_add(sum, stored(m->positions, t * m->hidden + i, m->halves));
+      sum = wasm_f32x4_add(sum, stored(m->types, types[t] * m->hidden + i, m->halves));
       wasm_v128_store(x + t * m->hidden + i, sum);
     }
   normalise(x, 0, m->weight, m->shift, m->epsilon, tokens, m->hidden);
 }
 
+/* Put a row, or zeros, into the first `width` columns of every row. */
+static void replace(float *x, const float *row, int tokens, int size, int width) {
+  for (int t = 0; t < tokens; t++)
+    for (int i = 0; i < width; i++) x[t * size + i] = row ? row[i] : 0;
+}
+
 /* Run all layers. `states` receives L + 1 times (T, D), the last one the result; `attentions` L
-   times (H, T, T), or is 0; `off` is (L, H) with 1 for heads whose output is left out, or 0.
+   times (H, T, T), or is 0. `off` is (L, H + 2) with 1 for heads, attention blocks and feed-forward
+   blocks whose output is replaced, by (L, 3, D) numbers, `instead`, or by zeros; either may be 0.
    Returns 0, or 1 if there is not enough memory. */
 EXPORT(forward)
 int forward(const Model *m, const int *ids, const int *types, int tokens, float *states,
-            float *attentions, const unsigned char *off) {
+            float *attentions, const unsigned char *off, const float *instead) {
   const int size = m->hidden, width = size / m->heads;
   const unsigned long before = mark(), bytes = (unsigned long)tokens * size * sizeof(float);
   float *query = take(bytes), *key = take(bytes), *value = take(bytes), *context = take(bytes);
@@ -302,21 +223,24 @@ int forward(const Model *m, const int *ids, const int *types, int tokens, float 
   for (int number = 0; number < m->layers; number++) {
     const Layer *l = m->layer + number;
     float *x = states + (long)number * tokens * size, *y = x + (long)tokens * size;
-    linear(query, x, l->query, l->query_bias, tokens, size, size);
-    linear(key, x, l->key, l->key_bias, tokens, size, size);
-    linear(value, x, l->value, l->value_bias, tokens, size, size);
+    const unsigned char *without = off ? off + number * (m->heads + 2) : 0;
+    const float *other = instead ? instead + (long)number * 3 * size : 0;
+    linear(query, x, l->query, l->query_bias, tokens, size, size, m->halves);
+    linear(key, x, l->key, l->key_bias, tokens, size, size, m->halves);
+    linear(value, x, l->value, l->value_bias, tokens, size, size, m->halves);
     for (int h = 0; h < m->heads; h++) {
       const int at = h * width;
       attend(context + at, weights, query + at, key + at, value + at, panel, tokens, size, width);
       if (attentions) weights += (long)tokens * tokens;
-      for (int t = 0; off && off[number * m->heads + h] && t < tokens; t++)
-        for (int i = 0; i < width; i++) context[t * size + at + i] = 0;
+      if (without && without[h]) replace(context + at, other ? other + at : 0, tokens, size, width);
     }
-    linear(query, context, l->mixed, l->mixed_bias, tokens, size, size);
+    linear(query, context, l->mixed, l->mixed_bias, tokens, size, size, m->halves);
+    if (without && without[m->heads]) replace(query, other ? other + size : 0, tokens, size, size);
     normalise(query, x, l->mixed_weight, l->mixed_shift, m->epsilon, tokens, size);
-    linear(inner, query, l->inner, l->inner_bias, tokens, size, m->intermediate);
+    linear(inner, query, l->inner, l->inner_bias, tokens, size, m->intermediate, m->halves);
     gelu(inner, tokens * m->intermediate);
-    linear(y, inner, l->outer, l->outer_bias, tokens, m->intermediate, size);
+    linear(y, inner, l->outer, l->outer_bias, tokens, m->intermediate, size, m->halves);
+    if (without && without[m->heads + 1]) replace(y, other ? other + 2 * size : 0, tokens, size, size);
     normalise(y, query, l->outer_weight, l->outer_shift, m->epsilon, tokens, size);
   }
   release(before);

@@ -4,7 +4,6 @@
  */
 
 export const SVG = "http://www.w3.org/2000/svg";
-const DRAWN = new Set(["svg", "text", "rect"]);
 
 export function h(name, attributes = {}, ...children) {
   const shown = children.flat(Infinity).filter((each) => each !== null && each !== "");
@@ -12,13 +11,14 @@ export function h(name, attributes = {}, ...children) {
 }
 
 /** Make the elements of a document from what `h` made. */
-export function build(document, node) {
+export function build(document, node, inside = false) {
   if (typeof node === "string") return document.createTextNode(node);
-  const made = DRAWN.has(node.name)
+  const drawn = inside || node.name === "svg";
+  const made = drawn
     ? document.createElementNS(SVG, node.name) : document.createElement(node.name);
   for (const [key, value] of Object.entries(node.attributes)) {
     if (value !== null && value !== undefined) made.setAttribute(key, String(value));
   }
-  made.append(...node.children.map((each) => build(document, each)));
+  made.append(...node.children.map((each) => build(document, each, drawn)));
   return made;
 }

@@ -1,6 +1,8 @@
 /** What an answer looks like: the main part of a page, node by node as Python draws it. */
 
 import { h, SVG } from "./build.js";
+import { xrayView } from "./lens.js";
+import { attentionView } from "./maps.js";
 import { grouped } from "./tasks.js";
 import { Text, words } from "./text.js";
 
@@ -20,15 +22,15 @@ export function percent(share, digits = 1, { finest = null, counted = false } = 
 }
 
 const chance = (share) => percent(share, 1, { finest: 3 });
-const count = (number, name) => `${grouped(number)} ${number === 1 ? name : `${name}s`}`;
+export const count = (number, name) => `${grouped(number)} ${number === 1 ? name : `${name}s`}`;
 const signed = (value) => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(2)}`;
-const units = (value) => value.toFixed(2).replace(/\.?0+$/, "");
-const shortened = (text, limit) => {
+export const units = (value) => value.toFixed(2).replace(/\.?0+$/, "");
+export const shortened = (text, limit) => {
   const chars = Array.from(text);
   return chars.length <= limit ? text : `${chars.slice(0, limit - 1).join("")}…`;
 };
 
-function general(value, digits) {
+export function general(value, digits) {
   const [part, power] = value.toExponential(digits - 1).split("e");
   const at = Number(power);
   const trimmed = (text) => text.includes(".") ? text.replace(/\.?0+$/, "") : text;
@@ -50,14 +52,14 @@ export function visible(text) {
 
 // -- blocks ---------------------------------------------------------------------------------------
 
-const line = (...children) => h("p", { class: "bx-line" }, children);
-const quiet = (...children) => h("div", { class: "bx-line" }, children);
+export const line = (...children) => h("p", { class: "bx-line" }, children);
+export const quiet = (...children) => h("div", { class: "bx-line" }, children);
 const hint = (...children) => h("details", { class: "bx-hint" },
   h("summary", { "aria-label": "What does this mean?" }, "?"),
   h("div", {}, children, h("span", { class: "bx-hint-end" })));
-const note = (...children) => h("p", { class: "bx-note" }, children);
-const headline = (says) => h("p", { class: "bx-headline" }, says);
-const codes = (signs) => signs.flatMap((sign, n) =>
+export const note = (...children) => h("p", { class: "bx-note" }, children);
+export const headline = (says) => h("p", { class: "bx-headline" }, says);
+export const codes = (signs) => signs.flatMap((sign, n) =>
   [n ? ", " : "", h("code", {}, visible(sign))]);
 
 function offBy(errors) {
@@ -118,7 +120,7 @@ function cutNote({ found, limit, lengths, kept }) {
 
 // -- pictures -------------------------------------------------------------------------------------
 
-function picture(name, alt, draw, columns, rows) {
+export function picture(name, alt, draw, columns, rows) {
   const drawings = [["wide", WIDE], ["narrow", NARROW]].map(([size, width]) =>
     h("div", { class: `bx-${size}` }, draw(width)));
   return h("figure", { class: "bx-picture", "data-name": name },
@@ -145,12 +147,12 @@ function numbers(name, columns, rows) {
       h("tbody", {}, body)));
 }
 
-const whole = (value) => ({ whole: value });
-const svg = (width, height, children) => h("svg", { viewBox: `0 0 ${width} ${height}`,
+export const whole = (value) => ({ whole: value });
+export const svg = (width, height, children) => h("svg", { viewBox: `0 0 ${width} ${height}`,
   class: "bx-svg", xmlns: SVG, "aria-hidden": "true" }, children);
-const rect = (x, y, width, height, look) => h("rect", { x: units(x), y: units(y),
+export const rect = (x, y, width, height, look) => h("rect", { x: units(x), y: units(y),
   width: units(width), height: units(height), class: look });
-const label = (x, y, says, look) =>
+export const label = (x, y, says, look) =>
   h("text", { x: units(x), y: units(y), class: look }, visible(says));
 const long = (share, room) => share > 0 ? Math.max(1.5, room * Math.min(1, share)) : 0;
 const looks = (marked) => marked ? "bx-svg-mark" : "bx-svg-bar";
@@ -490,7 +492,8 @@ function tokens(answer, view) {
 }
 
 const VIEWS = { fill_mask: fillMask, next_sentence: nextSentence, classification,
-  multiple_choice: multipleChoice, ner: names, qa: questions, tokenizer: tokens };
+  multiple_choice: multipleChoice, ner: names, qa: questions, tokenizer: tokens,
+  xray: xrayView, attention: (answer, view) => attentionView(answer, { ...view, cut: cutNote(answer.cut) }) };
 
 /** Return the nodes of an answer's main part. */
 export function drawn(task, { answer, view }) {

@@ -1,17 +1,11 @@
 /** Pages that were opened, and what answers in them, for visits without a connection. */
 
 const KEPT = "bert-explorer-pages";
-const FILES = ["index.html", ...["build", "page", "worker", "draw", "engine", "questions", "refusal",
-  "sha256", "tasks", "text", "tokenizer"].map((name) => `live/${name}.js`), "live/bert.wasm",
-"live/tables.json", "live/live.json", "live/vocab.txt"];
 
-addEventListener("install", (event) => {
-  event.waitUntil(caches.open(KEPT).then((cache) => cache.addAll(FILES)));
-  skipWaiting();
-});
+addEventListener("install", () => skipWaiting());
 addEventListener("activate", (event) => event.waitUntil(clients.claim()));
 addEventListener("message", (event) => {
-  event.waitUntil(caches.open(KEPT).then((cache) => cache.add(event.data.keep)));
+  event.waitUntil(caches.open(KEPT).then((cache) => cache.addAll(event.data.keep)));
 });
 
 // What the site has now comes first; what is kept answers where there is no connection. The

@@ -1,9 +1,11 @@
 /** The tasks: values in, the JSON of `app.faces.ask` out, with `view` for what a page draws. */
 
+import { attention } from "./attention.js";
 import { questions } from "./questions.js";
 import { Refusal } from "./refusal.js";
 import { strip, Text, Unicode, unread, words, wordsOf } from "./text.js";
 import { readers } from "./tokenizer.js";
+import { xray } from "./xray.js";
 
 const MASK = "[MASK]";
 const SIGNS = /_{3,}|<mask>|\[\s?mask\s?\]/gi;
@@ -29,6 +31,11 @@ export class Tasks {
 
   /** Answer a task; a `Refusal` says in words why it cannot be done. */
   answer(task, given) {
+    const { answers } = this.model; // of a model of one's own: the classes whose heads it has
+    if (answers && CLASSES[task] && !answers.includes(CLASSES[task])) {
+      throw new Refusal(`${this.model.model} has no head for this page. Open a page for which it ` +
+        "has one, or load the page's own model.");
+    }
     const { view, ...answer } = TASKS[task].call(this, given);
     const provenance = { model: this.model.model, weights: this.model.weights };
     return { answer: { ...answer, provenance }, view };
@@ -60,7 +67,7 @@ export class Tasks {
   }
 
   readable(id) {
-    return this.tokenizer.pieces[id];
+    return this.tokenizer.pieces[id] ?? `[row ${id}]`;
   }
 }
 
@@ -444,7 +451,10 @@ function lossesOf(text, decoded) {
   return found;
 }
 
+const CLASSES = { fill_mask: "BertForMaskedLM", next_sentence: "BertForNextSentencePrediction",
+  qa: "BertForQuestionAnswering", ner: "BertForTokenClassification",
+  classification: "BertForSequenceClassification", multiple_choice: "BertForMultipleChoice" };
 const TASKS = {
   fill_mask: fillMask, next_sentence: nextSentence, qa: questions, ner: names, classification,
-  multiple_choice: multipleChoice, tokenizer: tokenize,
+  multiple_choice: multipleChoice, tokenizer: tokenize, attention, xray,
 };

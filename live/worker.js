@@ -1,71 +1,116 @@
-/** Loads the model and answers, beside the page. Messages: { load } and { ask, task, rows }. */
-
-import { drawn } from "./draw.js";
-import { Engine } from "./engine.js";
-import { Refusal } from "./refusal.js";
-import { digest } from "./sha256.js";
-import { Tasks } from "./tasks.js";
-import { Tokenizer } from "./tokenizer.js";
+/**
+ * Loads the model and answers, beside the page. Messages: { load: digests of the files, folder },
+ * { open } for the folder that was looked at, and { ask, task, rows }.
+ */
 
 const KEPT = "bert-explorer-weights";
 const ELSEWHERE = "The recorded answers stay.";
+const MODULES = ["draw", "engine", "folder", "sha256", "tasks", "tokenizer"];
+let digests = {};
+let parts = {}; // what the modules give
+let code = null;
+let tables = null;
 let tasks = null;
+let open = () => {};
 
 const at = (name) => new URL(name, import.meta.url);
 const say = (message) => postMessage(message);
 
+/** Load a file of the site; one whose digest is not that of the page is refused. */
 async function got(name) {
+  const integrity = digests[name];
   let response;
   try {
-    response = await fetch(at(name));
+    response = await fetch(at(name), integrity ? { integrity } : {});
   } catch {
-    throw new Refusal(`${name} could not be loaded: there is no connection. ${ELSEWHERE}`);
+    const there = integrity && await fetch(at(name)).then(({ ok }) => ok, () => false);
+    throw new RangeError(there ? `${name} is not the file that this page was written with. Reload the ` +
+      `page; if it says so again, the site must be written anew. ${ELSEWHERE}`
+      : `${name} could not be loaded: there is no connection. ${ELSEWHERE}`);
   }
   if (!response.ok) {
-    throw new Refusal(`${name} could not be loaded (${response.status}). ${ELSEWHERE}`);
+    throw new RangeError(`${name} could not be loaded (${response.status}). ${ELSEWHERE}`);
   }
   return response;
 }
 
-async function load() {
-  const [model, tables, vocabulary, code] = await Promise.all([
-    got("live.json").then((each) => each.json()), got("tables.json").then((each) => each.json()),
-    got("vocab.txt").then((each) => each.text()),
-    got("bert.wasm").then((each) => each.arrayBuffer()),
+async function load({ load: named, folder, agreed }) {
+  digests = named;
+  const scripts = Object.keys(digests).filter((name) => name.endsWith(".js"));
+  const [model, vocabulary] = await Promise.all([
+    got("live.json").then((each) => each.json()), got("vocab.txt").then((each) => each.text()),
+    got("tables.json").then(async (each) => { tables = await each.json(); }),
+    got("bert.wasm").then(async (each) => { code = await each.arrayBuffer(); }), ...scripts.map(got),
   ]);
+  parts = Object.assign({}, ...await Promise.all(MODULES.map((name) => import(at(`${name}.js`)))));
   if (!globalThis.WebAssembly || !WebAssembly.validate(code)) {
-    throw new Refusal("This browser cannot run the model: it has no WebAssembly with SIMD. A " +
+    throw new RangeError("This browser cannot run the model: it has no WebAssembly with SIMD. A " +
       `browser of 2023 or later has it. ${ELSEWHERE}`);
   }
-  const engine = new Engine(new WebAssembly.Module(code), model);
-  const place = engine.room(model.bytes);
-  const cached = await fill(place, model);
+  if (folder) return look(folder, agreed);
+  const engine = new parts.Engine(new WebAssembly.Module(code), model);
+  const keep = await fill(engine, model);
   engine.ready();
-  tasks = new Tasks(engine, new Tokenizer(vocabulary, tables), model, tables);
-  tasks.progress = (done, all) => all > 1 && say({ read: done, all });
-  say({ ready: true, cached });
+  begin(engine, new parts.Tokenizer(vocabulary, tables), model);
+  if (await keep()) say({ kept: true });
 }
 
-/** Read the weights into memory, from this browser's cache or from the site, and check them. */
-async function fill(place, model) {
+function begin(engine, tokenizer, model) {
+  tasks = new parts.Tasks(engine, tokenizer, model, tables);
+  tasks.progress = (done, all) => all > 1 && say({ read: done, all });
+  const { num_hidden_layers: layers, num_attention_heads: heads } = model.config;
+  say({ ready: true, layers, heads, own: model.answers ? model.model : "" });
+}
+
+/** Look at a folder and say what memory it takes; `open` takes it. */
+async function look(folder, agreed) {
+  const found = await parts.inspect(folder, tables);
+  open = () => told(async () => {
+    const engine = new parts.Engine(new WebAssembly.Module(code), found.model);
+    const place = engine.room(found.file.size);
+    if (!await read([new Response(found.file)], place)) {
+      throw new RangeError("model.safetensors changed while it was read. Choose the folder again.");
+    }
+    found.model.weights = (await parts.digest(place)).slice(0, 12);
+    engine.ready(found.named);
+    begin(engine, new parts.Tokenizer(found.pieces.join("\n"), tables, found.model.lower_case), found.model);
+  });
+  if (agreed) open();
+  else say({ found: found.says });
+}
+
+/** The lens's maps, and the means of what is switched off, of the page's own model. */
+async function fit() {
+  const { model, engine } = tasks;
+  if (tasks.fitted || model.answers) return;
+  const response = await got("fitted.safetensors");
+  tasks.fitted = { means: engine.fit(new Uint8Array(await response.arrayBuffer())) };
+}
+
+/**
+ * Read the weights into memory, from this browser's cache or from the site, and check them.
+ * @returns what keeps them, and whether they are kept then
+ */
+async function fill(engine, model) {
+  const place = engine.room(model.bytes);
   const key = at(`model-${model.sha256}`);
   const cache = await globalThis.caches?.open(KEPT).catch(() => null);
   const kept = await cache?.match(key);
-  if (kept && await read([kept], place) && await digest(place) === model.sha256) return true;
+  if (kept && await read([kept], place) && await parts.digest(place) === model.sha256) return () => true;
   await cache?.delete(key);
   async function* responses() {
     for (const name of model.files) yield await got(name);
   }
-  if (!await read(responses(), place) || await digest(place) !== model.sha256) {
-    throw new Refusal(`The weights are damaged or of another version: they are not the ` +
+  if (!await read(responses(), place) || await parts.digest(place) !== model.sha256) {
+    throw new RangeError(`The weights are damaged or of another version: they are not the ` +
       `${(model.bytes / 1e6).toFixed(1)} MB that this site was made with. Reload the page; if it ` +
       `says so again, the site must be written anew. ${ELSEWHERE}`);
   }
-  if (cache) {
+  return async () => {
+    if (!cache) return false;
     for (const old of await cache.keys()) if (old.url !== key.href) await cache.delete(old);
-    await cache.put(key, new Response(new Blob([place]))).catch(() => {}); // no room: not kept
-  }
-  return false;
+    return cache.put(key, new Response(new Blob([engine.bytes()]))).then(() => true, () => false); // no room
+  };
 }
 
 /** Put the bytes of responses one after another; return whether there were exactly as many. */
@@ -87,10 +132,13 @@ async function read(responses, place) {
   return done === place.length;
 }
 
-function answer({ ask, task, rows }) {
+async function answer({ ask, task, rows }) {
+  let lost = null;
+  if (task === "xray") await fit().catch((error) => { lost = error; });
   const nodes = rows.flatMap((given) => {
     try {
-      return drawn(task, tasks.answer(task, given));
+      if (lost) throw lost;
+      return parts.drawn(task, tasks.answer(task, given));
     } catch (error) {
       return [refusal(error)];
     }
@@ -98,21 +146,27 @@ function answer({ ask, task, rows }) {
   say({ answer: ask, nodes });
 }
 
+const known = (error) => error instanceof RangeError || error.constructor.name === "Refusal";
+
 function refusal(error) {
-  const known = error instanceof Refusal || error instanceof RangeError;
-  const says = known ? error.message : "This text cannot be answered in the browser.";
-  if (!known) console.error(error);
+  const says = known(error) ? error.message : "This text cannot be answered in the browser.";
+  if (!known(error)) console.error(error);
   return { name: "p", attributes: { class: "bx-note bx-caution" }, children: [says] };
 }
 
-addEventListener("message", ({ data }) => {
-  if (data.ask !== undefined) answer(data);
-  else {
-    load().catch((error) => {
-      const known = error instanceof Refusal || error instanceof RangeError;
-      if (!known) console.error(error);
-      say({ refused: known ? error.message
-        : `The model could not be started in this browser. ${ELSEWHERE}` });
-    });
+/** Do something; what goes wrong is said. */
+async function told(work) {
+  try {
+    await work();
+  } catch (error) {
+    if (!known(error)) console.error(error);
+    say({ refused: known(error) ? error.message
+      : `The model could not be started in this browser. ${ELSEWHERE}` });
   }
+}
+
+addEventListener("message", ({ data }) => {
+  if (data.ask !== undefined) told(() => answer(data));
+  else if (data.open) open();
+  else told(() => load(data));
 });

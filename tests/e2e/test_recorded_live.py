@@ -12,15 +12,21 @@ from app.engine.models import open_engine
 from app.faces.paper.answers import ask
 from app.faces.recorded.drawing import Recording
 from app.faces.recorded.entries import all_entries
-from app.faces.recorded.live import live_files
+from app.faces.recorded.live import digests, live_files
 from app.faces.recorded.writing import example_page
 from tests.e2e.conftest import Record, faults, hosting
+from tests.live.test_folder import saved
 
 pytestmark = pytest.mark.e2e
 
 DESK, PHONE = {"width": 1280, "height": 720}, {"width": 390, "height": 844}
 OWN = "The capital of Italy is [MASK]."
-PAGES = {"fill_mask": "fill_mask/1-a-letter.html", "qa": "qa/1-a-short-story.html"}
+PAGES = {
+    "fill_mask": "fill_mask/1-a-letter.html",
+    "qa": "qa/1-a-short-story.html",
+    "attention": "attention/2-a-guess-at-it.html",
+    "xray": "xray/1-a-capital.html",
+}
 WAIT_MS = 60_000  # for the weights, on a slow machine
 
 
@@ -31,8 +37,8 @@ def live_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     engine = open_engine()
     every = all_entries(())
     entries = tuple(each for each in every if f"{each.place}.html" in PAGES.values())
-    recording = Recording(entries, engine.provenance, "2026-11-22", live=True)
     files = dict(live_files(engine, parts=True))
+    recording = Recording(entries, engine.provenance, "2026-11-22", live=digests(files))
     files |= {f"{each.place}.html": example_page(engine, recording, each) for each in entries}
     files["index.html"] = files[PAGES["fill_mask"]]
     for name, content in files.items():
@@ -44,9 +50,9 @@ def live_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def host(live_site: Path) -> Iterator[str]:
-    """The folder, from a server."""
-    with hosting(live_site) as address:
-        yield address
+    """The folder, from a server, below a base path as on GitHub Pages."""
+    with hosting(live_site.parent) as address:
+        yield f"{address}/{live_site.name}"
 
 
 @pytest.fixture
@@ -129,6 +135,7 @@ def test_a_visit_without_a_connection_is_answered(page: Page, record: Record, ho
     until = time.monotonic() + WAIT_MS / 1000
     while not page.evaluate(kept) and time.monotonic() < until:
         page.wait_for_timeout(100)
+    expect(page.locator(".bx-live [role=status]")).to_contain_text("kept in this browser")
     page.context.set_offline(True)
     before = len(record.requests)
     page.reload()
@@ -149,6 +156,97 @@ def test_damaged_weights_are_refused_in_words(page: Page, live_site: Path, tmp_p
         said = page.locator(".bx-live [role=status]")
         expect(said).to_contain_text("damaged or of another version", timeout=WAIT_MS)
         expect(page.locator(".bx-result .bx-headline")).to_contain_text("letter")
+
+
+@pytest.mark.parametrize("name", ["page.js", "worker.js", "tasks.js", "bert.wasm"])
+def test_a_script_that_was_changed_is_refused_in_words(
+    page: Page, live_site: Path, tmp_path: Path, name: str
+) -> None:
+    folder = tmp_path / "changed"
+    shutil.copytree(live_site, folder, ignore=shutil.ignore_patterns("model.safetensors.*"))
+    with (folder / "live" / name).open("ab") as file:
+        file.write(b"\n")
+    with hosting(folder) as address:
+        page.goto(f"{address}/{PAGES['fill_mask']}")
+        line = page.locator(".bx-live")
+        if name != "page.js":
+            page.get_by_role("button", name="Load the model").click()
+            expect(line).to_contain_text(f"{name} is not the file", timeout=WAIT_MS)
+        expect(line).to_contain_text("was written with", timeout=WAIT_MS)
+        expect(page.locator(".bx-result .bx-headline")).to_contain_text("letter")
+
+
+def test_a_head_is_chosen_from_all_of_them(page: Page, record: Record, host: str) -> None:
+    page.goto(f"{host}/{PAGES['attention']}")
+    _load(page)
+    text = "The trophy did not fit into the bag because it was too large."
+    page.get_by_role("textbox", name="Text").fill(text)
+    assert _says(page) == ask("attention", text, layer=3, head=1).report.headline
+    answer = page.locator(".bx-live-answer")
+    expect(
+        answer.locator("[data-name=attention-layer3-head1-lines] path:visible").first
+    ).to_be_visible()
+    tiles = answer.locator("figure[data-name=attention-all-heads] image:visible")
+    expect(tiles).to_have_count(72)
+    tiles.nth(5 * 12 + 2).click()
+    headline = answer.locator(".bx-headline")
+    expect(headline).to_contain_text("Layer 5, head 2", timeout=WAIT_MS)
+    expect(page.get_by_label("Layer", exact=True)).to_have_value("5")
+    page.get_by_label("Head", exact=True).select_option("mean of the layer")
+    expect(headline).to_have_text(ask("attention", text, layer=5).report.headline, timeout=WAIT_MS)
+    page.get_by_label("Rows and columns", exact=True).select_option("whole words")
+    expect(answer).to_contain_text("Words: attention to their pieces", timeout=WAIT_MS)
+    assert faults(page) == []
+    page.set_viewport_size(PHONE)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert record.outside(host) == []
+    assert record.complaints == []
+
+
+def test_a_head_is_switched_off_and_the_answer_changes(
+    page: Page, record: Record, host: str
+) -> None:
+    page.goto(f"{host}/{PAGES['xray']}")
+    _load(page)
+    text = "The keys to the cabinet [MASK] made of iron."
+    page.get_by_role("textbox", name="Text").fill(text)
+    assert _says(page) == ask("xray", text).report.headline
+    page.get_by_label("Switched off").fill("4.10")
+    headline = page.locator(".bx-live-answer .bx-headline")
+    wanted = ask("xray", text, off="4.10").report.headline
+    expect(headline).to_have_text(wanted, timeout=WAIT_MS)
+    page.get_by_label("Lens", exact=True).select_option("raw")
+    expect(page.locator(".bx-live-answer")).to_contain_text("the raw lens", timeout=WAIT_MS)
+    page.get_by_label("Switched off").fill("9.1")
+    expect(page.locator(".bx-live-answer")).to_contain_text("There is no head 1 of layer 9")
+    assert faults(page) == []
+    assert record.complaints == []
+
+
+def test_a_model_of_ones_own_is_opened_from_a_folder(
+    page: Page, record: Record, host: str, tmp_path: Path
+) -> None:
+    good, bad = saved(tmp_path / "mine", "BertForPreTraining"), tmp_path / "bad"
+    shutil.copytree(good, bad)
+    (bad / "model.safetensors").write_bytes((good / "model.safetensors").read_bytes()[:-99])
+    page.goto(f"{host}/{PAGES['fill_mask']}")
+    _load(page)
+    page.get_by_text("A model of your own").click()
+    said = page.locator(".bx-live [role=status]")
+    page.get_by_label("Folder of a model").set_input_files(bad)
+    expect(said).to_contain_text("is cut", timeout=WAIT_MS)
+    page.get_by_role("textbox").fill(OWN)
+    assert "rome" in _says(page)  # the model that was there goes on
+    page.get_by_label("Folder of a model").set_input_files(good)
+    expect(said).to_contain_text("3 layers, 48 wide. It takes", timeout=WAIT_MS)
+    before = len(record.requests)
+    page.get_by_role("button", name="Open it").click()
+    expect(said).to_contain_text("“mine” answers here, and stays in this tab", timeout=WAIT_MS)
+    page.get_by_role("textbox").fill("the cat [MASK] on the mat")
+    wanted = ask("fill_mask", "the cat [MASK] on the mat", model=str(good)).report.headline
+    expect(page.locator(".bx-live-answer .bx-headline")).to_have_text(wanted, timeout=WAIT_MS)
+    assert record.requests[before:] == []
+    assert record.complaints == []
 
 
 def test_from_a_disk_the_page_says_why_it_does_not_answer(page: Page, live_site: Path) -> None:

@@ -1,12 +1,13 @@
 // Answers requests of the tests, one JSON object a line: {"do": NAME, ...} -> {"found": ...}.
 
-import { readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 
 const [live, model, described] = process.argv.slice(2);
 const { Tokenizer } = await import(`${live}/tokenizer.js`);
 const { Engine } = await import(`${live}/engine.js`);
 const { drawn } = await import(`${live}/draw.js`);
+const { inspect } = await import(`${live}/folder.js`);
 const { sha256 } = await import(`${live}/sha256.js`);
 const { Tasks } = await import(`${live}/tasks.js`);
 const read = (path) => readFileSync(path);
@@ -14,6 +15,7 @@ const tables = JSON.parse(read(`${live}/tables.json`));
 const tokenizer = new Tokenizer(read(`${model}/vocab.txt`).toString(), tables);
 let engine;
 let tasks;
+let own; // the tasks of a folder
 
 function ready() {
   if (engine) return;
@@ -23,6 +25,16 @@ function ready() {
   engine.room(weights.length).set(weights);
   engine.ready();
   tasks = new Tasks(engine, tokenizer, said, tables);
+  tasks.fitted = { means: engine.fit(new Uint8Array(read(`${model}/fitted.safetensors`))) };
+}
+
+function said(work) {
+  try {
+    return work();
+  } catch (error) {
+    if (error.constructor.name !== "Refusal") throw error;
+    return { refused: error.message };
+  }
 }
 
 const answers = {
@@ -43,20 +55,30 @@ const answers = {
     ready();
     return rows.map(([task, given]) => drawn(task, tasks.answer(task, given)));
   },
-  ask({ rows }) {
+  ask({ rows, folder = false }) {
     ready();
-    return rows.map(([task, given]) => {
-      try {
-        return tasks.answer(task, given);
-      } catch (error) {
-        if (error.constructor.name !== "Refusal") throw error;
-        return { refused: error.message };
-      }
-    });
+    return rows.map(([task, given]) => said(() => {
+      const { answer } = (folder ? own : tasks).answer(task, given);
+      return { answer };
+    }));
+  },
+  async open({ folder }) {
+    const files = readdirSync(folder, { withFileTypes: true }).filter((each) => each.isFile())
+      .map(({ name }) => new File([read(`${folder}/${name}`)], name));
+    let found = null;
+    const failed = await inspect(files, tables).then((each) => void (found = each), (error) => error);
+    if (failed) return said(() => { throw failed; });
+    const module = new WebAssembly.Module(read(`${live}/bert.wasm`));
+    const one = new Engine(module, found.model);
+    one.room(found.file.size).set(new Uint8Array(await found.file.arrayBuffer()));
+    one.ready(found.named);
+    const cutter = new Tokenizer(found.pieces.join("\n"), tables, found.model.lower_case);
+    own = new Tasks(one, cutter, found.model, tables);
+    return { says: found.says };
   },
 };
 
 for await (const line of createInterface({ input: process.stdin })) {
   const asked = JSON.parse(line);
-  process.stdout.write(`${JSON.stringify({ found: answers[asked.do](asked) })}\n`);
+  process.stdout.write(`${JSON.stringify({ found: await answers[asked.do](asked) })}\n`);
 }

@@ -1,23 +1,33 @@
 """What a browser draws of an example is what Python draws, node by node."""
 
+import base64
+import io
 import re
 from collections.abc import Iterator
 from dataclasses import replace
 from html.parser import HTMLParser
 from typing import Any
 
+import numpy as np
 import pytest
+from PIL import Image
 
 from app.catalog import examples
 from app.declared import declared
 from app.engine.models import Engine
 from app.faces.paper.answers import ask
+from app.features.attention.result import Selection
+from app.features.attention.result_views import head_view, strongest_links
+from app.features.attention.view_files import lines_picture
 from app.words.html import join
 from tests.live.conftest import Node
 from tests.live.test_answers import as_given
 
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
-_TASKS = ("fill_mask", "next_sentence", "classification", "multiple_choice")
+_TASKS = ("fill_mask", "next_sentence", "classification", "multiple_choice", "attention")
+_SHADE = 3  # of 255; one step of the scale
+_COLOUR = re.compile(r"#[0-9a-f]{6}")
+_IMAGE = re.compile(r"data:image/png;base64,([\w+/=]+)")
 
 
 class _Reader(HTMLParser):
@@ -57,21 +67,48 @@ def _same(found: str, wanted: str) -> bool:
     """Compare texts; their numbers may differ by a rounding."""
     if found == wanted:
         return True
+    images = [_IMAGE.findall(each) for each in (found, wanted)]
+    if not all(_alike(*pair) for pair in zip(*images, strict=True)):
+        return False
+    found, wanted = (_IMAGE.sub("", each) for each in (found, wanted))
+    colours = [_COLOUR.findall(each) for each in (found, wanted)]
+    if not all(_near_colour(*pair) for pair in zip(*colours, strict=True)):
+        return False
+    found, wanted = (_COLOUR.sub("", each) for each in (found, wanted))
     if _NUMBER.sub("#", found) != _NUMBER.sub("#", wanted):
         return False
     pairs = zip(_NUMBER.findall(found), _NUMBER.findall(wanted), strict=True)
     return all(_near(*pair) for pair in pairs)
 
 
+def _alike(one: str, other: str) -> bool:
+    """Compare the pixels of two pictures; a shade may differ by a rounding."""
+    found, wanted = (
+        np.asarray(Image.open(io.BytesIO(base64.b64decode(each))).convert("RGB"), dtype=int)
+        for each in (one, other)
+    )
+    return found.shape == wanted.shape and int(abs(found - wanted).max()) <= _SHADE
+
+
+def _near_colour(one: str, other: str) -> bool:
+    pairs = zip(bytes.fromhex(one[1:]), bytes.fromhex(other[1:]), strict=True)
+    return all(abs(a - b) <= _SHADE for a, b in pairs)
+
+
 def _near(one: str, other: str) -> bool:
     digits = len(other.partition(".")[2].partition("e")[0])
     step = 1.01 * 10.0**-digits if digits and "e" not in other else 0
-    return abs(float(one) - float(other)) <= max(step, 2e-4 * abs(float(other)))
+    return abs(float(one) - float(other)) <= max(step, 2e-4 * abs(float(other)), 1e-7)
 
 
 def _wanted(task: str, given: dict[str, Any]) -> _Reader:
     answer = ask(task, **given)
     screen = replace(answer.declared.screen(answer.result), tabs={})
+    if task == "attention":  # the page with a server draws them in the place of the heat map
+        result = answer.result
+        links = strongest_links(result, head_view(result, result.shown, Selection()))
+        lines = lines_picture(result, links)
+        screen = replace(screen, parts=(*screen.parts, lines))
     reader = _Reader()
     reader.feed(str(join(*screen.report().drawn())))
     return reader
@@ -97,10 +134,11 @@ def test_main_parts_are_drawn_as_python_draws_them(node: Node, bundled: Engine, 
         assert len(found.parts) == len(wanted)
 
 
-@pytest.mark.parametrize("task", ["qa", "ner", "tokenizer"])
+@pytest.mark.parametrize("task", ["qa", "ner", "tokenizer", "xray"])
 def test_headlines_are_those_of_python(node: Node, bundled: Engine, task: str) -> None:
     rows = list(_examples(task))
     assert rows
     for given, nodes in zip(rows, node("draw", rows=[(task, each) for each in rows]), strict=True):
         said = "".join(nodes[0]["children"])
         assert _same(said, ask(task, **given).report.headline), given
+        assert "NaN" not in str(nodes)

@@ -71,7 +71,8 @@ def test_a_head_is_left_out(node: Node, exact: BertForPreTraining, tmp_path: Pat
     ids, types = _input(12)
     off = torch.zeros(6, 12)
     off[0, 3] = off[4, 11] = 1
-    given = [int(each) for each in off.flatten()]
+    blocks = torch.zeros(6, 2)  # attention and feed-forward, which stay on
+    given = [int(each) for each in torch.cat([off, blocks], 1).flatten()]
     node("forward", ids=ids, types=types, off=given, path=str(tmp_path / "out"))
     wanted = _wanted(exact, ids, types, off)
     assert wanted.hidden_states is not None

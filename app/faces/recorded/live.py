@@ -3,12 +3,13 @@
 import base64
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from app.engine.models import Engine
 from app.faces.paper.json import as_json
 from app.faces.recorded.entries import Entry
+from app.features.lab.result_settings import GRAMMAR
 from app.settings import ASSETS, LIVE, ROOT
 from bert_core.bundled import bundled_folder, bundled_names
 from bert_core.config import HAS_ANSWER
@@ -19,9 +20,11 @@ from bert_core.reading.unread import known_scripts
 FOLDER = "live"
 MANIFEST = "site.webmanifest"
 _TASKS = {"fill_mask", "next_sentence", "qa", "ner", "classification", "multiple_choice",
-          "tokenizer"}  # fmt: skip
+          "tokenizer", "attention", "xray"}  # fmt: skip
 _PART = 9_000_000  # bytes; some hosts move larger files elsewhere
 _WEIGHTS, _DESCRIBED = "model.safetensors", "live.json"
+_BESIDE = ("vocab.txt", "fitted.safetensors")  # files of the model that are loaded as they are
+_NOT_IN_LAB = ("bert.wasm", "worker.js", _DESCRIBED, *_BESIDE)
 _SCALES = {"BertForQuestionAnswering.has_answer": ("BertForQuestionAnswering", HAS_ANSWER)}
 _OWN = {"BertForMultipleChoice", "BertForQuestionAnswering", "BertForSequenceClassification",
         "BertForTokenClassification"}  # fmt: skip
@@ -31,7 +34,15 @@ _CONFIG = ("hidden_size", "intermediate_size", "num_attention_heads", "num_hidde
 
 def is_live(entry: Entry) -> bool:
     """Return whether the task of an example also answers in the browser."""
-    return entry.task.feature.slug in _TASKS
+    return entry.task.feature.slug in _TASKS or trains(entry)
+
+
+def trains(entry: Entry) -> bool:
+    """Return whether an example is a run of the lab that can also be trained in the browser."""
+    if entry.task.feature.slug != "lab":
+        return False
+    given = live_values(entry)
+    return given.get("corpus", GRAMMAR) == GRAMMAR and not given.get("next_sentence")
 
 
 def live_values(entry: Entry) -> dict[str, object]:
@@ -64,7 +75,8 @@ def live_files(engine: Engine, *, parts: bool) -> Iterator[tuple[str, bytes]]:
         if path.suffix in {".js", ".wasm", ".json"} and path.name != "service.js":
             yield f"{FOLDER}/{path.name}", path.read_bytes()
     yield f"{FOLDER}/NOTICE", (ROOT / "NOTICE").read_bytes()  # the licence of the weights
-    yield f"{FOLDER}/vocab.txt", (folder / "vocab.txt").read_bytes()
+    for name in _BESIDE:
+        yield f"{FOLDER}/{name}", (folder / name).read_bytes()
     weights = (folder / _WEIGHTS).read_bytes()
     cut = range(0, len(weights), _PART) if parts else range(1)
     pieces = [weights[at : at + _PART] if parts else weights for at in cut]
@@ -76,6 +88,25 @@ def live_files(engine: Engine, *, parts: bool) -> Iterator[tuple[str, bytes]]:
     yield f"{FOLDER}/{_DESCRIBED}", json.dumps(said, ensure_ascii=False).encode()
     yield "service.js", (LIVE / "service.js").read_bytes()
     yield MANIFEST, _manifest()
+
+
+def digests(files: Mapping[str, bytes], *, lab: bool = False) -> dict[str, str]:
+    """Return what a page compares its files with before it uses them, as browsers write digests.
+
+    The weights have theirs in one of these files; they are read while they arrive.
+
+    Args:
+        files: those of the site, by name.
+        lab: whether it is a page of the lab, which needs other files.
+    """
+    own = {name.removeprefix(f"{FOLDER}/"): content for name, content in files.items()
+           if name.startswith(f"{FOLDER}/")}  # fmt: skip
+    unused = _NOT_IN_LAB if lab else ("lab",)
+    return {
+        name: f"sha256-{base64.b64encode(hashlib.sha256(content).digest()).decode()}"
+        for name, content in own.items()
+        if not name.startswith((_WEIGHTS, "NOTICE", *unused))
+    }
 
 
 def _manifest() -> bytes:

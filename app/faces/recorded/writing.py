@@ -16,7 +16,7 @@ from app.faces.recorded.drawing import (
     page,
 )
 from app.faces.recorded.entries import Entry, all_entries, results
-from app.faces.recorded.live import MANIFEST, live_files
+from app.faces.recorded.live import MANIFEST, digests, live_files
 from app.lessons.shelf import in_order
 from app.lessons.whole import whole
 from app.overview import FIRST, doors
@@ -90,7 +90,14 @@ def _write(
     live = bool(more)
     opened = doors(engine, FIRST)
     lessons = tuple(each for each in in_order() if not each.own)
-    recording = Recording(all_entries(opened), engine.provenance, date, lessons, live)
+    recording = Recording(
+        all_entries(opened),
+        engine.provenance,
+        date,
+        lessons,
+        digests(more),
+        digests(more, lab=True),
+    )
     model = engine.provenance
     readme = _README.format(
         site=SITE,
@@ -139,7 +146,7 @@ def example_page(engine: Engine, recording: Recording, entry: Entry) -> bytes:
         _style(row.slug),
         page(recording, entry, results(engine, entry)),
         header=menu(recording, "../", row),
-        script=_script(recording.live),
+        script=_script(bool(recording.live)),
         manifest=f"../{MANIFEST}" if recording.live else "",
     )
 

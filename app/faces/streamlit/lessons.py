@@ -60,7 +60,16 @@ from app.lessons.quantity import printed
 from app.lessons.records import Another, Lesson, Look, Path, Question
 from app.lessons.sheet import sheet
 from app.lessons.shelf import claims, shelf
-from app.lessons.view import all_terms, both, intervals, on_one_axis, orders, prose, unmarked
+from app.lessons.view import (
+    all_terms,
+    beforehand,
+    both,
+    intervals,
+    on_one_axis,
+    orders,
+    prose,
+    unmarked,
+)
 from app.lessons.whole import drawn, given
 from app.rooms.records import Room
 from app.words.blocks import line, note
@@ -194,6 +203,7 @@ def _lesson_page(found: Lesson) -> None:
         unknown_model_note(offer)
         engine = open_chosen(offer)
         show_style(*{declared(step.page).feature.folder for step in found.steps})
+        show_html(beforehand(engine, found))
         if reading:
             draw_all(engine, found)
         elif number == END:
@@ -410,15 +420,15 @@ def _with_chance(looking: Looking, word: str) -> str:
 
 
 def _why(scene: Scene, why: Question) -> None:
-    """Ask for the reason."""
-    options = [unmarked(scene.looking.fill(each.say)) for each in why.choices]
-    chosen = st.radio(
-        plain(unmarked(scene.looking.fill(why.ask))), range(len(options)), index=None,
-        key=f"_why_{scene.name}", format_func=lambda number: plain(options[number]),
-    )  # fmt: skip
-    if chosen is not None:
-        scene.played.reason = chosen
-        st.rerun()
+    """Ask for the reason; an arrow key moves among radio buttons and chooses, so these are none."""
+    fill = scene.looking.fill
+    with st.container(key=f"_why_{scene.name}", gap="xxsmall"):
+        show_html(tag("p", visible(unmarked(fill(why.ask))), class_="bx-ask"))
+        for number, each in enumerate(why.choices):
+            says = plain(unmarked(fill(each.say)))
+            if st.button(says, key=f"_why_{scene.name}_{number}", width="stretch"):
+                scene.played.reason = number
+                st.rerun()
 
 
 def _after(scene: Scene) -> None:
@@ -447,7 +457,6 @@ def _reason_again(scene: Scene) -> None:
     """Let the visitor choose another reason."""
     if st.button("Another reason", key=f"_again_{scene.name}"):
         scene.played.reason = None
-        st.session_state.pop(f"_why_{scene.name}", None)
         st.rerun()
 
 

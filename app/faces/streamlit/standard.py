@@ -47,7 +47,7 @@ from app.faces.streamlit.files import offer_file
 from app.faces.streamlit.frame import Page, page_shell
 from app.faces.streamlit.guard import guarded
 from app.faces.streamlit.progress import progress
-from app.faces.streamlit.second import open_beside, second_box
+from app.faces.streamlit.second import open_beside, second_box, second_cautions
 from app.faces.streamlit.show import show_chart, show_html, show_picture, show_table
 from app.faces.streamlit.state import put, set_text, text_box
 from app.words.html import Html, join, tag
@@ -333,7 +333,9 @@ def beside_tab(page: Page, slug: str, given: Values) -> list[Block]:
     known = {each.name: given[each.name] for each in task.parameters if each.name in given}
     with st.spinner("Asking both models …", show_time=True):
         result = run(page.engine, task, {**known, BESIDE: chosen})
-    return show_screen(page, task.screen(result))
+    told = second_cautions(chosen)
+    show_html(join(*told))
+    return [*told, *show_screen(page, task.screen(result))]
 
 
 def task_tab(page: Page, name: str, given: Values) -> list[Block]:

@@ -1,6 +1,8 @@
 """What the recorded site with `--live` has beside its pages."""
 
+import base64
 import json
+import re
 from hashlib import sha256
 from pathlib import Path
 
@@ -9,7 +11,7 @@ import pytest
 from app.engine.models import Engine, open_engine
 from app.faces.recorded.command import main
 from app.faces.recorded.entries import all_entries
-from app.faces.recorded.live import is_live, live_files, live_values
+from app.faces.recorded.live import digests, is_live, live_files, live_values
 from app.words.html import document, tag
 from bert_core.bundled import bundled_folder
 from bert_core.errors import ConfigError
@@ -30,11 +32,25 @@ def test_parts_are_small_and_together_the_weights(files: dict[str, bytes]) -> No
     assert said["sha256"] == sha256(weights).hexdigest()
 
 
-def test_all_that_a_visit_without_a_connection_needs_is_there(files: dict[str, bytes]) -> None:
-    service = files["service.js"].decode()
-    own = {name.removeprefix("live/").removesuffix(".js") for name in files if name.endswith(".js")}
-    assert own - {"service"} == {name for name in own if f'"{name}"' in service}
-    assert {"live/NOTICE", "live/bert.wasm", "live/tables.json", "live/vocab.txt"} <= files.keys()
+def test_a_page_names_the_digest_of_every_file_but_the_weights(files: dict[str, bytes]) -> None:
+    said = digests(files)
+    assert {"page.js", "worker.js", "bert.wasm", "tables.json", "vocab.txt", "live.json"} <= set(
+        said
+    )
+    assert not [name for name in said if "model.safetensors" in name]
+    for name, digest in said.items():
+        wanted = base64.b64encode(sha256(files[f"live/{name}"]).digest()).decode()
+        assert digest == f"sha256-{wanted}"
+
+
+@pytest.mark.parametrize("lab", [False, True])
+def test_what_a_script_imports_has_a_digest(files: dict[str, bytes], lab: bool) -> None:
+    said = digests(files, lab=lab)
+    assert ("lab.wasm" in said) is lab
+    for name in said:
+        if name.endswith(".js"):
+            imported = re.findall(r'from "\./([\w.]+)"', files[f"live/{name}"].decode())
+            assert set(imported) <= said.keys(), name
 
 
 def test_only_a_bundled_model_is_live(tiny_folder: Path) -> None:
@@ -48,11 +64,11 @@ def test_parts_without_live_are_refused(tmp_path: Path, capsys: pytest.CaptureFi
     assert "give both" in capsys.readouterr().err
 
 
-def test_examples_of_seven_tasks_are_live_with_their_values() -> None:
+def test_examples_of_nine_tasks_and_runs_of_the_lab_are_live_with_their_values() -> None:
     live = [each for each in all_entries(()) if is_live(each)]
     assert {each.feature.slug for each in live} == {
         *("fill_mask", "next_sentence", "qa", "ner", "classification", "multiple_choice"),
-        "tokenizer",
+        *("tokenizer", "attention", "xray", "lab"),
     }
     assert all(json.loads(json.dumps(live_values(each))) for each in live)
 

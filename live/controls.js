@@ -1,0 +1,68 @@
+/** What can be chosen beside the text, on pages where that changes the main part of an answer. */
+
+import { build } from "./build.js";
+
+const make = (name, attributes, ...children) => build(document, { name, attributes, children });
+const ASKS = { auto: "what fits", word: "word", entity: "entity", label: "label of the text",
+  next: "next sentence", start: "start of the answer", end: "end of the answer" };
+const numbered = (count, first) => [[null, first], ...Array.from({ length: count }, (_, n) => [n, n])];
+
+const CONTROLS = {
+  attention: ({ layers, heads }) => ({ layer: ["Layer", numbered(layers, "clearest head")],
+    head: ["Head", numbered(heads, "mean of the layer")],
+    words: ["Rows and columns", [[false, "pieces"], [true, "whole words"]]] }),
+  xray: ({ own }) => ({ ask: ["What is asked", Object.entries(ASKS)],
+    off: ["Switched off: 2.7 is head 7 of layer 2, 2.a its attention, 2.f its feed-forward block"],
+    mode: ["Replaced by", own ? [["zero", "zero"]] : [["mean", "mean"], ["zero", "zero"]]],
+    lens: ["Lens", own ? [["raw", "raw"]] : [["affine", "affine"], ["raw", "raw"]]] }),
+};
+
+/**
+ * Draw the controls of a task below its text boxes.
+ * @param given receives what is chosen
+ * @param model how many layers and heads there are, and whether it is one of one's own
+ * @returns what sets some of them, or undefined where the task has none
+ */
+export function controls(task, given, model, changed) {
+  const wanted = CONTROLS[task]?.(model);
+  if (!wanted) return undefined;
+  document.querySelector(".bx-live-controls")?.remove();
+  document.querySelector(".bx-given > .bx-line")?.remove(); // the same in words, of the example
+  for (const name of Object.keys(wanted)) {
+    document.querySelector(`label[for="given-${name}"]`)?.remove();
+    document.querySelector(`#given-${name}`)?.remove();
+  }
+  const inputs = {};
+  const rows = Object.entries(wanted).map(([name, [says, options]]) => {
+    const id = `choice-${name}`;
+    const input = inputs[name] = options
+      ? make("select", { id }, ...options.map(([, each]) => option(each)))
+      : make("input", { id, type: "text", autocomplete: "off", spellcheck: "false" });
+    const values = options?.map(([value]) => value);
+    if (values && !values.includes(given[name] ?? null)) given[name] = values[0];
+    if (values) input.selectedIndex = values.indexOf(given[name] ?? null);
+    else input.value = given[name] ?? "";
+    input.addEventListener(options ? "change" : "input", () => {
+      given[name] = values ? values[input.selectedIndex] : input.value;
+      if (name === "head" && given.head !== null) given.layer ??= 0;
+      if (name === "layer" && given.layer === null) given.head = null;
+      show();
+      changed();
+    });
+    input.show = () => { if (values) input.selectedIndex = values.indexOf(given[name] ?? null); };
+    const row = make("p", {}, { name: "label", attributes: { for: id }, children: [says] });
+    row.append(input);
+    return row;
+  });
+  const show = () => Object.values(inputs).forEach((each) => each.show());
+  const group = make("div", { class: "bx-live-controls", role: "group", "aria-label": "Choices" });
+  group.append(...rows);
+  document.querySelector(".bx-given").append(group);
+  return (chosen) => {
+    Object.assign(given, chosen);
+    show();
+    changed();
+  };
+}
+
+const option = (says) => ({ name: "option", attributes: {}, children: [String(says)] });

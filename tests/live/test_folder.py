@@ -1,0 +1,199 @@
+"""A visitor's own model in the browser: the answers of Python, and folders that are refused."""
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import transformers
+from safetensors.torch import load_file, save_file
+
+from app.engine.models import Engine
+from tests.conftest import VOCABULARY
+from tests.live.conftest import Node
+from tests.live.test_answers import asked, differences
+
+_SIZES = {"vocab_size": len(VOCABULARY), "max_position_embeddings": 64, "initializer_range": 0.2}
+_BERT = {
+    "hidden_size": 48,
+    "num_hidden_layers": 3,
+    "num_attention_heads": 6,
+    "intermediate_size": 72,
+}
+_DISTIL = {"dim": 32, "n_layers": 2, "n_heads": 2, "hidden_dim": 60}
+_NAMES = {0: "O", 1: "B-PER", 2: "I-PER"}
+_PAIR = ("the cat [MASK] on the mat", "the dog sat")
+_ROWS: dict[str, list[tuple[str, dict[str, Any]]]] = {
+    "BertForPreTraining": [
+        ("fill_mask", {"text": _PAIR[0]}),
+        ("next_sentence", {"first": _PAIR[0], "second": _PAIR[1]}),
+        ("attention", {"text": _PAIR[0], "text_pair": _PAIR[1], "layer": 1}),
+        ("xray", {"text": _PAIR[0], "off": "1.3 0.f", "mode": "zero", "lens": "raw"}),
+        ("tokenizer", {"text": "The cat sat."}),
+    ],
+    "BertForQuestionAnswering": [("qa", {"passage": "the cat sat on a mat", "question": "a dog"})],
+    "BertForTokenClassification": [("ner", {"text": "the cat sat on the mat"})],
+    "BertForSequenceClassification": [("classification", {"text": "the cat sat"})],
+    "BertForMultipleChoice": [("multiple_choice", {"context": "cat", "choices": ["sat", "mat"]})],
+    "DistilBertForMaskedLM": [
+        ("fill_mask", {"text": _PAIR[0]}),
+        ("attention", {"text": _PAIR[0], "text_pair": _PAIR[1]}),
+    ],
+    "DistilBertForSequenceClassification": [("classification", {"text": "the cat sat"})],
+    "DistilBertModel": [("attention", {"text": _PAIR[0]})],
+}  # fmt: skip
+
+
+def saved(folder: Path, name: str, dtype: torch.dtype = torch.float32) -> Path:
+    """Write a small random model as `transformers` does."""
+    distil = name.startswith("Distil")
+    config = getattr(transformers, "DistilBertConfig" if distil else "BertConfig")
+    more: Mapping[str, Any] = {"id2label": _NAMES} if "Classification" in name else {}
+    torch.manual_seed(3)
+    model = getattr(transformers, name)(config(**_SIZES, **(_DISTIL if distil else _BERT), **more))
+    model.to(dtype).save_pretrained(folder)
+    (folder / "vocab.txt").write_text("\n".join(VOCABULARY) + "\n", encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
+@pytest.mark.parametrize("name", _ROWS)
+def test_a_folder_answers_as_in_python(
+    node: Node, bundled: Engine, tmp_path: Path, name: str, dtype: torch.dtype
+) -> None:
+    folder = saved(tmp_path / name, name, dtype)
+    says = node("open", folder=str(folder))["says"]
+    assert "layers" in says and "of this tab's memory" in says
+    rows = _ROWS[name]
+    for (task, given), found in zip(rows, node("ask", rows=rows, folder=True), strict=True):
+        wanted = asked(task, {**given, "model": str(folder)})
+        answer = found.get("answer", found)
+        for each in (answer, wanted):
+            each.pop("provenance", None)
+            each.pop("model", None)
+        assert list(differences(answer, wanted)) == []
+
+
+def test_a_head_that_a_folder_lacks_is_said(node: Node, bundled: Engine, tmp_path: Path) -> None:
+    says = node("open", folder=str(saved(tmp_path / "qa", "BertForQuestionAnswering")))["says"]
+    assert "no head for fill-mask, next sentence, names, classification, multiple choice" in says
+    (found,) = node("ask", rows=[("fill_mask", {"text": "a [MASK]"})], folder=True)
+    assert "no head for this page" in found["refused"]
+    rows = [
+        ("xray", {"text": _PAIR[1]}),
+        ("xray", {"text": _PAIR[1], "ask": "word", "lens": "raw"}),
+    ]
+    refused = [each["refused"] for each in node("ask", rows=rows, folder=True)]
+    assert "missing in the second box" in refused[0]
+    assert "no trained head for this question" in refused[1]
+
+
+def _no_config(folder: Path) -> None:
+    (folder / "config.json").unlink()
+
+
+def _nonsense(folder: Path) -> None:
+    (folder / "config.json").write_text("[1, 2", encoding="utf-8")
+
+
+def _no_weights(folder: Path) -> None:
+    (folder / "model.safetensors").unlink()
+
+
+def _pickle(folder: Path) -> None:
+    (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
+
+
+def _renamed_pickle(folder: Path) -> None:
+    (folder / "model.safetensors").write_bytes(b"PK\x03\x04" + bytes(500))
+
+
+def _cut(folder: Path) -> None:
+    whole = (folder / "model.safetensors").read_bytes()
+    (folder / "model.safetensors").write_bytes(whole[:-1000])
+
+
+def _empty(folder: Path) -> None:
+    (folder / "model.safetensors").write_bytes(b"")
+
+
+def _parts(folder: Path) -> None:
+    (folder / "model.safetensors").rename(folder / "model-00001-of-00002.safetensors")
+
+
+def _no_vocabulary(folder: Path) -> None:
+    (folder / "vocab.txt").unlink()
+
+
+def _other_vocabulary(folder: Path) -> None:
+    (folder / "vocab.txt").write_text("a\nb\n", encoding="utf-8")
+
+
+def _long_vocabulary(folder: Path) -> None:
+    with (folder / "vocab.txt").open("a", encoding="utf-8") as file:
+        file.write("".join(f"more{n}\n" for n in range(50)))
+
+
+def _changed(**values: object) -> Callable[[Path], None]:
+    def change(folder: Path) -> None:
+        path = folder / "config.json"
+        path.write_text(json.dumps(json.loads(path.read_text(encoding="utf-8")) | values), "utf-8")
+
+    return change
+
+
+def _tensors(change: Callable[[torch.Tensor], torch.Tensor], part: str) -> Callable[[Path], None]:
+    def write(folder: Path) -> None:
+        path = folder / "model.safetensors"
+        found = load_file(path)
+        save_file({k: change(v) if part in k else v for k, v in found.items()}, path)
+
+    return write
+
+
+_BAD: list[tuple[Callable[[Path], None], str]] = [
+    (_no_config, "There is no config.json"),
+    (_nonsense, "not what it should be"),
+    (_no_weights, "There is no model.safetensors"),
+    (_pickle, "a pickle"),
+    (_renamed_pickle, "its beginning is damaged"),
+    (_cut, "is cut"),
+    (_empty, "its beginning is damaged"),
+    (_parts, "in several files"),
+    (_no_vocabulary, "There is no vocab.txt"),
+    (_other_vocabulary, "no [UNK], [SEP]"),
+    (_long_vocabulary, "do not belong together"),
+    (_changed(model_type="roberta"), "“roberta”"),
+    (_changed(model_type=["bert"]), "family"),
+    (_changed(hidden_size=None), "hidden_size"),
+    (_changed(hidden_size=1e300), "hidden_size"),
+    (_changed(num_hidden_layers=9), "lacks"),
+    (_changed(intermediate_size=76), "has the shape (72"),
+    (_changed(num_attention_heads=5), "multiples of 8"),
+    (_changed(hidden_act="relu"), "“relu”"),
+    (_changed(position_embedding_type="relative_key"), "positions"),
+    (_tensors(lambda each: each.bfloat16(), ""), "BF16"),
+    (_tensors(lambda each: each.half(), "query.weight"), "all of one kind"),
+    (_tensors(lambda each: each[:-1].clone(), "LayerNorm.weight"), "has the shape (47)"),
+]
+
+
+@pytest.mark.parametrize("number", range(len(_BAD)))
+def test_what_does_not_fit_is_refused_in_words(node: Node, tmp_path: Path, number: int) -> None:
+    change, says = _BAD[number]
+    folder = saved(tmp_path / "model", "BertForMaskedLM")
+    change(folder)
+    assert says in node("open", folder=str(folder))["refused"]
+
+
+def test_a_tokenizer_in_one_file_is_read(node: Node, bundled: Engine, tmp_path: Path) -> None:
+    folder = saved(tmp_path / "model", "BertForMaskedLM")
+    (folder / "vocab.txt").unlink()
+    entries = {piece: number for number, piece in enumerate(VOCABULARY)}
+    told = {"model": {"type": "WordPiece", "vocab": entries}, "normalizer": {"lowercase": True}}
+    (folder / "tokenizer.json").write_text(json.dumps(told), encoding="utf-8")
+    assert "says" in node("open", folder=str(folder))
+    (found,) = node("ask", rows=[("tokenizer", {"text": "The CAT"})], folder=True)
+    assert found["answer"]["columns"]["tokens"][1:-1] == ["the", "cat"]
