@@ -236,7 +236,8 @@ async function keepOffline(names) {
   try {
     await navigator.serviceWorker.register(new URL("../service.js", import.meta.url));
     const { active } = await navigator.serviceWorker.ready;
-    const live = names.map((name) => new URL(name, import.meta.url).href);
+    const live = names.filter((name) => name !== "fitted.safetensors") // kept when it is asked for
+      .map((name) => new URL(name, import.meta.url).href);
     active.postMessage({ keep: [location.href.split("#")[0], new URL("../index.html", import.meta.url).href,
       ...live] });
   } catch {} // a browser that keeps nothing
