@@ -85,7 +85,7 @@ export function mount(place) {
     else if (data.found) {
       bar.remove();
       status.textContent = data.found;
-      status.after(agree);
+      status.after(agree, " ", ...worker ? [] : [button]);
       agree.focus({ preventScroll: true });
     } else if (data.ready) ready(data, from);
     else if (data.kept) {
@@ -110,6 +110,7 @@ export function mount(place) {
     [worker, coming, shape] = [from, null, data];
     bar.remove();
     source.agreed = true;
+    if (data.own) status.after(button); // the way back to the page's own model
     told = data.own ? `“${data.own}” answers here, and stays in this tab.`
       : "The model is here: change the text.";
     note = data.own || globalThis.isSecureContext ? told
