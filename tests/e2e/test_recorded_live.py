@@ -246,6 +246,9 @@ def test_a_model_of_ones_own_is_opened_from_a_folder(
     wanted = ask("fill_mask", "the cat [MASK] on the mat", model=str(good)).report.headline
     expect(page.locator(".bx-live-answer .bx-headline")).to_have_text(wanted, timeout=WAIT_MS)
     assert record.requests[before:] == []
+    _load(page)  # the way back
+    page.get_by_role("textbox").fill(OWN)
+    expect(page.locator(".bx-live-answer .bx-headline")).to_contain_text("rome", timeout=WAIT_MS)
     assert record.complaints == []
 
 
