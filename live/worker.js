@@ -5,7 +5,8 @@
 
 const KEPT = "bert-explorer-weights";
 const ELSEWHERE = "The recorded answers stay.";
-const MODULES = ["draw", "engine", "folder", "sha256", "tasks", "tokenizer"];
+const MODULES = ["draw", "engine", "sha256", "tasks", "tokenizer"];
+const LATER = ["folder.js"]; // loaded when a folder is chosen
 let digests = {};
 let parts = {}; // what the modules give
 let code = null;
@@ -36,9 +37,12 @@ async function got(name) {
 
 async function load({ load: named, folder, agreed }) {
   digests = named;
-  const scripts = Object.keys(digests).filter((name) => name.endsWith(".js"));
-  const [model, vocabulary] = await Promise.all([
-    got("live.json").then((each) => each.json()), got("vocab.txt").then((each) => each.text()),
+  const scripts = Object.keys(digests).filter((name) =>
+    name.endsWith(".js") && !LATER.includes(name));
+  const stated = got("live.json").then((each) => each.json());
+  const weights = folder ? null : stated.then(find); // on their way while scripts are loaded
+  weights?.catch(() => {}); // said below
+  const [model, vocabulary] = await Promise.all([stated, got("vocab.txt").then((each) => each.text()),
     got("tables.json").then(async (each) => { tables = await each.json(); }),
     got("bert.wasm").then(async (each) => { code = await each.arrayBuffer(); }), ...scripts.map(got),
   ]);
@@ -49,9 +53,10 @@ async function load({ load: named, folder, agreed }) {
   }
   if (folder) return look(folder, agreed);
   const engine = new parts.Engine(new WebAssembly.Module(code), model);
-  const keep = await fill(engine, model);
+  const tokenizer = new parts.Tokenizer(vocabulary, tables);
+  const keep = await fill(engine, model, await weights);
   engine.ready();
-  begin(engine, new parts.Tokenizer(vocabulary, tables), model);
+  begin(engine, tokenizer, model);
   if (await keep()) say({ kept: true });
 }
 
@@ -64,7 +69,9 @@ function begin(engine, tokenizer, model) {
 
 /** Look at a folder and say what memory it takes; `open` takes it. */
 async function look(folder, agreed) {
-  const found = await parts.inspect(folder, tables);
+  await Promise.all(LATER.map(got));
+  const { inspect } = await import(at("folder.js"));
+  const found = await inspect(folder, tables);
   open = () => told(async () => {
     const engine = new parts.Engine(new WebAssembly.Module(code), found.model);
     const place = engine.room(found.file.size);
@@ -87,19 +94,26 @@ async function fit() {
   tasks.fitted = { means: engine.fit(new Uint8Array(await response.arrayBuffer())) };
 }
 
+/** Look for the weights in this browser's cache, or begin to load them. */
+async function find(model) {
+  const key = at(`model-${model.sha256}`);
+  const cache = await globalThis.caches?.open(KEPT).catch(() => null);
+  const kept = await cache?.match(key);
+  const first = kept ? null : got(model.files[0]);
+  first?.catch(() => {}); // said when it is read
+  return { key, cache, kept, first };
+}
+
 /**
  * Read the weights into memory, from this browser's cache or from the site, and check them.
  * @returns what keeps them, and whether they are kept then
  */
-async function fill(engine, model) {
+async function fill(engine, model, { key, cache, kept, first }) {
   const place = engine.room(model.bytes);
-  const key = at(`model-${model.sha256}`);
-  const cache = await globalThis.caches?.open(KEPT).catch(() => null);
-  const kept = await cache?.match(key);
   if (kept && await read([kept], place) && await parts.digest(place) === model.sha256) return () => true;
   await cache?.delete(key);
   async function* responses() {
-    for (const name of model.files) yield await got(name);
+    for (const name of model.files) yield await (name === model.files[0] && first || got(name));
   }
   if (!await read(responses(), place) || await parts.digest(place) !== model.sha256) {
     throw new RangeError(`The weights are damaged or of another version: they are not the ` +

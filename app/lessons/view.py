@@ -182,7 +182,7 @@ def rests_on(engine: Engine, lesson: Lesson) -> Html:
 
 def beforehand(engine: Engine, lesson: Lesson) -> Html:
     """Say how many claims of a lesson hold, if it was not written for this model."""
-    if _is_written_for(engine) or not lesson.claims:
+    if is_written_for(engine) or not lesson.claims:
         return join()
     held = sum(holds is True for _, holds, _ in shown_by(engine, lesson))
     title = f"This model shows {held} of the {count(len(lesson.claims), 'claim')} of this lesson"
@@ -195,9 +195,10 @@ def _claims(engine: Engine, lesson: Lesson) -> tuple[Html, Html]:
         tag("li", visible(f"{says}: {figures.rstrip('.')}.{kept[holds]}"))
         for says, holds, figures in shown_by(engine, lesson)
     )
-    whose = "the bundled model" if _is_written_for(engine) else "this model"
+    whose = "the bundled model" if is_written_for(engine) else "this model"
     return tag("ul", *rows), line(f"Counted with {whose}. {_SAMPLE}")
 
 
-def _is_written_for(engine: Engine) -> bool:
+def is_written_for(engine: Engine) -> bool:
+    """Return whether the lessons were written for this model."""
     return engine.provenance.fingerprint == stored()[0]

@@ -9,7 +9,6 @@ from typing import Any
 from app.engine.models import Engine
 from app.faces.paper.json import as_json
 from app.faces.recorded.entries import Entry
-from app.features.lab.result_settings import GRAMMAR
 from app.settings import ASSETS, LIVE, ROOT
 from bert_core.bundled import bundled_folder, bundled_names
 from bert_core.config import HAS_ANSWER
@@ -41,8 +40,9 @@ def trains(entry: Entry) -> bool:
     """Return whether an example is a run of the lab that can also be trained in the browser."""
     if entry.task.feature.slug != "lab":
         return False
-    given = live_values(entry)
-    return given.get("corpus", GRAMMAR) == GRAMMAR and not given.get("next_sentence")
+    usual = {each.name: each.default for each in entry.task.parameters}
+    given = usual | live_values(entry)
+    return given["corpus"] == usual["corpus"] and not given["next_sentence"]
 
 
 def live_values(entry: Entry) -> dict[str, object]:

@@ -16,7 +16,7 @@ from app.engine.models.shelf import Offer
 from app.faces.streamlit.about import foot
 from app.faces.streamlit.address import left_out, say_left_out
 from app.faces.streamlit.components import mount_bridge
-from app.faces.streamlit.controls import choose, switch
+from app.faces.streamlit.controls import choose, on_demand, switch
 from app.faces.streamlit.frame import configure, top
 from app.faces.streamlit.guard import guarded
 from app.faces.streamlit.lesson_class import (
@@ -65,6 +65,7 @@ from app.lessons.view import (
     beforehand,
     both,
     intervals,
+    is_written_for,
     on_one_axis,
     orders,
     prose,
@@ -203,7 +204,7 @@ def _lesson_page(found: Lesson) -> None:
         unknown_model_note(offer)
         engine = open_chosen(offer)
         show_style(*{declared(step.page).feature.folder for step in found.steps})
-        show_html(beforehand(engine, found))
+        _count_first(engine, found)
         if reading:
             draw_all(engine, found)
         elif number == END:
@@ -215,6 +216,20 @@ def _lesson_page(found: Lesson) -> None:
         leave()
         foot(engine)
     say_left_out(remarks)
+
+
+def _count_first(engine: Engine, found: Lesson) -> None:
+    """Offer to count the claims of a lesson beforehand, if it was not written for this model."""
+    if is_written_for(engine) or not found.claims:
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        show_html(line("Written for the bundled model; this one may do otherwise."))
+        counted = on_demand(
+            "Count first what it shows", lambda: beforehand(engine, found), key="_count",
+            about=(found.slug, engine.provenance.fingerprint), icon=":material/rule:",
+        )  # fmt: skip
+    if counted is not None:
+        show_html(counted)
 
 
 def _step_choice(found: Lesson) -> int:
