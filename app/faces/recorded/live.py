@@ -9,7 +9,6 @@ from typing import Any
 from app.engine.models import Engine
 from app.faces.paper.json import as_json
 from app.faces.recorded.entries import Entry
-from app.features.lab.result_settings import GRAMMAR
 from app.settings import ASSETS, LIVE, ROOT
 from bert_core.bundled import bundled_folder, bundled_names
 from bert_core.config import HAS_ANSWER
@@ -40,7 +39,7 @@ def trains(entry: Entry) -> bool:
     if entry.task.feature.slug != "lab":
         return False
     given = live_values(entry)
-    return given.get("corpus", GRAMMAR) == GRAMMAR and not given.get("next_sentence")
+    return given.get("corpus", "grammar") == "grammar" and not given.get("next_sentence")
 
 
 def live_values(entry: Entry) -> dict[str, object]:
