@@ -5,11 +5,13 @@ import { Refusal } from "./refusal.js";
 import { Tokenizer } from "./tokenizer.js";
 
 const [TURN, TOLD] = [100, 250]; // milliseconds of training between messages, and between reports
+const LOOKING = 0.25; // seconds of measuring for each second of training, at most
 const say = (message, ...moved) => postMessage(message, ...moved);
 let run = null;
 let going = false;
 let waiting = false; // for the next turn
-let seconds = 0;
+let seconds = 0; // of training
+let looked = 0; // of measuring
 let told = 0;
 
 async function got(name, integrity) {
@@ -50,8 +52,9 @@ function train() {
     now = performance.now();
   } while (!run.done && !run.moments.has(run.step) && now - began < TURN);
   seconds += (now - began) / 1000;
-  if (run.moments.has(run.step) || run.done) {
+  if (run.done || run.moments.has(run.step) && looked < LOOKING * seconds) {
     const point = run.look(seconds);
+    looked += (performance.now() - now) / 1000;
     say({ point, done: run.done, diverged: run.diverged });
   } else if (now - told > TOLD) {
     told = now;
