@@ -60,10 +60,10 @@ class Answer:
 
 
 def cookie(address: str) -> str:
-    """Open the site as a browser does, and return the cookie that it gives a new visitor."""
+    """Open the site as a browser does; return the cookies that it gives a new visitor."""
     with urlopen(Request(address, headers={"Accept": "text/html"}), timeout=_PATIENCE) as page:
-        given = (each.partition(";")[0] for each in page.headers.get_all("Set-Cookie", ()))
-        return next((each for each in given if each.startswith(COOKIE)), "")
+        given = [each.partition(";")[0] for each in page.headers.get_all("Set-Cookie", ())]
+        return "; ".join(given) if any(each.startswith(COOKIE) for each in given) else ""
 
 
 class Visitor:

@@ -1,5 +1,6 @@
-"""A real redis-server on the loopback, without persistence, for tests."""
+"""A real redis-server and a real Caddy on the loopback, without persistence, for tests."""
 
+import os
 import shutil
 import socket
 import subprocess
@@ -7,12 +8,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import httpx
 import pytest
 import redis
 
+from deploy.tree import ROOT
 from tests.strangers import PATIENCE, until
 
 PROGRAM = shutil.which("redis-server") or shutil.which("valkey-server")
+CADDY = shutil.which("caddy")
+needs_caddy = pytest.mark.skipif(CADDY is None, reason="no caddy is installed")
 needs_redis = pytest.mark.skipif(PROGRAM is None, reason="no redis-server is installed")
 
 
@@ -62,3 +67,32 @@ def stored(folder: Path) -> Iterator[Store]:
     finally:
         store.client.close()
         store.end()
+
+
+@contextmanager
+def caddy(folder: Path, ports: list[int]) -> Iterator[str]:
+    """Run Caddy with the file of `deploy/cluster` before these ports; yield its address."""
+    address = f"http://127.0.0.1:{(port := free_port())}"
+    own = {
+        "SITE": address, "HTTP_PORT": str(port), "HTTPS_PORT": str(free_port()),
+        "SITES": " ".join(f"127.0.0.1:{each}" for each in ports), "COOKIE_SECRET": "s",
+        "XDG_DATA_HOME": str(folder), "XDG_CONFIG_HOME": str(folder),
+    }  # fmt: skip
+    text = (ROOT / "deploy/cluster/Caddyfile").read_text(encoding="utf-8")
+    (folder / "Caddyfile").write_text(text.replace("{\n", "{\n\tadmin off\n", 1))
+
+    def answers() -> bool:
+        try:
+            return httpx.get(address, verify=False).is_success  # there is no TLS
+        except httpx.TransportError:
+            return False
+
+    process = subprocess.Popen(
+        [str(CADDY), "run"], cwd=folder, env={**os.environ, **own}, stderr=subprocess.DEVNULL
+    )
+    try:
+        until(answers)
+        yield address
+    finally:
+        process.terminate()
+        process.wait(PATIENCE)

@@ -5,7 +5,7 @@ are those of the findings of its section 3 that can be repeated without labelled
 """
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -18,15 +18,16 @@ from bert_core.analysis.effects import head_effects
 from bert_core.analysis.fitting import fitted
 from bert_core.analysis.forward import Progress, embed, input_tensors, run_layers, word_vectors
 from bert_core.analysis.head_statistics import (
+    MEASURES,
     HeadStatistics,
     Shares,
     StatisticsSums,
     Text,
+    TextDigest,
     all_maps,
     encoded,
     fixed_texts,
     telling_measure,
-    text_digest,
 )
 from bert_core.analysis.targets import Target
 from bert_core.errors import InputError
@@ -45,6 +46,7 @@ _SEED = 0
 _NORMAL = 1.96  # standard errors on each side of a 95 % interval
 _HIDDEN = 2  # words in each text
 _FEWEST = 8  # tokens between [CLS] and [SEP] from which a text can be typical
+_NONE = np.array([-np.inf, -1]).reshape(2, 1, 1, 1)  # instead of a value and the number of a text
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,21 +113,29 @@ def head_atlas(
 
 
 class AtlasSums:
-    """What `head_atlas` collects, text by text, so that a server can do other work in between."""
+    """What `head_atlas` collects, text by text, so that other work can be done in between.
+
+    Its size does not grow with the number of texts.
+
+    Attributes:
+        totals: sums by name, and `typical` (2, P, M, L, H): for each of M measures the largest
+            values of a text, and its number. See `merge`.
+    """
 
     def __init__(self, model: BertPreTrainedModel, tokenizer: TextTokenizer) -> None:
         self._model, self._tokenizer = model, tokenizer
-        self._shape = (model.config.num_hidden_layers, model.config.num_attention_heads)
-        self._heads = self._shape[0] * self._shape[1]
+        layers, heads = model.config.num_hidden_layers, model.config.num_attention_heads
+        self._shape = (layers, heads)
         self._sums = StatisticsSums(model)
-        self._texts: list[Text] = []
-        self._measures: list[dict[str, Floats]] = []  # for each text, (L, H) each
-        self._distances = np.zeros((self._heads, self._heads))
-        self._tokens = 0
-        self._sep, self._cls = np.zeros((2, *self._shape))
-        self._losses: list[float] = []
-        self._effects: list[Floats] = []
-        self._gradients: list[Floats] = []
+        self.totals: dict[str, Floats] = {
+            **self._sums.totals,  # the same arrays
+            **{name: np.zeros(self._shape) for name in ("sep", "cls", "effects", "squares")},
+            "distances": np.zeros((layers * heads, layers * heads)),
+            "gradients": np.zeros((layers, 3)),
+            "words": np.zeros(2),  # their number, and the sum of their losses
+            "typical": np.full((2, TYPICAL, len(MEASURES), *self._shape), _NONE[:, None]),
+        }
+        self._digest = TextDigest()
         self._chance = random.Random(_SEED)
 
     def add(self, text: Text) -> None:
@@ -134,10 +144,11 @@ class AtlasSums:
         layers = all_maps(self._model, encoding)
         measures = dict(self._sums.add(layers, encoding))
         measures["entropy"] = measures["entropy"] / np.log2(len(encoding))  # comparable
-        if len(encoding) < _FEWEST + 2:
-            measures = {name: np.full(self._shape, np.nan) for name in measures}
-        self._texts.append(text)
-        self._measures.append(measures)
+        if len(encoding) >= _FEWEST + 2:
+            values = np.stack([measures[name] for name in MEASURES])
+            number = np.full_like(values, self.totals["counts"][1] - 1)
+            self._rank(np.where(np.isnan(values), _NONE, [values, number])[:, None])
+        self._digest.add(text)
         self._add_distances(np.concatenate(layers))
         self._add_specials(np.stack(layers), encoding)
         if isinstance(self._model, (BertForMaskedLM, BertForPreTraining)):
@@ -145,61 +156,80 @@ class AtlasSums:
             for place in _words(encoding, self._chance):
                 self._hide(encoding, place)
 
+    def merge(self, totals: Mapping[str, Floats], first: int) -> None:
+        """Add what another one has collected; the digest is then that of no text.
+
+        Args:
+            totals: its `totals`.
+            first: the number of its first text.
+        """
+        values, numbers = totals["typical"]
+        self._rank(np.stack([values, np.where(numbers < 0, numbers, numbers + first)]))
+        for name in self.totals.keys() - {"typical"}:
+            self.totals[name] += totals[name]
+        self._digest = TextDigest()
+
     def finished(self) -> HeadAtlas:
         """Return what was measured on all texts added.
 
         Raises:
             InputError: there were none.
         """
-        if not self._texts:
+        texts, (words, loss) = self.totals["counts"][1], self.totals["words"]
+        if not texts:
             raise InputError("There are no texts to measure heads on; give at least one.")
-        statistics = self._sums.finished(text_digest(self._texts))
+        statistics = self._sums.finished(self._digest.text)
         gone = np.isnan(statistics.entropy)
-        distances = self._distances / self._tokens
+        distances = self.totals["distances"] / statistics.tokens
         distances[gone.reshape(-1)] = distances[:, gone.reshape(-1)] = np.nan
-        unknown = np.full((1, *self._shape), np.nan)
-        effects = np.stack(self._effects) if self._effects else unknown
-        errors = effects.std(axis=0, ddof=1 if len(effects) > 1 else 0) / np.sqrt(len(effects))
-        texts = len(self._texts)
+        known = words or np.nan
+        effects = self.totals["effects"] / known
+        spread = np.maximum(self.totals["squares"] / known - effects**2, 0)
         return HeadAtlas(
             statistics=statistics,
             distances=distances,
-            effects=effects.mean(axis=0),
-            errors=_NORMAL * errors,
-            loss=float(np.mean(self._losses)) if self._losses else float("nan"),
-            words=len(self._losses),
+            effects=effects,
+            errors=_NORMAL * np.sqrt(spread / max(words - 1, 1)),
+            loss=float(loss / known),
+            words=int(words),
             typical=self._typical(statistics),
-            sep_to_sep=np.where(gone, np.nan, self._sep / texts),
-            cls_entropy=np.where(gone, np.nan, self._cls / texts),
-            gradients=np.mean(self._gradients, axis=0)
-            if self._gradients
-            else np.full((self._shape[0], 3), np.nan),
+            sep_to_sep=np.where(gone, np.nan, self.totals["sep"] / texts),
+            cls_entropy=np.where(gone, np.nan, self.totals["cls"] / texts),
+            gradients=self.totals["gradients"] / known,
         )
+
+    def _rank(self, more: Floats) -> None:
+        """Keep the largest values of each measure, in order; `more` has the shape of `typical`."""
+        both = np.concatenate([self.totals["typical"], more], axis=1)
+        order = np.argsort(-both[0], axis=0, kind="stable")[:TYPICAL]
+        self.totals["typical"] = np.take_along_axis(both, order[None], axis=1)
 
     def _add_distances(self, maps: Shares) -> None:
         """Add the distances of all pairs of heads, of attention (N, T, T), summed over rows."""
-        rows = torch.from_numpy(maps)
+        rows, distances = torch.from_numpy(maps), self.totals["distances"]
         for head in range(len(maps) - 1):
             apart = jensen_shannon(rows[head], rows[head + 1 :]).sum(dim=-1).numpy()
-            self._distances[head, head + 1 :] += apart
-            self._distances[head + 1 :, head] += apart
-        self._tokens += maps.shape[1]
+            distances[head, head + 1 :] += apart
+            distances[head + 1 :, head] += apart
 
     def _add_specials(self, maps: Shares, encoding: Encoding) -> None:
         """Add what [CLS] and [SEP] look at, of attention (L, H, T, T)."""
         seps = np.flatnonzero(encoding.special_tokens_mask)[1:]
-        self._sep += maps[:, :, seps][..., seps].sum(axis=-1).mean(axis=-1)
+        self.totals["sep"] += maps[:, :, seps][..., seps].sum(axis=-1).mean(axis=-1)
         own = maps[:, :, 0]
-        self._cls += -(own * np.log2(np.maximum(own, np.finfo(own.dtype).tiny))).sum(axis=-1)
+        bits = np.log2(np.maximum(own, np.finfo(own.dtype).tiny))
+        self.totals["cls"] -= (own * bits).sum(axis=-1)
 
     def _hide(self, encoding: Encoding, place: int) -> None:
         """Hide one word of the text, and measure what is lost without each head."""
         target = Target.token(place, encoding.input_ids[place])
         hidden = _hidden(self._tokenizer, encoding, place)
-        self._effects.append(-head_effects(self._model, hidden, target))
+        effects = -head_effects(self._model, hidden, target)
         loss, gradients = _gradients(self._model, hidden, target)
-        self._losses.append(loss)
-        self._gradients.append(gradients)
+        self.totals["effects"] += effects
+        self.totals["squares"] += effects**2
+        self.totals["gradients"] += gradients
+        self.totals["words"] += (1, loss)
 
     def _typical(self, statistics: HeadStatistics) -> NDArray[np.int64]:
         """Name the texts in which each head does most what it is named after."""
@@ -207,11 +237,8 @@ class AtlasSums:
         for layer, head in np.ndindex(self._shape):
             if np.isnan(statistics.entropy[layer, head]):
                 continue
-            measure = telling_measure(statistics, layer, head)
-            values = np.array([each[measure][layer, head] for each in self._measures])
-            order = np.argsort(-values, kind="stable")  # NaN last
-            best = [number for number in order if not np.isnan(values[number])][:TYPICAL]
-            found[layer, head, : len(best)] = best
+            measure = MEASURES.index(telling_measure(statistics, layer, head))
+            found[layer, head] = self.totals["typical"][1, :, measure, layer, head]
         return found
 
 

@@ -141,15 +141,18 @@ def head_statistics(
 
 
 class StatisticsSums:
-    """Sums over the tokens of many texts, from which `HeadStatistics` are computed."""
+    """Sums over the tokens of many texts, from which `HeadStatistics` are computed.
+
+    Attributes:
+        totals: the sums, which may be added to those of other texts: (L, H) for each measure, the
+            rows in each, and four counts.
+    """
 
     def __init__(self, model: BertPreTrainedModel) -> None:
         self._kept = [block.attention.self.heads for block in model.encoder_model.encoder.blocks()]
         shape = (len(self._kept), model.config.num_attention_heads)
-        self._sums = {measure: np.zeros(shape) for measure in MEASURES}
-        self._rows = dict.fromkeys(MEASURES, 0)
-        self._limit = 0.0
-        self._texts, self._pairs, self._truncated = 0, 0, 0
+        self.totals: dict[str, Shares] = {measure: np.zeros(shape) for measure in MEASURES}
+        self.totals |= {"rows": np.zeros(len(MEASURES)), "counts": np.zeros(4)}
 
     def add(self, layers: Sequence[Shares], encoding: Encoding) -> Mapping[str, Shares]:
         """Add one text with its attention, (H, T, T) for each layer; see `all_maps`.
@@ -158,31 +161,34 @@ class StatisticsSums:
             The measures (L, H) of this text alone; NaN where it has no such token.
         """
         found = _measure(layers, encoding)
-        for measure, (values, looking) in found.items():
+        for number, measure in enumerate(MEASURES):
+            values, looking = found[measure]
             if looking:
-                self._sums[measure] += looking * values
-                self._rows[measure] += looking
-        self._limit += len(encoding) * math.log2(len(encoding))
-        self._texts += 1
-        self._pairs += encoding.text_pair is not None
-        self._truncated += encoding.truncated
+                self.totals[measure] += looking * values
+                self.totals["rows"][number] += looking
+        limit = len(encoding) * math.log2(len(encoding))
+        paired, cut = encoding.text_pair is not None, encoding.truncated
+        self.totals["counts"] += (limit, 1, paired, cut)
         return {measure: values for measure, (values, _) in found.items()}
 
     def finished(self, text_sha256: str) -> HeadStatistics:
         """Return the statistics of all texts added."""
+        rows = dict(zip(MEASURES, map(int, self.totals["rows"]), strict=True))
         means: dict[str, Any] = {
-            measure: _finished(self._sums[measure] / max(self._rows[measure], 1), self._kept)
-            for measure in MEASURES
+            measure: _finished(self.totals[measure] / max(count, 1), self._kept)
+            for measure, count in rows.items()
         }
+        limit, *counts = self.totals["counts"]
+        texts, pairs, truncated = map(int, counts)
         return HeadStatistics(
             **means,
-            entropy_limit=self._limit / self._rows["entropy"],
-            tokens=self._rows["entropy"],
-            repeats=self._rows["to_repeats"],
+            entropy_limit=float(limit) / rows["entropy"],
+            tokens=rows["entropy"],
+            repeats=rows["to_repeats"],
             text_sha256=text_sha256,
-            texts=self._texts,
-            pairs=self._pairs,
-            truncated=self._truncated,
+            texts=texts,
+            pairs=pairs,
+            truncated=truncated,
         )
 
 
@@ -203,9 +209,31 @@ def text_digest(texts: Sequence[Text]) -> str:
 
     The hash is over their compact UTF-8 JSON, with each pair as a list of two.
     """
-    listed = [text if isinstance(text, str) else list(text) for text in texts]
-    raw = json.dumps(listed, ensure_ascii=False, separators=(",", ":"))
-    return hashlib.sha256(raw.encode()).hexdigest()
+    digest = TextDigest()
+    for text in texts:
+        digest.add(text)
+    return digest.text
+
+
+class TextDigest:
+    """The same, text by text."""
+
+    def __init__(self) -> None:
+        self._hash, self._before = hashlib.sha256(b"["), ""
+
+    def add(self, text: Text) -> None:
+        """Add one text."""
+        listed = text if isinstance(text, str) else list(text)
+        raw = json.dumps(listed, ensure_ascii=False, separators=(",", ":"))
+        self._hash.update(f"{self._before}{raw}".encode())
+        self._before = ","
+
+    @property
+    def text(self) -> str:
+        """The digest of all texts added."""
+        found = self._hash.copy()
+        found.update(b"]")
+        return found.hexdigest()
 
 
 def encoded(model: BertPreTrainedModel, tokenizer: TextTokenizer, text: Text) -> Encoding:

@@ -1,7 +1,6 @@
 """The files of `deploy/cluster`: what they promise, and that their own programs take them."""
 
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -19,15 +18,13 @@ from app.engine.counted import REGISTRY
 from app.settings import VARIABLES, settings
 from app.shared.redis_store import Redis
 from deploy.tree import ROOT
-from tests.stores import PROGRAM, free_port, needs_redis
+from tests.stores import CADDY, PROGRAM, caddy, free_port, needs_caddy, needs_redis
 from tests.strangers import PATIENCE, until
 
 FOLDER = ROOT / "deploy/cluster"
 COMPOSE = yaml.safe_load((FOLDER / "compose.yaml").read_text(encoding="utf-8"))
 SERVICES: dict[str, Any] = COMPOSE["services"]
 SITES = [SERVICES[name] for name in ("site-a", "site-b")]
-CADDY = shutil.which("caddy")
-needs_caddy = pytest.mark.skipif(CADDY is None, reason="no caddy is installed")
 
 
 @pytest.mark.parametrize("name", SERVICES)
@@ -43,23 +40,26 @@ def test_no_service_is_root_or_writes_to_its_files_and_all_are_limited(name: str
 def test_redis_writes_nothing_and_is_reached_by_the_sites_alone() -> None:
     options = SERVICES["redis"]["command"]
     assert {'--save ""', "--appendonly no", "--port 0", "--maxmemory 200mb"} <= set(options)
-    near = [name for name, each in SERVICES.items() if "store" in each["networks"]]
-    assert near == ["site-a", "site-b", "redis"]
-    assert COMPOSE["networks"]["store"] == {"internal": True} != COMPOSE["networks"]["outside"]
+    networks = COMPOSE["networks"]
+    for network, own in (("store", ["redis"]), ("compute", ["ray-head", "ray-node"])):
+        near = [name for name, each in SERVICES.items() if network in each["networks"]]
+        assert near == ["site-a", "site-b", *own]
+        assert networks[network] == {"internal": True} != networks["outside"]
 
 
-def test_the_sites_have_settings_that_exist_and_the_pinned_client(
+def test_the_sites_have_settings_that_exist_and_the_pinned_packages(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for site in SITES:
         ours = {k: v for k, v in site["environment"].items() if k.startswith("BERT_EXPLORER")}
         assert set(ours) <= set(VARIABLES)
         for name, value in ours.items():
+            value = value.replace("${COMPUTE:-}", "ray://ray-head:10001")
             monkeypatch.setenv(name, re.sub(r"\$\{[^}]*\}", "k" * 64, value))
         assert settings().shared.startswith("rediss://:kkk") and "site-b" in settings().hosts
         assert settings().drain < int(site["stop_grace_period"].removesuffix("s"))
-    pin = re.search(r"^redis==\S+", (ROOT / "requirements-cluster.txt").read_text(), re.M)
-    assert pin is not None and pin[0] in SITES[0]["build"]["dockerfile_inline"]
+    pins = re.findall(r"^\w\S+", (ROOT / "requirements-cluster.txt").read_text(), re.M)
+    assert len(pins) == 2 and all(each in SITES[0]["build"]["dockerfile_inline"] for each in pins)
 
 
 def test_the_dashboard_asks_for_numbers_that_exist() -> None:
@@ -164,28 +164,10 @@ def test_caddy_keeps_a_visitor_at_one_server_until_that_is_not_ready(tmp_path: P
         for each in sites.values():
             stack.callback(each.server_close)
             stack.callback(each.shutdown)
-        address = f"http://127.0.0.1:{(port := free_port())}"
-        own = {
-            "SITE": address, "HTTP_PORT": str(port), "HTTPS_PORT": str(free_port()),
-            "SITES": " ".join(f"127.0.0.1:{each}" for each in sites), "COOKIE_SECRET": "s",
-            "XDG_DATA_HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path),
-        }  # fmt: skip
-        text = (FOLDER / "Caddyfile").read_text(encoding="utf-8")
-        (tmp_path / "Caddyfile").write_text(text.replace("{\n", "{\n\tadmin off\n", 1))
-        caddy = subprocess.Popen(
-            [str(CADDY), "run"], cwd=tmp_path, env={**os.environ, **own}, stderr=subprocess.DEVNULL
+        address = stack.enter_context(
+            caddy(tmp_path, [each.server_port for each in sites.values()])
         )
-        stack.callback(caddy.wait, PATIENCE)
-        stack.callback(caddy.terminate)
         visitors = [stack.enter_context(httpx.Client(base_url=address)) for _ in range(6)]
-
-        def answers() -> bool:
-            try:
-                return visitors[0].get("/").is_success
-            except httpx.TransportError:
-                return False
-
-        until(answers)
         first = [visitor.get("/").text for visitor in visitors]
         assert set(first) == set(sites)
         for _ in range(3):

@@ -34,6 +34,11 @@ def answer_rows(task: str, model: str, rows: Sequence[Asked]) -> Iterator[dict[s
     from app.faces.paper.answers import record
 
     found, engine = declared(task), engine_named(model)
+    if task == "atlas":
+        from app.faces.batch.atlas import measured
+
+        yield from measured(engine, rows)
+        return
     for given, wrong in rows:
         try:
             yield {"error": wrong} if wrong else {"answer": record(answer(found, engine, given))}

@@ -76,6 +76,10 @@ def _read(arguments: Sequence[str]) -> "tuple[Declared, Namespace, dict[str, Any
     from app.declared import declared  # imports PyTorch
 
     found = declared(arguments[0])
+    if found.feature.slug == "atlas":
+        from app.faces.batch.atlas import of_texts
+
+        found = of_texts()
     values: Any = parser.add_argument_group("values for all rows", argument_default=SUPPRESS)
     for each in found.parameters:
         add_value(values, as_option(replace(each, required=False)))
@@ -136,10 +140,10 @@ def _run(found: "Declared", given: Namespace, options: Mapping[str, object]) -> 
                 progress.add(lines.count(b"\n"))
         if digest(given.file) != of["input"]:
             raise InputError(f"{given.file} was changed meanwhile. Give --restart to begin anew.")
-        errors = _write(found, given.out, source, parts, kinds, size)
+        errors, about = _write(found, engine, given.out, source, parts, kinds, size)
         parts.clear()
     ends = f", {errors:,} with an error" if errors else ""
-    sys.stderr.write(f"{given.out}: {count:,} rows{ends}; {model}.\n")
+    sys.stderr.write(f"{given.out}: {count:,} rows{ends}; {about}{model}.\n")
     return _WITH_ERRORS if errors else 0
 
 
@@ -187,9 +191,10 @@ def _asked(
 
 
 def _write(
-    found: "Declared", out: Path, source: "Source", parts: Parts, kinds: Any, size: int
-) -> int:
-    """Write the table; return how many rows have an error."""
+    found: "Declared", engine: "Engine", out: Path, source: "Source", parts: Parts, kinds: Any,
+    size: int,
+) -> tuple[int, str]:  # fmt: skip
+    """Write the table; return how many rows have an error, and what else is to be said."""
     from app.faces.batch.writing import WRITERS, answer_types, columns
 
     types, answers, errors = source.types(kinds), answer_types(found.result), 0
@@ -207,8 +212,14 @@ def _write(
             yield table
 
     with whole(out, parts.folder / "table.new") as file:
+        if found.feature.slug == "atlas":
+            from app.faces.batch.atlas import write_heads
+
+            lines = (list(parts.read(number)) for number, _ in enumerate(source.chunks(size)))
+            errors, about = write_heads(file, out.suffix, engine, lines)
+            return errors, f"{about}; "
         WRITERS[out.suffix](file, columns(types, found.result), chunks())
-    return errors
+    return errors, ""
 
 
 class _Progress:

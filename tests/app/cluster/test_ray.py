@@ -3,7 +3,6 @@
 import logging
 import os
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -20,14 +19,14 @@ from app.cluster import asking, nodes, packed
 from app.declared import declared
 from app.declared.answers import engine_named
 from app.engine.compute.visitor import Cancelled, Visit, visiting
+from benchmarks.ray_nodes import ROOT, TOKEN
+from benchmarks.ray_nodes import nodes as ray_nodes
 from bert_core.errors import InputError
 
-TOKEN = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": "0123456789abcdef" * 2}
 if find_spec("ray"):
     os.environ.update(TOKEN)  # read once, when Ray is imported
 pytest.importorskip("ray", reason="Ray is not installed; `make cluster-test` installs it")
 
-ROOT = Path(__file__).parents[3]
 PATIENCE = 100  # seconds, on a busy machine
 TASKS = ["fill_mask", "ner", "qa", "xray", "classification", "next_sentence", "input", "senses"]
 LONG = "The river bank was quiet when Anna came home to Paris. " * 900
@@ -44,19 +43,8 @@ def ended(condition: Callable[[], bool]) -> bool:
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
     """Begin two nodes with a core each; only who knows the token may use them."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    begun = subprocess.Popen(
-        [sys.executable, str(ROOT / "tests/app/cluster/two_nodes.py"), str(port)], cwd=ROOT,
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-        start_new_session=True, env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )  # fmt: skip
-    assert begun.stdout is not None and begun.stdout.readline() == "ready\n"
-    yield f"ray://127.0.0.1:{port}"
-    os.killpg(begun.pid, signal.SIGKILL)
-    with begun:
-        pass
+    with ray_nodes(1, 1) as (found, _):
+        yield found
 
 
 @pytest.fixture

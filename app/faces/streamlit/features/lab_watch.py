@@ -47,8 +47,8 @@ _WATCHES = (
     "model; only its owner can pause, stop or change it."
 )
 _GONE = (
-    "This link leads to no run: it was mistyped, has ended, or the server was started anew. Here "
-    "is a lab of your own."
+    "This link leads to no run on this server: it was mistyped, or the run has ended. Here is "
+    "a lab of your own."
 )
 
 

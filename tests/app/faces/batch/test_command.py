@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -20,7 +21,10 @@ from filelock import FileLock
 
 from app.__main__ import run
 from app.declared import all_declared
+from app.declared.answers import engine_named
 from app.faces import ask
+from bert_core import BertForMaskedLM
+from bert_core.analysis import head_atlas
 from bert_core.errors import BertError
 
 ROOT = Path(__file__).parents[4]
@@ -92,11 +96,24 @@ command._PARTS = 2  # so that a process gets several rows
 assert run(["batch", "fill_mask", "in.txt", "--out", "a.jsonl", "--top-k", "3"]) == 3
 assert run(["batch", "tokenizer", "in.csv", "--out", "b.csv", "--length", "16"]) == 3
 assert run(["batch", "next_sentence", "in.parquet", "--out", "c.parquet", "--workers", "3"]) == 3
+assert run(["batch", "atlas", "in.txt", "--out", "d.jsonl"]) == 3
 """
     status, said = ended(batch(program=program))
     assert status == 0, said
     assert said.splitlines()[0].startswith("a.jsonl: 5 rows, 1 with an error; ")
+    assert " heads on 4 texts, " in said and "in row 2: text: found nothing; expected" in said
     assert not [path for path in tmp_path.iterdir() if path.name.endswith(".parts")]
+    engine = engine_named("")
+    whole = head_atlas(
+        engine.model(BertForMaskedLM), engine.tokenizer, [text for text in TEXTS if text]
+    )
+    heads = [json.loads(line) for line in (tmp_path / "d.jsonl").read_text().splitlines()]
+    for number, (place, head) in enumerate(
+        zip(np.ndindex(whole.effects.shape), heads, strict=True)
+    ):
+        assert (head["layer"], head["head"]) == place and head["effects"] is not None
+        assert head["distances"] == pytest.approx(whole.distances[number].tolist())
+        assert head["to_previous"] == pytest.approx(whole.statistics.to_previous[place])
 
     found = [json.loads(line) for line in (tmp_path / "a.jsonl").read_text().splitlines()]
     for number, (text, row) in enumerate(zip(TEXTS, found, strict=True), 1):
