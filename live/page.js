@@ -101,7 +101,10 @@ export function mount(place) {
     coming = null;
     bar.remove();
     status.textContent = says;
-    if (from && from === worker) worker = null;
+    if (from && from === worker) {
+      worker = null;
+      idle();
+    }
     if (!worker) status.before(button, " ");
   }
 
@@ -109,7 +112,6 @@ export function mount(place) {
     worker?.terminate();
     [worker, coming, shape] = [from, null, data];
     bar.remove();
-    source.agreed = true;
     told = data.own ? `“${data.own}” answers here, and stays in this tab.`
       : "The model is here: change the text.";
     note = data.own || globalThis.isSecureContext ? told
@@ -121,8 +123,9 @@ export function mount(place) {
       box.addEventListener("input", changed);
     }
     set = controls(task, given, data, changed) ?? set;
-    if (data.own || boxes.some((box, n) => box.value !== typed[n]) || waiting) ask();
-    boxes[0]?.focus({ preventScroll: true });
+    if ((data.own && !source.agreed) || boxes.some((box, n) => box.value !== typed[n]) || waiting) ask();
+    source.agreed = true; // after Stop it is opened again, and waits for a key
+    if (document.activeElement === document.body) boxes[0]?.focus({ preventScroll: true });
   }
 
   function changed() {
@@ -156,10 +159,14 @@ export function mount(place) {
   function shown(nodes) {
     idle();
     status.textContent = note;
+    put(nodes);
+    if (waiting) ask();
+  }
+
+  function put(nodes) {
     output.replaceChildren(...nodes.map((each) => build(document, each)));
     if (!live.isConnected) recorded.before(live);
     show(true);
-    if (waiting) ask();
   }
 
   function idle() {
@@ -170,18 +177,28 @@ export function mount(place) {
 
   /** End a computation; the worker begins anew, with the weights that this browser keeps. */
   function halt() {
-    idle();
+    quiet();
     worker.terminate();
     worker = null;
-    waiting = false;
     for (const box of boxes) box.removeEventListener("input", changed);
     boxes.forEach((box, n) => { typed[n] = box.value; });
+    put([{ name: "p", attributes: { class: "bx-note" }, children: ["Stopped: no answer for this text."] }]);
     begin(source);
     status.textContent = "Stopped.";
   }
 
+  /** Expect no answer any more, neither to what is computed nor to what was typed just now. */
+  function quiet() {
+    clearTimeout(pause);
+    waiting = false;
+    asked++;
+    idle();
+  }
+
   function reset() {
-    boxes.forEach((box) => { box.value = box.defaultValue; });
+    quiet();
+    if (worker) status.textContent = note;
+    boxes.forEach((box, n) => { typed[n] = box.value = box.defaultValue; });
     show(false);
   }
 
@@ -237,7 +254,7 @@ async function keepOffline(names) {
     await navigator.serviceWorker.register(new URL("../service.js", import.meta.url));
     const { active } = await navigator.serviceWorker.ready;
     const live = names.map((name) => new URL(name, import.meta.url).href);
-    active.postMessage({ keep: [location.href.split("#")[0], new URL("../index.html", import.meta.url).href,
-      ...live] });
+    active.postMessage({ keep: [location.href.split("#")[0],
+      ...["../", "../index.html"].map((name) => new URL(name, import.meta.url).href), ...live] });
   } catch {} // a browser that keeps nothing
 }

@@ -108,7 +108,7 @@ async function fill(engine, model) {
   }
   return async () => {
     if (!cache) return false;
-    for (const old of await cache.keys()) if (old.url !== key.href) await cache.delete(old);
+    for (const old of await cache.keys()) if (old.url !== key.href && old.url.startsWith(at(".").href)) await cache.delete(old);
     return cache.put(key, new Response(new Blob([engine.bytes()]))).then(() => true, () => false); // no room
   };
 }
