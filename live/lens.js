@@ -16,7 +16,8 @@ const READS = {
 };
 
 /** Draw the main part of the X-ray: simpler than on the page with a server. */
-export function xrayView(answer, { readings }) {
+export function xrayView(answer, view) {
+  const readings = view.readings();
   const { question, tokens, candidates, off, followed, lens } = answer;
   const says = said(answer);
   const measure = question.kind === "next" ? question.target

@@ -85,7 +85,7 @@ export function mount(place) {
     else if (data.found) {
       bar.remove();
       status.textContent = data.found;
-      status.after(agree);
+      status.after(agree, " ", ...worker ? [] : [button]);
       agree.focus({ preventScroll: true });
     } else if (data.ready) ready(data, from);
     else if (data.kept) {
@@ -112,6 +112,7 @@ export function mount(place) {
     worker?.terminate();
     [worker, coming, shape] = [from, null, data];
     bar.remove();
+    if (data.own) status.after(button); // the way back to the page's own model
     told = data.own ? `“${data.own}” answers here, and stays in this tab.`
       : "The model is here: change the text.";
     note = data.own || globalThis.isSecureContext ? told
@@ -248,13 +249,15 @@ async function filesOf(entry) {
 }
 
 /** Keep this page and what answers need for visits without a connection. */
-async function keepOffline(names) {
+export async function keepOffline(names) {
   if (!navigator.serviceWorker || !isSecureContext) return;
   try {
     await navigator.serviceWorker.register(new URL("../service.js", import.meta.url));
     const { active } = await navigator.serviceWorker.ready;
-    const live = names.map((name) => new URL(name, import.meta.url).href);
-    active.postMessage({ keep: [location.href.split("#")[0],
-      ...["../", "../index.html"].map((name) => new URL(name, import.meta.url).href), ...live] });
+    const pages = [location.href.split("#")[0], ...["../", "../index.html"].map((name) =>
+      new URL(name, import.meta.url).href)];
+    const live = names.filter((name) => name !== "fitted.safetensors") // kept when it is asked for
+      .map((name) => new URL(name, import.meta.url).href);
+    active.postMessage({ keep: [...pages, ...live] });
   } catch {} // a browser that keeps nothing
 }

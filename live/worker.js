@@ -5,13 +5,16 @@
 
 const KEPT = "bert-explorer-weights";
 const ELSEWHERE = "The recorded answers stay.";
-const MODULES = ["draw", "engine", "folder", "sha256", "tasks", "tokenizer"];
+const MODULES = ["draw", "engine", "sha256", "tasks", "tokenizer"];
+const LATER = ["folder.js"]; // loaded when a folder is chosen
 let digests = {};
 let parts = {}; // what the modules give
 let code = null;
 let tables = null;
 let tasks = null;
 let open = () => {};
+
+class Refusal extends Error {} // before refusal.js is compared with its digest
 
 const at = (name) => new URL(name, import.meta.url);
 const say = (message) => postMessage(message);
@@ -24,34 +27,38 @@ async function got(name) {
     response = await fetch(at(name), integrity ? { integrity } : {});
   } catch {
     const there = integrity && await fetch(at(name)).then(({ ok }) => ok, () => false);
-    throw new RangeError(there ? `${name} is not the file that this page was written with. Reload the ` +
+    throw new Refusal(there ? `${name} is not the file that this page was written with. Reload the ` +
       `page; if it says so again, the site must be written anew. ${ELSEWHERE}`
       : `${name} could not be loaded: there is no connection. ${ELSEWHERE}`);
   }
   if (!response.ok) {
-    throw new RangeError(`${name} could not be loaded (${response.status}). ${ELSEWHERE}`);
+    throw new Refusal(`${name} could not be loaded (${response.status}). ${ELSEWHERE}`);
   }
   return response;
 }
 
 async function load({ load: named, folder, agreed }) {
   digests = named;
-  const scripts = Object.keys(digests).filter((name) => name.endsWith(".js"));
-  const [model, vocabulary] = await Promise.all([
-    got("live.json").then((each) => each.json()), got("vocab.txt").then((each) => each.text()),
+  const scripts = Object.keys(digests).filter((name) =>
+    name.endsWith(".js") && !LATER.includes(name));
+  const stated = got("live.json").then((each) => each.json());
+  const weights = folder ? null : stated.then(find); // on their way while scripts are loaded
+  weights?.catch(() => {}); // said below
+  const [model, vocabulary] = await Promise.all([stated, got("vocab.txt").then((each) => each.text()),
     got("tables.json").then(async (each) => { tables = await each.json(); }),
     got("bert.wasm").then(async (each) => { code = await each.arrayBuffer(); }), ...scripts.map(got),
   ]);
   parts = Object.assign({}, ...await Promise.all(MODULES.map((name) => import(at(`${name}.js`)))));
   if (!globalThis.WebAssembly || !WebAssembly.validate(code)) {
-    throw new RangeError("This browser cannot run the model: it has no WebAssembly with SIMD. A " +
+    throw new Refusal("This browser cannot run the model: it has no WebAssembly with SIMD. A " +
       `browser of 2023 or later has it. ${ELSEWHERE}`);
   }
   if (folder) return look(folder, agreed);
   const engine = new parts.Engine(new WebAssembly.Module(code), model);
-  const keep = await fill(engine, model);
+  const tokenizer = new parts.Tokenizer(vocabulary, tables);
+  const keep = await fill(engine, model, await weights);
   engine.ready();
-  begin(engine, new parts.Tokenizer(vocabulary, tables), model);
+  begin(engine, tokenizer, model);
   if (await keep()) say({ kept: true });
 }
 
@@ -64,12 +71,14 @@ function begin(engine, tokenizer, model) {
 
 /** Look at a folder and say what memory it takes; `open` takes it. */
 async function look(folder, agreed) {
-  const found = await parts.inspect(folder, tables);
+  await Promise.all(LATER.map(got));
+  const { inspect } = await import(at("folder.js"));
+  const found = await inspect(folder, tables);
   open = () => told(async () => {
     const engine = new parts.Engine(new WebAssembly.Module(code), found.model);
     const place = engine.room(found.file.size);
     if (!await read([new Response(found.file)], place)) {
-      throw new RangeError("model.safetensors changed while it was read. Choose the folder again.");
+      throw new Refusal("model.safetensors changed while it was read. Choose the folder again.");
     }
     found.model.weights = (await parts.digest(place)).slice(0, 12);
     engine.ready(found.named);
@@ -87,22 +96,29 @@ async function fit() {
   tasks.fitted = { means: engine.fit(new Uint8Array(await response.arrayBuffer())) };
 }
 
+/** Look for the weights in this browser's cache, or begin to load them. */
+async function find(model) {
+  const key = at(`model-${model.sha256}`);
+  const cache = await globalThis.caches?.open(KEPT).catch(() => null);
+  const kept = await cache?.match(key);
+  const first = kept ? null : got(model.files[0]);
+  first?.catch(() => {}); // said when it is read
+  return { key, cache, kept, first };
+}
+
 /**
  * Read the weights into memory, from this browser's cache or from the site, and check them.
  * @returns what keeps them, and whether they are kept then
  */
-async function fill(engine, model) {
+async function fill(engine, model, { key, cache, kept, first }) {
   const place = engine.room(model.bytes);
-  const key = at(`model-${model.sha256}`);
-  const cache = await globalThis.caches?.open(KEPT).catch(() => null);
-  const kept = await cache?.match(key);
   if (kept && await read([kept], place) && await parts.digest(place) === model.sha256) return () => true;
   await cache?.delete(key);
   async function* responses() {
-    for (const name of model.files) yield await got(name);
+    for (const name of model.files) yield await (name === model.files[0] && first || got(name));
   }
   if (!await read(responses(), place) || await parts.digest(place) !== model.sha256) {
-    throw new RangeError(`The weights are damaged or of another version: they are not the ` +
+    throw new Refusal(`The weights are damaged or of another version: they are not the ` +
       `${(model.bytes / 1e6).toFixed(1)} MB that this site was made with. Reload the page; if it ` +
       `says so again, the site must be written anew. ${ELSEWHERE}`);
   }
@@ -146,7 +162,7 @@ async function answer({ ask, task, rows }) {
   say({ answer: ask, nodes });
 }
 
-const known = (error) => error instanceof RangeError || error.constructor.name === "Refusal";
+const known = (error) => error.constructor.name === "Refusal"; // of any module
 
 function refusal(error) {
   const says = known(error) ? error.message : "This text cannot be answered in the browser.";

@@ -51,7 +51,7 @@ export function xray(given) {
       answer: asking.name(argmax(row)), probability: Math.max(...row), followed: row[chosen] })),
     ranking: [], layers: this.engine.config.num_hidden_layers,
     heads: this.engine.config.num_attention_heads, read_as: signs,
-    view: { readings: readings.call(this, asking, now, whole) },
+    view: { readings: () => readings.call(this, asking, now, whole) }, // only a picture has them
   };
 }
 

@@ -21,8 +21,8 @@ _LOG = logging.getLogger("app")
 _KINDS = (InputError, CheckpointError, DownloadError)
 _MOST_STOPPED = 1_000
 
-ABSENT = "absent"
-"""Instead of an answer: the node has no such model, or other weights of that name."""
+ABSENT = b""
+"""Instead of an answer: the node has no such model, or cannot open it, or has other weights."""
 
 
 @dataclass(slots=True)
@@ -58,7 +58,7 @@ class Answers:
 
         Returns:
             A packed dictionary: `result`, or `error` (a class) and `says`; and `used`, the seconds
-            of computing. Nothing is raised, because Ray would keep the message.
+            of computing; or `ABSENT`. Nothing is raised, because Ray would keep the message.
         """
         work = _Work(Visit(""))
         work.visit.told = work.tell
@@ -107,10 +107,12 @@ def _answered(asked: dict[str, Any], work: _Work) -> bytes:
     found = declared(str(asked["task"]))
     own: dict[str, Any] = {"progress": work.step} if asked["progress"] else {}
     classes = classes_of(found.result)
-    told: dict[str, Any] = {"error": ABSENT}
+    engine = _engine(str(asked["model"]), str(asked["weights"]))
+    if engine is None:
+        return ABSENT
+    told: dict[str, Any]
     try:
-        if engine := _engine(str(asked["model"]), str(asked["weights"])):
-            told = {"result": _run(found, engine, asked["values"], own)}
+        told = {"result": _run(found, engine, asked["values"], own)}
     except LimitError as error:
         told = {"error": LimitError.__name__, "says": str(error), "seconds": error.seconds}
     except BertError as error:

@@ -4,8 +4,9 @@ import hashlib
 import json
 import logging
 import secrets
+import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from app.cluster.packed import classes_of, unpack
@@ -22,7 +23,6 @@ _ERRORS: dict[str, type[BertError]] = {
 _SECOND = (BESIDE, "other_model")
 _HERE = frozenset({"tokenizer_compare", "attention"})  # the last: 47 MB for 400 pieces
 _SALT = secrets.token_bytes(16)  # of this process: a node can tell visitors apart, not who they are
-_ABSENT = set[str]()  # weights that the nodes do not have
 
 
 class Answering(Protocol):
@@ -32,8 +32,10 @@ class Answering(Protocol):
     def cores(self) -> int:
         """Cores of all nodes that answer; 0 for none."""
 
-    def ask(self, request: bytes, near: str, watch: Callable[[bytes], None]) -> bytes | None:
-        """Return the reply of a node; None if there is none."""
+    def ask(
+        self, request: bytes, weights: str, near: str, watch: Callable[[bytes], None]
+    ) -> bytes | None:
+        """Return the reply of a node that has these weights; None if there is none."""
 
 
 CLUSTER: list[Answering] = []
@@ -69,7 +71,7 @@ def asked(
         Cancelled: no one waits for it any more.
     """
     model = engine.provenance
-    if not CLUSTER or own.keys() - {"progress"} or model.fingerprint in _ABSENT:
+    if not CLUSTER or own.keys() - {"progress"}:
         return None
     if model.origin == Kind.FOLDER.value or not CLUSTER[0].cores:
         return None
@@ -80,15 +82,15 @@ def asked(
     watch = _Watch(visit, own.get("progress"))
     near = max((each for each in values.values() if isinstance(each, str)), key=len, default="")
     try:
-        reply = CLUSTER[0].ask(json.dumps(request).encode(), near, watch)
+        reply = CLUSTER[0].ask(json.dumps(request).encode(), model.fingerprint, near, watch)
         if reply is None:
             return None
         told = unpack(reply, classes_of(result))
         watch.charge(float(told["used"]))
         if isinstance(found := told.get("result"), result):
             return found
-        return _refused(str(told["error"]), told, model.fingerprint)
-    except (ValueError, LookupError, TypeError) as error:
+        return _refused(str(told["error"]), told)
+    except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
         if isinstance(error, BertError):
             raise
         _LOG.error("A reply of Ray cannot be read; %s is computed here.", task)
@@ -100,15 +102,12 @@ def _alias(visit: Visit) -> str:
     return hashlib.blake2b(visit.name.encode(), key=_SALT, digest_size=8).hexdigest()
 
 
-def _refused(kind: str, told: Mapping[str, Any], weights: str) -> None:
+def _refused(kind: str, told: Mapping[str, Any]) -> None:
     """Raise what the task raised on the node; a bug there is met again here, and logged here."""
     if kind == LimitError.__name__:
         raise LimitError(str(told["says"]), int(told["seconds"]))
     if kind in _ERRORS:
         raise _ERRORS[kind](str(told["says"]))
-    if kind == "absent":
-        _ABSENT.add(weights)
-        _LOG.warning("The nodes of Ray have no weights %s; they are used here.", weights)
 
 
 @dataclass(slots=True)
@@ -119,6 +118,7 @@ class _Watch:
     progress: Callable[[int, int], None] | None
     paid: float = 0.0
     told: tuple[int, int] = (0, 0)
+    began: float = field(default_factory=time.monotonic)
 
     def __call__(self, look: bytes) -> None:
         """Pass on how far the work is; raise if no one waits any more, or nothing is left."""
@@ -133,7 +133,11 @@ class _Watch:
             self.progress(*step)
 
     def charge(self, used: float) -> None:
-        """Subtract the seconds that were computed since the last time."""
+        """Subtract the seconds that were computed since the last time.
+
+        A node cannot take more than all cores can have computed.
+        """
+        used = min(used, (time.monotonic() - self.began) * max(1, CLUSTER[0].cores))
         if used > self.paid:
             ALLOWANCES.charge(self.visit, used - self.paid)
             self.paid = used

@@ -12,6 +12,8 @@ from collections.abc import Callable, Collection
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from app.cluster.asking import CLUSTER
@@ -21,12 +23,14 @@ from app.settings import settings
 _LOG = logging.getLogger("app")
 
 NAMESPACE = "bert-explorer"
+_ROOT = Path(__file__).parents[2]
 _OF_SITE = ("PUBLIC", "TEXT", "WINDOWS")
 """The settings of the site that hold on the nodes."""
 
 _EVERY = 2.0  # seconds between two looks at the nodes
 _PATIENCE = 30.0  # seconds without a word after which a node counts as lost
 _FIRST, _SLOWEST = 0.1, 1.0  # seconds between two looks at an answer
+_LACKS = 300.0  # seconds for which a node is not asked for weights that it did not have
 _AT_ONCE = 100  # answers that a node has in hand; they compute in turns
 
 
@@ -45,6 +49,7 @@ class _Node:
         asked: when it was last asked whether it is there, and its reply to that.
         up: whether it answers.
         busy: answers that this process waits for.
+        lacks: weights that it does not have, and when it may be asked for them again.
     """
 
     id: str
@@ -53,6 +58,7 @@ class _Node:
     asked: tuple[float, "Future[Any]"]
     up: bool = False
     busy: int = 0
+    lacks: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -87,24 +93,30 @@ class Nodes:
         with self._lock:
             return sum(node.cores for node in self._nodes.values() if node.up)
 
-    def ask(self, request: bytes, near: str, watch: Callable[[bytes], None]) -> bytes | None:
+    def ask(
+        self, request: bytes, weights: str, near: str, watch: Callable[[bytes], None]
+    ) -> bytes | None:
         """Return the reply of a node; one that is lost costs another try, on another node.
 
         Args:
             request: what its worker understands.
+            weights: those it needs; a node without them is not asked again for some minutes.
             near: requests with the same text here go to the same node while it is free, which
                 may have kept what they share.
             watch: called with how far the answer is, about every second; an exception it raises
                 ends the work, too.
 
         Returns:
-            None if there is no node.
+            None if there is no node, or none that has the weights.
         """
         tried: set[str] = set()
-        while (node := self._taken(near, tried)) is not None:
+        while (node := self._taken(near, tried, weights)) is not None:
             tried.add(node.id)
             try:
-                return _reply(node.worker, request, watch)
+                if reply := _reply(node.worker, request, watch):
+                    return reply
+                node.lacks[weights] = time.monotonic() + _LACKS
+                _LOG.warning("A node of Ray has no weights %s.", weights)
             except Lost:
                 node.up = False
             finally:
@@ -112,14 +124,16 @@ class Nodes:
                     node.busy -= 1
         return None
 
-    def _taken(self, near: str, but: Collection[str]) -> _Node | None:
+    def _taken(self, near: str, but: Collection[str], weights: str = "") -> _Node | None:
         """Take a place on the node with the least to do for each of its cores."""
 
         def rank(node: _Node) -> tuple[float, bytes]:
             return node.busy // node.cores, hashlib.blake2b(f"{node.id}{near}".encode()).digest()
 
         with self._lock:
-            free = [each for each in self._nodes.values() if each.up and each.id not in but]
+            now = time.monotonic()
+            free = [each for each in self._nodes.values() if each.up and each.id not in but
+                    and each.lacks.get(weights, now) <= now]  # fmt: skip
             node = min(free, key=rank, default=None)
             if node is not None:
                 node.busy += 1
@@ -217,9 +231,9 @@ def connect(address: str) -> None:
 
 def leave() -> None:
     """Leave the cluster."""
-    import ray
-
     with suppress(Exception):
+        import ray
+
         ray.shutdown()
 
 
@@ -229,14 +243,26 @@ def of_site() -> dict[str, str]:
     return {name: value for name in named if (value := os.environ.get(name))}
 
 
+@cache
+def code_of(root: Path) -> str:
+    """Return what tells the code in a folder from that of another version."""
+    found = hashlib.blake2b(digest_size=8)
+    for package in ("app", "bert_core"):
+        for each in sorted(root.glob(f"{package}/**/*.py")):
+            for part in (str(each.relative_to(root)).encode(), each.read_bytes()):
+                found.update(len(part).to_bytes(8, "big") + part)
+    return found.hexdigest()
+
+
 def _begun(node: str, cores: int) -> Any:
-    """Return the worker of a node, begun if there is none with our settings."""
+    """Return the worker of a node, begun if there is none with our settings and our code."""
     import ray
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
     from app.cluster.worker import SIDE, Worker
 
-    told = json.dumps({"cores": cores, "settings": of_site()}, sort_keys=True).encode()
+    given = {"cores": cores, "settings": of_site(), "code": code_of(_ROOT)}
+    told = json.dumps(given, sort_keys=True).encode()
     name = f"{hashlib.blake2b(told, digest_size=6).hexdigest()} on {node}"
     kind = ray.remote(
         num_cpus=0,

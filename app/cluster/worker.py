@@ -22,7 +22,7 @@ class Worker:
     """The worker of a node. Arguments and results are bytes; see `app.cluster.answering`.
 
     Args:
-        told: JSON of the node's cores and the settings of the site.
+        told: JSON of the node's cores, the settings of the site, and which code it has.
     """
 
     def __init__(self, told: bytes) -> None:

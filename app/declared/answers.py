@@ -9,7 +9,8 @@ from app.declared.tasks import Declared, declared
 from app.engine.compute.visitor import current_visit
 from app.engine.counted import counted
 from app.engine.models import Engine, Provenance, offers, open_engine
-from app.engine.models.fit import KNOWS_NOTHING, remarks
+from app.engine.models.fit import notices, remarks
+from app.engine.models.second import second_notices
 from app.engine.models.shelf import is_there, offer_of
 from app.engine.models.usable import offered
 from app.words.report import Report
@@ -80,8 +81,9 @@ def answer(found: Declared, engine: Engine, given: Mapping[str, object], **own: 
         BertError: the model cannot answer, or a value cannot be used.
     """
     with counted(found.feature.slug, current_visit().interface):
-        notices = fitting(found, engine)
-        return Answer(found, found.run(engine, given, **own), engine.provenance, notices)
+        told = fitting(found, engine)
+        result = found.run(engine, given, **own)
+        return Answer(found, result, engine.provenance, told + on_second(found, given))
 
 
 def engine_named(model: str) -> Engine:
@@ -115,7 +117,13 @@ def fitting(found: Declared, engine: Engine) -> tuple[str, ...]:
     Raises:
         CheckpointError: it cannot answer, or only with random weights.
     """
-    told = (KNOWS_NOTHING,) if engine.facts.untrained else ()
+    told = notices(engine.facts)
     if not found.feature.takes_text:  # such a task shows the model, whatever it can do
         return told
     return told + remarks(engine.provenance.name, engine.facts, found.feature.needs)
+
+
+def on_second(found: Declared, given: Mapping[str, object]) -> tuple[str, ...]:
+    """Return what must be known about the second model that a task was given."""
+    names = (given.get(each.name) for each in found.parameters if each.field.model)
+    return tuple(says for name in names if name for says in second_notices(str(name)))

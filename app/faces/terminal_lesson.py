@@ -54,7 +54,7 @@ def main(arguments: Sequence[str]) -> int:
 
 def _lines(engine: "Engine", found: "Lesson") -> Iterator[str]:
     """Yield what a model shows of a lesson."""
-    from app.lessons.sheet import shown_by
+    from app.lessons.view import shown_by
 
     yield f"\n{found.slug}: {found.title} ({found.minutes} minutes)"
     for says, holds, figures in shown_by(engine, found):

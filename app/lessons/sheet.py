@@ -6,19 +6,16 @@ What is true is computed with the model, as in the lesson; nothing is typed.
 from collections.abc import Iterator
 from functools import partial
 
-from app.catalog import feature
-from app.declared import declared
 from app.engine.models import Engine
-from app.engine.models.fit import Severity, misfits
-from app.lessons.claims import figure, figures_of, look_number, looked
+from app.engine.models.fit import notices
+from app.lessons.claims import figure, look_number, looked
 from app.lessons.looking import CLAIM, HEAD, Looking
 from app.lessons.notes import Notes, notes_of
 from app.lessons.quantity import Reference, Value
 from app.lessons.records import Lesson, Question, Step
 from app.lessons.shelf import claims
-from app.lessons.view import unmarked
+from app.lessons.view import shown_by, unfit, unmarked
 from app.settings import ASSETS
-from app.words.format import share_of
 from app.words.html import Html, document, join, tag, visible
 from app.words.qr import qr
 
@@ -42,20 +39,6 @@ def sheet(engine: Engine, found: Lesson, address: str) -> bytes:
     css = (ASSETS / "sheet.css").read_text(encoding="utf-8")
     pages = _for_students(engine, found, link), _for_teacher(engine, found, notes_of(found))
     return document(found.title, css, *pages)
-
-
-def shown_by(engine: Engine, found: Lesson) -> Iterator[tuple[str, bool | None, str]]:
-    """Yield each claim of a lesson, whether it holds for a model, and its figures.
-
-    For a task that the model was not trained for, it yields None and the reason.
-    """
-    for name in found.claims:
-        says, why = claims()[name].says, _unfit(engine, claims()[name].task)
-        if why:
-            yield says, None, why
-        else:
-            counted = figures_of(engine, name)
-            yield says, counted.holds, share_of(counted.k, counted.n)
 
 
 # -- the page for students -------------------------------------------------------------------------
@@ -129,10 +112,11 @@ def _for_teacher(engine: Engine, found: Lesson, notes: Notes | None) -> Html:
     )
     larger = _told("What larger models do (not checked here)", unmarked(found.larger))
     last = tag("p", tag("strong", "To take along: "), visible(unmarked(found.last)))
+    told = _told("Note", *notices(engine.facts))
     said = f"Counted and answered by {model.name}, weights {model.fingerprint}."
     return tag(
-        "section", head, goal, *_advice(found, notes), tag("h2", "Answers"), steps, last, *larger,
-        tag("h2", "What it rests on"), tag("ul", *counted), tag("small", visible(said)),
+        "section", head, *told, goal, *_advice(found, notes), tag("h2", "Answers"), steps, last,
+        *larger, tag("h2", "What it rests on"), tag("ul", *counted), tag("small", visible(said)),
         class_="page teacher",
     )  # fmt: skip
 
@@ -182,7 +166,7 @@ def _answered(engine: Engine, found: Lesson, number: int) -> Html:
 def _looking(engine: Engine, found: Lesson, number: int) -> Looking:
     step = found.steps[number]
     look = step.looks[look_number(engine, found.slug, number)]
-    if not any(_unfit(engine, each.task) for each in claims().values() if each.role):
+    if not any(unfit(engine, each.task) for each in claims().values() if each.role):
         look = looked(engine, look)
     return Looking(engine, step.page, look, partial(_figure, engine))
 
@@ -195,7 +179,7 @@ def _figure(engine: Engine, wanted: Reference) -> tuple[str, Value]:
         for name, each in claims().items()
         if about == (each.role if wanted.name == HEAD else name)
     )
-    if any(_unfit(engine, each.task) for each in used):
+    if any(unfit(engine, each.task) for each in used):
         return "word", "–"
     return figure(engine, wanted)
 
@@ -204,14 +188,7 @@ def _cannot(engine: Engine, step: Step) -> str:
     """Say why a model cannot answer in a step; "" if it can."""
     asked = step.question.of if step.question else ""
     name = asked.removeprefix(f"{CLAIM}:").partition(".")[0] if asked.startswith(CLAIM) else ""
-    return _unfit(engine, step.page) or (_unfit(engine, claims()[name].task) if name else "")
-
-
-def _unfit(engine: Engine, task: str) -> str:
-    """Say why a model cannot answer a task; "" if it can."""
-    found = misfits(engine.facts, feature(declared(task).feature.folder).needs)
-    grave = [each.says for each in found if each.severity is not Severity.REMARK]
-    return f"This model cannot answer here. {' '.join(grave)}" if grave else ""
+    return unfit(engine, step.page) or (unfit(engine, claims()[name].task) if name else "")
 
 
 def _words(looking: Looking, template: str) -> str:

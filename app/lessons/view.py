@@ -1,18 +1,20 @@
 """The words and pictures of a lesson: prose with its terms, a guess beside the truth, claims."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from urllib.parse import urlencode
 
 from app.catalog import feature
+from app.declared import declared
 from app.engine.models import Engine
+from app.engine.models.fit import Severity, misfits
 from app.lessons.claims import figures_of, stored
 from app.lessons.looking import CLAIM, Looking
 from app.lessons.reading import TERM
 from app.lessons.records import Lesson, Question, Term
 from app.lessons.shelf import claims, glossary
 from app.words.blocks import fold, hint, line
-from app.words.format import share_of
+from app.words.format import count, share_of
 from app.words.html import Html, join, tag, visible
 from app.words.panel import Panel
 from app.words.pictures import NARROW, Picture, listed, svg
@@ -152,14 +154,51 @@ def intervals(engine: Engine, template: str) -> Html:
     return hint(tag("ul", *rows), line(_SAMPLE)) if rows else join()
 
 
+def unfit(engine: Engine, task: str) -> str:
+    """Say why a model cannot answer a task; "" if it can."""
+    found = misfits(engine.facts, feature(declared(task).feature.folder).needs)
+    grave = [each.says for each in found if each.severity is not Severity.REMARK]
+    return f"This model cannot answer here. {' '.join(grave)}" if grave else ""
+
+
+def shown_by(engine: Engine, lesson: Lesson) -> Iterator[tuple[str, bool | None, str]]:
+    """Yield each claim of a lesson, whether it holds for a model, and its figures.
+
+    For a task that the model was not trained for, it yields None and the reason.
+    """
+    for name in lesson.claims:
+        says, why = claims()[name].says, unfit(engine, claims()[name].task)
+        if why:
+            yield says, None, why
+        else:
+            counted = figures_of(engine, name)
+            yield says, counted.holds, share_of(counted.k, counted.n)
+
+
 def rests_on(engine: Engine, lesson: Lesson) -> Html:
     """List the claims of a lesson, with what was counted for each with this model."""
-    rows = []
-    for name in lesson.claims:
-        found = figures_of(engine, name)
-        kept = "" if found.holds else " This model does not show it."
-        rows.append(tag("li", f"{claims()[name].says}: {share_of(found.k, found.n)}.{kept}"))
-    weights = stored()[0]
-    whose = "the bundled model" if engine.provenance.fingerprint == weights else "this model"
-    said = line(f"Counted with {whose}. {_SAMPLE}")
-    return fold("What this lesson rests on", tag("ul", *rows), said)
+    return fold("What this lesson rests on", *_claims(engine, lesson))
+
+
+def beforehand(engine: Engine, lesson: Lesson) -> Html:
+    """Say how many claims of a lesson hold, if it was not written for this model."""
+    if is_written_for(engine) or not lesson.claims:
+        return join()
+    held = sum(holds is True for _, holds, _ in shown_by(engine, lesson))
+    title = f"This model shows {held} of the {count(len(lesson.claims), 'claim')} of this lesson"
+    return fold(title, *_claims(engine, lesson))
+
+
+def _claims(engine: Engine, lesson: Lesson) -> tuple[Html, Html]:
+    kept = {True: "", False: " This model does not show it.", None: ""}
+    rows = (
+        tag("li", visible(f"{says}: {figures.rstrip('.')}.{kept[holds]}"))
+        for says, holds, figures in shown_by(engine, lesson)
+    )
+    whose = "the bundled model" if is_written_for(engine) else "this model"
+    return tag("ul", *rows), line(f"Counted with {whose}. {_SAMPLE}")
+
+
+def is_written_for(engine: Engine) -> bool:
+    """Return whether the lessons were written for this model."""
+    return engine.provenance.fingerprint == stored()[0]

@@ -4,15 +4,14 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from functools import partial
 
-from app.catalog import feature
 from app.declared import Declared, declared
 from app.engine.models import Engine
-from app.engine.models.fit import Severity, misfits
+from app.engine.models.fit import notices
 from app.lessons.claims import figure, look_number, looked
 from app.lessons.looking import Looking
 from app.lessons.records import Lesson, Question, Step
-from app.lessons.view import prose, rests_on
-from app.words.blocks import line, note
+from app.lessons.view import beforehand, prose, rests_on, unfit
+from app.words.blocks import cautions, line, note
 from app.words.html import Html, join, tag, visible
 from app.words.pictures import Picture
 from app.words.pictures import figure as framed
@@ -28,14 +27,8 @@ def looking_at(engine: Engine, lesson: Lesson, number: int) -> Looking:
         CheckpointError: the model cannot answer on this page.
     """
     step = lesson.steps[number - 1]
-    row = feature(declared(step.page).feature.folder)
-    unfit = [
-        each.says
-        for each in misfits(engine.facts, row.needs)
-        if each.severity is not Severity.REMARK
-    ]
-    if unfit:
-        raise CheckpointError(f"{engine.provenance.name} cannot answer here. {' '.join(unfit)}")
+    if why := unfit(engine, step.page):
+        raise CheckpointError(why)
     look = looked(engine, step.looks[look_number(engine, lesson.slug, number - 1)])
     return Looking(engine, step.page, look, partial(figure, engine))
 
@@ -90,6 +83,8 @@ def whole(engine: Engine, lesson: Lesson) -> list[Html]:
 
 
 def _whole(engine: Engine, lesson: Lesson) -> Iterator[Part]:
+    yield from cautions(notices(engine.facts))
+    yield beforehand(engine, lesson)
     for number, step in enumerate(lesson.steps, 1):
         yield tag("h2", visible(f"{number}. {step.heading}"))
         try:

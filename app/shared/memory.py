@@ -101,7 +101,8 @@ class Tries:
         if (minute := self._now()) != self._minute:
             self._minute, self._counts = minute, Counter()
         left = self._counts[of] < self._most and len(self._counts) < MOST_NAMES
-        self._counts[of] += left and take
+        if left and take:
+            self._counts[of] += 1
         return left
 
     def _now(self) -> int:

@@ -44,6 +44,7 @@ _PAUSE = 0.5  # seconds until the next try to reach it
 _BEAT = 5.0  # seconds between signs of life
 _FIRST = 3.0  # seconds in which a server tries to reach it before it begins without
 _TELL = 60.0  # seconds between lines in the log
+_UNREAD = (ValueError, TypeError, LookupError, AttributeError)  # of a document written otherwise
 
 _SECRET = """
 redis.call('SET', KEYS[1], ARGV[1], 'NX')
@@ -152,13 +153,15 @@ class Redis:
 
     def __init__(self, url: str, clock: Clock = time.time) -> None:
         self.clock = clock
-        self._client = redis.Redis.from_url(
+        pool = redis.BlockingConnectionPool.from_url(
             url,
+            timeout=_ANSWER,  # until one of its connections is free
             socket_timeout=_ANSWER,
             socket_connect_timeout=_ANSWER,
             retry=Retry(NoBackoff(), 0),  # what was lost on the way may have been done
         )
-        db = self._client.connection_pool.connection_kwargs.get("db") or 0
+        self._client = redis.Redis.from_pool(pool)
+        db = pool.connection_kwargs.get("db") or 0
         self._prefix = f"bert-explorer:{db}:"
         self._secret = secrets.token_hex(32)
         self._documents: dict[str, RedisDocuments[Any]] = {}
@@ -360,6 +363,7 @@ class RedisDocuments(Documents[T]):
         super().__init__(store.clock)
         self.name = f"{name}:"  # of the index and of the channel
         self._store, self._write, self._read = store, write, read
+        self._unread = False  # whether the log has a line of it
         self._changing = threading.Lock()  # two changes of one process do not meet in the store
 
     def find(self, key: str) -> T | None:
@@ -435,12 +439,17 @@ class RedisDocuments(Documents[T]):
         return self._noted(key, *self._store.run(_GET, [self.name], key))
 
     def _noted(self, key: str, version: bytes | None, text: bytes | None) -> Entry[T] | None:
-        """Note what the store has; None for nothing."""
+        """Note what the store has; None for nothing, or for what another version wrote."""
         entry: Entry[T] | None = None
         if version is not None and text is not None:
-            found = json.loads(text)
-            if self._clock() < found["until"]:
-                entry = Entry(self._read(found["value"]), found["until"], version=int(version))
+            try:
+                found = json.loads(text)
+                if self._clock() < found["until"]:
+                    entry = Entry(self._read(found["value"]), found["until"], version=int(version))
+            except _UNREAD as error:
+                if not self._unread:
+                    _LOG.warning("a document of the shared store cannot be read: %s", cause(error))
+                self._unread = True
         self._put(key, entry)
         return entry
 

@@ -3,7 +3,7 @@
 A table becomes one card per row on a phone; read aloud, it stays a table.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from app.words.format import percent
 from app.words.html import Html, join, tag, visible
@@ -55,6 +55,11 @@ def answer(says: Cell, *more: Cell, kind: str = "") -> Html:
 def note(*children: Cell, caution: bool = False) -> Html:
     """Draw a framed note; a caution is framed more heavily, and its words say why."""
     return tag("p", *children, class_="bx-note bx-caution" if caution else "bx-note")
+
+
+def cautions(says: Iterable[str]) -> tuple[Html, ...]:
+    """Draw what must be known about a model first, each in a note of its own."""
+    return tuple(note(visible(each), caution=True) for each in says)
 
 
 def beware(text: str) -> Html:

@@ -2,9 +2,8 @@
 // browser has voted (`mine`, once) and when the class is over (`end`). Nothing is stored here. Texts
 // reach the page through textContent alone.
 
-import { bars, element, words } from "./classroom.js";
+import { RETRY, bars, element, words } from "./classroom.js";
 
-const RETRY = 3000; // ms until a connection that was refused is tried again
 const at = (name) => document.getElementById(name);
 const code = decodeURIComponent(location.pathname.split("/").pop()).toUpperCase();
 let mine = {}; // step -> the votes of both rounds

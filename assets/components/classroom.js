@@ -5,6 +5,7 @@
 // Sends the trigger "pick" with { hide, stage }: the place of a word to hide or show, or -1 where the
 // class has been moved on from another browser. Texts reach the page through textContent alone.
 
+export const RETRY = 3000; // ms until a connection that was refused is tried again
 const CATCH_UP = 2000; // ms in which Python may learn of a change by itself
 const MANY = 5; // bars; more of them take one line each
 const panels = new WeakMap();
@@ -19,6 +20,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   return () => {
     panel.source?.close();
     clearTimeout(panel.timer);
+    clearTimeout(panel.retry);
     panels.delete(parentElement);
   };
 }
@@ -31,8 +33,12 @@ function built(root) {
 
 function listen(panel, address) {
   panel.source?.close();
+  clearTimeout(panel.retry);
   panel.address = address;
   panel.source = new EventSource(address);
+  panel.source.addEventListener("error", ({ target }) => {
+    if (target.readyState === EventSource.CLOSED) panel.retry = setTimeout(listen, RETRY, panel, address);
+  });
   panel.source.addEventListener("state", (event) => show(panel, JSON.parse(event.data)));
   panel.source.addEventListener("end", (event) => {
     panel.source.close();

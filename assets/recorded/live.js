@@ -16,8 +16,11 @@
       "Recorded. To type your own text, open this page from a web server: from a disk, browsers load no model.";
   } else if (place) {
     const files = JSON.parse(place.dataset.files);
-    Promise.all(["build.js", "controls.js", "page.js"].map((name) => checked(name, files[name])))
-      .then(() => import(at("page.js")))
+    const form = place.dataset.live === "lab" ? "lab_page.js" : "page.js";
+    const first = form === "page.js" ? ["build.js", "controls.js", form]
+      : Object.keys(files).filter((name) => name.endsWith(".js"));
+    Promise.all(first.map((name) => checked(name, files[name])))
+      .then(() => import(at(form)))
       .then(({ mount }) => mount(place), () => {
         says.textContent =
           "Recorded. What answers your own text could not be loaded, or is not what this page was written with.";

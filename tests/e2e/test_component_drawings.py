@@ -162,7 +162,7 @@ def grid_data(
     return pictures.grid_picture(result, grid, shown, common=common, log=log)
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("common", [True, False])
 @pytest.mark.parametrize(("layers", "heads", "length"), [(1, 1, 3), (2, 5, 7), (4, 3, 12)])
 def test_every_small_picture_has_the_pixels_of_its_own_head(

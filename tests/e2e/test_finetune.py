@@ -11,6 +11,7 @@ from tests.e2e.test_journey import settled
 pytestmark = pytest.mark.e2e
 
 
+@pytest.mark.slow
 def test_forty_rows_become_a_model_on_the_classification_page(visit: Callable[..., Page]) -> None:
     page = visit("lab?tab=Fine-tune&tune_steps=50")
     settled(page, "lab")

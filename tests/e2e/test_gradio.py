@@ -8,7 +8,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from app.catalog import FEATURES, examples
 from app.lessons.shelf import lesson
-from tests.e2e.conftest import faults, wait_until
+from tests.e2e.conftest import faults
 from tests.e2e.test_stage import cut_off
 
 Visit = Callable[..., Page]
@@ -39,12 +39,18 @@ def tour(page: Page) -> Iterator[str]:
         yield row.slug
 
 
-def test_every_page_answers_in_the_first_screen_without_a_fault(visit: Visit) -> None:
-    page = visit("gradio/", viewport=PHONE, color_scheme="dark", reduced_motion="reduce")
+@pytest.mark.parametrize(
+    ("scheme", "size"), [("light", DESK), pytest.param("dark", PHONE, marks=pytest.mark.slow)]
+)
+def test_every_page_answers_in_the_first_screen_without_a_fault(
+    visit: Visit, scheme: str, size: dict[str, int]
+) -> None:
+    page = visit("gradio/", viewport=size, color_scheme=scheme, reduced_motion="reduce")
     expect(page.get_by_role("heading", name="BERT Explorer")).to_be_visible()
-    found = {"": both(page, lambda: None)}
+    found = {"": faults(page)}
     for slug in tour(page):
-        found[slug] = both(page, lambda slug=slug: first_screen(page, slug))
+        first_screen(page, slug)
+        found[slug] = faults(page)
     assert {slug: each for slug, each in found.items() if each} == {}
 
 
@@ -55,7 +61,6 @@ def test_a_lesson_is_read_with_its_answers(visit: Visit) -> None:
     page.get_by_role("listbox", name="Lesson").or_(page.get_by_label("Lesson")).first.click()
     page.get_by_role("option", name="What does it read instead of words?").click()
     expect(page.locator(".bx-reveal")).to_have_count(5)
-    show(page, "dark", DESK)
     assert faults(page) == []
 
 
@@ -65,24 +70,6 @@ def test_a_question_mark_leads_to_the_lesson_of_its_page(visit: Visit) -> None:
     page.get_by_role("link", name=lesson("names").title).first.click()
     expect(page.get_by_role("heading", name=lesson("names").title)).to_be_visible()
     expect(page.locator(".bx-reveal")).to_have_count(len(lesson("names").steps))
-
-
-def both(page: Page, check: Callable[[], object]) -> list[str]:
-    """Check a page and run axe-core on it: dark on the phone it was opened on, light at a desk."""
-    found = []
-    for scheme, size in (("dark", PHONE), ("light", DESK)):
-        show(page, scheme, size)
-        check()
-        found += faults(page)
-    show(page, "dark", PHONE)  # the next page opens so
-    return found
-
-
-def show(page: Page, scheme: str, size: dict[str, int]) -> None:
-    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-    page.set_viewport_size(size)
-    dark = "dark => document.body.classList.contains('dark') === dark"
-    wait_until(page, dark, scheme == "dark")
 
 
 def first_screen(page: Page, slug: str) -> None:

@@ -181,6 +181,7 @@ def test_a_dead_hub_is_told_and_the_page_stays(visit: Visit, hub: Loopback, name
     settled(page, "tokenizer")
 
 
+@pytest.mark.slow
 def test_who_closes_the_browser_takes_nothing_from_who_waits_too(
     visit: Visit, hub: Loopback, model: Repository, name: str
 ) -> None:

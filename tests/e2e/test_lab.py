@@ -60,6 +60,7 @@ def test_a_newcomer_trains_a_model_and_opens_it_in_fill_mask(visit: Visit) -> No
     expect(page.locator(".bx-wide .bx-svg-bar, .bx-wide .bx-svg-mark").first).to_be_visible()
 
 
+@pytest.mark.slow
 def test_a_closed_page_stops_its_run_and_the_next_visitor_trains_and_looks_back(
     visit: Visit, tmp_path: Path
 ) -> None:

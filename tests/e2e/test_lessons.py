@@ -58,7 +58,7 @@ def guess(page: Page) -> None:
 
 def reason(page: Page) -> None:
     """Choose the first reason, if one is asked for."""
-    reasons = page.locator('[class*="st-key-_why_"]').get_by_role("radiogroup").locator("label")
+    reasons = page.locator('[class*="st-key-_why_"]').get_by_role("button")
     if reasons.count():
         reasons.first.click()
         expect(reasons).to_have_count(0)

@@ -122,7 +122,9 @@ def test_pieces_that_belong_together_light_up(opened: Visit, host: str) -> None:
     assert page.locator(".bx-lit").count() > 1
 
 
-@pytest.mark.parametrize(("scheme", "size"), [("light", PHONE), ("dark", DESK)])
+@pytest.mark.parametrize(
+    ("scheme", "size"), [pytest.param("light", PHONE, marks=pytest.mark.slow), ("dark", DESK)]
+)
 def test_no_recorded_page_has_an_accessibility_fault_or_scrolls_sideways(
     opened: Visit, recorded_site: Path, host: str, scheme: str, size: dict[str, int]
 ) -> None:

@@ -100,6 +100,7 @@ def expect_left(page: Page, was: Left) -> None:
         expect(page.locator(".bx-wide .bx-svg-bar")).to_have_count(was.bars)
 
 
+@pytest.mark.slow
 def test_ten_steps_back_and_forward_find_every_text_and_page_as_it_was_left(visit: Visit) -> None:
     page = visit("fill_mask", viewport=DESK)
     steps = [left(page)]

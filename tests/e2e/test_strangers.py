@@ -17,6 +17,8 @@ from tests.strangers import started
 
 pytestmark = pytest.mark.e2e
 Visit = Callable[..., Page]
+DRAWN = ("tokenizer", "fill_mask", "ner", "attention", "atlas", "lab", "model_card")
+"""Pages with drawings of their own for texts, names of models or labels."""
 BAD = "<img src=x onerror=hit=1><script>hit=1</script>"
 
 
@@ -129,7 +131,13 @@ def keys() -> list[str]:
     return sorted(found - {"model"})
 
 
-@pytest.mark.parametrize("row", FEATURES, ids=lambda row: row.slug)
+@pytest.mark.parametrize(
+    "row",
+    [
+        pytest.param(row, id=row.slug, marks=() if row.slug in DRAWN else pytest.mark.slow)
+        for row in FEATURES
+    ],
+)
 def test_markup_in_every_field_and_in_the_model_is_shown_as_text(
     visit: Visit, hostile: str, row: Feature
 ) -> None:

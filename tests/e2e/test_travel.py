@@ -165,6 +165,7 @@ def test_a_text_too_long_for_an_address_goes_along_too(visit: Visit) -> None:
     expect(first(page)).to_have_value(LONG)
 
 
+@pytest.mark.slow
 def test_on_the_second_face_a_text_goes_along_by_the_menu_and_back_finds_each_page_as_it_was(
     visit: Visit,
 ) -> None:

@@ -14,6 +14,7 @@ WORDS = "The river was high and the old bridge had been closed since the storm, 
 END = "they took the [MASK] to the island."
 
 
+@pytest.mark.slow
 def test_a_long_text_is_explained_on_request_and_can_be_cancelled(
     visit: Callable[..., Page],
 ) -> None:

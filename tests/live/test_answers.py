@@ -62,7 +62,8 @@ def _rows() -> Iterator[tuple[str, dict[str, Any]]]:
         found = declared(task)
         for example in examples(task):
             yield task, as_given(found, example.values)
-        for number, text in enumerate(_ODD):
+        slow = task in ("attention", "xray")  # read all layers and heads, or all layers' answers
+        for number, text in enumerate(_ODD[::3] if slow else _ODD):
             yield task, _given(task, text, "Who was it?" if number % 2 else "unbelievable words")
     rng = random.Random(5)
     words = [word for text in _ODD[:-1] for word in text.split()]
@@ -80,6 +81,7 @@ def _with_settings() -> Iterator[tuple[str, dict[str, Any]]]:
     text = "The keys to the cabinet [MASK] made of iron, unbelievably."
     for more in ({"layer": 2}, {"layer": 0, "head": 11, "words": True}, {"head": 1}, {"layer": 6}):
         yield "attention", {"text": text, "text_pair": "Who has the keys?", **more}
+    yield "attention", {"text": _LONG}
     for off in ("4.10", "2.7 5.a 1.f", "0.3 0.4 5.11 5.f", "6.0"):
         for mode, lens in (("mean", "affine"), ("zero", "raw")):
             yield "xray", {"text": text, "off": off, "mode": mode, "lens": lens}

@@ -113,6 +113,16 @@ def test_a_link_with_one_other_text_is_no_example(visit: Callable) -> None:
     assert first.note in unescape(note(visit(page, text=str(first.values["text"])).at))
 
 
+@pytest.mark.parametrize("slug", ["fill_mask", "attention"])
+def test_no_note_stays_beside_words_in_another_order(visit: Callable, slug: str) -> None:
+    script = next(row.page for row in FEATURES if row.slug == slug)
+    page = visit(script, mixed="3")
+    assert note(page.at) == "" and page.errors == page.warnings == ""
+    page.at.slider(key="mixed").set_value(0)
+    page.run()
+    assert examples(slug)[0].note in unescape(note(page.at))
+
+
 def test_a_mark_names_alternatives_and_escapes_what_it_says() -> None:
     wrong = Mark(right=False, wanted=("a | <b>", "no"), seen="<i> & so", weights="0")
     said = str(example_note("qa", "Look at <u>.", wrong))

@@ -118,10 +118,23 @@ def test_a_text_that_was_changed_since_is_not_taken_back(visit: Callable) -> Non
     assert "Restore the last word" not in [button.label for button in page.at.button]
 
 
-def test_a_filled_gap_opens_the_attention_page_on_its_row(visit: Callable) -> None:
+def test_a_mask_at_the_end_leaves_the_order_to_the_slider(visit: Callable) -> None:
+    page = visit(PAGE, text="the cat sat on the mat", mixed="3").click("Put [MASK] at the end")
+    assert page.at.text_area(key="text").value == "the cat sat on the mat [MASK]."
+    assert page.at.slider(key="mixed").value == 3
+
+
+@pytest.mark.parametrize(
+    ("mixed", "typed"), [(0, "the [MASK] sat on [MASK]"), (3, "the ___ sat on [MASK]")]
+)
+def test_a_filled_gap_opens_the_attention_page_on_its_row(
+    visit: Callable, mixed: int, typed: str
+) -> None:
     page = visit("app.py")
     page.at.switch_page(PAGE).run()
     page.type("the ___ sat on [MASK]")
+    page.at.slider(key="mixed").set_value(mixed)
+    page.run()
     assert 'data-pick="attend"' in page.markup
     states = []
     with pytest.MonkeyPatch.context() as patch:
@@ -131,7 +144,7 @@ def test_a_filled_gap_opens_the_attention_page_on_its_row(visit: Callable) -> No
         page.pick("attend", 1)
     assert states == [("pages/4_attention.py", {"row": "5", "cell": "5.5"})]
     texts = page.at.session_state["_texts"]
-    assert texts["attention", "text"] == "the [MASK] sat on [MASK]"
+    assert texts["attention", "text"] == typed  # shuffled there, by the same slider
 
 
 def test_a_page_alone_offers_no_other_page(visit: Callable) -> None:

@@ -119,7 +119,7 @@ def test_a_run_at_its_end_says_how_the_prediction_came_out_and_can_be_taken_alon
     assert "You predicted: worse. This run" in page.words  # without the change, nothing is recorded
     assert any("PretrainingBatches" in code.value for code in page.at.code)
     newest = filled(page.run())
-    page.at.select_slider(key="_lab_look").set_value(0)
+    page.at.select_slider(key="moment").set_value(0)
     page.run()
     assert filled(page) != newest
     assert "step 0 of 500" in page.words
@@ -156,6 +156,18 @@ def test_a_recorded_run_is_played_and_judged(
     page.click("Play a recorded run").run()
     assert "hidden words: 15 % | hidden words: 80 %" in page.words
     assert page.pictures["lab-loss"].count("bx-lab-run1 bx-lab-held_out") == 4  # with the legend
+
+
+def test_a_link_opens_a_moment_of_a_recorded_run(visit: Callable) -> None:
+    page = visit(PAGE, predict="false", moment="316")
+    assert page.at.select_slider(key="moment").value == 316
+    assert "step 2,000 of" not in page.words and page.errors == page.warnings == ""
+    page.at.select_slider(key="moment").set_value(421)
+    page.run()
+    assert address(page)["moment"] == "421"
+    page = visit(PAGE, predict="false", moment="317")
+    assert page.at.select_slider(key="moment").value == 2_000
+    assert any("moment=317" in each.value for each in page.at.caption)
 
 
 def test_a_public_site_plays_recorded_runs_and_trains_nothing(
@@ -265,7 +277,7 @@ def test_the_model_just_trained_teaches_one_of_half_its_layers(visit: Callable, 
     assert "with the teacher" in page.words and "so far" not in page.words
     assert "Measured" not in page.words  # only the usual teacher was
     assert "teacher" in page.pictures["lab-loss"] and set(page.pictures) == INSIDE
-    page.at.select_slider(key="_lab_look").set_value(0)
+    page.at.select_slider(key="moment").set_value(0)
     assert "step 0 of 500" in page.run().words
     assert page.click("Distil").at.session_state["_lab_key"] != lab.key  # the same teacher again
     assert next(iter(labs._line)).runs[1].origin is teacher

@@ -59,6 +59,7 @@ def test_a_page_names_its_lessons_behind_its_question_marks_and_only_there(
         for number, lesson in enumerate(MOST[slug]):
             link = f'data-pick="{PICK}" data-value="{number}"'
             assert f"{link}>{visible(shelf().lessons[lesson].title)}</a>" in unfolded
+        assert '<a href="lessons?terms=true" target="_blank">' in unfolded
 
 
 def test_a_page_that_is_no_part_of_the_site_names_no_lesson(tiny_model: object) -> None:

@@ -88,9 +88,9 @@ def test_the_reason_comes_before_the_change_and_every_reason_is_answered(visit: 
     page = visit(PAGE, lesson="pieces", step="1")
     show(guess(page, 2, "_guess_pieces-1"))
     assert not page.at.text_area and "Your turn" not in page.words
-    guess(page, 2, "_why_pieces-1")
+    page.click("The word is too long.")
     assert "“understanding” is longer, and it is 1 piece" in page.words
-    guess(page.click("Another reason"), 1, "_why_pieces-1")
+    page.click("Another reason").click("It takes the longest piece that fits, again and again.")
     assert "No grammar is asked" in page.words and "Your turn" in page.words
     page.type("cat", key="_edit_pieces-1_text")
     assert "1 in all: cat" in page.words
@@ -152,7 +152,7 @@ def test_at_the_end_are_the_guesses_what_it_rests_on_and_the_next_lesson(visit: 
     show(page.run())
     page.at.session_state["step"] = 7
     page.run()
-    assert "With the end cut off: you 3, the model 24" in page.words
+    assert "With the end cut off – you: 3; the model: 24" in page.words
     assert "Another end of the sentence changes the first guess: 17 of 20" in page.words
     assert "no random sample" in page.words
     labels = [each.label for each in page.at.button]
@@ -232,6 +232,8 @@ def test_another_model_is_counted_itself_and_told_from_the_one_a_lesson_was_writ
 ) -> None:
     monkeypatch.setenv("BERT_EXPLORER_MODEL", str(tiny_model))
     page = visit(PAGE, lesson="pieces", step="1")
+    page.click("Count first what it shows")
+    assert re.search(r"This model shows \d of the 10 claims of this lesson", page.words)
     show(guess(page, 0, "_guess_pieces-1"))
     assert "This model does not show what the lesson was written for" in page.words
     page.at.session_state["step"] = 7

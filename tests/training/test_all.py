@@ -139,6 +139,7 @@ def test_a_stop_signal_ends_after_the_step_at_hand(
     assert not (tmp_path / "after-pretrain").exists()
 
 
+@pytest.mark.slow
 def test_another_run_in_the_same_folder_is_refused(
     task_data: Path, encoder: Path, tmp_path: Path
 ) -> None:
@@ -161,6 +162,7 @@ def test_missing_data_are_named_before_anything_is_trained(
     assert not (tmp_path / "work").exists()
 
 
+@pytest.mark.slow
 def test_without_what_states_no_licence_it_runs_and_says_what_is_missing(
     task_data: Path, encoder: Path, tmp_path: Path
 ) -> None:

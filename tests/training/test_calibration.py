@@ -440,6 +440,7 @@ def test_no_answer_is_fitted_on_as_many_questions_of_other_passages(
     assert 0 < wanted.count(0) <= wanted.count(1)
 
 
+@pytest.mark.slow
 def test_held_out_passages_are_not_trained_on(
     task_data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

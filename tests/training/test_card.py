@@ -249,6 +249,7 @@ def test_both_temperatures_of_question_answering_stand_in_the_card(
         assert found == rows
 
 
+@pytest.mark.slow
 def test_what_a_reader_saw_is_told_of_these_weights_alone(work: Path, tmp_path: Path) -> None:
     folder = tmp_path / "read"
     export(work, folder)

@@ -124,6 +124,7 @@ def test_the_bundle_is_float16_and_transformers_gives_the_same_scores(
     assert torch.allclose(relation, expected.seq_relationship_logits, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_a_bundle_is_a_start_for_the_next_training(
     data: Path, encoder: Path, tmp_path: Path
 ) -> None:

@@ -403,6 +403,7 @@ def test_choices_lose_the_cross_entropy_over_the_choices_of_a_row(
     assert torch.equal(model.get_parameter("choice.weight")[0], follows - other)
 
 
+@pytest.mark.slow
 def test_gapped_sentences_are_a_task_of_their_own_with_the_loss_of_choices(
     data: Path, task_data: Path, encoder: Path
 ) -> None:

@@ -56,6 +56,16 @@ def misfits(facts: ModelFacts, needs: Iterable[str]) -> tuple[Misfit, ...]:
     return tuple(sorted(found, key=lambda misfit: order.index(misfit.severity)))
 
 
+def notices(facts: ModelFacts, which: str = "This model") -> tuple[str, ...]:
+    """Return what must be known before any answer of a model, whatever it is asked.
+
+    Args:
+        facts: what the model contains.
+        which: what the model is called.
+    """
+    return (KNOWS_NOTHING.replace("This model", which),) if facts.untrained else ()
+
+
 def remarks(name: str, facts: ModelFacts, needs: Iterable[str]) -> tuple[str, ...]:
     """Return what should be known about a model before its answer.
 

@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from app.engine.models.engine import Engine
 from app.engine.models.facts import offered_facts
-from app.engine.models.fit import first_fitting, remarks
+from app.engine.models.fit import first_fitting, notices, remarks
 from app.engine.models.store import open_engine
 from app.engine.models.usable import facts_of, offered, usable
 from app.settings import settings
@@ -53,6 +53,11 @@ def second_model(engine: Engine, name: str = "", *needs: str) -> Engine:
             f"this server keeps at most {limit / 2**20:,.0f} MiB of models. Choose a smaller one."
         )
     return open_engine(offer)
+
+
+def second_notices(name: str) -> tuple[str, ...]:
+    """Return what must be known before any answer of a second model; "" is a trained one."""
+    return notices(offered_facts(offered(name, BESIDE)), "The second model") if name else ()
 
 
 def asked_twice(

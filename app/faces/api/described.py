@@ -5,11 +5,11 @@ from typing import Any
 
 from app.declared import Declared, Parameter, all_declared
 from app.faces.api.calling import MODEL
+from app.faces.paper.answers import PROVENANCE
 from app.faces.paper.json import meanings
 
 _TYPES = {str: "string", int: "integer", float: "number", bool: "boolean"}
 _ABOUT_MODEL = 'the model that answers, by its name on this server; "" for the first one'
-_PROVENANCE = "the model that answered and the SHA-256 of its weights, shortened"
 REFUSALS = {
     400: "not JSON, or no object",
     404: "there is no such task",
@@ -40,7 +40,7 @@ def taken(declared: Declared) -> dict[str, Any]:
 
 def given(declared: Declared) -> dict[str, Any]:
     """Describe what a task answers, as JSON Schema: its keys and what they mean."""
-    told = {**meanings(declared.result), "provenance": _PROVENANCE}
+    told = {**meanings(declared.result), "provenance": PROVENANCE}
     properties = {key: {"description": says} for key, says in told.items()}
     return {"type": "object", "properties": properties}
 

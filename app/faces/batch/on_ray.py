@@ -6,6 +6,7 @@ its node is lost.
 
 import json
 from collections.abc import Generator, Iterator, Sequence
+from importlib.util import find_spec
 from itertools import islice
 from typing import Any
 
@@ -17,7 +18,10 @@ from bert_core.errors import InputError
 
 _TRIES = 3
 _EACH = 2  # calls for each core: one is answered while the next is on its way
-_TOGETHER = 8  # chunks in a call
+_TOGETHER, _ROWS = 8, 256  # chunks in a call, the last of which has the last of so many rows
+_BYTES = 64 * 2**20  # of rows on their way; one call more is begun below
+_KEPT = "What is answered is kept, and the same command goes on."
+_LOOK = 30.0  # seconds without an answer until the nodes are looked at
 
 
 def spread_on(
@@ -35,8 +39,9 @@ def spread_on(
         The number of a chunk that is done, and a line of JSON for each of its rows.
 
     Raises:
-        InputError: the model is in a folder of this machine; or there is no cluster, it has other
-            weights, or it lost a chunk three times.
+        InputError: the model is in a folder of this machine; Ray is not installed; or there is no
+            cluster, it has other weights or another program, it lost a chunk three times, or no
+            node is left.
     """
     known = engine.provenance
     if known.origin == Kind.FOLDER.value:
@@ -46,6 +51,52 @@ def spread_on(
         )
     given = {"task": task, "model": known.name, "weights": known.fingerprint,
              "settings": of_site()}  # fmt: skip
+    _connect(address)
+    import ray
+
+    send = ray.remote(num_cpus=1, max_retries=_TRIES)(answer_chunk).remote
+    most = _EACH * max(1, int(ray.cluster_resources().get("CPU", 1)))
+    busy: dict[Any, list[tuple[int, int]]] = {}  # numbers of chunks, and their rows
+    sizes: dict[Any, int] = {}  # of calls, in bytes
+    try:
+        while True:
+            while len(busy) < most and sum(sizes.values()) < _BYTES and (taken := _taken(chunks)):
+                rows = [row for _, each in taken for row in each]
+                asked = json.dumps({**given, "rows": rows}).encode()
+                call = send(asked)
+                busy[call] = [(number, len(each)) for number, each in taken]
+                sizes[call] = len(asked)
+            if not busy:
+                return
+            done = _done(list(busy))
+            del sizes[done]
+            lines = iter(ray.get(done).splitlines(keepends=True))
+            for number, count in busy.pop(done):
+                found = list(islice(lines, count))
+                if len(found) < count:
+                    raise InputError(f"The nodes have no {known.name} with these weights.")
+                yield number, b"".join(found)
+    except ray.exceptions.RayTaskError as error:
+        raise InputError(
+            f"A node cannot answer ({type(error.cause).__name__}). It needs the same BERT Explorer "
+            f"and packages as this machine. {_KEPT}"
+        ) from None
+    except ray.exceptions.RayError as error:
+        raise InputError(
+            f"The cluster lost a chunk of rows {_TRIES} times ({type(error).__name__}). {_KEPT}"
+        ) from None
+    finally:
+        leave()  # what has not been answered is not needed
+
+
+def _connect(address: str) -> None:
+    """Connect with a cluster.
+
+    Raises:
+        InputError: there is none, or Ray is not installed.
+    """
+    if find_spec("ray") is None:
+        raise InputError("--on needs more: pip install -r requirements-cluster.txt.")
     try:
         connect(place(address))
     except Exception as error:  # noqa: BLE001 - whatever Ray raises
@@ -53,33 +104,30 @@ def spread_on(
             f"No Ray cluster answers at {address} ({type(error).__name__}). Start it, or leave out "
             "--on."
         ) from None
+
+
+def _done(busy: list[Any]) -> Any:
+    """Wait for a call, and return it.
+
+    Raises:
+        InputError: no node is left that could answer.
+    """
     import ray
 
-    send = ray.remote(num_cpus=1, max_retries=_TRIES)(answer_chunk).remote
-    most = _EACH * max(1, int(ray.cluster_resources().get("CPU", 1)))
-    busy: dict[Any, list[tuple[int, int]]] = {}  # numbers of chunks, and their rows
-    try:
-        while True:
-            while len(busy) < most and (taken := list(islice(chunks, _TOGETHER))):
-                rows = [row for _, each in taken for row in each]
-                asked = json.dumps({**given, "rows": rows}).encode()
-                busy[send(asked)] = [(number, len(each)) for number, each in taken]
-            if not busy:
-                return
-            done = ray.wait(list(busy), num_returns=1)[0][0]
-            lines = iter(ray.get(done).splitlines(keepends=True))
-            for number, count in busy.pop(done):
-                found = list(islice(lines, count))
-                if len(found) < count:
-                    raise InputError(f"The nodes have no {known.name} with these weights.")
-                yield number, b"".join(found)
-    except ray.exceptions.RayError as error:
-        raise InputError(
-            f"The cluster lost a chunk of rows {_TRIES} times ({type(error).__name__}). What is "
-            "answered is kept, and the same command goes on."
-        ) from None
-    finally:
-        leave()  # what has not been answered is not needed
+    while not (ready := ray.wait(busy, num_returns=1, timeout=_LOOK)[0]):
+        if not ray.cluster_resources().get("CPU"):
+            raise InputError(f"No node of the cluster is left. {_KEPT}")
+    return ready[0]
+
+
+def _taken(chunks: Iterator[tuple[int, Sequence[Asked]]]) -> list[tuple[int, Sequence[Asked]]]:
+    """Take chunks for a call; none if there are no more."""
+    taken: list[tuple[int, Sequence[Asked]]] = []
+    rows = 0
+    while rows < _ROWS and len(taken) < _TOGETHER and (coming := next(chunks, None)):
+        taken.append(coming)
+        rows += len(coming[1])
+    return taken
 
 
 def answer_chunk(asked: bytes) -> bytes:

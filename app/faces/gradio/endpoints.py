@@ -14,12 +14,11 @@ import gradio as gr
 from app.declared import Declared, Parameter
 from app.declared.answers import answer, engine_of
 from app.faces.gradio.work import in_turn
-from app.faces.paper.answers import record
+from app.faces.paper.answers import PROVENANCE, record
 from app.faces.paper.json import meanings
 
 MODEL = "model"
 _ABOUT_MODEL = 'the model that answers, by its name on this server; "" for the first one'
-_PROVENANCE = "provenance: the model that answered and the SHA-256 of its weights, shortened"
 _TYPES: dict[type, Any] = {list: list[str]}
 
 
@@ -80,7 +79,7 @@ def _docstring(declared: Declared) -> str:
             "",
             "Returns:",
             *gives,
-            f"    {_PROVENANCE}",
+            f"    provenance: {PROVENANCE}",
         ]
     )
 

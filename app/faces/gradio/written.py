@@ -6,17 +6,18 @@ from typing import Any
 
 from app.catalog import Feature
 from app.declared import Declared
-from app.declared.answers import answer, engine_of
+from app.declared.answers import answer, engine_of, on_second
 from app.engine.models import Engine
 from app.engine.models.facts import offered_facts
-from app.engine.models.fit import KNOWS_NOTHING, Severity, first_fitting, misfits
+from app.engine.models.fit import Severity, first_fitting, misfits, notices
 from app.engine.models.usable import usable
 from app.faces.gradio.work import message_of
 from app.faces.paper.answers import record
 from app.faces.paper.page import signature
 from app.lessons.shelf import mostly_about
 from app.lessons.view import lesson_links
-from app.words.blocks import HINT_END, beware, line, note
+from app.records.fields import SHUFFLE
+from app.words.blocks import HINT_END, beware, cautions, line, note
 from app.words.html import Html, filled, join, tag, visible
 from app.words.notes import example_note, misfit_note
 
@@ -39,14 +40,15 @@ def write(declared: Declared, given: Mapping[str, object], model: object) -> Wri
     row = declared.feature
     try:
         engine = engine_of(model)
-        notices = join(*_misfits(engine, row))
+        told = join(*_misfits(engine, row))
         if _is_unfit(engine, row):
-            return Written(_framed(notices, _foot(engine, row)), None)
+            return Written(_framed(told, _foot(engine, row)), None)
         found = answer(declared, engine, given)
         note_ = _example_note(declared, engine, given)
         lessons = lesson_links(mostly_about(row.folder), "lessons?lesson={}")
         blocks = (filled(each, HINT_END, lessons) for each in found.report.drawn())
-        return Written(_framed(notices, *blocks, note_, _foot(engine, row)), record(found))
+        told = join(told, *cautions(on_second(declared, given)))
+        return Written(_framed(told, *blocks, note_, _foot(engine, row)), record(found))
     except Exception as error:  # noqa: BLE001 - whatever it is, the visitor is told
         return Written(_framed(note(visible(message_of(error)), caution=True)), None)
 
@@ -63,8 +65,7 @@ def _framed(*blocks: Html) -> Html:
 
 def _misfits(engine: Engine, row: Feature) -> Iterator[Html]:
     """Say what speaks against the model, and which other one would do."""
-    if engine.facts.untrained:
-        yield note(KNOWS_NOTHING, caution=True)
+    yield from cautions(notices(engine.facts))
     if not row.takes_text:
         return
     for each in misfits(engine.facts, row.needs):
@@ -80,7 +81,9 @@ def _misfits(engine: Engine, row: Feature) -> Iterator[Html]:
 
 
 def _example_note(declared: Declared, engine: Engine, given: Mapping[str, object]) -> Html:
-    """Draw the note of the example that was asked about, if it was one."""
+    """Draw the note of the example that was asked about, if it was one, in its own order."""
+    if any(given.get(each.name) for each in declared.parameters if each.field is SHUFFLE):
+        return join()
     for each in declared.examples:
         values = declared.example_values(each.values)
         if each.note and values and all(given.get(name) == value for name, value in values.items()):

@@ -9,11 +9,17 @@ from app.faces.paper.page import page
 from app.faces.paper.text import as_text
 from app.words.html import framed
 
+PROVENANCE = (
+    "the model that answered, the SHA-256 of its weights, shortened, and, where there are any, "
+    "`notices`: what must be known about the model first"
+)
+
 
 def record(answer: Answer) -> dict[str, Any]:
     """Return the result as plain values, and which model gave it; see `as_json`."""
     model = {"model": answer.model.name, "weights": answer.model.fingerprint}
-    return {**as_json(answer.result), "provenance": model}
+    told = {"notices": [*answer.notices]} if answer.notices else {}
+    return {**as_json(answer.result), "provenance": {**model, **told}}
 
 
 def saved(answer: Answer) -> bytes:

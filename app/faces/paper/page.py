@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from app.catalog import Feature
 from app.engine.models import Provenance
 from app.settings import ASSETS, ROOT
-from app.words.blocks import beware, line, note
+from app.words.blocks import beware, cautions, line
 from app.words.html import document, tag, visible
 from app.words.report import Report
 
@@ -23,7 +23,7 @@ def page(feature: Feature, model: Provenance, report: Report, notices: Sequence[
         f"{feature.title} · {model.name}",
         style(feature.folder),
         tag("h1", feature.title),
-        *(note(visible(each), caution=True) for each in notices),
+        *cautions(notices),
         tag("div", *report.drawn(), class_="bx-result"),
         beware(feature.beware),
         line(visible(signature(model))),

@@ -8,7 +8,7 @@ from app.catalog import GROUPS, Feature
 from app.engine.models import Provenance
 from app.faces.paper.page import signature
 from app.faces.recorded.entries import Entry
-from app.faces.recorded.live import is_live, live_values
+from app.faces.recorded.live import is_live, live_values, trains
 from app.lessons.records import Lesson
 from app.lessons.shelf import mostly_about
 from app.lessons.view import lesson_links
@@ -28,6 +28,10 @@ _INVITATION = (
     "the model (46 MB) is loaded into this browser and stays there; your text never leaves it. "
     "Until then, the answer below is a recorded one."
 )
+_TRAINING = (
+    "a small BERT learns in this browser, before your eyes; nothing is sent anywhere, and closing "
+    "the tab ends it. Until then, the run below is a recorded one."
+)
 _LESSON = "lessons/{}"  # a file, from the root of the folder, without an extension
 _COLUMN = 44  # letters in a line of a text box
 _LINES = 14  # of a text box
@@ -43,6 +47,7 @@ class Recording:
         date: of the recording, as 2026-11-22.
         lessons: in the order of their paths.
         live: the digests of the files with which pages answer in the browser; empty if they do not.
+        lab: the digests of those with which runs of the lab are trained there.
     """
 
     entries: tuple[Entry, ...]
@@ -50,6 +55,7 @@ class Recording:
     date: str
     lessons: tuple[Lesson, ...] = ()
     live: Mapping[str, str] = field(default_factory=dict)
+    lab: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def features(self) -> tuple[Feature, ...]:
@@ -96,15 +102,16 @@ def recorded_note(model: Provenance) -> Html:
 
 
 def _live(recording: Recording, entry: Entry) -> Html:
-    """Invite to type one's own text; `assets/recorded/live.js` adds the button."""
+    """Invite to type one's own text or to train; `assets/recorded/live.js` adds the button."""
     given = json.dumps(live_values(entry), ensure_ascii=False)
+    says = ("Train your own: ", _TRAINING) if trains(entry) else ("Type your own: ", _INVITATION)
     return tag(
         "div",
-        tag("p", tag("strong", "Type your own: "), _INVITATION),
+        tag("p", tag("strong", says[0]), says[1]),
         class_="bx-note bx-live",
         data_live=entry.task.feature.slug,
         data_given=given,
-        data_files=json.dumps(recording.live),
+        data_files=json.dumps(recording.lab if trains(entry) else recording.live),
     )
 
 

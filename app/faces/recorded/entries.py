@@ -10,8 +10,8 @@ from app.declared import Declared, declared, tabs
 from app.declared.answers import answer
 from app.engine.models import Engine
 from app.overview import Door
-from app.words.blocks import note
-from app.words.html import Html, visible
+from app.words.blocks import cautions
+from app.words.html import Html
 from app.words.two_answers import TITLE
 from bert_core.errors import BertError
 
@@ -87,14 +87,10 @@ def results(engine: Engine, entry: Entry) -> list[Html]:
     for given in _givens(entry.task, entry.example):
         try:
             found = answer(entry.task, engine, given)
-            drawn += [*map(_caution, found.notices), *found.report.drawn()]
+            drawn += [*cautions(found.notices), *found.report.drawn()]
         except BertError as error:
-            drawn.append(_caution(str(error)))
+            drawn += cautions([str(error)])
     return drawn
-
-
-def _caution(says: str) -> Html:
-    return note(visible(says), caution=True)
 
 
 def _givens(task: Declared, example: Example) -> list[dict[str, object]]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from app.engine.models import Engine
+from app.engine.models.papers import fingerprint
 from app.faces.paper.json import as_json
 from app.faces.recorded.entries import Entry
 from app.settings import ASSETS, LIVE, ROOT
@@ -23,6 +24,7 @@ _TASKS = {"fill_mask", "next_sentence", "qa", "ner", "classification", "multiple
 _PART = 9_000_000  # bytes; some hosts move larger files elsewhere
 _WEIGHTS, _DESCRIBED = "model.safetensors", "live.json"
 _BESIDE = ("vocab.txt", "fitted.safetensors")  # files of the model that are loaded as they are
+_NOT_IN_LAB = ("bert.wasm", "worker.js", _DESCRIBED, *_BESIDE)
 _SCALES = {"BertForQuestionAnswering.has_answer": ("BertForQuestionAnswering", HAS_ANSWER)}
 _OWN = {"BertForMultipleChoice", "BertForQuestionAnswering", "BertForSequenceClassification",
         "BertForTokenClassification"}  # fmt: skip
@@ -32,7 +34,16 @@ _CONFIG = ("hidden_size", "intermediate_size", "num_attention_heads", "num_hidde
 
 def is_live(entry: Entry) -> bool:
     """Return whether the task of an example also answers in the browser."""
-    return entry.task.feature.slug in _TASKS
+    return entry.task.feature.slug in _TASKS or trains(entry)
+
+
+def trains(entry: Entry) -> bool:
+    """Return whether an example is a run of the lab that can also be trained in the browser."""
+    if entry.task.feature.slug != "lab":
+        return False
+    usual = {each.name: each.default for each in entry.task.parameters}
+    given = usual | live_values(entry)
+    return given["corpus"] == usual["corpus"] and not given["next_sentence"]
 
 
 def live_values(entry: Entry) -> dict[str, object]:
@@ -53,7 +64,7 @@ def live_files(engine: Engine, *, parts: bool) -> Iterator[tuple[str, bytes]]:
         parts: whether the weights are written in parts of 9 MB.
 
     Raises:
-        ConfigError: it is another model.
+        ConfigError: it is another model, also one with a bundled name and other weights.
     """
     if engine.provenance.name not in bundled_names():
         raise ConfigError(
@@ -61,6 +72,11 @@ def live_files(engine: Engine, *, parts: bool) -> Iterator[tuple[str, bytes]]:
             f"{', '.join(bundled_names())}. Leave out --live, or --model."
         )
     folder = bundled_folder(engine.provenance.name)
+    if engine.provenance.fingerprint != fingerprint(folder):
+        raise ConfigError(
+            f"{engine.provenance.name} has other weights than the bundled model of that name, and "
+            "--live writes the bundled ones. Leave out --live, or --model."
+        )
     for path in sorted(LIVE.iterdir()):
         if path.suffix in {".js", ".wasm", ".json"} and path.name != "service.js":
             yield f"{FOLDER}/{path.name}", path.read_bytes()
@@ -80,17 +96,22 @@ def live_files(engine: Engine, *, parts: bool) -> Iterator[tuple[str, bytes]]:
     yield MANIFEST, _manifest()
 
 
-def digests(files: Mapping[str, bytes]) -> dict[str, str]:
+def digests(files: Mapping[str, bytes], *, lab: bool = False) -> dict[str, str]:
     """Return what a page compares its files with before it uses them, as browsers write digests.
 
     The weights have theirs in one of these files; they are read while they arrive.
+
+    Args:
+        files: those of the site, by name.
+        lab: whether it is a page of the lab, which needs other files.
     """
     own = {name.removeprefix(f"{FOLDER}/"): content for name, content in files.items()
            if name.startswith(f"{FOLDER}/")}  # fmt: skip
+    unused = _NOT_IN_LAB if lab else ("lab",)
     return {
         name: f"sha256-{base64.b64encode(hashlib.sha256(content).digest()).decode()}"
         for name, content in own.items()
-        if not name.startswith((_WEIGHTS, "NOTICE", "lab"))  # the lab's page has its own
+        if not name.startswith((_WEIGHTS, "NOTICE", *unused))
     }
 
 

@@ -90,7 +90,14 @@ def _write(
     live = bool(more)
     opened = doors(engine, FIRST)
     lessons = tuple(each for each in in_order() if not each.own)
-    recording = Recording(all_entries(opened), engine.provenance, date, lessons, digests(more))
+    recording = Recording(
+        all_entries(opened),
+        engine.provenance,
+        date,
+        lessons,
+        digests(more),
+        digests(more, lab=True),
+    )
     model = engine.provenance
     readme = _README.format(
         site=SITE,

@@ -6,10 +6,12 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app.catalog import Example, examples
+from app.declared import declared
 from app.declared.carried import TEXT_KEYS
 from app.engine.models import Engine
 from app.faces.streamlit.show import show_html
 from app.faces.streamlit.state import put
+from app.records.fields import SHUFFLE
 from app.words.notes import example_note
 
 
@@ -41,7 +43,7 @@ def examples_list(slug: str, engine: Engine, tools: DeltaGenerator, below: Delta
                 on_click=_use_example,
                 args=(slug, number),
             )
-    shown = _in_the_boxes(rows)
+    shown = None if _shuffled(slug) else _in_the_boxes(rows)
     # The place is there without a note, too. Otherwise what is below would move, and appear twice
     # until the page is done.
     with below.empty().container(gap=None):
@@ -49,13 +51,21 @@ def examples_list(slug: str, engine: Engine, tools: DeltaGenerator, below: Delta
             show_html(example_note(slug, shown.note, shown.mark_for(weights)))
 
 
+def _shuffled(slug: str) -> bool:
+    """Return whether the words are read in another order, of which no note was written."""
+    orders = (each.key for each in declared(slug).parameters if each.field is SHUFFLE)
+    return any(str(_value(key, 0)) != "0" for key in orders)
+
+
+def _value(key: str, first: object) -> object:
+    """Return what a widget has, also before it is drawn: what the address or the page says."""
+    return st.session_state.get(key, st.query_params.get(key, first))
+
+
 def _in_the_boxes(rows: Sequence[Example]) -> Example | None:
     """Return the example whose texts are in the boxes; untouched boxes have the first one's."""
     first = rows[0].values if rows else {}
-    texts = {
-        key: st.session_state.get(key, st.query_params.get(key, first.get(key, "")))
-        for key in TEXT_KEYS
-    }
+    texts = {key: _value(key, first.get(key, "")) for key in TEXT_KEYS}
     for row in rows:
         if all(texts[key] == row.values[key] for key in TEXT_KEYS if key in row.values):
             return row

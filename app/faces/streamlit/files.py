@@ -13,6 +13,7 @@ import streamlit as st
 
 from app.catalog import Feature
 from app.engine.models import Engine
+from app.engine.models.fit import notices
 from app.faces.paper.notebook import notebook
 from app.faces.paper.page import page
 from app.faces.streamlit.show import show_html
@@ -70,7 +71,8 @@ def save_menu(
     with st.popover("Save", icon=":material/download:", type="tertiary", key="bx-save"):
         whole = (
             File("This page", "This page (HTML)",
-                 lambda: page(feature, engine.provenance, report()), f"{name}.html", "text/html"),
+                 lambda: page(feature, engine.provenance, report(), notices(engine.facts)),
+                 f"{name}.html", "text/html"),
             File("This page", "Notebook (IPYNB)",
                  lambda: notebook(feature.title, snippet()), f"{name}.ipynb", "application/json"),
         )  # fmt: skip

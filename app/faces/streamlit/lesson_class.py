@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 
 import streamlit as st
 
+from app.engine.models.fit import notices
 from app.faces.streamlit.components import show_component, show_markup
 from app.faces.streamlit.invite import invitation, site_address
 from app.faces.streamlit.lesson_scene import Scene, say
@@ -203,7 +204,8 @@ def _button(label: str, scene: Scene, *, primary: bool = False) -> bool:
 def _truth(scene: Scene) -> Truth:
     """Ask the model, and return its answer as students get it."""
     looking, question = scene.looking, scene.step.question
-    reveal = unmarked(looking.fill(scene.step.reveal))
+    told = notices(looking.engine.facts)
+    reveal = " ".join((*told, unmarked(looking.fill(scene.step.reveal))))
     if question is None:
         return Truth("", reveal)
     says = unmarked(looking.says(question))

@@ -53,8 +53,8 @@ def _once_more(found: Lesson, number: int) -> Html | None:
         mine = says[guess]
     else:
         mine = f"{guess} {step.question.unit}".strip()
-    heading = tag("strong", visible(f"{step.heading}: "))
-    return tag("li", heading, visible(f"you {mine}, the model {played.its}"))
+    heading = tag("strong", visible(f"{step.heading} – "))
+    return tag("li", heading, visible(f"you: {mine}; the model: {played.its}"))
 
 
 def _pages(found: Lesson) -> list[Feature]:

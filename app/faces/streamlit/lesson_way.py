@@ -14,7 +14,8 @@ from app.faces.streamlit.state import leave_for
 from app.lessons.paths import paths
 from app.lessons.shelf import about, mostly_about
 from app.lessons.view import lesson_links
-from app.words.html import join, plain
+from app.words.blocks import line
+from app.words.html import join, plain, tag
 from bert_core.errors import BertError
 
 TERMS = "terms"
@@ -23,6 +24,7 @@ TERMS = "terms"
 PICK = "lesson"
 """The name of a click on a lesson that a "?" names."""
 
+_WORDS = "All words explained"
 _CLICKED = "_lesson_clicked"  # which of the lessons that a page names
 _TO = "_lesson_to"  # the lesson and step that are being opened
 _STEP = "_lesson_step"  # the lesson and step that a page was opened from
@@ -97,7 +99,7 @@ def path_buttons() -> None:
 
 
 def name_lessons(slug: str) -> None:
-    """Let every "?" of a page lead to its lessons, if those are part of the site.
+    """Let every "?" of a page lead to its lessons and to the words, if those are part of the site.
 
     Args:
         slug: the page; "" for one that is about no feature.
@@ -108,6 +110,8 @@ def name_lessons(slug: str) -> None:
             links = lesson_links(
                 mostly_about(slug), "lessons?lesson={}", target="_self", data_pick=PICK
             )
+            words = tag("a", _WORDS, href=f"lessons?{TERMS}=true", target="_blank")
+            links = join(links, line(words))
     st.session_state[LESSON_LINKS] = links
 
 
@@ -134,5 +138,5 @@ def lessons_with(slug: str) -> None:
             for each in found:
                 if st.button(plain(each.title), key=f"_lesson_{each.slug}", type="tertiary"):
                     open_lesson(each.slug)
-            if st.button("All words explained", key="_words", icon=":material/menu_book:"):
+            if st.button(_WORDS, key="_words", icon=":material/menu_book:"):
                 all_words()

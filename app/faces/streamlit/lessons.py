@@ -16,7 +16,7 @@ from app.engine.models.shelf import Offer
 from app.faces.streamlit.about import foot
 from app.faces.streamlit.address import left_out, say_left_out
 from app.faces.streamlit.components import mount_bridge
-from app.faces.streamlit.controls import choose, switch
+from app.faces.streamlit.controls import choose, on_demand, switch
 from app.faces.streamlit.frame import configure, top
 from app.faces.streamlit.guard import guarded
 from app.faces.streamlit.lesson_class import (
@@ -60,7 +60,17 @@ from app.lessons.quantity import printed
 from app.lessons.records import Another, Lesson, Look, Path, Question
 from app.lessons.sheet import sheet
 from app.lessons.shelf import claims, shelf
-from app.lessons.view import all_terms, both, intervals, on_one_axis, orders, prose, unmarked
+from app.lessons.view import (
+    all_terms,
+    beforehand,
+    both,
+    intervals,
+    is_written_for,
+    on_one_axis,
+    orders,
+    prose,
+    unmarked,
+)
 from app.lessons.whole import drawn, given
 from app.rooms.records import Room
 from app.words.blocks import line, note
@@ -194,6 +204,7 @@ def _lesson_page(found: Lesson) -> None:
         unknown_model_note(offer)
         engine = open_chosen(offer)
         show_style(*{declared(step.page).feature.folder for step in found.steps})
+        _count_first(engine, found)
         if reading:
             draw_all(engine, found)
         elif number == END:
@@ -205,6 +216,20 @@ def _lesson_page(found: Lesson) -> None:
         leave()
         foot(engine)
     say_left_out(remarks)
+
+
+def _count_first(engine: Engine, found: Lesson) -> None:
+    """Offer to count the claims of a lesson beforehand, if it was not written for this model."""
+    if is_written_for(engine) or not found.claims:
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        show_html(line("Written for the bundled model; this one may do otherwise."))
+        counted = on_demand(
+            "Count first what it shows", lambda: beforehand(engine, found), key="_count",
+            about=(found.slug, engine.provenance.fingerprint), icon=":material/rule:",
+        )  # fmt: skip
+    if counted is not None:
+        show_html(counted)
 
 
 def _step_choice(found: Lesson) -> int:
@@ -410,15 +435,15 @@ def _with_chance(looking: Looking, word: str) -> str:
 
 
 def _why(scene: Scene, why: Question) -> None:
-    """Ask for the reason."""
-    options = [unmarked(scene.looking.fill(each.say)) for each in why.choices]
-    chosen = st.radio(
-        plain(unmarked(scene.looking.fill(why.ask))), range(len(options)), index=None,
-        key=f"_why_{scene.name}", format_func=lambda number: plain(options[number]),
-    )  # fmt: skip
-    if chosen is not None:
-        scene.played.reason = chosen
-        st.rerun()
+    """Ask for the reason; an arrow key moves among radio buttons and chooses, so these are none."""
+    fill = scene.looking.fill
+    with st.container(key=f"_why_{scene.name}", gap="xxsmall"):
+        show_html(tag("p", visible(unmarked(fill(why.ask))), class_="bx-ask"))
+        for number, each in enumerate(why.choices):
+            says = plain(unmarked(fill(each.say)))
+            if st.button(says, key=f"_why_{scene.name}_{number}", width="stretch"):
+                scene.played.reason = number
+                st.rerun()
 
 
 def _after(scene: Scene) -> None:
@@ -447,7 +472,6 @@ def _reason_again(scene: Scene) -> None:
     """Let the visitor choose another reason."""
     if st.button("Another reason", key=f"_again_{scene.name}"):
         scene.played.reason = None
-        st.session_state.pop(f"_why_{scene.name}", None)
         st.rerun()
 
 

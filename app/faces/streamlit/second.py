@@ -3,10 +3,11 @@
 import streamlit as st
 
 from app.engine.models import Engine
-from app.engine.models.second import BESIDE, ONLY_ONE, other_models
+from app.engine.models.second import BESIDE, ONLY_ONE, other_models, second_notices
 from app.faces.streamlit.address import left_out
 from app.faces.streamlit.show import show_html
-from app.words.blocks import line
+from app.words.blocks import cautions, line
+from app.words.html import Html
 from app.words.two_answers import TITLE
 
 _TAB = "tab"
@@ -34,6 +35,11 @@ def second_box(engine: Engine, nothing: str = "Choose a model") -> str:
         persist_state="session", width=420,
     )  # fmt: skip
     return chosen or ""
+
+
+def second_cautions(name: str) -> tuple[Html, ...]:
+    """Draw what must be known about the second model that was chosen; "" for none."""
+    return cautions(second_notices(name))
 
 
 def open_beside() -> None:

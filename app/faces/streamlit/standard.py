@@ -47,7 +47,7 @@ from app.faces.streamlit.files import offer_file
 from app.faces.streamlit.frame import Page, page_shell
 from app.faces.streamlit.guard import guarded
 from app.faces.streamlit.progress import progress
-from app.faces.streamlit.second import open_beside, second_box
+from app.faces.streamlit.second import open_beside, second_box, second_cautions
 from app.faces.streamlit.show import show_chart, show_html, show_picture, show_table
 from app.faces.streamlit.state import put, set_text, text_box
 from app.words.html import Html, join, tag
@@ -130,7 +130,8 @@ def _answer(page: Page, task: Declared, result: Any, view: Values) -> Screen:
     show_html(join(*screen.first, headline))
     show_parts(page, screen.parts)
     if screen.why and (of := explains(slug)):
-        why_fold(page, of, *_texts(screen))
+        text, pair = _boxes()
+        why_fold(page, of, screen.text or text, pair)
     return screen
 
 
@@ -145,7 +146,7 @@ def _finish(
     """Draw the last row; a saved page has what was drawn of the open tab by hand as well."""
     assert task.snippet is not None
     make, code, name = task.screen, task.snippet, page.engine.provenance.name
-    text, pair = _texts(screen)
+    text, pair = _boxes()
     shown = {key: view[key] for key in signature(code).parameters if key in view}
     page.finish(
         lambda: _with(make(result, **view), more),
@@ -155,10 +156,10 @@ def _finish(
     )
 
 
-def _texts(screen: Screen) -> tuple[str, str]:
+def _boxes() -> tuple[str, str]:
     """Return the texts of the boxes."""
     text, pair = (str(st.session_state.get(key, "")) for key in ("text", "text_pair"))
-    return screen.text or text, pair
+    return text, pair
 
 
 def _with(screen: Screen, more: dict[str, list[Block]]) -> Screen:
@@ -332,7 +333,9 @@ def beside_tab(page: Page, slug: str, given: Values) -> list[Block]:
     known = {each.name: given[each.name] for each in task.parameters if each.name in given}
     with st.spinner("Asking both models …", show_time=True):
         result = run(page.engine, task, {**known, BESIDE: chosen})
-    return show_screen(page, task.screen(result))
+    told = second_cautions(chosen)
+    show_html(join(*told))
+    return [*told, *show_screen(page, task.screen(result))]
 
 
 def task_tab(page: Page, name: str, given: Values) -> list[Block]:

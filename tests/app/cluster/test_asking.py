@@ -2,6 +2,7 @@
 
 import json
 import logging
+import math
 import subprocess
 import sys
 from collections.abc import Callable
@@ -47,10 +48,13 @@ class Near:
     reply: bytes | None = None
     cores: int = 2
 
-    def ask(self, request: bytes, near: str, watch: Callable[[bytes], None]) -> bytes | None:
+    def ask(
+        self, request: bytes, weights: str, near: str, watch: Callable[[bytes], None]
+    ) -> bytes | None:
         self.asked.append(json.loads(request))
         watch(self.answers.look(b"another"))
-        return self.reply if self.reply is not None else self.answers.answer(b"1", request)
+        reply = self.answers.answer(b"1", request) if self.reply is None else self.reply
+        return reply or None
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +66,6 @@ def answers() -> Answers:
 def near(answers: Answers, monkeypatch: pytest.MonkeyPatch) -> Near:
     found = Near(answers)
     monkeypatch.setattr(asking, "CLUSTER", [found])
-    monkeypatch.setattr(asking, "_ABSENT", set())
     return found
 
 
@@ -113,11 +116,10 @@ def test_a_bug_on_a_node_is_met_here_again(near: Near) -> None:
     assert declared("fill_mask").run(engine_named(""), GAP).slots
 
 
-def test_other_weights_are_asked_for_once(near: Near) -> None:
+def test_other_weights_are_not_used_and_no_answer_is_missing(near: Near) -> None:
     engine = engine_named("").untrained()
-    for _ in range(2):
-        assert declared("fill_mask").run(engine, GAP).slots
-    assert len(near.asked) == 1
+    assert declared("fill_mask").run(engine, GAP).slots
+    assert near.answers.answer(b"1", json.dumps(near.asked[0]).encode()) == b""
 
 
 def test_a_folder_and_a_process_without_nodes_compute_here(near: Near, tiny_engine: Engine) -> None:
@@ -142,7 +144,7 @@ def test_the_visitor_pays_for_seconds_on_a_node(
 ) -> None:
     own = Allowances(requests=1_000, seconds=5)
     monkeypatch.setattr(asking, "ALLOWANCES", own)
-    near.reply = pack({"used": 6.0, "error": "KeyError"}, {})
+    near.reply, near.cores = pack({"used": 6.0, "error": "KeyError"}, {}), 10**9
     with visiting(Visit("one")):
         declared("fill_mask").run(engine_named(""), GAP)
         with pytest.raises(LimitError, match="5 seconds of computing"):
@@ -150,7 +152,17 @@ def test_the_visitor_pays_for_seconds_on_a_node(
     assert len(near.asked) == 1 and ALLOWANCES is not own
 
 
-def test_progress_and_the_place_in_the_queue_are_passed_on() -> None:
+def test_a_node_cannot_take_more_than_was_computed(near: Near) -> None:
+    watch = asking._Watch(Visit("a"), None)
+    for used in (math.inf, math.nan, -math.inf):
+        watch.charge(used)
+    assert 0 <= watch.paid < 1e6
+    for reply in ({"error": "LimitError", "says": "", "seconds": math.inf}, {"error": "KeyError"}):
+        near.reply = pack({**reply, "used": math.inf}, {})
+        assert declared("fill_mask").run(engine_named(""), GAP).slots
+
+
+def test_progress_and_the_place_in_the_queue_are_passed_on(near: Near) -> None:
     told: list[int | None] = []
     steps: list[tuple[int, int]] = []
     watch = asking._Watch(Visit("a", told.append), lambda *step: steps.append(step))
@@ -212,9 +224,30 @@ def cluster(*workers: Worker) -> nodes.Nodes:
 def test_a_lost_worker_costs_another_try() -> None:
     lost, other = Worker(RuntimeError("died"), b"once more"), Worker(b"reply", b"reply")
     both = cluster(lost, other)
-    assert [both.ask(b"{}", "text", lambda _: None) for _ in range(2)] == [b"reply"] * 2
+    assert [both.ask(b"{}", "w", "text", lambda _: None) for _ in range(2)] == [b"reply"] * 2
     assert both.cores == 2 - (len(lost._replies) < 2)
-    assert cluster(Worker(RuntimeError("died"))).ask(b"{}", "text", lambda _: None) is None
+    assert cluster(Worker(RuntimeError("died"))).ask(b"{}", "w", "text", lambda _: None) is None
+
+
+def test_a_node_without_the_weights_is_left_alone_and_others_are_asked() -> None:
+    without, having = Worker(b"", b"at last"), Worker(b"first", b"second")
+    both = cluster(without, having)
+    for reply in (b"first", b"second"):
+        both._nodes["1"].busy = 1  # so that the other one has its turn
+        assert both.ask(b"{}", "w", "text", lambda _: None) == reply
+    assert len(without._replies) == 1
+    both._nodes["0"].lacks["w"] = 0.0
+    both._nodes["1"].up = False
+    assert both.ask(b"{}", "w", "text", lambda _: None) == b"at last"
+
+
+def test_other_code_has_workers_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "app/faces").mkdir(parents=True)
+    (tmp_path / "app/faces/one.py").write_text("1")
+    before = nodes.code_of(tmp_path)
+    nodes.code_of.cache_clear()
+    (tmp_path / "app/faces/one.py").write_text("2")
+    assert nodes.code_of(tmp_path) != before
 
 
 def test_work_on_a_node_is_cancelled_when_no_one_waits() -> None:
@@ -224,7 +257,7 @@ def test_work_on_a_node_is_cancelled_when_no_one_waits() -> None:
         raise Cancelled
 
     with pytest.raises(Cancelled):
-        cluster(slow).ask(b"{}", "text", gone)
+        cluster(slow).ask(b"{}", "w", "text", gone)
     assert slow.stopped == 1
 
 

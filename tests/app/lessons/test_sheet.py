@@ -12,8 +12,9 @@ from app.engine.models.shelf import offer_of
 from app.lessons.claims import count_again, figures_of
 from app.lessons.notes import notes_of
 from app.lessons.records import Lesson
-from app.lessons.sheet import sheet, shown_by
+from app.lessons.sheet import sheet
 from app.lessons.shelf import lesson, shelf
+from app.lessons.view import shown_by
 from app.words.qr import qr
 from bert_core.errors import InputError
 from tests.app.lessons.test_reading import LESSON

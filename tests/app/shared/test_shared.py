@@ -16,12 +16,12 @@ from app.rooms.store import Rooms
 from app.rooms.turns import joined, moved, revealed, voted
 from app.rooms.written import as_room, written
 from app.server.sessions import COOKIE, Cookies
-from app.shared import Shared, redis_store
-from app.shared.memory import Account, AwayError, Documents, Memory
+from app.shared import Shared, memory, redis_store
+from app.shared.memory import Account, AwayError, Documents, Memory, Tries
 from app.shared.redis_store import Redis, RedisLedger
 from bert_core.errors import InputError
 from tests.stores import Store, needs_redis, stored
-from tests.strangers import until
+from tests.strangers import PATIENCE, until
 
 REDIS = pytest.param("redis", marks=needs_redis)
 BOUNDS: dict[str, Any] = {"seconds": 60, "group": "net", "most": 9, "most_of_group": 9}
@@ -211,6 +211,38 @@ def test_a_change_elsewhere_is_heard_and_none_is_lost(store: Store) -> None:
 
 
 @needs_redis
+def test_what_another_version_wrote_is_no_document_and_the_rest_goes_on(
+    store: Store, caplog: pytest.LogCaptureFixture
+) -> None:
+    _, notes = connected(store)
+    place = Redis(store.url, Clock())
+    numbers: Documents[int] = place.documents("notes", str, int)
+    notes.add("a", "one", **BOUNDS)
+    notes.add("b", "2", **BOUNDS)
+    place.begin()
+    assert place.state == "reached" and dict(numbers.known()) == {"b": 2}
+    notes.change("b", lambda _: "two")
+    notes.add("c", "3", **BOUNDS)
+    until(lambda: dict(numbers.known()) == {"c": 3})
+    assert numbers.find("b") is numbers.change("b", abs) is None and place.state == "reached"
+    assert caplog.text.count("cannot be read") == 1 and "two" not in caplog.text
+
+
+@needs_redis
+def test_who_finds_all_connections_taken_waits(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(redis_store, "_ANSWER", PATIENCE)
+    place, _ = connected(store)
+    pool = place._client.connection_pool
+    taken = [pool.get_connection() for _ in range(pool.max_connections - 1)]  # one listens
+    threading.Timer(0.1, lambda: [pool.release(each) for each in taken]).start()
+    tries = place.tries("votes", 2)
+    assert tries.take("a") and place.state == "reached"
+    assert place.tries("votes", 1).take("a") is False  # it was counted in the store
+
+
+@needs_redis
 def test_a_refusal_is_said_only_after_a_look_at_the_newest(store: Store) -> None:
     _, here = connected(store)
     here.add("a", "old", **BOUNDS)
@@ -261,6 +293,13 @@ def test_accounts_and_tries_are_bounded(store: Store, monkeypatch: pytest.Monkey
     monkeypatch.setattr(redis_store, "MOST_NAMES", 2)
     tries = place.tries("votes", 9)
     assert [tries.take(name) for name in "abc"] == [True, True, False]
+
+
+def test_who_only_asks_is_not_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "MOST_NAMES", 2)
+    tries = Tries(9)
+    assert all(tries.are_left(name) for name in "abc") and not tries._counts
+    assert [tries.take(name) for name in "abc"] == [True, True, False] and len(tries._counts) == 2
 
 
 # -- away ------------------------------------------------------------------------------------------

@@ -326,6 +326,7 @@ print(resolve(sys.argv[1], cache_dir=sys.argv[2]))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no signals here")
 def test_what_a_killed_process_left_is_carried_on(loopback, address, cache):
     loopback.faults[PATH] = Fault(drip=0.01)
@@ -345,6 +346,7 @@ def test_what_a_killed_process_left_is_carried_on(loopback, address, cache):
     assert ranges(loopback) == [f"bytes={size}-"]
 
 
+@pytest.mark.slow
 def test_two_processes_fetch_the_same_archive(loopback, address, cache):
     loopback.faults[PATH] = Fault(drip=0.0005)
     command = [sys.executable, "-c", SCRIPT, address, str(cache)]

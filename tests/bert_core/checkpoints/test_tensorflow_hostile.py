@@ -469,6 +469,7 @@ def test_a_thousand_mutated_blocks_with_right_checksums_end_in_our_errors(types)
     assert refused > 500
 
 
+@pytest.mark.slow
 def test_two_thousand_mutated_entries_with_right_checksums_end_in_our_errors(types):
     chance = random.Random(23)
     entries = read_table(index_of(types))

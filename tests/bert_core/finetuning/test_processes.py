@@ -20,6 +20,7 @@ def losses(folder: Path) -> dict[int, float]:
     return {row["step"]: row["loss"] for row in map(json.loads, lines)}
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not torch.distributed.is_available(), reason="PyTorch without distribution")
 def test_two_processes_train_as_one_does_and_one_goes_on(tmp_path: Path) -> None:
     alone, together = tmp_path / "alone", tmp_path / "together"

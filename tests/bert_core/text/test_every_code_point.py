@@ -35,6 +35,7 @@ def test_every_code_point_between_blanks_and_inside_a_word(uncased: Any) -> None
     assert uncased.moved(list(rows)) == []
 
 
+@pytest.mark.slow
 def test_every_code_point_of_two_planes_with_case_kept(cased: Any) -> None:
     rows = batched([f"{char} a{char}b" for char in ASSIGNED[:0x20000]], 500)
     assert cased.moved(list(rows)) == []
@@ -45,6 +46,7 @@ def test_every_code_point_beside_the_next(peers: Any) -> None:
     assert peers.moved(rows) == []
 
 
+@pytest.mark.slow
 def test_every_code_point_between_marks(uncased: Any) -> None:
     rows = [f"e\u0301{char}\u0316x\u302e{char}\u0344" for char in ASSIGNED[:0x20000:3]]
     assert uncased.moved(list(batched(rows, 100))) == []

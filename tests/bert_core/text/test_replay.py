@@ -31,7 +31,11 @@ def words(running_text: list[str]) -> list[str]:
     return list(found)
 
 
-@pytest.fixture(scope="module", params=["roberta", "xlm-roberta", "camembert", "albert"])
+ALIKE = ("xlm-roberta", "camembert")  # their pieces are chosen as ALBERT's are
+KINDS = ["roberta", "albert", *(pytest.param(each, marks=pytest.mark.slow) for each in ALIKE)]
+
+
+@pytest.fixture(scope="module", params=KINDS)
 def tokenizer(
     request: pytest.FixtureRequest,
     running_text: list[str],

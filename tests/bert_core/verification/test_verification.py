@@ -376,6 +376,7 @@ def test_bundled_models_are_verified_with_all_they_have(name: str) -> None:
     assert stored <= 1_000_000
 
 
+@pytest.mark.slow
 def test_flipped_bits_of_a_bundled_model_are_found(tmp_path: Path) -> None:
     folder = Path(shutil.copytree(bundled_folder(bundled_names()[0]), tmp_path / "model"))
     chance = random.Random(23)

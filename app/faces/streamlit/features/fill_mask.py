@@ -41,14 +41,19 @@ def start(page: Page, result: FillMaskResult) -> None:
     if _ATTEND in st.session_state:
         row = st.session_state.pop(_ATTEND)
         pinned = {"row": str(row), "cell": f"{row}.{row}"}  # a pinned cell opens that page's row
-        leave_for(feature("attention"), {"text": result.text}, pinned)
+        leave_for(feature("attention"), {"text": _written(result)}, pinned)
+
+
+def _written(result: FillMaskResult) -> str:
+    """Return the text in its own order; the slider, which both pages have, makes the other."""
+    return str(st.session_state["text"]) if result.shuffle else result.text
 
 
 def missing(page: Page, result: FillMaskResult) -> list[Block]:
     """Offer a mask, and hide every piece in turn instead."""
     st.button(
         "Put [MASK] at the end",
-        on_click=lambda: set_text(page.feature.slug, mask_at_end(result.text)),
+        on_click=lambda: set_text(page.feature.slug, mask_at_end(_written(result))),
     )
     return surprise_tab(page, result)
 

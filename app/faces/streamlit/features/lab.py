@@ -40,7 +40,7 @@ RUN, LINK = "run", "watch"
 _SETTINGS, _KEY, GUESS, PLAY = "_lab_settings", "_lab_key", "_lab_guess", "_lab_play"
 _WIDGET = "_lab_set_"
 _WHAT = "_lab_what"
-LOOK, WATCHING = "_lab_look", "_lab_watching"
+LOOK, WATCHING = "moment", "_lab_watching"
 _ALWAYS = ("corpus", "seed", "steps")  # not a change of what is tried
 _AS_THEY_ARE = -1
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import streamlit as st
 
 from app.faces.streamlit import guarded, show_html, show_picture
+from app.faces.streamlit.address import named_choice
 from app.faces.streamlit.controls import choose
 from app.faces.streamlit.features.lab import (
     GUESS,
@@ -135,13 +136,13 @@ def _draw(now: Scene) -> None:
             show_html(view.no_text() if now.status is None else join())
             return
         run = now.runs[-1]
+        if trained:
+            with back:
+                _look_back(run)
         at = chosen_step(now)
         point = run.points[-1] if at is None else run.at(at)
         with where:
             show_html(view.progress(run, point))
-        if trained:
-            with back:
-                _look_back(run)
         names = _names(now.runs)
         left, right = st.columns(2, gap="small")
         with left:
@@ -195,15 +196,14 @@ def _look_back(run: LabResult) -> None:
     """Let the visitor look at one of the saved states; what is not reached yet is the newest."""
     steps = run.start.settings.steps
     options = [round(number * steps / 19) for number in range(20)]
-    if st.session_state.get(LOOK, steps) not in options:
-        del st.session_state[LOOK]
-    st.select_slider(
-        "Look back to step",
-        options,
-        value=steps,
-        format_func=lambda step: "newest" if step == steps else f"{step:,}",
-        key=LOOK,
-    )
+    st.session_state.setdefault(LOOK, steps)
+    named_choice(
+        LOOK, {str(step): step for step in options}, {}, steps,
+        lambda: st.select_slider(
+            "Look back to step", options, key=LOOK,
+            format_func=lambda step: "newest" if step == steps else f"{step:,}",
+        ),
+    )  # fmt: skip
 
 
 def _head(run: LabResult) -> tuple[int, int]:

@@ -8,7 +8,7 @@ from app.faces.streamlit.carrying import add_ours
 from app.faces.streamlit.controls import choose
 from app.faces.streamlit.features.xray import ANSWER, AT, SLUG
 from app.faces.streamlit.progress import progress
-from app.faces.streamlit.second import second_box
+from app.faces.streamlit.second import second_box, second_cautions
 from app.features.xray import view_diff, view_patching
 from app.features.xray.result import XrayResult
 from app.features.xray.task_diff import diff
@@ -60,7 +60,7 @@ def show_diff(page: Page, result: XrayResult) -> tuple[Block, ...]:
         return ()
     with st.spinner("Comparing …"):
         found = diff(page.engine, result, other, model=model)
-    return _show(*view_diff.blocks(found))
+    return _show(*second_cautions(model), *view_diff.blocks(found))
 
 
 def _second(presets: tuple[Preset, ...]) -> str:

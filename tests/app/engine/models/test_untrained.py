@@ -1,5 +1,6 @@
 """The untrained twin of the bundled model: the same sizes, random weights, and it says so."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,12 @@ from app.engine.models.second import second_model
 from app.engine.models.store import ModelStore, _load_offer
 from app.engine.models.usable import facts_of
 from app.faces import ask
+from app.faces.api.calling import job
+from app.faces.batch.answering import answer_rows
 from app.faces.gradio.written import write
+from app.lessons.sheet import sheet
+from app.lessons.shelf import lesson
+from app.lessons.whole import whole
 from app.settings import BUNDLED_MODEL
 from bert_core.errors import MissingFileError
 from bert_core.model.kinds import KINDS
@@ -22,6 +28,7 @@ from tests.app.faces.streamlit.test_picker import markup
 
 ROOT = Path(__file__).resolve().parents[4]
 GAP = "The capital of France is [MASK]."
+SECOND = KNOWS_NOTHING.replace("This", "The second")
 
 
 @pytest.fixture(scope="module")
@@ -76,6 +83,41 @@ def test_it_guesses_by_chance_and_every_face_says_so(twin: Engine) -> None:
     assert not (card.result.figures or card.result.text or card.result.verifiable)
     with pytest.raises(MissingFileError, match="no reference for explorer-mini-uncased untrained"):
         twin.verify()
+
+
+def test_a_bare_answer_of_a_program_says_so_too(twin: Engine) -> None:
+    [row] = answer_rows("fill_mask", TWIN, [({"text": GAP}, "")])
+    called = json.loads(job(declared("fill_mask"), {"text": GAP, "model": TWIN})())
+    for each in (row["answer"], called, ask("fill_mask", GAP, model=TWIN).json()):
+        assert each["provenance"]["notices"] == [KNOWS_NOTHING]
+    assert "notices" not in ask("fill_mask", GAP).json()["provenance"]
+
+
+def test_beside_a_trained_model_it_is_told_of_on_every_face(twin: Engine) -> None:
+    given = {"text": GAP, "beside": TWIN}
+    answer = ask("fill_mask_two_models", **given)
+    assert answer.json()["provenance"]["notices"] == [SECOND]
+    assert SECOND in " ".join(answer.text().split()) and SECOND in answer.html().decode()
+    assert SECOND in str(write(declared("fill_mask_two_models"), given, BUNDLED_MODEL).markup)
+    assert ask("xray_diff", GAP, other_model=TWIN).notices == (SECOND,)
+    assert ask("fill_mask_two_models", GAP, beside=BUNDLED_MODEL).notices == ()
+
+
+@pytest.mark.parametrize("tab", ["fill_mask_two_models", "xray_diff"])
+def test_its_tab_beside_a_trained_model_says_so(tab: str) -> None:
+    script = "2_fill_mask" if "fill" in tab else "12_xray"
+    at = AppTest.from_file(str(ROOT / "pages" / f"{script}.py"), default_timeout=60)
+    for key, value in {"text": GAP, "tab": tab, "beside": TWIN}.items():
+        at.query_params[key] = value
+    at.run()
+    assert not at.exception and SECOND in markup(at)
+
+
+def test_a_lesson_on_paper_says_so(twin: Engine, bundled: Engine) -> None:
+    found = lesson("pieces")
+    assert KNOWS_NOTHING in str(whole(twin, found)[0])
+    assert KNOWS_NOTHING in sheet(twin, found, "http://127.0.0.1").decode()
+    assert KNOWS_NOTHING not in sheet(bundled, found, "http://127.0.0.1").decode()
 
 
 @pytest.mark.parametrize("page", ["0_home", "2_fill_mask", "7_model_card"])

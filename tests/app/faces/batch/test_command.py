@@ -128,6 +128,7 @@ assert run(["batch", "next_sentence", "in.parquet", "--out", "c.parquet", "--wor
             assert json.loads(parts["provenance"]) == answer["provenance"]
 
 
+@pytest.mark.slow
 def test_nothing_is_lost_or_twice_after_five_kills(
     batch: Batch, tmp_path: Path, tiny_model: Path
 ) -> None:

@@ -114,6 +114,7 @@ def test_a_page_says_what_to_look_at_in_an_example(tiny_model: Path) -> None:
     feature = declared("fill_mask")
     assert examples("fill_mask")[0].note in str(write(feature, values(feature), "").markup)
     assert "bx-example" not in str(write(feature, {"text": "the cat"}, "").markup)
+    assert "bx-example" not in str(write(feature, {**values(feature), "shuffle": 3}, "").markup)
 
 
 @pytest.mark.parametrize(("feature", "nasty"), STRANGE)

@@ -3,6 +3,7 @@
 import base64
 import json
 import re
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -43,8 +44,10 @@ def test_a_page_names_the_digest_of_every_file_but_the_weights(files: dict[str, 
         assert digest == f"sha256-{wanted}"
 
 
-def test_what_a_script_imports_has_a_digest(files: dict[str, bytes]) -> None:
-    said = digests(files)
+@pytest.mark.parametrize("lab", [False, True])
+def test_what_a_script_imports_has_a_digest(files: dict[str, bytes], lab: bool) -> None:
+    said = digests(files, lab=lab)
+    assert ("lab.wasm" in said) is lab
     for name in said:
         if name.endswith(".js"):
             imported = re.findall(r'from "\./([\w.]+)"', files[f"live/{name}"].decode())
@@ -56,17 +59,25 @@ def test_only_a_bundled_model_is_live(tiny_folder: Path) -> None:
         list(live_files(Engine(str(tiny_folder)), parts=False))
 
 
+def test_a_bundled_name_with_other_weights_is_not_live(monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = open_engine()
+    other = replace(engine.provenance, fingerprint="0" * 12)
+    monkeypatch.setattr(engine, "provenance", other)
+    with pytest.raises(ConfigError, match="other weights"):
+        next(live_files(engine, parts=False))
+
+
 def test_parts_without_live_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="2"):
         main([str(tmp_path / "out"), "--parts"])
     assert "give both" in capsys.readouterr().err
 
 
-def test_examples_of_nine_tasks_are_live_with_their_values() -> None:
+def test_examples_of_nine_tasks_and_runs_of_the_lab_are_live_with_their_values() -> None:
     live = [each for each in all_entries(()) if is_live(each)]
     assert {each.feature.slug for each in live} == {
         *("fill_mask", "next_sentence", "qa", "ner", "classification", "multiple_choice"),
-        *("tokenizer", "attention", "xray"),
+        *("tokenizer", "attention", "xray", "lab"),
     }
     assert all(json.loads(json.dumps(live_values(each))) for each in live)
 

@@ -217,7 +217,8 @@ def test_a_text_taken_along_leaves_no_partner_of_an_earlier_one(site: AppTest) -
     site.switch_page("pages/3_next_sentence.py").run()
     assert site.text_area(key="text_pair").value  # the first example has two
     site.switch_page("pages/2_fill_mask.py").run()
-    site.text_area(key="text").set_value("a lone [MASK]").run()
+    site.text_area(key="text").set_value("a lone [MASK]")
+    site.slider(key="mixed").set_value(3).run()  # which goes along, too
     site.button(key="_send_next_sentence").click().run()
     assert "<h1>Next sentence</h1>" in markup(site)
     assert site.text_area(key="text").value == "a lone [MASK]"

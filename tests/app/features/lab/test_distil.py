@@ -171,6 +171,7 @@ def labs(tmp_path: Path) -> Iterator[Labs]:
         time.sleep(0.01)
 
 
+@pytest.mark.slow
 def test_students_keep_the_rules_of_the_lab(labs: Labs, tmp_path: Path) -> None:
     lab = labs.teach(students(taught(), Recipe()), owner="ada")
     with pytest.raises(InputError, match="run already"):

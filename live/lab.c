@@ -1,0 +1,547 @@
+/* A small BERT that is trained: forward, backward and AdamW in float32, for WebAssembly with SIMD.
+
+   The model, the loss of the masked words and the steps are those of `bert_core` without dropout;
+   Loshchilov and Hutter 2019 for AdamW. Rows of a batch follow one another without padding: T
+   tokens in all. D hidden, F = 4 D intermediate, H heads, K head size, V pieces. All weights are
+   one array, in the order in which `lab.js` writes them to a file. `python -m tools.live` compiles
+   this file to `lab.wasm`. */
+
+#include "numbers.h"
+
+enum { LAYERS = 4, PARTS = 5 + 12 * LAYERS + 5 };
+
+typedef struct {
+  float *input, *input_bias; /* of query, key and value: (3 D, D) */
+  float *mixed, *mixed_bias, *mixed_weight, *mixed_shift;
+  float *inner, *inner_bias, *outer, *outer_bias, *outer_weight, *outer_shift;
+} Layer;
+typedef struct {
+  float *words, *places, *types, *weight, *shift;
+  Layer layer[LAYERS];
+  float *dense, *dense_bias, *head_weight, *head_shift, *bias;
+} Model;
+
+/* What a normalisation keeps: its results before scale and shift, and 1 / deviation by row. */
+typedef struct {
+  float *plain, *scale;
+} Normal;
+typedef struct {
+  const int *counts; /* places of each row that go on: all, or in the last layer the chosen ones */
+  int going;         /* all of them together: N */
+  float *x, *state;  /* what comes in (T, D), and of the places that go on (N, D) */
+  float *query, *pair, *weights, *context, *between, *inner, *slope;
+  Normal mixed, outer;
+} Kept;
+
+static int size, heads, layers, vocabulary, placed;
+static Model model, down; /* the weights, and the slope of the loss for each of them */
+static float *values, *slopes, *means, *squares;
+static int trained;
+static int ends[PARTS], decays[PARTS], parts; /* where a part ends, and whether it decays */
+
+static int tokens, rows;
+static const int *ids, *lengths;
+static Kept kept[LAYERS];
+static Normal embedded;
+
+static int chosen;
+static const int *chosen_at;
+static float *last, *dense, *dense_slope, *chosen_head, *scores, *said;
+static Normal head;
+
+static const float EPSILON = 1e-12f;
+
+static int refused; /* whether there was too little memory, since it was set to 0 */
+
+static float *floats(long count) {
+  float *found = take((unsigned long)count * sizeof(float));
+  if (!found) refused = 1;
+  return found;
+}
+
+static int padded(int count) { return (count + 3) & ~3; }
+
+static void clear(float *x, long count) {
+  for (long i = 0; i < count; i++) x[i] = 0;
+}
+
+/* -- the weights ------------------------------------------------------------------------------- */
+
+/* Give the next `count` numbers of an array to a part; matrices decay. */
+static float *part(float **at, int count, int matrix, const float *first) {
+  float *here = *at;
+  *at += count;
+  ends[parts] = *at - first;
+  decays[parts++] = matrix;
+  return here;
+}
+
+static void arrange(Model *m, float *first, int places, int shared) {
+  float *at = first;
+  const int inner = 4 * size;
+  parts = 0;
+#define PART(count, matrix) part(&at, count, matrix, first)
+  m->words = PART(vocabulary * size, 1);
+  m->places = PART(places * size, 1);
+  m->types = PART(2 * size, 1);
+  m->weight = PART(size, 0);
+  m->shift = PART(size, 0);
+  for (int n = 0; n < layers; n++) {
+    Layer *l = m->layer + n;
+    if (n && shared) {
+      *l = m->layer[0];
+      continue;
+    }
+    l->input = PART(3 * size * size, 1);
+    l->input_bias = PART(3 * size, 0);
+    l->mixed = PART(size * size, 1);
+    l->mixed_bias = PART(size, 0);
+    l->mixed_weight = PART(size, 0);
+    l->mixed_shift = PART(size, 0);
+    l->inner = PART(inner * size, 1);
+    l->inner_bias = PART(inner, 0);
+    l->outer = PART(size * inner, 1);
+    l->outer_bias = PART(size, 0);
+    l->outer_weight = PART(size, 0);
+    l->outer_shift = PART(size, 0);
+  }
+  m->bias = PART(vocabulary, 0);
+  m->dense = PART(size * size, 1);
+  m->dense_bias = PART(size, 0);
+  m->head_weight = PART(size, 0);
+  m->head_shift = PART(size, 0);
+  trained = at - first;
+}
+
+/* Make room for a model; once for an instance. `learns` is 0 if its positions stay as they are.
+   Returns the address of its weights, which are not set, or 0. */
+EXPORT(begin)
+float *begin(int hidden, int of_heads, int of_layers, int pieces, int places, int shared, int learns) {
+  size = hidden, heads = of_heads, layers = of_layers, vocabulary = pieces, placed = learns;
+  arrange(&model, 0, places, shared);
+  values = floats(trained), slopes = floats(trained);
+  means = floats(trained), squares = floats(trained);
+  if (refused) return 0;
+  arrange(&model, values, places, shared);
+  arrange(&down, slopes, places, shared);
+  clear(means, trained);
+  clear(squares, trained);
+  return values;
+}
+
+EXPORT(count) int count(void) { return trained; }
+EXPORT(gradients) float *gradients(void) { return slopes; }
+
+/* -- products ---------------------------------------------------------------------------------- */
+
+/* Lay WIDE columns of B side by side: panel[k][column]; columns that are not there are 0. B is read
+   along its columns if they are next to each other, and along k otherwise (a multiple of 4). */
+INLINE void lay(float *panel, const float *b, int b_deep, int b_column, int columns, int depth) {
+  if (b_column == 1) {
+    for (int k = 0; k < depth; k++, b += b_deep, panel += WIDE) {
+      wasm_v128_store(panel, partly(b, columns, 0));
+      wasm_v128_store(panel + 4, partly(b + 4, columns - 4, 0));
+    }
+    return;
+  }
+  for (int c = 0; c < WIDE; c += 4)
+    for (int k = 0; k < depth; k += 4) {
+      v128_t four[4];
+      for (int i = 0; i < 4; i++)
+        four[i] = c + i < columns ? wasm_v128_load(b + (c + i) * b_column + k)
+                                  : wasm_f32x4_splat(0);
+      transpose(panel + k * WIDE + c, four[0], four[1], four[2], four[3]);
+    }
+}
+
+/* Multiply a few rows of A by a panel, on top of `start`, of what is there, or of 0. */
+INLINE void few(const int count, const float *a, int a_row, int a_deep, const float *panel,
+                int depth, float *to, int to_row, int columns, const float *start, int more) {
+  v128_t sum[ROWS][2];
+  for (int r = 0; r < count; r++)
+    for (int i = 0; i < 2; i++) {
+      const float *from = more ? to + r * to_row : start;
+      sum[r][i] = from ? partly(from + 4 * i, columns - 4 * i, 0) : wasm_f32x4_splat(0);
+    }
+#pragma clang loop unroll(disable)
+  for (int k = 0; k < depth; k++, a += a_deep, panel += WIDE) {
+    const v128_t left = wasm_v128_load(panel), right = wasm_v128_load(panel + 4);
+#pragma clang loop unroll(full)
+    for (int r = 0; r < count; r++) {
+      const v128_t value = wasm_v128_load32_splat(a + r * a_row);
+      sum[r][0] = wasm_f32x4_add(sum[r][0], wasm_f32x4_mul(value, left));
+      sum[r][1] = wasm_f32x4_add(sum[r][1], wasm_f32x4_mul(value, right));
+    }
+  }
+  for (int r = 0; r < count; r++)
+    for (int i = 0; i < 2; i++) put(to + r * to_row + 4 * i, sum[r][i], columns - 4 * i);
+}
+
+/* to[r][c] = sum over k of a[r][k] b[k][c], on top of `start`[c], of what is there (`more`) or 0.
+   Steps lead from row to row, from k to k and from column to column. */
+static void product(float *to, int to_row, const float *a, int a_row, int a_deep, const float *b,
+                    int b_deep, int b_column, const float *start, int lines, int columns, int depth,
+                    int more) {
+  static float panel[DEPTH * WIDE];
+  for (int c = 0; c < columns; c += WIDE)
+    for (int k = 0; k < depth; k += DEPTH) {
+      const int deep = depth - k < DEPTH ? depth - k : DEPTH, left = columns - c;
+      const int again = more || k > 0;
+      lay(panel, b + (long)k * b_deep + c * b_column, b_deep, b_column, left, deep);
+      const float *from = a + (long)k * a_deep, *base = start ? start + c : 0;
+      int r = 0;
+#define STEP(n) few(n, from + r * a_row, a_row, a_deep, panel, deep, to + r * to_row + c, to_row, left, base, again)
+      for (; r + ROWS <= lines; r += ROWS) STEP(ROWS);
+      if (lines - r == 3) STEP(3);
+      if (lines - r == 2) STEP(2);
+      if (lines - r == 1) STEP(1);
+    }
+}
+
+/* y (N, out) = x (N, in) . weight (out, in) transposed + bias. */
+static void linear(float *y, const float *x, const float *weight, const float *bias, int n, int in,
+                   int out) {
+  product(y, out, x, in, 1, weight, 1, in, bias, n, out, in, 0);
+}
+
+/* Slopes for the input of a linear layer, from those for its output; added if `more`. */
+static void linear_back(float *dx, const float *dy, const float *weight, int n, int in, int out,
+                        int more) {
+  product(dx, in, dy, out, 1, weight, in, 1, 0, n, in, out, more);
+}
+
+/* Add the slopes for the weights of a linear layer; rows of dy are `dy_row` apart. */
+static void linear_learn(float *weight, float *bias, const float *dy, int dy_row, const float *x,
+                         int n, int in, int out) {
+  product(weight, in, dy, 1, dy_row, x, in, 1, 0, out, in, n, 1);
+  for (int t = 0; t < n; t++)
+    for (int i = 0; i < out; i += 4) {
+      const v128_t sum = wasm_f32x4_add(partly(bias + i, out - i, 0), partly(dy + t * dy_row + i, out - i, 0));
+      put(bias + i, sum, out - i);
+    }
+}
+
+/* -- layers ------------------------------------------------------------------------------------ */
+
+/* y = normalised x + `also` (or 0), scaled and shifted, row by row (N, D). */
+static void normalise(float *y, Normal keep, const float *x, const float *also, const float *weight,
+                      const float *shift, int n) {
+  for (int t = 0; t < n; t++) {
+    float *plain = keep.plain + t * size;
+    v128_t sum = wasm_f32x4_splat(0), spread = sum;
+    for (int i = 0; i < size; i += 4) {
+      v128_t value = wasm_v128_load(x + t * size + i);
+      if (also) value = wasm_f32x4_add(value, wasm_v128_load(also + t * size + i));
+      wasm_v128_store(plain + i, value);
+      sum = wasm_f32x4_add(sum, value);
+    }
+    const v128_t mean = wasm_f32x4_splat(total(sum) / size);
+    for (int i = 0; i < size; i += 4) {
+      const v128_t far = wasm_f32x4_sub(wasm_v128_load(plain + i), mean);
+      wasm_v128_store(plain + i, far);
+      spread = wasm_f32x4_add(spread, wasm_f32x4_mul(far, far));
+    }
+    keep.scale[t] = 1 / __builtin_sqrtf(total(spread) / size + EPSILON);
+    const v128_t scale = wasm_f32x4_splat(keep.scale[t]);
+    for (int i = 0; i < size; i += 4) {
+      const v128_t value = wasm_f32x4_mul(wasm_v128_load(plain + i), scale);
+      wasm_v128_store(plain + i, value);
+      const v128_t wide = wasm_f32x4_mul(value, wasm_v128_load(weight + i));
+      wasm_v128_store(y + t * size + i, wasm_f32x4_add(wide, wasm_v128_load(shift + i)));
+    }
+  }
+}
+
+/* Turn the slopes for the output of a normalisation into those for its input; add its weights'. */
+static void normalise_back(float *dy, Normal keep, const float *weight, float *dweight,
+                           float *dshift, int n) {
+  for (int t = 0; t < n; t++, dy += size) {
+    const float *plain = keep.plain + t * size;
+    v128_t sum = wasm_f32x4_splat(0), along = sum;
+    for (int i = 0; i < size; i += 4) {
+      const v128_t slope = wasm_v128_load(dy + i), value = wasm_v128_load(plain + i);
+      const v128_t wide = wasm_f32x4_mul(slope, value);
+      wasm_v128_store(dweight + i, wasm_f32x4_add(wasm_v128_load(dweight + i), wide));
+      wasm_v128_store(dshift + i, wasm_f32x4_add(wasm_v128_load(dshift + i), slope));
+      const v128_t inside = wasm_f32x4_mul(slope, wasm_v128_load(weight + i));
+      wasm_v128_store(dy + i, inside);
+      sum = wasm_f32x4_add(sum, inside);
+      along = wasm_f32x4_add(along, wasm_f32x4_mul(inside, value));
+    }
+    const v128_t mean = wasm_f32x4_splat(total(sum) / size), scale = wasm_f32x4_splat(keep.scale[t]);
+    const v128_t turn = wasm_f32x4_splat(total(along) / size);
+    for (int i = 0; i < size; i += 4) {
+      const v128_t bent = wasm_f32x4_mul(wasm_v128_load(plain + i), turn);
+      const v128_t far = wasm_f32x4_sub(wasm_f32x4_sub(wasm_v128_load(dy + i), mean), bent);
+      wasm_v128_store(dy + i, wasm_f32x4_mul(far, scale));
+    }
+  }
+}
+
+/* GELU in place, and its slope: the share below x, plus x times the density at x. */
+static void gelu(float *x, float *slope, int count) {
+  for (int i = 0; i < count; i += 4) {
+    const v128_t value = wasm_v128_load(x + i), half = wasm_f32x4_splat(0.5f);
+    const v128_t below = wasm_f32x4_mul(twice_below(value), half);
+    const v128_t far = wasm_f32x4_mul(wasm_f32x4_mul(value, value), wasm_f32x4_neg(half));
+    const v128_t density = wasm_f32x4_mul(exponential(far), wasm_f32x4_splat(0.39894228f));
+    wasm_v128_store(x + i, wasm_f32x4_mul(value, below));
+    wasm_v128_store(slope + i, wasm_f32x4_add(below, wasm_f32x4_mul(value, density)));
+  }
+}
+
+static void multiply(float *x, const float *by, int count) {
+  for (int i = 0; i < count; i += 4)
+    wasm_v128_store(x + i, wasm_f32x4_mul(wasm_v128_load(x + i), wasm_v128_load(by + i)));
+}
+
+/* Scale a row, whose room is a multiple of 4, and turn it into probabilities; return the sum that
+   they were divided by, and the largest number of the row. */
+static float softmax(float *row, int count, float scale, float *largest) {
+  const int room = padded(count);
+  const float least = -3.4e38f;
+  for (int i = count; i < room; i++) row[i] = least;
+  v128_t most = wasm_f32x4_splat(least), sum = wasm_f32x4_splat(0);
+  for (int i = 0; i < room; i += 4) most = wasm_f32x4_max(most, wasm_v128_load(row + i));
+  float lanes[4], top = least;
+  wasm_v128_store(lanes, most);
+  for (int i = 0; i < 4; i++) top = lanes[i] > top ? lanes[i] : top;
+  for (int i = 0; i < room; i += 4) {
+    const v128_t far = wasm_f32x4_sub(wasm_v128_load(row + i), wasm_f32x4_splat(top));
+    const v128_t value = exponential(wasm_f32x4_mul(far, wasm_f32x4_splat(scale)));
+    wasm_v128_store(row + i, value);
+    sum = wasm_f32x4_add(sum, value);
+  }
+  const float all = total(sum);
+  for (int i = 0; i < room; i += 4)
+    wasm_v128_store(row + i, wasm_f32x4_div(wasm_v128_load(row + i), wasm_f32x4_splat(all)));
+  *largest = top;
+  return all;
+}
+
+static void attend(const Kept *k) {
+  const int width = size / heads, wide = 2 * size;
+  const float scale = 1 / __builtin_sqrtf(width);
+  float *weights = k->weights, top;
+  for (int r = 0, first = 0, from = 0; r < rows; first += lengths[r], from += k->counts[r++]) {
+    const int n = lengths[r], going = k->counts[r], room = padded(n);
+    for (int h = 0; h < heads; h++, weights += going * room) {
+      const float *query = k->query + from * size + h * width;
+      const float *key = k->pair + first * wide + h * width;
+      product(weights, room, query, size, 1, key, 1, wide, 0, going, n, width, 0);
+      for (int t = 0; t < going; t++) softmax(weights + t * room, n, scale, &top);
+      float *context = k->context + from * size + h * width;
+      product(context, size, weights, room, 1, key + size, wide, 1, 0, going, width, n, 0);
+    }
+  }
+}
+
+/* Slopes for queries (N, D), and for keys and values (T, 2 D), from those for the context (N, D). */
+static void attend_back(float *dquery, float *dpair, const float *context, const Kept *k) {
+  static float slope[64 * 64];
+  const int width = size / heads, wide = 2 * size;
+  const v128_t scale = wasm_f32x4_splat(1 / __builtin_sqrtf(width));
+  const float *weights = k->weights;
+  for (int r = 0, first = 0, from = 0; r < rows; first += lengths[r], from += k->counts[r++]) {
+    const int n = lengths[r], going = k->counts[r], room = padded(n);
+    for (int h = 0; h < heads; h++, weights += going * room) {
+      const int at = from * size + h * width, pair_at = first * wide + h * width;
+      const float *dy = context + at, *key = k->pair + pair_at;
+      float *dkey = dpair + pair_at;
+      clear(slope, going * room);
+      product(slope, room, dy, size, 1, key + size, 1, wide, 0, going, n, width, 0);
+      product(dkey + size, wide, weights, 1, room, dy, size, 1, 0, n, width, going, 0);
+      for (int t = 0; t < going; t++) {
+        float *row = slope + t * room;
+        v128_t sum = wasm_f32x4_splat(0);
+        multiply(row, weights + t * room, room);
+        for (int i = 0; i < room; i += 4) sum = wasm_f32x4_add(sum, wasm_v128_load(row + i));
+        const v128_t mean = wasm_f32x4_splat(total(sum));
+        for (int i = 0; i < room; i += 4) {
+          const v128_t shared = wasm_f32x4_mul(wasm_v128_load(weights + t * room + i), mean);
+          const v128_t far = wasm_f32x4_sub(wasm_v128_load(row + i), shared);
+          wasm_v128_store(row + i, wasm_f32x4_mul(far, scale));
+        }
+      }
+      product(dquery + at, size, slope, room, 1, key, wide, 1, 0, going, width, n, 0);
+      product(dkey, wide, slope, 1, room, k->query + at, size, 1, 0, n, width, going, 0);
+    }
+  }
+}
+
+static void embed(float *x) {
+  for (int r = 0, t = 0; r < rows; r++)
+    for (int n = 0; n < lengths[r]; n++, t++) {
+      const float *word = model.words + (long)ids[t] * size, *place = model.places + n * size;
+      for (int i = 0; i < size; i += 4) {
+        const v128_t sum = wasm_f32x4_add(wasm_v128_load(word + i), wasm_v128_load(place + i));
+        wasm_v128_store(x + t * size + i, wasm_f32x4_add(sum, wasm_v128_load(model.types + i)));
+      }
+    }
+}
+
+/* Read a batch: the ids of all rows, one row after another, the lengths of the rows (at most 64),
+   and the places that are to be scored, in order. Only these go through the last layer beyond its
+   keys and values. What learning needs stays in memory until a release. Returns 0, or 1 if there is
+   too little memory. */
+EXPORT(forward)
+int forward(const int *of_ids, const int *of_lengths, int of_rows, const int *at, int places) {
+  ids = of_ids, lengths = of_lengths, rows = of_rows, tokens = refused = 0;
+  chosen_at = at, chosen = places;
+  int *counts = take(rows * sizeof(int));
+  long every = 0, some = 0; /* numbers of attention weights in a layer */
+  for (int r = 0, c = 0; r < rows; r++) {
+    const int begun = c, room = heads * padded(lengths[r]);
+    tokens += lengths[r];
+    while (c < chosen && at[c] < tokens) c++;
+    if (counts) counts[r] = c - begun;
+    every += lengths[r] * room, some += (c - begun) * room;
+  }
+  const long flat = (long)tokens * size;
+  float *other = floats(flat), *x = floats(flat);
+  embedded = (Normal){floats(flat), floats(tokens)};
+  for (int n = 0; n < layers; n++) {
+    const int ends = n + 1 == layers, going = ends ? chosen : tokens;
+    const long part = (long)going * size;
+    kept[n] = (Kept){ends ? counts : lengths, going, x, ends ? floats(part) : x, floats(part),
+                     floats(2 * flat), floats(ends ? some : every), floats(part), floats(part),
+                     floats(4 * part), floats(4 * part), {floats(part), floats(going)},
+                     {floats(part), floats(going)}};
+    x = floats(part);
+  }
+  if (refused || !counts) return 1;
+  last = x;
+  embed(other);
+  normalise(kept[0].x, embedded, other, 0, model.weight, model.shift, tokens);
+  for (int n = 0; n < layers; n++) {
+    const Layer *l = model.layer + n;
+    const Kept *k = kept + n;
+    const int going = k->going;
+    for (int i = 0; k->state != k->x && i < going * size; i++)
+      k->state[i] = k->x[(long)at[i / size] * size + i % size];
+    linear(k->query, k->state, l->input, l->input_bias, going, size, size);
+    linear(k->pair, k->x, l->input + size * size, l->input_bias + size, tokens, size, 2 * size);
+    attend(k);
+    linear(other, k->context, l->mixed, l->mixed_bias, going, size, size);
+    normalise(k->between, k->mixed, other, k->state, l->mixed_weight, l->mixed_shift, going);
+    linear(k->inner, k->between, l->inner, l->inner_bias, going, size, 4 * size);
+    gelu(k->inner, k->slope, going * 4 * size);
+    linear(other, k->inner, l->outer, l->outer_bias, going, 4 * size, size);
+    normalise(n + 1 < layers ? kept[n + 1].x : last, k->outer, other, k->between, l->outer_weight,
+              l->outer_shift, going);
+  }
+  return 0;
+}
+
+/* Score every piece at the chosen places: rows of V, rounded up to 4. Returns their address, or 0
+   if there is too little memory. */
+EXPORT(fill) float *fill(void) {
+  const int room = padded(vocabulary);
+  const long flat = (long)chosen * size;
+  dense = floats(flat), dense_slope = floats(flat);
+  chosen_head = floats(flat), head = (Normal){floats(flat), floats(chosen)};
+  said = floats(2 * chosen), scores = floats((long)chosen * room);
+  if (refused) return 0;
+  linear(dense, last, model.dense, model.dense_bias, chosen, size, size);
+  gelu(dense, dense_slope, chosen * size);
+  normalise(chosen_head, head, dense, 0, model.head_weight, model.head_shift, chosen);
+  product(scores, room, chosen_head, size, 1, model.words, 1, size, model.bias, chosen, vocabulary,
+          size, 0);
+  return scores;
+}
+
+/* Turn the scores into probabilities; return, for each place, the sum that they were divided by,
+   and the score of its label less the highest one: the loss is log(sum) - difference. */
+EXPORT(compare) float *compare(const int *labels) {
+  const int room = padded(vocabulary);
+  for (int n = 0; n < chosen; n++) {
+    const float score = scores[(long)n * room + labels[n]];
+    float top;
+    said[2 * n] = softmax(scores + (long)n * room, vocabulary, 1, &top);
+    said[2 * n + 1] = score - top;
+  }
+  return said;
+}
+
+/* Compute the slopes of the mean loss at the chosen places for all weights, after `compare`.
+   Returns 0, or 1 if there is too little memory. */
+EXPORT(learn) int learn(const int *labels) {
+  const int room = padded(vocabulary), most = tokens > chosen ? tokens : chosen;
+  const long flat = (long)most * size;
+  float *inside = floats((long)chosen * size), *dy = floats(flat), *dx = floats(flat);
+  float *context = floats(flat), *query = floats(flat), *pair = floats(2 * flat);
+  float *inner = floats(4 * flat);
+  if (refused) return 1;
+  clear(slopes, trained);
+  for (int n = 0; n < chosen; n++) {
+    float *row = scores + (long)n * room;
+    row[labels[n]] -= 1;
+    for (int i = 0; i < vocabulary; i++) row[i] /= chosen;
+  }
+  linear_learn(down.words, down.bias, scores, room, chosen_head, chosen, size, vocabulary);
+  product(inside, size, scores, room, 1, model.words, size, 1, 0, chosen, size, vocabulary, 0);
+  normalise_back(inside, head, model.head_weight, down.head_weight, down.head_shift, chosen);
+  multiply(inside, dense_slope, chosen * size);
+  linear_learn(down.dense, down.dense_bias, inside, size, last, chosen, size, size);
+  linear_back(dy, inside, model.dense, chosen, size, size, 0);
+  for (int n = layers - 1; n >= 0; n--) {
+    const Layer *l = model.layer + n, *d = down.layer + n;
+    const Kept *k = kept + n;
+    const int going = k->going;
+    normalise_back(dy, k->outer, l->outer_weight, d->outer_weight, d->outer_shift, going);
+    linear_learn(d->outer, d->outer_bias, dy, size, k->inner, going, 4 * size, size);
+    linear_back(inner, dy, l->outer, going, 4 * size, size, 0);
+    multiply(inner, k->slope, going * 4 * size);
+    linear_learn(d->inner, d->inner_bias, inner, 4 * size, k->between, going, size, 4 * size);
+    linear_back(dy, inner, l->inner, going, size, 4 * size, 1);
+    normalise_back(dy, k->mixed, l->mixed_weight, d->mixed_weight, d->mixed_shift, going);
+    linear_learn(d->mixed, d->mixed_bias, dy, size, k->context, going, size, size);
+    linear_back(context, dy, l->mixed, going, size, size, 0);
+    attend_back(query, pair, context, k);
+    linear_learn(d->input, d->input_bias, query, size, k->state, going, size, size);
+    linear_learn(d->input + size * size, d->input_bias + size, pair, 2 * size, k->x, tokens, size,
+                 2 * size);
+    linear_back(dy, query, l->input, going, size, size, 1);
+    linear_back(dx, pair, l->input + size * size, tokens, size, 2 * size, 0);
+    for (int i = 0; i < going * size; i++)
+      dx[k->state == k->x ? i : chosen_at[i / size] * size + i % size] += dy[i];
+    float *used = dy;
+    dy = dx, dx = used;
+  }
+  normalise_back(dy, embedded, model.weight, down.weight, down.shift, tokens);
+  for (int r = 0, t = 0; r < rows; r++)
+    for (int n = 0; n < lengths[r]; n++, t++)
+      for (int i = 0; i < size; i++) {
+        const float slope = dy[(long)t * size + i];
+        down.words[(long)ids[t] * size + i] += slope;
+        if (placed) down.places[n * size + i] += slope;
+        down.types[i] += slope;
+      }
+  return 0;
+}
+
+/* -- steps ------------------------------------------------------------------------------------- */
+
+/* Return the length of all slopes together. */
+EXPORT(norm) double norm(void) {
+  double sum = 0;
+  for (int i = 0; i < trained; i++) sum += (double)slopes[i] * slopes[i];
+  return __builtin_sqrt(sum);
+}
+
+/* Do a step of AdamW with slopes times `scale`; `first` and `second` are 1 - beta^step, by which
+   the means of slopes and of their squares are too small at first. */
+EXPORT(adjust) void adjust(float rate, float decay, float scale, float first, float second) {
+  const float step = rate / first, root = 1 / __builtin_sqrtf(second);
+  float *restrict x = values, *restrict mean = means, *restrict square = squares;
+  const float *restrict down = slopes;
+  for (int n = 0, i = 0; n < parts; n++) {
+    const float keep = decays[n] ? 1 - rate * decay : 1;
+    for (const int to = ends[n]; i < to; i++) {
+      const float slope = down[i] * scale;
+      mean[i] += 0.1f * (slope - mean[i]);
+      square[i] = 0.999f * square[i] + 0.001f * slope * slope;
+      x[i] = x[i] * keep - step * mean[i] / (__builtin_sqrtf(square[i]) * root + 1e-8f);
+    }
+  }
+}
