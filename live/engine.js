@@ -1,5 +1,7 @@
 /** BERT in a browser or in Node: a weight file in WebAssembly's memory, the layers, and the heads. */
 
+import { Refusal } from "./refusal.js";
+
 const SPARE = 32 << 20; // bytes that a text may leave behind; after more, the memory is begun anew
 const EMBEDDED = "bert.embeddings.";
 const LAYER = [
@@ -113,7 +115,7 @@ export class Engine {
       const done = this.c.forward(
         this.pointer, input, input + 4 * tokens, tokens, states, weights, without, others,
       );
-      if (done) throw new RangeError(MEMORY);
+      if (done) throw new Refusal(MEMORY);
       const cut = (from, count, length) => Array.from({ length: count }, (_, n) =>
         this.#floats(from + 4 * n * length, length).slice());
       return {
@@ -215,7 +217,7 @@ export class Engine {
 
   #take(bytes) {
     const at = this.c.take(bytes) >>> 0;
-    if (!at) throw new RangeError(MEMORY);
+    if (!at) throw new Refusal(MEMORY);
     return at;
   }
 

@@ -101,7 +101,10 @@ export function mount(place) {
     coming = null;
     bar.remove();
     status.textContent = says;
-    if (from && from === worker) worker = null;
+    if (from && from === worker) {
+      worker = null;
+      idle();
+    }
     if (!worker) status.before(button, " ");
   }
 
@@ -109,7 +112,6 @@ export function mount(place) {
     worker?.terminate();
     [worker, coming, shape] = [from, null, data];
     bar.remove();
-    source.agreed = true;
     if (data.own) status.after(button); // the way back to the page's own model
     told = data.own ? `“${data.own}” answers here, and stays in this tab.`
       : "The model is here: change the text.";
@@ -122,8 +124,9 @@ export function mount(place) {
       box.addEventListener("input", changed);
     }
     set = controls(task, given, data, changed) ?? set;
-    if (data.own || boxes.some((box, n) => box.value !== typed[n]) || waiting) ask();
-    boxes[0]?.focus({ preventScroll: true });
+    if ((data.own && !source.agreed) || boxes.some((box, n) => box.value !== typed[n]) || waiting) ask();
+    source.agreed = true; // after Stop it is opened again, and waits for a key
+    if (document.activeElement === document.body) boxes[0]?.focus({ preventScroll: true });
   }
 
   function changed() {
@@ -157,10 +160,14 @@ export function mount(place) {
   function shown(nodes) {
     idle();
     status.textContent = note;
+    put(nodes);
+    if (waiting) ask();
+  }
+
+  function put(nodes) {
     output.replaceChildren(...nodes.map((each) => build(document, each)));
     if (!live.isConnected) recorded.before(live);
     show(true);
-    if (waiting) ask();
   }
 
   function idle() {
@@ -171,18 +178,28 @@ export function mount(place) {
 
   /** End a computation; the worker begins anew, with the weights that this browser keeps. */
   function halt() {
-    idle();
+    quiet();
     worker.terminate();
     worker = null;
-    waiting = false;
     for (const box of boxes) box.removeEventListener("input", changed);
     boxes.forEach((box, n) => { typed[n] = box.value; });
+    put([{ name: "p", attributes: { class: "bx-note" }, children: ["Stopped: no answer for this text."] }]);
     begin(source);
     status.textContent = "Stopped.";
   }
 
+  /** Expect no answer any more, neither to what is computed nor to what was typed just now. */
+  function quiet() {
+    clearTimeout(pause);
+    waiting = false;
+    asked++;
+    idle();
+  }
+
   function reset() {
-    boxes.forEach((box) => { box.value = box.defaultValue; });
+    quiet();
+    if (worker) status.textContent = note;
+    boxes.forEach((box, n) => { typed[n] = box.value = box.defaultValue; });
     show(false);
   }
 
@@ -237,9 +254,10 @@ export async function keepOffline(names) {
   try {
     await navigator.serviceWorker.register(new URL("../service.js", import.meta.url));
     const { active } = await navigator.serviceWorker.ready;
+    const pages = [location.href.split("#")[0], ...["../", "../index.html"].map((name) =>
+      new URL(name, import.meta.url).href)];
     const live = names.filter((name) => name !== "fitted.safetensors") // kept when it is asked for
       .map((name) => new URL(name, import.meta.url).href);
-    active.postMessage({ keep: [location.href.split("#")[0], new URL("../index.html", import.meta.url).href,
-      ...live] });
+    active.postMessage({ keep: [...pages, ...live] });
   } catch {} // a browser that keeps nothing
 }

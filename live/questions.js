@@ -77,12 +77,16 @@ function read(passage, question) {
     return { first: cut.bounds[n][0], start, end };
   });
   const starts = this.unicode.sentenceStarts(passage);
+  let sentence = 0;
   const spans = whole.second.map((each) => each.span);
   return {
     passage, question, spans, windows, offset, shared: cut.shared, bounds: cut.bounds,
     asked: whole.first.map((each) => each.span),
     words: whole.second.map((each) => each.word),
-    sentences: spans.map(([begin]) => starts.filter((each) => each <= begin).length),
+    sentences: spans.map(([begin]) => {
+      while (starts[sentence] <= begin) sentence++;
+      return sentence;
+    }),
     special: whole.second.map((each) => SPECIAL.includes(tokenizer.pieces[each.id])),
   };
 }

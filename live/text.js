@@ -15,8 +15,12 @@ const PUNCTUATION = new Set("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~");
 const SMALL = 3; // pieces of a word
 
 export const isSpace = (char) => SPACE.test(char);
-export const strip = (text) =>
-  text.replace(new RegExp(`^[${BLANK}]+|[${BLANK}]+$`, "g"), "");
+export function strip(text) {
+  let [start, end] = [0, text.length];
+  while (start < end && isSpace(text[start])) start++;
+  while (start < end && isSpace(text[end - 1])) end--;
+  return text.slice(start, end);
+}
 export const words = (text) => text.split(new RegExp(`[${BLANK}]+`)).filter(Boolean);
 
 /** A text whose parts are taken by characters. */
@@ -56,7 +60,12 @@ export class Unicode {
       found.add(start);
     }
     for (const match of text.matchAll(OTHER_ENDS)) found.add(match.index + match[0].length);
-    return [...found].sort((a, b) => a - b).map((at) => Array.from(text.slice(0, at)).length);
+    let [done, count] = [0, 0];
+    return [...found].sort((a, b) => a - b).map((at) => {
+      count += Array.from(text.slice(done, at)).length;
+      done = at;
+      return count;
+    });
   }
 
   #abbreviates(word) {

@@ -210,9 +210,10 @@ export class Tokenizer {
   /** Put [CLS] and [SEP] around tokens; columns as in `bert_core.text.encoding`. */
   frame(text, pair, first, second) {
     const added = (name) => ({ id: this.ids.get(name), span: [0, 0], word: null, side: null });
-    const rows = [added("[CLS]"), ...first.map((each) => ({ ...each, side: 0 })), added("[SEP]")];
-    const opening = rows.length;
-    if (second) rows.push(...second.map((each) => ({ ...each, side: 1 })), added("[SEP]"));
+    const of = (side) => (each) => ({ ...each, side });
+    const opening = first.length + 2;
+    const rows = [added("[CLS]")].concat(first.map(of(0)), added("[SEP]"),
+      second ? [...second.map(of(1)), added("[SEP]")] : []);
     const column = (name) => rows.map((row) => row[name]);
     return {
       text, pair, ids: column("id"), offsets: column("span"), words: column("word"),

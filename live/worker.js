@@ -14,6 +14,8 @@ let tables = null;
 let tasks = null;
 let open = () => {};
 
+class Refusal extends Error {} // before refusal.js is compared with its digest
+
 const at = (name) => new URL(name, import.meta.url);
 const say = (message) => postMessage(message);
 
@@ -25,12 +27,12 @@ async function got(name) {
     response = await fetch(at(name), integrity ? { integrity } : {});
   } catch {
     const there = integrity && await fetch(at(name)).then(({ ok }) => ok, () => false);
-    throw new RangeError(there ? `${name} is not the file that this page was written with. Reload the ` +
+    throw new Refusal(there ? `${name} is not the file that this page was written with. Reload the ` +
       `page; if it says so again, the site must be written anew. ${ELSEWHERE}`
       : `${name} could not be loaded: there is no connection. ${ELSEWHERE}`);
   }
   if (!response.ok) {
-    throw new RangeError(`${name} could not be loaded (${response.status}). ${ELSEWHERE}`);
+    throw new Refusal(`${name} could not be loaded (${response.status}). ${ELSEWHERE}`);
   }
   return response;
 }
@@ -48,7 +50,7 @@ async function load({ load: named, folder, agreed }) {
   ]);
   parts = Object.assign({}, ...await Promise.all(MODULES.map((name) => import(at(`${name}.js`)))));
   if (!globalThis.WebAssembly || !WebAssembly.validate(code)) {
-    throw new RangeError("This browser cannot run the model: it has no WebAssembly with SIMD. A " +
+    throw new Refusal("This browser cannot run the model: it has no WebAssembly with SIMD. A " +
       `browser of 2023 or later has it. ${ELSEWHERE}`);
   }
   if (folder) return look(folder, agreed);
@@ -76,7 +78,7 @@ async function look(folder, agreed) {
     const engine = new parts.Engine(new WebAssembly.Module(code), found.model);
     const place = engine.room(found.file.size);
     if (!await read([new Response(found.file)], place)) {
-      throw new RangeError("model.safetensors changed while it was read. Choose the folder again.");
+      throw new Refusal("model.safetensors changed while it was read. Choose the folder again.");
     }
     found.model.weights = (await parts.digest(place)).slice(0, 12);
     engine.ready(found.named);
@@ -116,13 +118,13 @@ async function fill(engine, model, { key, cache, kept, first }) {
     for (const name of model.files) yield await (name === model.files[0] && first || got(name));
   }
   if (!await read(responses(), place) || await parts.digest(place) !== model.sha256) {
-    throw new RangeError(`The weights are damaged or of another version: they are not the ` +
+    throw new Refusal(`The weights are damaged or of another version: they are not the ` +
       `${(model.bytes / 1e6).toFixed(1)} MB that this site was made with. Reload the page; if it ` +
       `says so again, the site must be written anew. ${ELSEWHERE}`);
   }
   return async () => {
     if (!cache) return false;
-    for (const old of await cache.keys()) if (old.url !== key.href) await cache.delete(old);
+    for (const old of await cache.keys()) if (old.url !== key.href && old.url.startsWith(at(".").href)) await cache.delete(old);
     return cache.put(key, new Response(new Blob([engine.bytes()]))).then(() => true, () => false); // no room
   };
 }
@@ -160,7 +162,7 @@ async function answer({ ask, task, rows }) {
   say({ answer: ask, nodes });
 }
 
-const known = (error) => error instanceof RangeError || error.constructor.name === "Refusal";
+const known = (error) => error.constructor.name === "Refusal"; // of any module
 
 function refusal(error) {
   const says = known(error) ? error.message : "This text cannot be answered in the browser.";

@@ -96,7 +96,9 @@ def test_a_visitor_types_a_text_and_nothing_leaves_the_browser(
     page.get_by_role("textbox").fill("<img src=x onerror=alert(1)> [MASK]")
     expect(page.locator(".bx-live-answer .bx-sentence")).to_contain_text("<img src=x")
     assert page.locator(".bx-live-answer img").count() == 0
+    page.get_by_role("textbox").fill(OWN)
     page.get_by_role("button", name="Show the recorded answer").click()
+    page.wait_for_timeout(1500)  # longer than the pause after a key and an answer
     expect(page.locator(".bx-result:visible .bx-headline")).to_contain_text("letter")
     expect(page.locator(".bx-example")).to_be_visible()
     assert not [url for url in record.requests[before:] if "service" not in url]
@@ -122,7 +124,12 @@ def test_a_long_text_is_stopped_and_the_next_one_answered(page: Page, host: str)
     said = page.locator(".bx-live [role=status]")
     expect(said).to_contain_text("part 2 of", timeout=WAIT_MS)
     page.get_by_role("button", name="Stop").click()
+    answer = page.locator(".bx-live-answer")
+    expect(answer).to_contain_text("Stopped: no answer for this text.")
+    page.get_by_role("textbox", name="Question").focus()
     expect(said).to_contain_text("The model is here", timeout=WAIT_MS)
+    expect(page.get_by_role("textbox", name="Question")).to_be_focused()
+    expect(answer).to_contain_text("Stopped: no answer for this text.")
     page.get_by_role("textbox", name="Passage").fill("Anna Keller built the old bridge in 1852.")
     page.get_by_role("textbox", name="Question").fill("Who built the bridge?")
     assert "Anna Keller" in _says(page)
@@ -143,6 +150,37 @@ def test_a_visit_without_a_connection_is_answered(page: Page, record: Record, ho
     page.get_by_role("textbox").fill(OWN)
     assert "rome" in _says(page)
     assert not [url for url in record.requests[before:] if "safetensors" in url]
+
+
+def test_a_second_recording_never_mixes_with_the_first(
+    page: Page, live_site: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "site"
+    shutil.copytree(live_site, folder)
+    words = (folder / "live" / "vocab.txt").read_bytes()
+    with hosting(folder) as address:
+        page.goto(f"{address}/{PAGES['fill_mask']}")
+        _load(page)
+        expect(page.locator(".bx-live [role=status]")).to_contain_text("kept", timeout=WAIT_MS)
+        _write_other(folder, words)
+        page.goto(f"{address}/{PAGES['qa']}")  # the page of another recording, opened without Load
+        expect(page.get_by_role("button", name="Load the model")).to_be_visible()
+        page.context.set_offline(True)
+        page.get_by_role("button", name="Load the model").click()
+        expect(page.locator(".bx-live")).to_contain_text("vocab.txt is not", timeout=WAIT_MS)
+        page.context.set_offline(False)
+        page.reload()
+        _load(page)
+
+
+def _write_other(folder: Path, words: bytes) -> None:
+    """Put a recording with another vocabulary over the first."""
+    other = words.replace(b"\nrome\n", b"\nremo\n")
+    (folder / "live" / "vocab.txt").write_bytes(other)
+    before, after = (digests({"live/vocab.txt": each})["vocab.txt"] for each in (words, other))
+    for place in PAGES.values():
+        path = folder / place
+        path.write_text(path.read_text("utf-8").replace(before, after), "utf-8")
 
 
 def test_damaged_weights_are_refused_in_words(page: Page, live_site: Path, tmp_path: Path) -> None:

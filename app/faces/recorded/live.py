@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from app.engine.models import Engine
+from app.engine.models.papers import fingerprint
 from app.faces.paper.json import as_json
 from app.faces.recorded.entries import Entry
 from app.settings import ASSETS, LIVE, ROOT
@@ -63,7 +64,7 @@ def live_files(engine: Engine, *, parts: bool) -> Iterator[tuple[str, bytes]]:
         parts: whether the weights are written in parts of 9 MB.
 
     Raises:
-        ConfigError: it is another model.
+        ConfigError: it is another model, also one with a bundled name and other weights.
     """
     if engine.provenance.name not in bundled_names():
         raise ConfigError(
@@ -71,6 +72,11 @@ def live_files(engine: Engine, *, parts: bool) -> Iterator[tuple[str, bytes]]:
             f"{', '.join(bundled_names())}. Leave out --live, or --model."
         )
     folder = bundled_folder(engine.provenance.name)
+    if engine.provenance.fingerprint != fingerprint(folder):
+        raise ConfigError(
+            f"{engine.provenance.name} has other weights than the bundled model of that name, and "
+            "--live writes the bundled ones. Leave out --live, or --model."
+        )
     for path in sorted(LIVE.iterdir()):
         if path.suffix in {".js", ".wasm", ".json"} and path.name != "service.js":
             yield f"{FOLDER}/{path.name}", path.read_bytes()

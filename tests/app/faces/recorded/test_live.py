@@ -3,6 +3,7 @@
 import base64
 import json
 import re
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -56,6 +57,14 @@ def test_what_a_script_imports_has_a_digest(files: dict[str, bytes], lab: bool) 
 def test_only_a_bundled_model_is_live(tiny_folder: Path) -> None:
     with pytest.raises(ConfigError, match="no bundled model"):
         list(live_files(Engine(str(tiny_folder)), parts=False))
+
+
+def test_a_bundled_name_with_other_weights_is_not_live(monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = open_engine()
+    other = replace(engine.provenance, fingerprint="0" * 12)
+    monkeypatch.setattr(engine, "provenance", other)
+    with pytest.raises(ConfigError, match="other weights"):
+        next(live_files(engine, parts=False))
 
 
 def test_parts_without_live_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
