@@ -246,6 +246,21 @@ def browser() -> Iterator[Browser]:
         started.close()
 
 
+@pytest.fixture
+def record() -> Record:
+    """What a page of another site than `site` asks for and complains of."""
+    return Record()
+
+
+@pytest.fixture
+def page(browser: Browser, record: Record) -> Iterator[Page]:
+    """A new page that `record` watches."""
+    with browser.new_context(locale="en-GB", viewport={"width": 1280, "height": 720}) as context:
+        found = context.new_page()
+        record.watch(found)
+        yield found
+
+
 @pytest.fixture(scope="package")
 def kept() -> Kept:
     """The visitors' tabs, kept from test to test: a new one would compile all scripts again."""

@@ -6,7 +6,7 @@ from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from app.engine.models import open_engine
 from app.faces.recorded.drawing import Recording
@@ -18,7 +18,7 @@ from tests.e2e.conftest import Record, faults, hosting
 
 pytestmark = pytest.mark.e2e
 
-DESK, PHONE = {"width": 1280, "height": 720}, {"width": 390, "height": 844}
+PHONE = {"width": 390, "height": 844}
 PAGE = "lab/1-nothing-changes.html"
 WAIT_MS = 60_000  # for the first steps, on a slow machine
 
@@ -41,19 +41,6 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             path.write_bytes(content)
     with hosting(folder) as address:
         yield address
-
-
-@pytest.fixture
-def record() -> Record:
-    return Record()
-
-
-@pytest.fixture
-def page(browser: Browser, record: Record) -> Iterator[Page]:
-    with browser.new_context(locale="en-GB", viewport=DESK) as context:
-        found = context.new_page()
-        record.watch(found)
-        yield found
 
 
 def test_a_model_is_trained_in_the_browser_looked_back_at_and_taken_along(

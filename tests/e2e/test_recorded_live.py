@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from app.engine.models import open_engine
 from app.faces.paper.answers import ask
@@ -19,7 +19,7 @@ from tests.live.test_folder import saved
 
 pytestmark = pytest.mark.e2e
 
-DESK, PHONE = {"width": 1280, "height": 720}, {"width": 390, "height": 844}
+PHONE = {"width": 390, "height": 844}
 OWN = "The capital of Italy is [MASK]."
 PAGES = {
     "fill_mask": "fill_mask/1-a-letter.html",
@@ -53,19 +53,6 @@ def host(live_site: Path) -> Iterator[str]:
     """The folder, from a server, below a base path as on GitHub Pages."""
     with hosting(live_site.parent) as address:
         yield f"{address}/{live_site.name}"
-
-
-@pytest.fixture
-def record() -> Record:
-    return Record()
-
-
-@pytest.fixture
-def page(browser: Browser, record: Record) -> Iterator[Page]:
-    with browser.new_context(locale="en-GB", viewport=DESK) as context:
-        found = context.new_page()
-        record.watch(found)
-        yield found
 
 
 def _load(page: Page) -> None:

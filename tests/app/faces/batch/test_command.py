@@ -276,8 +276,10 @@ assert run(["batch", "tokenizer", "many.txt", "--out", "out.parquet"]) == 0
         (["ner", "in.txt", "--out", "old.csv"], "old.csv exists. Give another --out"),
         (["ner", "old.csv", "--out", "old.csv", "--overwrite"], "old.csv exists."),
         (["ner", "in.txt", "--out", "o.csv", "--model", "nowhere"], "model: found 'nowhere'"),
-        (["ner", "old.csv", "--out", "o.csv"], "ner needs text; found the columns 'a, layer'."),
+        (["ner", "old.csv", "--out", "o.csv"], "ner needs text; found the columns 'a, layers'."),
         (["qa", "in.txt", "--out", "o.csv"], "qa needs passage; found the columns 'question'."),
+        (["lab", "in.txt", "--out", "o.csv"], "lab needs a column with one of its values;"),
+        (["lab", "old.csv", "--out", "o.csv", "--layers", "1"], "layers is a column and an option"),
         (["ner", "broken.parquet", "--out", "o.csv"], "cannot be read as Parquet (ArrowInvalid)."),
         (["ner", "busy.txt", "--out", "busy.csv"], "Another run writes into busy.csv.parts."),
     ],
@@ -290,7 +292,7 @@ def test_a_refusal_is_one_line_status_2_and_leaves_nothing(
     for name in ("BERT_EXPLORER_THREADS", "BERT_EXPLORER_RUNS", "OMP_NUM_THREADS"):
         monkeypatch.setenv(name, "1")  # so that it is as before at the end
     for name, content in {"in.txt": "the cat", "busy.txt": "the cat", "empty.txt": "",
-                          "in.docx": "", "old.csv": "a,layer\nb,1\n",
+                          "in.docx": "", "old.csv": "a,layers\nb,1\n",
                           "broken.parquet": "PAR1 PAR1"}.items():  # fmt: skip
         (tmp_path / name).write_text(content)
     before = sorted(tmp_path.iterdir())
