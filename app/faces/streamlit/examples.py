@@ -51,10 +51,13 @@ def examples_list(slug: str, engine: Engine, tools: DeltaGenerator, below: Delta
             show_html(example_note(slug, shown.note, shown.mark_for(weights)))
 
 
+_ORDERS = {str(each) for each in range(1, 21)}  # that can be chosen; an address may ask for others
+
+
 def _shuffled(slug: str) -> bool:
     """Return whether the words are read in another order, of which no note was written."""
     orders = (each.key for each in declared(slug).parameters if each.field is SHUFFLE)
-    return any(str(_value(key, 0)) != "0" for key in orders)
+    return any(str(_value(key, 0)) in _ORDERS for key in orders)
 
 
 def _value(key: str, first: object) -> object:
