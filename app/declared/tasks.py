@@ -65,6 +65,12 @@ class Parameter:
         return self.field.key or self.name
 
     @property
+    def also(self) -> tuple[str, ...]:
+        """Its other names: what links call it, and "question" for a second text that may be one."""
+        others = (self.key, "question" if self.name == "text_pair" else "")
+        return tuple(each for each in others if each not in {"", self.name})
+
+    @property
     def limited(self) -> bool:
         """Whether more is expected than its type says."""
         return bool(self.choices) or self.field.low is not None or self.field.high is not None
@@ -209,6 +215,7 @@ class Declared:
     def read(self, given: Mapping[str, object]) -> dict[str, Value]:
         """Check the values alone; see `run`."""
         known = {each.name: each for each in self.parameters}
+        given = self.by_name(given)
         for name in given:
             if name not in known:
                 raise InputError(
@@ -219,6 +226,15 @@ class Declared:
             if each.required and each.name not in given:
                 raise InputError(f"{each.name} is missing; expected {each.expected()}.")
         return {name: known[name].read(value) for name, value in given.items()}
+
+    def by_name(self, given: Mapping[str, object]) -> dict[str, object]:
+        """Call values that came by another name by the name in the signature."""
+        names = {each.name for each in self.parameters}
+        others = {other: each.name for each in self.parameters for other in each.also}
+        free = {other: name for other, name in others.items() if name not in given}
+        return {
+            name if name in names else free.get(name, name): value for name, value in given.items()
+        }
 
     def example_values(self, values: Mapping[str, object]) -> dict[str, object]:
         """Turn the values of an example, which name widgets of the page, into parameters.

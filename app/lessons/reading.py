@@ -389,6 +389,7 @@ def _values(table: Table, given: object, page: Declared, roles: Collection[str])
     """Check the values of a task."""
     if not isinstance(given, dict):
         raise table.wrong("beside: expected tables of values, in braces")
+    given = page.by_name(given)
     try:
         page.read({name: _some_head(table, name, value, roles) for name, value in given.items()})
     except InputError as error:

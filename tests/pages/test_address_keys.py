@@ -112,3 +112,15 @@ def test_a_tab_stays_open_while_there_is_nothing_to_answer(
     assert page.warnings and "tab" not in page.at.query_params
     page.type(TEXT)
     assert "fill_mask_together" in page.at.query_params["tab"]
+
+
+@pytest.mark.parametrize("script", ["5_qa", "12_xray", "14_why"])
+def test_texts_of_an_address_have_one_name_on_all_pages(
+    visit: Callable[..., Any], tiny_model: object, script: str
+) -> None:
+    page = visit(f"pages/{script}.py", text="Ada lives in Oslo.", question="Where is Ada?")
+    second = "question" if script == "5_qa" else "text_pair"
+    assert page.at.session_state["text"] == "Ada lives in Oslo."
+    assert page.at.session_state[second] == "Where is Ada?"
+    assert {"text", second} <= page.at.query_params.keys()
+    assert second == "question" or "question" not in page.at.query_params

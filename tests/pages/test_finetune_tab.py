@@ -124,6 +124,21 @@ def test_the_address_chooses_and_an_empty_choice_is_the_default(
     assert at.button(key="_tune").disabled == own
 
 
+@pytest.mark.parametrize("times", [1, 8], ids=["in the address", "kept for a day"])
+def test_a_link_opens_with_own_rows(tiny_model: Path, at: AppTest, times: int) -> None:
+    rows = "".join(ROWS.replace("sat", f"sat {'down ' * n}") for n in range(times))
+    at.button_group(key="rows").set_value("Your own rows").run()
+    at.text_area[0].set_value(rows).run()
+    link = dict(at.query_params.items())
+    assert ("kept" in link) == (times > 1)
+    other = AppTest.from_string(TAB, default_timeout=60)
+    # the browser writes a short text
+    other.query_params.update(link if times > 1 else {**link, "rows_texts": rows})
+    other.run()
+    assert not other.exception and not other.warning
+    assert other.text_area[0].value == rows and not other.button(key="_tune").disabled
+
+
 def test_it_can_be_stopped(at: AppTest, labs: Labs) -> None:
     at.button_group(key="tune_steps").set_value(200)
     at.button(key="_tune").click().run()

@@ -155,14 +155,14 @@ def _opener(declared: Declared) -> Any:
     texts = {each.name for each in declared.parameters if carry.is_text(each)}
 
     def opened(message: object, request: gr.Request) -> object:
-        asked = dict(request.query_params)
+        asked = declared.by_name(dict(request.query_params))
         linked: dict[str, object] = {name: asked[name] for name in texts if name in asked}
         values = carry.brought(declared, message, linked)
         if not values and rows:
             values = declared.example_values(rows[0].values)
         choices = model_choices()
         names = [name for _, name in choices]
-        wanted = asked.get("model") or names[0]
+        wanted = str(asked.get("model") or names[0])
         model = wanted if wanted in names else names[0]
         remarks = [carry.unfit_note(declared.feature, message)]
         if wanted != model:

@@ -12,7 +12,8 @@ from urllib.parse import quote
 import streamlit as st
 
 from app.catalog import FEATURES, Feature, examples
-from app.declared.carried import TEXT_KEYS, UNFIT, boxes
+from app.declared import declared
+from app.declared.carried import HOME, TEXT_KEYS, UNFIT, boxes
 from app.engine.compute.visitor import check_text
 from app.faces.streamlit.address import read_address
 from app.faces.streamlit.carrying import add_ours, arriving, give, note, take_along
@@ -55,10 +56,23 @@ def enter(slug: str) -> None:
     if by_history() or before != slug:
         read_address(skip=(*TEXT_KEYS, KEPT, MODEL))  # these say themselves what is lost
     by_address = before is None or by_history()
+    if by_address:
+        _name_texts(slug)
     st.session_state[_FROM] = "address" if by_address else "visit" if before != slug else ""
     if any(row.slug == slug and row.takes_text for row in FEATURES):
         for key in TEXT_KEYS:  # now, because the list of examples is drawn before the boxes
             _restore(slug, key, _first_text(slug, key))
+
+
+def _name_texts(slug: str) -> None:
+    """Call the texts of the address as the boxes are called; a second text may be a question."""
+    known = declared(slug).parameters if boxes(slug) and slug != HOME else ()
+    for each in known:
+        for other in (each.name, *each.also):
+            free = each.key in TEXT_KEYS and each.key not in st.query_params
+            if other != each.key and other in st.query_params and free:
+                value = st.query_params.pop(other)
+                st.query_params[each.key] = st.session_state[each.key] = value
 
 
 def _note_left(slug: str) -> None:

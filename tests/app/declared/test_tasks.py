@@ -3,14 +3,17 @@
 import re
 from collections.abc import Iterator
 from dataclasses import is_dataclass
+from functools import cache
 from importlib import import_module
 from inspect import getmembers, isfunction, signature
+from pathlib import Path
 
 import pytest
 
 from app.catalog import FEATURES, examples
 from app.declared import Parameter, all_declared, declared, tabs
 from app.engine.models import Engine
+from app.lessons.shelf import glossary
 from app.records.fields import Field
 from app.settings import ROOT
 from app.words.report import Report
@@ -18,6 +21,10 @@ from bert_core.errors import InputError
 from tests.made_up import needed, registered
 
 NAMES = [each.feature.slug for each in all_declared()]
+
+MODELS = "tiny-model explorer-mini-uncased"
+_COLUMN = re.compile(r'<th scope="col"[^>]*>(.*?)</th>')
+_WORD = re.compile(r"\b(?<!-)[a-z][a-z-]+")
 
 PAGES_ONLY = {
     "other_models": "the names in a box of the page",
@@ -161,6 +168,15 @@ def test_unknown_and_missing_parameters_are_named(made_up: str) -> None:
         declared("nowhere")
 
 
+def test_a_text_may_be_called_as_in_links_and_a_question_is_a_second_text() -> None:
+    asked = {"text": "Ada lives in Oslo.", "question": "Where does Ada live?"}
+    for slug in ("xray", "why", "attention"):
+        assert declared(slug).read(asked) == {"text": asked["text"], "text_pair": asked["question"]}
+    assert declared("qa").read(asked) == {"passage": asked["text"], "question": asked["question"]}
+    with pytest.raises(InputError, match="no parameter 'question'"):
+        declared("xray").read(asked | {"text_pair": "What else?"})
+
+
 def test_a_box_of_one_line_takes_the_first_line_of_an_example() -> None:
     values = {"text": "a\nb", "question": "Who?\nWhere?", "nowhere": 1}
     assert declared("qa").example_values(values) == {"passage": "a\nb", "question": "Who?"}
@@ -174,6 +190,25 @@ def test_every_task_writes_a_report(slug: str, tiny_engine: Engine) -> None:
     assert any(block.markup for block in report.drawn())
     pictures = [block for block in report.blocks if not hasattr(block, "markup")]
     assert len(pictures) == len({each.name for each in pictures})
+    given = (*found.parameters, *found.settings)
+    names = [name for each in given for _, name in each.field.names]
+    columns = _COLUMN.findall("".join(block.markup for block in report.drawn()))
+    labels = [found.feature.title, *(each.field.label for each in given), *names, *columns]
+    assert {word for label in labels for word in _hard(label)} == set()
+
+
+def _hard(label: str) -> list[str]:
+    """Return the words of a label that are neither plain English nor in the glossary."""
+    words = _WORD.findall(re.sub(r"\b[BI]-", "", label).lower())
+    return [each for each in words if each.removesuffix("s") not in _explained()]
+
+
+@cache
+def _explained() -> frozenset[str]:
+    """Return the words that a label may have: a new one is explained, or is plain English."""
+    plain = Path(__file__).with_name("plain_words.txt").read_text(encoding="utf-8")
+    known = _WORD.findall(f"{plain} {' '.join(glossary())} {MODELS}".lower())
+    return frozenset(each.removesuffix("s") for each in known)
 
 
 def test_one_side_of_a_range_is_told() -> None:

@@ -6,7 +6,7 @@ from app.catalog import feature
 from app.faces.streamlit import Page, guarded, show_html, show_picture
 from app.faces.streamlit.controls import choose
 from app.faces.streamlit.picker import use_model
-from app.faces.streamlit.state import ON_SITE, leave_for
+from app.faces.streamlit.state import ON_SITE, leave_for, text_box
 from app.faces.streamlit.visitor import visitor_name
 from app.features.lab import view_finetune as view
 from app.features.lab.result import State
@@ -19,7 +19,7 @@ from app.features.lab.task_model import archive
 from app.words.blocks import line
 from app.words.html import plain
 
-_KEY, _GO, _ROWS = "_tune_key", "_tune_go", "_tune_rows"
+_KEY, _GO = "_tune_key", "_tune_go"
 _EVERY = 0.5  # seconds between two pictures
 _OWN = "Your own rows"
 _PAGES = {TEXTS: "classification", WORDS: "ner"}
@@ -80,14 +80,12 @@ def _mistakes(found: FinetuneResult) -> None:
 
 
 def _text(chosen: str, kind: str) -> str:
-    """Draw the box of the rows; what is written in it stays in the session."""
-    text = st.text_area(
-        f"One row a line: text, tab, {'label' if kind == TEXTS else 'tags'} (at most {MOST} rows)",
-        ready(kind) if chosen != _OWN else "",
-        key=f"{_ROWS}_{kind}" if chosen == _OWN else f"{_ROWS}_ready_{kind}",
-        persist_state="session",
-    )
-    return str(text)
+    """Draw the box of the rows; a link has a visitor's own, as it has his texts on other pages."""
+    label = f"One row a line: text, tab, {'label' if kind == TEXTS else 'tags'} (at most {MOST})"
+    if chosen == _OWN:
+        return text_box("lab", label, key=f"rows_{kind}", first="")
+    key = f"_tune_ready_{kind}"
+    return str(st.text_area(label, ready(kind), key=key, persist_state="session"))
 
 
 def _start(run: Tuning) -> None:
