@@ -32,6 +32,7 @@ from app.words.blocks import line, note
 from app.words.html import plain, tag, visible
 from bert_core.errors import InputError
 
+_MAKE = "_lab_make_link"
 _WATCHED = "_lab_watched"  # the key of the run that this visitor has watched last
 _OFFER = (
     "A link opens this run in other browsers. Watchers can predict, look back and ask the model, "
@@ -56,7 +57,8 @@ def offer(lab: Lab | None) -> None:
     """Let who started a run give others a link to it."""
     if lab is None or lab.owner != visitor_name() or not settings().classes:
         return
-    if st.button("Watch together", icon=":material/groups:"):
+    # A run of the page closes its dialogs; one that comes between the click and its link does not.
+    if st.button("Watch together", icon=":material/groups:") or _MAKE in st.session_state:
         _invite(lab)
 
 
@@ -64,17 +66,18 @@ def offer(lab: Lab | None) -> None:
 def _invite(lab: Lab) -> None:
     """Make the link of a run, show it, and end it."""
     with guarded():
-        given = st.empty()
         share = lab.share if lab.shared else None
-        if share is None:
-            with given.container():
-                show_html(line(_OFFER.format(settings().hours)))
-                if lab.private:
-                    show_html(note(_OWN_TEXT, caution=True))
-                if not st.button("Make a link", type="primary"):
-                    return
+        if st.session_state.pop(_MAKE, False):
             share = LABS.share(lab, visitor_name())
-            given.empty()
+        if share is None:
+            show_html(line(_OFFER.format(settings().hours)))
+            if lab.private:
+                show_html(note(_OWN_TEXT, caution=True))
+            wanted = {_MAKE: True}
+            st.button(
+                "Make a link", type="primary", on_click=st.session_state.update, args=(wanted,)
+            )
+            return
         link = f"{site_address()}lab?{LINK}={share.key}"
         copy = tag("button", "Copy the link", type="button", class_="bx-button", data_copy=link)
         show_markup(
