@@ -525,7 +525,8 @@ def begun_and_killed(model, loopback, cache):
     command = [sys.executable, "-c", quick + SCRIPT, NAME, str(cache)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + 60
-    while not any(part.stat().st_size for part in cache.glob("models--*/blobs/*.incomplete")):
+    begun = f"models--*/blobs/{hashlib.sha256(weights_of(model)).hexdigest()}*.incomplete"
+    while not any(part.stat().st_size for part in cache.glob(begun)):
         assert time.monotonic() < deadline and process.poll() is None
         time.sleep(0.02)
     process.kill()
