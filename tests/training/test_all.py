@@ -112,6 +112,7 @@ def test_the_bundle_is_complete_and_a_finished_run_is_left_alone(
     assert (bundle / "model.safetensors").stat().st_mtime_ns == before
 
 
+@pytest.mark.slow
 def test_measuring_beforehand_leaves_no_trace(
     task_data: Path, encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -125,6 +126,7 @@ def test_measuring_beforehand_leaves_no_trace(
     assert run_recipe(settings(task_data, tmp_path, encoder), quiet, stop) is None
 
 
+@pytest.mark.slow
 def test_a_stop_signal_ends_after_the_step_at_hand(
     task_data: Path, encoder: Path, tmp_path: Path
 ) -> None:

@@ -174,6 +174,7 @@ def test_a_card_says_everything_once(work: Path, tmp_path: Path) -> None:
     assert not (folder / "bias.json").exists()
 
 
+@pytest.mark.slow
 def test_what_was_said_of_older_weights_goes_with_them(work: Path, tmp_path: Path) -> None:
     folder = tmp_path / "bundle"
     export(work, folder)

@@ -26,6 +26,7 @@ def train(data: Path, work: Path, init: Path | str, steps: int) -> None:
     run_stage("pretrain", settings, SMALL, say=lambda line: None)
 
 
+@pytest.mark.slow
 def test_a_bundle_brings_what_it_is_verified_with_and_an_older_one_is_replaced(
     data: Path, encoder: Path, tmp_path: Path
 ) -> None:

@@ -55,6 +55,7 @@ def test_training_exporting_and_evaluating_from_the_command_line(
     assert shown.removeprefix(table).count("[MASK]") == 100
 
 
+@pytest.mark.slow
 def test_a_card_says_licences_recipe_and_hash(data: Path, encoder: Path, tmp_path: Path) -> None:
     work, bundle = tmp_path / "work", tmp_path / "bundle"
     run_stage("pretrain", settings(data, work, encoder, 2), SMALL, say=lambda line: None)

@@ -267,6 +267,7 @@ def test_rows_of_a_step_are_alike_in_length_and_each_comes_once(
     assert [step[0] for step in drawn] != sorted(step[0] for step in drawn)
 
 
+@pytest.mark.slow
 def test_the_next_stage_starts_from_the_heads_of_a_bundle(
     task_data: Path, encoder: Path, tmp_path: Path
 ) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 
 from app.settings import BUNDLED_MODEL
 from benchmarks.visitor import Visitor, cookie
@@ -19,7 +20,7 @@ from tests.strangers import PATIENCE, Site, header, started, status, until
 
 LESSON = "lesson=pieces"
 STUDENTS = 20
-pytestmark = needs_redis
+pytestmark = [needs_redis, pytest.mark.slow]
 
 
 def events(site: Site, code: str, given: str, which: str = "events") -> Iterator[tuple[str, Any]]:

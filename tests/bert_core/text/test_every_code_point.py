@@ -30,6 +30,7 @@ def test_words_of_every_code_point_equal_the_reference(lowercase: bool) -> None:
         assert ours.normalize(row).text.split() == [word for word, _ in split(rust(row))]
 
 
+@pytest.mark.slow
 def test_every_code_point_between_blanks_and_inside_a_word(uncased: Any) -> None:
     rows = batched([f"{char} a{char}b" for char in ASSIGNED], 500)
     assert uncased.moved(list(rows)) == []

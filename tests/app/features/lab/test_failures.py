@@ -95,6 +95,7 @@ def test_what_cannot_be_saved_when_it_ends_says_so(
     until(lambda: not labs._working)
 
 
+@pytest.mark.slow
 def test_a_release_that_fails_is_no_trouble(labs: Labs, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Run, "release", raising(RuntimeError()))
     lab = labs.start(SHORT, owner="ada")
