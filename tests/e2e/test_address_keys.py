@@ -23,6 +23,7 @@ def choose(page: Page, name: str) -> None:
     page.get_by_role("radio", name=name, exact=True).click()
 
 
+@pytest.mark.slow
 def test_what_is_chosen_is_in_the_address_by_its_key_on_every_way(visit: Visit) -> None:
     page = visit("attention?text=The+owl+sleeps&view=Lines")
     settled(page, "attention")

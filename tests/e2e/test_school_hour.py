@@ -40,6 +40,7 @@ def play(page: Page, step: Step) -> None:
         expect(page.locator(".bx-watch")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_a_visitor_plays_three_lessons_does_an_exercise_and_holds_a_class(visit: Visit) -> None:
     page = visit("", viewport=LAPTOP, reduced_motion="reduce")
     settled(page, "")

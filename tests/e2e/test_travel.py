@@ -52,6 +52,7 @@ def follow(page: Page, slug: str) -> None:
     answered(page)
 
 
+@pytest.mark.slow
 def test_a_newcomer_who_types_a_sentence_keeps_it_on_every_page_by_the_menu_alone(
     visit: Visit,
 ) -> None:
