@@ -1,7 +1,8 @@
-/** What can be chosen beside the text, on pages where that changes the main part of an answer. */
+/** What a page gives its task: the texts of its boxes, and what can be chosen beside them. */
 
 import { build } from "./build.js";
 
+const MOST = 10; // questions at once
 const make = (name, attributes, ...children) => build(document, { name, attributes, children });
 const ASKS = { auto: "what fits", word: "word", entity: "entity", label: "label of the text",
   next: "next sentence", start: "start of the answer", end: "end of the answer" };
@@ -16,6 +17,27 @@ const CONTROLS = {
     mode: ["Replaced by", own ? [["zero", "zero"]] : [["mean", "mean"], ["zero", "zero"]]],
     lens: ["Lens", own ? [["raw", "raw"]] : [["affine", "affine"], ["raw", "raw"]]] }),
 };
+
+/** Return an example's text for a box, which shows a tab as an arrow while nothing can be typed. */
+export function textOf(shown, given) {
+  const text = String(given ?? "").replace(/^\n+|\n+$/g, "");
+  return text.replaceAll("\t", "→") === shown ? text : shown;
+}
+
+/**
+ * Return what a task is asked: a row for each question, or one; a text if there are too many.
+ * @param values the texts of the boxes, and what is chosen
+ */
+export function rows(task, values) {
+  const lines = (text) => text.split("\n").map((each) => each.trim()).filter(Boolean);
+  if (task === "multiple_choice") return [{ ...values, choices: lines(values.choices) }];
+  const asked = task === "qa" ? lines(values.question ?? "") : [];
+  if (asked.length > MOST) {
+    return `There are ${asked.length} questions, one per line; this page answers at most ${MOST} at ` +
+      "once. Remove some of them.";
+  }
+  return asked.length ? asked.map((question) => ({ ...values, question })) : [values];
+}
 
 /**
  * Draw the controls of a task below its text boxes.

@@ -50,9 +50,10 @@ export function namedAs(family) {
  * Check the files of a folder.
  * @param {File[]} files
  * @param tables `tables.json`
+ * @param name of the folder
  * @returns `model` and `named` for the engine, `weights` (the file), the vocabulary, and `says`
  */
-export async function inspect(files, tables) {
+export async function inspect(files, tables, name = "your model") {
   const by = new Map(files.map((file) => [file.name, file]));
   const weights = by.get("model.safetensors") ?? missing(by);
   const stated = object(await text(by, "config.json"), "config.json");
@@ -70,7 +71,7 @@ export async function inspect(files, tables) {
   const labels = Object.fromEntries(answers.filter((name) => HEADS[name]).map((name) =>
     [name, labelsOf(stated, found.get(`${HEADS[name]}.weight`).shape[0])]));
   const model = {
-    model: by.folder ?? (weights.webkitRelativePath?.split("/")[0] || "your model"), weights: "",
+    model: name, weights: "",
     lower_case: lower, config, heads: {}, labels, answers,
     layers: Object.fromEntries(answers.filter((name) => HEADS[name]).map((name) => [name, HEADS[name]])),
     calibrations: calibrations(stated), scripts: scriptsOf(pieces, tables),

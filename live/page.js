@@ -1,12 +1,13 @@
 /** A recorded page that answers: the line with the button, the boxes, and where answers appear. */
 
 import { build } from "./build.js";
-import { controls } from "./controls.js";
+import { controls, rows, textOf } from "./controls.js";
 
 const PAUSE = 300; // milliseconds without a key after which the text is read
 const LONG = 700; // milliseconds after which it is said that an answer takes longer
 const BROKEN = "The model could not be started in this browser. The recorded answers stay.";
 const make = (name, attributes, ...children) => build(document, { name, attributes, children });
+const caution = (says) => ({ name: "p", attributes: { class: "bx-note bx-caution" }, children: [says] });
 const press = (says) => make("button", { type: "button", class: "bx-button" }, says);
 
 /** @param {HTMLElement} place the line, with what the page's script put into its data */
@@ -25,6 +26,8 @@ export function mount(place) {
   const agree = press("Open it");
   const live = make("section", { class: "bx-result bx-live-answer", "aria-label": "Answer" });
   const output = make("div", { class: "bx-live-nodes" });
+  const named = (box) => box.id.replace(/^given-/, "");
+  for (const box of boxes) box.defaultValue = textOf(box.value, given[named(box)]);
   const typed = boxes.map((box) => box.value);
   let source = {}; // a folder, or nothing for the page's own model
   let worker = null;
@@ -38,7 +41,8 @@ export function mount(place) {
   let reading = ""; // of a long text
   let told = ""; // of the model that answers
 
-  place.append(button, " ", status, folder(place, (files) => begin({ folder: files })));
+  place.append(button, " ", status, folder((files, name) => begin({ folder: files, name }),
+    () => { status.textContent = "What was dropped could not be read. Drop the folder again, or choose it."; }));
   const said = make("p", { class: "bx-note" }, "Live: the main part of the answer, computed in " +
     "this browser. ");
   said.append(back);
@@ -134,22 +138,19 @@ export function mount(place) {
     pause = setTimeout(ask, PAUSE);
   }
 
-  function rows() {
-    const values = { ...given };
-    for (const box of boxes) if (box.isConnected) values[box.id.replace(/^given-/, "")] = box.value;
-    if (task === "multiple_choice") {
-      return [{ ...values, choices: values.choices.split("\n").filter((each) => each.trim()) }];
-    }
-    const lines = (values.question ?? "").split("\n").filter((each) => each.trim());
-    if (task !== "qa" || !lines.length) return [values];
-    return lines.map((question) => ({ ...values, question }));
+  function values() {
+    const here = boxes.filter((box) => box.isConnected);
+    return { ...given, ...Object.fromEntries(here.map((box) => [named(box), box.value])) };
   }
 
   function ask() {
     if (busy || !worker) return void (waiting = true);
-    busy = true;
     waiting = false;
-    worker.postMessage({ ask: ++asked, task, rows: rows() });
+    asked++;
+    const wanted = rows(task, values());
+    if (typeof wanted === "string") return put([caution(wanted)]);
+    busy = true;
+    worker.postMessage({ ask: asked, task, rows: wanted });
     reading = "";
     slow = setInterval(() => {
       status.textContent = `Computing …${reading}`;
@@ -210,41 +211,48 @@ export function mount(place) {
   }
 }
 
-/** The fold in which a folder is chosen; it can also be dropped on the line. */
-function folder(place, take) {
+/** The fold in which a folder is chosen; it can also be dropped anywhere on the page. */
+function folder(take, failed) {
   const input = make("input", { type: "file", webkitdirectory: "", multiple: "",
     "aria-label": "Folder of a model" });
+  const parts = (file) => file.webkitRelativePath.split("/");
   input.addEventListener("change", () => {
-    const top = [...input.files].filter((each) => each.webkitRelativePath.split("/").length < 3);
-    if (top.length) take(top);
+    const files = [...input.files];
+    if (files.length) take(files.filter((each) => parts(each).length < 3), parts(files[0])[0]);
   });
-  place.addEventListener("dragover", (event) => event.preventDefault());
-  place.addEventListener("drop", async (event) => {
+  const holds = ({ dataTransfer }) => dataTransfer.types.includes("Files"); // not a text
+  document.addEventListener("dragover", (event) => holds(event) && event.preventDefault());
+  document.addEventListener("drop", (event) => {
+    if (!holds(event)) return;
     event.preventDefault();
-    const entries = [...event.dataTransfer.items].map((item) => item.webkitGetAsEntry?.());
-    const found = (await Promise.all(entries.filter(Boolean).map(filesOf))).flat();
-    if (found.length) take(found);
+    dropped([...event.dataTransfer.items]).then(({ files, name }) => take(files, name), failed);
   });
   const fold = make("details", { class: "bx-fold" }, { name: "summary", attributes: {}, children:
     ["A model of your own"] }, { name: "p", attributes: { class: "bx-line" }, children:
     ["A folder with config.json, model.safetensors and vocab.txt of a BERT or DistilBERT. It is read " +
-    "in this tab and goes nowhere. Choose it, or drop it on this box."] });
+    "in this tab and goes nowhere. Choose it, or drop it on this page."] });
   fold.append(input);
   return fold;
 }
 
 const promised = (work) => new Promise(work);
 
-/** List the files of what was dropped: a file, or a folder without those inside it. */
-async function filesOf(entry) {
-  if (entry.isFile) return [await promised((done, failed) => entry.file(done, failed))];
+/** List the files of what was dropped: those of the first folder, without folders inside it. */
+async function dropped(items) {
+  const entries = items.map((item) => item.webkitGetAsEntry()).filter(Boolean);
+  const first = entries.find((each) => each.isDirectory);
+  const files = (first ? await inside(first) : entries).filter((each) => each.isFile);
+  return { name: first?.name, files: await Promise.all(files.map((each) =>
+    promised((done, failed) => each.file(done, failed)))) };
+}
+
+async function inside(entry) {
   const reader = entry.createReader();
   const found = [];
-  for (;;) {
+  for (;;) { // browsers list a hundred at a time
     const more = await promised((done, failed) => reader.readEntries(done, failed));
-    if (!more.length) return Promise.all(found);
-    found.push(...more.filter((each) => each.isFile).map((each) =>
-      promised((done, failed) => each.file(done, failed))));
+    if (!more.length) return found;
+    found.push(...more);
   }
 }
 

@@ -1,5 +1,5 @@
 /**
- * Loads the model and answers, beside the page. Messages: { load: digests of the files, folder },
+ * Loads the model and answers, beside the page. Messages: { load: digests of the files, folder, name },
  * { open } for the folder that was looked at, and { ask, task, rows }.
  */
 
@@ -37,7 +37,7 @@ async function got(name) {
   return response;
 }
 
-async function load({ load: named, folder, agreed }) {
+async function load({ load: named, folder, name, agreed }) {
   digests = named;
   const scripts = Object.keys(digests).filter((name) =>
     name.endsWith(".js") && !LATER.includes(name));
@@ -53,7 +53,7 @@ async function load({ load: named, folder, agreed }) {
     throw new Refusal("This browser cannot run the model: it has no WebAssembly with SIMD. A " +
       `browser of 2023 or later has it. ${ELSEWHERE}`);
   }
-  if (folder) return look(folder, agreed);
+  if (folder) return look(folder, name, agreed);
   const engine = new parts.Engine(new WebAssembly.Module(code), model);
   const tokenizer = new parts.Tokenizer(vocabulary, tables);
   const keep = await fill(engine, model, await weights);
@@ -70,10 +70,10 @@ function begin(engine, tokenizer, model) {
 }
 
 /** Look at a folder and say what memory it takes; `open` takes it. */
-async function look(folder, agreed) {
+async function look(folder, name, agreed) {
   await Promise.all(LATER.map(got));
   const { inspect } = await import(at("folder.js"));
-  const found = await inspect(folder, tables);
+  const found = await inspect(folder, tables, name);
   open = () => told(async () => {
     const engine = new parts.Engine(new WebAssembly.Module(code), found.model);
     const place = engine.room(found.file.size);

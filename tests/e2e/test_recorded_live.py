@@ -26,19 +26,22 @@ PAGES = {
     "qa": "qa/1-a-short-story.html",
     "attention": "attention/2-a-guess-at-it.html",
     "xray": "xray/1-a-capital.html",
+    "ner": "ner/7-odd-spacing.html",
+    "lab": "lab/1-nothing-changes.html",
 }
 WAIT_MS = 60_000  # for the weights, on a slow machine
 
 
 @pytest.fixture(scope="module")
 def live_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two pages and what they need to answer, with the weights in parts."""
+    """Some pages and what they need to answer, with the weights in parts."""
     folder = tmp_path_factory.mktemp("live")
     engine = open_engine()
     every = all_entries(())
     entries = tuple(each for each in every if f"{each.place}.html" in PAGES.values())
     files = dict(live_files(engine, parts=True))
-    recording = Recording(entries, engine.provenance, "2026-11-22", live=digests(files))
+    sums = {"live": digests(files), "lab": digests(files, lab=True)}
+    recording = Recording(entries, engine.provenance, "2026-11-22", **sums)
     files |= {f"{each.place}.html": example_page(engine, recording, each) for each in entries}
     files["index.html"] = files[PAGES["fill_mask"]]
     for name, content in files.items():
@@ -122,21 +125,40 @@ def test_a_long_text_is_stopped_and_the_next_one_answered(page: Page, host: str)
     assert "Anna Keller" in _says(page)
 
 
+def _kept(page: Page, place: str) -> None:
+    """Wait until the browser keeps a file of the site, named from the page."""
+    found = f"caches.open('bert-explorer-pages').then((c) => c.match('{place}')).then(Boolean)"
+    until = time.monotonic() + WAIT_MS / 1000
+    while not page.evaluate(found) and time.monotonic() < until:
+        page.wait_for_timeout(100)
+
+
 def test_a_visit_without_a_connection_is_answered(page: Page, record: Record, host: str) -> None:
     page.goto(f"{host}/{PAGES['fill_mask']}")
     _load(page)
-    kept = "caches.open('bert-explorer-pages').then((c) => c.match(location.href)).then(Boolean)"
-    until = time.monotonic() + WAIT_MS / 1000
-    while not page.evaluate(kept) and time.monotonic() < until:
-        page.wait_for_timeout(100)
+    _kept(page, "../live/bert.wasm")
     expect(page.locator(".bx-live [role=status]")).to_contain_text("kept in this browser")
+    page.goto(f"{host}/{PAGES['lab']}")
+    page.get_by_role("button", name="Train here").click()
+    _kept(page, "../live/lab.wasm")
     page.context.set_offline(True)
     before = len(record.requests)
     page.reload()
+    page.get_by_role("button", name="Train here").click()
+    page.get_by_role("button", name="Just watch").click()
+    expect(page.locator(".bx-lab-gaps li").first).to_be_visible(timeout=WAIT_MS)
+    page.goto(f"{host}/{PAGES['fill_mask']}")
     _load(page)
     page.get_by_role("textbox").fill(OWN)
     assert "rome" in _says(page)
     assert not [url for url in record.requests[before:] if "safetensors" in url]
+
+
+def test_a_tab_of_an_example_is_not_read_as_an_arrow(page: Page, host: str) -> None:
+    page.goto(f"{host}/{PAGES['ner']}")
+    expect(page.get_by_role("button", name="Load the model")).to_be_visible()
+    typed = page.get_by_role("textbox").input_value()
+    assert "\n\tmoved from" in typed and "→" not in typed
 
 
 def test_a_second_recording_never_mixes_with_the_first(
@@ -248,6 +270,16 @@ def test_a_head_is_switched_off_and_the_answer_changes(
     assert record.complaints == []
 
 
+def _drop(page: Page, path: Path) -> None:
+    """Drop a folder or a file from the desktop, in the middle of the page."""
+    session = page.context.new_cdp_session(page)
+    data = {"items": [], "files": [str(path)], "dragOperationsMask": 1}
+    for kind in ("dragEnter", "dragOver", "drop"):
+        at = {"type": kind, "x": 300, "y": 300, "data": data}
+        session.send("Input.dispatchDragEvent", at)
+    session.detach()
+
+
 def test_a_model_of_ones_own_is_opened_from_a_folder(
     page: Page, record: Record, host: str, tmp_path: Path
 ) -> None:
@@ -262,7 +294,12 @@ def test_a_model_of_ones_own_is_opened_from_a_folder(
     expect(said).to_contain_text("is cut", timeout=WAIT_MS)
     page.get_by_role("textbox").fill(OWN)
     assert "rome" in _says(page)  # the model that was there goes on
-    page.get_by_label("Folder of a model").set_input_files(good)
+    _drop(page, bad)
+    expect(said).to_contain_text("is cut", timeout=WAIT_MS)
+    _drop(page, good / "vocab.txt")
+    expect(said).to_contain_text("no model.safetensors", timeout=WAIT_MS)
+    (good / "inside").mkdir()
+    _drop(page, good)
     expect(said).to_contain_text("3 layers, 48 wide. It takes", timeout=WAIT_MS)
     before = len(record.requests)
     page.get_by_role("button", name="Open it").click()

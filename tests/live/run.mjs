@@ -4,6 +4,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 
 const [live, model, described] = process.argv.slice(2);
+const { rows, textOf } = await import(`${live}/controls.js`);
 const { Tokenizer } = await import(`${live}/tokenizer.js`);
 const { Engine } = await import(`${live}/engine.js`);
 const { drawn } = await import(`${live}/draw.js`);
@@ -50,14 +51,16 @@ const answers = {
     writeFileSync(path, Buffer.concat(parts.map((each) => Buffer.from(each.buffer))));
     return engine.c.memory.buffer.byteLength;
   },
+  rows: ({ task, values }) => rows(task, values),
+  boxes: ({ texts }) => texts.map(([shown, given]) => textOf(shown, given)),
   digest: ({ texts }) => texts.map((each) => sha256(new TextEncoder().encode(each))),
-  draw({ rows }) {
+  draw({ rows: asked }) {
     ready();
-    return rows.map(([task, given]) => drawn(task, tasks.answer(task, given)));
+    return asked.map(([task, given]) => drawn(task, tasks.answer(task, given)));
   },
-  ask({ rows, folder = false }) {
+  ask({ rows: asked, folder = false }) {
     ready();
-    return rows.map(([task, given]) => said(() => {
+    return asked.map(([task, given]) => said(() => {
       const { answer } = (folder ? own : tasks).answer(task, given);
       return { answer };
     }));

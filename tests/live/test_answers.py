@@ -10,6 +10,8 @@ from app.catalog import examples
 from app.declared import Declared, declared
 from app.engine.models import Engine
 from app.faces.paper.answers import ask
+from app.features.qa.task import questions
+from app.words.html import visible
 from bert_core.errors import InputError
 from tests.conftest import NASTY
 from tests.live.conftest import Node
@@ -160,3 +162,35 @@ def test_answers_are_those_of_python(node: Node, bundled: Engine, every: int) ->
 @pytest.mark.parametrize("task", _TASKS)
 def test_each_task_has_examples_that_are_compared(task: str) -> None:
     assert examples(task)
+
+
+def _asked_of(text: str) -> tuple[str, ...] | str:
+    """Split questions as Python does; a refusal is a text."""
+    try:
+        return questions(text)
+    except InputError as error:
+        return str(error)
+
+
+@pytest.mark.parametrize("count", [1, 10, 11])
+def test_questions_are_counted_as_in_python(node: Node, count: int) -> None:
+    text = "\n \n".join(f"  Who is number {number}? " for number in range(count))
+    found = node("rows", task="qa", values={"passage": "Here.", "question": text})
+    wanted = _asked_of(text)
+    if not isinstance(found, str):
+        found = tuple(each["question"] for each in found)
+    assert found == wanted
+
+
+def test_a_box_gets_the_text_of_its_example(node: Node) -> None:
+    texts = [
+        value.strip("\n")
+        for task in _TASKS
+        for example in examples(task)
+        for value in example.values.values()
+        if isinstance(value, str)
+    ]
+    assert any("\t" in each for each in texts)
+    shown = [(visible(each), each) for each in texts]
+    assert node("boxes", texts=shown) == texts
+    assert node("boxes", texts=[("a → b", "a b"), ("two\nlines", "two")]) == ["a → b", "two\nlines"]

@@ -25,6 +25,10 @@ from tests.live.test_answers import as_given
 
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
 _TASKS = ("fill_mask", "next_sentence", "classification", "multiple_choice", "attention")
+_ODD_CHOICES = (
+    *("\U0001f600" * 60, "漢字" * 50, "a " + "x" * 120, "y" * 200),
+    *("The state-of-the-art, well-known—or not—" * 4, "word--" * 40),
+)  # of which a picture shows two lines
 _SHADE = 3  # of 255; one step of the scale
 _COLOUR = re.compile(r"#[0-9a-f]{6}")
 _IMAGE = re.compile(r"data:image/png;base64,([\w+/=]+)")
@@ -118,6 +122,8 @@ def _examples(task: str) -> Iterator[dict[str, Any]]:
     found = declared(task)
     for example in examples(task):
         yield as_given(found, example.values)
+    if task == "multiple_choice":
+        yield {"context": "What is it?", "choices": [*_ODD_CHOICES]}
 
 
 @pytest.mark.parametrize("task", _TASKS)
