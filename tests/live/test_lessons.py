@@ -26,7 +26,8 @@ def test_steps_are_data_and_live_ones_are_answered_as_python_answers_them(
         data: Any = json.loads(json.dumps(step_data(looking, step)))
         assert all(name in data["given"] for name, _ in data["change"]["edits"])
         for question in filter(None, (data["question"], data["why"])):
-            said = [question["ask"], question["its"], *sum(question["choices"], [])]
+            said = [question["ask"], question["its"]]
+            said += [text for choice in question["choices"] for text in choice]
             assert said[0] and said[1] and not [each for each in said if "[[" in each]
         if data["task"]:
             assert data["task"] in LIVE_TASKS
