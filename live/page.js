@@ -3,66 +3,51 @@
 import { build } from "./build.js";
 import { controls, rows, textOf } from "./controls.js";
 
-const PAUSE = 300; // milliseconds without a key after which the text is read
+export const PAUSE = 300; // milliseconds without a key after which the text is read
 const LONG = 700; // milliseconds after which it is said that an answer takes longer
 const BROKEN = "The model could not be started in this browser. The recorded answers stay.";
-const make = (name, attributes, ...children) => build(document, { name, attributes, children });
+const STOPPED = { name: "p", attributes: { class: "bx-note" }, children: ["Stopped: no answer for this text."] };
+export const make = (name, attributes, ...children) => build(document, { name, attributes, children });
 const caution = (says) => ({ name: "p", attributes: { class: "bx-note bx-caution" }, children: [says] });
-const press = (says) => make("button", { type: "button", class: "bx-button" }, says);
+export const press = (says) => make("button", { type: "button", class: "bx-button" }, says);
 
-/** @param {HTMLElement} place the line, with what the page's script put into its data */
-export function mount(place) {
-  const task = place.dataset.live;
-  const given = JSON.parse(place.dataset.given);
+/**
+ * The line that loads the model, and the worker that answers.
+ * @param {HTMLElement} place the line, with what the page's script put into its data
+ * @param on `here`: what is said when the model is there; `begun()`, `ready(what the worker says,
+ *   whether for the first time)`, `refused(the status line)` and `stopped()` are called then
+ * @returns `ask(task, rows, then)`: who asks again before `then` has the nodes replaces what it asked
+ */
+export function model(place, on) {
   const files = JSON.parse(place.dataset.files);
-  const boxes = [...document.querySelectorAll(".bx-given textarea")];
-  const recorded = document.querySelector(".bx-recorded > .bx-result");
-  const remark = document.querySelector(".bx-example"); // on the recorded answer
-  const status = make("span", { role: "status", class: "bx-line" });
+  const status = make("span", { role: "status", class: "bx-line", tabindex: "-1" });
   const bar = make("progress", { max: "1", value: "0", "aria-label": "Loading the model" });
   const button = press("Load the model");
   const stop = press("Stop");
-  const back = press("Show the recorded answer");
   const agree = press("Open it");
-  const live = make("section", { class: "bx-result bx-live-answer", "aria-label": "Answer" });
-  const output = make("div", { class: "bx-live-nodes" });
-  const named = (box) => box.id.replace(/^given-/, "");
-  for (const box of boxes) box.defaultValue = textOf(box.value, given[named(box)]);
-  const typed = boxes.map((box) => box.value);
+  const waiting = new Map(); // what is asked next, by who gets the answer
   let source = {}; // a folder, or nothing for the page's own model
   let worker = null;
   let coming = null; // a worker that is being loaded
-  let busy = false;
-  let waiting = false;
-  let pause = 0;
+  let begun = false;
+  let asking = null; // who gets what is computed
   let slow = 0;
   let asked = 0;
   let note = "";
   let reading = ""; // of a long text
   let told = ""; // of the model that answers
 
-  place.append(button, " ", status, folder((files, name) => begin({ folder: files, name }),
-    () => { status.textContent = "What was dropped could not be read. Drop the folder again, or choose it."; }));
-  const said = make("p", { class: "bx-note" }, "Live: the main part of the answer, computed in " +
-    "this browser. ");
-  said.append(back);
-  live.append(said, output);
+  place.append(button, " ", status);
   button.addEventListener("click", () => begin({}));
   stop.addEventListener("click", halt);
-  back.addEventListener("click", reset);
   agree.addEventListener("click", () => {
     agree.remove();
     coming.postMessage({ open: true });
   });
-  output.addEventListener("click", ({ target }) => {
-    const drawing = target.closest?.("[data-name=attention-all-heads] svg");
-    const at = drawing ? [...drawing.querySelectorAll("image")].indexOf(target) : -1;
-    if (at >= 0) set({ layer: Math.floor(at / shape.heads), head: at % shape.heads });
-  });
-  let shape = {};
-  let set = () => {};
 
   async function begin(wanted) {
+    begun = true;
+    on.begun?.();
     coming?.terminate();
     agree.remove();
     source = wanted;
@@ -94,42 +79,140 @@ export function mount(place) {
     } else if (data.ready) ready(data, from);
     else if (data.kept) {
       note = `${told} It is kept in this browser, also offline.`;
-      if (!busy) status.textContent = note;
+      if (!asking) status.textContent = note;
     } else if (data.all) reading = ` part ${data.read + 1} of ${data.all}`;
-    else if (data.answer === asked) shown(data.nodes);
+    else if (data.answer === asked) answered(data.nodes);
   }
 
   /** Say why a model is not there; one that answers already goes on. */
   function refused(says, from) {
     from?.terminate();
     coming = null;
+    begun = false;
     bar.remove();
     status.textContent = says;
     if (from && from === worker) {
       worker = null;
       idle();
     }
-    if (!worker) status.before(button, " ");
+    if (worker) return;
+    status.before(button, " ");
+    on.refused?.(status);
   }
 
   function ready(data, from) {
     worker?.terminate();
-    [worker, coming, shape] = [from, null, data];
+    [worker, coming] = [from, null];
+    idle();
     bar.remove();
     if (data.own) status.after(button); // the way back to the page's own model
-    told = data.own ? `“${data.own}” answers here, and stays in this tab.`
-      : "The model is here: change the text.";
+    told = data.own ? `“${data.own}” answers here, and stays in this tab.` : on.here;
     note = data.own || globalThis.isSecureContext ? told
       : `${told} This page came without https: the model is not kept for the next visit.`;
     status.textContent = note;
     place.querySelector(":scope > p")?.remove();
+    on.ready?.(data, !source.agreed);
+    source.agreed = true; // after Stop it is opened again, and waits for a key
+    next();
+  }
+
+  function ask(task, rows, then) {
+    waiting.set(then, [task, rows]);
+    next();
+  }
+
+  function next() {
+    if (asking || !worker || !waiting.size) return;
+    const [[then, [task, rows]]] = waiting;
+    waiting.delete(then);
+    asking = then;
+    worker.postMessage({ ask: ++asked, task, rows });
+    reading = "";
+    slow = setInterval(() => {
+      status.textContent = `Computing …${reading}`;
+      if (!stop.isConnected) status.after(stop);
+    }, LONG);
+  }
+
+  function answered(nodes) {
+    const then = asking;
+    idle();
+    status.textContent = note;
+    then(nodes);
+    next();
+  }
+
+  function idle() {
+    asking = null;
+    clearInterval(slow);
+    stop.remove();
+  }
+
+  /** End a computation; the worker begins anew, with the weights that this browser keeps. */
+  function halt() {
+    const then = asking;
+    waiting.delete(then);
+    asked++;
+    idle();
+    worker.terminate();
+    worker = null;
+    on.stopped?.();
+    then([STOPPED]);
+    begin(source);
+    status.textContent = "Stopped.";
+  }
+
+  /** Expect no answer any more. */
+  function forget() {
+    waiting.clear();
+    asked++;
+    idle();
+    if (worker) status.textContent = note;
+  }
+
+  const say = (says) => { status.textContent = says; };
+  return { ask, begin, forget, say, need: () => begun || begin({}) };
+}
+
+/** @param {HTMLElement} place the line, with what the page's script put into its data */
+export function mount(place) {
+  const task = place.dataset.live;
+  const given = JSON.parse(place.dataset.given);
+  const boxes = [...document.querySelectorAll(".bx-given textarea")];
+  const recorded = document.querySelector(".bx-recorded > .bx-result");
+  const remark = document.querySelector(".bx-example"); // on the recorded answer
+  const back = press("Show the recorded answer");
+  const live = make("section", { class: "bx-result bx-live-answer", "aria-label": "Answer" });
+  const output = make("div", { class: "bx-live-nodes" });
+  const named = (box) => box.id.replace(/^given-/, "");
+  for (const box of boxes) box.defaultValue = textOf(box.value, given[named(box)]);
+  const typed = boxes.map((box) => box.value);
+  const line = model(place, { here: "The model is here: change the text.", ready, stopped });
+  let pause = 0;
+  let shape = {};
+  let set = () => {};
+
+  place.append(folder((files, name) => line.begin({ folder: files, name }),
+    () => line.say("What was dropped could not be read. Drop the folder again, or choose it.")));
+  const said = make("p", { class: "bx-note" }, "Live: the main part of the answer, computed in " +
+    "this browser. ");
+  said.append(back);
+  live.append(said, output);
+  back.addEventListener("click", reset);
+  output.addEventListener("click", ({ target }) => {
+    const drawing = target.closest?.("[data-name=attention-all-heads] svg");
+    const at = drawing ? [...drawing.querySelectorAll("image")].indexOf(target) : -1;
+    if (at >= 0) set({ layer: Math.floor(at / shape.heads), head: at % shape.heads });
+  });
+
+  function ready(data, first) {
+    shape = data;
     for (const box of boxes) {
       box.readOnly = false;
       box.addEventListener("input", changed);
     }
     set = controls(task, given, data, changed) ?? set;
-    if ((data.own && !source.agreed) || boxes.some((box, n) => box.value !== typed[n]) || waiting) ask();
-    source.agreed = true; // after Stop it is opened again, and waits for a key
+    if ((data.own && first) || boxes.some((box, n) => box.value !== typed[n])) ask();
     if (document.activeElement === document.body) boxes[0]?.focus({ preventScroll: true });
   }
 
@@ -144,25 +227,10 @@ export function mount(place) {
   }
 
   function ask() {
-    if (busy || !worker) return void (waiting = true);
-    waiting = false;
-    asked++;
     const wanted = rows(task, values());
-    if (typeof wanted === "string") return put([caution(wanted)]);
-    busy = true;
-    worker.postMessage({ ask: asked, task, rows: wanted });
-    reading = "";
-    slow = setInterval(() => {
-      status.textContent = `Computing …${reading}`;
-      if (!stop.isConnected) status.after(stop);
-    }, LONG);
-  }
-
-  function shown(nodes) {
-    idle();
-    status.textContent = note;
-    put(nodes);
-    if (waiting) ask();
+    if (typeof wanted !== "string") return line.ask(task, wanted, put);
+    line.forget();
+    put([caution(wanted)]);
   }
 
   function put(nodes) {
@@ -171,35 +239,15 @@ export function mount(place) {
     show(true);
   }
 
-  function idle() {
-    busy = false;
-    clearInterval(slow);
-    stop.remove();
-  }
-
-  /** End a computation; the worker begins anew, with the weights that this browser keeps. */
-  function halt() {
-    quiet();
-    worker.terminate();
-    worker = null;
+  function stopped() {
+    clearTimeout(pause);
     for (const box of boxes) box.removeEventListener("input", changed);
     boxes.forEach((box, n) => { typed[n] = box.value; });
-    put([{ name: "p", attributes: { class: "bx-note" }, children: ["Stopped: no answer for this text."] }]);
-    begin(source);
-    status.textContent = "Stopped.";
-  }
-
-  /** Expect no answer any more, neither to what is computed nor to what was typed just now. */
-  function quiet() {
-    clearTimeout(pause);
-    waiting = false;
-    asked++;
-    idle();
   }
 
   function reset() {
-    quiet();
-    if (worker) status.textContent = note;
+    clearTimeout(pause);
+    line.forget();
     boxes.forEach((box, n) => { typed[n] = box.value = box.defaultValue; });
     show(false);
   }

@@ -1,6 +1,6 @@
 """A lesson as one page: its steps below each other, with everything revealed."""
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -18,6 +18,9 @@ from app.words.pictures import figure as framed
 from app.words.screen import Beside, Choice, Computed, Drawn, File, Part, Parts, Rows
 from app.words.screen import drawn as on_paper
 from bert_core.errors import BertError, CheckpointError
+
+Wrapped = Callable[[Looking, Step, Sequence[Html]], Html]
+"""Puts the blocks of a step into one element."""
 
 
 def looking_at(engine: Engine, lesson: Lesson, number: int) -> Looking:
@@ -76,26 +79,31 @@ def _is_empty(part: Part) -> bool:
     return isinstance(part, Html) and not part.markup
 
 
-def whole(engine: Engine, lesson: Lesson) -> list[Html]:
-    """Write a lesson with everything revealed; a step that this model cannot do says why."""
-    blocks = (block for part in _whole(engine, lesson) for block in on_paper(part))
-    return [framed(each) if isinstance(each, Picture) else each for each in blocks]
+def whole(engine: Engine, lesson: Lesson, wrapped: Wrapped | None = None) -> list[Html]:
+    """Write a lesson with everything revealed; a step that this model cannot do says why.
 
-
-def _whole(engine: Engine, lesson: Lesson) -> Iterator[Part]:
-    yield from cautions(notices(engine.facts))
-    yield beforehand(engine, lesson)
+    Args:
+        engine: the model.
+        lesson: the lesson.
+        wrapped: puts the blocks of a step into one; None leaves them as they are.
+    """
+    blocks = [*cautions(notices(engine.facts)), beforehand(engine, lesson)]
     for number, step in enumerate(lesson.steps, 1):
-        yield tag("h2", visible(f"{number}. {step.heading}"))
+        title = tag("h2", visible(f"{number}. {step.heading}"))
         try:
-            yield from step_parts(looking_at(engine, lesson, number), step, number, see=False)
+            looking = looking_at(engine, lesson, number)
+            shown = _framed((title, *step_parts(looking, step, number, see=False)))
+            blocks += [wrapped(looking, step, shown)] if wrapped else shown
         except BertError as error:
-            yield note(visible(str(error)), caution=True)
-    yield tag("h2", "What remains")
-    yield prose(lesson.last, "bx-headline", see=False)
-    if lesson.larger:
-        yield larger(lesson)
-    yield rests_on(engine, lesson)
+            blocks += [title, note(visible(str(error)), caution=True)]
+    blocks += [tag("h2", "What remains"), prose(lesson.last, "bx-headline", see=False)]
+    blocks += [larger(lesson)] if lesson.larger else []
+    return [*blocks, rests_on(engine, lesson)]
+
+
+def _framed(parts: Parts) -> list[Html]:
+    blocks = (block for part in parts for block in on_paper(part))
+    return [framed(each) if isinstance(each, Picture) else each for each in blocks]
 
 
 def larger(lesson: Lesson) -> Html:

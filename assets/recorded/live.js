@@ -16,9 +16,9 @@
       "Recorded. To type your own text, open this page from a web server: from a disk, browsers load no model.";
   } else if (place) {
     const files = JSON.parse(place.dataset.files);
-    const form = place.dataset.live === "lab" ? "lab_page.js" : "page.js";
-    const first = form === "page.js" ? ["build.js", "controls.js", form]
-      : Object.keys(files).filter((name) => name.endsWith(".js"));
+    const form = { lab: "lab_page.js", lesson: "lesson.js" }[place.dataset.live] ?? "page.js";
+    const first = form === "lab_page.js" ? Object.keys(files).filter((name) => name.endsWith(".js"))
+      : ["build.js", "controls.js", ...new Set(["page.js", form])];
     Promise.all(first.map((name) => checked(name, files[name])))
       .then(() => import(at(form)))
       .then(({ mount }) => mount(place), () => {

@@ -6,14 +6,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from app.engine.models import open_engine
 from app.faces.paper.answers import ask
 from app.faces.recorded.drawing import Recording
 from app.faces.recorded.entries import all_entries
 from app.faces.recorded.live import digests, live_files
-from app.faces.recorded.writing import example_page
+from app.faces.recorded.writing import example_page, lesson_file
+from app.lessons.reading import Known, read_lesson
+from app.lessons.shelf import claims, glossary, lesson
 from tests.e2e.conftest import Record, faults, hosting
 from tests.live.test_folder import saved
 
@@ -29,6 +31,40 @@ PAGES = {
     "ner": "ner/7-odd-spacing.html",
     "lab": "lab/1-nothing-changes.html",
 }
+LESSON = "lessons/pieces.html"
+MADE_UP = """
+title = "Three more kinds of step"
+goal = "Name them."
+minutes = 1
+last = "That is all."
+claims = []
+
+[[step]]
+heading = "A word"
+say = "Read it."
+page = "fill_mask"
+values = { text = "The [MASK] gave us homework." }
+reveal = "“{first}”, with {p}."
+question = { kind = "word", ask = "Which word?", of = "first" }
+
+[[step]]
+heading = "A piece"
+say = "Look."
+page = "attention"
+values = { text = "The train to Berlin left.", layer = 3, head = 1 }
+show = ["attention-layer"]
+reveal = "“{top:berlin}”."
+question = { kind = "point", at = "pieces", ask = "Where does “berlin” look?", of = "top:berlin" }
+change = { ask = "Write another sentence.", edits = ["text"], watch = "{previous}" }
+
+[[step]]
+heading = "Not in the browser"
+say = "Just look."
+page = "fill_mask_surprise"
+values = { text = "My elephant pocket." }
+parts = 2
+reveal = "“{odd}” is odd."
+"""
 WAIT_MS = 60_000  # for the weights, on a slow machine
 
 
@@ -44,6 +80,11 @@ def live_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     recording = Recording(entries, engine.provenance, "2026-11-22", **sums)
     files |= {f"{each.place}.html": example_page(engine, recording, each) for each in entries}
     files["index.html"] = files[PAGES["fill_mask"]]
+    own = tmp_path_factory.mktemp("lesson") / "made-up.toml"
+    own.write_text(MADE_UP, encoding="utf-8")
+    made = read_lesson(own, Known(claims(), glossary().keys()))
+    for each in (lesson("pieces"), made):
+        files[f"lessons/{each.slug}.html"] = lesson_file(engine, recording, each)
     for name, content in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -319,3 +360,138 @@ def test_from_a_disk_the_page_says_why_it_does_not_answer(page: Page, live_site:
     expect(page.locator(".bx-live")).to_contain_text("open this page from a web server")
     expect(page.get_by_role("button", name="Load the model")).to_have_count(0)
     expect(page.locator(".bx-result .bx-headline")).to_contain_text("letter")
+
+
+def _show(step: Locator, answer: str = "Live in this browser.") -> Locator:
+    """Show what a step covers, and return its picture once the model has answered."""
+    step.get_by_role("button", name="Show").click()
+    expect(step.get_by_role("heading", name="What came out")).to_be_focused()
+    expect(step.locator(".bx-shown > .bx-line").first).to_have_text(answer, timeout=WAIT_MS)
+    return step.locator(".bx-shown")
+
+
+def _chances(picture: Locator) -> list[float]:
+    """Return the probabilities of a picture of fill-mask from its table."""
+    return [
+        float(each.get_attribute("data-value") or "")
+        for each in picture.locator("table td:nth-child(4)").all()
+    ]
+
+
+def _expected(text: str) -> list[float]:
+    slots = ask("fill_mask", text).json()["slots"]
+    return [each["probability"] for each in slots[0]["candidates"]]
+
+
+def test_a_lesson_is_played_with_what_the_browser_computes(
+    page: Page, record: Record, host: str
+) -> None:
+    page.goto(f"{host}/{LESSON}")
+    steps = page.locator(".bx-step")
+    expect(steps.locator(".bx-cover")).to_have_count(5)
+    expect(page.locator(".bx-reveal:visible")).to_have_count(0)
+    assert faults(page) == []
+
+    expect(steps.nth(0).get_by_role("button", name="Show")).to_be_disabled()
+    steps.nth(0).get_by_label("one", exact=True).check()
+    before = len(record.requests)
+    shown = _show(steps.nth(0))
+    assert any(url.endswith("worker.js") for url in record.requests[before:])
+    expect(shown.locator(".bx-headline")).to_have_text(
+        ask("tokenizer", "unhappiness").report.headline
+    )
+    expect(steps.nth(0)).to_contain_text("Then every form of every word")  # the reply to the choice
+    expect(page.locator("body > .bx-spoken")).to_contain_text("You: one")
+    before = len(record.requests)
+    steps.nth(0).get_by_role("button", name="It takes the longest piece").click()
+    expect(steps.nth(0)).to_contain_text("No grammar is asked")
+    steps.nth(0).get_by_role("textbox").fill("<b>playfulness</b>")
+    expect(shown).to_contain_text("<b>", timeout=WAIT_MS)
+    assert shown.locator("b").count() == 0
+
+    steps.nth(1).get_by_label("It falls into several pieces.").check()
+    _show(steps.nth(1))
+
+    steps.nth(2).get_by_role("slider").fill("30")
+    shown = _show(steps.nth(2))
+    expect(steps.nth(2).locator(".bx-both").first).to_contain_text("You: 30 %")
+    text = "In witner it is very [MASK]."
+    assert _chances(shown) == pytest.approx(_expected(text), abs=1e-5)
+    own = "In witner the snow is very [MASK]."
+    steps.nth(2).get_by_role("textbox").fill(own)
+    expect(shown.locator(".bx-headline")).to_have_text(ask("fill_mask", own).report.headline)
+    assert _chances(shown) == pytest.approx(_expected(own), abs=1e-5)
+
+    steps.nth(3).get_by_label("nothing at all").check()
+    shown = _show(steps.nth(3))
+    assert _chances(shown) == pytest.approx(_expected("My dog is [MASK] 😀"), abs=1e-5)
+
+    for name in ("Greek", "Turkish", "German", "English"):
+        steps.nth(4).get_by_role("button", name=name).click()
+    _show(steps.nth(4))
+    expect(steps.nth(4).locator(".bx-orders li")).to_have_count(8)
+    assert faults(page) == []
+    assert [url for url in record.requests[before:] if "service" not in url] == []
+
+    steps.nth(4).get_by_role("button", name="Guess again").click()
+    expect(steps.nth(4).get_by_role("button", name="English")).to_be_focused()
+    page.emulate_media(media="print")
+    expect(page.locator(".bx-play:visible")).to_have_count(0)
+    expect(steps.nth(4).locator(".bx-reveal:visible")).to_have_count(1)
+    page.emulate_media(media="screen")
+    page.get_by_role("button", name="Open everything").click()
+    expect(page.locator(".bx-play:visible")).to_have_count(0)
+    expect(page.locator(".bx-reveal:visible")).to_have_count(5)
+    assert record.outside(host) == []
+    assert record.complaints == []
+
+
+def test_words_and_pieces_are_guessed_by_keyboard_and_what_is_not_live_is_recorded(
+    page: Page, record: Record, host: str
+) -> None:
+    page.set_viewport_size(PHONE)
+    page.goto(f"{host}/lessons/made-up.html")
+    steps = page.locator(".bx-step")
+    steps.nth(0).get_by_role("textbox").focus()
+    page.keyboard.type("teachers")
+    page.keyboard.press("Enter")
+    shown = steps.nth(0).locator(".bx-shown")
+    expect(shown).to_contain_text("teachers has", timeout=WAIT_MS)
+    expect(steps.nth(0).locator(".bx-both")).to_contain_text("You: teachers")
+    steps.nth(1).get_by_label("to", exact=True).focus()
+    page.keyboard.press("Space")
+    page.keyboard.press("Enter")
+    expect(steps.nth(1).get_by_role("heading", name="What came out")).to_be_focused()
+    figure = steps.nth(1).locator(".bx-shown figure[data-name=attention-layer3-head1]")
+    expect(figure).to_be_visible()
+    steps.nth(1).get_by_role("textbox").fill("A bird sang.")
+    wanted = ask("attention", "A bird sang.", layer=3, head=1).report.headline
+    expect(steps.nth(1).locator(".bx-headline")).to_have_text(wanted, timeout=WAIT_MS)
+    _show(steps.nth(2), "Recorded: this picture is not computed in the browser.")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert faults(page) == []
+    assert record.complaints == []
+
+
+def test_where_nothing_can_be_computed_a_lesson_is_open(
+    page: Page, browser: Browser, live_site: Path, host: str, tmp_path: Path
+) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    bare = context.new_page()
+    bare.goto(f"{host}/{LESSON}")
+    expect(bare.locator(".bx-reveal:visible")).to_have_count(5)
+    expect(bare.locator("main")).to_contain_text("nothing is computed here")
+    context.close()
+    folder = tmp_path / "changed"
+    shutil.copytree(live_site, folder, ignore=shutil.ignore_patterns("model.safetensors.*"))
+    with (folder / "live" / "tasks.js").open("ab") as file:
+        file.write(b"\n")
+    with hosting(folder) as address:
+        page.goto(f"{address}/{LESSON}")
+        step = page.locator(".bx-step").first
+        step.get_by_label("one", exact=True).check()
+        step.get_by_role("button", name="Show").click()
+        said = page.locator(".bx-live [role=status]")
+        expect(said).to_contain_text("tasks.js is not the file", timeout=WAIT_MS)
+        expect(page.locator(".bx-reveal:visible")).to_have_count(5)
+        expect(said).to_be_focused()

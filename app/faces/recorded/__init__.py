@@ -7,6 +7,7 @@ it.
 - `entries.py`: which examples there are, and what each is called.
 - `drawing.py`: one page: menu, what was given, the results, and what was recorded with.
 - `live.py`: what a browser needs to answer by itself; its program is `live/`.
+- `playing.py`: a step of a lesson as data, for its player in `live/`.
 - `writing.py`: the folder.
 - `command.py`: the command line.
 """

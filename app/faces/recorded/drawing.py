@@ -32,6 +32,10 @@ _TRAINING = (
     "a small BERT learns in this browser, before your eyes; nothing is sent anywhere, and closing "
     "the tab ends it. Until then, the run below is a recorded one."
 )
+_PLAYING = (
+    "Then the model answers here: it (46 MB) is loaded into this browser once and stays there. "
+    "Your text never leaves it."
+)
 _LESSON = "lessons/{}"  # a file, from the root of the folder, without an extension
 _COLUMN = 44  # letters in a line of a text box
 _LINES = 14  # of a text box
@@ -95,10 +99,12 @@ def menu(recording: Recording, root: str, here: Feature | None) -> Html:
 
 def recorded_note(model: Provenance) -> Html:
     """Say, before anything else, that nothing is computed."""
-    return note(
-        tag("strong", "Recorded. "),
-        f"Stored answers of {visible(model.name)}; nothing is computed here.",
-    )
+    return note(*_recorded(model))
+
+
+def _recorded(model: Provenance) -> tuple[Html, str]:
+    says = f"Stored answers of {visible(model.name)}; nothing is computed here."
+    return tag("strong", "Recorded. "), says
 
 
 def _live(recording: Recording, entry: Entry) -> Html:
@@ -141,9 +147,21 @@ def lesson_page(recording: Recording, lesson: Lesson, parts: Sequence[Html]) -> 
     """Draw a lesson with everything revealed."""
     return join(
         tag("div", heading(lesson.title, lesson.goal), data_place=lesson_place(lesson)),
-        recorded_note(recording.model),
+        _playing(recording) if recording.live else recorded_note(recording.model),
         tag("section", *parts, class_="bx-result bx-lesson-whole", aria_label="Lesson"),
         foot(recording, _BEWARE),
+    )
+
+
+def _playing(recording: Recording) -> Html:
+    """Say that nothing is computed; `live/lesson.js` says instead how the lesson is played."""
+    return tag(
+        "div",
+        tag("p", *_recorded(recording.model)),
+        class_="bx-note bx-live",
+        data_live="lesson",
+        data_says=_PLAYING,
+        data_files=json.dumps(recording.live),
     )
 
 

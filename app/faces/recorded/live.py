@@ -19,12 +19,14 @@ from bert_core.reading.unread import known_scripts
 
 FOLDER = "live"
 MANIFEST = "site.webmanifest"
-_TASKS = {"fill_mask", "next_sentence", "qa", "ner", "classification", "multiple_choice",
-          "tokenizer", "attention", "xray"}  # fmt: skip
+LIVE_TASKS = {"fill_mask", "next_sentence", "qa", "ner", "classification", "multiple_choice",
+              "tokenizer", "attention", "xray"}  # fmt: skip
+"""The tasks that also answer in the browser."""
+
 _PART = 9_000_000  # bytes; some hosts move larger files elsewhere
 _WEIGHTS, _DESCRIBED = "model.safetensors", "live.json"
 _BESIDE = ("vocab.txt", "fitted.safetensors")  # files of the model that are loaded as they are
-_NOT_IN_LAB = ("bert.wasm", "worker.js", _DESCRIBED, *_BESIDE)
+_NOT_IN_LAB = ("bert.wasm", "worker.js", "lesson.js", _DESCRIBED, *_BESIDE)
 _SCALES = {"BertForQuestionAnswering.has_answer": ("BertForQuestionAnswering", HAS_ANSWER)}
 _OWN = {"BertForMultipleChoice", "BertForQuestionAnswering", "BertForSequenceClassification",
         "BertForTokenClassification"}  # fmt: skip
@@ -34,7 +36,7 @@ _CONFIG = ("hidden_size", "intermediate_size", "num_attention_heads", "num_hidde
 
 def is_live(entry: Entry) -> bool:
     """Return whether the task of an example also answers in the browser."""
-    return entry.task.feature.slug in _TASKS or trains(entry)
+    return entry.task.feature.slug in LIVE_TASKS or trains(entry)
 
 
 def trains(entry: Entry) -> bool:

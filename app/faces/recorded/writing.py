@@ -17,6 +17,8 @@ from app.faces.recorded.drawing import (
 )
 from app.faces.recorded.entries import Entry, all_entries, results
 from app.faces.recorded.live import MANIFEST, digests, live_files
+from app.faces.recorded.playing import played
+from app.lessons.records import Lesson
 from app.lessons.shelf import in_order
 from app.lessons.whole import whole
 from app.overview import FIRST, doors
@@ -121,15 +123,7 @@ def _write(
             files[f"{entry.place}.html"] = example_page(engine, recording, entry)
         say(f"{row.title}: {len(recording.of(row))}")
     for lesson in lessons:
-        slugs = {declared(step.page).feature.folder for step in lesson.steps}
-        files[f"{lesson_place(lesson)}.html"] = document(
-            f"{lesson.title} · {SITE}, recorded",
-            _style(*slugs),
-            lesson_page(recording, lesson, whole(engine, lesson)),
-            header=menu(recording, "../", None),
-            script=_script(live),
-            manifest=f"../{MANIFEST}" if live else "",
-        )
+        files[f"{lesson_place(lesson)}.html"] = lesson_file(engine, recording, lesson)
     say(f"Lessons: {len(lessons)}")
     for name, content in files.items():
         path = target / name
@@ -146,6 +140,19 @@ def example_page(engine: Engine, recording: Recording, entry: Entry) -> bytes:
         _style(row.slug),
         page(recording, entry, results(engine, entry)),
         header=menu(recording, "../", row),
+        script=_script(bool(recording.live)),
+        manifest=f"../{MANIFEST}" if recording.live else "",
+    )
+
+
+def lesson_file(engine: Engine, recording: Recording, lesson: Lesson) -> bytes:
+    """Return the file of a lesson, which is played where the site is live."""
+    slugs = {declared(step.page).feature.folder for step in lesson.steps}
+    return document(
+        f"{lesson.title} · {SITE}, recorded",
+        _style(*slugs),
+        lesson_page(recording, lesson, whole(engine, lesson, played if recording.live else None)),
+        header=menu(recording, "../", None),
         script=_script(bool(recording.live)),
         manifest=f"../{MANIFEST}" if recording.live else "",
     )
