@@ -24,6 +24,8 @@ from app.features.qa.view_charts import KINDS, SCALES
 from app.features.why.view import OF_NAMES, OPERATORS
 from app.features.xray.view_patching import SITES
 from app.features.xray.view_words import ASKS, LENSES, MODES
+from app.lessons.shelf import glossary
+from app.settings import ROOT
 
 NAMES: Mapping[str, Mapping[Any, str]] = {
     "why_method": _METHOD_NAMES, "of": OF_NAMES, "operator": OPERATORS, "lens": LENSES,
@@ -124,3 +126,17 @@ def test_texts_of_an_address_have_one_name_on_all_pages(
     assert page.at.session_state[second] == "Where is Ada?"
     assert {"text", second} <= page.at.query_params.keys()
     assert second == "question" or "question" not in page.at.query_params
+
+
+TERMS = {name: term for name, term in glossary().items() if term.values.keys() - {"text"}}
+
+
+@pytest.mark.parametrize("name", TERMS)
+def test_a_term_of_the_glossary_opens_what_it_names(
+    visit: Callable[..., Any], tiny_model: object, name: str
+) -> None:
+    term = TERMS[name]
+    (script,) = (ROOT / "pages").glob(f"*_{term.page}.py")
+    page = visit(f"pages/{script.name}", **{key: str(each) for key, each in term.values.items()})
+    assert not any("Left out" in each.value for each in page.at.caption)
+    assert term.values.items() <= dict(page.at.query_params.items()).items()
