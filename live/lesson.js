@@ -4,6 +4,7 @@ import { build, h } from "./build.js";
 import { make, model, PAUSE, press } from "./page.js";
 
 const PLAYING = "bx-playing"; // covered
+const DONE = "bx-done"; // so the next step, which may tell what came out, can be seen
 const BEGUN = "bx-begun"; // the model is there or coming: no button need say that it loads it
 const RECORDED = "Recorded: this picture is not computed in the browser.";
 const COMING = "Recorded, until the model is here.";
@@ -88,6 +89,7 @@ function play(step, compute, tell) {
     words.append(heading, ...compared, says, ...why ? [reasons(why, tell, turn)] : [], again);
     again.hidden = !question;
     picture.append(make("p", { class: "bx-line" }, task ? COMING : RECORDED), ...drawn(recorded));
+    step.classList.add(DONE);
     stage.replaceChildren(words, picture);
     if (!why) turn();
     again.addEventListener("click", () => {
