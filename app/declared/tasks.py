@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from app import catalog
 from app.catalog import Example, Feature
@@ -28,6 +28,7 @@ from app.records.fields import Field
 from app.words.screen import Screen
 from bert_core.errors import InputError
 
+T = TypeVar("T")
 Value = str | int | float | bool | tuple[str, ...] | None
 _PLAIN = (str, int, float, bool)
 _EXPECTED = {str: "a text", int: "a whole number", float: "a number", bool: "true or false",
@@ -227,7 +228,7 @@ class Declared:
                 raise InputError(f"{each.name} is missing; expected {each.expected()}.")
         return {name: known[name].read(value) for name, value in given.items()}
 
-    def by_name(self, given: Mapping[str, object]) -> dict[str, object]:
+    def by_name(self, given: Mapping[str, T]) -> dict[str, T]:
         """Call values that came by another name by the name in the signature."""
         names = {each.name for each in self.parameters}
         others = {other: each.name for each in self.parameters for other in each.also}
