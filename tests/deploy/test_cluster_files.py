@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+import socket
 import subprocess
 import threading
 from contextlib import ExitStack
@@ -88,6 +89,11 @@ def prepared(folder: Path) -> dict[str, str]:
     return dict(line.split("=", 1) for line in lines)
 
 
+def answers(port: int) -> bool:
+    with socket.socket() as tried:
+        return tried.connect_ex(("127.0.0.1", port)) == 0
+
+
 @needs_redis
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="no openssl is installed")
 def test_what_is_prepared_lets_the_sites_and_nobody_else_into_redis(tmp_path: Path) -> None:
@@ -106,8 +112,8 @@ def test_what_is_prepared_lets_the_sites_and_nobody_else_into_redis(tmp_path: Pa
     try:
         ca = f"?ssl_ca_certs={tmp_path}/secrets/ca.crt"
         right = Redis(f"rediss://:{made['REDIS_PASSWORD']}@localhost:{port}/0{ca}")
-        right.begin()
-        until(lambda: right.state == "reached")
+        until(lambda: answers(port))
+        assert right.ask("return 1", []) == 1  # `begin` would leave a thread that asks for ever
         for wrong in (
             f"rediss://:wrong@localhost:{port}/0{ca}",
             f"rediss://:{made['REDIS_PASSWORD']}@localhost:{port}/0",
