@@ -230,7 +230,7 @@ function changing({ ask, edits }, given, then) {
   return group;
 }
 
-/** The recorded picture of a step: what stands between what is said of it and the next question. */
+/** The recorded picture of a step: all that is between the words about it and the next question. */
 function drawn(recorded) {
   const rest = recorded.slice(recorded.findIndex((each) => each.matches(".bx-reveal")) + 1);
   const end = rest.findIndex((each) => each.matches(".bx-turn"));
