@@ -3,6 +3,7 @@
 import argparse
 import importlib
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 
@@ -13,6 +14,7 @@ from benchmarks.report import section, write_section
 _MODULES = (
     *("forward", "engines", "steady", "bfloat16", "tokenizer", "pages", "pages_browser"),
     *("classroom", "classes", "programs", "tensorflow", "loading", "causes", "lab", "live"),
+    "cluster",
 )
 _RESULTS = Path(__file__).with_name("RESULTS.md")
 
@@ -27,7 +29,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     import torch  # `--help` need not wait for it
 
     torch.set_num_threads(options.threads)
-    for name in _MODULES if options.only is None else (options.only,):
+    there = [name for name in _MODULES if name != "cluster" or find_spec("ray")]
+    for name in there if options.only is None else (options.only,):
         module = importlib.import_module(f"benchmarks.{name}")
         rows = []
         for row in module.rows(quick=options.quick):

@@ -170,6 +170,7 @@ def document(
     header: Html | None = None,
     script: str = "",
     manifest: str = "",
+    icon: bytes = b"",
 ) -> bytes:
     """Write a page of its own, to be kept as one file.
 
@@ -184,6 +185,8 @@ def document(
         script: a module of ours, which is run when the page is open.
         manifest: the address of what makes its site an application in the browser, which loads
             its modules and its data; "" for a page that is one file.
+        icon: an SVG for the tab; without one, browsers ask a server for it, which the policy
+            forbids.
 
     Raises:
         ValueError: the sheet contains markup or an address, or the script ends its own element.
@@ -193,6 +196,9 @@ def document(
     if re.search(r"</script|<!--", script, re.IGNORECASE):
         raise ValueError("a script may not contain the end of its element")
     linked = f'<link rel="manifest" href="{escape(manifest)}">' if manifest else ""
+    if icon:
+        drawn = b64encode(icon).decode()
+        linked += f'<link rel="icon" type="image/svg+xml" href="data:image/svg+xml;base64,{drawn}">'
     head = (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{_policy(script, bool(manifest))}">'

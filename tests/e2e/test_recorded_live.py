@@ -182,9 +182,16 @@ def test_a_visit_without_a_connection_is_answered(page: Page, record: Record, ho
     page.goto(f"{host}/{PAGES['lab']}")
     page.get_by_role("button", name="Train here").click()
     _kept(page, "../live/lab.wasm")
+    page.goto(f"{host}/{LESSON}")
+    _kept(page, "pieces.html")
     page.context.set_offline(True)
     before = len(record.requests)
     page.reload()
+    first = page.locator(".bx-step").first
+    first.get_by_label("one", exact=True).check()
+    headline = ask("tokenizer", "unhappiness").report.headline
+    expect(_show(first).locator(".bx-headline")).to_have_text(headline)
+    page.goto(f"{host}/{PAGES['lab']}")
     page.get_by_role("button", name="Train here").click()
     page.get_by_role("button", name="Just watch").click()
     expect(page.locator(".bx-lab-gaps li").first).to_be_visible(timeout=WAIT_MS)

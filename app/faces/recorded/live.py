@@ -117,15 +117,20 @@ def digests(files: Mapping[str, bytes], *, lab: bool = False) -> dict[str, str]:
     }
 
 
+def icon() -> bytes:
+    """Return the sign of the site, an SVG."""
+    return (ASSETS / "icon.svg").read_bytes()
+
+
 def _manifest() -> bytes:
     """Return what a browser needs to install the site as an application."""
-    icon = base64.b64encode((ASSETS / "icon.svg").read_bytes()).decode()
+    drawn = base64.b64encode(icon()).decode()
     said = {
         "name": "BERT Explorer",
         "start_url": "index.html",
         "display": "standalone",
         "icons": [
-            {"src": f"data:image/svg+xml;base64,{icon}", "sizes": "any", "type": "image/svg+xml"}
+            {"src": f"data:image/svg+xml;base64,{drawn}", "sizes": "any", "type": "image/svg+xml"}
         ],
     }
     return json.dumps(said).encode()

@@ -16,7 +16,7 @@ from app.faces.recorded.drawing import (
     page,
 )
 from app.faces.recorded.entries import Entry, all_entries, results
-from app.faces.recorded.live import MANIFEST, digests, live_files
+from app.faces.recorded.live import MANIFEST, digests, icon, live_files
 from app.faces.recorded.playing import played
 from app.lessons.records import Lesson
 from app.lessons.shelf import in_order
@@ -117,6 +117,7 @@ def _write(
         header=menu(recording, "", None),
         script=_script(live),
         manifest=MANIFEST if live else "",
+        icon=icon(),
     )
     for row in recording.features:
         for entry in recording.of(row):
@@ -142,6 +143,7 @@ def example_page(engine: Engine, recording: Recording, entry: Entry) -> bytes:
         header=menu(recording, "../", row),
         script=_script(bool(recording.live)),
         manifest=f"../{MANIFEST}" if recording.live else "",
+        icon=icon(),
     )
 
 
@@ -155,6 +157,7 @@ def lesson_file(engine: Engine, recording: Recording, lesson: Lesson) -> bytes:
         header=menu(recording, "../", None),
         script=_script(bool(recording.live)),
         manifest=f"../{MANIFEST}" if recording.live else "",
+        icon=icon(),
     )
 
 

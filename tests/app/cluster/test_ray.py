@@ -133,18 +133,33 @@ def test_a_stranger_without_the_token_is_not_let_in(address: str) -> None:
         assert tried.returncode != 0 and "Error" in tried.stderr
 
 
-def test_a_file_is_answered_on_the_nodes(address: str, tmp_path: Path) -> None:
-    rows = [f"The number {n} is a [MASK] number." for n in range(60)]
+def test_a_file_is_answered_on_the_nodes_through_three_kills(address: str, tmp_path: Path) -> None:
+    rows = [f"The number {n} is a [MASK] number." for n in range(900)]
     (tmp_path / "in.txt").write_text("\n".join([*rows, "no gap", ""]))
-    command = [sys.executable, "-m", "app", "batch", "fill_mask", "in.txt"]
-    env = {**os.environ, "PYTHONPATH": str(ROOT)}
-    for more in (["--out", "here.jsonl"], ["--out", "there.jsonl", "--on", address]):
-        done = subprocess.run(
-            [*command, *more], cwd=tmp_path, env=env, capture_output=True, text=True, check=False
-        )
-        assert done.returncode in (0, 3), done.stderr
-    there, here = ((tmp_path / name).read_bytes() for name in ("there.jsonl", "here.jsonl"))
-    assert there == here and there.count(b"\n") == 61
+    command = [sys.executable, "-m", "app", "batch", "fill_mask", "in.txt", "--top-k", "1", "--out"]
+    there, here = tmp_path / "there.jsonl", tmp_path / "here.jsonl"
+    kept, before = tmp_path / "there.jsonl.parts", 0
+
+    def begun(*more: str) -> "subprocess.Popen[str]":
+        return subprocess.Popen(
+            [*command, *more], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)},
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+
+    def parts() -> int:
+        return sum(1 for _ in kept.glob("*")) if kept.is_dir() else 0
+
+    for _ in range(3):
+        with begun(there.name, "--on", address) as process:
+            assert ended(lambda: parts() > before + 20)  # noqa: B023 - called at once
+            process.kill()
+        assert process.returncode == -signal.SIGKILL and not there.exists()
+        before = parts()
+    for more in ([there.name, "--on", address], [here.name]):
+        with begun(*more) as process:
+            assert process.communicate()[1] and process.returncode == 3  # one row has no gap
+    assert there.read_bytes() == here.read_bytes()
+    assert there.read_bytes().count(b"\n") == len(rows) + 1 and not kept.exists()
 
 
 def test_texts_are_in_no_log_of_ray(cluster: nodes.Nodes, caplog: pytest.LogCaptureFixture) -> None:
