@@ -237,11 +237,16 @@ def tiny_engine(tiny_folder: Path) -> Engine:
 def recorded_site(tiny_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """All examples with the answers of the tiny model, as plain files."""
     folder = tmp_path_factory.mktemp("recorded") / "site"
+    recorded(tiny_folder, folder, "2026-11-22")
+    return folder
+
+
+def recorded(model: Path, folder: Path, date: str) -> int:
+    """Record a site; return its size."""
     with pytest.MonkeyPatch.context() as patched:
         # Counting the claims of all lessons on another model takes half a minute.
         patched.setattr("app.lessons.claims.count_again", lambda _, name: stored()[1][name])
-        record(Engine(str(tiny_folder)), folder, "2026-11-22", lambda _: None)
-    return folder
+        return record(Engine(str(model)), folder, date, lambda _: None)
 
 
 # -- several processes -----------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from app.faces.recorded.entries import Entry, file_name, results
 from app.faces.recorded.writing import record
 from app.lessons.shelf import mostly_about, shelf
 from bert_core.errors import ConfigError
-from tests.conftest import NASTY
+from tests.conftest import NASTY, recorded
 
 DATE = "2026-11-22"
 
@@ -168,7 +168,7 @@ def test_a_question_box_with_several_lines_is_answered_line_by_line(tiny_engine:
 def test_two_recordings_differ_in_the_line_with_the_date_alone(
     recorded_site: Path, tiny_folder: Path, tmp_path: Path
 ) -> None:
-    size = record(Engine(str(tiny_folder)), tmp_path, "2031-01-01", lambda _: None)
+    size = recorded(tiny_folder, tmp_path, "2031-01-01")
     before, after = pages(recorded_site), pages(tmp_path)
     assert before.keys() == after.keys()
     for name, path in [*after.items(), ("README.md", tmp_path / "README.md")]:
