@@ -70,9 +70,9 @@ def stored(folder: Path) -> Iterator[Store]:
 
 
 @contextmanager
-def caddy(folder: Path, ports: list[int]) -> Iterator[str]:
+def caddy(folder: Path, ports: list[int], port: int = 0) -> Iterator[str]:
     """Run Caddy with the file of `deploy/cluster` before these ports; yield its address."""
-    address = f"http://127.0.0.1:{(port := free_port())}"
+    address = f"http://127.0.0.1:{(port := port or free_port())}"
     own = {
         "SITE": address, "HTTP_PORT": str(port), "HTTPS_PORT": str(free_port()),
         "SITES": " ".join(f"127.0.0.1:{each}" for each in ports), "COOKIE_SECRET": "s",
