@@ -97,13 +97,19 @@ def _connect(address: str) -> None:
     """
     if find_spec("ray") is None:
         raise InputError("--on needs more: pip install -r requirements-cluster.txt.")
-    try:
-        connect(place(address))
-    except Exception as error:  # noqa: BLE001 - whatever Ray raises
-        raise InputError(
-            f"No Ray cluster answers at {address} ({type(error).__name__}). Start it, or leave out "
-            "--on."
-        ) from None
+    found = place(address)
+    for left in reversed(range(_TRIES)):
+        try:
+            connect(found)
+            return
+        except Exception as error:  # noqa: BLE001 - whatever Ray raises
+            # Ray may refuse one who comes soon after another was killed.
+            if isinstance(error, ConnectionAbortedError) and left:
+                continue
+            raise InputError(
+                f"No Ray cluster answers at {address} ({type(error).__name__}). Start it, or leave "
+                "out --on."
+            ) from None
 
 
 def _done(busy: list[Any]) -> Any:
