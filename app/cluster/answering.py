@@ -1,5 +1,6 @@
 """How a node answers: the task is run as on the site, in the visitor's turn, with its models."""
 
+import gc
 import json
 import logging
 import threading
@@ -52,6 +53,8 @@ class Answers:
         self._stopped: deque[bytes] = deque(maxlen=_MOST_STOPPED)
         self._lock = threading.Lock()
         open_engine().warm_up()
+        gc.collect()
+        gc.freeze()  # as the site does: while Python looks for waste, all wait
 
     def answer(self, ticket: bytes, request: bytes) -> bytes:
         """Answer a request: JSON of task, model, weights, values, visitor and progress.

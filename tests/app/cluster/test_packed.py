@@ -41,7 +41,12 @@ def test_a_result_is_rebuilt_bit_for_bit(task: str, tiny_engine: Engine) -> None
         {("a", 1): [()], 2: {"b": b"\x00\xff"}},
         frozenset({1, 2}),
         range(3, 9, 2),
+        tuple((n, -n, 2**63 - 1) for n in range(100)),
+        tuple((n, 2**63) for n in range(100)),
+        tuple((n, n == 7) for n in range(100)),
+        tuple((0,) * (n % 2) for n in range(100)),
         Candidate("cat", 3, 0.25, 1),
+        tuple(Candidate("cat", n, n / 7, 1) for n in range(100)),
     ],
 )
 def test_values_keep_their_kinds_and_bits(value: Any) -> None:
@@ -89,6 +94,10 @@ def _data(tree: Any, more: bytes = b"") -> bytes:
         _data([[], ["a", "<f4", "C", 0, -1, -1]], b"1234"),
         _data([[], ["b", -8, 8]], b"12345678"),
         _data([[], ["x", 1]]),
+        _data([[], ["p", 0, 1_000_000_000, 2]]),
+        _data([[], ["p", 0, 1]], b"12345678"),
+        _data([[], ["m", 0, ["t", 1]]]),
+        _data([["app.features.fill_mask.result.Candidate"], ["m", 0, ["t", 1]]]),
         _data([[], ["d", 1]]),
         _data([[], ["d", ["l"], 1]]),
         b"\xff" * 64,

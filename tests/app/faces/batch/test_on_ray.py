@@ -103,3 +103,22 @@ def test_a_cluster_needs_a_package_more(near: Near, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(on_ray, "find_spec", lambda _: None)
     with pytest.raises(InputError, match=r"pip install -r requirements-cluster\.txt"):
         next(spread([1]))
+
+
+@pytest.mark.parametrize("refusals", [2, 3])
+def test_who_comes_soon_after_a_killed_one_tries_again(
+    near: Near, monkeypatch: pytest.MonkeyPatch, refusals: int
+) -> None:
+    left = [ConnectionAbortedError()] * refusals
+
+    def connect(_: str) -> None:
+        if left:
+            raise left.pop()
+
+    monkeypatch.setattr(on_ray, "connect", connect)
+    if refusals == 2:
+        assert [number for number, _ in spread([1])] == [0]
+    else:
+        with pytest.raises(InputError, match="No Ray cluster answers"):
+            next(spread([1]))
+    assert left == []
