@@ -328,6 +328,7 @@ def test_every_step_belongs_to_a_feature() -> None:
     assert set(STEPS) <= {feature.slug for feature in FEATURES}
 
 
+@pytest.mark.slow
 def test_the_first_visitor_may_come_by_a_link(browser: Browser, unvisited: Site) -> None:
     """The server behaves differently until the home page has been visited."""
     with watched(browser, unvisited, {}) as visit:

@@ -124,6 +124,7 @@ def test_a_run_on_a_generated_corpus_survives_a_killed_server(
             state(page, "stopped")
 
 
+@pytest.mark.slow
 def test_one_starts_a_run_and_another_watches_it_by_its_link_until_the_link_ends(
     visit: Visit,
 ) -> None:

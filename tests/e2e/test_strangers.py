@@ -158,6 +158,7 @@ def test_markup_in_every_field_and_in_the_model_is_shown_as_text(
 # -- the end of the server -------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_page_outlives_its_server_and_goes_on_with_the_next(
     browser: Browser, tmp_path: Path, tiny_folder: Path
 ) -> None:

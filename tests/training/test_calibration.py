@@ -330,6 +330,7 @@ def test_names_of_all_kinds_are_fitted_on_half_the_sentences_and_measured_on_the
     ]
 
 
+@pytest.mark.slow
 def test_every_head_gets_a_temperature_in_its_own_configuration(
     bundle: Path, fitting_data: Path
 ) -> None:

@@ -507,6 +507,7 @@ print(resolve(sys.argv[1], cache_dir=sys.argv[2]))
 """
 
 
+@pytest.mark.slow
 def test_two_processes_fetch_the_same_model(model, loopback, cache):
     loopback.faults[cdn(weights_of(model))] = Fault(drip=0.002)
     command = [sys.executable, "-c", SCRIPT, NAME, str(cache)]
