@@ -269,7 +269,7 @@ export class Engine {
   }
 }
 
-const MEMORY = "The browser gives this page too little memory for the text.";
+const MEMORY = "The browser gives this page too little memory for the model and this text.";
 
 /** Return weight (C, D) . vector + bias, in double precision. */
 function affine({ weight, bias }, vector) {
