@@ -78,8 +78,9 @@ export function model(place, on) {
       agree.focus({ preventScroll: true });
     } else if (data.ready) ready(data, from);
     else if (data.kept) {
+      const shown = status.textContent === note; // what was said since, of a folder, stays
       note = `${told} It is kept in this browser, also offline.`;
-      if (!asking) status.textContent = note;
+      if (shown) status.textContent = note;
     } else if (data.all) reading = ` part ${data.read + 1} of ${data.all}`;
     else if (data.answer === asked) answered(data.nodes);
   }
