@@ -199,6 +199,9 @@ def test_each_piece_has_a_bar_as_tall_as_its_surprise(
         for bar, piece in zip(bars, surprised.pieces, strict=True)
     ]
     assert ratios == pytest.approx([ratios[0]] * len(ratios), rel=0.01)
+    bases = [line.number("y1") for line in elements(drawn, "line")]
+    feet = [bar.number("y") + bar.number("height") for bar in bars]
+    assert feet == pytest.approx(bases, abs=0.1)  # bars stand on their line
     assert [name.text for name in names[::2]] == [piece.token for piece in surprised.pieces]
     assert [name.text for name in names[1::2]] == [
         view.chance(piece.probability) for piece in surprised.pieces
