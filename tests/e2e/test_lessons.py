@@ -161,8 +161,7 @@ def test_a_step_suits_a_phone_and_a_projector_and_has_no_faults(visit: Visit, sc
     assert max(page.evaluate(SIDEWAYS)) <= 0
     assert faults(page) == []
     page.set_viewport_size(PROJECTOR)
-    settled(page)
-    assert page.evaluate(LETTERS) == {}
+    wait_until(page, f"() => !Object.keys(({LETTERS})()).length")  # once the new size is laid out
 
 
 def test_a_lesson_is_printed_as_a_page_and_the_lists_have_no_faults(visit: Visit) -> None:
