@@ -1670,15 +1670,15 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "cells are as deep as they are sure, not as they agree",
         "xray overview",
-        "np.nan_to_num(result.readings.agreement[column, at])",
-        "np.nan_to_num(result.readings.shares[column, at])",
+        "agreement = float(result.readings.agreement[column, at])",
+        "agreement = float(result.readings.shares[column, at])",
         "xray::test_every_piece_of_every_layer_is_a_cell_as_deep_as_it_agrees",
     ),
     Mutant(
         "threads go the other way",
         "xray overview",
-        "found.append((at, to, float(row[to])))",
-        "found.append((to, at, float(row[to])))",
+        "        (at, to, weight)\n        for at, looked",
+        "        (to, at, weight)\n        for at, looked",
         "xray::test_threads_are_the_strongest_links_of_each_layer",
     ),
     Mutant(

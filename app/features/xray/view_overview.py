@@ -4,9 +4,10 @@ Rows are pieces, columns are layers. A cell has what the lens says there, deeper
 final answer is in it, and two bars: how much attention (above) and feed-forward (below) added.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from itertools import accumulate
+from math import isnan
 
 import numpy as np
 import pandas as pd
@@ -17,8 +18,8 @@ from app.features.xray.view_words import (
     READS,
     asked,
     candidate_words,
-    cell_words,
     column_name,
+    column_words,
     headline,
     piece,
     thread_words,
@@ -49,33 +50,94 @@ _ROWS = 100  # of the table: it is written anew at every click
 _USUAL = 90  # per cent of the bars that are shorter than the cell
 
 
+Link = tuple[int, int, float]
+"""The piece that looks, the piece it looks at, and the weight."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Shared:
+    """What both drawings of a picture have, the wide and the narrow one.
+
+    Attributes:
+        says: of each column, what each of its cells says.
+        threads: of each layer that attends; those of the piece that is asked come last, on top.
+        head: number of the head whose threads they are, or `MEAN`.
+        most: value of a bar as long as a cell.
+    """
+
+    says: Sequence[Sequence[str]]
+    threads: Mapping[int, Sequence[Link]]
+    head: str
+    most: float
+
+    @classmethod
+    def of(cls, result: XrayResult, head: str) -> "_Shared":
+        asked_at = result.question.position
+        off = {part.layer for part in result.parts_off if part.place == "attention"}
+        added = np.stack([result.changes.by_attention, result.changes.by_feed_forward])
+        return cls(
+            says=[column_words(result, column) for column in range(result.layers + 1)],
+            threads={
+                layer: sorted(
+                    links(of_heads(heads, head), asked_at), key=lambda x: x[0] == asked_at
+                )
+                for layer, heads in enumerate(result.attentions)
+                if layer not in off
+            },
+            head=head,
+            most=float(np.percentile(added, _USUAL)) or 1.0,  # [CLS] is often far above it
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """Where everything is in a drawing."""
+    """Where everything is in a drawing; thousands of marks ask for it.
+
+    Attributes:
+        width: of the drawing.
+        tokens: number of rows.
+        columns: number of columns.
+        left: width of the pieces' names.
+        right: width of the answers, or 0.
+        heights: of the rows.
+        middles: of the rows.
+        step: from one column to the next.
+        cell: width of a cell.
+    """
 
     width: int
     tokens: int
     columns: int
     left: float
     right: float
-    asked: int
-    most: float  # the value of a bar as long as a cell
-    says: Sequence[Sequence[str]]  # of each column: what each of its cells says
+    heights: Sequence[float]
+    middles: Sequence[float]
+    step: float
+    cell: float
 
     @classmethod
-    def of(cls, result: XrayResult, width: int, says: Sequence[Sequence[str]]) -> "_Plan":
+    def of(cls, result: XrayResult, width: int) -> "_Plan":
         wide = width == WIDE
+        tokens, columns, asked_at = len(result.tokens), result.layers + 1, result.question.position
         longest = max(printed_width(visible(each), _LETTER) for each in result.tokens)
-        added = np.stack([result.changes.by_attention, result.changes.by_feed_forward])
+        left, right = min(_OTHER_FONT * longest + 8, 84.0 if wide else 66.0), 132.0 if wide else 0.0
+        heights = _heights(tokens, asked_at)
+        # On a phone, words need the room between the columns.
+        gap = 0.16 if not wide else 0.36 if columns < _MANY else 0.24  # as a share of a step
+        step = (width - left - right - 2) / (columns - gap)
         return cls(
             width=width,
-            tokens=len(result.tokens),
-            columns=result.layers + 1,
-            left=min(_OTHER_FONT * longest + 8, 84.0 if wide else 66.0),
-            right=132.0 if wide else 0.0,
-            asked=result.question.position,
-            most=float(np.percentile(added, _USUAL)) or 1.0,  # [CLS] is often far above it
-            says=says,
+            tokens=tokens,
+            columns=columns,
+            left=left,
+            right=right,
+            heights=heights,
+            middles=[
+                top + high / 2
+                for top, high in zip(accumulate(heights, initial=_TOP), heights, strict=False)
+            ],
+            step=step,
+            cell=step - gap * step,
         )
 
     @property
@@ -83,57 +145,27 @@ class _Plan:
         """Whether only the row that is asked has words."""
         return self.tokens > WORDS
 
-    def row(self, at: int) -> float:
-        """Height of a row."""
-        usual = _usual_row(self.tokens)
-        return max(_ASKED, usual) if at == self.asked and self.long else usual
-
     @property
     def height(self) -> float:
-        return self.y(self.tokens - 1) + self.row(self.tokens - 1) / 2 + 2
+        return self.middles[-1] + self.heights[-1] / 2 + 2
 
     def letter(self, at: int) -> float:
         """Size of the letters in a row."""
         most = _LETTER if self.columns < _MANY else _LETTER - 1.5
-        return min(most, max(_SMALLEST, 0.82 * self.row(at)))
-
-    @property
-    def step(self) -> float:
-        return (self.width - self.left - self.right - 2) / (self.columns - self._share)
-
-    @property
-    def _share(self) -> float:
-        """The gap between columns as a share of a step; on a phone, words need the room."""
-        if self.width == NARROW:
-            return 0.16
-        return 0.36 if self.columns < _MANY else 0.24
-
-    @property
-    def gap(self) -> float:
-        return self._share * self.step
-
-    @property
-    def cell(self) -> float:
-        return self.step - self.gap
+        return min(most, max(_SMALLEST, 0.82 * self.heights[at]))
 
     def x(self, column: int) -> float:
         """Left edge of a column's cells."""
         return self.left + column * self.step
 
-    def y(self, at: int) -> float:
-        """Middle of a row."""
-        usual = _usual_row(self.tokens)
-        before = at * usual + (self.row(self.asked) - usual) * (at > self.asked)
-        return _TOP + before + self.row(at) / 2
 
-
-@lru_cache(maxsize=128)
-def _usual_row(tokens: int) -> float:
-    """Return the height of a row that is not asked; every mark of a drawing asks for it."""
+def _heights(tokens: int, asked_at: int) -> list[float]:
+    """Return the heights of the rows; in a long text the one that is asked is higher."""
     low, high = _ROW
-    if tokens > WORDS:
-        return max(low, (_HIGH - _TOP - _ASKED) / (tokens - 1))
-    return min(high, (_HIGH - _TOP) / tokens)
+    if tokens <= WORDS:
+        return [min(high, (_HIGH - _TOP) / tokens)] * tokens
+    usual = max(low, (_HIGH - _TOP - _ASKED) / (tokens - 1))
+    return [max(_ASKED, usual) if at == asked_at else usual for at in range(tokens)]
 
 
 def overview(result: XrayResult, head: str = MEAN) -> Picture:
@@ -143,11 +175,11 @@ def overview(result: XrayResult, head: str = MEAN) -> Picture:
         result: the text in the model.
         head: number of the head whose threads are drawn in every layer, or `MEAN`.
     """
-    says = _says(result)
+    shared = _Shared.of(result, head)
     return Picture(
         name="xray",
-        wide=_drawing(result, _Plan.of(result, WIDE, says), head, live=False),
-        narrow=_drawing(result, _Plan.of(result, NARROW, says), head, live=False),
+        wide=_drawing(result, shared, _Plan.of(result, WIDE), live=False),
+        narrow=_drawing(result, shared, _Plan.of(result, NARROW), live=False),
         alt=describe(result),
         table=table(result),
     )
@@ -155,14 +187,14 @@ def overview(result: XrayResult, head: str = MEAN) -> Picture:
 
 def live(result: XrayResult, head: str = MEAN) -> Html:
     """Draw the same for the page: every cell can be focused and opened."""
-    sizes, says = (("wide", WIDE), ("narrow", NARROW)), _says(result)
+    shared = _Shared.of(result, head)
     drawings = (
         tag(
             "div",
-            _drawing(result, _Plan.of(result, width, says), head, live=True),
+            _drawing(result, shared, _Plan.of(result, width), live=True),
             class_=f"bx-{size}",
         )
-        for size, width in sizes
+        for size, width in (("wide", WIDE), ("narrow", NARROW))
     )
     return tag(
         "figure",
@@ -213,23 +245,15 @@ def _of(values: Floats, column: int, at: int) -> float:
     return float(values[column - 1, at]) if column else 0.0
 
 
-def _says(result: XrayResult) -> list[list[str]]:
-    """Return what the cells of each column say, in both drawings."""
-    return [
-        [cell_words(result, column, at) for at in range(len(result.tokens))]
-        for column in range(result.layers + 1)
-    ]
-
-
-def _drawing(result: XrayResult, plan: _Plan, head: str, *, live: bool) -> Html:
+def _drawing(result: XrayResult, shared: _Shared, plan: _Plan, *, live: bool) -> Html:
     parts = [
-        *_threads(result, plan, head, live),
+        *_threads(result, shared, plan, live),
         *_heads(result, plan, live),
         *_pieces(result, plan, live),
     ]
     for column in range(plan.columns):
         parts += [_column(result, plan, column, live)]
-        parts += [_cell(result, plan, column, at, live) for at in range(plan.tokens)]
+        parts += [_cell(result, shared, plan, (column, at), live) for at in range(plan.tokens)]
     height = plan.height
     if plan.right:
         answers, low = _answers(result, plan, live)
@@ -272,7 +296,7 @@ def _pieces(result: XrayResult, plan: _Plan, live: bool) -> list[Html]:
         says = f"Piece {at}, {name}." + (" Asked here." if at == asked_at else "")
         found.append(
             tag("text", _fitting(name, plan.left - 8, plan.letter(at)), x=f"{plan.left - 6:.1f}",
-                y=f"{plan.y(at):.1f}", style=f"font-size:{plan.letter(at):.3g}px",
+                y=f"{plan.middles[at]:.1f}", style=f"font-size:{plan.letter(at):.3g}px",
                 class_="bx-svg-name" + (" bx-svg-strong" if at == asked_at else ""),
                 data_at=linked([at]), data_pick="piece" if live else None,
                 data_value=at if live else None, **_said(says, live))
@@ -297,18 +321,21 @@ def _column(result: XrayResult, plan: _Plan, column: int, live: bool) -> Html:
     )  # fmt: skip
 
 
-def _cell(result: XrayResult, plan: _Plan, column: int, at: int, live: bool) -> Html:
+def _cell(
+    result: XrayResult, shared: _Shared, plan: _Plan, place: tuple[int, int], live: bool
+) -> Html:
     """Draw one piece after one layer."""
-    x, y = plan.x(column), plan.y(at)
-    inset = min(1.5, plan.row(at) * 0.08)
-    high = plan.row(at) - 2 * inset
-    agreement = float(np.nan_to_num(result.readings.agreement[column, at]))
+    column, at = place
+    x, y = plan.x(column), plan.middles[at]
+    inset = min(1.5, plan.heights[at] * 0.08)
+    high = plan.heights[at] - 2 * inset
+    agreement = float(result.readings.agreement[column, at])
     asked_here = at == result.question.position
     own = result.readings.names[column][at] == result.tokens[at]
     parts = [
         tag("rect", x=f"{x:.1f}", y=f"{y - high / 2:.1f}", width=f"{plan.cell:.1f}",
             height=f"{high:.1f}", rx=2, class_="bx-svg-cell bx-xr-cell",
-            fill_opacity=f"{_DEPTH * agreement:.3f}")
+            fill_opacity=f"{0.0 if isnan(agreement) else _DEPTH * agreement:.3f}")
     ]  # fmt: skip
     if not plan.long or asked_here:
         word, letter = _fitted(_word(result, column, at), plan.cell - 3, plan.letter(at))
@@ -319,8 +346,8 @@ def _cell(result: XrayResult, plan: _Plan, column: int, at: int, live: bool) -> 
                 + (" bx-xr-own" if own else ""))
         )  # fmt: skip
     if column:
-        parts += _bars(result, plan, column - 1, at)
-    says = plan.says[column][at]
+        parts += _bars(result, shared.most, plan, column - 1, at)
+    says = shared.says[column][at]
     return tag(
         "g", *parts, *_title(says, live),
         class_="bx-xr-node" + (" bx-xr-asked" if asked_here else ""),
@@ -339,12 +366,11 @@ def _word(result: XrayResult, column: int, at: int) -> str:
     return visible(result.readings.names[column][at])
 
 
-def _bars(result: XrayResult, plan: _Plan, layer: int, at: int) -> Iterator[Html]:
+def _bars(result: XrayResult, most: float, plan: _Plan, layer: int, at: int) -> Iterator[Html]:
     """Draw how much attention and feed-forward added, on one scale for the whole picture."""
-    changes, most = result.changes, plan.most
-    row = plan.row(at)
+    changes, row = result.changes, plan.heights[at]
     thick = min(2.2, 0.11 * row)
-    bottom = plan.y(at) + row / 2 - min(1.5, row * 0.08)
+    bottom = plan.middles[at] + row / 2 - min(1.5, row * 0.08)
     for number, (values, kind) in enumerate(
         ((changes.by_attention, "attention"), (changes.by_feed_forward, "forward"))
     ):
@@ -357,8 +383,8 @@ def _bars(result: XrayResult, plan: _Plan, layer: int, at: int) -> Iterator[Html
         )  # fmt: skip
 
 
-def links(attention: Floats, asked_at: int) -> list[tuple[int, int, float]]:
-    """Return the threads of one layer that are drawn: (piece, piece it looks at, weight).
+def links(attention: Floats, asked_at: int) -> list[Link]:
+    """Return the threads of one layer that are drawn.
 
     The strongest three of each piece of a short text, two of a longer one; twice as many of the
     piece that is asked.
@@ -367,13 +393,14 @@ def links(attention: Floats, asked_at: int) -> list[tuple[int, int, float]]:
         attention: (T, T).
         asked_at: the piece that is asked.
     """
-    found = []
-    for at, row in enumerate(attention):
-        most = (_THREADS - (len(attention) > WORDS)) * (2 if at == asked_at else 1)
-        for to in np.argsort(-row, kind="stable")[:most].tolist():
-            if row[to] >= _LEAST:
-                found.append((at, to, float(row[to])))
-    return found
+    usual = _THREADS - (len(attention) > WORDS)
+    strongest = np.argsort(-attention, kind="stable")[:, : 2 * usual].tolist()
+    return [
+        (at, to, weight)
+        for at, looked in enumerate(strongest)
+        for to in looked[: 2 * usual if at == asked_at else usual]
+        if (weight := float(attention[at, to])) >= _LEAST
+    ]
 
 
 def of_heads(layer: Floats, head: str) -> Floats:
@@ -382,29 +409,25 @@ def of_heads(layer: Floats, head: str) -> Floats:
     return found
 
 
-def _threads(result: XrayResult, plan: _Plan, head: str, live: bool) -> Iterator[Html]:
+def _threads(result: XrayResult, shared: _Shared, plan: _Plan, live: bool) -> Iterator[Html]:
     """Draw attention as threads from the pieces looked at to the pieces that look."""
     asked_at = result.question.position
-    off = {part.layer for part in result.parts_off if part.place == "attention"}
     pale = min(1.0, (_FEW / plan.tokens) ** 0.5)
-    for layer, attention in enumerate(result.attentions):
-        if layer in off:
-            continue
+    for layer, drawn in shared.threads.items():
         start, end = plan.x(layer) + plan.cell, plan.x(layer + 1)
         middle = f"{(start + end) / 2:.0f}"
-        drawn = links(of_heads(attention, head), asked_at)
-        for link in sorted(drawn, key=lambda each: each[0] == asked_at):  # the asked one on top
+        for link in drawn:
             at, to, weight = link
             strong = at == asked_at
             if not strong and plan.width == NARROW:
                 continue
             shade = 0.4 + 0.6 * weight if strong else pale * (0.1 + 0.25 * weight)
-            says = thread_words(result, layer, link, head)
+            says = thread_words(result, layer, link, shared.head)
+            low, high = f"{plan.middles[to]:.1f}", f"{plan.middles[at]:.1f}"
             yield tag(
                 "path",
                 *_title(says, live),
-                d=f"M{start:.0f} {plan.y(to):.1f}C{middle} {plan.y(to):.1f} {middle} "
-                f"{plan.y(at):.1f} {end:.0f} {plan.y(at):.1f}",
+                d=f"M{start:.0f} {low}C{middle} {low} {middle} {high} {end:.0f} {high}",
                 class_="bx-xr-thread" + (" bx-xr-strong" if strong else ""),
                 stroke_width=f"{0.6 + (6 if strong else 3) * weight:.2f}",
                 stroke_opacity=f"{shade:.2f}",
@@ -417,12 +440,12 @@ def _answers(result: XrayResult, plan: _Plan, live: bool) -> tuple[list[Html], f
     """Draw the possible answers at the right; return them and the lower edge."""
     count = len(result.candidates)
     height = max(plan.height, _TOP + count * _BAR)
-    top = plan.y(result.question.position) - count * _BAR / 2
+    top = plan.middles[result.question.position] - count * _BAR / 2
     top = max(float(_TOP), min(height - count * _BAR, top))
     start = plan.x(plan.columns - 1) + plan.cell
     x = plan.width - plan.right + 22
     room = plan.width - x
-    y = plan.y(result.question.position)
+    y = plan.middles[result.question.position]
     parts = [
         tag("text", "answer", x=f"{x:.1f}", y=11, class_="bx-xr-quiet",
             **_said(f"{asked(result)} …", live))

@@ -97,18 +97,28 @@ def candidate_words(result: XrayResult, each: Candidate) -> str:
     return said + ("; the answer that is followed." if each.followed else ".")
 
 
-def cell_words(result: XrayResult, column: int, at: int) -> str:
-    """Say everything about one piece after one layer."""
+def column_words(result: XrayResult, column: int) -> list[str]:
+    """Say everything about each piece after one layer, or in the input."""
     when = moment(column)
-    said = f"{when[0].upper()}{when[1:]}, {piece(result, at)}: {_reading(result, column, at)}"
+    said = [
+        f"{when[0].upper()}{when[1:]}, {piece(result, at)}: {_reading(result, column, at)}"
+        for at in range(len(result.tokens))
+    ]
     if column == 0:
         return said
     changes, layer = result.changes, column - 1
-    return (
-        f"{said} Turned by {changes.turned[layer, at]:.3f} (1 − cosine); attention adds "
-        f"{changes.by_attention[layer, at]:.2f} times its length, feed-forward "
-        f"{changes.by_feed_forward[layer, at]:.2f} times. Looks at {_looks(result, layer, at)}."
-    )
+    return [
+        f"{words} Turned by {turned:.3f} (1 − cosine); attention adds {attended:.2f} times its "
+        f"length, feed-forward {forward:.2f} times. Looks at {looks}."
+        for words, turned, attended, forward, looks in zip(
+            said,
+            changes.turned[layer].tolist(),
+            changes.by_attention[layer].tolist(),
+            changes.by_feed_forward[layer].tolist(),
+            _looks(result, layer),
+            strict=True,
+        )
+    ]
 
 
 def _reading(result: XrayResult, column: int, at: int) -> str:
@@ -128,10 +138,14 @@ def _reading(result: XrayResult, column: int, at: int) -> str:
     return f"{said}; at the end it is {visible(final)}, which has {agreed} here."
 
 
-def _looks(result: XrayResult, layer: int, at: int) -> str:
-    mean = result.attentions[layer][:, at].mean(axis=0)
-    best = np.argsort(-mean, kind="stable")[:LOOKS]
-    return ", ".join(f"{piece(result, int(j))} {percent(float(mean[j]), 0)}" for j in best)
+def _looks(result: XrayResult, layer: int) -> list[str]:
+    """Say for each piece what it looks at most, on average over the heads."""
+    mean = result.attentions[layer].mean(axis=0)
+    best = np.argsort(-mean, kind="stable")[:, :LOOKS]
+    return [
+        ", ".join(f"{piece(result, to)} {percent(float(row[to]), 0)}" for to in looked)
+        for row, looked in zip(mean, best.tolist(), strict=True)
+    ]
 
 
 def thread_words(result: XrayResult, layer: int, link: tuple[int, int, float], head: str) -> str:

@@ -194,7 +194,7 @@ def test_the_ranking_is_what_happens_without_each_part(
     blocks = towards * layer_effects(text.model, text.encoding, target, mode)
     expected = {f"{layer}.{head}": heads[layer, head] for layer in (0, 1) for head in range(4)}
     expected |= {f"{layer}.{'af'[k]}": blocks[layer, k] for layer in (0, 1) for k in (0, 1)}
-    assert {each.part: each.effect for each in result.ranking} == pytest.approx(expected)
+    assert {each.part: each.effect for each in result.ranking} == pytest.approx(expected, abs=1e-5)
     effects = [each.effect for each in result.ranking]
     assert effects == sorted(effects)
 

@@ -19,7 +19,7 @@ from app.features.xray.task_run import text_of
 from app.features.xray.task_zoom import cell_path, head_notes
 from app.features.xray.view import screen, snippet
 from app.features.xray.view_overview import links, live, of_heads, overview, table
-from app.features.xray.view_words import cell_words, headline, thread_words
+from app.features.xray.view_words import column_words, headline, thread_words
 from app.words.html import Html
 
 TEXT = "the cat sat on the [MASK] ."
@@ -126,8 +126,8 @@ def test_answers_are_bars_with_a_mark_where_they_were(off: XrayResult) -> None:
 def test_paper_explains_itself_under_the_pointer(result: XrayResult) -> None:
     drawn = unescape(str(overview(result).wide))
     for column in range(3):
-        for at in range(9):
-            assert f"<title>{cell_words(result, column, at)}</title>" in drawn
+        for words in column_words(result, column):
+            assert f"<title>{words}</title>" in drawn
     assert "tabindex" not in drawn and "data-pick" not in drawn
 
 
@@ -149,13 +149,13 @@ def test_the_page_can_be_walked_through_by_keyboard(result: XrayResult) -> None:
 
 
 def test_what_is_said_of_a_cell_has_its_exact_numbers(result: XrayResult) -> None:
-    said = cell_words(result, 2, 3)
+    said = column_words(result, 2)[3]
     assert f"{result.changes.turned[1, 3]:.3f}" in said
     assert f"{result.changes.by_attention[1, 3]:.2f}" in said
     assert f"{100 * result.readings.shares[2, 3]:.1f} %" in said
     mean = result.attentions[1][:, 3].mean(0)
     assert f"{result.tokens[mean.argmax()]} {100 * mean.max():.0f} %" in said
-    assert "Turned" not in cell_words(result, 0, 3)
+    assert "Turned" not in column_words(result, 0)[3]
 
 
 def test_the_table_has_the_numbers_of_the_picture(result: XrayResult) -> None:
