@@ -180,7 +180,7 @@ _DECLARED: dict[str, tuple[str, str]] = {
         "none: in the memory of the server",
     ),
     "DRAIN": (
-        "seconds for which a server that is stopped by SIGTERM goes on for those who are there, "
+        "seconds for which a server that is stopped by SIGTERM keeps serving the visitors it has, "
         "while `/readyz` is 503; it ends as soon as nothing is being answered",
         "0",
     ),
@@ -384,8 +384,8 @@ def _store(name: str) -> str:
     value = _value(name)
     if value and not _STORE.fullmatch(value):
         raise ConfigError(
-            f"{name} is no address of a store; expected one such as redis://localhost:6379, or "
-            "rediss://:PASSWORD@redis.example:6379/0?ssl_ca_certs=/run/secrets/ca.crt."
+            f"{name} is not the address of a store; expected one such as redis://localhost:6379, "
+            "or rediss://:PASSWORD@redis.example:6379/0?ssl_ca_certs=/run/secrets/ca.crt."
         )
     found = urlsplit(value)
     safe = found.scheme == "rediss" and found.password
@@ -528,7 +528,8 @@ def check_settings() -> None:
     ):  # fmt: skip
         if set_to and find_spec(package) is None:
             raise ConfigError(
-                f"BERT_EXPLORER_{name} needs more: pip install -r requirements-cluster.txt."
+                f"BERT_EXPLORER_{name} needs more packages: "
+                "pip install -r requirements-cluster.txt."
             )
     for folder in found.folders:
         if not Path(folder).expanduser().is_dir():

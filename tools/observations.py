@@ -443,8 +443,8 @@ QUOTES = (
     # -- the visitor's guide ---------------------------------------------------------------------
     Quote(GUIDE, "The first two guesses are {}, and with \"not\" they are {}.", _robin),
     Quote(GUIDE, "*{}* is the odd one; the model would have written *{}*", _odd_word),
-    Quote(GUIDE, "the model tells {} in 100 apart; of neighbours in the wrong order it notices {} "
-          "in 100",
+    Quote(GUIDE, "the model judges {} in 100 correctly; of neighbours in the wrong order it "
+          "notices {} in 100",
           _figures("next sentence, random", "next sentence, swapped")),
     Quote(GUIDE, "The probability is {} %, in the right order {} %", _swapped),
     Quote(GUIDE, "The model says {} %, and with \"a sister\" {} %. Does the \"no\" count?",
@@ -456,7 +456,7 @@ QUOTES = (
     Quote(GUIDE, "names found whole and of the right kind is {} %",
           _figures("named entities (PER, LOC, ORG), F1")),
     Quote(GUIDE, "The model finds {}. Only the words around the two differ", _jordan),
-    Quote(GUIDE, "To the model the first is {}. Both praise", _praise),
+    Quote(GUIDE, "To the model the first is {}. Both are praise", _praise),
     Quote(GUIDE, "The model's answer is {}: the label need not", _days),
     Quote(GUIDE, "goes from {} % to {} %, although its logit stays the same", _without_the_first),
     Quote(GUIDE, "The most probable answer is *{}*, with {} %; a mere guess has 25 %", _legs),
@@ -540,8 +540,8 @@ QUOTES = (
     Quote(README, "in {} of 100 cases (F1 {} %) and finds names with an F1 of {} %",
           _figures("question answering, exact match", "question answering, F1",
                   "named entities (PER, LOC, ORG), F1")),
-    Quote(README, "Of sentence pairs that are neighbours or from two texts it tells {} in 100 "
-          "apart; of neighbours in the wrong order it notices {} in 100",
+    Quote(README, "Of sentence pairs that are neighbours or from two texts it judges {} in 100 "
+          "correctly; of neighbours in the wrong order it notices {} in 100",
           _figures("next sentence, random", "next sentence, swapped")),
 )  # fmt: skip
 """Every sentence with values of the bundled weights, in the order of the documents."""

@@ -20,8 +20,6 @@ from app.words.html import Html, document, join, tag, visible
 from app.words.qr import qr
 
 _BOX, _LINE, _LONG_LINE = "☐ ", "_" * 12, "_" * 48
-BEFORE_AND_AFTER = "Why did it say that?"
-"""The open question that is asked before a course and after it, of one and the same answer."""
 
 
 def sheet(engine: Engine, found: Lesson, address: str) -> bytes:
@@ -131,7 +129,7 @@ def _advice(found: Lesson, notes: Notes | None) -> Iterator[Html]:
         yield tag("p", f"{found.minutes} minutes alone. There are no further notes.")
         return
     yield from _told("Time", f"{found.minutes} minutes alone, {notes.minutes} with a class")
-    yield from _told("What students believe before", *notes.before)
+    yield from _told("What students believe beforehand", *notes.before)
     yield from _told("With a class", *notes.run)
     yield from _told("Without a network", notes.offline)
     yield from _told("What may go wrong", *notes.wrong)

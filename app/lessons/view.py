@@ -22,8 +22,8 @@ from app.words.pictures import NARROW, Picture, listed, svg
 _HIGH = 74  # of the scale of a number, in units of the drawing
 _COUNT = re.compile(r"\{claim:(\w+)\.k\}")
 _SAMPLE = (
-    "One author wrote the texts before they were run: no random sample. The interval of 95 % "
-    "(Wilson) says which share would be expected of others of the kind."
+    "One author wrote the texts before they were run: they are not a random sample. The 95 % "
+    "interval (Wilson) says which share would be expected of others of the kind."
 )
 _LETTER = 8.6  # mean width of a letter
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
@@ -26,8 +26,6 @@ from bert_core.finetuning.schedule import Budget, linear_decay
 from bert_core.finetuning.state import read_state, write_state
 from bert_core.model.bert import BertPreTrainedModel
 from bert_core.model.inputs import known_types
-
-Device = Literal["cpu", "cuda", "mps"]
 
 
 class BatchSource(Protocol):

@@ -259,7 +259,9 @@ def score_filling(
         temperature: logits are divided by it before the softmax.
     """
     if len(ids) != len(masks):
-        raise InputError(f"Found {len(ids)} pieces for {len(masks)} masks; expected as many.")
+        raise InputError(
+            f"Found {len(ids)} pieces for {len(masks)} masks; expected one piece for each mask."
+        )
     allowed = [torch.tensor([id_]) for id_ in ids]
     (filling,) = fill_together(
         scorer, input_ids, masks, width=1, order=order, allowed=allowed, temperature=temperature

@@ -91,7 +91,7 @@ def _check_version(request: Request) -> None:
         spoken = ", ".join(SUPPORTED_PROTOCOL_VERSIONS)
         raise _WrongMessage(
             types.INVALID_REQUEST,
-            f"This revision of the protocol is not spoken here; {spoken} are.",
+            f"This revision of the protocol is not supported; expected one of {spoken}.",
         )
 
 
@@ -125,7 +125,7 @@ def _request(read: types.JSONRPCRequest) -> types.ClientRequestType:
                 raise _WrongMessage(
                     types.INVALID_PARAMS, f"The parameters of {read.method} are not as expected."
                 ) from None
-    raise _WrongMessage(types.METHOD_NOT_FOUND, "Method not found; there are tools here alone.")
+    raise _WrongMessage(types.METHOD_NOT_FOUND, "Method not found; this server offers only tools.")
 
 
 async def _result(request: Request, visit: Visit, asked: types.ClientRequestType) -> types.Result:

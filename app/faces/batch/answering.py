@@ -94,8 +94,8 @@ def spread(
                 yield number, lines
     except (EOFError, ConnectionError):
         raise InputError(
-            "A process was ended, perhaps because memory ran out. What is answered is kept, and "
-            "the same command goes on; with --workers 1 it needs the least memory."
+            "A process was ended, perhaps because memory ran out. The answers so far are kept; "
+            "run the same command to continue, with --workers 1 for the least memory."
         ) from None
     finally:
         for process in processes:

@@ -51,8 +51,8 @@ def main(arguments: Sequence[str]) -> int:
         with _stoppable():
             return _run(found, given, options)
     except _Stopped as stopped:
-        kept = f"What is answered is kept in {_folder(given.out)}; the same command goes on."
-        sys.stderr.write(f"\nStopped. {kept}\n")
+        kept = f"The answers so far are kept in {_folder(given.out)}"
+        sys.stderr.write(f"\nStopped. {kept}; run the same command to continue.\n")
         return 128 + int(stopped.args[0])
     except (BertError, OSError) as error:
         return refused(error)
@@ -69,7 +69,9 @@ def _read(arguments: Sequence[str]) -> "tuple[Declared, Namespace, dict[str, Any
     parser.add_argument("--model", default="", help="a model on offer, or a folder")
     parser.add_argument("--workers", type=int, help="processes; default: one for each core")
     parser.add_argument("--on", metavar="ADDRESS", help="a Ray cluster, such as ray://host:10001")
-    parser.add_argument("--restart", action="store_true", help="forget what a stop has left")
+    parser.add_argument(
+        "--restart", action="store_true", help="discard what an interrupted run has left"
+    )
     parser.add_argument("--overwrite", action="store_true", help="write over OUT")
     if not arguments or arguments[0] in ("-h", "--help"):
         parser.parse_args(arguments)  # leaves
@@ -103,9 +105,7 @@ def _check_files(given: Namespace) -> None:
     if not given.file.is_file():
         raise InputError(f"There is no file {given.file}.")
     if given.out.exists() and (not given.overwrite or given.out.samefile(given.file)):
-        raise InputError(
-            f"{given.out} exists. Give another --out, or --overwrite for an old answer."
-        )
+        raise InputError(f"{given.out} exists. Give another --out, or --overwrite to replace it.")
 
 
 def _folder(out: Path) -> Path:

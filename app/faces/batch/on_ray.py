@@ -20,7 +20,7 @@ _TRIES = 3
 _EACH = 2  # calls for each core: one is answered while the next is on its way
 _TOGETHER, _ROWS = 8, 256  # chunks in a call, the last of which has the last of so many rows
 _BYTES = 64 * 2**20  # of rows on their way; one call more is begun below
-_KEPT = "What is answered is kept, and the same command goes on."
+_KEPT = "The answers so far are kept; run the same command to continue."
 _LOOK = 30.0  # seconds without an answer until the nodes are looked at
 
 
@@ -96,7 +96,7 @@ def _connect(address: str) -> None:
         InputError: there is none, or Ray is not installed.
     """
     if find_spec("ray") is None:
-        raise InputError("--on needs more: pip install -r requirements-cluster.txt.")
+        raise InputError("--on needs more packages: pip install -r requirements-cluster.txt.")
     found = place(address)
     for left in reversed(range(_TRIES)):
         try:

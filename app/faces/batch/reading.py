@@ -211,7 +211,7 @@ def _checked(names: Sequence[str] | Mapping[str, object]) -> Sequence[str] | Map
     if len(names) > _MOST_COLUMNS:
         raise InputError(f"Found {len(names):,} columns; expected at most {_MOST_COLUMNS:,}.")
     if len(set(names)) < len(names):
-        raise InputError(f"Found two columns of one name in {', '.join(names)[:200]!r}.")
+        raise InputError(f"Found two columns with the same name in {', '.join(names)[:200]!r}.")
     return names
 
 

@@ -48,8 +48,8 @@ _NO_COOKIE = (
     "This browser keeps no cookie of this site, so it cannot vote. Allow cookies and reload."
 )
 _NOT_HERE = "Votes are taken from the page of the class only."
-_NO_VOTE = "This is no vote. Reload the page of the class."
-_MANY = "These are many votes within a minute. Wait a little."
+_NO_VOTE = "This is not a vote. Reload the page of the class."
+_MANY = "Too many votes within a minute. Wait a little."
 _FRESH = {"cache-control": "no-store"}
 
 Handler = Callable[[Request], Awaitable[Response]]

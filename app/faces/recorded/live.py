@@ -70,7 +70,7 @@ def live_files(engine: Engine, *, parts: bool) -> Iterator[tuple[str, bytes]]:
     """
     if engine.provenance.name not in bundled_names():
         raise ConfigError(
-            f"{engine.provenance.name} is no bundled model; --live answers only with one of "
+            f"{engine.provenance.name} is not a bundled model; --live answers only with one of "
             f"{', '.join(bundled_names())}. Leave out --live, or --model."
         )
     folder = bundled_folder(engine.provenance.name)

@@ -10,8 +10,8 @@ from app.words.html import Html, tag
 from app.words.qr import qr
 
 _LOOPBACK = (
-    "Phones cannot reach this address, which leads to the machine that asks. Open the site by the "
-    "address of this computer in the network."
+    "Phones cannot use this address: on every device it means the device itself. Open the site "
+    "with this computer’s network address."
 )
 
 

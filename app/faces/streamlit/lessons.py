@@ -223,9 +223,9 @@ def _count_first(engine: Engine, found: Lesson) -> None:
     if is_written_for(engine) or not found.claims:
         return
     with st.container(horizontal=True, vertical_alignment="center"):
-        show_html(line("Written for the bundled model; this one may do otherwise."))
+        show_html(line("Written for the bundled model; this one may behave differently."))
         counted = on_demand(
-            "Count first what it shows", lambda: beforehand(engine, found), key="_count",
+            "First count what this model shows", lambda: beforehand(engine, found), key="_count",
             about=(found.slug, engine.provenance.fingerprint), icon=":material/rule:",
         )  # fmt: skip
     if counted is not None:

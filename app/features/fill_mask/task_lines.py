@@ -65,8 +65,9 @@ def _fill(engine: Engine, lines: tuple[Line, ...], progress: Progress | None) ->
         if len(found) != len(wanted):
             raise InputError(
                 f"Line {line.number} has {len(found)} gap{'s' * (len(found) > 1)} and "
-                f"{len(wanted)} wanted word{'s' * (len(wanted) > 1)}; expected as many. Put commas "
-                "between the words of several gaps, and bars between words that are all right."
+                f"{len(wanted)} wanted word{'s' * (len(wanted) > 1)}; expected one word for each "
+                "gap. Put commas between the words of several gaps, and bars between words that "
+                "are all right."
             )
         rows += [
             _gap(engine, line.number, number, text, shares, words.strip())

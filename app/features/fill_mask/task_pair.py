@@ -20,7 +20,7 @@ def fill_mask_pair(
     text: Annotated[str, Field("Text ([MASK] or ___ hides a word)", lines=3)],
     words: Annotated[str, Field("Two words to swap", key="pair", lines=1)],
 ) -> PairResult:
-    """Write each of two words for the other, and compare what the model writes at each [MASK].
+    """Swap two words, and compare what the model writes at each [MASK].
 
     Args:
         engine: the model.
@@ -49,7 +49,7 @@ def read_pair(typed: str) -> tuple[str, str]:
 
 
 def compare(engine: Engine, found: FillMaskResult, words: tuple[str, str]) -> PairResult:
-    """Write each of two words for the other, and compare the candidates of every mask.
+    """Swap two words, and compare the candidates of every mask.
 
     Args:
         engine: the model.

@@ -32,7 +32,7 @@ def lab_distil(
     temperature: Annotated[int, Field("Temperature", low=1, high=4)] = 1,
     seed: Annotated[int, Field("Seed", low=0, high=9)] = 0,
 ) -> DistilResult:
-    """Train two students of half the layers, one with a teacher, and compare them.
+    """Train two students with half the layers, one with a teacher, and compare them.
 
     The recorded distillation is answered at once; otherwise the teacher is trained first, as `lab`
     does without a change. That takes up to two minutes.
@@ -70,7 +70,7 @@ def train_teacher(origin: Run, longest: float = LONGEST) -> None:
         InputError: it takes longer than a caller would wait, or its loss is no longer a number.
     """
     if says := completed(origin, longest).diverged:
-        raise InputError(f"The teacher did not come to its end. {says} Try again later.")
+        raise InputError(f"The teacher’s training did not finish. {says} Try again later.")
 
 
 def distilled(pair: tuple[Student, Student], longest: float = LONGEST / 2) -> DistilResult:

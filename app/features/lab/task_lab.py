@@ -295,9 +295,11 @@ class Labs:
                 a link as may.
         """
         if not operator_settings().classes:
-            raise InputError("Classes are switched off on this site, and watching with them.")
+            raise InputError(
+                "Classes are switched off on this site, and so is watching a run together."
+            )
         if not owner or lab.owner != owner:
-            raise InputError("Only who started a run can share it.")
+            raise InputError("Only the visitor who started a run can share it.")
         with self._change:
             shared = [each for each in self._labs.values() if each.shared]
             own = next((each for each in shared if each.owner == owner), None)

@@ -59,6 +59,7 @@ class Share:
         seen = {name: at for name, at in self._seen.items() if now - at <= _PRESENT}
         if who not in seen and len(seen) >= WATCHERS:
             raise InputError(
-                f"{len(seen)} watch this run, as many as this server lets. Try again in a minute."
+                f"{len(seen)} are watching this run, as many as this server allows. "
+                "Try again in a minute."
             )
         self._seen = seen | {who: now}

@@ -17,14 +17,14 @@ def intro() -> Html:
     """Say what distillation is."""
     return join(
         hint(
-            "Two students of half the layers train with the same start and the same batches. One "
+            "Two students with half the layers train with the same start and the same batches. One "
             "learns the hidden words alone. The other also reads what the trained model, its "
             "teacher, would answer: not only the right word, but how probable every other word is "
             "(Hinton et al. 2015). A temperature above 1 makes these answers more even. Starting "
             "from every second layer of the teacher is the idea of DistilBERT (Sanh et al. 2019). "
             "The axis of the losses has equal steps for equal ratios."
         ),
-        line("Let the model just trained teach one of half its layers."),
+        line("Let the model just trained teach a model with half its layers."),
     )
 
 

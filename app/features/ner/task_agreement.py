@@ -13,7 +13,7 @@ def ner_agreement(
     engine: Engine,
     annotations: Annotated[str, Field("Your annotations: word, TAB, tag", key="gold", lines=6)],
 ) -> Agreement:
-    """Compare the names that the model finds with annotations of a person.
+    """Compare the names that the model finds with a person's annotations.
 
     Every word has the label of its first piece.
 

@@ -25,7 +25,7 @@ def ner_two_models(
     ] = "first",
     progress: Progress | None = None,
 ) -> TwoAnswers:
-    """Find the names in a text with two models, and compare what they find where.
+    """Find the names in a text with two models, and compare what each finds, place by place.
 
     Args:
         engine: the first model.

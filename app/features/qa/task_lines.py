@@ -59,7 +59,7 @@ def qa_lines(
     def answer() -> tuple[Asked, ...]:
         for line in read:
             if not line.text:
-                raise InputError(f"Line {line.number} has no question before the sign.")
+                raise InputError(f"Line {line.number} has no question before the bar (|).")
         readings = read_passages(runner, [(passage, line.text) for line in read])
         found = (
             each.answers(

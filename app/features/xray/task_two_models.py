@@ -74,8 +74,8 @@ def _same_place(first: Encoding, second: Encoding, at: int) -> int:
         if at in one:
             return other[min(one.index(at), len(other) - 1)]
     raise InputError(
-        f"The piece that is asked, “{first.tokens[at]}”, is nothing that the second model reads. "
-        "Ask at another piece."
+        f"The piece that is asked, “{first.tokens[at]}”, is not a piece that the second model "
+        "reads. Ask at another piece."
     )
 
 

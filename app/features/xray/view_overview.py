@@ -523,13 +523,12 @@ def _fitting(word: str, room: float, letter: float) -> str:
 def explanation(lens: Lens) -> Html:
     """Say how the picture is read, and what its cells are."""
     return hint(
-        "Each row is a piece of the text, each column a layer. A cell shows what the output head "
-        f"answers to the vector of the piece after this layer. {READS[lens]} The deeper the colour "
-        "of a cell, the more "
-        "probable is already what the whole model answers there at the end. Threads show which "
-        "pieces a piece looks at: thicker for more attention, coloured for the piece that is "
-        "asked. The two bars in a cell show how much the attention block (above) and the "
-        "feed-forward block (below) added to the vector. Point at anything for its numbers; choose "
-        "a layer to open its heads, a piece to ask there, or an answer to follow it through the "
-        "layers."
+        "Each row is a piece of the text, each column a layer. A cell shows the answer that the "
+        f"output head gives for the vector of the piece after this layer. {READS[lens]} The deeper "
+        "the colour of a cell, the more probable is already what the whole model answers there at "
+        "the end. Threads show which pieces a piece looks at: thicker for more attention, coloured "
+        "for the piece that is asked. The two bars in a cell show how much the attention block "
+        "(above) and the feed-forward block (below) added to the vector. Point at anything for its "
+        "numbers; choose a layer to open its heads, a piece to ask there, or an answer to follow "
+        "it through the layers."
     )

@@ -37,7 +37,7 @@ _WATCHED = "_lab_watched"  # the key of the run that this visitor has watched la
 _OFFER = (
     "A link opens this run in other browsers. Watchers can predict, look back and ask the model, "
     "but not pause, stop or change it. It keeps training as long as anyone watches, even without "
-    "you. The link ends after {} hours; make it again for your next run, and it leads there."
+    "you. The link ends after {} hours; create it again for your next run, and it opens that one."
 )
 _OWN_TEXT = (
     "This run is on your own text. Watchers see sentences and words from it in the gaps, the "

@@ -15,7 +15,6 @@ from app.faces.streamlit.components import show_component
 from app.faces.streamlit.show import show_html
 from app.features.xray import view_switches as view
 from app.features.xray.result import (
-    Part,
     PartEffect,
     Ranking,
     Spared,
@@ -189,8 +188,3 @@ def open_zoom(*numbers: int) -> None:
         st.query_params[ZOOM] = ".".join(map(str, numbers))
     else:
         st.query_params.pop(ZOOM, None)
-
-
-def parts_words(parts: Sequence[Part]) -> str:
-    """Write parts as a list."""
-    return ", ".join(part.name for part in parts)

@@ -196,7 +196,7 @@ def test_a_stop_says_how_to_go_on_and_other_work_does_not(
     process.send_signal(number)
     status, said = ended(process)
     assert status == 128 + number, said
-    assert "Stopped. What is answered is kept in out.jsonl.parts; the same command goes" in said
+    assert "Stopped. The answers so far are kept in out.jsonl.parts; run the same command" in said
     assert "cat" not in said and "Traceback" not in said
     assert kept(tmp_path) >= 3 and not (tmp_path / "out.jsonl").exists()
     status, said = ended(batch(*arguments, "--length", "9"))

@@ -141,7 +141,7 @@ def test_a_value_of_parquet_that_is_no_text_is_a_bad_row(tmp_path: Path) -> None
         ("in.txt", b"", r"in\.txt has no rows"),
         ("in.csv", b"text\n", r"in\.csv has no rows"),
         ("in.csv", b"", r"in\.csv has no rows"),
-        ("in.csv", b"text,n,text\na,1,b\n", "two columns of one name in 'text, n, text'"),
+        ("in.csv", b"text,n,text\na,1,b\n", "two columns with the same name in 'text, n, text'"),
         ("in.csv", b"te\xffxt\na\n", "The header cannot be read: found byte 0xff"),
         ("in.csv", b",".join(b"%d" % n for n in range(1_001)), "1,001 columns"),
         ("in.jsonl", b"".join(b'{"%d": 1}\n' % n for n in range(1_001)), "1,001 columns"),

@@ -55,7 +55,7 @@ def test_what_a_script_imports_has_a_digest(files: dict[str, bytes], lab: bool) 
 
 
 def test_only_a_bundled_model_is_live(tiny_folder: Path) -> None:
-    with pytest.raises(ConfigError, match="no bundled model"):
+    with pytest.raises(ConfigError, match="not a bundled model"):
         list(live_files(Engine(str(tiny_folder)), parts=False))
 
 

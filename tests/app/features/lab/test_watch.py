@@ -50,7 +50,7 @@ def test_what_is_no_key_leads_nowhere(labs: Labs, key: str) -> None:
 def test_only_its_owner_shares_a_run_and_ends_the_link(labs: Labs) -> None:
     lab, key = shared(labs)
     for other in ("bob", ""):
-        with pytest.raises(InputError, match="Only who started a run"):
+        with pytest.raises(InputError, match="Only the visitor who started a run"):
             labs.share(lab, other)
     labs.unshare("bob")
     assert labs.watched(key, "bob") is lab
