@@ -72,7 +72,7 @@ def test_watchers_links_and_hours_are_bounded(labs: Labs, monkeypatch: pytest.Mo
     _, key = shared(labs)
     labs.watched(key, "bob")
     labs.watched(key, "cy")
-    with pytest.raises(InputError, match="2 watch this run"):
+    with pytest.raises(InputError, match="2 are watching this run"):
         labs.watched(key, "dan")
     assert labs.watched(key, "bob") is not None  # who is there may go on
     other = labs.start(SMALL, owner="eve")
