@@ -281,38 +281,47 @@ class Documents(Generic[T]):
 
 
 class Memory:
-    """The default: everything in this process. See `Shared`.
+    """Makes them in this process, the default; a subclass for many servers has each name once.
 
     Args:
         clock: returns the time in seconds.
     """
 
-    state = "memory"
-
     def __init__(self, clock: Clock = time.monotonic) -> None:
-        self._clock, self._secret = clock, secrets.token_hex(32)
+        self.clock, self._secret = clock, secrets.token_hex(32)
 
     def begin(self) -> None:
-        """There is nothing to connect to."""
+        """Connect, if there is something to connect to; a server calls this once."""
+
+    @property
+    def state(self) -> str:
+        """Where things are: "memory", or whether the store is "reached" or "away"."""
+        return "memory"
 
     def secret(self) -> str:
-        """Return a key of this process."""
+        """Return a random key, the same on every server; its own until a store is reached."""
         return self._secret
 
     def shelf(self, name: str, most: int, size: int) -> Shelf:
-        """Return a shelf of its own."""
-        return Shelf(most, size, self._clock)
+        """Return a shelf of at most so many entries, and bytes in all."""
+        return Shelf(most, size, self.clock)
 
     def tries(self, name: str, most: int) -> Tries:
-        """Return tries of their own."""
-        return Tries(most, self._clock)
+        """Return tries: so many each in a minute."""
+        return Tries(most, self.clock)
 
     def ledger(self, name: str) -> Ledger:
-        """Return a ledger of its own."""
-        return Ledger(self._clock)
+        """Return a ledger."""
+        return Ledger(self.clock)
 
     def documents(
         self, name: str, write: Callable[[T], object], read: Callable[[object], T]
     ) -> Documents[T]:
-        """Return documents of their own, which need not be written."""
-        return Documents(self._clock)
+        """Return documents.
+
+        Args:
+            name: of their kind.
+            write: makes a value what JSON can say.
+            read: makes it a value again.
+        """
+        return Documents(self.clock)

@@ -30,6 +30,7 @@ from app.shared.memory import (
     Documents,
     Entry,
     Ledger,
+    Memory,
     Shelf,
     Texts,
     Tries,
@@ -143,8 +144,8 @@ redis.call('DEL', KEYS[1] .. ARGV[1])
 redis.call('PUBLISH', KEYS[1], ARGV[1] .. ' 0 ')"""
 
 
-class Redis:
-    """See `Shared`.
+class Redis(Memory):
+    """Makes them in a store; those of one name are the same on every server.
 
     Args:
         url: of the store; the setting has been checked.
@@ -152,7 +153,7 @@ class Redis:
     """
 
     def __init__(self, url: str, clock: Clock = time.time) -> None:
-        self.clock = clock
+        super().__init__(clock)
         pool = redis.BlockingConnectionPool.from_url(
             url,
             timeout=_ANSWER,  # until one of its connections is free
@@ -163,7 +164,6 @@ class Redis:
         self._client = redis.Redis.from_pool(pool)
         db = pool.connection_kwargs.get("db") or 0
         self._prefix = f"bert-explorer:{db}:"
-        self._secret = secrets.token_hex(32)
         self._documents: dict[str, RedisDocuments[Any]] = {}
         self._reached = threading.Event()
         self._thread: threading.Thread | None = None
@@ -181,10 +181,6 @@ class Redis:
     def state(self) -> str:
         """Whether the store is reached."""
         return "reached" if self._reached.is_set() else "away"
-
-    def secret(self) -> str:
-        """Return the key of all servers; one of its own until the store is reached."""
-        return self._secret
 
     def shelf(self, name: str, most: int, size: int) -> Shelf:
         """Return the shelf of all servers."""

@@ -18,7 +18,8 @@ from app.rooms.records import Reason, Room, RoomError
 from app.rooms.store import GONE, ROOMS, Rooms
 from app.rooms.turns import voted
 from app.settings import ASSETS, settings
-from app.shared import Shared, shared
+from app.shared import shared
+from app.shared.memory import Memory
 
 CLASS = "/class"
 """Where classes are, below the site's own path."""
@@ -71,7 +72,7 @@ class Classroom:
         *,
         below: str,
         rooms: Rooms = ROOMS,
-        counting: Shared | None = None,
+        counting: Memory | None = None,
     ) -> None:
         self._app, self._path = app, f"{below}{CLASS}"
         self._rooms, self._counting = rooms, counting or shared()
@@ -117,7 +118,7 @@ class _Desk:
         counting: where tries are counted.
     """
 
-    def __init__(self, rooms: Rooms, streams: Streams, counting: Shared) -> None:
+    def __init__(self, rooms: Rooms, streams: Streams, counting: Memory) -> None:
         self._rooms, self._streams = rooms, streams
         self._votes = counting.tries("votes", _VOTES)
         self._of_network = counting.tries("votes of network", _VOTES_OF_NETWORK)

@@ -16,7 +16,7 @@ from app.rooms.store import Rooms
 from app.rooms.turns import joined, moved, revealed, voted
 from app.rooms.written import as_room, written
 from app.server.sessions import COOKIE, Cookies
-from app.shared import Shared, memory, redis_store
+from app.shared import memory, redis_store
 from app.shared.memory import Account, AwayError, Documents, Memory, Tries
 from app.shared.redis_store import Redis, RedisLedger
 from bert_core.errors import InputError
@@ -65,7 +65,7 @@ def connected(store: Store, clock: Clock | None = None) -> tuple[Redis, Document
 
 
 @pytest.fixture(params=["memory", REDIS])
-def place(request: pytest.FixtureRequest, clock: Clock) -> Shared:
+def place(request: pytest.FixtureRequest, clock: Clock) -> Memory:
     if request.param == "memory":
         return Memory(clock)
     request.getfixturevalue("store")
@@ -75,7 +75,7 @@ def place(request: pytest.FixtureRequest, clock: Clock) -> Shared:
 # -- both ------------------------------------------------------------------------------------------
 
 
-def test_a_text_is_found_by_its_random_key_alone(place: Shared) -> None:
+def test_a_text_is_found_by_its_random_key_alone(place: Memory) -> None:
     shelf = place.shelf("links", 500, 10**6)
     keys = [shelf.keep({"text": f"é {n} \ud800"}) for n in range(50)]
     assert len(set(keys)) == 50 and min(map(len, keys)) >= 16
@@ -84,7 +84,7 @@ def test_a_text_is_found_by_its_random_key_alone(place: Shared) -> None:
 
 
 def test_the_oldest_texts_go_when_there_are_too_many_or_they_are_too_large(
-    place: Shared, clock: Clock
+    place: Memory, clock: Clock
 ) -> None:
     few, small = place.shelf("few", 3, 10**6), place.shelf("small", 99, 250)
     keys, larger = [], []
@@ -96,7 +96,7 @@ def test_the_oldest_texts_go_when_there_are_too_many_or_they_are_too_large(
     assert [small.find(key) is None for key in larger] == [True, True, True, False, False]
 
 
-def test_tries_are_counted_for_each_anew_in_each_minute(place: Shared, clock: Clock) -> None:
+def test_tries_are_counted_for_each_anew_in_each_minute(place: Memory, clock: Clock) -> None:
     tries = place.tries("votes", 2)
     assert [tries.take("a") for _ in range(3)] == [True, True, False]
     assert tries.take("b") and not tries.are_left("a")
@@ -105,7 +105,7 @@ def test_tries_are_counted_for_each_anew_in_each_minute(place: Shared, clock: Cl
     assert tries.are_left("a") and tries.take("a")
 
 
-def test_balances_grow_back_and_all_or_none_pay_for_a_request(place: Shared, clock: Clock) -> None:
+def test_balances_grow_back_and_all_or_none_pay_for_a_request(place: Memory, clock: Clock) -> None:
     ledger = place.ledger("allowances")
     both = [*ONE, Account("all", 3, 10)]
     requests = [[left.requests for left in ledger.draw(both, requests=1)] for _ in range(3)]
@@ -120,7 +120,7 @@ def test_balances_grow_back_and_all_or_none_pay_for_a_request(place: Shared, clo
     assert (left.requests, left.seconds) == (2, 10)
 
 
-def test_documents_are_bounded_in_all_and_in_a_group_and_end(place: Shared, clock: Clock) -> None:
+def test_documents_are_bounded_in_all_and_in_a_group_and_end(place: Memory, clock: Clock) -> None:
     texts: Documents[str] = place.documents("texts", str, str)
     place.begin()
     few = {**BOUNDS, "most": 3, "most_of_group": 2}
@@ -134,7 +134,7 @@ def test_documents_are_bounded_in_all_and_in_a_group_and_end(place: Shared, cloc
     assert sorted(texts.known()) == ["b", "d"] and texts.change("f", str.upper) is None
 
 
-def test_changes_of_many_threads_are_all_there_and_each_is_told(place: Shared) -> None:
+def test_changes_of_many_threads_are_all_there_and_each_is_told(place: Memory) -> None:
     numbers: Documents[Any] = place.documents("numbers", list, list)
     place.begin()
     told: list[Any] = []
@@ -154,7 +154,7 @@ def test_changes_of_many_threads_are_all_there_and_each_is_told(place: Shared) -
     assert sorted(told) == [("a", n) for n in range(1, 101)]
 
 
-def test_what_a_function_refuses_changes_nothing(place: Shared) -> None:
+def test_what_a_function_refuses_changes_nothing(place: Memory) -> None:
     texts: Documents[str] = place.documents("texts", str, str)
     place.begin()
     texts.add("a", "one", **BOUNDS)
