@@ -85,10 +85,10 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file to take along; a page has it in its Save menu.
+    """A file to take along; it is written when it is asked for, in the Save menu of a page.
 
     Attributes:
-        title: what it has.
+        title: what it has; files of one title share a line.
         label: what its button says.
         make: returns its bytes.
         name: of the file.

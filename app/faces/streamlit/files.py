@@ -6,7 +6,6 @@ browser (`data-saves` in `bridge.js`), which draws their files.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import groupby
 
 import streamlit as st
@@ -20,27 +19,9 @@ from app.faces.streamlit.show import show_html
 from app.words.blocks import line
 from app.words.html import tag
 from app.words.report import Report
+from app.words.screen import File
 
 _FILES = "_files"  # what the parts of the page offered in this run
-
-
-@dataclass(frozen=True, slots=True)
-class File:
-    """A file that is written when it is asked for.
-
-    Attributes:
-        title: what it is about; files of one title share a line.
-        label: what its button says.
-        make: writes it.
-        name: of the file.
-        kind: its media type.
-    """
-
-    title: str
-    label: str
-    make: Callable[[], bytes]
-    name: str
-    kind: str
 
 
 def begin_files() -> None:
@@ -49,10 +30,10 @@ def begin_files() -> None:
 
 
 def offer_file(
-    title: str, label: str, make: Callable[[], bytes], name: str, kind: str = "text/plain"
+    title: str, label: str, make: Callable[[], bytes], name: str, mime: str = "text/plain"
 ) -> None:
     """Put a file into the Save menu; see `File`."""
-    st.session_state.setdefault(_FILES, []).append(File(title, label, make, name, kind))
+    st.session_state.setdefault(_FILES, []).append(File(title, label, make, name, mime))
 
 
 def save_menu(
@@ -88,6 +69,6 @@ def _row(title: str, files: list[File], *, titled: bool) -> None:
     with st.container(horizontal=True, gap="small"):
         for file in files:
             st.download_button(
-                file.label, file.make, file.name, file.kind, on_click="ignore",
+                file.label, file.make, file.name, file.mime, on_click="ignore",
                 key=f"_save_{file.name}",
             )  # fmt: skip
