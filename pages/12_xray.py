@@ -14,7 +14,7 @@ from app.faces.streamlit import (
     text_box,
 )
 from app.faces.streamlit.components import show_component, show_markup
-from app.faces.streamlit.controls import choose, open_tabs, pick_from, switch
+from app.faces.streamlit.controls import choose, open_tabs, pick_from, switch, text_line
 from app.faces.streamlit.features.xray import (
     ANSWER,
     RANK,
@@ -75,13 +75,8 @@ def draw(page: Page) -> None:
         mode = choose("Off means", words.MODES, key="mode")
         rank = switch("Which parts matter?", key=RANK, hint=switches.RANK_HELP)
     with page.settings, st.expander("Settings", key="set", bind="query-params"):
-        followed = st.text_input(
-            "Follow this word or label", key=ANSWER, bind="query-params", persist_state="session"
-        )
-        other = st.text_input(
-            "Other text, same number of pieces", key="other", bind="query-params",
-            persist_state="session",
-        )  # fmt: skip
+        followed = text_line("Follow this word or label", key=ANSWER)
+        other = text_line("Other text, same number of pieces", key="other")
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="bx-xr-bar"):
         ask = choose_question(page)
         head = choose_head(page)

@@ -114,6 +114,15 @@ def pick_one(label: str, options: Sequence[str], *, key: str, index: int = 0) ->
     )
 
 
+def pick_number(label: str, names: Mapping[int, str], *, key: str) -> int | None:
+    """Let the visitor pick a layer or a head; the address has the first one, too."""
+    # No option is the default: the address leaves out defaults, and 0 must be in it.
+    return st.selectbox(
+        label, list(names), index=None, format_func=names.__getitem__, key=key, placeholder="0",
+        required=True, width=125, bind="query-params", persist_state="session",
+    )  # fmt: skip
+
+
 def pick_from(label: str, options: Mapping[V, str], *, key: str) -> V:
     """Let the visitor pick one of several options from a list.
 
@@ -135,6 +144,14 @@ def pick_from(label: str, options: Mapping[V, str], *, key: str) -> V:
             persist_state="session",
         ),
     )
+
+
+def text_line(label: str, first: str = "", *, key: str, hint: str | None = None, **how: Any) -> str:
+    """Let the visitor type one line; an empty box has the hint, and `how` goes to the box."""
+    typed: str = st.text_input(
+        label, first, key=key, placeholder=hint, bind="query-params", persist_state="session", **how
+    )
+    return typed
 
 
 def switch(label: str, *, key: str, default: bool = False, hint: str | None = None) -> bool:

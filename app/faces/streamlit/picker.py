@@ -9,6 +9,7 @@ from app.engine.models import Engine, Offer, default_offer, is_open, offers, ope
 from app.engine.models.fit import KNOWS_NOTHING, Misfit, Severity, first_fitting, misfits
 from app.engine.models.hub import HubId, copy_here, parse_hub_id
 from app.engine.models.usable import facts_of, refusals, usable
+from app.faces.streamlit.controls import switch
 from app.faces.streamlit.hub_dialog import (
     arrived,
     begin_with,
@@ -192,12 +193,7 @@ def suits(engine: Engine, needs: tuple[str, ...]) -> bool:
     if _is_grave(found[0]):
         curated_list(offers(), needs)
     if found[0].severity is Severity.NOISE:
-        return st.toggle(
-            "Show the answers of its random weights",
-            key="noise",
-            bind="query-params",
-            persist_state="session",
-        )
+        return switch("Show the answers of its random weights", key="noise")
     return found[0].severity is Severity.REMARK
 
 

@@ -41,6 +41,7 @@ from app.faces.streamlit.controls import (
     save_csv,
     save_table,
     switch,
+    text_line,
 )
 from app.faces.streamlit.features.why import explains, why_fold
 from app.faces.streamlit.files import offer_file
@@ -224,10 +225,7 @@ def _box(each: Parameter, task: Declared) -> object:
     key, label, hint = each.key, each.field.label, each.field.hint
     if each.field.lines == 1:
         first = str(task.examples[0].values.get(key, ""))
-        return st.text_input(
-            label, first, key=key, placeholder=hint or None, bind="query-params",
-            persist_state="session",
-        )  # fmt: skip
+        return text_line(label, first, key=key, hint=hint or None)
     folder, own = task.feature.folder, task.example.get(key)
     text = text_box(folder, label, key=key, placeholder=hint, first=own)
     if each.kind is list:
@@ -277,7 +275,7 @@ def _setting(each: Parameter, most: Any) -> object:
         names = dict(each.field.names) or {choice: choice for choice in each.choices}
         return choose(label, names, key=key, default=str(_start(each)))
     if each.kind is str:
-        return st.text_input(label, key=key, bind="query-params", persist_state="session")
+        return text_line(label, key=key)
     if each.kind is bool:
         return switch(label, key=key)
     if each.kind is float:

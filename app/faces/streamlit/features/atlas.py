@@ -3,6 +3,7 @@
 import streamlit as st
 
 from app.faces.streamlit import Page
+from app.faces.streamlit.controls import pick_number
 from app.faces.streamlit.progress import progress
 from app.features.atlas.task import cancel, first_head, measured
 from app.words.html import plain
@@ -49,15 +50,9 @@ def choose_head(found: HeadAtlas) -> tuple[int, int]:
         in_address = key not in state and given in map(str, range(size))
         if not in_address and state.get(key) not in range(size):  # none yet, or of another model
             state[key] = first
-        # No option is the default: the address leaves out defaults, and 0 must be in it.
-        chosen.append(
-            st.selectbox(
-                key.capitalize(), list(range(size)), index=None, format_func=str, key=key,
-                placeholder="0", required=True, width=125, bind="query-params",
-                persist_state="session",
-            )
-        )  # fmt: skip
-    return chosen[0] or 0, chosen[1] or 0
+        names = {number: str(number) for number in range(size)}
+        chosen.append(pick_number(key.capitalize(), names, key=key) or 0)
+    return chosen[0], chosen[1]
 
 
 def take_head(layer: int, head: int) -> None:

@@ -7,7 +7,7 @@ import streamlit as st
 from app.catalog import examples, feature
 from app.faces.streamlit.address import left_out
 from app.faces.streamlit.components import show_component
-from app.faces.streamlit.controls import choose, count, save_csv
+from app.faces.streamlit.controls import choose, count, pick_number, save_csv
 from app.faces.streamlit.show import show_html, show_table
 from app.faces.streamlit.state import ON_SITE
 from app.features.attention import view_habits as view
@@ -79,12 +79,7 @@ def choose_heads(result: AttentionResult) -> None:
     for label, key, names in rows:
         if key in state and state[key] not in names:  # of another model
             state[key] = 0
-        # No option is the default: the address leaves out defaults, and 0 must be in it.
-        st.selectbox(
-            label, list(names), index=None, format_func=names.__getitem__, key=key,
-            placeholder="0", required=True, width=125, bind="query-params",
-            persist_state="session",
-        )  # fmt: skip
+        pick_number(label, names, key=key)
 
 
 def _new_example(text: str) -> bool:

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from app.catalog import feature
-from app.faces.streamlit.controls import choose, on_demand
+from app.faces.streamlit.controls import choose, on_demand, text_line
 from app.faces.streamlit.frame import Page
 from app.faces.streamlit.standard import show_screen
 from app.faces.streamlit.state import ON_SITE, leave_for, set_text, undo_button
@@ -97,13 +97,7 @@ def together_tab(page: Page, result: FillMaskResult, _: object) -> list[Block]:
 
 def pair_tab(page: Page, result: FillMaskResult, _: object) -> list[Block]:
     """Compare two sentences that differ in one word."""
-    typed = st.text_input(
-        "Two words to swap",
-        key="pair",
-        bind="query-params",
-        persist_state="session",
-        placeholder="he / she",
-    )
+    typed = text_line("Two words to swap", key="pair", hint="he / she")
     if not typed.strip():
         return []
     found = compare(page.engine, result, read_pair(typed))

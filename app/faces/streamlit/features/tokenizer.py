@@ -1,8 +1,6 @@
 """The casing of the tokenizer page, and two of its tabs."""
 
-import streamlit as st
-
-from app.faces.streamlit.controls import pick_one, switch
+from app.faces.streamlit.controls import pick_one, switch, text_line
 from app.faces.streamlit.frame import Page
 from app.faces.streamlit.standard import show_screen
 from app.features.tokenizer import view_compare, view_vocabulary
@@ -32,10 +30,7 @@ def compare_tab(page: Page, result: TokenizerResult, _: object) -> list[Block]:
 def vocabulary_tab(page: Page, result: TokenizerResult, _: object) -> list[Block]:
     """Draw a piece of the vocabulary and its neighbours."""
     first = view_vocabulary.first_asked(result)
-    asked = st.text_input(
-        "Piece or word", key="piece", placeholder=first, bind="query-params",
-        persist_state="session",
-    )  # fmt: skip
+    asked = text_line("Piece or word", key="piece", hint=first)
     found = look_up(page.engine, asked.strip() or first, lower_case=result.lower_case)
     return show_screen(page, view_vocabulary.screen(found))
 

@@ -5,7 +5,7 @@ import streamlit as st
 from app.engine.models.second import other_models
 from app.faces.streamlit import Page, set_text, show_html, show_picture
 from app.faces.streamlit.carrying import add_ours
-from app.faces.streamlit.controls import choose
+from app.faces.streamlit.controls import choose, text_line
 from app.faces.streamlit.features.xray import ANSWER, AT, SLUG
 from app.faces.streamlit.progress import progress
 from app.faces.streamlit.second import second_box, second_cautions
@@ -28,10 +28,8 @@ def show_patching(page: Page, result: XrayResult) -> tuple[Block, ...]:
     """Show which activations carry the difference between two sentences; return what is drawn."""
     other = _second(PRESETS)
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
-        answers = st.text_input(
-            "Answers compared", key=ANSWERS, placeholder="first guesses, or: is / are",
-            bind="query-params", persist_state="session", width=260,
-        )  # fmt: skip
+        hint = "first guesses, or: is / are"
+        answers = text_line("Answers compared", key=ANSWERS, hint=hint, width=260)
         site = choose("Replaced at each piece", view_patching.SITES, key="site")
     if not other.strip():
         show_html(line(ASKS + "Both must have the same number of pieces."))
@@ -65,9 +63,7 @@ def show_diff(page: Page, result: XrayResult) -> tuple[Block, ...]:
 
 def _second(presets: tuple[Preset, ...]) -> str:
     """Draw the box of the second sentence, and the buttons that fill both."""
-    other: str = st.text_input(
-        "Second sentence", key=SECOND, bind="query-params", persist_state="session", max_chars=2000,
-    )  # fmt: skip
+    other = text_line("Second sentence", key=SECOND, max_chars=2000)
     with st.container(horizontal=True, gap="small"):
         for each in presets:
             st.button(each.name, key=f"pair_{each.name}", on_click=_take, args=(each,))
