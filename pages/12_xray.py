@@ -14,7 +14,7 @@ from app.faces.streamlit import (
     text_box,
 )
 from app.faces.streamlit.components import show_component, show_markup
-from app.faces.streamlit.controls import choose, open_tabs, pick_from, switch, text_line
+from app.faces.streamlit.controls import choose, open_tab, pick_from, switch, text_line
 from app.faces.streamlit.features.xray import (
     ANSWER,
     RANK,
@@ -211,11 +211,8 @@ def tabs(page: Page, result: XrayResult, ranking: Ranking | None) -> tuple[Block
         TITLE: draw_beside,
     }
     open_beside()
-    shown = open_tabs(SLUG, list(draws))
-    for tab, draws_it in zip(shown, draws.values(), strict=True):
-        if tab.open:
-            with tab, guarded():
-                return draws_it(page, result, ranking) or ()
+    with open_tab(SLUG, list(draws)) as now, guarded():
+        return draws[now](page, result, ranking) or ()
     return ()
 
 

@@ -5,7 +5,7 @@ import streamlit as st
 from app.catalog import feature
 from app.faces.streamlit import guarded, page_shell, show_html, show_picture, show_table
 from app.faces.streamlit.components import show_markup
-from app.faces.streamlit.controls import choose, open_tabs
+from app.faces.streamlit.controls import choose, open_tab
 from app.faces.streamlit.features.atlas import HEADS, choose_head, take_head, wait_for
 from app.faces.streamlit.state import ON_SITE, leave_for
 from app.features.atlas import view
@@ -79,11 +79,8 @@ with page_shell(SLUG) as page:
             f"Findings of {view.PAPER}": draw_findings,
             "All heads": draw_all,
         }
-        tabs = open_tabs(SLUG, list(draws))
-        for tab, draw in zip(tabs, draws.values(), strict=True):
-            if tab.open:
-                with tab, guarded():
-                    draw()
+        with open_tab(SLUG, list(draws)) as now, guarded():
+            draws[now]()
         page.finish(
             lambda: view.screen(result),
             lambda: view.snippet(result, page.engine.provenance.name),

@@ -7,7 +7,7 @@ import streamlit as st
 
 from app.catalog import feature
 from app.faces.streamlit import Page, guarded, page_shell, show_html
-from app.faces.streamlit.controls import count, open_tabs
+from app.faces.streamlit.controls import count, open_tab
 from app.faces.streamlit.features import lab as controls
 from app.faces.streamlit.features import lab_distil as controls_distil
 from app.faces.streamlit.features import lab_exercises as controls_exercises
@@ -108,9 +108,7 @@ def draw(page: Page, settings: LabSettings, lab: Lab | None, *, watches: bool) -
     gap = run.start.watched[0].text if run and run.start.watched else "[MASK]"
     own_text = lab is not None and lab.private
     names = TABS if not watches else TABS[: 1 if own_text else 3]
-    tabs = dict(zip(names, open_tabs(SLUG, names), strict=True))
-    now = next(name for name, tab in tabs.items() if tab.open)
-    with tabs[now], guarded():
+    with open_tab(SLUG, names) as now, guarded():
         if now == "Try it" and lab and trained:
             every = EVERY if shown.moving and not watches else None
             st.fragment(try_it, run_every=every)(trained, lab, step, gap)

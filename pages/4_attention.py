@@ -6,7 +6,7 @@ import streamlit as st
 
 from app.faces.streamlit import guarded, page_shell, show_html, show_picture, show_table, text_box
 from app.faces.streamlit.components import show_component
-from app.faces.streamlit.controls import choose, count, level, open_tabs, switch
+from app.faces.streamlit.controls import choose, count, level, open_tab, switch
 from app.faces.streamlit.features.attention import (
     choose_heads,
     choose_order,
@@ -212,11 +212,8 @@ with page_shell(SLUG) as page:
     draws[TITLE] = draw_beside
     compared: list[Block] = []
     open_beside()
-    tabs = open_tabs(SLUG, list(draws))
-    for tab, draw in zip(tabs, draws.values(), strict=True):
-        if tab.open:
-            with tab, guarded():
-                draw()
+    with open_tab(SLUG, list(draws)) as now, guarded():
+        draws[now]()
     offer_files()
     page.finish(
         on_paper,

@@ -19,7 +19,7 @@ from app.faces.streamlit import (
 )
 from app.faces.streamlit.address import left_out
 from app.faces.streamlit.components import show_markup
-from app.faces.streamlit.controls import choose, count, level, open_tabs, switch
+from app.faces.streamlit.controls import choose, count, level, open_tab, switch
 from app.faces.streamlit.features.why import why_fold
 from app.faces.streamlit.progress import progress
 from app.faces.streamlit.second import open_beside
@@ -89,35 +89,31 @@ def draw(page: Page) -> None:
     show_html(view.trust(result, result.model))
     why_fold(page, "qa", passage, result.question)
     open_beside()
-    answers, ends, without, windows, many, beside = open_tabs(SLUG, TABS)
-    with answers:
-        if answers.open:
+    more: list[Block] = []
+    given = {"passage": passage, "longest": longest, "threshold": threshold}
+    given |= {"whole_words": whole, "one_sentence": single}
+    with open_tab(SLUG, TABS) as now:
+        if now == "Other answers":
             draw_answers(result)
-    with ends:
-        if ends.open:
+        elif now == "Start and end":
             draw_ends(page, result)
-    with without:
-        if without.open:
+        elif now == "Without a sentence":
             number = choose_sentence(result)
             with guarded():
                 changed = None
                 if number is not None:
                     changed = answer(result.without(number), result.question)
                 show_html(view.comparison(result, changed))
-    with windows:
-        if windows.open:
+        elif now == "Windows":
             if len(result.coverage.windows) > 1:
                 show_picture(charts.coverage(result))
             show_html(view.coverage_note(result))
-    more: list[Block] = []
-    given = {"passage": passage, "longest": longest, "threshold": threshold}
-    given |= {"whole_words": whole, "one_sentence": single}
-    if many.open:
-        with many, guarded():
-            more = task_tab(page, "qa_lines", given)
-    if beside.open:
-        with beside, guarded():
-            more = beside_tab(page, SLUG, given | {"question": result.question})
+        else:
+            with guarded():
+                if now == MANY:
+                    more = task_tab(page, "qa_lines", given)
+                else:
+                    more = beside_tab(page, SLUG, given | {"question": result.question})
     page.finish(
         lambda: replace(paper := screen(result), parts=(*paper.parts, *more)),
         lambda: view.snippet(result),

@@ -7,7 +7,7 @@ import streamlit as st
 from app.faces.streamlit import Page, guarded, page_shell, show_html, show_picture
 from app.faces.streamlit.about import heads, identity, sizes, version
 from app.faces.streamlit.components import show_markup
-from app.faces.streamlit.controls import on_demand, open_tabs
+from app.faces.streamlit.controls import on_demand, open_tab
 from app.faces.streamlit.features.attention import head_map
 from app.features.attention.task_habits import head_habits
 from app.features.model_card import view as view
@@ -116,11 +116,8 @@ def draw_tabs(page: Page, card: ModelCardResult, checked: Verified | None) -> No
         lambda: show_html(view_verified.report(checked)),
         lambda: draw_text(card),
     )
-    tabs = open_tabs("model_card", view.TABS)
-    for tab, draw in zip(tabs, draws, strict=True):
-        with tab:
-            if tab.open:
-                draw()
+    with open_tab("model_card", view.TABS) as now:
+        draws[view.TABS.index(now)]()
 
 
 with page_shell("model_card") as shell:

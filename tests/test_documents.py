@@ -93,7 +93,7 @@ def test_links_for_students_name_pages_and_their_widgets() -> None:
         controls = ROOT / "app/faces/streamlit/features" / f"{parts.path[1:]}.py"
         script += controls.read_text(encoding="utf-8") if controls.exists() else ""
         for key in given.keys() - {"text", "present"}:
-            assert f'"{key}"' in script or (key == "tab" and "open_tabs(" in script), link
+            assert f'"{key}"' in script or (key == "tab" and "open_tab(" in script), link
         keys = {old_labels()["tab"][title] for title in TABS}
         assert given.get("tab", [*keys])[0] in keys
 

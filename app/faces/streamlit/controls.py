@@ -1,6 +1,7 @@
 """Widgets whose value is kept in the address under the widget's own key."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import pandas as pd
@@ -53,8 +54,9 @@ def _one_of(options: Mapping[V, str], key: str, first: V, draw: Callable[[], T])
     return named_choice(key, by_key, labels, first, draw)
 
 
-def open_tabs(page: str, titles: Sequence[str], *, key: str = "tab") -> Sequence[Any]:
-    """Draw tabs and return their places; `open` says which one is to be filled.
+@contextmanager
+def open_tab(page: str, titles: Sequence[str], *, key: str = "tab") -> Iterator[str]:
+    """Draw tabs, and give the title of the open one, in whose place the block draws.
 
     In the address a tab has the name of its task, or the one that `assets/labels.toml` gives it.
 
@@ -73,7 +75,9 @@ def open_tabs(page: str, titles: Sequence[str], *, key: str = "tab") -> Sequence
         key, by_key, labels, titles[0], lambda: st.tabs(titles, key=key, on_change="rerun")
     )
     kept[f"{page} {key}"] = st.session_state[key]
-    return drawn
+    title, tab = next(each for each in zip(titles, drawn, strict=True) if each[1].open)
+    with tab:
+        yield title
 
 
 def choose_some(label: str, options: Sequence[str], *, key: str) -> list[str]:

@@ -36,7 +36,7 @@ from app.faces.streamlit.controls import (
     count,
     level,
     number,
-    open_tabs,
+    open_tab,
     pick_one,
     save_csv,
     save_table,
@@ -303,18 +303,13 @@ def _tabs(
         return
     if TITLE in names:
         open_beside()
-    for name, tab in zip(names, open_tabs(task.feature.slug, names), strict=True):
-        if not tab.open:
-            continue
-        with tab, guarded():
-            if name in further:
-                drawn = getattr(_own(task.feature.slug), "TABS", {})
-                draw = drawn.get(further[name].feature.slug)
-                more[name] = (
-                    by_hand(draw) if draw else task_tab(page, further[name].feature.slug, given)
-                )
-            elif name in own:
-                show_parts(page, own[name]())
+    with open_tab(task.feature.slug, names) as name, guarded():
+        if name in further:
+            slug = further[name].feature.slug
+            draw = getattr(_own(task.feature.slug), "TABS", {}).get(slug)
+            more[name] = by_hand(draw) if draw else task_tab(page, slug, given)
+        else:
+            show_parts(page, own[name]())
 
 
 def beside_tab(page: Page, slug: str, given: Values) -> list[Block]:

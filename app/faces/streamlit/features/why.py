@@ -11,7 +11,7 @@ from app.catalog import FOLDER, feature
 from app.engine.compute.visitor import Visit, current_visit, visiting
 from app.faces.streamlit import Page, guarded, set_text, show_html, show_picture
 from app.faces.streamlit.components import show_markup
-from app.faces.streamlit.controls import choose, long_work, open_tabs, pick_from
+from app.faces.streamlit.controls import choose, long_work, open_tab, pick_from
 from app.faces.streamlit.progress import Progress, progress
 from app.faces.streamlit.state import ON_SITE, leave_for
 from app.features.why import view as view
@@ -26,7 +26,8 @@ from bert_core.reading.gaps import hide_word, read_signs
 
 SLUG = "why"
 TEST = "Is this true to the model? Hide the words and see"
-TABS = ("Curves", "All methods", f"{MOST_TEXTS} texts", "This model")
+TEXTS = f"{MOST_TEXTS} texts"
+TABS = ("Curves", "All methods", TEXTS, "This model")
 _STYLE = FOLDER / "why" / "style.css"
 _CHEAP = 40  # tokens of a text that is explained without being asked
 _KEYS = ("why_method", "why_target", "why_place")
@@ -192,24 +193,20 @@ def _duel(page: Page, result: WhyResult, operator: Operator) -> WhyResult:
     """Draw the verdict, and the open tab; return the result with the duel over texts, if any."""
     assert result.duel is not None
     show_markup(view.verdict(result, result.duel), key="verdict")
-    curves, methods, texts, measured = open_tabs(SLUG, TABS, key="why_tab")
-    if curves.open:
-        with curves:
+    with open_tab(SLUG, TABS, key="why_tab") as now:
+        if now == "Curves":
             show_html(view.duel_note(result.duel))
             show_picture(view_duel.curves(result, result.duel))
-    if methods.open:
-        with methods:
+        elif now == "All methods":
             show_picture(view_duel.ranking(result, result.duel))
             show_picture(view.methods(result))
-    if texts.open:
-        with texts:
+        elif now == TEXTS:
             many = _over_texts(page, result.of, operator)
             result = replace(result, many=summary(result.of, many) if many else None)
             if result.many is not None and result.many.texts:
                 show_picture(view_duel.figures(result.many, "why-texts", result.method))
             show_html(view.many_note(result.many, result.of))
-    if measured.open:
-        with measured:
+        else:
             show_html(view.measured_note(result.measured))
             if result.measured is not None:
                 show_picture(view_duel.figures(result.measured, "why-measured", result.method))
