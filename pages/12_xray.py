@@ -211,9 +211,10 @@ def tabs(page: Page, result: XrayResult, ranking: Ranking | None) -> tuple[Block
         TITLE: draw_beside,
     }
     open_beside()
+    shown: tuple[Block, ...] | None = None
     with open_tab(SLUG, list(draws)) as now, guarded():
-        return draws[now](page, result, ranking) or ()
-    return ()
+        shown = draws[now](page, result, ranking)
+    return shown or ()
 
 
 def draw_ranking(page: Page, result: XrayResult, ranking: Ranking | None) -> None:

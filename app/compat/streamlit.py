@@ -82,7 +82,11 @@ def session_number() -> str:
 
 
 def by_history() -> bool:
-    """Return whether this run was caused by the browser's Back or Forward."""
+    """Return whether this run was caused by the browser's Back or Forward.
+
+    `bridge.js` makes one entry of the history for each page and text. On the way to another one
+    Streamlit runs its page, whose bound widgets take their values from its address.
+    """
     context = get_script_run_ctx()
     return context is not None and context.is_history_navigation
 

@@ -6,9 +6,9 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
+from app.compat.streamlit import by_history
 from app.faces.paper.page import style
 from app.faces.streamlit.components import PRESENT, show_markup, with_lessons
-from app.faces.streamlit.history import by_history
 from app.faces.streamlit.site import own_style
 from app.settings import ASSETS
 from app.words.html import Html, stylesheet

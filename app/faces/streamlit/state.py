@@ -12,12 +12,12 @@ from urllib.parse import quote
 import streamlit as st
 
 from app.catalog import FEATURES, Feature, examples
+from app.compat.streamlit import by_history, read_whole_address, write_bound
 from app.declared import declared
 from app.declared.carried import HOME, TEXT_KEYS, UNFIT, boxes
 from app.engine.compute.visitor import check_text
 from app.faces.streamlit.address import read_address
 from app.faces.streamlit.carrying import add_ours, arriving, give, note, take_along
-from app.faces.streamlit.history import by_history, read_whole_address, write_bound
 from app.faces.streamlit.links import KEPT, links_have_texts, texts_of_link, write_link
 from app.faces.streamlit.picker import MODEL
 from app.faces.streamlit.site import ON_SITE as ON_SITE

@@ -1,5 +1,0 @@
-"""The gaps filled by two models, beside each other."""
-
-from app.words.two_answers import TITLE, screen
-
-__all__ = ["TITLE", "screen"]
