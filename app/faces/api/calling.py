@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from http import HTTPStatus
-from typing import Any, NoReturn, TypeVar
+from typing import Any, TypeVar
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
@@ -13,17 +13,12 @@ from app.declared import Declared, declared
 from app.declared.answers import answer, engine_of
 from app.engine.calls import Refusal, check, refused, submit
 from app.engine.compute.visitor import Visit
-from app.faces.paper.answers import record
+from app.faces.paper.answers import BODY_BYTES, MODEL, TOO_LONG, record
+from app.faces.paper.json import read_json
 from app.records.visitors import announced
 from bert_core.errors import InputError
 
 T = TypeVar("T")
-
-MODEL = "model"
-"""The parameter of every call that names the model."""
-
-BODY_BYTES = 1_000_000
-"""The longest request. The longest text, 100,000 characters, takes at most 600,000 as JSON."""
 
 Handler = Callable[[Request], Awaitable[Response]]
 
@@ -89,25 +84,13 @@ async def body_of(request: Request) -> Any:
     async for part in request.stream():
         body += part
         if len(body) > BODY_BYTES:
-            raise Refusal(
-                HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-                f"The request is longer than {BODY_BYTES:,} bytes. Shorten the text.",
-            )
+            raise Refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, TOO_LONG)
     try:
-        return await asyncio.to_thread(_read, bytes(body))
+        return await asyncio.to_thread(lambda: read_json(body.decode()))
     except (ValueError, RecursionError):
         raise Refusal(
             HTTPStatus.BAD_REQUEST, "The body of the request is not JSON in UTF-8."
         ) from None
-
-
-def _read(body: bytes) -> Any:
-    """Read JSON; numbers that it does not have, such as NaN, are an error."""
-    return json.loads(body.decode(), parse_constant=_no_number)
-
-
-def _no_number(text: str) -> NoReturn:
-    raise ValueError(text)
 
 
 def task_of(name: str) -> Declared:

@@ -4,12 +4,10 @@ from functools import cache
 from typing import Any
 
 from app.declared import Declared, Parameter, all_declared
-from app.faces.api.calling import MODEL
-from app.faces.paper.answers import PROVENANCE
+from app.faces.paper.answers import ABOUT_MODEL, MODEL, PROVENANCE, about
 from app.faces.paper.json import meanings
 
 _TYPES = {str: "string", int: "integer", float: "number", bool: "boolean"}
-_ABOUT_MODEL = 'the model that answers, by its name on this server; "" for the first one'
 REFUSALS = {
     400: "not JSON, or no object",
     404: "there is no such task",
@@ -22,17 +20,10 @@ REFUSALS = {
 """What each status other than 200 means."""
 
 
-def about(declared: Declared) -> str:
-    """Say what a task does, what it needs, and what must not be concluded from its answer."""
-    row = declared.feature
-    needs = f" Needs a model with a trained {' and '.join(row.needs)}." if row.needs else ""
-    return f"{declared.about}{needs} Note: {row.beware}"
-
-
 def taken(declared: Declared) -> dict[str, Any]:
     """Describe what a task takes, as JSON Schema."""
     properties = {each.name: _parameter(each) for each in declared.parameters}
-    properties[MODEL] = {"type": "string", "default": "", "description": _ABOUT_MODEL}
+    properties[MODEL] = {"type": "string", "default": "", "description": ABOUT_MODEL}
     required = [each.name for each in declared.parameters if each.required]
     found: dict[str, Any] = {"type": "object", "properties": properties}
     return {**found, "required": required, "additionalProperties": False}

@@ -22,7 +22,6 @@ from starlette.routing import Route
 from app.declared import Declared
 from app.engine.calls import Refusal, refused, submit
 from app.faces.api.calling import (
-    MODEL,
     answered,
     as_bytes,
     body_of,
@@ -35,6 +34,7 @@ from app.faces.api.calling import (
     worked,
 )
 from app.faces.api.routes import event, event_stream
+from app.faces.paper.answers import MODEL
 
 _BEAT = 15.0  # seconds between signs of life of a stream
 _KEPT = 300.0  # seconds for which an answer waits to be fetched

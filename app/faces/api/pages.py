@@ -8,7 +8,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from app.declared import Declared, all_declared
-from app.faces.api.described import REFUSALS, about
+from app.faces.api.described import REFUSALS
+from app.faces.paper.answers import about
 from app.faces.paper.json import meanings
 from app.faces.paper.page import style
 from app.words.html import Html, document, join, tag

@@ -33,7 +33,8 @@ from app.faces.api.calling import (
     visit_of,
     worked,
 )
-from app.faces.api.described import about, taken
+from app.faces.api.described import taken
+from app.faces.paper.answers import about
 
 _NAME, _VERSION = "BERT Explorer", "1"
 _SAYS = (

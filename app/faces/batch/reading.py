@@ -5,13 +5,14 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, NoReturn
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from app.declared import Parameter
 from app.faces.paper.arguments import number
+from app.faces.paper.json import read_json
 from bert_core.errors import InputError
 
 LONGEST = 2**20
@@ -180,17 +181,13 @@ def _table(lines: _Lines, delimiter: str) -> Callable[[], Row]:
 def _object(line: str) -> dict[str, Any]:
     """Read a line of JSON."""
     try:
-        found = json.loads(line, parse_constant=_no_number)
+        found = read_json(line)
         json.dumps(found, ensure_ascii=False).encode()  # halves of characters cannot be written
     except (ValueError, RecursionError):
         raise InputError("no JSON; expected an object on one line") from None
     if not isinstance(found, dict):
         raise InputError("no object; expected names with values in braces")
     return found
-
-
-def _no_number(name: str) -> NoReturn:
-    raise ValueError(name)
 
 
 def _parquet(file: pq.ParquetFile) -> Iterator[Row]:

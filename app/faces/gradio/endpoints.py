@@ -14,11 +14,9 @@ import gradio as gr
 from app.declared import Declared, Parameter
 from app.declared.answers import answer, engine_of
 from app.faces.gradio.work import in_turn
-from app.faces.paper.answers import PROVENANCE, record
+from app.faces.paper.answers import ABOUT_MODEL, MODEL, PROVENANCE, about, record
 from app.faces.paper.json import meanings
 
-MODEL = "model"
-_ABOUT_MODEL = 'the model that answers, by its name on this server; "" for the first one'
 _TYPES: dict[type, Any] = {list: list[str]}
 
 
@@ -64,18 +62,16 @@ def _named(name: str, default: Any, hint: Any) -> inspect.Parameter:
 
 def _docstring(declared: Declared) -> str:
     """Write the documentation: what the task does, what it takes, what must not be concluded."""
-    row = declared.feature
-    needs = f" Needs a model with a trained {' and '.join(row.needs)}." if row.needs else ""
     takes = [f"    {each.name}: {each.about}{_limits(each)}" for each in declared.parameters]
     told = meanings(declared.result).items()
-    gives = [f"    {key}: {about.rstrip('.')}" for key, about in told]
+    gives = [f"    {key}: {says.rstrip('.')}" for key, says in told]
     return "\n".join(
         [
-            f"{declared.about}{needs} Note: {row.beware}",
+            about(declared),
             "",
             "Args:",
             *takes,
-            f"    {MODEL}: {_ABOUT_MODEL}",
+            f"    {MODEL}: {ABOUT_MODEL}",
             "",
             "Returns:",
             *gives,

@@ -13,6 +13,3 @@ is decided in `app.engine.compute`."""
 QUEUE_PAUSE, PROGRESS_PAUSE = 0.02, 0.2
 """Seconds between Gradio's looks at its queue, which has no bell. Its own are 0.001 and 0.01, which
 cost 5 % of a core while there is no visitor."""
-
-BODY_BYTES = 1_000_000
-"""The longest request. The longest text, 100,000 characters, takes at most 600,000 as JSON."""

@@ -18,8 +18,8 @@ from app.declared import all_declared
 from app.engine.calls import Refusal, check
 from app.engine.compute.visitor import Visit
 from app.faces.gradio.lessons import SLUG
-from app.faces.gradio.limits import BODY_BYTES
 from app.faces.gradio.work import message_of
+from app.faces.paper.answers import BODY_BYTES, TOO_LONG
 from app.records.visitors import announced
 
 _OPEN = (
@@ -30,7 +30,6 @@ _OPEN = (
 )
 _CLAIM = b"x-forwarded-host"
 _JOIN, _DATA = "gradio_api/queue/join", "gradio_api/queue/data"
-_TOO_LONG = f"The request is longer than {BODY_BYTES:,} bytes. Shorten the text."
 
 
 class OwnRoutes:
@@ -130,7 +129,7 @@ async def _body(receive: Receive) -> bytes:
         body += message.get("body", b"")
         more = message.get("more_body", False)
         if len(body) > BODY_BYTES or message["type"] != "http.request":
-            raise Refusal(413, _TOO_LONG)
+            raise Refusal(413, TOO_LONG)
     return bytes(body)
 
 

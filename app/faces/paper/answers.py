@@ -2,17 +2,33 @@
 
 from typing import Any
 
-from app.declared import answers
+from app.declared import Declared, answers
 from app.declared.answers import Answer as Answer
 from app.faces.paper.json import as_json
 from app.faces.paper.page import page
 from app.faces.paper.text import as_text
 from app.words.html import framed
 
+MODEL = "model"
+"""The parameter of every call that names the model."""
+
+ABOUT_MODEL = 'the model that answers, by its name on this server; "" for the first one'
 PROVENANCE = (
     "the model that answered, the SHA-256 of its weights, shortened, and, where there are any, "
     "`notices`: what must be known about the model first"
 )
+
+BODY_BYTES = 1_000_000
+"""The longest request. The longest text, 100,000 characters, takes at most 600,000 as JSON."""
+
+TOO_LONG = f"The request is longer than {BODY_BYTES:,} bytes. Shorten the text."
+
+
+def about(declared: Declared) -> str:
+    """Say what a task does, what it needs, and what must not be concluded from its answer."""
+    row = declared.feature
+    needs = f" Needs a model with a trained {' and '.join(row.needs)}." if row.needs else ""
+    return f"{declared.about}{needs} Note: {row.beware}"
 
 
 def record(answer: Answer) -> dict[str, Any]:

@@ -17,8 +17,7 @@ from app.engine import calls
 from app.engine.compute import processor
 from app.engine.compute.visitor import Allowances
 from app.engine.models import Engine
-from app.faces.api.calling import BODY_BYTES
-from app.faces.paper.answers import record
+from app.faces.paper.answers import BODY_BYTES, record
 from app.lessons.shelf import shelf
 from tests.app.faces.api.conftest import GRADIO, Api, visitor
 from tests.wrong_values import WRONG

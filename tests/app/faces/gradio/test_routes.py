@@ -14,8 +14,8 @@ from starlette.types import ASGIApp
 from app.compat.gradio import Session
 from app.engine import calls
 from app.engine.compute.visitor import Allowances
-from app.faces.gradio.limits import BODY_BYTES
 from app.faces.gradio.routes import OwnRoutes
+from app.faces.paper.answers import BODY_BYTES
 from app.records.visitors import Visitor
 from tests.app.faces.gradio.conftest import Served, ask, told
 from tests.compat.gradio import open_sessions, session_of
