@@ -389,7 +389,7 @@ def _store(name: str) -> str:
         )
     found = urlsplit(value)
     safe = found.scheme == "rediss" and found.password
-    if value and not safe and not _is_here(found.hostname or ""):
+    if value and not safe and not is_here(found.hostname or ""):
         raise ConfigError(
             f"{name} leads to another machine; expected rediss:// (TLS) and a password, because "
             "texts and votes of visitors go there."
@@ -397,8 +397,8 @@ def _store(name: str) -> str:
     return value
 
 
-def _is_here(host: str) -> bool:
-    """Return whether a name or address is always this machine."""
+def is_here(host: str) -> bool:
+    """Return whether a name in lower case, or an address, is always this machine."""
     try:
         return ip_address(host).is_loopback
     except ValueError:

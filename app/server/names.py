@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from ipaddress import ip_address
 
+from app.settings import is_here
+
 _PORTS = {"http": "80", "https": "443"}
 _HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(?P<port>[0-9]{1,5}))?", re.I)
 _LOCAL = ("localhost", "127.0.0.1", "[::1]")
@@ -76,22 +78,16 @@ def names_of(address: str, port: int, machine: str, public: Sequence[str]) -> Na
         machine: the name of this machine.
         public: names given by the operator, or by the Space that this is.
     """
-    if _is_loopback(address):
+    here = is_here(address.lower())
+    if here:
         own = {f"{name}:{port}" for name in (*_LOCAL, _bracketed(address))}
     else:
         own = {*_LOCAL, machine.lower(), f"{machine.lower()}.local", _bracketed(address)}
     return Names(
         own=frozenset(own | set(public)),
         public=frozenset(public),
-        addresses=not _is_loopback(address),
+        addresses=not here,
     )
-
-
-def _is_loopback(address: str) -> bool:
-    try:
-        return ip_address(address).is_loopback
-    except ValueError:
-        return address.lower() == "localhost"
 
 
 def _bracketed(address: str) -> str:

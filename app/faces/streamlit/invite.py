@@ -1,11 +1,10 @@
 """How others are invited to what a visitor has begun here: a link, and its QR code for phones."""
 
-from contextlib import suppress
-from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 import streamlit as st
 
+from app.settings import is_here
 from app.words.html import Html, tag
 from app.words.qr import qr
 
@@ -23,12 +22,6 @@ def site_address() -> str:
 
 def invitation(link: str, *children: Html) -> Html:
     """Draw the QR code of a link beside what is to be said with it."""
-    note = [tag("p", _LOOPBACK, class_="bx-line")] if _is_loopback(link) else []
+    here = is_here(urlsplit(link).hostname or "")
+    note = [tag("p", _LOOPBACK, class_="bx-line")] if here else []
     return tag("div", qr(link), tag("div", *children, *note), class_="bx-join")
-
-
-def _is_loopback(address: str) -> bool:
-    host = urlsplit(address).hostname or ""
-    with suppress(ValueError):
-        return ip_address(host).is_loopback
-    return host == "localhost"

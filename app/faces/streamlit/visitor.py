@@ -1,13 +1,12 @@
 """Who the visitor is, as far as this matters: which one, and whether at this machine."""
 
 import os
-from ipaddress import ip_address
 
 import streamlit as st
 
 from app.compat.streamlit import session_number
 from app.records.visitors import Visitor, announced
-from app.settings import Visitors
+from app.settings import Visitors, is_here
 
 _FORWARDED = ("X-Forwarded-For", "X-Real-Ip", "Forwarded", "Via")
 
@@ -37,8 +36,4 @@ def is_local() -> bool:
     headers = st.context.headers
     if os.environ.get("SPACE_ID") or any(name in headers for name in _FORWARDED):
         return False
-    address = str(st.get_option("server.address") or "")
-    try:
-        return address == "localhost" or ip_address(address).is_loopback
-    except ValueError:
-        return False
+    return is_here(str(st.get_option("server.address") or ""))
