@@ -92,12 +92,7 @@ def lab(
     found = None if keep else recorded(settings)
     if found is not None:
         return found
-    if not allowed():
-        raise InputError(
-            "This server trains no models. It has recorded runs: leave all settings as they are, "
-            "or change one. Its host can allow training (BERT_EXPLORER_LAB)."
-        )
-    with alone():
+    with alone("recorded runs: leave all settings as they are, or change one"):
         run = Run(settings, text)
         found = completed(run)
     if not keep:
@@ -106,12 +101,20 @@ def lab(
 
 
 @contextmanager
-def alone() -> Iterator[None]:
+def alone(recorded: str) -> Iterator[None]:
     """Let one caller at a time train while it waits, and none beside the labs of the pages.
 
+    Args:
+        recorded: what a server that trains nothing has, and how to get it.
+
     Raises:
-        InputError: another training is in progress.
+        InputError: the server trains nothing, or another training is in progress.
     """
+    if not allowed():
+        raise InputError(
+            f"This server trains no models. It has {recorded}. Its host can allow training "
+            "(BERT_EXPLORER_LAB)."
+        )
     if LABS.computing() or not _ALONE.acquire(blocking=False):
         raise InputError("Another lab is computing. Try again in a minute.")
     try:

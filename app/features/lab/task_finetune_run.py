@@ -71,6 +71,7 @@ class Tuning:
     Attributes:
         rows: as read and divided.
         points: how it looked, from before the first step on.
+        private: whether the rows are the visitor's own.
         diverged: why it ended early; "" if it did not.
 
     Raises:

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 import torch
 
@@ -28,6 +28,7 @@ from app.engine.models.copies import trained_folder
 from app.features.lab.result import State, Status
 from app.features.lab.result_settings import LabSettings
 from app.features.lab.task_corpora import corpus_of
+from app.features.lab.task_finetune_run import Tuning
 from app.features.lab.task_run import Run
 from app.features.lab.task_watch import SHARED, Share
 from app.log import cause
@@ -49,56 +50,8 @@ _ABOUT = "lab.json"
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
-class Training(Protocol):
-    """What a lab trains: driven from outside, knowing no threads and no visitors.
-
-    Attributes:
-        named: how the names of its models begin.
-        private: whether it contains a visitor's own text.
-        diverged: why it ended early; "" if it did not.
-    """
-
-    named: str
-    private: bool
-    diverged: str
-
-    @property
-    def points(self) -> Sequence[Any]:
-        """How it looked so far."""
-
-    @property
-    def prepared(self) -> bool:
-        """Whether `prepare` has been called."""
-
-    @property
-    def step(self) -> int:
-        """Number of steps done."""
-
-    @property
-    def done(self) -> bool:
-        """Whether nothing is left to train."""
-
-    def prepare(self) -> None:
-        """Build everything that training needs."""
-
-    def advance(self, seconds: float) -> None:
-        """Train for about so many seconds."""
-
-    def look(self) -> None:
-        """Measure the model and keep the point."""
-
-    def save(self) -> None:
-        """Write what is needed to go on after a restart."""
-
-    def release(self) -> None:
-        """Free what is not needed while it does not train."""
-
-    def files(self, step: int | None = None) -> dict[str, bytes]:
-        """Return the trained folder, by name; of a saved step, or as it is now."""
-
-
 T = TypeVar("T")
-R = TypeVar("R", bound=Training)
+R = TypeVar("R", bound=Run | Tuning)
 
 
 class Job(Generic[R]):

@@ -57,10 +57,11 @@ class Run:
         settings: of the run.
         points: how it looked, from the first step on.
         states: step -> weights, to scrub back to.
+        private: whether it contains the visitor's own text.
         diverged: why it ended early; "" if it did not.
     """
 
-    named = "lab"
+    named = "lab"  # how the names of its models begin
 
     def __init__(self, settings: LabSettings, text: str = "", folder: Path | None = None) -> None:
         self.settings = settings
