@@ -4,12 +4,11 @@ They come into a folder, which may be a stick, at the versions that are pinned. 
 from there with `BERT_EXPLORER_CACHE=FOLDER`. Without a folder, the models are listed.
 """
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.faces.paper.arguments import Parser
+from app.faces.paper.arguments import Parser, say
 
 if TYPE_CHECKING:
     from app.engine.models.curated import Curated
@@ -30,15 +29,15 @@ def main(arguments: Sequence[str]) -> int:
     wanted = [known[name] for name in given.models or known]
     if given.folder is None:
         for each in wanted:
-            _say(_described(each))
-        _say(f"{sum(each.megabytes for each in wanted) / 1000:.1f} GB in all.")
+            say(_described(each))
+        say(f"{sum(each.megabytes for each in wanted) / 1000:.1f} GB in all.")
         return 0
     missing = [each.wanted.name for each in wanted if not _fetched(each, given.folder)]
     if missing:
-        _say(f"Missing: {', '.join(missing)}. The same command goes on where it stopped.")
+        say(f"Missing: {', '.join(missing)}. The same command goes on where it stopped.")
         return 2
     folder = given.folder.absolute()
-    _say(f"To offer them: BERT_EXPLORER_CACHE={folder} BERT_EXPLORER_HUB=off python app.py")
+    say(f"To offer them: BERT_EXPLORER_CACHE={folder} BERT_EXPLORER_HUB=off python app.py")
     return 0
 
 
@@ -55,19 +54,14 @@ def _fetched(each: "Curated", folder: Path) -> bool:
     from bert_core.checkpoints.sources.hub import download, plan_download
     from bert_core.errors import BertError
 
-    _say(_described(each))
+    say(_described(each))
     try:
         revision = each.commit or each.wanted.revision
         plan = plan_download(each.wanted.name, revision, cache_dir=folder, token=False)
         there = download(plan)
         note(there, each.wanted.revision)  # so that it is offered under its plain name
     except (BertError, OSError) as error:
-        _say(f"  not fetched: {' '.join(str(error).split())}")
+        say(f"  not fetched: {' '.join(str(error).split())}")
         return False
-    _say(f"  {size_text(plan.total_bytes)}, commit {plan.commit}")
+    say(f"  {size_text(plan.total_bytes)}, commit {plan.commit}")
     return True
-
-
-def _say(text: str) -> None:
-    sys.stdout.write(f"{text}\n")
-    sys.stdout.flush()

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.faces.paper.arguments import Parser, refused
+from app.faces.paper.arguments import Parser, refused, say
 
 if TYPE_CHECKING:
     from app.sheets.sheets import Sheet
@@ -31,13 +31,13 @@ def main(arguments: Sequence[str]) -> int:
     try:
         if given.number is None:
             for each in sheets().values():
-                _say(f"{each.title} ({each.points} points)")
+                say(f"{each.title} ({each.points} points)")
             return 0
         found = sheet(given.number)
         if given.copy:
             _copy(found.solved() if given.solutions else found, given.copy)
         elif not given.files:
-            _say(f"{found.title}: {', '.join(each.name for each in found.blanks)}")
+            say(f"{found.title}: {', '.join(each.name for each in found.blanks)}")
         for path in given.files:
             _grade(found, path)
     except BertError as error:
@@ -52,7 +52,7 @@ def _copy(found: "Sheet", folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     with path.open("xb") as file:  # a student's answers are not written over
         file.write(found.notebook())
-    _say(f"{path}: {found.points} points.")
+    say(f"{path}: {found.points} points.")
 
 
 def _grade(found: "Sheet", path: Path) -> None:
@@ -63,11 +63,6 @@ def _grade(found: "Sheet", path: Path) -> None:
     cells = read_given(path)
     sys.stderr.write(f"{path} is being executed, in a process of its own, for a minute at most.\n")
     grades = graded(found, cells)
-    _say(f"{path}: {sum(each.points for each in grades)} of {found.points} points")
+    say(f"{path}: {sum(each.points for each in grades)} of {found.points} points")
     for each in grades:
-        _say(f"  {each.points} of {each.of}  {each.name}{each.says and f': {each.says}'}")
-
-
-def _say(text: str) -> None:
-    sys.stdout.write(f"{text}\n")
-    sys.stdout.flush()
+        say(f"  {each.points} of {each.of}  {each.name}{each.says and f': {each.says}'}")

@@ -16,6 +16,12 @@ def refused(error: Exception | str) -> int:
     return 2
 
 
+def say(text: str) -> None:
+    """Print a line at once, also where another program reads it."""
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
 class Parser(argparse.ArgumentParser):
     """Refuses in one line."""
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from app.faces.paper.arguments import Parser, refused
+from app.faces.paper.arguments import Parser, refused, say
 from bert_core.errors import BertError
 
 
@@ -36,13 +36,13 @@ def main(arguments: Sequence[str]) -> int:
             engine,
             given.out,
             _today(),
-            lambda text: _print(f"  {text}"),
+            lambda text: say(f"  {text}"),
             live=given.live,
             parts=given.parts,
         )
     except BertError as error:
         return refused(error)
-    _print(f"{given.out / 'index.html'}: {size / 1e6:.1f} MB in all.")
+    say(f"{given.out / 'index.html'}: {size / 1e6:.1f} MB in all.")
     return 0
 
 
@@ -50,11 +50,6 @@ def _today() -> str:
     seconds = os.environ.get("SOURCE_DATE_EPOCH", "")
     now = datetime.fromtimestamp(int(seconds), UTC) if seconds.isdigit() else datetime.now(UTC)
     return f"{now:%Y-%m-%d}"
-
-
-def _print(text: str) -> None:
-    sys.stdout.write(f"{text}\n")
-    sys.stdout.flush()
 
 
 if __name__ == "__main__":
