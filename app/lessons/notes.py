@@ -38,13 +38,4 @@ def notes_of(found: Lesson) -> Notes | None:
     path = folder / "teacher" / f"{found.slug}.toml"
     if not path.is_file():
         return None
-    table = read_file(path)
-    read = Notes(
-        table.take("minutes", int),
-        table.names("before"),
-        table.names("run"),
-        table.text("offline"),
-        table.names("wrong"),
-    )
-    table.done()
-    return read
+    return read_file(path).record(Notes)

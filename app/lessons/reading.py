@@ -7,9 +7,9 @@ and term that it names. So what a visitor opens can be computed.
 import re
 import tomllib
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
-from typing import Any, TypeVar, cast, get_args
+from typing import Any, TypeVar, get_args, get_type_hints
 from urllib.parse import quote
 
 from app.catalog import feature
@@ -105,10 +105,6 @@ class Table:
         """Return a text, its lines joined."""
         return " ".join(self.take(key, str, default).split())
 
-    def limit(self, key: str) -> float | None:
-        """Return a number, or None if it is not given."""
-        return self.take(key, float) if key in self.rest else None
-
     def table(self, key: str) -> "Table | None":
         """Return a table in this one; None if it is not given."""
         return Table(f"{self.place}, {key}", self.take(key, dict)) if key in self.rest else None
@@ -127,6 +123,33 @@ class Table:
         if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
             raise self.wrong(f"{key}: expected a text, or a list of texts")
         return tuple(found)
+
+    def record(self, kind: type[T], /, **given: Any) -> T:
+        """Read all that is left into a record: each field under its name, and of its type.
+
+        Args:
+            kind: a dataclass; a field with a default can be missing.
+            given: fields that have been read.
+
+        Raises:
+            InputError: a value is missing or of another type, or there is one too many.
+        """
+        hints = get_type_hints(kind)
+        for each in fields(kind):  # type: ignore[arg-type]
+            if each.name not in given:
+                default = None if each.default is MISSING else each.default
+                given[each.name] = self._value(each.name.rstrip("_"), hints[each.name], default)
+        self.done()
+        return kind(**given)
+
+    def _value(self, key: str, kind: Any, default: Any) -> object:
+        if kind is str:
+            return self.text(key, default)
+        if kind == tuple[str, ...]:
+            return self.names(key)
+        if kind == float | None:
+            return self.take(key, float) if key in self.rest else None
+        return self.take(key, kind, default)
 
     def done(self) -> None:
         """Refuse keys that nothing has read.
@@ -169,20 +192,11 @@ def read_lesson(path: Path, known: Known, *, own: bool = False) -> Lesson:
     table = read_file(path)
     if not SLUG.fullmatch(path.stem):
         raise table.wrong("expected a file name of small letters, digits and hyphens")
-    lesson = Lesson(
-        slug=path.stem,
-        title=table.text("title"),
-        goal=table.text("goal"),
-        minutes=table.take("minutes", int),
-        steps=tuple(
-            _Step(step, known).read() for step in _renamed(table.tables("step"), path.name)
-        ),
-        last=table.text("last"),
-        larger=table.text("larger", ""),
-        claims=table.names("claims"),
-        own=own,
+    steps = tuple(
+        _Step(Table(f"{path.name}, step {number}", each.rest), known).read()
+        for number, each in enumerate(table.tables("step"), 1)
     )
-    table.done()
+    lesson = table.record(Lesson, slug=path.stem, steps=steps, own=own)
     if not 1 <= len(lesson.steps) <= _MOST_STEPS:
         raise table.wrong(f"found {len(lesson.steps)} steps; expected 1 to {_MOST_STEPS}")
     for name in lesson.claims:
@@ -190,10 +204,6 @@ def read_lesson(path: Path, known: Known, *, own: bool = False) -> Lesson:
     for says in (lesson.goal, lesson.last, lesson.larger):
         _check_terms(table, says, known)
     return lesson
-
-
-def _renamed(steps: Sequence[Table], name: str) -> list[Table]:
-    return [Table(f"{name}, step {number}", each.rest) for number, each in enumerate(steps, 1)]
 
 
 def _known(table: Table, what: str, name: str, among: Collection[str]) -> None:
@@ -230,32 +240,26 @@ class _Step:
         table = self.table
         question, why = table.table("question"), table.table("why")
         change, another = table.table("change"), table.table("another")
-        step = Step(
-            heading=self.said("heading"),
-            say=self.said("say"),
+        step = table.record(
+            Step,
             page=self.page.feature.slug,
             looks=self.looks,
             holds=_conditions(table, "holds", self.quantity),
             question=self.question(question) if question else None,
-            reveal=self.said("reveal"),
             why=self.question(why, reason=True) if why else None,
             change=self.change(change) if change else None,
             another=self.another(another) if another else None,
-            parts=table.take("parts", int, 3),
-            show=table.names("show"),
         )
-        table.done()
+        self.said(table, step.heading, step.say, step.reveal)
         return step
 
-    def said(self, key: str, of: Table | None = None, default: str | None = None) -> str:
-        """Read a template and check its gaps and terms."""
-        table = of or self.table
-        text = table.text(key, default)
-        words = filled_words(text, self.looks[0].names)
-        for gap in GAP.finditer(words):
-            self.quantity(table, gap[1])
-        _check_terms(table, words, self.known)
-        return text
+    def said(self, table: Table, *templates: str) -> None:
+        """Check the gaps and terms of templates."""
+        for text in templates:
+            words = filled_words(text, self.looks[0].names)
+            for gap in GAP.finditer(words):
+                self.quantity(table, gap[1])
+            _check_terms(table, words, self.known)
 
     def quantity(self, table: Table, reference: str) -> None:
         reference = filled_words(reference, self.looks[0].names)
@@ -283,17 +287,9 @@ class _Step:
             )
         choices = tuple(self.choice(each, reason) for each in table.tables("choices"))
         of = table.text("of", "")
-        found = Question(
-            kind=cast(Kind, kind),
-            ask=self.said("ask", table),
-            of=of,
-            minus=table.text("minus", ""),
-            choices=choices,
-            ends=_ends(table, kind, of),
-            unit=table.text("unit", ""),
-            at=cast(At, at),
-        )
-        table.done()
+        ends = _ends(table, kind, of)
+        found = table.record(Question, kind=kind, of=of, choices=choices, ends=ends, at=at)
+        self.said(table, found.ask)
         for each in (found.of, found.minus, *(choice.of for choice in choices)):
             if each:
                 self.quantity(table, each)
@@ -301,35 +297,24 @@ class _Step:
         return found
 
     def choice(self, table: Table, reason: bool) -> Choice:
-        made = Choice(
-            say=self.said("say", table),
-            reply=self.said("reply", table, ""),
-            is_=table.text("is", ""),
-            least=table.limit("least"),
-            most=table.limit("most"),
-            otherwise=table.take("otherwise", bool, False),
-            of=table.text("of", ""),
-            right=table.take("right", bool, False) if reason else False,
-        )
-        if "right" in table.rest:
+        if "right" in table.rest and not reason:
             raise table.wrong(
                 "right: which choice is right is computed; give it is, least, most or otherwise"
             )
-        table.done()
+        made = table.record(Choice)
+        self.said(table, made.say, made.reply)
         return made
 
     def change(self, table: Table) -> Change:
-        made = Change(self.said("ask", table), table.names("edits"), self.said("watch", table))
-        table.done()
+        made = table.record(Change)
+        self.said(table, made.ask, made.watch)
         texts = [each.name for each in self.page.parameters if each.kind is str]
         for each in made.edits:
             _known(table, "parameter", each, texts)
         return made
 
     def another(self, table: Table) -> Another:
-        keys = ("claim", "ask", "yes", "no", "say")
-        made = Another(**{key: table.text(key) for key in keys})
-        table.done()
+        made = table.record(Another)
         _known(table, "claim", made.claim, self.known.claims)
         claim = self.known.claims[made.claim]
         if claim.task != self.page.feature.slug:
@@ -421,17 +406,7 @@ def _conditions(
     """Read conditions; each has one thing to compare with."""
     found = []
     for row in table.tables(key):
-        made = Condition(
-            of=row.names("of"),
-            is_=row.text("is", ""),
-            least=row.limit("least"),
-            most=row.limit("most"),
-            more=row.names("more"),
-            times=row.take("times", float, 1.0),
-            same=row.text("same", ""),
-            other=row.text("other", ""),
-        )
-        row.done()
+        made = row.record(Condition)
         for each in (*made.of, *made.more, made.same, made.other):
             if each:
                 check(row, each)
@@ -487,9 +462,9 @@ def _claim(name: str, table: Table, before: Mapping[str, Claim]) -> Claim:
     tell = table.take("tell", dict, {})
     for each in tell.values():
         check(table, str(each))
-    claim = Claim(
+    return table.record(
+        Claim,
         name=name,
-        says=table.text("says"),
         task=page.feature.slug,
         items=items,
         look=look,
@@ -498,10 +473,7 @@ def _claim(name: str, table: Table, before: Mapping[str, Claim]) -> Claim:
         tell=tell,
         test=_conditions(table, "test", lambda of, figure: _check_told(of, figure, tell)),
         role=role,
-        untrained=table.take("untrained", bool, False),
     )
-    table.done()
-    return claim
 
 
 def _items(table: Table) -> tuple[tuple[str, ...], ...]:
@@ -556,9 +528,6 @@ def read_glossary(path: Path) -> dict[str, Term]:
     for name in list(file.rest):
         table = file.table(name)
         assert table is not None
-        says, page = table.text("says"), table.text("page")
-        feature(page)
-        values = table.take("values", dict, {})
-        table.done()
-        found[name] = Term(says, page, values)
+        found[name] = table.record(Term, values=table.take("values", dict, {}))
+        feature(found[name].page)
     return found

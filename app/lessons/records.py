@@ -174,7 +174,7 @@ class Step:
     why: Question | None
     change: Change | None
     another: Another | None
-    parts: int
+    parts: int = 3
     show: tuple[str, ...] = ()
 
 
@@ -200,8 +200,8 @@ class Lesson:
     minutes: int
     steps: tuple[Step, ...]
     last: str
-    larger: str
-    claims: tuple[str, ...]
+    larger: str = ""
+    claims: tuple[str, ...] = ()
     own: bool = False
 
 
