@@ -51,26 +51,14 @@ _DECLARED: dict[str, tuple[str, str]] = {
         "everyone's, `off` no one's, `local` those of visitors on this machine",
         "`local`",
     ),
-    "DOWNLOAD": (
-        "maximum size of one download, in MiB",
-        "2048",
-    ),
-    "DISK": (
-        "maximum size of all downloads together, in MiB",
-        "10240",
-    ),
+    "DOWNLOAD": ("maximum size of one download, in MiB", "2048"),
+    "DISK": ("maximum size of all downloads together, in MiB", "10240"),
     "CACHE": (
         "folder for downloads; a model removed there is no longer offered",
         "`hub` in the folder of [`BERT_CORE_CACHE`](reference/checkpoints.md)",
     ),
-    "KEEP": (
-        "maximum number of models in memory",
-        "4",
-    ),
-    "MEMORY": (
-        "maximum memory of all these models together, in MiB",
-        "4096",
-    ),
+    "KEEP": ("maximum number of models in memory", "4"),
+    "MEMORY": ("maximum memory of all these models together, in MiB", "4096"),
     "COMPUTE": (
         "where whole tasks are computed: `local` starts one node of Ray on this machine, "
         "`ray://host:10001` uses a cluster; what cannot be sent is computed here",
@@ -85,20 +73,14 @@ _DECLARED: dict[str, tuple[str, str]] = {
         "if that is larger",
         "half the cores, at most 4",
     ),
-    "RUNS": (
-        "computations that may run at the same time; same range",
-        "cores divided by threads",
-    ),
+    "RUNS": ("computations that may run at the same time; same range", "cores divided by threads"),
     "HOSTS": (
         "more names under which visitors reach the site, such as `bert.school.example` behind a "
         "proxy or `localhost:9000` through a tunnel, separated by commas; requests for any other "
         "name are refused",
         "the address it listens on and the names of the machine",
     ),
-    "TABS": (
-        "maximum number of pages that one visitor may have open at the same time",
-        "30",
-    ),
+    "TABS": ("maximum number of pages that one visitor may have open at the same time", "30"),
     "SESSIONS": (
         "maximum number of pages open at the same time from one network address, which a class "
         "may share",
@@ -109,56 +91,32 @@ _DECLARED: dict[str, tuple[str, str]] = {
         "files",
         "1000",
     ),
-    "LAB": (
-        "whether visitors may train models in the lab: `on` or `off`",
-        "`on`; public: `off`",
-    ),
+    "LAB": ("whether visitors may train models in the lab: `on` or `off`", "`on`; public: `off`"),
     "LESSONS": (
         "a folder with lessons of your own, which are offered beside those of this site",
         "none",
     ),
-    "CLASSES": (
-        "whether teachers may open class rooms on lessons: `on` or `off`",
-        "`on`",
-    ),
+    "CLASSES": ("whether teachers may open class rooms on lessons: `on` or `off`", "`on`"),
     "ROOMS": (
         "maximum number of class rooms at the same time; half of them from one network address",
         "20; 6 if public",
     ),
-    "MEMBERS": (
-        "maximum number of browsers that may join one class",
-        "100",
-    ),
-    "HOURS": (
-        "hours after which a class ends and its votes are forgotten; at most 24",
-        "3",
-    ),
-    "WORD": (
-        "maximum number of characters of a word that students send",
-        "30",
-    ),
+    "MEMBERS": ("maximum number of browsers that may join one class", "100"),
+    "HOURS": ("hours after which a class ends and its votes are forgotten; at most 24", "3"),
+    "WORD": ("maximum number of characters of a word that students send", "30"),
     "METRICS": (
         "`on` opens `/metrics`, counts and times of answers for Prometheus, and "
         "`/_stcore/metrics`, Streamlit's statistics; nothing of a visitor is in them",
         "`off`",
     ),
-    "LOG": (
-        "how events are logged: `lines`, or `json` for one JSON object each",
-        "`lines`",
-    ),
+    "LOG": ("how events are logged: `lines`, or `json` for one JSON object each", "`lines`"),
     "PUBLIC": (
         "`on` for a site open to strangers: only bundled models and published ones at a pinned "
         "commit, no downloads, no texts kept, and the lower limits named here",
         "`off`",
     ),
-    "TEXT": (
-        "maximum number of characters in a text",
-        "100000; 10000 if public",
-    ),
-    "WINDOWS": (
-        "maximum number of windows that a long text is cut into",
-        "1000; 64 if public",
-    ),
+    "TEXT": ("maximum number of characters in a text", "100000; 10000 if public"),
+    "WINDOWS": ("maximum number of windows that a long text is cut into", "1000; 64 if public"),
     "REQUESTS": (
         "maximum number of answers for one visitor in a minute, over all interfaces; ten times as "
         "many for all visitors of one network address",
