@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from app.cluster.packed import classes_of, pack
-from app.declared import Declared, declared
+from app.declared import declared
 from app.declared.answers import engine_of
 from app.engine.compute.recent import RECENT
 from app.engine.compute.visitor import Cancelled, LimitError, Visit, visiting
@@ -115,17 +115,13 @@ def _answered(asked: dict[str, Any], work: _Work) -> bytes:
         return ABSENT
     told: dict[str, Any]
     try:
-        told = {"result": _run(found, engine, asked["values"], own)}
+        told = {"result": found.task(engine, **found.read(asked["values"]), **own)}
     except LimitError as error:
         told = {"error": LimitError.__name__, "says": str(error), "seconds": error.seconds}
     except BertError as error:
         kind = next((each for each in _KINDS if isinstance(error, each)), BertError)
         told = {"error": kind.__name__, "says": str(error)}
     return pack({**told, "used": work.visit.used}, classes)
-
-
-def _run(found: Declared, engine: Engine, values: dict[str, Any], own: dict[str, Any]) -> Any:
-    return found.task(engine, **found.read(values), **own)
 
 
 def _engine(name: str, weights: str) -> Engine | None:

@@ -51,15 +51,11 @@ def _top(r: Any, about: str) -> Value:
     return str(r.tokens[int(r.weights[source].argmax())])
 
 
-def _added(r: Any, _: str) -> Floats:
-    return np.asarray(r.statistics.to_cls + r.statistics.to_sep)
-
-
 _OF_ATTENTION: Mapping[str, Callable[[Any, str], Floats]] = {
     "looks": _looks,
     "previous": lambda r, _: np.asarray(r.statistics.to_previous),
     "next": lambda r, _: np.asarray(r.statistics.to_next),
-    "added": _added,
+    "added": lambda r, _: np.asarray(r.statistics.to_cls + r.statistics.to_sep),
 }
 
 

@@ -31,6 +31,7 @@ def _page(base: str) -> bytes:
     """Write the page; `base` is the address of the API."""
     names = (each.feature.slug for each in all_declared())
     links = tag("ul", *(tag("li", tag("a", name, href=f"#{name}")) for name in names))
+    tools = f"{base.rpartition('/')[0]}/mcp"
     return document(
         _TITLE,
         style(),
@@ -40,7 +41,7 @@ def _page(base: str) -> bytes:
         tag("p", _STREAM),
         tag("p", "The same, for programs that read descriptions: ", _link("openapi.json")),
         tag("p", "All lessons as data: GET ", _link("lessons")),
-        tag("p", "For assistants (MCP, streamable HTTP): ", tag("code", _sibling(base, "mcp"))),
+        tag("p", "For assistants (MCP, streamable HTTP): ", tag("code", tools)),
         tag("h2", "When there is no answer"),
         tag("p", "The answer then is {“error”: the reason in words}."),
         _rows({str(status): says for status, says in REFUSALS.items()}),
@@ -48,10 +49,6 @@ def _page(base: str) -> bytes:
         links,
         *(_task(each) for each in all_declared()),
     )
-
-
-def _sibling(base: str, name: str) -> str:
-    return f"{base.rpartition('/')[0]}/{name}"
 
 
 def _link(address: str) -> Html:

@@ -69,16 +69,12 @@ def all_entries(doors: Iterable[Door]) -> tuple[Entry, ...]:
     for row in FEATURES:
         shown = [(each, "") for each in examples(row.slug) or [Example(_ONLY, "", {})]]
         alone = (each for each in map(declared, tabs(row.slug)) if each.feature.title != TITLE)
-        shown += [(_first(each), each.feature.slug) for each in alone]
+        firsts = ((replace(each.examples[0], label=each.feature.title), each) for each in alone)
+        shown += [(first, each.feature.slug) for first, each in firsts]
         if row.slug in texts:
             shown.append((Example(_OF_HOME, "", texts[row.slug]), ""))
         found += [Entry(row, number, *each) for number, each in enumerate(shown, 1)]
     return tuple(found)
-
-
-def _first(tab: Declared) -> Example:
-    """Return the first example that the task of a tab can be given, under the name of the tab."""
-    return replace(tab.examples[0], label=tab.feature.title)
 
 
 def results(engine: Engine, entry: Entry) -> list[Html]:

@@ -8,7 +8,6 @@ order in the document is the narrow one; `assets/site.css` moves the settings un
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -31,7 +30,6 @@ from app.faces.streamlit.state import enter, leave, unfit_note
 from app.faces.streamlit.take import take_row
 from app.settings import ASSETS
 from app.words.blocks import heading
-from app.words.report import Report
 from app.words.screen import Screen
 
 SITE = "BERT Explorer"
@@ -82,14 +80,12 @@ class Page:
 
         def draw() -> None:
             with place:
-                report = partial(_on_paper, screen)
-                take_row(self.feature, self.engine, report, snippet, text=text, text_pair=text_pair)
+                take_row(
+                    self.feature, self.engine, lambda: screen().report(), snippet,
+                    text=text, text_pair=text_pair,
+                )  # fmt: skip
 
         self.last.append(draw)
-
-
-def _on_paper(screen: Callable[[], Screen]) -> Report:
-    return screen().report()
 
 
 @contextmanager

@@ -426,12 +426,8 @@ def _compare(scene: Scene, question: Question) -> None:
         show_html(both(names[guess], scene.played.its))
         show_html(pointing(names, question.at, guess, scene.played.its, looking.fill(question.ask)))
     else:
-        show_html(both(_with_chance(looking, str(guess)), scene.played.its))
-
-
-def _with_chance(looking: Looking, word: str) -> str:
-    """Write a visitor's own word with its probability in the gap."""
-    return f"{word}, with {printed(*looking.asked('p', word))}"
+        chance = printed(*looking.asked("p", str(guess)))
+        show_html(both(f"{guess}, with {chance}", scene.played.its))
 
 
 def _why(scene: Scene, why: Question) -> None:

@@ -453,8 +453,10 @@ class Labs:
         with _complete(place, _ABOUT):
             place.mkdir(parents=True)
             with replacing(place / _ABOUT) as draft:
-                draft.write_text(_json_of([run.settings for run in lab.runs]), encoding="utf-8")
-        for old in sorted(_folders(self._folder), key=_age)[:-_SAVED]:
+                about = json.dumps([asdict(run.settings) for run in lab.runs])
+                draft.write_text(about, encoding="utf-8")
+        labs = (each for each in self._folder.iterdir() if _KEY.fullmatch(each.name))
+        for old in sorted(labs, key=_age)[:-_SAVED]:
             if old.name not in self._labs:
                 shutil.rmtree(old, ignore_errors=True)
 
@@ -497,15 +499,6 @@ def _complete(place: Path, last: str) -> Iterator[None]:
         if not (place / last).is_file():
             shutil.rmtree(place, ignore_errors=True)
         raise InputError(f"{_reason(error)} Try again later.") from None
-
-
-def _json_of(settings: Sequence[LabSettings]) -> str:
-    """Return settings as JSON."""
-    return json.dumps([asdict(each) for each in settings])
-
-
-def _folders(folder: Path) -> Iterator[Path]:
-    return (each for each in folder.iterdir() if _KEY.fullmatch(each.name))
 
 
 def _surplus(models: Path, more: int) -> list[Path]:

@@ -110,24 +110,17 @@ def figures_note(result: ModelCardResult) -> Html:
     more = f" {result.left_out:,} more figures are not shown." if result.left_out else ""
     guess = (
         " Chance is the share that blind guessing gets right."
-        if _has_chance(result.figures)
+        if any(each.chance is not None for each in result.figures)
         else ""
     )
-    errors = " Where it says “at most”, less is better." if _has_errors(result.figures) else ""
+    falls = any(each.lower_is_better for each in result.figures)
+    errors = " Where it says “at most”, less is better." if falls else ""
     return line(
         "Source: figures.json beside the weights. Every result is a share of its cases. The floor "
         "had to be reached; the goal was hoped for. About 95 of a hundred such intervals contain "
         "the share that endlessly many cases of the kind would give."
         f"{guess}{errors}{more}"
     )
-
-
-def _has_chance(figures: Sequence[Figure]) -> bool:
-    return any(each.chance is not None for each in figures)
-
-
-def _has_errors(figures: Sequence[Figure]) -> bool:
-    return any(each.lower_is_better for each in figures)
 
 
 def meanings(figures: Sequence[Figure]) -> Html:
@@ -196,8 +189,9 @@ def _bars(figures: Sequence[Figure], width: int, top: float) -> Html:
     rows, letters = len(figures), _LETTERS if beside else width // 9
     panel = Panel((left, width - _VALUES), (0, rows * row), (0, top), (rows, 0))
     for quarter in range(5):
-        panel.post(top * quarter / 4)
-        panel.ticks([(top * quarter / 4, _percent(top * quarter / 4))], 12, class_="bx-card-tick")
+        tick = top * quarter / 4
+        panel.post(tick)
+        panel.ticks([(tick, f"{100 * tick:g} %")], 12, class_="bx-card-tick")
     for at, (name, each) in enumerate(zip(names, figures, strict=True)):
         y = at + (0.5 if beside else 0.7)
         panel.text(0, at, shortened(visible(name), letters), -left, _ROW / 2, class_="bx-card-name")
@@ -217,10 +211,6 @@ def _bar(panel: Panel, figure: Figure, y: float) -> None:
         panel.post(figure.floor, (y, y), 11, class_="bx-card-floor")
     if figure.goal is not None:
         panel.diamond(figure.goal, y, 5, 9, class_="bx-card-goal")
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:g} %"
 
 
 def legend(figures: Sequence[Figure]) -> Html:

@@ -98,10 +98,6 @@ def _words(node: SyntaxTreeNode) -> str:
     return "".join(map(_words, node.children)) if node.children else visible(node.content)
 
 
-def _text(node: SyntaxTreeNode) -> Html:
-    return join(visible(node.content))
-
-
 def _paragraph(node: SyntaxTreeNode) -> Html:
     """Draw a paragraph; in a list without blank lines it is the item itself."""
     return _inside(node) if node.hidden else tag("p", _inside(node))
@@ -142,7 +138,7 @@ def _link(node: SyntaxTreeNode) -> Html:
 
 _DRAWS: dict[str, Callable[[SyntaxTreeNode], Html]] = {
     "inline": _inside,
-    "text": _text,
+    "text": lambda node: join(visible(node.content)),
     "softbreak": lambda _: join(" "),
     "hardbreak": lambda _: tag("br"),
     "code_inline": lambda node: tag("code", visible(node.content)),

@@ -116,7 +116,7 @@ def outcome(agreement: Agreement) -> Html:
             tag("strong", f"F1 {f1}. "),
             head,
             f"Precision {precision}: of {count(total.found, 'name')} that the model marked, "
-            f"{total.right:,} {_are(total.right)} right. Recall {recall}: of "
+            f"{total.right:,} {'is' if total.right == 1 else 'are'} right. Recall {recall}: of "
             f"{count(total.annotated, 'annotated name')} it found {total.right:,}.",
             class_="bx-note",
             role="status",
@@ -193,7 +193,3 @@ def describe(agreement: Agreement) -> str:
 
 def _text(agreement: Agreement, named: Named | None) -> str:
     return visible(agreement.text[named.start : named.end]) if named else "–"
-
-
-def _are(number: int) -> str:
-    return "is" if number == 1 else "are"

@@ -25,7 +25,8 @@ _STRIPE = 5  # between two stripes of a bar against the answer
 
 def drawn_text(result: WhyResult, width: int) -> Html:
     """Draw the texts that the model read, with the scores of the shown method."""
-    below = _below(result)
+    shortest = min(lengths(result.story.scores), default=0.0)
+    below = max(_LEAST, -_TALL * shortest)  # the room that bars need below a line
     parts: list[Html] = []
     top = 2.0
     for sequence in sorted({word.place.sequence for word in result.words}):
@@ -44,11 +45,6 @@ def lengths(scores: Sequence[float]) -> list[float]:
     """
     most = max(map(abs, scores), default=0.0) or 1.0
     return [score / most for score in scores]
-
-
-def _below(result: WhyResult) -> float:
-    """Return the room that bars need below a line."""
-    return max(_LEAST, -_TALL * min(lengths(result.story.scores), default=0.0))
 
 
 def _one_text(

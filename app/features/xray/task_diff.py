@@ -71,7 +71,7 @@ def diff(engine: Engine, result: XrayResult, other: str = "", *, model: str = ""
             cannot answer the question, or the sentences have no piece in common.
     """
     first = text_of(engine, result).whole
-    there = _engine(engine, model)
+    there = second_model(engine, model) if model not in ("", engine.provenance.name) else engine
     mask = there.tokenizer.mask_token
     other, _ = read_signs(other.strip() or result.text, mask)
     pair, _ = read_signs(result.pair, mask)
@@ -103,11 +103,6 @@ def align(first: list[str], second: list[str]) -> Pairs:
         if kind == "equal" or (kind == "replace" and a_end - a == b_end - b):
             found += zip(range(a, a_end), range(b, b_end), strict=True)
     return tuple(found)
-
-
-def _engine(engine: Engine, name: str) -> Engine:
-    """Return the model of the second run."""
-    return second_model(engine, name) if name not in ("", engine.provenance.name) else engine
 
 
 def _run(text: Text) -> ModelOutputs:

@@ -43,7 +43,7 @@ def show(page: Page) -> None:
     with st.expander("The rows", expanded=chosen == _OWN), guarded():
         text = _text(chosen, kind)
         rows = read_rows(text, kind) if text.strip() else None
-    job = _job()
+    job = LABS.held(st.session_state.get(_KEY, ""), visitor_name())
     with place, guarded():
         if job is not None and LABS.ask(job).state in _GOING:
             st.button("Stop", key="_tune_stop", icon=":material/stop:", on_click=LABS.stop,
@@ -92,11 +92,6 @@ def _start(run: Tuning) -> None:
     """Start training, or wait in line."""
     st.session_state[_KEY] = LABS.train(run, owner=visitor_name()).key
     st.rerun()
-
-
-def _job() -> Job[Tuning] | None:
-    """Return the visitor's fine-tuning; None if there is none in memory."""
-    return LABS.held(st.session_state.get(_KEY, ""), visitor_name())
 
 
 def _follow(job: Job[Tuning]) -> None:

@@ -45,11 +45,8 @@ def _colours(result: NerResult) -> dict[str, str]:
 
 def _colour_key(kind: str) -> str:
     """Name a kind in the address; names of any length and with any signs fit."""
-    return f"colour_{kind if kind.isidentifier() and len(kind) < 20 else _short(kind)}"
-
-
-def _short(kind: str) -> str:
-    return sha256(kind.encode("utf-8", "backslashreplace")).hexdigest()[:8]
+    short = sha256(kind.encode("utf-8", "backslashreplace")).hexdigest()[:8]
+    return f"colour_{kind if kind.isidentifier() and len(kind) < 20 else short}"
 
 
 def gold_tab(page: Page, result: NerResult, shown: dict[str, dict[str, str]]) -> list[Block]:
