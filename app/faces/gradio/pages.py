@@ -1,6 +1,5 @@
 """The pages of the face: the home page, and one page for each feature."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import gradio as gr
@@ -140,7 +139,8 @@ def _example_user(declared: Declared) -> Any:
 
     def use(label: object) -> Any:
         values = next((each.values for each in rows if each.label == label), {})
-        return _returned(filled(declared, declared.example_values(values)))
+        found = filled(declared, declared.example_values(values))
+        return found[0] if len(found) == 1 else [*found]  # as Gradio expects them of a function
 
     return use
 
@@ -174,11 +174,6 @@ def _opener(declared: Declared) -> Any:
         return [*filled(declared, values), gr.update(choices=choices, value=model), shown]
 
     return opened
-
-
-def _returned(values: Sequence[object]) -> object:
-    """Return values as Gradio expects them of a function: a single one alone."""
-    return values[0] if len(values) == 1 else list(values)
 
 
 def twin_link(title: str, twin: str) -> None:

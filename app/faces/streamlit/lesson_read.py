@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app.catalog import Feature, feature
+from app.catalog import feature
 from app.declared import declared
 from app.engine.models import Engine
 from app.faces.streamlit.lesson_scene import PATH, played_in, scene_of
@@ -32,7 +32,8 @@ def draw_end(engine: Engine, found: Lesson) -> None:
     with st.container(horizontal=True):
         if after and st.button(f"Next lesson: {plain(after.title)}", type="primary", key="_after"):
             open_lesson(after.slug)
-        for page in _pages(found):
+        slugs = dict.fromkeys(declared(step.page).feature.folder for step in found.steps)
+        for page in map(feature, slugs):
             if st.button(plain(page.title), key=f"_page_{page.slug}", icon=page.icon):
                 st.switch_page(page.page)
 
@@ -55,12 +56,6 @@ def _once_more(found: Lesson, number: int) -> Html | None:
         mine = f"{guess} {step.question.unit}".strip()
     heading = tag("strong", visible(f"{step.heading} – "))
     return tag("li", heading, visible(f"you: {mine}; the model: {played.its}"))
-
-
-def _pages(found: Lesson) -> list[Feature]:
-    """Return the pages that a lesson uses."""
-    slugs = dict.fromkeys(declared(step.page).feature.folder for step in found.steps)
-    return [feature(slug) for slug in slugs]
 
 
 def draw_all(engine: Engine, found: Lesson) -> None:

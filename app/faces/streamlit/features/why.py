@@ -138,7 +138,8 @@ def explain(
                 result = one_story(
                     page.engine, text, pair, **given, method=method, progress=told
                 )  # fmt: skip
-        _draw(result)
+        show_html(join(view.before(result), view.headline(result)))
+        show_picture(view.text(result))
     show_html(view.sums(result))
     fold = st.expander(
         TEST, key="why_test", on_change="rerun", bind="query-params",
@@ -181,12 +182,6 @@ def _choose(page: Page, of: Of, text: str, pair: str) -> tuple[Asked, int, str]:
     options = {each: plain(each) for each in dict.fromkeys((one.chosen, *one.others))}
     target = choose(_WHICH[of], options, key="why_target")
     return asked(page.engine, of, text, pair, target, place), place, target
-
-
-def _draw(result: WhyResult) -> None:
-    """Draw the answer, and the text with its scores."""
-    show_html(join(view.before(result), view.headline(result)))
-    show_picture(view.text(result))
 
 
 def _duel(page: Page, result: WhyResult, operator: Operator) -> WhyResult:
