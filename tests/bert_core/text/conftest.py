@@ -5,7 +5,8 @@ The peer is the Rust package `tokenizers` with its BERT pipeline, run in one thr
 
 import os
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import reduce
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,6 +22,28 @@ don won it we hello world time people year work number part water day"""
 ENGLISH = _ENGLISH.split()
 _ENDINGS = "##ing ##s ##ed ##er ##ly ##ness ##able ##ization ##t ##un ##a ##e ##i ##o ##n"
 ENDINGS = _ENDINGS.split()
+
+
+Changes = Mapping[str, Any]
+GONE = object()
+
+
+def edited(document: dict[str, Any], changes: Changes) -> dict[str, Any]:
+    """Change a JSON document in place by the paths of its parts, such as `model.vocab.cat`.
+
+    GONE takes a part away, a function makes the new value of the old one, and `+` at the end
+    of a path adds what is in a list to that list.
+    """
+    for path, value in changes.items():
+        *way, last = [int(step) if step.lstrip("-").isdigit() else step for step in path.split(".")]
+        place: Any = reduce(lambda part, step: part[step], way, document)
+        if last == "+":
+            place.extend(value)
+        elif value is GONE:
+            del place[last]
+        else:
+            place[last] = value(place[last]) if callable(value) else value
+    return document
 
 
 def wide_vocabulary() -> list[str]:

@@ -5,7 +5,6 @@ import os
 import shutil
 import time
 import tracemalloc
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from tokenizers import Tokenizer, models
 from bert_core import CheckpointError, ConfigError
 from bert_core.errors import BertError, MissingFileError
 from bert_core.text.family import load_tokenizer
-from tests.bert_core.text.conftest import SPECIALS
+from tests.bert_core.text.conftest import GONE, SPECIALS, Changes, edited
 from tests.bert_core.text.family_folders import (
     configured,
     merges_folder,
@@ -23,8 +22,6 @@ from tests.bert_core.text.family_folders import (
     published_unigram,
     sentencepiece_folder,
 )
-
-Document = dict[str, Any]
 
 
 @pytest.fixture(scope="module")
@@ -64,162 +61,59 @@ def refused(folder: Path, kind: type[BertError] = CheckpointError) -> str:
     return text
 
 
-DOCUMENTS: dict[str, tuple[str, Callable[[Document], Any], str]] = {
-    "a merge of pieces that are not there": (
+# A folder that opens, the changes of its `tokenizer.json`, and what is said of it.
+DOCUMENTS: list[tuple[str, Changes, str]] = [
+    (
         "bpe",
-        lambda found: found["model"]["merges"].insert(3, ["qq", "zz"]),
+        {"model.merges": lambda merges: [*merges[:3], ["qq", "zz"], *merges[3:]]},
         "merge 3 puts 'qq' and 'zz' together, but 'qq' is not in the vocabulary",
     ),
-    "a merge whose result is not there": (
+    ("bpe", {"model.merges.+": [["<s>", "a"]]}, "'<s>a' is not in the vocabulary"),
+    ("bpe", {"model.merges.+": ["a b c"]}, "expected two pieces"),
+    ("bpe", {"model.merges": []}, "model.merges is 'a list of 0'"),
+    ("bpe", {"model.merges": 7}, "model.merges is 7"),
+    ("bpe", {"model.dropout": 0.1}, "model.dropout is 0.1"),
+    ("bpe", {"model.unk_token": "none"}, "model.unk_token is 'none'"),
+    ("bpe", {"model.vocab.gap": 99_999}, "so the ids have a gap"),
+    ("bpe", {"model.vocab.Ġ": 0}, "have the same id|ids have a gap"),
+    ("bpe", {"added_tokens.0.id": 7}, "the id of the added token '<s>' is 7; expected 0"),
+    ("bpe", {"added_tokens.+": [{"id": 10**9, "content": "new"}]}, "expected 600"),
+    ("bpe", {"added_tokens": 3}, "added_tokens is 3"),
+    ("bpe", {"added_tokens.0.lstrip": "yes"}, "lstrip of '<s>' is 'yes'"),
+    ("bpe", {"normalizer": {"type": "Magic"}}, "`tokenizers` cannot use"),
+    (
         "bpe",
-        lambda found: found["model"]["merges"].append(["<s>", "a"]),
-        "'<s>a' is not in the vocabulary",
-    ),
-    "a merge of three": (
-        "bpe",
-        lambda found: found["model"]["merges"].append("a b c"),
-        "expected two pieces",
-    ),
-    "no merges": (
-        "bpe",
-        lambda found: found["model"].update(merges=[]),
-        "model.merges is 'a list of 0'",
-    ),
-    "merges that are a number": (
-        "bpe",
-        lambda found: found["model"].update(merges=7),
-        "model.merges is 7",
-    ),
-    "dropout": ("bpe", lambda found: found["model"].update(dropout=0.1), "model.dropout is 0.1"),
-    "an unknown token that is not there": (
-        "bpe",
-        lambda found: found["model"].update(unk_token="none"),
-        "model.unk_token is 'none'",
-    ),
-    "a gap in the ids": (
-        "bpe",
-        lambda found: found["model"]["vocab"].update(gap=99_999),
-        "so the ids have a gap",
-    ),
-    "two pieces of one id": (
-        "bpe",
-        lambda found: found["model"]["vocab"].update({"Ġ": 0}),
-        "have the same id|ids have a gap",
-    ),
-    "an added token of another id": (
-        "bpe",
-        lambda found: found["added_tokens"][0].update(id=7),
-        "the id of the added token '<s>' is 7; expected 0",
-    ),
-    "an added token far behind": (
-        "bpe",
-        lambda found: found["added_tokens"].append({"id": 10**9, "content": "new"}),
-        "expected 600",
-    ),
-    "added tokens that are a number": (
-        "bpe",
-        lambda found: found.update(added_tokens=3),
-        "added_tokens is 3",
-    ),
-    "a flag that is a word": (
-        "bpe",
-        lambda found: found["added_tokens"][0].update(lstrip="yes"),
-        "lstrip of '<s>' is 'yes'",
-    ),
-    "a normalizer that does not exist": (
-        "bpe",
-        lambda found: found.update(normalizer={"type": "Magic"}),
+        {"normalizer": {"type": "Replace", "pattern": {"Regex": "(("}, "content": ""}},
         "`tokenizers` cannot use",
     ),
-    "a pattern that is none": (
+    ("bpe", {"post_processor.cls": ["<s>", 5]}, "The post_processor"),
+    ("unigram", {"post_processor.single": []}, "The post_processor|`tokenizers` cannot use"),
+    ("unigram", {"post_processor.pair": lambda pair: pair[::-1]}, "The post_processor"),
+    ("unigram", {"post_processor": {"type": 3}}, "`tokenizers` cannot use"),
+    ("unigram", {"normalizer.precompiled_charsmap": "AAAABBBB"}, "`tokenizers` cannot use"),
+    ("unigram", {"model.unk_id": 10**6}, "model.unk_id is 1,000,000; expected an id from 0"),
+    ("unigram", {"model.unk_id": None}, "model.unk_id is None"),
+    ("unigram", {"model.vocab.+": [["x", "y"]]}, "expected a piece and its score"),
+    ("unigram", {"model.vocab.+": [["x", float("nan")]]}, "expected a finite number"),
+    ("unigram", {"model.vocab.+": [["x"]]}, "expected a piece and its score"),
+    ("unigram", {"model.byte_fallback": True}, "model.byte_fallback is True"),
+    ("unigram", {"model.vocab": []}, "expected a list of 1 to"),
+    (
         "bpe",
-        lambda found: found.update(
-            normalizer={"type": "Replace", "pattern": {"Regex": "(("}, "content": ""}
-        ),
-        "`tokenizers` cannot use",
-    ),
-    "frames with ids of another vocabulary": (
-        "bpe",
-        lambda found: found["post_processor"].update(cls=["<s>", 5]),
-        "The post_processor",
-    ),
-    "frames without the text": (
-        "unigram",
-        lambda found: found["post_processor"].update(single=[]),
-        "The post_processor|`tokenizers` cannot use",
-    ),
-    "texts in the other order": (
-        "unigram",
-        lambda found: found["post_processor"]["pair"].reverse(),
-        "The post_processor",
-    ),
-    "a post_processor that is a number": (
-        "unigram",
-        lambda found: found.update(post_processor={"type": 3}),
-        "`tokenizers` cannot use",
-    ),
-    "a table of the normalizer that is noise": (
-        "unigram",
-        lambda found: found["normalizer"].update(precompiled_charsmap="AAAABBBB"),
-        "`tokenizers` cannot use",
-    ),
-    "an unknown piece that is not there": (
-        "unigram",
-        lambda found: found["model"].update(unk_id=10**6),
-        "model.unk_id is 1,000,000; expected an id from 0",
-    ),
-    "no unknown piece": (
-        "unigram",
-        lambda found: found["model"].update(unk_id=None),
-        "model.unk_id is None",
-    ),
-    "a score that is a word": (
-        "unigram",
-        lambda found: found["model"]["vocab"].append(["x", "y"]),
-        "expected a piece and its score",
-    ),
-    "a score that is not finite": (
-        "unigram",
-        lambda found: found["model"]["vocab"].append(["x", float("nan")]),
-        "expected a finite number",
-    ),
-    "a piece without a score": (
-        "unigram",
-        lambda found: found["model"]["vocab"].append(["x"]),
-        "expected a piece and its score",
-    ),
-    "byte fallback": (
-        "unigram",
-        lambda found: found["model"].update(byte_fallback=True),
-        "model.byte_fallback is True",
-    ),
-    "no pieces": (
-        "unigram",
-        lambda found: found["model"].update(vocab=[]),
-        "expected a list of 1 to",
-    ),
-    "WordPiece": (
-        "bpe",
-        lambda found: found.update(
-            model={"type": "WordPiece", "vocab": {}, "unk_token": "", "merges": []}
-        ),
+        {"model": {"type": "WordPiece", "vocab": {}, "unk_token": "", "merges": []}},
         "of the kind 'WordPiece'; expected BPE, which roberta models read",
     ),
-    "no model": ("bpe", lambda found: found.pop("model"), "of the kind 'unknown'"),
-}
+    ("bpe", {"model": GONE}, "of the kind 'unknown'"),
+]
 
 
-@pytest.mark.parametrize(("base", "change", "said"), DOCUMENTS.values(), ids=DOCUMENTS.keys())
+@pytest.mark.parametrize(("base", "changes", "said"), DOCUMENTS, ids=[row[2] for row in DOCUMENTS])
 def test_a_damaged_tokenizer_json_is_refused_in_one_sentence(
-    base: str,
-    change: Callable[[Document], Any],
-    said: str,
-    whole: dict[str, Path],
-    tmp_path: Path,
+    base: str, changes: Changes, said: str, whole: dict[str, Path], tmp_path: Path
 ) -> None:
     shutil.copytree(whole[base], tmp_path, dirs_exist_ok=True)
     document = json.loads((tmp_path / "tokenizer.json").read_text(encoding="utf-8"))
-    change(document)
+    edited(document, changes)
     (tmp_path / "tokenizer.json").write_text(json.dumps(document), encoding="utf-8")
     text = refused(tmp_path)
     assert any(part in text for part in said.split("|")), text
