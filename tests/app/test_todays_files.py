@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 import torch
 import transformers
-from streamlit.testing.v1 import AppTest
 from tokenizers import Tokenizer
 
 from app.declared import declared
@@ -29,6 +28,7 @@ from bert_core.analysis.statistics_file import measure_folder, stale_because
 from bert_core.model.kinds import KINDS
 from bert_core.verification import verify, write_verification
 from tests.conftest import NASTY
+from tests.visits import checked, markup, opened
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = "The cat [MASK] on the mat."
@@ -90,14 +90,11 @@ def test_ask_opens_it(todays_folder: Path, shelf: str) -> None:
 
 def test_the_picker_offers_it_and_every_page_that_needs_its_heads_answers(shelf: str) -> None:
     for page in ("1_tokenizer", "2_fill_mask", "3_next_sentence", "4_attention", "12_xray"):
-        at = AppTest.from_file(str(ROOT / "pages" / f"{page}.py"), default_timeout=60)
-        at.query_params["text"] = TEXT
-        at.run()
+        at = opened(f"pages/{page}.py", text=TEXT)
         assert shelf in at.selectbox(key="model").options
         at.selectbox(key="model").set_value(shelf)
-        at.run()
-        assert not at.exception and not at.error
-        shown = "".join(element.proto.body for element in at.get("html"))
+        shown = markup(checked(at))
+        assert not at.error
         assert f"{shelf}: 2 layers" in shown and 'role="alert"' not in shown
         assert "Cannot be used" not in shown
 

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,30 +17,24 @@ from app.features.attention.task import attention
 from bert_core import BertModel
 from bert_core.analysis.head_statistics import head_statistics
 from bert_core.analysis.statistics_file import to_json
+from tests import visits
+from tests.drawings import pictures
+from tests.visits import checked
 
-PAGE = Path(__file__).resolve().parents[2] / "pages" / "4_attention.py"
+PAGE = "pages/4_attention.py"
 PICTURES = {"attention_grid", "attention_heatmap", "attention_lines"}
 
 pytestmark = pytest.mark.usefixtures("tiny_model")
 
 
-def opened(**address: str) -> AppTest:
-    """Open the page at an address."""
-    at = AppTest.from_file(str(PAGE), default_timeout=60)
-    for key, value in address.items():
-        at.query_params[key] = value
-    at.run()
-    assert not at.exception
-    return at
+opened = partial(visits.opened, PAGE)
 
 
 def asked(text: str) -> AppTest:
     """Open the page with a text in its box; no text may cause an error."""
-    at = AppTest.from_file(str(PAGE), default_timeout=60)
+    at = visits.unopened(PAGE, view="Lines")
     at.session_state["text"] = text
-    at.query_params["view"] = "Lines"
-    at.run()
-    assert not at.exception and not at.error
+    assert not checked(at).error
     return at
 
 
@@ -57,8 +52,7 @@ def drawn(at: AppTest) -> dict[str, dict[str, Any]]:
 
 
 def markup(at: AppTest) -> str:
-    pictures = [data["markup"] for name, data in sent(at).items() if name == "markup"]
-    return "\n".join([*(element.proto.body for element in at.get("html")), *pictures])
+    return visits.markup(at) + "".join(pictures(at).values())
 
 
 def title(at: AppTest) -> str:
@@ -143,7 +137,7 @@ def test_a_ranking_by_another_measure(tiny_engine: Engine) -> None:
 
 def test_damaged_habits_stop_only_their_own_part(known_habits: Path) -> None:
     (known_habits / "head-statistics.json").write_text("[]", encoding="utf-8")
-    at = AppTest.from_file(str(PAGE), default_timeout=60).run()
+    at = opened()
     assert title(at).startswith("Layer")
     assert "damaged" in at.error[0].value and str(known_habits) not in at.error[0].value
     assert set(drawn(at)) == {"attention_grid", "attention_heatmap"}
@@ -178,12 +172,7 @@ def test_choosing_a_head_and_the_mean() -> None:
 
 
 def test_any_heads_of_the_address_are_combined(tiny_engine: Engine) -> None:
-    at = AppTest.from_file(str(PAGE), default_timeout=60)
-    at.query_params["text"] = "the cat sat"
-    at.query_params["heads"] = ["0.1", "1.3"]
-    at.query_params["how"] = "largest"
-    at.query_params["cell"] = "1.1"
-    at.run()
+    at = opened(text="the cat sat", heads=["0.1", "1.3"], how="largest", cell="1.1")
     assert title(at) == "Largest of heads 0.1, 1.3"
     result = attention(tiny_engine, "the cat sat")
     largest = max(result.attentions[0][1].max(), result.attentions[1][3].max())
@@ -318,12 +307,11 @@ def test_a_pick_is_taken_only_when_it_is_whole_numbers(
 
 
 def test_a_head_that_this_model_lacks_is_forgotten() -> None:
-    at = AppTest.from_file(str(PAGE), default_timeout=60)
+    at = visits.unopened(PAGE)
     at.session_state["text"] = "the cat"
     at.session_state["layer"], at.session_state["head"] = 11, 99
     at.session_state["heads"] = ["0.1", "11.3"]
-    at.run()
-    assert not at.exception and not at.error
+    assert not checked(at).error
     assert title(at) == "Layer 0, head 1"
     at.multiselect(key="heads").set_value([]).run()
     assert title(at) == "Layer 0, head 0"

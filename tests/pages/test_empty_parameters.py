@@ -8,7 +8,7 @@ import pytest
 
 from app.catalog import FEATURES
 from app.declared.carried import TEXT_KEYS
-from tests.pages.conftest import Visit
+from tests.visits import Visit
 
 # Addresses that make a page draw all its widgets; several where some widgets exclude others.
 # A page that is not listed always draws all of them.

@@ -14,6 +14,7 @@ from app.settings import BUNDLED_MODEL
 from app.words.notes import example_note
 from bert_core.bundled import bundled_names
 from bert_core.errors import InputError
+from tests.visits import markup, opened
 from tools.example_marks import JUDGED, ask, fits, remarked
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -68,8 +69,8 @@ def listed(page: AppTest) -> list[str]:
 
 def note(page: AppTest) -> str:
     """Return the text of the note on the example in the boxes."""
-    markup = "".join(element.proto.body for element in page.get("html"))
-    return re.sub("<[^>]*>", "", markup.partition('class="bx-example"')[2].partition("</div>")[0])
+    shown = markup(page).partition('class="bx-example"')[2].partition("</div>")[0]
+    return re.sub("<[^>]*>", "", shown)
 
 
 SIGNS = {True: "✓ ", False: "✗ "}
@@ -80,7 +81,7 @@ SIGNS = {True: "✓ ", False: "✗ "}
     "row", [row for row in FEATURES if row.slug in MARKING], ids=lambda row: row.slug
 )
 def test_signs_and_words_say_how_the_bundled_model_does(row: Feature) -> None:
-    page = AppTest.from_file(str(ROOT / row.page), default_timeout=60).run()
+    page = opened(row.page)
     rows = examples(row.slug)
     assert listed(page) == [(SIGNS[e.mark.right] if e.mark else "") + e.label for e in rows]
     marked = [(n, e) for n, e in enumerate(rows) if e.mark]

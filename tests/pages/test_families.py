@@ -18,8 +18,8 @@ from tests.app.features.atlas.conftest import few_texts  # noqa: F401
 from tests.conftest import NASTY
 from tests.family_models import BEHIND, FAMILIES, behind_tokenizer, of_family
 from tests.made_up import needed
-from tests.pages.conftest import Visit as Open
 from tests.pages.test_every_page import MAY_BE_TOLD, answered, unharmed
+from tests.visits import Visit as Open
 
 pytestmark = pytest.mark.usefixtures("few_texts")
 

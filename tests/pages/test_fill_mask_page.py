@@ -113,9 +113,9 @@ def test_a_hidden_word_can_be_brought_back(visit: Callable) -> None:
 
 def test_a_text_that_was_changed_since_is_not_taken_back(visit: Callable) -> None:
     page = visit(PAGE, text="the cat [MASK]").pick("hide", 1)
-    assert "Restore the last word" in [button.label for button in page.at.button]
+    assert "Restore the last word" in page.labels
     page.type("a dog [MASK]")
-    assert "Restore the last word" not in [button.label for button in page.at.button]
+    assert "Restore the last word" not in page.labels
 
 
 def test_a_mask_at_the_end_leaves_the_order_to_the_slider(visit: Callable) -> None:

@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 from app.features.lab import task_lab
 from app.features.lab.result import State
 from app.features.lab.task_lab import Labs
+from tests.visits import markup
 
 TAB = """
 from app.faces.streamlit.features import lab_finetune as controls_finetune
@@ -38,10 +39,6 @@ def at(tiny_model: Path, labs: Labs) -> AppTest:
     return AppTest.from_string(TAB, default_timeout=60).run()
 
 
-def words(at: AppTest) -> str:
-    return " ".join(each.proto.body for each in at.get("html"))
-
-
 def finished(labs: Labs) -> None:
     """Wait for the end of the only job; its page asks about it."""
     (job,) = labs._labs.values()
@@ -62,18 +59,18 @@ def own_rows(at: AppTest, text: str) -> None:
 
 def test_a_ready_made_set_is_learned_and_measured(at: AppTest, labs: Labs) -> None:
     assert not at.exception and not at.error
-    assert "28 rows to train on, 12 held out" in words(at)
+    assert "28 rows to train on, 12 held out" in markup(at)
     at.button_group(key="tune_steps").set_value(50)
     at.button(key="_tune").click().run()
     assert at.button(key="_tune_stop")
     finished(labs)
     at.run()
-    said = words(at)
+    said = markup(at)
     assert "of 12 held-out rows right" in said and "95 % interval" in said
     assert "done: step 50 of 50" in said
     assert "What it gets wrong" in said
     at.text_input(key="_tune_try").set_value("The bank is closed.").run()
-    assert "of the probability" in words(at)
+    assert "of the probability" in markup(at)
     assert at.button(key="_tune")
 
 
@@ -84,7 +81,7 @@ def test_own_rows_are_ones_own(
     assert not at.warning
     finished(labs)
     at.run()
-    assert "stays in memory" in words(at)
+    assert "stays in memory" in markup(at)
     assert not (tmp_path / "lab").exists()
     monkeypatch.setattr(
         "app.faces.streamlit.features.lab_finetune.visitor_name", lambda: "someone else"
@@ -92,7 +89,7 @@ def test_own_rows_are_ones_own(
     stranger = AppTest.from_string(TAB, default_timeout=60)
     stranger.session_state["_tune_key"] = at.session_state["_tune_key"]
     stranger.run()
-    assert "held-out rows right" not in words(stranger)
+    assert "held-out rows right" not in markup(stranger)
 
 
 @pytest.mark.parametrize(
@@ -154,8 +151,8 @@ def test_a_server_that_trains_nothing_shows_a_recorded_training(
     monkeypatch.setenv("BERT_EXPLORER_LAB", "off")
     assert not task_lab.allowed()
     at.run()
-    assert "trains nothing" in words(at)
+    assert "trains nothing" in markup(at)
     assert "_tune" not in [each.key for each in at.button]
-    assert "of 12 held-out rows right" in words(at)
+    assert "of 12 held-out rows right" in markup(at)
     at.button_group(key="rows").set_value("Food in recipes").run()
-    assert "held-out words right" in words(at) and not at.exception
+    assert "held-out words right" in markup(at) and not at.exception

@@ -64,17 +64,13 @@ def filled(page: Any) -> str:
     return str(page.markup.partition('class="bx-lab-filled"')[2].partition("</ol>")[0])
 
 
-def labels(page: Any) -> list[str]:
-    return [button.label for button in page.at.button]
-
-
 def test_the_page_opens_with_a_model_that_knows_nothing(visit: Callable) -> None:
     page = visit(PAGE)
     assert page.warnings == page.errors == ""
     assert "not trained yet" in page.words and "step 0 of 2,000" in page.words
     assert set(page.pictures) == {"lab-loss", "lab-accuracy"}
     assert "norway is ✗" in page.words
-    assert "Start" in labels(page) and "Pause" not in labels(page)
+    assert "Start" in page.labels and "Pause" not in page.labels
 
 
 @pytest.mark.parametrize(
@@ -86,7 +82,7 @@ def test_it_asks_before_it_shows(
     page = visit(PAGE, **given)
     for press in ("Start", "Play a recorded run"):
         page.click(press)
-        assert {guess, "Just watch"} <= set(labels(page))
+        assert {guess, "Just watch"} <= set(page.labels)
         assert not labs.computing() and "not trained yet" in page.words
 
 
@@ -175,13 +171,13 @@ def test_a_public_site_plays_recorded_runs_and_trains_nothing(
 ) -> None:
     monkeypatch.setenv("BERT_EXPLORER_PUBLIC", "1")
     page = visit(PAGE)
-    assert "Start" not in labels(page) and "Play a recorded run" in labels(page)
+    assert "Start" not in page.labels and "Play a recorded run" in page.labels
     assert "it plays recorded runs." in page.words and "There is none" not in page.words
     page = visit(PAGE, layers="4")
     assert "There is none with these settings" in page.words
-    assert "Play a recorded run" not in labels(page)
+    assert "Play a recorded run" not in page.labels
     monkeypatch.setenv("BERT_EXPLORER_LAB", "on")  # the host allows it
-    assert "Start" in labels(visit(PAGE))
+    assert "Start" in visit(PAGE).labels
 
 
 def test_a_crowded_lab_shows_the_place_and_a_recorded_run_meanwhile(
@@ -245,7 +241,7 @@ def test_the_lab_of_another_visitor_can_be_watched_but_not_stopped(
     until(lambda: lab.runs[0].points)
     page = visit(PAGE, run=lab.key)
     assert "● trains" in page.words
-    assert not {"Pause", "Stop", "Resume"} & set(labels(page))
+    assert not {"Pause", "Stop", "Resume"} & set(page.labels)
     assert visit(PAGE, run="../../etc").errors == ""
 
 
@@ -262,7 +258,7 @@ def test_rows_and_vocabulary_show_what_the_model_is_given(visit: Callable) -> No
 @pytest.mark.slow
 def test_the_model_just_trained_teaches_one_of_half_its_layers(visit: Callable, labs: Labs) -> None:
     page = visit(PAGE, **{**SMALL, "layers": "2", "tab": "Distil"})
-    assert "Press Start first" in page.words and "Distil" not in labels(page)
+    assert "Press Start first" in page.words and "Distil" not in page.labels
     assert "The teacher helps." in page.words  # in the recording
     assert page.errors == "" and set(page.pictures) >= RECORDED
     teacher = started(page, labs).runs[0]
@@ -298,7 +294,7 @@ def test_a_public_site_shows_a_recorded_distillation(
 ) -> None:
     monkeypatch.setenv("BERT_EXPLORER_PUBLIC", "1")
     page = visit(PAGE, tab="Distil")
-    assert "this is a recorded distillation" in page.words and "Distil" not in labels(page)
+    assert "this is a recorded distillation" in page.words and "Distil" not in page.labels
     assert "The teacher helps." in page.words and "Press Start" not in page.words
     assert page.errors == "" and set(page.pictures) >= RECORDED
     assert not {"start", "read", "temperature"} & {each.key for each in page.at.button_group}
@@ -372,15 +368,15 @@ def test_a_link_opens_the_run_of_another_without_what_steers_it(
     page = visit(PAGE, watch=lab.share.key, predict="false")
     assert "You are watching a run that someone else started" in page.words
     assert address(page)["watch"] == lab.share.key and "run" not in address(page)
-    assert not {"Pause", "Stop", "Start", "Watch together"} & set(labels(page))
+    assert not {"Pause", "Stop", "Start", "Watch together"} & set(page.labels)
     assert {"lab-loss", "lab-accuracy"} <= set(page.pictures)
     assert labs.ask(lab).state is State.RUNNING
     page.click("A lab of your own")
-    assert "Start" in labels(page) and "watch" not in address(page)
+    assert "Start" in page.labels and "watch" not in address(page)
 
 
 @pytest.mark.parametrize("key", ["no-such-key-anywhere", "<script>alert(7)</script>"])
 def test_a_link_that_leads_nowhere_is_said_and_the_page_is_a_lab(visit: Callable, key: str) -> None:
     page = visit(PAGE, watch=key)
     assert "This link leads to no run" in page.warnings
-    assert "Start" in labels(page) and key not in page.markup
+    assert "Start" in page.labels and key not in page.markup

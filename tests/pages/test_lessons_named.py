@@ -9,7 +9,7 @@ from app.faces.streamlit.lesson_way import PICK
 from app.faces.streamlit.site import ON_SITE
 from app.lessons.shelf import mostly_about, shelf
 from app.words.html import visible
-from tests.pages.conftest import Visit
+from tests.visits import Visit
 
 MOST = {
     "tokenizer": ["pieces"],

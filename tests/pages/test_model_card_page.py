@@ -19,8 +19,8 @@ from bert_core.bundled.leanings import Bias, Estimate, Leaning, write_bias
 from bert_core.verification import write_verification
 from tests.conftest import NASTY
 from tests.drawings import pictures
+from tests.visits import checked, labels, markup, opened, press, unopened
 
-PAGE = Path(__file__).resolve().parents[2] / "pages" / "7_model_card.py"
 CURVE = """<svg xmlns="http://www.w3.org/2000/svg"><title>Loss of the tiny one</title>
 <line y1="300"/><text text-anchor="end">0</text><line y1="100"/><text text-anchor="end">4</text>
 <text x="60" text-anchor="middle">0</text><text x="660" text-anchor="middle">300</text>
@@ -79,37 +79,23 @@ def whole(whole_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     return folder
 
 
-def opened(**address: str) -> AppTest:
-    at = AppTest.from_file(str(PAGE), default_timeout=60)
-    for key, value in address.items():
-        at.query_params[key] = value
-    return checked(at)
+def card(**address: str) -> AppTest:
+    return opened("pages/7_model_card.py", **address)
 
 
-def checked(at: AppTest) -> AppTest:
-    at.run()
-    assert [error.value for error in at.exception] == []
-    return at
-
-
-def markup(at: AppTest) -> str:
-    return "\n".join(element.proto.body for element in at.get("html"))
+def verified(at: AppTest) -> AppTest:
+    return press(at, "Verify this model")
 
 
 def words(at: AppTest) -> str:
     return " ".join(re.sub(r"<[^>]*>", " ", markup(at)).split())
 
 
-def press(at: AppTest, label: str = "Verify this model") -> AppTest:
-    next(button for button in at.button if button.label == label).click()
-    return checked(at)
-
-
 def test_the_page_opens_with_what_the_model_is_its_figures_and_the_button(whole: Path) -> None:
-    at = opened()
+    at = card()
     assert not at.error and not at.warning
     assert "2 layers × 4 heads, 32 wide" in words(at)
-    assert "Verify this model" in [button.label for button in at.button]
+    assert "Verify this model" in labels(at)
     assert list(pictures(at)) == ["figures"]
     assert str(whole) not in markup(at)
 
@@ -129,23 +115,23 @@ def test_the_page_opens_with_what_the_model_is_its_figures_and_the_button(whole:
     ],
 )
 def test_everything_beside_the_weights_has_its_tab(whole: Path, tab: str, said: str) -> None:
-    at = opened(tab=tab)
+    at = card(tab=tab)
     assert not at.error and not at.warning
     assert said in words(at)
     assert str(whole) not in markup(at)
 
 
 def test_tabs_have_their_pictures_and_sections(whole: Path) -> None:
-    assert "Loss of the tiny one" in pictures(opened(tab="Training"))["curve-1"]
-    assert "leanings" in pictures(opened(tab="Leanings"))
-    assert pictures(opened(tab="Calibration")) == {}  # none of the figures is a calibration error
-    folds = [each.label for each in opened(tab="Card text").expander]
+    assert "Loss of the tiny one" in pictures(card(tab="Training"))["curve-1"]
+    assert "leanings" in pictures(card(tab="Leanings"))
+    assert pictures(card(tab="Calibration")) == {}  # none of the figures is a calibration error
+    folds = [each.label for each in card(tab="Card text").expander]
     assert {"Data", "Limits"} <= set(folds)
-    assert "Data" in [each.label for each in opened(tab="Training").expander]
+    assert "Data" in [each.label for each in card(tab="Training").expander]
 
 
 def test_every_figure_is_beside_floor_and_goal_with_a_sign(whole: Path) -> None:
-    said = words(opened()).replace("\u00a0", " ")
+    said = words(card()).replace("\u00a0", " ")
     assert "words some texts 39.0 % 38.0–40.0 % 17,613 40.0 % 50.0 % ✗ floor not reached" in said
     assert "70.0 % 60.0–80.0 % 90 62.0 % 74.0 % ✓ floor reached, goal not" in said
     assert "95.0 % 98.0 % ✓ goal reached" in said
@@ -157,7 +143,7 @@ def test_every_figure_is_beside_floor_and_goal_with_a_sign(whole: Path) -> None:
 
 
 def test_figures_have_a_picture_with_words_and_a_table(whole: Path) -> None:
-    shown = pictures(opened())["figures"]
+    shown = pictures(card())["figures"]
     assert (
         "4 figures as bars with their 95 % intervals: 2 reached the goal, 1 reached only the "
         "floor, 1 reached neither."
@@ -172,7 +158,7 @@ def test_a_card_is_shown_without_markup_pictures_or_links(whole: Path) -> None:
     (whole / "README.md").write_text(
         CARD + "\n".join(f"## {text}\n{text}\n" for text in NASTY.values()), encoding="utf-8"
     )
-    at = opened(tab="Card text")
+    at = card(tab="Card text")
     found = markup(at)
     assert "<script" not in found and "elsewhere.example/cat.png" not in found
     found = found.replace('<a href="gradio/model_card" ', "")  # the page's own way to the API
@@ -188,12 +174,12 @@ def test_a_card_is_shown_without_markup_pictures_or_links(whole: Path) -> None:
 
 def test_a_card_beyond_all_measure_is_shown_in_part_and_that_is_said(whole: Path) -> None:
     (whole / "README.md").write_text("# long\n" + "word \n" * 40_000, encoding="utf-8")
-    said = words(opened(tab="Card text"))
+    said = words(card(tab="Card text"))
     assert "It has 240,007 bytes; only the beginning is shown" in said
 
 
 def test_sound_files_are_verified_in_words_and_sign(whole: Path) -> None:
-    at = press(opened(tab="Verification"))
+    at = verified(card(tab="Verification"))
     said = words(at)
     assert "✓ Verified: the files are what they should be." in said
     assert "files are the same to the bit, 10 stored texts give the same tokens" in said
@@ -207,7 +193,7 @@ def test_a_verdict_stays_while_something_else_is_chosen_and_goes_with_the_model(
     whole: Path, headless_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BERT_EXPLORER_MODELS", str(headless_folder))
-    at = press(opened(tab="Heads"))
+    at = verified(card(tab="Heads"))
     choice = next(group for group in at.button_group if group.key == "habit")
     choice.set_value("to_sep")
     assert "Verified: the files" in words(checked(at))
@@ -227,7 +213,7 @@ def flip(path: Path, at: int = -1) -> None:
 )
 def test_a_flipped_bit_turns_the_verdict_red(whole: Path, file: str) -> None:
     flip(whole / file)
-    at = press(opened(tab="Verification"))
+    at = verified(card(tab="Verification"))
     said = words(at)
     assert "✗ Not verified: whole-model is not the model that was written. 1 of" in said
     assert 'class="bx-card-verdict bx-no"' in markup(at)
@@ -238,21 +224,21 @@ def test_a_flipped_bit_turns_the_verdict_red(whole: Path, file: str) -> None:
 
 
 def test_files_are_read_again_at_every_press_also_after_they_were_loaded(whole: Path) -> None:
-    at = press(opened())
+    at = verified(card())
     assert "✓ Verified" in words(at)
     flip(whole / "model.safetensors")
-    at = press(at)
+    at = verified(at)
     assert "✗ Not verified" in words(at)
     assert "They have changed since this program loaded them" in words(at)
     flip(whole / "model.safetensors")
-    at = press(at)
+    at = verified(at)
     assert "✓ Verified" in words(at) and "Since this program" not in words(at)
 
 
 def test_a_file_that_is_gone_is_named_and_no_path_is_told(whole: Path) -> None:
-    at = opened(tab="Verification")
+    at = card(tab="Verification")
     (whole / "vocab.txt").unlink()
-    said = words(press(at))
+    said = words(verified(at))
     assert "✗ Not verified" in said and "no such file" in said
     assert str(whole.parent) not in said
 
@@ -260,18 +246,18 @@ def test_a_file_that_is_gone_is_named_and_no_path_is_told(whole: Path) -> None:
 def test_expectations_that_are_damaged_themselves_are_an_error_and_nothing_is_kept(
     whole: Path,
 ) -> None:
-    at = press(opened())
+    at = verified(card())
     flip(whole / "verification.safetensors")
-    at = press(at)
+    at = verified(at)
     assert "verification" in at.error[0].value
     assert "Verified: the files" not in words(at)
 
 
 def test_without_expectations_there_is_nothing_to_compare_with(whole: Path) -> None:
     (whole / "verification.json").unlink()
-    at = opened()
+    at = card()
     assert "There is nothing to compare with" in words(at)
-    assert "Verify this model" not in [button.label for button in at.button]
+    assert "Verify this model" not in labels(at)
 
 
 def head_map(at: AppTest) -> dict[str, Any]:
@@ -284,7 +270,7 @@ def head_map(at: AppTest) -> dict[str, Any]:
 
 
 def test_the_map_of_heads_is_drawn_for_any_measure(whole: Path) -> None:
-    at = opened(tab="Heads", habit="Spread", layer="1", head="3")
+    at = card(tab="Heads", habit="Spread", layer="1", head="3")
     drawn = head_map(at)
     assert drawn["layers"] == 2 and drawn["heads"] == 4 and len(drawn["notes"]) == 8
     assert all(re.fullmatch(r"Spread: \d\.\d bits", note) for note in drawn["notes"])
@@ -300,8 +286,7 @@ def test_the_map_of_heads_is_drawn_for_any_measure(whole: Path) -> None:
 def test_only_heads_that_the_model_has_are_marked(
     whole: Path, picked: tuple[int, int], marked: tuple[int, int]
 ) -> None:
-    at = AppTest.from_file(str(PAGE), default_timeout=60)
-    at.query_params["tab"] = "Heads"
+    at = unopened("pages/7_model_card.py", tab="Heads")
     at.session_state["layer"], at.session_state["head"] = picked
     layer, head = marked
     assert head_map(checked(at))["chosen"] == [layer * 4 + head]
@@ -309,7 +294,7 @@ def test_only_heads_that_the_model_has_are_marked(
 
 def test_statistics_of_other_weights_are_called_so(whole: Path) -> None:
     flip(whole / "model.safetensors")
-    assert "They were measured on other weights." in words(opened(tab="Heads"))
+    assert "They were measured on other weights." in words(card(tab="Heads"))
 
 
 def test_a_model_with_nothing_beside_it_says_what_is_not_known(
@@ -319,7 +304,7 @@ def test_a_model_with_nothing_beside_it_says_what_is_not_known(
     shutil.copytree(untrained_folder, folder)
     (folder / "README.md").unlink()
     monkeypatch.setenv("BERT_EXPLORER_MODEL", str(folder))
-    said = {tab: words(opened(tab=tab)) for tab in ("Figures", "Heads", "Leanings", "Card text")}
+    said = {tab: words(card(tab=tab)) for tab in ("Figures", "Heads", "Leanings", "Card text")}
     assert "No figures are stored beside these weights" in said["Figures"]
     assert "There is nothing to compare with" in said["Figures"]
     assert "Where the heads of bare usually look was not measured" in said["Heads"]
@@ -327,7 +312,7 @@ def test_a_model_with_nothing_beside_it_says_what_is_not_known(
     assert "No card (a file README.md) is stored" in said["Card text"]
     assert "LICENCE" in said["Figures"].upper() and "not stated" in said["Figures"]
     for tab in ("Calibration", "Limits", "Training", "Trained for", "Verification"):
-        at = opened(tab=tab)
+        at = card(tab=tab)
         assert not at.error and not at.warning
 
 
@@ -361,18 +346,18 @@ def test_what_is_damaged_is_named_and_the_rest_is_shown(
     whole: Path, damage: Callable[[Path], None], named: str
 ) -> None:
     damage(whole)
-    at = opened()
+    at = card()
     assert not at.error
     note = markup(at).partition("Not everything beside the weights could be read")[2][:400]
     assert named in note and str(whole) not in note
-    assert "Verify this model" in [button.label for button in at.button]
+    assert "Verify this model" in labels(at)
 
 
 def test_damaged_statistics_stop_only_their_own_part(whole: Path) -> None:
     (whole / "head-statistics.json").write_text("{}", encoding="utf-8")
-    at = opened(tab="Heads")
+    at = card(tab="Heads")
     assert "head-statistics.json is damaged" in at.error[0].value
-    assert "Verify this model" in [button.label for button in at.button]
+    assert "Verify this model" in labels(at)
 
 
 def test_the_snippet_prints_the_figures_and_verifies_the_model(

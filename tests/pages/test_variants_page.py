@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-PAGE = Path(__file__).resolve().parents[2] / "pages" / "15_variants.py"
+from tests.visits import unopened
 
 
 @pytest.fixture
 def at(tiny_model: Path) -> AppTest:
-    return AppTest.from_file(str(PAGE), default_timeout=60)
+    return unopened("pages/15_variants.py")
 
 
 def sizes(at: AppTest) -> list[object]:

@@ -14,6 +14,7 @@ from app.engine.loading import LOADING, Loading
 from app.faces.streamlit import site
 from app.server import later, start
 from app.settings import BUNDLED_MODEL
+from tests.visits import opened
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -81,8 +82,8 @@ def test_a_page_shows_its_head_while_the_model_is_loaded_and_then_itself(
     monkeypatch.setattr(loading, "wait", lambda: (may.set(), thread.join()))
     monkeypatch.setattr(site, "LOADING", loading)
     monkeypatch.setattr(site, "_draw_head", drawn)
-    page = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
-    assert heads == [""] and not page.exception
+    page = opened("app.py")
+    assert heads == [""]
     assert page.text_area(key="text").value
     assert not any(site._SOON in each.proto.body for each in page.get("html"))
 

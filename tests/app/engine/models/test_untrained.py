@@ -1,11 +1,9 @@
 """The untrained twin of the bundled model: the same sizes, random weights, and it says so."""
 
 import json
-from pathlib import Path
 
 import pytest
 import torch
-from streamlit.testing.v1 import AppTest
 
 from app.declared import declared
 from app.engine.models import Engine, is_open, offers, open_engine
@@ -24,9 +22,8 @@ from app.settings import BUNDLED_MODEL
 from bert_core.errors import MissingFileError
 from bert_core.model.kinds import KINDS
 from tests.app.engine.models.test_shelf import TWIN
-from tests.app.faces.streamlit.test_picker import markup
+from tests.visits import markup, opened
 
-ROOT = Path(__file__).resolve().parents[4]
 GAP = "The capital of France is [MASK]."
 SECOND = KNOWS_NOTHING.replace("This", "The second")
 
@@ -106,11 +103,8 @@ def test_beside_a_trained_model_it_is_told_of_on_every_face(twin: Engine) -> Non
 @pytest.mark.parametrize("tab", ["fill_mask_two_models", "xray_diff"])
 def test_its_tab_beside_a_trained_model_says_so(tab: str) -> None:
     script = "2_fill_mask" if "fill" in tab else "12_xray"
-    at = AppTest.from_file(str(ROOT / "pages" / f"{script}.py"), default_timeout=60)
-    for key, value in {"text": GAP, "tab": tab, "beside": TWIN}.items():
-        at.query_params[key] = value
-    at.run()
-    assert not at.exception and SECOND in markup(at)
+    at = opened(f"pages/{script}.py", text=GAP, tab=tab, beside=TWIN)
+    assert SECOND in markup(at)
 
 
 def test_a_lesson_on_paper_says_so(twin: Engine, bundled: Engine) -> None:
@@ -122,10 +116,7 @@ def test_a_lesson_on_paper_says_so(twin: Engine, bundled: Engine) -> None:
 
 @pytest.mark.parametrize("page", ["0_home", "2_fill_mask", "7_model_card"])
 def test_a_link_opens_it_and_the_page_says_it_first(page: str) -> None:
-    at = AppTest.from_file(str(ROOT / "pages" / f"{page}.py"), default_timeout=60)
-    at.query_params["model"] = TWIN
-    at.run()
-    assert not at.exception
+    at = opened(f"pages/{page}.py", model=TWIN)
     assert "was never trained: its weights are random" in markup(at)
 
 

@@ -7,8 +7,8 @@ from streamlit.testing.v1 import AppTest
 
 from app.catalog import examples
 from app.overview import FIRST
+from tests.visits import checked, opened
 
-ROOT = Path(__file__).resolve().parents[4]
 TOKENIZER, FILL_MASK = "pages/1_tokenizer.py", "pages/2_fill_mask.py"
 NEXT, QA, NER, ATLAS = (
     "pages/3_next_sentence.py",
@@ -21,13 +21,11 @@ OWN = "the dog sat on the river bank"
 
 @pytest.fixture
 def site(tiny_model: Path) -> AppTest:
-    return AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
+    return opened("app.py")
 
 
 def go(site: AppTest, page: str) -> AppTest:
-    site.switch_page(page).run()
-    assert len(site.exception) == 0
-    return site
+    return checked(site.switch_page(page))
 
 
 def text(site: AppTest, key: str = "text") -> str:
@@ -85,5 +83,5 @@ def test_a_text_taken_along_by_its_button_is_carried_from_there(site: AppTest) -
 
 def test_one_visitor_carries_nothing_to_another(site: AppTest, tiny_model: Path) -> None:
     go(site, TOKENIZER).text_area(key="text").set_value(OWN).run()
-    other = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
+    other = opened("app.py")
     assert text(go(other, NER)) == first("ner")

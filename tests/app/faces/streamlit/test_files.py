@@ -5,22 +5,18 @@ import json
 from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from app.catalog import FEATURES
 from app.faces.paper.notebook import notebook
+from tests.visits import opened, unopened
 
-ROOT = Path(__file__).resolve().parents[4]
 WHOLE = ["This page (HTML)", "Notebook (IPYNB)"]
 
 
 def saved(page: str, **address: str) -> list[str]:
     """Open a page and return what its Save menu offers, in order."""
-    at = AppTest.from_file(str(ROOT / page), default_timeout=60)
-    for name, value in address.items():
-        at.query_params[name] = value
-    at.run()
-    assert not at.exception and not at.error
+    at = opened(page, **address)
+    assert not at.error
     (menu,) = [each for each in at.get("popover") if each.proto.popover.label == "Save"]
     return [button.proto.label for button in menu.get("download_button")]
 
@@ -60,8 +56,7 @@ def test_files_of_tabs_are_in_the_menu(
 
 
 def test_another_run_offers_nothing_of_the_last_one(tiny_model: Path) -> None:
-    at = AppTest.from_file(str(ROOT / "pages/8_classification.py"), default_timeout=60)
-    at.query_params["tab"] = "Many texts"
+    at = unopened("pages/8_classification.py", tab="Many texts")
     for _ in range(3):
         at.run()
         assert [each.proto.label for each in at.get("download_button")].count("CSV") == 1

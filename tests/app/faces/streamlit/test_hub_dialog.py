@@ -16,8 +16,8 @@ from app.faces.streamlit import hub_dialog as dialog_module
 from app.faces.streamlit import visitor as visitor_module
 from app.faces.streamlit.hub_dialog import may_download
 from tests.loopback import Fault, Loopback, Repository
+from tests.visits import checked, labels, markup, press
 
-ROOT = Path(__file__).resolve().parents[4]
 NAME = "someone/tiny-bert"
 
 
@@ -62,19 +62,8 @@ def page_with_dialog() -> None:
         hub_dialog()
 
 
-def checked(at: AppTest) -> AppTest:
-    at.run()
-    assert [error.value for error in at.exception] == []
-    return at
-
-
 def opened() -> AppTest:
     return checked(AppTest.from_function(page_with_dialog, default_timeout=60))
-
-
-def press(at: AppTest, label: str) -> AppTest:
-    next(button for button in at.button if button.label == label).click()
-    return checked(at)
 
 
 def ask(at: AppTest, name: str, revision: str = "") -> AppTest:
@@ -83,16 +72,8 @@ def ask(at: AppTest, name: str, revision: str = "") -> AppTest:
     return press(at, "Look it up")
 
 
-def markup(at: AppTest) -> str:
-    return "".join(element.proto.body for element in at.get("html"))
-
-
 def said(at: AppTest) -> str:
     return " ".join(info.value for info in at.info).replace("\\", "").replace("\u2060", "")
-
-
-def labels(at: AppTest) -> list[str]:
-    return [button.label for button in at.button]
 
 
 def worked_with(at: AppTest) -> str:

@@ -10,8 +10,8 @@ from app.catalog import examples
 from app.faces.streamlit import links, visitor
 from app.settings import Visitors
 from app.shared.memory import Shelf
+from tests.visits import checked, markup, opened
 
-ROOT = Path(__file__).resolve().parents[4]
 LONG = "the cat sat on the [MASK] " * 200
 
 
@@ -26,16 +26,7 @@ def own_store(monkeypatch: pytest.MonkeyPatch, tiny_model: Path) -> Shelf:
 
 def visited(page: str = "2_fill_mask", **address: str) -> AppTest:
     """Open a page in a session of its own."""
-    at = AppTest.from_file(str(ROOT / f"pages/{page}.py"), default_timeout=60)
-    for name, value in address.items():
-        at.query_params[name] = value
-    return checked(at)
-
-
-def checked(at: AppTest) -> AppTest:
-    at.run()
-    assert [error.value for error in at.exception] == []
-    return at
+    return opened(f"pages/{page}.py", **address)
 
 
 def typed(text: str) -> AppTest:
@@ -50,10 +41,6 @@ def captions(at: AppTest) -> str:
 
 def key_of(at: AppTest) -> str:
     return "".join(at.query_params.get("kept", []))
-
-
-def markup(at: AppTest) -> str:
-    return "".join(element.proto.body for element in at.get("html"))
 
 
 # -- the store -------------------------------------------------------------------------------------

@@ -9,15 +9,16 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.arguments import read_arguments
-from app.catalog import FEATURES
+from app.catalog import FEATURES, feature
 from app.engine.models import default_offer, open_engine
 from app.server.model import bring_model
 from bert_core import BertForSequenceClassification, BertForTokenClassification
 from bert_core.errors import DownloadError
+from tests import visits
 from tests.conftest import VOCABULARY, save_tiny
 from tests.loopback import Loopback
+from tests.visits import checked, labels, markup, press
 
-ROOT = Path(__file__).resolve().parents[4]
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 
@@ -52,28 +53,9 @@ def opened(shelf: Path) -> Callable[..., AppTest]:
     """Open one page by its address."""
 
     def visit(slug: str, **address: str) -> AppTest:
-        row = next(row for row in FEATURES if row.slug == slug)
-        at = AppTest.from_file(str(ROOT / row.page), default_timeout=60)
-        for name, value in address.items():
-            at.query_params[name] = value
-        return checked(at)
+        return visits.opened(feature(slug).page, **address)
 
     return visit
-
-
-def checked(at: AppTest) -> AppTest:
-    at.run()
-    assert [error.value for error in at.exception] == []
-    return at
-
-
-def markup(at: AppTest) -> str:
-    return "".join(element.proto.body for element in at.get("html"))
-
-
-def press(at: AppTest, label: str) -> AppTest:
-    next(button for button in at.button if button.label == label).click()
-    return checked(at)
 
 
 def used(at: AppTest) -> str:
@@ -108,20 +90,6 @@ def test_a_choice_is_used_at_once(opened: Callable[..., AppTest]) -> None:
     at.selectbox(key="model").set_value("texts")
     assert used(checked(at)) == "texts"
     assert at.text_area(key="text").value == "the cat"
-
-
-def labels(at: AppTest) -> list[str]:
-    """Return what is written on the buttons of all popovers."""
-    found: list[str] = []
-
-    def walk(node: Any) -> None:
-        if getattr(node, "type", "") == "popover":
-            found.append(node.proto.popover.label)
-        for child in getattr(node, "children", {}).values():
-            walk(child)
-
-    walk(at.main)
-    return found
 
 
 def test_a_link_opens_the_model_it_names(opened: Callable[..., AppTest]) -> None:
@@ -214,9 +182,9 @@ def test_where_no_model_suits_the_page_says_so(
     monkeypatch.setenv("BERT_EXPLORER_MODEL", str(untrained_folder))
     monkeypatch.setattr("app.engine.models.shelf.bundled_names", tuple)
     monkeypatch.delenv("BERT_EXPLORER_MODELS", raising=False)
-    at = checked(AppTest.from_file(str(ROOT / "pages/2_fill_mask.py"), default_timeout=60))
+    at = visits.opened("pages/2_fill_mask.py")
     assert "No other model on this server suits" in " ".join(c.value for c in at.caption)
-    assert not any("instead" in button.label for button in at.button)
+    assert not any("instead" in label for label in labels(at))
 
 
 # -- ids of the Hub --------------------------------------------------------------------------------
@@ -248,10 +216,10 @@ def test_a_link_to_a_model_of_the_hub_downloads_nothing_and_offers_to_look(
 def test_the_operator_may_switch_the_field_off(
     opened: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert any(button.label == "By Hub id" for button in opened("tokenizer").button)
+    assert "By Hub id" in labels(opened("tokenizer"))
     monkeypatch.setenv("BERT_EXPLORER_HUB", "off")
     at = opened("tokenizer", model="someone/gone")
-    assert not any("Hub" in button.label for button in at.button)
+    assert not any("Hub" in label for label in labels(at))
 
 
 # -- across pages ----------------------------------------------------------------------------------
@@ -259,7 +227,7 @@ def test_the_operator_may_switch_the_field_off(
 
 @pytest.fixture
 def site(shelf: Path) -> AppTest:
-    return checked(AppTest.from_file(str(ROOT / "app.py"), default_timeout=60))
+    return visits.opened("app.py")
 
 
 def test_the_choice_comes_along_to_every_page_and_home(site: AppTest) -> None:
@@ -274,9 +242,8 @@ def test_the_choice_comes_along_to_every_page_and_home(site: AppTest) -> None:
 
 
 def test_a_model_of_a_link_comes_along_too(shelf: Path) -> None:
-    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
-    at.query_params["model"] = "someone/tiny"
-    assert used(checked(at)) == "someone/tiny"
+    at = visits.opened("app.py", model="someone/tiny")
+    assert used(at) == "someone/tiny"
     at.query_params.clear()
     at.switch_page("pages/1_tokenizer.py")
     assert used(checked(at)) == "someone/tiny"
@@ -288,8 +255,7 @@ def test_a_sent_text_takes_the_model_along(site: AppTest) -> None:
     checked(site).text_area(key="text").set_value("the river bank")
     checked(site)
     titles = [row.title for row in FEATURES if row.takes_text and row.slug != "tokenizer"]
-    labels = [button.label for button in site.button]
-    assert [label for label in labels if label in titles] == titles
+    assert [label for label in labels(site) if label in titles] == titles
     press(site, "Attention")
     assert "<h1>Attention</h1>" in markup(site)
     assert site.text_area(key="text").value == "the river bank"
@@ -348,7 +314,7 @@ def test_a_page_never_fetches_the_model_it_starts_with(
 ) -> None:
     loopback.add_model("someone/first", tiny_folder)
     monkeypatch.setenv("BERT_EXPLORER_MODEL", "someone/first")
-    at = checked(AppTest.from_file(str(ROOT / "pages/1_tokenizer.py"), default_timeout=60))
+    at = visits.opened("pages/1_tokenizer.py")
     assert "There is no folder or bundled model first" in at.error[0].value
     assert loopback.log == []
 

@@ -17,8 +17,7 @@ from app.faces.streamlit import components, show
 from app.faces.streamlit.state import fits_address
 from app.settings import settings
 from bert_core.errors import InputError
-
-ROOT = Path(__file__).resolve().parents[4]
+from tests.visits import labels, markup, opened, press
 
 
 def guarded_page(kind: str) -> None:
@@ -73,15 +72,10 @@ def test_a_bug_is_an_apology_with_a_number_and_the_log_keeps_no_text(
 
 @pytest.fixture
 def site(tiny_model: Path) -> AppTest:
-    return AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
-
-
-def markup(at: AppTest) -> str:
-    return "".join(element.proto.body for element in at.get("html"))
+    return opened("app.py")
 
 
 def test_home_opens_with_its_title_and_the_model(site: AppTest, tiny_model: Path) -> None:
-    assert len(site.exception) == 0
     assert "<h1>BERT Explorer</h1>" in markup(site)
     assert f"{tiny_model.name}: " in markup(site) and "SHA-256" in markup(site)
 
@@ -90,7 +84,7 @@ def test_home_without_a_model_still_opens_and_says_what_is_wrong(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("BERT_EXPLORER_MODEL", "no-such-model")
-    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
+    at = opened("app.py")
     assert "no-such-model" in at.error[0].value
     assert "<h1>BERT Explorer</h1>" in markup(at)
 
@@ -100,7 +94,7 @@ def test_a_text_can_be_taken_to_another_page_and_a_gap_stays_where_gaps_are_read
 ) -> None:
     site.switch_page("pages/1_tokenizer.py").run()
     site.text_area(key="text").set_value("the dog sat on the river bank").run()
-    next(b for b in site.button if b.label == "Fill-mask").click().run()
+    press(site, "Fill-mask")
     assert "<h1>Fill-mask</h1>" in markup(site)
     assert site.text_area(key="text").value == "the dog sat on the river bank"
     site.switch_page("pages/2_fill_mask.py").run()  # AppTest itself does not notice the move
@@ -126,8 +120,8 @@ def test_settings_survive_a_visit_to_another_page(site: AppTest) -> None:
 
 
 def test_a_page_alone_offers_no_way_to_pages_that_are_not_there(tiny_model: Path) -> None:
-    at = AppTest.from_file(str(ROOT / "pages/1_tokenizer.py"), default_timeout=60).run()
-    assert not any(button.label == "Fill-mask" for button in at.button)
+    at = opened("pages/1_tokenizer.py")
+    assert "Fill-mask" not in labels(at)
 
 
 @pytest.mark.parametrize(
@@ -155,7 +149,7 @@ def test_a_page_without_a_text_has_no_examples_and_gets_no_texts(site: AppTest) 
     assert without == ["atlas", "lab", "variants", "model_card"]
     assert examples("model_card") == ()
     site.switch_page("pages/1_tokenizer.py").run()
-    assert "Model card" not in [button.label for button in site.button]
+    assert "Model card" not in labels(site)
     site.switch_page("pages/7_model_card.py").run()
     assert len(site.exception) == 0 and len(site.text_area) == 0
     site.switch_page("pages/1_tokenizer.py").run()
@@ -174,7 +168,7 @@ def places(at: AppTest) -> dict[str, list[str]]:
 
 
 def test_the_boxes_are_at_the_left_and_the_settings_after_the_answer(tiny_model: Path) -> None:
-    at = AppTest.from_file(str(ROOT / "pages/2_fill_mask.py"), default_timeout=60).run()
+    at = opened("pages/2_fill_mask.py")
     found = places(at)
     assert list(found) == ["bx-give", "bx-answer", "bx-settings"]  # the order on a phone
     assert "text_area" in found["bx-give"] and "text_area" not in found["bx-answer"]
@@ -189,12 +183,10 @@ def test_an_error_of_the_model_is_in_the_answer(
     (tmp_path / "cut").mkdir()
     (tmp_path / "cut" / "config.json").write_text("{", encoding="utf-8")
     monkeypatch.setenv("BERT_EXPLORER_MODELS", str(tmp_path))
-    at = AppTest.from_file(str(ROOT / "pages/2_fill_mask.py"), default_timeout=60)
-    at.query_params["model"] = model
-    kinds = places(at.run())
+    at = opened("pages/2_fill_mask.py", model=model)
+    kinds = places(at)
     assert {"error", "warning"} & set(kinds["bx-answer"])
     assert not {"error", "warning"} & {*kinds["bx-give"], *kinds["bx-settings"]}
-    assert len(at.exception) == 0
 
 
 def page_of_errors() -> None:
