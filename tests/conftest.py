@@ -19,6 +19,7 @@ from xdist.scheduler import LoadFileScheduling, LoadScopeScheduling
 
 from app.engine.models import Engine
 from app.faces.recorded.writing import record
+from app.features.lab.task_lab import Labs
 from app.lessons.claims import stored
 from bert_core import (
     BertConfig,
@@ -34,6 +35,7 @@ from bert_core.checkpoints.formats.safetensors_file import write_safetensors
 from bert_core.model.bert import BertPreTrainedModel
 from tests.compat.streamlit import scan_packages_once
 from tests.loopback import Loopback
+from tests.strangers import until
 
 SPECIALS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 WORDS = ["the", "cat", "dog", "sat", "on", "mat", "river", "bank", "play", "##ing", "##ed"]
@@ -231,6 +233,16 @@ def nasty(request: pytest.FixtureRequest) -> str:
 def tiny_engine(tiny_folder: Path) -> Engine:
     """The tiny model, loaded."""
     return Engine(str(tiny_folder))
+
+
+@pytest.fixture
+def labs(tmp_path: Path) -> Iterator[Labs]:
+    """Labs of the test's own, which all end with it."""
+    made = Labs(tmp_path / "lab", patience=30.0)
+    yield made
+    for job in list(made._line):
+        made.stop(job)
+    until(lambda: not made._working)
 
 
 @pytest.fixture(scope="session")

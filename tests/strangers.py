@@ -172,9 +172,9 @@ def running(gate: Callable[[int], ASGIApp], connections: int) -> Iterator[Runnin
             thread.join(PATIENCE)
 
 
-def until(true: Callable[[], bool]) -> None:
+def until(true: Callable[[], object], seconds: float = PATIENCE) -> None:
     """Wait for something that happens soon."""
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < end, "it did not happen"
         time.sleep(0.01)

@@ -1,7 +1,5 @@
 """Fine-tuning as a visitor sees it: start, follow, mistakes, own rows, bad rows, stop."""
 
-import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,6 +8,7 @@ from streamlit.testing.v1 import AppTest
 from app.features.lab import task_lab
 from app.features.lab.result import State
 from app.features.lab.task_lab import Labs
+from tests.strangers import until
 from tests.visits import markup
 
 TAB = """
@@ -23,29 +22,20 @@ ROWS = "".join(f"the {('cat', 'dog')[n % 2]} sat {'!' * n}\t{('cat', 'dog')[n % 
                for n in range(1, 17))  # fmt: skip
 
 
-@pytest.fixture
-def labs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Labs]:
-    made = Labs(tmp_path / "lab", patience=30.0)
-    monkeypatch.setattr("app.faces.streamlit.features.lab_finetune.LABS", made)
-    yield made
-    for job in list(made._line):
-        made.stop(job)
-    while made._working:
-        time.sleep(0.01)
+@pytest.fixture(autouse=True)
+def own_labs(labs: Labs, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.faces.streamlit.features.lab_finetune.LABS", labs)
 
 
 @pytest.fixture
-def at(tiny_model: Path, labs: Labs) -> AppTest:
+def at(tiny_model: Path, own_labs: None) -> AppTest:
     return AppTest.from_string(TAB, default_timeout=60).run()
 
 
 def finished(labs: Labs) -> None:
     """Wait for the end of the only job; its page asks about it."""
     (job,) = labs._labs.values()
-    end = time.monotonic() + 30
-    while labs.ask(job).state in {State.WAITING, State.RUNNING}:
-        assert time.monotonic() < end
-        time.sleep(0.02)
+    until(lambda: labs.ask(job).state not in {State.WAITING, State.RUNNING})
     assert job.state is State.DONE, job.says
 
 

@@ -1,8 +1,7 @@
 """Test the page "The lab" by driving it as a visitor would, with short runs of tiny models."""
 
 import json
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from app.features.lab.result_settings import LabSettings
 from app.features.lab.task_exercises import exercises
 from app.features.lab.task_lab import Lab, Labs
 from tests.conftest import NASTY
+from tests.strangers import until
 
 PAGE = "pages/16_lab.py"
 SMALL = {"corpus": "facts", "layers": "1", "width": "32", "steps": "500", "predict": "false"}
@@ -27,21 +27,9 @@ INSIDE = {"lab-loss", "lab-accuracy", "lab-attention", "lab-words"}
 
 
 @pytest.fixture(autouse=True)
-def labs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Labs]:
-    made = Labs(tmp_path / "lab", patience=30.0)
+def own_labs(labs: Labs, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (controls, controls_distil, controls_live, task, task_lab):
-        monkeypatch.setattr(module, "LABS", made)
-    yield made
-    for lab in list(made._line):
-        made.stop(lab)
-    until(lambda: not made._working)
-
-
-def until(what: Callable[[], object], seconds: float = 30.0) -> None:
-    end = time.monotonic() + seconds
-    while not what():
-        assert time.monotonic() < end, "it did not happen"
-        time.sleep(0.02)
+        monkeypatch.setattr(module, "LABS", labs)
 
 
 def address(page: Any) -> dict[str, str]:

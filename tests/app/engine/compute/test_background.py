@@ -1,7 +1,6 @@
 """Work in the background is done once, is kept, and ends when no one waits for it."""
 
 import threading
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
@@ -9,6 +8,7 @@ import pytest
 
 from app.engine.compute.background import Background
 from app.engine.compute.visitor import Visit, visiting
+from tests.strangers import until
 
 
 class Slow:
@@ -27,14 +27,6 @@ class Slow:
         finally:
             self.ended.set()
         return "done"
-
-
-def until(condition: Callable[[], bool]) -> None:
-    for _ in range(500):
-        if condition():
-            return
-        time.sleep(0.01)
-    raise AssertionError("it did not happen")
 
 
 def test_all_who_ask_get_the_result_of_one_run() -> None:

@@ -5,7 +5,6 @@ import logging
 import re
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -20,6 +19,7 @@ from app.engine.models.hub import DownloadPlan, HubId, copy_here, look_up, parse
 from bert_core.checkpoints.sources.resolve import resolve
 from bert_core.errors import CheckpointError, DownloadError, InputError, MissingFileError
 from tests.loopback import Fault, Loopback, Repository
+from tests.strangers import until
 
 NAME = "someone/tiny-bert"
 SOON = 20.0  # seconds; a slow machine is not a failure
@@ -42,13 +42,6 @@ def model(loopback: Loopback, tiny_folder: Path) -> Repository:
 def slow(loopback: Loopback, model: Repository, drip: float = 0.02) -> None:
     weights = model.files["model.safetensors"]
     loopback.faults[f"/cdn/{hashlib.sha256(weights).hexdigest()}"] = Fault(drip=drip)
-
-
-def until(true: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + SOON
-    while not true():
-        assert time.monotonic() < deadline, "this never came true"
-        time.sleep(0.02)
 
 
 def ended(ticket: Ticket) -> Status:

@@ -3,8 +3,6 @@
 import contextlib
 import io
 import json
-import time
-from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -45,6 +43,7 @@ from app.features.lab.view_words import STUDENTS
 from app.settings import ROOT
 from bert_core import BertForPreTraining
 from bert_core.errors import InputError
+from tests.strangers import until
 
 TINY = LabSettings(corpus="facts", width=32, layers=2, steps=500)
 EVERY = [Recipe(*each) for each in product(STARTS, SENTENCES, TEMPERATURES)]
@@ -161,25 +160,12 @@ def test_what_cannot_teach_is_refused_with_the_reason() -> None:
             Recipe(*wrong)
 
 
-@pytest.fixture
-def labs(tmp_path: Path) -> Iterator[Labs]:
-    made = Labs(tmp_path / "lab", patience=30.0)
-    yield made
-    for lab in list(made._line):
-        made.stop(lab)
-    while made._working:
-        time.sleep(0.01)
-
-
 @pytest.mark.slow
 def test_students_keep_the_rules_of_the_lab(labs: Labs, tmp_path: Path) -> None:
     lab = labs.teach(students(taught(), Recipe()), owner="ada")
     with pytest.raises(InputError, match="run already"):
         labs.teach(students(taught(), Recipe()), owner="ada")
-    end = time.monotonic() + 60
-    while labs.ask(lab).state is not State.DONE:
-        assert time.monotonic() < end, "it did not end"
-        time.sleep(0.02)
+    until(lambda: labs.ask(lab).state is State.DONE, 60)
     assert labs.find(lab.key) is lab
     assert [run.step for run in lab.runs] == [STEPS, STEPS]
     assert [len(run.states) for run in lab.runs] == [20, 20]  # to look back to

@@ -3,7 +3,7 @@
 import errno
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,20 +18,12 @@ from app.features.lab.task_lab import Job, Labs
 from app.features.lab.task_run import Run
 from bert_core.errors import InputError
 from bert_core.finetuning.trainer import Trainer
-from tests.app.features.lab.test_lab import SHORT, SMALL, trains, until
+from tests.app.features.lab.test_lab import SHORT, SMALL, trains
+from tests.strangers import until
 
 FULL = OSError(errno.ENOSPC, "No space left on device")
 FAILURES = [FULL, OSError("no number"), RuntimeError("unexpected pos"), ValueError("x"),
             MemoryError(), KeyError("step"), StopIteration(), AssertionError()]  # fmt: skip
-
-
-@pytest.fixture
-def labs(tmp_path: Path) -> Iterator[Labs]:
-    made = Labs(tmp_path / "lab", patience=30.0)
-    yield made
-    for lab in list(made._line):
-        made.stop(lab)
-    until(lambda: not made._working)
 
 
 def raising(error: BaseException) -> Callable[..., Any]:
@@ -204,20 +196,16 @@ def test_a_training_state_that_does_not_fit_is_an_error_of_the_disk(
 
 
 SCRIPT = """
-import sys, time
+import sys
 from pathlib import Path
 from app.features.lab.result import State
 from app.features.lab.result_settings import LabSettings
 from app.features.lab import task_lab
 from app.features.lab.task_lab import Labs
+from tests.strangers import until
 task_lab._SAVE = 600.0  # only where a tab closes
 folder, room = Path(sys.argv[1]), int(sys.argv[2])
 settings = LabSettings(corpus="facts", width=32, layers=1, steps=4_000)
-def until(what):
-    end = time.monotonic() + 60
-    while not what():
-        assert time.monotonic() < end, "it did not happen"
-        time.sleep(0.01)
 labs = Labs(folder / "lab", patience=0.5)
 lab = labs.start(settings, owner="ada")
 until(lambda: labs.ask(lab) and lab.runs[0].step > 2)

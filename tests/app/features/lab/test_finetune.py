@@ -3,8 +3,6 @@
 import contextlib
 import io
 import re
-import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,26 +24,11 @@ from app.records.counted import wilson
 from app.settings import BUNDLED_MODEL
 from bert_core import BertForPreTraining, BertForTokenClassification, BertTokenizer
 from bert_core.errors import InputError
+from tests.strangers import until
 
 WORD = ("the cat sat on the mat", "a dog on the river bank")
 ROWS = "".join(f"{WORD[n % 2]} {'!' * (n // 2)}\t{('cat', 'dog')[n % 2]}\n" for n in range(16))
 TAGS = "".join(f"the {'cat' if n % 2 else 'dog'} {'!' * n}\tO B O\n" for n in range(1, 17))
-
-
-@pytest.fixture
-def labs(tmp_path: Path) -> Iterator[Labs]:
-    made = Labs(tmp_path / "lab", patience=30.0)
-    yield made
-    for job in list(made._line):
-        made.stop(job)
-    until(lambda: not made._working)
-
-
-def until(what: Callable[[], object], seconds: float = 30.0) -> None:
-    end = time.monotonic() + seconds
-    while not what():
-        assert time.monotonic() < end, "it did not happen"
-        time.sleep(0.01)
 
 
 def trained(engine: Engine, text: str, kind: str, steps: int = 50) -> Tuning:

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,27 +18,11 @@ from app.features.lab.task_lab import Lab, Labs
 from app.features.lab.task_run import read_points
 from bert_core import BertForPreTraining, BertTokenizer
 from bert_core.errors import InputError
+from tests.strangers import until
 
 SMALL = LabSettings(corpus="facts", width=32, layers=1, steps=4_000)
 SHORT = replace(SMALL, steps=500)
 TEXT = "The cat sat on the mat. A dog ran to the old house. We saw the cat near the river. " * 30
-
-
-@pytest.fixture
-def labs(tmp_path: Path) -> Iterator[Labs]:
-    made = Labs(tmp_path / "lab", patience=30.0)
-    yield made
-    for lab in list(made._line):
-        made.stop(lab)
-    until(lambda: not made._working)
-
-
-def until(what: Callable[[], object], seconds: float = 20.0) -> None:
-    """Wait until something is true."""
-    end = time.monotonic() + seconds
-    while not what():
-        assert time.monotonic() < end, "it did not happen"
-        time.sleep(0.01)
 
 
 def trains(labs: Labs, lab: Lab) -> Callable[[], bool]:

@@ -2,9 +2,7 @@
 
 import io
 import json
-import time
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -29,12 +27,8 @@ LEARNED = {"agreement", "agreement across a noun", "pronoun by name", "object by
 
 
 @pytest.fixture(autouse=True)
-def labs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Labs]:
-    made = Labs(tmp_path / "lab")
-    monkeypatch.setattr(task, "LABS", made)
-    yield made
-    while made._working:
-        time.sleep(0.02)
+def own_labs(labs: Labs, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(task, "LABS", labs)
 
 
 def test_every_example_is_recorded_and_changes_one_setting(tiny_engine: Engine) -> None:

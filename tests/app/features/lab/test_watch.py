@@ -1,8 +1,5 @@
 """Watching together: whose run is shared, who may follow it, for how long, and how many."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from app.features.lab import task_lab, task_watch
@@ -12,14 +9,6 @@ from app.features.lab.task_watch import Share
 from bert_core.errors import InputError
 
 SMALL = LabSettings(corpus="facts", width=32, layers=1, steps=4_000)
-
-
-@pytest.fixture
-def labs(tmp_path: Path) -> Iterator[Labs]:
-    made = Labs(tmp_path / "lab", patience=30.0)
-    yield made
-    for lab in list(made._line):
-        made.stop(lab)
 
 
 def shared(labs: Labs, owner: str = "ada") -> tuple[Lab, str]:
