@@ -30,6 +30,7 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
+from app.catalog import FEATURES
 from app.settings import BUNDLED_MODEL
 from bert_core.bundled import bundled_folder
 from tests.loopback import Loopback
@@ -50,6 +51,7 @@ FLAGS = [
 START_SECONDS = 120
 # What Gradio's client writes when its page is left while it waits for an answer
 WHEN_LEFT = ("AbortError: signal is aborted", "Unexpected error Connection errored out.")
+TITLES = {"": "BERT Explorer", **{feature.slug: feature.title for feature in FEATURES}}
 PATIENCE_MS = 30_000  # long enough for a slow machine
 LOADING_MS = 1_000 * START_SECONDS  # Gradio is imported by the first of its pages
 expect.set_options(timeout=PATIENCE_MS)
@@ -272,7 +274,9 @@ def visit(browser: Browser, site: Site, kept: Kept) -> Iterator[Callable[..., Pa
     """Open pages of the site, then check for outside requests and error messages.
 
     The returned function takes a path and the options of a browser context (viewport, colour
-    scheme, …). Every call in a test is a visitor of its own, whom the site has not seen before.
+    scheme, …). Every call in a test is a visitor of its own, whom the site has not seen before. It
+    returns when the page has drawn everything, except with `settle=False` and for the pages that
+    are not Streamlit's.
     """
     with watched(browser, site, kept) as opened:
         yield opened
@@ -285,7 +289,7 @@ def watched(browser: Browser, site: Site, kept: Kept) -> Iterator[Callable[..., 
     pages: list[Page] = []
     ends: list[Callable[[], None]] = []
 
-    def opened(path: str = "", **options: Any) -> Page:
+    def opened(path: str = "", *, settle: bool = True, **options: Any) -> Page:
         size = options.pop("viewport", {"width": 1280, "height": 900})
         scheme = options.pop("color_scheme", "light")
         motion = options.pop("reduced_motion", "no-preference")
@@ -301,6 +305,9 @@ def watched(browser: Browser, site: Site, kept: Kept) -> Iterator[Callable[..., 
         page.emulate_media(media="null", color_scheme=scheme, reduced_motion=motion)
         ends.append(record.watch(page))
         page.goto(f"/{path}")
+        if settle and not path.startswith(("gradio", "class")):
+            slug = path.partition("?")[0]
+            settled(page, slug if slug in TITLES else None)
         return page
 
     yield opened
@@ -359,6 +366,19 @@ def wait_until(page: Page, function: str, value: object = None) -> None:
             if "context was destroyed" not in error.message:
                 raise
     raise AssertionError(f"still waiting for {function} of {value}")
+
+
+SETTLED = """(title) => {
+    const seen = (css) => [...document.querySelectorAll(css)].filter((at) => at.checkVisibility());
+    return seen("h1").some((at) => at.textContent.includes(title))
+        && seen(".st-key-bx-foot").length && seen('[data-test-script-state="notRunning"]').length
+        && !document.querySelector('[data-testid="stSkeleton"]') && Boolean(window.bxSite);
+}"""
+
+
+def settled(page: Page, slug: str | None = None) -> None:
+    """Wait until the page, or that of a slug, has drawn everything, and its script runs."""
+    wait_until(page, SETTLED, TITLES[slug] if slug is not None else "")
 
 
 def steady(page: Page, function: str) -> Any:

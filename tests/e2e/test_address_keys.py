@@ -5,8 +5,8 @@ from urllib.parse import parse_qs
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.conftest import wait_until
-from tests.e2e.test_journey import Visit, go, settled
+from tests.e2e.conftest import settled, wait_until
+from tests.e2e.test_journey import Visit, go
 
 pytestmark = pytest.mark.e2e
 
@@ -26,7 +26,6 @@ def choose(page: Page, name: str) -> None:
 @pytest.mark.slow
 def test_what_is_chosen_is_in_the_address_by_its_key_on_every_way(visit: Visit) -> None:
     page = visit("attention?text=The+owl+sleeps&view=Lines")
-    settled(page, "attention")
     shows(page, view="lines")
     choose(page, "Heat map")
     shows(page, view="")
@@ -52,7 +51,6 @@ def test_what_is_chosen_is_in_the_address_by_its_key_on_every_way(visit: Visit) 
     shows(page, view="lines", tab="files")
     expect(page.get_by_role("radio", name="Lines", exact=True).first).to_be_checked()
     other = visit(f"attention{address}")
-    settled(other, "attention")
     expect(other.get_by_role("tab", name="Files")).to_have_attribute("aria-selected", "true")
     expect(other.get_by_role("radio", name="Lines", exact=True).first).to_be_checked()
     assert parse_qs(other.evaluate("location.search.slice(1)")) == parse_qs(address[1:])

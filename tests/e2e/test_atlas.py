@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.test_journey import settled
+from tests.e2e.conftest import settled
 
 pytestmark = pytest.mark.e2e
 
@@ -15,7 +15,6 @@ def test_a_head_is_chosen_by_pointer_and_keyboard_and_opens_on_the_attention_pag
     visit: Callable[..., Page],
 ) -> None:
     page = visit("atlas?layer=4&head=2")
-    settled(page, "atlas")
     expect(page.get_by_role("heading", name="Layer 4, head 2")).to_be_visible()
     map_ = page.get_by_role("group", name=re.compile("^A map of 72 heads"))
     uppermost = map_.get_by_role("button").last

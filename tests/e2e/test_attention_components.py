@@ -15,8 +15,7 @@ from playwright.sync_api import Browser, Page, expect
 from app.catalog import examples
 from app.engine.models import open_engine
 from app.features.attention.task import attention
-from tests.e2e.conftest import steady
-from tests.e2e.test_journey import settled
+from tests.e2e.conftest import settled, steady
 
 pytestmark = pytest.mark.e2e
 
@@ -58,7 +57,6 @@ def test_the_large_head_reads_out_the_models_numbers_and_computes_a_cell(
 
 def test_a_click_in_the_list_or_the_grid_shows_that_head(visit: Callable[..., Page]) -> None:
     page = visit(ADDRESS)
-    settled(page, "attention")
     first = page.locator(".bx-att-list button").first
     layer, _, head = first.locator("b").inner_text().partition(".")
     first.click()

@@ -28,8 +28,7 @@ from app.features.fill_mask.task import fill_mask
 from app.settings import BUNDLED_MODEL
 from app.words.html import Html, document, tag, visible
 from app.words.pictures import WIDE, bars, figure, linked, numbers, picture
-from tests.e2e.conftest import Record, copy_link, wait_until
-from tests.e2e.test_journey import settled
+from tests.e2e.conftest import Record, copy_link, settled, wait_until
 
 pytestmark = pytest.mark.e2e
 
@@ -408,7 +407,6 @@ def test_the_save_menu_lists_what_is_on_the_page_and_saves_the_same(
         viewport={"width": size[0], "height": size[1]},
     )
     expect(page.locator(".bx-filled")).to_be_visible()
-    settled(page, "fill_mask")
     page.get_by_role("button", name="Save", exact=True).click()
     menu = page.get_by_test_id("stPopoverBody")
     names = page.locator("figure.bx-picture").evaluate_all("all => all.map((f) => f.dataset.name)")
@@ -434,6 +432,5 @@ def test_the_address_is_copied_and_the_button_says_so(visit: Visit) -> None:
     page = visit(
         "fill_mask?text=Owls+%5BMASK%5D.", permissions=["clipboard-read", "clipboard-write"]
     )
-    settled(page, "fill_mask")
     copy_link(page)
     assert page.evaluate("navigator.clipboard.readText()") == page.evaluate("location.href")

@@ -4,8 +4,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from app.lessons.shelf import lesson
-from tests.e2e.conftest import faults, wait_until
-from tests.e2e.test_journey import SIDEWAYS, settled
+from tests.e2e.conftest import faults, settled, wait_until
+from tests.e2e.test_journey import SIDEWAYS
 from tests.e2e.test_stage import LAPTOP, PHONE, Visit
 
 pytestmark = pytest.mark.e2e
@@ -18,7 +18,6 @@ BOTTOM = f"name => ({LOW})(name).getBoundingClientRect().bottom"
 def begun(visit: Visit, slug: str) -> tuple[Page, str]:
     """Open a lesson and start a class; return the teacher's page and the code."""
     page = visit(f"lessons?lesson={slug}", viewport=LAPTOP, reduced_motion="reduce")
-    settled(page)
     page.get_by_role("button", name="Start a class").click()
     code = page.locator(".bx-code").inner_text()
     settled(page)
@@ -120,7 +119,6 @@ def test_a_word_stays_with_its_student_until_it_is_shown_and_two_teachers_stay_t
     press(teacher, "Next")
     link = teacher.locator("[data-copy*='class=']").get_attribute("data-copy") or ""
     second = visit(link.partition("/lessons")[2].join(["lessons", ""]), viewport=LAPTOP)
-    settled(second)
     assert "class=" not in second.url  # the key does not stay in the address
     expect(
         second.get_by_role("heading", name=lesson("both-sides").steps[1].heading)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.test_journey import settled
+from tests.e2e.conftest import settled
 
 pytestmark = pytest.mark.e2e
 
@@ -14,7 +14,6 @@ pytestmark = pytest.mark.e2e
 @pytest.mark.slow
 def test_forty_rows_become_a_model_on_the_classification_page(visit: Callable[..., Page]) -> None:
     page = visit("lab?tab=Fine-tune&tune_steps=50")
-    settled(page, "lab")
     expect(page.get_by_text("28 rows to train on, 12 held out")).to_be_visible()
     page.get_by_role("button", name="Fine-tune", exact=True).click()
     curves = page.locator('[data-name="finetune"] .bx-drawing')

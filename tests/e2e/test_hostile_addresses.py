@@ -7,8 +7,7 @@ from urllib.parse import parse_qs
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.conftest import wait_until
-from tests.e2e.test_journey import settled
+from tests.e2e.conftest import settled, wait_until
 
 pytestmark = pytest.mark.e2e
 Visit = Callable[..., Page]
@@ -34,7 +33,6 @@ def test_it_is_said_in_one_line_and_leaves_the_address(
     visit: Visit, path: str, impossible: list[str]
 ) -> None:
     page = visit(path, **({"viewport": PHONE} if path.startswith("attention") else {}))
-    settled(page)
     line = page.get_by_text(LINE)
     expect(line).to_have_count(1)
     for each in impossible:
@@ -48,7 +46,6 @@ def test_it_is_said_in_one_line_and_leaves_the_address(
 
 def test_the_line_goes_when_the_visitor_chooses_and_takes_no_room_before(visit: Visit) -> None:
     def top(page: Page) -> float:
-        settled(page)
         found: Any = page.locator(".st-key-bx-answer .bx-sentence").bounding_box()
         return float(found["y"])
 

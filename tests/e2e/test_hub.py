@@ -10,7 +10,8 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from app.engine.models.curated import CURATED
-from tests.e2e.test_journey import PHONE, SIDEWAYS, go, settled, tabbed
+from tests.e2e.conftest import settled
+from tests.e2e.test_journey import PHONE, SIDEWAYS, go, tabbed
 from tests.e2e.test_journey import model as chosen
 from tests.e2e.test_stage import faults_in
 from tests.loopback import Fault, Loopback, Repository
@@ -66,7 +67,6 @@ def test_the_size_is_shown_a_slow_download_called_off_and_the_second_one_answers
     visit: Visit, hub: Loopback, downloads: Path, model: Repository, name: str
 ) -> None:
     page = visit("tokenizer?text=the+[MASK]")
-    settled(page, "tokenizer")
     before = chosen(page).get_by_role("paragraph").inner_text()
     assert hub.asked() == [path for path in hub.asked() if name not in path]
     dialog = look_up(page, name)
@@ -106,10 +106,8 @@ def test_the_size_is_shown_a_slow_download_called_off_and_the_second_one_answers
 
     asked = len(hub.log)
     again = visit(page.url.partition("//")[2].partition("/")[2])
-    settled(again, "fill_mask")
     expect(chosen(again)).to_contain_text(name)
     by_commit = visit(f"tokenizer?model={name}@{model.commit}&text=the+cat")
-    settled(by_commit, "tokenizer")
     expect(chosen(by_commit)).to_contain_text(name)
     expect(by_commit).to_have_url(re.compile(r"model=someone(%2F|/)\w+(&|$)"))
     expect(by_commit.get_by_text("asks for the model")).to_have_count(0)
@@ -123,7 +121,6 @@ def test_a_click_on_a_curated_model_downloads_it_and_uses_it(
     name = each.wanted.name
     hub.add_model(name, tiny_folder)
     page = visit("tokenizer?text=the+cat")
-    settled(page, "tokenizer")
     assert not any(name in path for path in hub.asked())
     chosen(page).press("Enter")
     offer = page.get_by_role("button", name=f"{name.partition('/')[2]}:")
@@ -143,7 +140,6 @@ def test_a_link_alone_downloads_nothing(
     visit: Visit, hub: Loopback, model: Repository, name: str
 ) -> None:
     page = visit(f"tokenizer?model={name}")
-    settled(page, "tokenizer")
     expect(page.get_by_text(f"asks for the model “{name}”")).to_be_visible()
     assert not any(name in path for path in hub.asked())
     page.get_by_role("button", name=f"Look for {name} on the Hub").click()
@@ -160,7 +156,6 @@ def test_wrong_bytes_end_in_a_sentence_and_the_page_stays(
     visit: Visit, hub: Loopback, downloads: Path, model: Repository, name: str
 ) -> None:
     page = visit("tokenizer?text=the+cat")
-    settled(page, "tokenizer")
     wrong = bytes(len(model.files["model.safetensors"]))
     hub.faults[weights_at(model)] = Fault(instead=wrong)
     look_up(page, name)
@@ -173,7 +168,6 @@ def test_wrong_bytes_end_in_a_sentence_and_the_page_stays(
 
 def test_a_dead_hub_is_told_and_the_page_stays(visit: Visit, hub: Loopback, name: str) -> None:
     page = visit("tokenizer")
-    settled(page, "tokenizer")
     with hub.dead():
         dialog = look_up(page, name)
         expect(dialog.get_by_text("the Hub cannot be reached")).to_be_visible()
@@ -189,7 +183,6 @@ def test_who_closes_the_browser_takes_nothing_from_who_waits_too(
     before = len(hub.log)
     pages = [visit("tokenizer"), visit("tokenizer")]
     for page in pages:
-        settled(page, "tokenizer")
         look_up(page, name)
         agree(page)
         expect(page.get_by_role("progressbar")).to_be_visible()
@@ -203,7 +196,6 @@ def test_dialog_and_strip_suit_phones_keyboards_and_screen_readers(
     visit: Visit, hub: Loopback, model: Repository, name: str, scheme: str
 ) -> None:
     page = visit("tokenizer", viewport=PHONE, color_scheme=scheme, reduced_motion="reduce")
-    settled(page, "tokenizer")
     hub.faults[weights_at(model)] = Fault(drip=0.1)
     dialog = look_up(page, name)
     expect(dialog.get_by_role("list", name="What would be downloaded")).to_be_visible()
@@ -223,7 +215,6 @@ def test_the_hub_is_asked_without_the_token_of_this_machine(
     visit: Visit, hub: Loopback, model: Repository, name: str
 ) -> None:
     page = visit("tokenizer")
-    settled(page, "tokenizer")
     look_up(page, name)
     agree(page)
     expect(chosen(page)).to_contain_text(name)

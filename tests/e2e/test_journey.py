@@ -22,12 +22,11 @@ from app.features.next_sentence.task import next_sentence
 from app.overview import doors
 from app.words.format import percent
 from tests.drawings import words
-from tests.e2e.conftest import Record, Site, wait_until, watched
+from tests.e2e.conftest import TITLES, Record, Site, settled, watched
 
 pytestmark = pytest.mark.e2e
 
 Visit = Callable[..., Page]
-TITLES = {"": "BERT Explorer", **{feature.slug: feature.title for feature in FEATURES}}
 DESK = {"width": 1280, "height": 720}
 PHONE = {"width": 360, "height": 740}
 
@@ -35,19 +34,6 @@ PHONE = {"width": 360, "height": 740}
 def main(page: Page) -> str:
     """The text of the page without its menu."""
     return page.get_by_role("main").inner_text()
-
-
-SETTLED = """(title) => {
-    const seen = (css) => [...document.querySelectorAll(css)].filter((at) => at.checkVisibility());
-    return seen("h1").some((at) => at.textContent.includes(title))
-        && seen(".st-key-bx-foot").length && seen('[data-test-script-state="notRunning"]').length
-        && !document.querySelector('[data-testid="stSkeleton"]') && Boolean(window.bxSite);
-}"""
-
-
-def settled(page: Page, slug: str | None = None) -> None:
-    """Wait until the page, or that of a slug, has drawn everything, and its script runs."""
-    wait_until(page, SETTLED, TITLES[slug] if slug is not None else "")
 
 
 def go(page: Page, slug: str) -> None:
@@ -333,7 +319,6 @@ def test_the_first_visitor_may_come_by_a_link(browser: Browser, unvisited: Site)
     """The server behaves differently until the home page has been visited."""
     with watched(browser, unvisited, {}) as visit:
         page = visit("attention?text=The+owl+sleeps&layer=1&head=2&view=Lines")
-        settled(page, "attention")
         expect(page.get_by_role("heading", name="Layer 1, head 2")).to_be_visible()
         expect(page.get_by_role("radio", name="Lines")).to_be_checked()
         expect(page.get_by_test_id("stTopNavSection")).to_have_count(
@@ -343,7 +328,6 @@ def test_the_first_visitor_may_come_by_a_link(browser: Browser, unvisited: Site)
 
 def test_a_sentence_typed_at_home_is_answered_six_times_and_opens_every_door(visit: Visit) -> None:
     page = visit()
-    settled(page, "")
     text = "Grace Hopper worked in Boston for many years."
     write(page, "Your sentence", text)
     cards = page.locator(".bx-door")
@@ -365,13 +349,11 @@ def test_a_sentence_typed_at_home_is_answered_six_times_and_opens_every_door(vis
 
 def test_the_address_follows_the_visitor_and_opens_the_same_view_again(visit: Visit) -> None:
     page = visit("fill_mask?set=true")
-    settled(page, "fill_mask")
     use_fill_mask(page)
     page.get_by_role("slider", name="Candidates").press("ArrowRight")
     expect(page).to_have_url(re.compile(r"[?&]k=6\b"))
     expect(page).to_have_url(re.compile(r"[?&]text=The(\+|%20)capital"))
     again = visit(page.url.partition("//")[2].partition("/")[2])
-    settled(again, "fill_mask")
     expect(again.locator(".bx-wide .bx-svg-bar")).to_have_count(6)
     expect(again.get_by_role("textbox", name=re.compile("^Text"))).to_have_value(
         "The capital of France is [MASK]."
@@ -380,7 +362,6 @@ def test_the_address_follows_the_visitor_and_opens_the_same_view_again(visit: Vi
 
 def test_the_model_of_a_link_stays_in_the_address_of_every_page(visit: Visit) -> None:
     page = visit("tokenizer?model=second&text=An+owl")
-    settled(page, "tokenizer")
     for slug in ("", "fill_mask", "", "attention"):
         go(page, slug)
         expect(page).to_have_url(re.compile(rf"/{slug}\?(.*&)?model=second\b"))
@@ -394,7 +375,6 @@ def test_the_keyboard_alone_chooses_a_model_and_the_first_one_leaves_the_address
     visit: Visit,
 ) -> None:
     page = visit("tokenizer?text=An+owl")
-    settled(page, "tokenizer")
     first = model(page).get_by_role("paragraph").inner_text()
     choose_model(page, *"second")
     expect(page).to_have_url(re.compile(r"[?&]model=second\b"))
@@ -409,7 +389,6 @@ def test_the_keyboard_alone_chooses_a_model_and_the_first_one_leaves_the_address
 
 def test_an_id_of_the_hub_is_asked_for_and_answered_by_keyboard(visit: Visit) -> None:
     page = visit("tokenizer")
-    settled(page, "tokenizer")
     model(page).press("Enter")
     page.get_by_role("button", name="By Hub id").press("Enter")
     dialog = page.get_by_role("dialog", name="A model from the Hugging Face Hub")
@@ -442,7 +421,6 @@ def tabbed(page: Page, goal: str, limit: int = 60) -> list[str]:
 
 def test_the_keyboard_alone_unfolds_the_settings_and_changes_the_answer(visit: Visit) -> None:
     page = visit("fill_mask")
-    settled(page, "fill_mask")
     assert tabbed(page, "Settings")[-1] == "Settings"
     page.keyboard.press("Enter")
     assert tabbed(page, "Candidates", limit=4)[-1] == "Candidates"
@@ -452,7 +430,6 @@ def test_the_keyboard_alone_unfolds_the_settings_and_changes_the_answer(visit: V
 
 def test_the_keyboard_alone_opens_a_head(visit: Visit) -> None:
     page = visit("attention")
-    settled(page, "attention")
     page.get_by_role("gridcell", name=re.compile(r"^Layer 0, head 0:")).focus()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowRight")
@@ -469,6 +446,5 @@ def test_the_watch_over_requests_sees_what_it_should(visit: Visit, site: Site) -
     assert Record(["data:text/css,", own, *others]).outside(site.address) == others
     with socket.create_connection(site.trap.getsockname()):
         assert site.fetches() == 1
-    page = visit()
-    settled(page, "")
+    visit()
     assert site.fetches() == 0

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.conftest import free_port, running, wait_until
-from tests.e2e.test_journey import PHONE, SIDEWAYS, go, settled
+from tests.e2e.conftest import free_port, running, settled, wait_until
+from tests.e2e.test_journey import PHONE, SIDEWAYS, go
 
 pytestmark = pytest.mark.e2e
 
@@ -36,7 +36,6 @@ def press(page: Page, name: str) -> None:
 
 def test_a_newcomer_trains_a_model_and_opens_it_in_fill_mask(visit: Visit) -> None:
     page = visit()
-    settled(page, "")
     go(page, "lab")
     state(page, "not trained yet")
     press(page, "Start")
@@ -65,11 +64,9 @@ def test_a_closed_page_stops_its_run_and_the_next_visitor_trains_and_looks_back(
     visit: Visit, tmp_path: Path
 ) -> None:
     first = visit(ENDLESS)
-    settled(first, "lab")
     press(first, "Start")
     state(first, "trains")
     page = visit(SHORT)
-    settled(page, "lab")
     press(page, "Start")
     state(page, "waits for its turn: 1 run before yours")
     first.close()
@@ -129,7 +126,6 @@ def test_one_starts_a_run_and_another_watches_it_by_its_link_until_the_link_ends
     visit: Visit,
 ) -> None:
     owner = visit(ENDLESS)
-    settled(owner, "lab")
     press(owner, "Start")
     state(owner, "trains")
     press(owner, "Watch together")
@@ -138,7 +134,6 @@ def test_one_starts_a_run_and_another_watches_it_by_its_link_until_the_link_ends
     link = str(copy.get_attribute("data-copy"))
     expect(owner.locator(".bx-join svg")).to_be_visible()
     phone = visit(link[link.index("lab?") :], viewport=PHONE)
-    settled(phone, "lab")
     expect(phone.get_by_text("You are watching a run that someone else started")).to_be_visible()
     press(phone, "Just watch")
     state(phone, "trains")

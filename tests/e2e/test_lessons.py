@@ -12,8 +12,8 @@ from playwright.sync_api import Page, expect
 
 from app.lessons.paths import paths
 from app.lessons.shelf import lesson, shelf
-from tests.e2e.conftest import faults, wait_until
-from tests.e2e.test_journey import SIDEWAYS, settled
+from tests.e2e.conftest import faults, settled, wait_until
+from tests.e2e.test_journey import SIDEWAYS
 from tests.e2e.test_stage import LAPTOP, LETTERS, PHONE, PROJECTOR, Visit
 
 pytestmark = pytest.mark.e2e
@@ -67,7 +67,6 @@ def reason(page: Page) -> None:
 
 def test_a_new_visitor_is_led_from_home_through_a_lesson_to_a_page_and_back(visit: Visit) -> None:
     page = visit("", viewport=LAPTOP, reduced_motion="reduce")
-    settled(page, "")
     press(page, "In fifteen minutes")
     press(page, "1. What does it read instead of words?")
     expect(page.locator(".bx-cover")).to_be_visible()
@@ -106,7 +105,6 @@ def test_a_new_visitor_is_led_from_home_through_a_lesson_to_a_page_and_back(visi
 
 def test_a_question_mark_leads_to_a_lesson_in_the_same_session(visit: Visit) -> None:
     page = visit("fill_mask?text=The+owl+sleeps+in+the+[MASK].", viewport=LAPTOP)
-    settled(page, "fill_mask")
     page.locator(".bx-hint summary").first.press("Enter")
     link = page.get_by_role("link", name=lesson("sure").title)
     expect(link).to_be_visible()
@@ -155,7 +153,6 @@ def test_a_step_suits_a_phone_and_a_projector_and_has_no_faults(visit: Visit, sc
         "lessons?lesson=both-sides&step=3", viewport=PHONE, color_scheme=scheme,
         reduced_motion="reduce", has_touch=True, is_mobile=True,
     )  # fmt: skip
-    settled(page)
     assert faults(page) == []
     guess(page)
     assert max(page.evaluate(SIDEWAYS)) <= 0
@@ -166,7 +163,6 @@ def test_a_step_suits_a_phone_and_a_projector_and_has_no_faults(visit: Visit, sc
 
 def test_a_lesson_is_printed_as_a_page_and_the_lists_have_no_faults(visit: Visit) -> None:
     page = visit("lessons?lesson=pieces&read=true", viewport=LAPTOP, reduced_motion="reduce")
-    settled(page)
     assert faults(page) == []
     page.emulate_media(media="print")
     expect(page.locator(".st-key-bx-steps")).to_be_hidden()
@@ -186,7 +182,6 @@ def test_a_lesson_is_printed_as_a_page_and_the_lists_have_no_faults(visit: Visit
 
 def test_the_sheet_for_a_teacher_is_two_pages_of_any_paper(visit: Visit, tmp_path: Path) -> None:
     page = visit("school", viewport=LAPTOP, reduced_motion="reduce")
-    settled(page)
     for number, slug in enumerate(paths()[1].lessons):
         with page.expect_download() as begun:
             page.get_by_role("button", name="For teachers").nth(number).click()

@@ -13,9 +13,9 @@ from app.lessons.paths import paths
 from app.lessons.records import Step
 from app.lessons.shelf import lesson
 from app.lessons.view import unmarked
-from tests.e2e.conftest import wait_until
+from tests.e2e.conftest import settled, wait_until
 from tests.e2e.test_class import phone, vote
-from tests.e2e.test_journey import go, settled
+from tests.e2e.test_journey import go
 from tests.e2e.test_lab import state
 from tests.e2e.test_lessons import FOCUS, guess, press, reason
 from tests.e2e.test_stage import LAPTOP, Visit
@@ -43,7 +43,6 @@ def play(page: Page, step: Step) -> None:
 @pytest.mark.slow
 def test_a_visitor_plays_three_lessons_does_an_exercise_and_holds_a_class(visit: Visit) -> None:
     page = visit("", viewport=LAPTOP, reduced_motion="reduce")
-    settled(page, "")
     page.get_by_role("button", name=FOLLOWED.title, exact=True).click()
     expect(page).to_have_url(re.compile(f"/{FOLLOWED.slug}"))
     name = f"1. {lesson(FOLLOWED.lessons[0]).title}"

@@ -12,16 +12,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from app.catalog import FEATURES, feature
-from tests.e2e.conftest import faults, wait_until
-from tests.e2e.test_journey import (
-    SIDEWAYS,
-    STEPS,
-    TITLES,
-    main,
-    settled,
-    tabbed,
-    use_examples,
-)
+from tests.e2e.conftest import TITLES, faults, settled, wait_until
+from tests.e2e.test_journey import SIDEWAYS, STEPS, main, tabbed, use_examples
 
 pytestmark = pytest.mark.e2e
 
@@ -110,7 +102,7 @@ def test_a_page_suits_a_desk_and_a_projector_and_is_used(
     visit: Visit, slug: str, scheme: str
 ) -> None:
     page = visit(slug, viewport=LAPTOP, color_scheme=scheme, reduced_motion="reduce")
-    drawn(page, slug)
+    expect(page.locator(MAIN[slug]).first).to_be_visible()
     if slug:
         assert page.title().startswith(feature(slug).title)
         assert feature(slug).beware in main(page)
@@ -132,7 +124,7 @@ def test_a_page_suits_a_phone_and_an_endless_word(visit: Visit, slug: str, schem
         slug, viewport=PHONE, color_scheme=scheme, reduced_motion="reduce",
         has_touch=True, is_mobile=True,
     )  # fmt: skip
-    drawn(page, slug)
+    expect(page.locator(MAIN[slug]).first).to_be_visible()
     top = box(page, slug, {**MAIN, **FIRST})["y"]
     assert top <= 640, "the answer is below the screen"
     page.set_viewport_size(SMALL)
@@ -150,12 +142,6 @@ def test_a_page_suits_a_phone_and_an_endless_word(visit: Visit, slug: str, schem
         page.set_viewport_size(LAPTOP)
         settled(page, slug)
         wait_until(page, f"() => Math.max(...({SIDEWAYS})()) <= 0")  # it is laid out anew
-
-
-def drawn(page: Page, slug: str) -> None:
-    """Wait until a page has shown its answer."""
-    settled(page, slug)
-    expect(page.locator(MAIN[slug]).first).to_be_visible()
 
 
 def in_the_first_screen(page: Page, slug: str) -> Iterator[str]:

@@ -11,8 +11,8 @@ from playwright.sync_api import Locator, Page, expect
 from app.catalog import FEATURES, GROUPS, examples
 from app.faces.streamlit.site import START
 from app.lessons.paths import paths
-from tests.e2e.conftest import wait_until
-from tests.e2e.test_journey import go, settled
+from tests.e2e.conftest import settled, wait_until
+from tests.e2e.test_journey import go
 
 pytestmark = pytest.mark.e2e
 
@@ -139,7 +139,6 @@ def test_ten_steps_back_and_forward_find_every_text_and_page_as_it_was_left(visi
 
 def test_settings_are_in_the_entry_of_their_text_and_make_none_of_their_own(visit: Visit) -> None:
     page = visit("fill_mask?set=true", viewport=DESK)
-    settled(page)
     slider = page.get_by_role("slider", name="Candidates")
     slider.press("ArrowRight")
     expect(page).to_have_url(re.compile("k=6"))
@@ -161,7 +160,6 @@ def test_back_to_another_page_finds_its_text_model_and_settings(visit: Visit) ->
     page = visit(
         "fill_mask?text=Owls+hunt+at+%5BMASK%5D+in+the+woods.&k=7&model=second", viewport=DESK
     )
-    settled(page)
     seven = left(page)
     go(page, "tokenizer")
     write(page, "Another text on another page.")
@@ -185,7 +183,6 @@ def test_back_to_another_page_finds_its_text_model_and_settings(visit: Visit) ->
 
 def test_after_going_back_a_new_text_begins_a_new_way_forward(visit: Visit) -> None:
     page = visit("fill_mask", viewport=DESK)
-    settled(page)
     for text in (CAT, OWLS):
         write(page, text)
         answered(page)
@@ -206,12 +203,10 @@ def test_after_going_back_a_new_text_begins_a_new_way_forward(visit: Visit) -> N
 
 def test_a_link_to_a_long_text_opens_it_for_another_visitor(visit: Visit) -> None:
     page = visit("fill_mask", viewport=DESK)
-    settled(page)
     write(page, LONG)
     expect(page).to_have_url(re.compile(r"/fill_mask\?kept=[\w-]{16}$"))
     expect(page.get_by_text("A link to this page works for one day")).to_be_visible()
     other = visit(page.url.partition("//")[2].partition("/")[2], viewport=DESK)
-    settled(other)
     expect(box(other)).to_have_value(LONG)
     write(other, LONG + "Mine.")
     page.reload()
@@ -221,7 +216,6 @@ def test_a_link_to_a_long_text_opens_it_for_another_visitor(visit: Visit) -> Non
 
 def test_a_link_whose_text_is_gone_says_so_and_shows_no_other(visit: Visit) -> None:
     page = visit("fill_mask?kept=gone", viewport=DESK)
-    settled(page)
     expect(
         page.get_by_text("The text of this link is no longer kept. Paste it here.")
     ).to_be_visible()
@@ -235,7 +229,6 @@ def test_take_this_text_to_opens_the_target_at_its_top_without_an_old_partner(
     visit: Visit,
 ) -> None:
     page = visit("fill_mask?text=A+lone+%5BMASK%5D.", viewport={"width": 1280, "height": 400})
-    settled(page)
     page.get_by_role("button", name="Take this text to").click()
     scrolled = 'document.querySelector("[data-testid=stMain]").scrollTop'
     assert page.evaluate(scrolled) > 0  # the row is below what can be seen
@@ -260,7 +253,6 @@ IN_THE_MENU = [row.title for group in GROUPS for row in FEATURES if row.group ==
 @pytest.mark.parametrize("size", [LAPTOP, DESK], ids=["1024", "1280"])
 def test_the_menu_is_grouped_and_nothing_hides_behind_more(visit: Visit, size: Any) -> None:
     page = visit("fill_mask", viewport=size)
-    settled(page)
     parts = page.get_by_test_id("stTopNavSection")
     used = [START, *(name for name in GROUPS if any(row.group == name for row in FEATURES))]
     assert [text.strip() for text in parts.all_inner_texts()] == used
@@ -281,7 +273,6 @@ def test_the_menu_is_grouped_and_nothing_hides_behind_more(visit: Visit, size: A
 
 def test_on_a_phone_the_menu_closes_after_a_choice(visit: Visit) -> None:
     page = visit("fill_mask", viewport=PHONE, has_touch=True, is_mobile=True)
-    settled(page)
     page.get_by_test_id("stExpandSidebarButton").tap()
     links = page.get_by_test_id("stSidebarNavLink")
     assert [text.strip() for text in links.all_inner_texts()][1:] == [*PATHS, *IN_THE_MENU]
@@ -317,7 +308,6 @@ def letters(page: Page) -> list[float]:
 @pytest.mark.parametrize("width", [1280, 1920])
 def test_the_presenter_gets_larger_letters_and_nothing_around(visit: Visit, width: int) -> None:
     page = visit("fill_mask", viewport={"width": width, "height": width * 9 // 16})
-    settled(page)
     usual = letters(page)
     page.get_by_role("switch", name=re.compile("^Presenter view")).focus()
     page.keyboard.press("Space")
@@ -335,7 +325,6 @@ def test_the_presenter_gets_larger_letters_and_nothing_around(visit: Visit, widt
 
 def test_the_presenter_is_in_the_link_and_left_by_keyboard(visit: Visit) -> None:
     page = visit("fill_mask?present=true&text=Owls+%5BMASK%5D.", viewport=DESK)
-    settled(page)
     expect(page.get_by_test_id("stHeader")).to_be_hidden()
     write(page, OWLS)
     expect(page).to_have_url(re.compile("present=true"))
@@ -375,7 +364,6 @@ def tabbed(page: Page, goal: str, limit: int = 40) -> list[str]:
 
 def test_an_error_of_the_model_is_beside_the_text_not_above_it(visit: Visit) -> None:
     page = visit("fill_mask?model=no-such-model", viewport=DESK)
-    settled(page)
     alert = page.get_by_role("alert").filter(has_text="which this server does not offer")
     expect(alert).to_be_visible()
     place, text = alert.bounding_box(), box(page).bounding_box()

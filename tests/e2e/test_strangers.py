@@ -96,7 +96,6 @@ def test_text_is_evaluated_on_the_second_face_only(
 
 def test_the_picture_in_three_dimensions_is_drawn_under_the_policy(visit: Visit) -> None:
     page = visit("senses")
-    settled(page)
     page.get_by_role("tab", name="In 3-D").click()
     expect(page.locator(".js-plotly-plot canvas").first).to_be_visible()
 
@@ -143,7 +142,7 @@ def test_markup_in_every_field_and_in_the_model_is_shown_as_text(
 ) -> None:
     text = f"{BAD} the [MASK] sat .\nthe bank {BAD} ."
     query = urlencode({"model": hostile, **dict.fromkeys(keys(), text)})
-    page = visit(f"{row.slug}?{query}")
+    page = visit(f"{row.slug}?{query}", settle=False)
     settled(page)
     for tab in page.get_by_role("tab").all():
         if tab.is_visible():
@@ -181,7 +180,7 @@ def test_a_page_outlives_its_server_and_goes_on_with_the_next(
 
 
 def test_reloads_and_double_clicks_in_mid_answer_leave_one_whole_answer(visit: Visit) -> None:
-    page = visit("fill_mask")
+    page = visit("fill_mask", settle=False)
     for _ in range(3):
         page.reload(wait_until="commit")
         expect(page.get_by_test_id("stApp")).to_be_attached()  # which asks, and is not waited for

@@ -8,8 +8,8 @@ from playwright.sync_api import Locator, Page, expect
 
 from app.catalog import FEATURES, examples, feature
 from app.declared.carried import UNFIT
-from tests.e2e.conftest import wait_until
-from tests.e2e.test_journey import go, settled, write
+from tests.e2e.conftest import settled, wait_until
+from tests.e2e.test_journey import go, write
 
 pytestmark = pytest.mark.e2e
 
@@ -57,7 +57,6 @@ def test_a_newcomer_who_types_a_sentence_keeps_it_on_every_page_by_the_menu_alon
     visit: Visit,
 ) -> None:
     page = visit("", viewport=DESK)
-    settled(page, "")
     page.get_by_role("textbox", name="Your sentence").fill(SENTENCE)  # and straight to the menu
     seen = []
     for row in FEATURES:
@@ -86,7 +85,6 @@ def test_what_a_page_writes_late_does_not_overwrite_the_one_that_back_led_to(
     visit: Visit,
 ) -> None:
     page = visit(f"tokenizer?text={SENTENCE}", viewport=DESK)
-    settled(page, "tokenizer")
     go(page, "senses")
     late = """() => new Promise((done) => {
         addEventListener("popstate", () => {
@@ -102,7 +100,6 @@ def test_what_a_page_writes_late_does_not_overwrite_the_one_that_back_led_to(
 
 def test_a_page_with_two_boxes_says_what_the_second_one_waits_for(visit: Visit) -> None:
     page = visit(f"ner?text={SENTENCE}", viewport=DESK)
-    settled(page, "ner")
     go(page, "qa")
     has_boxes(page, "Where did Marie Curie work?", SENTENCE)
     expect(page.locator(".bx-qa-outcome")).to_contain_text("Paris")
@@ -118,7 +115,6 @@ def test_a_page_with_two_boxes_says_what_the_second_one_waits_for(visit: Visit) 
 
 def test_a_page_that_needs_a_gap_offers_one_and_others_get_the_whole_sentence(visit: Visit) -> None:
     page = visit(f"ner?text={SENTENCE}", viewport=DESK)
-    settled(page, "ner")
     go(page, "why")
     expect(page.get_by_text("The text has no [MASK]")).to_be_visible()
     page.get_by_role("button", name="Hide “Paris”").click()
@@ -134,7 +130,6 @@ def test_examples_stay_until_the_visitor_types_and_a_chosen_one_is_not_overwritt
     visit: Visit,
 ) -> None:
     page = visit("ner", viewport=DESK)
-    settled(page, "ner")
     for slug in ("tokenizer", "classification", "ner"):
         go(page, slug)
         expect(first(page)).to_have_value(str(examples(slug)[0].values["text"]))
@@ -154,7 +149,6 @@ def test_examples_stay_until_the_visitor_types_and_a_chosen_one_is_not_overwritt
 
 def test_a_text_too_long_for_an_address_goes_along_too(visit: Visit) -> None:
     page = visit("tokenizer", viewport=DESK)
-    settled(page, "tokenizer")
     write(page, "Text", LONG)
     expect(page.get_by_text("A link to this page works for one day")).to_be_visible()
     wait_until(page, "() => location.search.includes('kept=')")  # else Back has nothing to lead to
@@ -216,7 +210,6 @@ def test_on_the_second_face_an_example_is_no_text_of_the_visitor(visit: Visit) -
 
 def test_back_shows_the_text_of_then_and_the_menu_takes_that_one_along(visit: Visit) -> None:
     page = visit(f"ner?text={SENTENCE}", viewport=DESK)
-    settled(page, "ner")
     go(page, "tokenizer")
     write(page, "Text", "Quite another text.")
     page.go_back()

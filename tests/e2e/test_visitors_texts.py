@@ -5,7 +5,8 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.test_journey import SIDEWAYS, settled, write
+from tests.e2e.conftest import settled
+from tests.e2e.test_journey import SIDEWAYS, write
 
 pytestmark = pytest.mark.e2e
 
@@ -17,7 +18,6 @@ ONE_WORD = "a" * 3000
 
 def test_the_numbers_of_layer_and_head_can_be_read_on_a_projector(visit: Visit) -> None:
     page = visit("attention?layer=5&head=11", viewport=PROJECTOR)
-    settled(page, "attention")
     for name in ("Layer", "Head"):
         box = page.get_by_role("combobox", name=name)
         expect(box).to_have_value("5" if name == "Layer" else "11")
@@ -27,7 +27,6 @@ def test_the_numbers_of_layer_and_head_can_be_read_on_a_projector(visit: Visit) 
 def test_no_line_of_a_short_text_is_cut_in_its_box(visit: Visit) -> None:
     for slug, viewport in (("attention", TABLET), ("senses", PROJECTOR), ("", TABLET)):
         page = visit(slug, viewport=viewport)
-        settled(page, slug)
         box = page.get_by_role("textbox").last
         if slug == "attention":
             box = page.get_by_role("textbox", name="Text", exact=True)
@@ -36,7 +35,6 @@ def test_no_line_of_a_short_text_is_cut_in_its_box(visit: Visit) -> None:
 
 def test_numbers_in_a_table_are_not_torn(visit: Visit) -> None:
     page = visit("input?tab=First+numbers", viewport={"width": 1280, "height": 720})
-    settled(page, "input")
     heights = page.locator(".bx-sideways tbody tr").evaluate_all(
         "rows => rows.map((row) => row.getBoundingClientRect().height)"
     )
@@ -45,7 +43,6 @@ def test_numbers_in_a_table_are_not_torn(visit: Visit) -> None:
 
 def test_an_open_fold_stays_open_when_the_text_changes(visit: Visit) -> None:
     page = visit("fill_mask")
-    settled(page, "fill_mask")
     fold = page.locator(".bx-picture details.bx-twin").first
     hint = page.locator(".bx-ask details.bx-hint")
     fold.locator("summary").click()
@@ -58,7 +55,6 @@ def test_an_open_fold_stays_open_when_the_text_changes(visit: Visit) -> None:
 
 def test_a_long_text_scrolls_in_its_box_and_starts_at_the_gap(visit: Visit) -> None:
     page = visit("fill_mask")
-    settled(page, "fill_mask")
     long = "The quick brown fox jumps over the lazy dog. " * 40
     write(page, "Text ([MASK] or ___ hides a word)", f"{long}He ate an [MASK].")
     settled(page, "fill_mask")
@@ -68,7 +64,6 @@ def test_a_long_text_scrolls_in_its_box_and_starts_at_the_gap(visit: Visit) -> N
 
 def test_the_scale_of_the_small_heads_and_its_explanation_do_not_overlap(visit: Visit) -> None:
     page = visit("attention", viewport=TABLET)
-    settled(page, "attention")
     top = page.locator(".st-key-bx-att-small .legend .top").bounding_box()
     mark = page.locator(".st-key-bx-att-small .bx-hint summary").bounding_box()
     assert top and mark
@@ -78,7 +73,6 @@ def test_the_scale_of_the_small_heads_and_its_explanation_do_not_overlap(visit: 
 
 def test_the_presenter_begins_at_the_top(visit: Visit) -> None:
     page = visit("fill_mask", viewport={"width": 1280, "height": 500})
-    settled(page, "fill_mask")
     page.get_by_text("Presenter view").click()
     expect(page.get_by_test_id("stHeader")).to_be_hidden()
     expect(page.locator(".bx-sentence")).to_be_in_viewport()
@@ -87,7 +81,6 @@ def test_the_presenter_begins_at_the_top(visit: Visit) -> None:
 
 def test_a_word_in_a_table_is_not_torn_and_an_endless_one_is_kept_in_its_cell(visit: Visit) -> None:
     page = visit("tokenizer", viewport=TABLET)
-    settled(page, "tokenizer")
     fold = page.locator(".bx-picture details.bx-twin").first
     fold.locator("summary").click()
     row = fold.locator("tbody tr", has_text="watering")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.test_journey import settled, write
+from tests.e2e.test_journey import write
 
 pytestmark = pytest.mark.e2e
 
@@ -19,7 +19,6 @@ def test_a_long_text_is_explained_on_request_and_can_be_cancelled(
     visit: Callable[..., Page],
 ) -> None:
     page = visit(f"fill_mask?why=true&text={WORDS * 7 + END}")
-    settled(page, "fill_mask")
     explain = page.get_by_role("button", name=re.compile(r"Explain this text \(1\d\d tokens\)"))
     explain.click()
     bar = page.get_by_role("progressbar")
@@ -41,7 +40,6 @@ def test_the_duel_over_texts_is_cancelled_and_keeps_what_was_measured(
     visit: Callable[..., Page],
 ) -> None:
     page = visit("why?why_tab=50%20texts&text=The%20farmer%20milked%20the%20[MASK].")
-    settled(page, "why")
     page.get_by_role("button", name="Compare over 50 shipped texts").click()
     expect(page.get_by_text("Comparing: 1 of 50 texts")).to_be_visible(timeout=60_000)
     page.get_by_role("button", name="Cancel").click()

@@ -10,8 +10,7 @@ from app.engine.models import open_engine
 from app.features.xray.result import read_parts
 from app.features.xray.task import xray
 from app.features.xray.view_words import headline
-from tests.e2e.conftest import wait_until
-from tests.e2e.test_journey import settled
+from tests.e2e.conftest import settled, wait_until
 
 pytestmark = pytest.mark.e2e
 
@@ -38,7 +37,6 @@ def crumb(page: Page, name: str) -> Locator:
 
 def test_from_the_whole_model_to_one_number_and_back(visit: Callable[..., Page]) -> None:
     page = visit(f"xray?text={TEXT}", viewport={"width": 1280, "height": 720})
-    settled(page, "xray")
     answer = readout(page).inner_text()
     assert answer == headline(xray(open_engine(), SENTENCE))
     cell(page, 3, "[MASK]").hover()
@@ -77,7 +75,6 @@ def test_from_the_whole_model_to_one_number_and_back(visit: Callable[..., Page])
 
 def test_parts_are_switched_off_and_on_by_mouse_and_keyboard(visit: Callable[..., Page]) -> None:
     page = visit(f"xray?text={TEXT}", viewport={"width": 1280, "height": 720})
-    settled(page, "xray")
     answer = readout(page).inner_text()
     five = switch(page, "Head 5 of layer 5")
     five.click()
@@ -114,7 +111,6 @@ def test_on_a_phone_words_are_whole_and_the_answer_is_said_beside_the_switches(
     visit: Callable[..., Page],
 ) -> None:
     page = visit("xray", viewport={"width": 390, "height": 844})
-    settled(page, "xray")
     words = page.locator(".bx-narrow .bx-xr-node text").all_text_contents()
     assert {"capital", "france", "london"} <= set(words)
     assert not any("…" in word for word in words)
