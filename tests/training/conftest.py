@@ -9,9 +9,13 @@ import pytest
 import torch
 
 from bert_core.config import BertConfig
+from bert_core.finetuning import Budget, TrainerSettings
 from bert_core.model.bert import BertModel
 from bert_core.pretraining import build_vocabulary, write_vocabulary
+from bert_core.text.tokenizer import BertTokenizer
+from training.mixture import MixtureSettings
 from training.rows import MISC_TESTS
+from training.stage import StageSettings
 
 SUBJECTS = ["The cat", "A dog", "My aunt", "The old king", "A small bird", "Our teacher"]
 VERBS = ["sees", "likes", "finds", "draws", "hears"]
@@ -31,6 +35,7 @@ TRIPLES = [
     ("occupation", "waitress", "a woman waiter"),
 ]
 
+SMALL = MixtureSettings(blocks=4, block_length=32, long_every=4, sentences=2, pairs=4, splits=2)
 SURNAMES = [
     ("English", "Ash"), ("English", "Reed"), ("Irish", "O'Shea"), ("Korean", "Han"),
     ("Polish", "Nowak"), ("Spanish", "Rey"),
@@ -199,6 +204,21 @@ def encoder(tmp_path: Path) -> Path:
     )
     BertModel(config).save_pretrained(folder)
     return folder
+
+
+@pytest.fixture
+def tokenizer(encoder: Path) -> BertTokenizer:
+    return BertTokenizer.from_pretrained(encoder)
+
+
+def settings(data: Path, work: Path, encoder: Path | str, steps: int = 4) -> StageSettings:
+    """A stage of a few steps."""
+    trainer = TrainerSettings(Budget(steps=steps), 5e-3, 2)
+    return StageSettings(data, work, str(encoder), trainer)
+
+
+def quiet(line: str) -> None:
+    """Say nothing."""
 
 
 @pytest.fixture(autouse=True)

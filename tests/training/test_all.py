@@ -15,6 +15,7 @@ import torch
 from bert_core.errors import CheckpointError, InputError, MissingFileError
 from bert_core.finetuning import Budget
 from bert_core.model.heads import BertForPreTraining, BertForQuestionAnswering
+from tests.training.conftest import quiet
 from tests.training.whole import settings
 from training import recipe
 from training.__main__ import main
@@ -24,10 +25,6 @@ from training.sources import all_sources
 from training.stage import STATE
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-def quiet(line: str) -> None:
-    """Say nothing."""
 
 
 def killed(data: Path, work: Path, encoder: Path, where: str) -> None:

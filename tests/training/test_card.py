@@ -12,19 +12,18 @@ from bert_core.bundled.leanings import Bias, Estimate, Leaning, read_bias
 from bert_core.config import HAS_ANSWER, TEMPERATURES_FITTED_ON, BertConfig
 from bert_core.errors import CheckpointError
 from bert_core.finetuning import Budget, TrainerSettings
+from tests.training.conftest import SMALL, quiet
 from training.aims import calibration
 from training.card import write_card
 from training.evaluation import Measured
 from training.export import describe_bundle, export
 from training.lessons import run_stage
 from training.long_mixture import LongSettings
-from training.mixture import MixtureSettings
 from training.recipe_text import describe_stage, time_spent
 from training.record import StageRecord, read_record, stage_record, write_record
 from training.sources import SOURCES, TASK_SOURCES
 from training.stage import SETTINGS, StageSettings
 
-SMALL = MixtureSettings(blocks=4, block_length=32, long_every=4, sentences=2, pairs=4, splits=2)
 HEADINGS = ("Licence", "Measured", "Calibration", "Bias", "Limits", "Recipe", "Data", "Hash")
 EVEN = Estimate(0.5, 0.4, 0.6)
 JOBS = (Leaning("nurse", Estimate(-2.0, -3.0, -1.0), -3.0, -1.0),)
@@ -36,7 +35,7 @@ def work(data: Path, encoder: Path, tmp_path: Path) -> Path:
     folder = tmp_path / "work"
     trainer = TrainerSettings(Budget(steps=2), 6e-4, 100)
     settings = StageSettings(data, folder, str(encoder), trainer)
-    run_stage("pretrain", settings, SMALL, say=lambda line: None)
+    run_stage("pretrain", settings, SMALL, say=quiet)
     return folder
 
 

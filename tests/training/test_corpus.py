@@ -31,8 +31,9 @@ def test_documents_are_separated_by_blank_lines_in_plain_and_xz_files(tmp_path: 
         list(read_documents(tmp_path / "b.txt"))
 
 
-def test_encoding_keeps_every_token_sentence_and_document(data: Path, encoder: Path) -> None:
-    tokenizer = BertTokenizer.from_pretrained(encoder)
+def test_encoding_keeps_every_token_sentence_and_document(
+    data: Path, tokenizer: BertTokenizer
+) -> None:
     path = data / "text" / "factbook.txt"
     text = encode_text(path, tokenizer)
     paragraphs = [" ".join(document) for document in read_documents(path)]
@@ -56,9 +57,8 @@ def test_evaluation_texts_are_no_training_texts(data: Path) -> None:
 
 
 def test_sentences_that_stand_in_an_evaluation_text_are_dropped(
-    data: Path, encoder: Path, tmp_path: Path
+    data: Path, tokenizer: BertTokenizer, tmp_path: Path
 ) -> None:
-    tokenizer = BertTokenizer.from_pretrained(encoder)
     leaked = "The old king hears the moon and the moon hears the old king and the red river."
     write_text(tmp_path / "nsp" / "eval-documents.txt", [[leaked]])
     write_text(
@@ -70,8 +70,7 @@ def test_sentences_that_stand_in_an_evaluation_text_are_dropped(
     assert text.documents.tolist() == [0, 2]
 
 
-def test_the_corpus_is_encoded_once(data: Path, encoder: Path, tmp_path: Path) -> None:
-    tokenizer = BertTokenizer.from_pretrained(encoder)
+def test_the_corpus_is_encoded_once(data: Path, tokenizer: BertTokenizer, tmp_path: Path) -> None:
     first = load_corpus(data, tmp_path / "work", tokenizer)
     for path in text_files(data).values():
         path.write_text("changed\n")

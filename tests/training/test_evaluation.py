@@ -30,11 +30,6 @@ def model(encoder: Path) -> BertForPreTraining:
     return start_model(encoder).eval()
 
 
-@pytest.fixture
-def tokenizer(encoder: Path) -> BertTokenizer:
-    return BertTokenizer.from_pretrained(encoder)
-
-
 def test_a_model_that_always_says_one_word_is_right_as_often_as_the_word_occurs(
     model: BertForPreTraining, tokenizer: BertTokenizer, data: Path
 ) -> None:

@@ -7,23 +7,17 @@ import torch
 
 from bert_core.analysis.statistics_file import read_head_statistics, stale_because
 from bert_core.errors import CheckpointError, InputError
-from bert_core.finetuning import Budget, TrainerSettings
 from bert_core.model.heads import BertForPreTraining
 from bert_core.verification import verify
+from tests.training.conftest import SMALL, quiet, settings
 from training.__main__ import main
 from training.blend import Blend, blended
 from training.export import export
 from training.lessons import run_stage
-from training.mixture import MixtureSettings
-from training.stage import StageSettings
-
-SMALL = MixtureSettings(blocks=4, block_length=32, long_every=4, sentences=2, pairs=4, splits=2)
 
 
 def train(data: Path, work: Path, init: Path | str, steps: int) -> None:
-    trainer = TrainerSettings(Budget(steps=steps), 5e-3, 2)
-    settings = StageSettings(data, work, str(init), trainer)
-    run_stage("pretrain", settings, SMALL, say=lambda line: None)
+    run_stage("pretrain", settings(data, work, init, steps), SMALL, say=quiet)
 
 
 @pytest.mark.slow

@@ -26,11 +26,6 @@ SMALL = LongSettings(
 
 
 @pytest.fixture
-def tokenizer(encoder: Path) -> BertTokenizer:
-    return BertTokenizer.from_pretrained(encoder)
-
-
-@pytest.fixture
 def facts(long_data: Path, tokenizer: BertTokenizer) -> Relations:
     return Relations(long_data, tokenizer, [], evaluation_lines(tokenizer))
 

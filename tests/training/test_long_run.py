@@ -16,6 +16,7 @@ from bert_core.finetuning import Budget, NotFiniteError, StepReport, Trainer, Tr
 from bert_core.finetuning.state import load_state
 from bert_core.model.heads import BertForPreTraining
 from tests.training import process_stage
+from tests.training.conftest import quiet
 from tests.training.whole import LONG
 from training.lessons import long_lesson, run_stage
 from training.stage import (
@@ -28,10 +29,6 @@ from training.stage import (
     make_trainer,
     newest_state,
 )
-
-
-def quiet(line: str) -> None:
-    """Say nothing."""
 
 
 def settings(data: Path, work: Path, encoder: Path, steps: int = 8) -> StageSettings:

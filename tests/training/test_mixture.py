@@ -18,11 +18,6 @@ SMALL = MixtureSettings(
 
 
 @pytest.fixture
-def tokenizer(encoder: Path) -> BertTokenizer:
-    return BertTokenizer.from_pretrained(encoder)
-
-
-@pytest.fixture
 def texts(data: Path, tmp_path: Path, tokenizer: BertTokenizer) -> list[EncodedText]:
     return load_corpus(data, tmp_path / "work", tokenizer)
 

@@ -1,7 +1,5 @@
 """Tagged names as training reads them, in the words the model labels."""
 
-from pathlib import Path
-
 import pytest
 
 from bert_core import BertTokenizer
@@ -42,8 +40,9 @@ def test_every_word_that_the_model_reads_has_a_tag_of_its_own(row: str, expected
     assert read(row) == expected
 
 
-def test_an_abbreviation_is_one_name_where_the_model_reads_four_words(encoder: Path) -> None:
-    tokenizer = BertTokenizer.from_pretrained(encoder)
+def test_an_abbreviation_is_one_name_where_the_model_reads_four_words(
+    tokenizer: BertTokenizer,
+) -> None:
     row = as_read(TaggedWords(("The", "U.K."), (0, TAGS.index("B-LOC"))))
     words = [number for number in tokenizer.encode("The U.K.").word_ids if number is not None]
     assert max(words) + 1 == len(row.words) == 5

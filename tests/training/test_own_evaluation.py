@@ -75,11 +75,6 @@ def test_no_answer_counts_where_the_passage_gives_none(monkeypatch: pytest.Monke
         assert inputs.share == pytest.approx(wanted)
 
 
-@pytest.fixture
-def tokenizer(encoder: Path) -> BertTokenizer:
-    return BertTokenizer.from_pretrained(encoder)
-
-
 def test_a_model_that_always_praises_is_right_where_praise_is_wanted(
     encoder: Path, tokenizer: BertTokenizer, task_data: Path
 ) -> None:

@@ -20,11 +20,6 @@ from training.question_evaluation import (
 )
 
 
-@pytest.fixture
-def tokenizer(encoder: Path) -> BertTokenizer:
-    return BertTokenizer.from_pretrained(encoder)
-
-
 def reader(encoder: Path, word: str, none: float, room: int = 512) -> BertForQuestionAnswering:
     """A model that starts and ends every answer at a word; "no answer" scores `none`."""
     tokenizer = BertTokenizer.from_pretrained(encoder)

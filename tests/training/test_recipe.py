@@ -15,24 +15,17 @@ from bert_core.errors import MissingFileError
 from bert_core.finetuning import Budget, TrainerSettings
 from bert_core.model.heads import BertForMaskedLM, BertForPreTraining
 from bert_core.text.tokenizer import BertTokenizer
+from tests.training.conftest import SMALL, quiet, settings
 from training import curve
 from training.__main__ import main
 from training.curve import read_log, write_curve
 from training.export import export, seal
 from training.lessons import run_stage
-from training.mixture import MixtureSettings
 from training.stage import StageSettings, wait_while_paused
 from training.start import keep_memory, start_model
 from training.task_model import Task
 
 transformers = pytest.importorskip("transformers")
-
-SMALL = MixtureSettings(blocks=4, block_length=32, long_every=4, sentences=2, pairs=4, splits=2)
-
-
-def settings(data: Path, work: Path, encoder: Path, steps: int = 6) -> StageSettings:
-    trainer = TrainerSettings(Budget(steps=steps), 5e-3, 2)
-    return StageSettings(data, work, str(encoder), trainer)
 
 
 @pytest.mark.slow
@@ -58,7 +51,7 @@ def test_training_exporting_and_evaluating_from_the_command_line(
 @pytest.mark.slow
 def test_a_card_says_licences_recipe_and_hash(data: Path, encoder: Path, tmp_path: Path) -> None:
     work, bundle = tmp_path / "work", tmp_path / "bundle"
-    run_stage("pretrain", settings(data, work, encoder, 2), SMALL, say=lambda line: None)
+    run_stage("pretrain", settings(data, work, encoder, 2), SMALL, say=quiet)
     main(["export", "--work", str(work), "--target", str(bundle), "--data", str(data)])
     card = (bundle / "README.md").read_text(encoding="utf-8")
     for said in ("CC BY-SA 4.0", "MIT", "Apache-2.0", "states none", "2 steps", "## Limits"):
@@ -73,9 +66,7 @@ def test_the_loss_falls(data: Path, encoder: Path, tmp_path: Path) -> None:
     for path in (data / "text").glob("*.txt"):
         path.write_text((8 * verse + "\n") * 4)
     (data / "text" / "wikitext2-valid-test.txt").unlink()
-    trainer = run_stage(
-        "pretrain", settings(data, tmp_path, encoder, 80), SMALL, say=lambda line: None
-    )
+    trainer = run_stage("pretrain", settings(data, tmp_path, encoder, 80), SMALL, say=quiet)
     losses = [row["masked_lm_blocks"] for row in read_log(tmp_path / "log.jsonl")]
     assert trainer.done
     assert sum(losses[-10:]) < 0.95 * sum(losses[:10])
@@ -84,18 +75,18 @@ def test_the_loss_falls(data: Path, encoder: Path, tmp_path: Path) -> None:
 def test_a_stopped_stage_goes_on_and_ends_like_one_in_one_go(
     data: Path, encoder: Path, tmp_path: Path
 ) -> None:
-    def quiet(line: str) -> None:
+    def say(line: str) -> None:
         if line.startswith("step 1,"):
             stop.set()
 
     stop = threading.Event()
     apart, whole = tmp_path / "apart", tmp_path / "whole"
     torch.manual_seed(0)  # the heads of both trainings start alike
-    stopped = run_stage("pretrain", settings(data, apart, encoder), SMALL, say=quiet, stop=stop)
+    stopped = run_stage("pretrain", settings(data, apart, encoder, 6), SMALL, say=say, stop=stop)
     assert stopped.steps_done == 1
-    resumed = run_stage("pretrain", settings(data, apart, encoder), SMALL, say=lambda line: None)
+    resumed = run_stage("pretrain", settings(data, apart, encoder, 6), SMALL, say=quiet)
     torch.manual_seed(0)
-    straight = run_stage("pretrain", settings(data, whole, encoder), SMALL, say=lambda line: None)
+    straight = run_stage("pretrain", settings(data, whole, encoder, 6), SMALL, say=quiet)
     assert resumed.steps_done == straight.steps_done == 6
     ours, theirs = resumed.model.state_dict(), straight.model.state_dict()
     assert all(torch.equal(ours[name], theirs[name]) for name in theirs)
@@ -105,7 +96,7 @@ def test_the_bundle_is_float16_and_transformers_gives_the_same_scores(
     data: Path, encoder: Path, tmp_path: Path
 ) -> None:
     work, folder = tmp_path / "work", tmp_path / "bundle"
-    trainer = run_stage("pretrain", settings(data, work, encoder, 3), SMALL, say=lambda line: None)
+    trainer = run_stage("pretrain", settings(data, work, encoder, 3), SMALL, say=quiet)
     bundle = export(work, folder)
     parameters = sum(p.numel() for p in trainer.model.parameters())
     assert 2 * parameters < bundle.size < 2 * parameters + 20_000
@@ -129,13 +120,11 @@ def test_the_bundle_is_float16_and_transformers_gives_the_same_scores(
 def test_a_bundle_is_a_start_for_the_next_training(
     data: Path, encoder: Path, tmp_path: Path
 ) -> None:
-    run_stage(
-        "pretrain", settings(data, tmp_path / "one", encoder, 3), SMALL, say=lambda line: None
-    )
+    run_stage("pretrain", settings(data, tmp_path / "one", encoder, 3), SMALL, say=quiet)
     export(tmp_path / "one", tmp_path / "bundle")
     before = BertForMaskedLM.from_pretrained(tmp_path / "bundle").cls.predictions.bias.clone()
     again = settings(data, tmp_path / "two", tmp_path / "bundle", 1)
-    trainer = run_stage("pretrain", again, SMALL, say=lambda line: None)
+    trainer = run_stage("pretrain", again, SMALL, say=quiet)
     after = trainer.model.get_parameter("cls.predictions.bias")
     assert torch.allclose(before, after, atol=0.01)  # not set to frequencies again
 
@@ -146,7 +135,7 @@ def test_a_fresh_head_starts_from_the_identity_and_word_frequencies(
     weight = start_model(encoder).cls.predictions.transform.dense.weight
     assert torch.allclose(weight, torch.eye(32), atol=0.15)
     slow = StageSettings(data, tmp_path, str(encoder), TrainerSettings(Budget(steps=1), 1e-9))
-    trainer = run_stage("pretrain", slow, SMALL, say=lambda line: None)
+    trainer = run_stage("pretrain", slow, SMALL, say=quiet)
     bias = trainer.model.get_parameter("cls.predictions.bias")
     vocab = BertTokenizer.from_pretrained(encoder).vocab
     assert bias[vocab["the"]] > bias[vocab["teacher"]] > bias[vocab["[MASK]"]]

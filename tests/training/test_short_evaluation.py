@@ -22,11 +22,6 @@ from training.start import start_model
 
 
 @pytest.fixture
-def tokenizer(encoder: Path) -> BertTokenizer:
-    return BertTokenizer.from_pretrained(encoder)
-
-
-@pytest.fixture
 def the(encoder: Path, tokenizer: BertTokenizer) -> BertForPreTraining:
     """A model that always says "the"."""
     model = start_model(encoder).eval()

@@ -31,11 +31,6 @@ from training.task_evaluation import (
 AUNT, MOON = "B-PER", "B-LOC"
 
 
-@pytest.fixture
-def tokenizer(encoder: Path) -> BertTokenizer:
-    return BertTokenizer.from_pretrained(encoder)
-
-
 def tagger(encoder: Path, answers: dict[str, str], room: int = 512) -> BertForTokenClassification:
     """A model that gives a word its tag, whatever the other words, and O to all others."""
     tokenizer = BertTokenizer.from_pretrained(encoder)

@@ -17,8 +17,9 @@ from bert_core import (
     BertTokenizer,
 )
 from bert_core.errors import InputError, MissingFileError
-from bert_core.finetuning import Budget, Question, TrainerSettings, word_batch
+from bert_core.finetuning import Budget, Question, word_batch
 from bert_core.model.bert import BertPreTrainedModel
+from tests.training.conftest import settings
 from tests.training.whole import LONG
 from training.__main__ import main
 from training.export import export
@@ -54,11 +55,6 @@ SMALL = TaskSettings(
     made=60,
     pretraining=LONG,
 )
-
-
-def settings(data: Path, work: Path, encoder: Path, steps: int = 4) -> StageSettings:
-    trainer = TrainerSettings(Budget(steps=steps), 5e-3, 2)
-    return StageSettings(data, work, str(encoder), trainer)
 
 
 def silent(line: str) -> None:
@@ -239,11 +235,10 @@ def test_the_tasks_are_measured_on_the_way_with_the_classes_of_the_product(
 
 
 def test_names_are_trained_in_the_words_that_the_model_reads(
-    task_data: Path, encoder: Path
+    task_data: Path, tokenizer: BertTokenizer
 ) -> None:
     path = task_data / "ner" / "by-source" / "wikigold.conll"
     path.write_text("The\tO\nU.K.\tB-LOC\n", encoding="utf-8")
-    tokenizer = BertTokenizer.from_pretrained(encoder)
     [row] = tagged_words(task_data, ["wikigold"])
     batch = word_batch(tokenizer, [as_read(row)], max_length=32)
     found = [TAGS[tag] for tag in batch["labels"][0].tolist() if tag >= 0]
@@ -406,9 +401,8 @@ def test_choices_lose_the_cross_entropy_over_the_choices_of_a_row(
 
 @pytest.mark.slow
 def test_gapped_sentences_are_a_task_of_their_own_with_the_loss_of_choices(
-    data: Path, task_data: Path, encoder: Path
+    data: Path, task_data: Path, encoder: Path, tokenizer: BertTokenizer
 ) -> None:
-    tokenizer = BertTokenizer.from_pretrained(encoder)
     rows = TaskRows.read(data, 1, gapped=True)
     assert len(rows.gapped) > 40 and not TaskRows.read(data, 1, made=60).gapped
     batches = TaskMixture(rows, tokenizer, replace(SMALL, gapped=3), lambda step, progress: [])
