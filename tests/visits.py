@@ -95,7 +95,12 @@ class Visit:
 
     def type(self, text: str, key: str = "text") -> "Visit":
         """Replace the text of a box."""
-        self.at.text_area(key=key).set_value(text)
+        return self.choose(key, text)
+
+    def choose(self, key: str, value: object) -> "Visit":
+        """Give any widget another value."""
+        widget: Any = next(each for each in self.at.main if getattr(each, "key", None) == key)
+        widget.set_value(value)
         return self.run()
 
     def pick(self, name: str, value: object) -> "Visit":

@@ -8,7 +8,6 @@ matrices passed to it.
 import base64
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -17,16 +16,17 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect
 
 from app.features.attention import view_pictures as pictures
-from app.features.attention.result import AttentionResult, Heads, Selection, Units
+from app.features.attention.result import AttentionResult, Heads, Selection
 from app.features.attention.result_views import (
     LINK_TOKENS,
     attention_grid,
     head_view,
     strongest_links,
 )
-from app.records.results import Cut
-from bert_core.analysis.head_statistics import MEASURES, HeadStatistics
+from bert_core.analysis.head_statistics import MEASURES
+from tests import made_up_attention
 from tests.e2e.conftest import ROOT, Record, hosting
+from tests.made_up_attention import sides_of
 
 pytestmark = pytest.mark.e2e
 
@@ -89,22 +89,8 @@ def made(layers: int, heads: int, length: int, *, pair: bool = False) -> Attenti
     rng = np.random.default_rng(layers + 10 * heads + 100 * length)
     weights = 0.02 + rng.random((layers, heads, length, length)).astype(np.float32) ** 3
     weights /= weights.sum(-1, keepdims=True)
-    sides: list[int | None] = [None, *[0] * (length - 2), None]
-    if pair:
-        middle = length // 2
-        sides[middle] = None
-        sides[middle + 1 : -1] = [1] * (length - middle - 2)
     shares = rng.random((len(MEASURES), layers, heads))
-    units = Units(
-        tuple(f"t{i}" for i in range(length)), tuple(sides), tuple((i,) for i in range(length))
-    )
-    return AttentionResult(
-        units=units,
-        words=replace(units),
-        attentions=tuple(weights),
-        statistics=HeadStatistics(*shares, 1.0, 1, int(pair), length, 0, 0),
-        cut=Cut(512, length, (length, 0), (length, 0), ((), ())),
-    )
+    return made_up_attention.made(weights, sides_of(length, pair=pair), shares)
 
 
 def palette(theme: str) -> np.ndarray:

@@ -81,8 +81,7 @@ def test_an_old_label_opens_and_an_unknown_one_is_said_until_something_is_chosen
     page = visit("pages/12_xray.py", text=TEXT, lens="a new one")
     assert any("lens=a new one" in each.value for each in page.at.caption)
     assert "lens" not in page.at.query_params
-    page.at.selectbox(key="lens").set_value("raw")
-    page.run()
+    page.choose("lens", "raw")
     assert not any("lens=" in each.value for each in page.at.caption)
     assert page.at.query_params["lens"] == "raw"
 

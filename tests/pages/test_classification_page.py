@@ -45,16 +45,14 @@ def test_a_long_text_says_what_was_cut(visit: Visit) -> None:
 
 def test_many_texts_are_labelled_and_can_be_saved(visit: Visit, tiny_engine: Engine) -> None:
     page = visit(PAGE, tab="Many texts")
-    page.at.text_area(key="lines").set_value("the cat\na dog\tsat")
-    page.run()
+    page.choose("lines", "the cat\na dog\tsat")
     table = page.at.dataframe[0].value
     assert list(table["text"]) == ["the cat", "a dog"]
     assert list(table["second text"]) == ["", "sat"]
     alone = classification(tiny_engine, "the cat")
     assert table["good"][0] == pytest.approx(alone.scores[1], abs=1e-6)
     assert {button.label for button in page.at.get("download_button")} >= {"CSV", "JSON"}
-    page.at.text_area(key="lines").set_value("")
-    page.run()
+    page.choose("lines", "")
     assert "Found 0 texts" in page.warnings and ANSWER in page.markup
 
 

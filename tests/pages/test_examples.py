@@ -119,8 +119,7 @@ def test_no_note_stays_beside_words_in_another_order(visit: Callable, slug: str)
     script = next(row.page for row in FEATURES if row.slug == slug)
     page = visit(script, mixed="3")
     assert note(page.at) == "" and page.errors == page.warnings == ""
-    page.at.slider(key="mixed").set_value(0)
-    page.run()
+    page.choose("mixed", 0)
     assert examples(slug)[0].note in unescape(note(page.at))
 
 

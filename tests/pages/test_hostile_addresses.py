@@ -124,8 +124,7 @@ def test_the_line_stays_until_the_visitor_changes_what_it_is_about(
     assert said(page) == "k=99"
     page.type("The [MASK] barked.")
     assert said(page) == "k=99"
-    page.at.slider(key="k").set_value(7)
-    assert said(page.run()) == ""
+    assert said(page.choose("k", 7)) == ""
 
 
 def test_a_long_value_is_said_in_short(visit: Callable[..., Any]) -> None:

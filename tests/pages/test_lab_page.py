@@ -103,8 +103,7 @@ def test_a_run_at_its_end_says_how_the_prediction_came_out_and_can_be_taken_alon
     assert "You predicted: worse. This run" in page.words  # without the change, nothing is recorded
     assert any("PretrainingBatches" in code.value for code in page.at.code)
     newest = filled(page.run())
-    page.at.select_slider(key="moment").set_value(0)
-    page.run()
+    page.choose("moment", 0)
     assert filled(page) != newest
     assert "step 0 of 500" in page.words
     assert 'class="bx-svg-here"' in page.pictures["lab-loss"]
@@ -118,12 +117,10 @@ def test_a_gap_of_ones_own_is_filled_by_the_model_just_trained(visit: Callable, 
         "paris is the capital of [MASK] .",
         *(f"[MASK] {each}" for each in NASTY.values()),
     ):
-        page.at.text_input(key="gap").set_value(text)
-        page.run()
+        page.choose("gap", text)
         assert page.errors == page.warnings == ""
         assert "bx-lab-filled" in page.markup and "<script" not in page.markup
-    page.at.text_input(key="gap").set_value("no gap")
-    assert "The text has no" in page.run().warnings
+    assert "The text has no" in page.choose("gap", "no gap").warnings
 
 
 def test_a_recorded_run_is_played_and_judged(
@@ -146,8 +143,7 @@ def test_a_link_opens_a_moment_of_a_recorded_run(visit: Callable) -> None:
     page = visit(PAGE, predict="false", moment="316")
     assert page.at.select_slider(key="moment").value == 316
     assert "step 2,000 of" not in page.words and page.errors == page.warnings == ""
-    page.at.select_slider(key="moment").set_value(421)
-    page.run()
+    page.choose("moment", 421)
     assert address(page)["moment"] == "421"
     page = visit(PAGE, predict="false", moment="317")
     assert page.at.select_slider(key="moment").value == 2_000
@@ -207,18 +203,14 @@ def test_the_address_names_the_settings_and_bad_ones_are_refused(visit: Callable
 
 def test_one_change_at_a_time_unless_several_are_wanted(visit: Callable) -> None:
     page = visit(PAGE)
-    page.at.selectbox(key="_lab_set_layers").set_value(4)
-    page.run()
-    page.at.selectbox(key="_lab_set_heads").set_value(8)
-    page.run()
+    page.choose("_lab_set_layers", 4)
+    page.choose("_lab_set_heads", 8)
     assert address(page) == {"heads": "8"}
     page.at.toggle(key="several").set_value(True)
-    page.at.selectbox(key="_lab_set_layers").set_value(4)
-    page.run()
+    page.choose("_lab_set_layers", 4)
     assert address(page) == {"heads": "8", "layers": "4"}
     assert page.at.selectbox(key="_lab_what").value == -1
-    page.at.selectbox(key="_lab_what").set_value(1)
-    page.run()
+    page.choose("_lab_what", 1)
     assert address(page) == {"mask_rate": "80"}
 
 
@@ -239,8 +231,7 @@ def test_rows_and_vocabulary_show_what_the_model_is_given(visit: Callable) -> No
     assert "follow" in page.words
     page = visit(PAGE, tab="Vocabulary", joins="0")
     assert "t·h·e" in page.words
-    page.at.slider(key="joins").set_value(288)
-    assert "t·h·e" not in page.run().words
+    assert "t·h·e" not in page.choose("joins", 288).words
 
 
 @pytest.mark.slow
@@ -261,8 +252,7 @@ def test_the_model_just_trained_teaches_one_of_half_its_layers(visit: Callable, 
     assert "with the teacher" in page.words and "so far" not in page.words
     assert "Measured" not in page.words  # only the usual teacher was
     assert "teacher" in page.pictures["lab-loss"] and set(page.pictures) == INSIDE
-    page.at.select_slider(key="moment").set_value(0)
-    assert "step 0 of 500" in page.run().words
+    assert "step 0 of 500" in page.choose("moment", 0).words
     assert page.click("Distil").at.session_state["_lab_key"] != lab.key  # the same teacher again
     assert next(iter(labs._line)).runs[1].origin is teacher
 
@@ -330,8 +320,7 @@ def test_an_exercise_shows_its_bands_after_a_guess_and_sets_up_a_run(visit: Call
     exercise = exercises()[0]
     assert exercise.ask in labels_of(page) and "lab-exercise" not in page.pictures
     assert next(each for each in page.at.button if each.label == "Check").disabled
-    page.at.radio(key="_exercise_0").set_value(1)
-    page.run().click("Check")
+    page.choose("_exercise_0", 1).click("Check")
     assert f"You: {exercise.options[1].say}." in page.words
     assert exercise.right is not None
     assert f"Three seeds of each: {exercise.options[exercise.right].say}." in page.words

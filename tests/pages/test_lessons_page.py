@@ -28,8 +28,7 @@ def bundled_model(tiny_model: object, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def guess(page: Any, number: int, key: str) -> Any:
-    page.at.radio(key=key).set_value(number)
-    return page.run()
+    return page.choose(key, number)
 
 
 def show(page: Any) -> Any:
@@ -52,8 +51,7 @@ def test_a_step_is_covered_until_there_is_a_guess_and_then_shows_the_picture_of_
 
 def test_a_number_is_drawn_on_one_axis_with_the_truth(visit: Visit) -> None:
     page = visit(PAGE, lesson="pieces", step="3")
-    page.at.slider(key="_guess_pieces-3").set_value(30)
-    show(page.run())
+    show(page.choose("_guess_pieces-3", 30))
     (axis,) = (each for name, each in page.pictures.items() if name == "guess")
     (its,) = set(re.findall(r"the model: ([\d.]+ %)", axis))
     assert "you: 30 %" in axis and f"{its}. The first guess" in page.words  # one number, once more
@@ -75,12 +73,10 @@ def test_an_order_is_shown_beside_the_one_that_was_counted(visit: Visit) -> None
 
 def test_a_word_of_ones_own_gets_its_place_in_the_picture(visit: Visit) -> None:
     page = visit(PAGE, lesson="both-sides", step="1")
-    page.at.text_input(key="_guess_both-sides-1").set_value("<b>coach</b>")
-    show(page.run())
+    show(page.choose("_guess_both-sides-1", "<b>coach</b>"))
     assert "<b>coach" not in page.markup and "<b>coach</b>" in page.words
     page = visit(PAGE, lesson="both-sides", step="1")
-    page.at.text_input(key="_guess_both-sides-1").set_value("coach")
-    show(page.run())
+    show(page.choose("_guess_both-sides-1", "coach"))
     assert "coach" in page.pictures["fill-mask-1"] and "You: coach, with" in page.words
 
 
@@ -151,8 +147,7 @@ def test_a_count_has_a_scale_up_to_all_that_were_counted(visit: Visit) -> None:
 
 def test_at_the_end_are_the_guesses_what_it_rests_on_and_the_next_lesson(visit: Visit) -> None:
     page = visit(PAGE, lesson="both-sides", step="4")
-    page.at.slider(key="_guess_both-sides-4").set_value(3)
-    show(page.run())
+    show(page.choose("_guess_both-sides-4", 3))
     page.at.session_state["step"] = 7
     page.run()
     assert "With the end cut off – you: 3; the model: 24" in page.words

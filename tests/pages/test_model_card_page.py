@@ -3,7 +3,6 @@
 import json
 import re
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from bert_core.bundled.leanings import Bias, Estimate, Leaning, write_bias
 from bert_core.verification import write_verification
 from tests.conftest import NASTY
 from tests.drawings import pictures
+from tests.snippets import ran
 from tests.visits import checked, labels, markup, opened, press, unopened
 
 CURVE = """<svg xmlns="http://www.w3.org/2000/svg"><title>Loss of the tiny one</title>
@@ -316,36 +316,23 @@ def test_a_model_with_nothing_beside_it_says_what_is_not_known(
         assert not at.error and not at.warning
 
 
-def break_figures(folder: Path) -> None:
-    (folder / "figures.json").write_text("[1]", encoding="utf-8")
-
-
-def break_bias(folder: Path) -> None:
-    (folder / "bias.json").write_text("{", encoding="utf-8")
-
-
-def break_curve(folder: Path) -> None:
-    (folder / "curve-1.svg").write_bytes(b"x" * 600_000)
-
-
-def break_card(folder: Path) -> None:
-    (folder / "README.md").unlink()
-    (folder / "README.md").mkdir()
-
-
 @pytest.mark.parametrize(
-    ("damage", "named"),
+    ("named", "content"),
     [
-        (break_figures, "figures.json"),
-        (break_bias, "bias.json"),
-        (break_curve, "curve-1.svg"),
-        (break_card, "README.md"),
+        ("figures.json", b"[1]"),
+        ("bias.json", b"{"),
+        ("curve-1.svg", b"x" * 600_000),
+        ("README.md", None),  # a folder
     ],
 )
 def test_what_is_damaged_is_named_and_the_rest_is_shown(
-    whole: Path, damage: Callable[[Path], None], named: str
+    whole: Path, named: str, content: bytes | None
 ) -> None:
-    damage(whole)
+    (whole / named).unlink()
+    if content is None:
+        (whole / named).mkdir()
+    else:
+        (whole / named).write_bytes(content)
     at = card()
     assert not at.error
     note = markup(at).partition("Not everything beside the weights could be read")[2][:400]
@@ -360,12 +347,9 @@ def test_damaged_statistics_stop_only_their_own_part(whole: Path) -> None:
     assert "Verify this model" in labels(at)
 
 
-def test_the_snippet_prints_the_figures_and_verifies_the_model(
-    whole: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_snippet_prints_the_figures_and_verifies_the_model(whole: Path) -> None:
     code = snippet("whole-model").replace("'whole-model'", repr(str(whole)))
-    exec(compile(code, "snippet", "exec"), {})  # noqa: S102 - our own code
-    printed = capsys.readouterr().out.splitlines()
+    printed = ran(code)[1].splitlines()
     assert printed[0] == "words some texts 0.39" and len(printed) == len(FIGURES) + 1
     assert printed[-1].startswith("True ")
     assert "bundled_folder('explorer-mini-uncased')" in snippet("explorer-mini-uncased")

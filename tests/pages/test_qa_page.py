@@ -71,8 +71,7 @@ def test_logits_and_the_common_scale_are_a_click_away(visit: Callable) -> None:
     page = visit(PAGE, **ADDRESS, tab="Start and end")
     own = parts(page)["picture-qa-pairs"]
     page.at.button_group(key="curves").set_value("logits")
-    page.at.button_group(key="scale").set_value("common")
-    page.run()
+    page.choose("scale", "common")
     assert "picture-qa-logits" in parts(page)
     assert "0 to 100.0 % of all" in parts(page)["picture-qa-pairs"] != own
 

@@ -41,8 +41,7 @@ def test_a_long_text_stays_out_of_the_address(visit: Callable) -> None:
 def test_another_word_can_be_watched(visit: Callable) -> None:
     page = visit(PAGE, tab="Steps").type("the dog played")
     assert page.at.selectbox(key="watch").value == "2: played"
-    page.at.selectbox(key="watch").set_value("1: dog")
-    page.run()
+    page.choose("watch", "1: dog")
     assert "played ✗" not in page.words
     assert list(page.at.dataframe[0].value["looked up"]) == ["dog"]
     assert "dog ✓" in page.words
@@ -50,21 +49,18 @@ def test_another_word_can_be_watched(visit: Callable) -> None:
 
 def test_a_new_text_without_the_watched_word_does_not_break(visit: Callable) -> None:
     page = visit(PAGE, text="the dog played", tab="Steps")
-    page.at.selectbox(key="watch").set_value("1: dog")
-    page.run().type("the cat sat on")
+    page.choose("watch", "1: dog").type("the cat sat on")
     assert page.errors == page.warnings == ""
 
 
 def test_a_piece_of_the_vocabulary_can_be_looked_up(visit: Callable) -> None:
     page = visit(PAGE, text="the dog played", tab="Vocabulary")
     assert "play is entry 13 of" in page.words  # the longest piece of the text comes first
-    page.at.text_input(key="piece").set_value("mat")
-    page.run()
+    page.choose("piece", "mat")
     assert "mat is entry 10 of" in page.words
     assert "One letter away: 2" in page.words
     assert 'data-name="neighbours"' in "".join(page.pictures.values())
-    page.at.text_input(key="piece").set_value("played")
-    page.run()
+    page.choose("piece", "played")
     assert "played is not in the vocabulary" in page.words
     assert "neighbours" not in "".join(page.pictures.values())
 
@@ -75,8 +71,7 @@ def test_other_models_on_offer_can_be_compared_with(
     monkeypatch.setenv("BERT_EXPLORER_MODELS", str(headless_folder))
     page = visit(PAGE, text="The cat", tab="Compare")
     assert "1 of 2 stretches of text cut differently" in page.words
-    page.at.selectbox(key="beside").set_value(headless_folder.name)
-    page.run()
+    page.choose("beside", headless_folder.name)
     assert "Both cut the text into the same pieces" in page.words
 
 
@@ -122,8 +117,7 @@ def test_a_tokenizer_of_another_kind_has_its_own_steps_and_no_casing(
     )
     assert page.errors == page.warnings == ""
     assert "cased" not in {each.key for each in page.at.toggle}
-    page.at.selectbox(key="watch").set_value("A 1: dogs")
-    page.run()
+    page.choose("watch", "A 1: dogs")
     merges = load_tokenizer(folder).trace("the dogs").words[1].merges  # type: ignore[attr-defined]
     assert merges and "rank" in page.words
     assert list(page.at.dataframe[0].value["rank"]) == [merge.rank for merge in merges]

@@ -37,8 +37,7 @@ def test_both_answers_are_on_the_page_and_on_paper(
 ) -> None:
     page = visit(script, **PAGES[script], tab=TAB)
     assert page.errors == page.warnings == "" and TABLE not in page.markup
-    page.at.selectbox(key="beside").set_value(second_model)
-    page.run()
+    page.choose("beside", second_model)
     assert page.errors == page.warnings == ""
     assert page.markup.count(TABLE) == 1 and "marked ≠" in page.words
     assert TABLE not in saved[0] and saved[-1].count(TABLE) == 1

@@ -18,8 +18,7 @@ def test_patching_needs_a_second_sentence_and_then_draws_both_grids(visit: Calla
     assert page.warnings == page.errors == ""
     assert {"xray-patching", "xray-patching-heads"} <= page.pictures.keys()
     assert "Logit of “cat” minus that of “dog”:" in page.words
-    page.at.text_input(key="second").set_value("the dog sat")
-    page.run()
+    page.choose("second", "the dog sat")
     assert "The sentences have 8 and 5 pieces" in page.warnings and page.errors == ""
 
 

@@ -5,31 +5,21 @@ from pathlib import Path
 import pytest
 import torch
 
-from bert_core.config import BertConfig
 from bert_core.errors import CheckpointError, InputError
 from bert_core.finetuning import Budget, Trainer, TrainerSettings
 from bert_core.finetuning.state import load_state, trained_weights
 from bert_core.model.heads import BertForMaskedLM
+from tests.bert_core.finetuning.test_optimizer import batches, tiny
 
 Weights = dict[str, torch.Tensor]
 
 
-def batches(step: int, progress: float) -> list[Weights]:
-    source = torch.Generator().manual_seed(step)
-    ids = torch.randint(5, 50, (2, 7), generator=source)
-    return [{"input_ids": ids, "masked_lm_labels": ids}]
-
-
 def trainer(average_last: float, steps: int = 10) -> Trainer:
     torch.manual_seed(0)
-    config = BertConfig(
-        50, hidden_size=8, num_hidden_layers=2, num_attention_heads=2, intermediate_size=12,
-        max_position_embeddings=16, hidden_dropout_prob=0.1, attention_probs_dropout_prob=0.1,
-    )  # fmt: skip
     settings = TrainerSettings(
         Budget(steps=steps), learning_rate=1e-2, average_last=average_last, seed=3
     )
-    return Trainer(BertForMaskedLM(config), batches, settings)
+    return Trainer(BertForMaskedLM(tiny(2, dropout=0.1)), batches, settings)
 
 
 def weights(training: Trainer) -> Weights:

@@ -16,10 +16,11 @@ from bert_core.model.bert import BertModel, BertPreTrainedModel
 from bert_core.model.heads import BertForMaskedLM
 
 
-def tiny() -> BertConfig:
+def tiny(layers: int = 3, dropout: float = 0.0) -> BertConfig:
     return BertConfig(
-        50, hidden_size=8, num_hidden_layers=3, num_attention_heads=2, intermediate_size=12,
-        max_position_embeddings=16, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0,
+        50, hidden_size=8, num_hidden_layers=layers, num_attention_heads=2, intermediate_size=12,
+        max_position_embeddings=16, hidden_dropout_prob=dropout,
+        attention_probs_dropout_prob=dropout,
     )  # fmt: skip
 
 

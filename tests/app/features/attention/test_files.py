@@ -23,6 +23,7 @@ from app.features.attention.task_habits import ranked_heads
 from app.features.attention.view_pictures import colours
 from app.words.html import Html, document
 from app.words.pictures import figure
+from tests.snippets import ran
 
 SVG = "{http://www.w3.org/2000/svg}"
 TEXTS = ("the cat sat", "on the <mat>.")
@@ -270,6 +271,4 @@ def test_the_snippet_computes_the_numbers_of_the_page(
     given = in_words(tiny_engine, result) if by_word else result
     view = head_view(given, heads, selection)
     code = files.snippet(given, view, str(tiny_folder))
-    made: dict[str, object] = {}
-    exec(compile(code, "snippet", "exec"), made)  # noqa: S102 - our own snippet
-    np.testing.assert_allclose(made["weights"], view.weights, atol=1e-6)  # type: ignore[arg-type]
+    np.testing.assert_allclose(ran(code)[0]["weights"], view.weights, atol=1e-6)

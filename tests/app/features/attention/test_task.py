@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from app.engine.models import Engine
-from app.features.attention.result import AttentionResult, Heads, Selection, Units
+from app.features.attention.result import AttentionResult, Heads, Selection
 from app.features.attention.result_views import (
     GRID_SIDE,
     LINK_TOKENS,
@@ -20,34 +20,14 @@ from app.features.attention.result_views import (
 from app.features.attention.task import attention, in_words
 from app.features.attention.task_cell import cell_arithmetic
 from app.features.attention.view import screen
-from app.records.results import Cut
 from app.words.html import join
 from bert_core import BertModel
-from bert_core.analysis.head_statistics import MEASURES, HeadStatistics
 from bert_core.errors import InputError
+from tests.made_up_attention import made, sides_of
 
 WORDS = Selection(special=False)
 SCALED = Selection(special=False, renormalise=True)
 FIRST_HEAD = Heads.one(0, 0)
-
-
-def no_statistics(layers: int, heads: int) -> HeadStatistics:
-    empty = np.zeros((layers, heads))
-    return HeadStatistics(*[empty] * len(MEASURES), 1.0, 1, 0, 1, 0, 0)
-
-
-def made(matrices: np.ndarray, sides: tuple[int | None, ...]) -> AttentionResult:
-    """Build a result from (L, H, T, T) by hand."""
-    weights = matrices.astype(np.float32)
-    every = tuple((at,) for at in range(len(sides)))
-    units = Units(tuple(f"t{i}" for i in range(len(sides))), sides, every)
-    return AttentionResult(
-        units=units,
-        words=replace(units),
-        attentions=tuple(weights),
-        statistics=no_statistics(*weights.shape[:2]),
-        cut=Cut(512, len(sides), (0, 0), (0, 0), ((), ())),
-    )
 
 
 # [CLS] a [SEP] b c [SEP]: rows are easy to add up by head.
@@ -70,12 +50,7 @@ def random_result(layers: int, heads: int, length: int, *, pair: bool = False) -
     rng = np.random.default_rng(5)
     weights = rng.random((layers, heads, length, length)) ** 4
     weights /= weights.sum(-1, keepdims=True)
-    half = length // 2
-    sides = [None, *[0] * (length - 2), None]
-    if pair:
-        sides[half] = None
-        sides[half + 1 : -1] = [1] * (length - half - 2)
-    return made(weights, tuple(sides))
+    return made(weights, sides_of(length, pair=pair))
 
 
 def test_the_numbers_are_those_of_the_model(tiny_engine: Engine) -> None:

@@ -20,7 +20,6 @@ from app.features.attention.result import (
     Heads,
     HeadView,
     Selection,
-    Units,
 )
 from app.features.attention.result_views import (
     attention_grid,
@@ -30,10 +29,9 @@ from app.features.attention.result_views import (
 )
 from app.features.attention.task import attention, in_words
 from app.features.attention.task_habits import ranked_heads
-from app.records.results import Cut
 from app.words.html import visible
 from app.words.pictures import linked
-from bert_core.analysis.head_statistics import MEASURES, HeadStatistics
+from tests.made_up_attention import made, sides_of
 
 WORDS = Selection(special=False)
 
@@ -54,19 +52,7 @@ def long_result(length: int, weights: np.ndarray | None = None) -> AttentionResu
         rng = np.random.default_rng(3)
         weights = rng.random((1, 2, length, length)).astype(np.float32) ** 8
         weights /= weights.sum(-1, keepdims=True)
-    empty = np.zeros((1, 2))
-    units = Units(
-        tuple(f"t{i}" for i in range(length)),
-        (None, *[0] * (length - 2), None),
-        tuple((i,) for i in range(length)),
-    )
-    return AttentionResult(
-        units=units,
-        words=replace(units),
-        attentions=tuple(weights),
-        statistics=HeadStatistics(*[empty] * len(MEASURES), 1.0, 1, 0, length, 0, 0),
-        cut=Cut(512, length, (length, 0), (length, 0), ((), ())),
-    )
+    return made(weights, sides_of(length))
 
 
 def values_of(drawn: dict[str, Any]) -> np.ndarray:

@@ -18,6 +18,7 @@ from bert_core import BertConfig, BertForSequenceClassification
 from bert_core.errors import InputError
 from tests.conftest import save_tiny
 from tests.drawings import elements, lengths
+from tests.snippets import ran
 
 
 def engine_of(folder: Path, **settings: object) -> Engine:
@@ -183,13 +184,12 @@ def test_a_model_of_one_token_type_reads_one_text_only(tmp_path: Path) -> None:
     ],
 )
 def test_the_snippet_computes_the_pages_numbers(
-    tmp_path: Path, settings: dict[str, object], capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, settings: dict[str, object]
 ) -> None:
     engine = engine_of(tmp_path / "model", **settings)
     for texts in (("the 'cat'",), ("the cat", 'a "dog"')):
         result = classification(engine, *texts)
-        exec(view.snippet(result, str(tmp_path / "model")), {})  # noqa: S102
-        printed = ast.literal_eval(capsys.readouterr().out)
+        printed = ast.literal_eval(ran(view.snippet(result, str(tmp_path / "model")))[1])
         assert printed == pytest.approx(
             dict(zip(result.labels, result.scores, strict=True)), abs=1e-5
         )

@@ -21,6 +21,7 @@ from app.words.pictures import NARROW, WIDE
 from bert_core import BertForMaskedLM
 from bert_core.errors import InputError
 from tests.drawings import elements
+from tests.snippets import ran
 
 
 def shares(engine: Engine, tokens: list[str], at: int) -> torch.Tensor:
@@ -238,12 +239,11 @@ def test_rows_of_the_table_are_linked_and_carry_the_models_choice(
 
 
 def test_the_snippet_of_a_text_without_masks_scores_its_pieces(
-    tiny_engine: Engine, tiny_folder: Path, capsys: pytest.CaptureFixture[str]
+    tiny_engine: Engine, tiny_folder: Path
 ) -> None:
     page = fill_mask(tiny_engine, "the cat is playing .")
     found = surprise(tiny_engine, page)
-    exec(view.snippet(page, str(tiny_folder)), {})  # noqa: S102 - our own code
-    rows = [line.split(" ") for line in capsys.readouterr().out.splitlines()]
+    rows = [line.split(" ") for line in ran(view.snippet(page, str(tiny_folder)))[1].splitlines()]
     assert [token for token, _ in rows] == [each.token for each in found.pieces]
     assert [float(share) for _, share in rows] == pytest.approx(
         [each.probability for each in found.pieces], rel=1e-4

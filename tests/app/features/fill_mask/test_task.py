@@ -19,6 +19,7 @@ from app.words.pictures import linked
 from bert_core import BertForMaskedLM
 from bert_core.errors import InputError
 from tests.drawings import Element, elements
+from tests.snippets import ran
 
 
 def direct(engine: Engine, text: str) -> torch.Tensor:
@@ -360,11 +361,10 @@ def test_calibration_is_one_line_with_a_link_to_the_model_card(result: FillMaskR
     "text", ["the [MASK] sat on {x} 'a' \"b\" [MASK]", "[MASK] " + "cat " * 70 + "[MASK] dog"]
 )
 def test_the_snippet_computes_what_the_page_shows(
-    tiny_engine: Engine, tiny_folder: Path, capsys: pytest.CaptureFixture[str], text: str
+    tiny_engine: Engine, tiny_folder: Path, text: str
 ) -> None:
     result = replace(fill_mask(tiny_engine, text, top_k=4), model=str(tiny_folder))
-    exec(view.snippet(result, result.model), {})  # noqa: S102 - our own code
-    rows = [line.split(" ") for line in capsys.readouterr().out.splitlines()]
+    rows = [line.split(" ") for line in ran(view.snippet(result, result.model))[1].splitlines()]
     shown = [c for slot in result.slots for c in slot.candidates]
     assert [token for token, _ in rows] == [c.token for c in shown]
     assert [float(share) for _, share in rows] == pytest.approx(

@@ -1,8 +1,6 @@
 """What is drawn are the numbers of the result."""
 
 import base64
-import contextlib
-import io
 import re
 import struct
 import zlib
@@ -13,6 +11,7 @@ import pytest
 from app.engine.models import Engine
 from app.features.input import task, view
 from app.words.pixels import STEPS
+from tests.snippets import ran
 
 
 @pytest.fixture
@@ -141,10 +140,8 @@ def test_near_pieces_are_bars_of_their_cosines(tiny_engine: Engine, result) -> N
 
 def test_the_code_gives_the_numbers_of_the_page(tiny_folder, result) -> None:
     code = view.snippet(result, str(tiny_folder), 3)
-    names: dict[str, object] = {}
-    with contextlib.redirect_stdout(io.StringIO()) as printed:
-        exec(code, names)  # noqa: S102
-    assert result.tokens[3] in printed.getvalue()
+    names, printed = ran(code)
+    assert result.tokens[3] in printed
     np.testing.assert_allclose(
         names["parts"].normalised, result.normalised[: result.real], atol=1e-6
     )

@@ -1,7 +1,5 @@
 """Fine-tuning a tiny model: it learns, leaves the model it began with alone, and can be kept."""
 
-import contextlib
-import io
 import re
 from pathlib import Path
 from typing import Any
@@ -24,6 +22,7 @@ from app.records.counted import wilson
 from app.settings import BUNDLED_MODEL
 from bert_core import BertForPreTraining, BertForTokenClassification, BertTokenizer
 from bert_core.errors import InputError
+from tests.snippets import ran
 from tests.strangers import until
 
 WORD = ("the cat sat on the mat", "a dog on the river bank")
@@ -102,11 +101,9 @@ def test_the_python_lines_repeat_it_exactly(
     (tmp_path / "train.tsv").write_bytes(run.files()["train.tsv"])
     script = run.python().replace(f"name = {tiny_folder.name!r}", f"name = {str(tiny_folder)!r}")
     script = script.replace("while not trainer.done:", "for _ in range(12):")
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
-        exec(compile(script, "train.py", "exec"), {})  # noqa: S102 - this is what is tested
+    _, printed = ran(script)
     torch.set_num_threads(before)
-    assert [float(line) for line in printed.getvalue().splitlines()] == losses
+    assert [float(line) for line in printed.splitlines()] == losses
     assert (tmp_path / "my-bert" / "model.safetensors").is_file()
 
 

@@ -1,7 +1,5 @@
 """One run: exact repetition in plain Python, going on after a restart, what is taken along."""
 
-import contextlib
-import io
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +16,7 @@ from app.features.lab.task_corpora import facts, own_text
 from app.features.lab.task_model import corpus_file
 from app.features.lab.task_run import MOST_POINTS, Run, thinned
 from bert_core.errors import InputError
+from tests.snippets import ran
 
 SMALL = LabSettings(corpus="facts", width=32, layers=2, steps=500)
 TEXT = "The cat sat on the mat. A dog ran to the old house. We saw the cat near the river. " * 30
@@ -64,10 +63,8 @@ def test_the_python_lines_repeat_the_run_exactly(
     assert len([line for line in script.splitlines() if line and not line.startswith("    ")]) < 24
     # Twelve steps of the same schedule instead of all.
     script = script.replace("while not trainer.done:", "for _ in range(12):")
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
-        exec(compile(script, "train.py", "exec"), {})  # noqa: S102 - this is what is tested
-    assert [float(line) for line in printed.getvalue().splitlines()] == losses
+    _, printed = ran(script)
+    assert [float(line) for line in printed.splitlines()] == losses
     assert (tmp_path / "my-bert" / "model.safetensors").is_file()
 
 

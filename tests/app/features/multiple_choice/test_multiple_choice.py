@@ -18,6 +18,7 @@ from bert_core import BertForMultipleChoice
 from bert_core.bundled.figures import Figure
 from bert_core.errors import InputError
 from tests.drawings import elements, lengths
+from tests.snippets import ran
 
 CHOICES = ("sat on the mat", "a dog", "the river bank , the cat .")
 
@@ -102,12 +103,9 @@ def test_choices_are_the_filled_lines() -> None:
     assert box.read(" a\n\n  \nb c \r\n") == ("a", "b c")
 
 
-def test_the_snippet_computes_the_pages_numbers(
-    tiny_engine: Engine, tiny_folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_snippet_computes_the_pages_numbers(tiny_engine: Engine, tiny_folder: Path) -> None:
     result = multiple_choice(tiny_engine, "the 'cat'", ('sat "on"', "a \\ dog"))
-    exec(view.snippet(result, str(tiny_folder)), {})  # noqa: S102
-    printed = json.loads(capsys.readouterr().out)
+    printed = json.loads(ran(view.snippet(result, str(tiny_folder)))[1])
     assert printed == pytest.approx([each.probability for each in result.choices], abs=1e-6)
 
 

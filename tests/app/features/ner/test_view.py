@@ -2,8 +2,6 @@
 
 import json
 import re
-from contextlib import redirect_stdout
-from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -21,6 +19,7 @@ from app.words.html import visible
 from app.words.pictures import figure
 from bert_core.reading.entities import AGGREGATIONS
 from tests.drawings import words
+from tests.snippets import ran
 from tests.svg_words import Drawing
 from tests.taggers import KNOWN, save_tagger
 
@@ -175,15 +174,13 @@ def test_the_kept_blocks_hold_it_all_and_ask_for_nothing(planted: Engine, nasty:
 
 def test_the_snippet_computes_what_the_page_shows() -> None:
     result = ner(Engine(BUNDLED_MODEL), 'Anna\'s "friend" met\nKarl in Paris.')
-    scope: dict = {}
-    with redirect_stdout(StringIO()) as printed:
-        exec(view.snippet(result, BUNDLED_MODEL), scope)  # noqa: S102  our own snippet  # noqa: S102 - the snippet is ours
+    scope, printed = ran(view.snippet(result, BUNDLED_MODEL))
     shown = result.reading.entities
     assert [(e.label, e.start, e.end) for e in scope["entities"]] == [
         (e.label, e.start, e.end) for e in shown
     ]
     assert [e.score for e in scope["entities"]] == pytest.approx([e.score for e in shown], abs=1e-4)
-    assert len(printed.getvalue().splitlines()) == len(shown) > 0
+    assert len(printed.splitlines()) == len(shown) > 0
 
 
 def test_nothing_found_is_said_plainly_with_what_came_nearest(planted: Engine) -> None:

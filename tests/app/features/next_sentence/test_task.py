@@ -20,6 +20,7 @@ from app.words.notes import cut_note
 from bert_core import BertForNextSentencePrediction
 from bert_core.errors import InputError
 from tests.drawings import elements, lengths
+from tests.snippets import ran
 
 
 def test_probabilities_are_the_softmax_of_the_models_logits(tiny_engine: Engine) -> None:
@@ -191,12 +192,9 @@ def test_what_the_model_cannot_read_is_said_first(tiny_engine: Engine) -> None:
     assert str(view.before(next_sentence(tiny_engine, "the cat", "sat"))) == ""
 
 
-def test_the_snippet_computes_the_pages_numbers(
-    tiny_engine: Engine, tiny_folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_snippet_computes_the_pages_numbers(tiny_engine: Engine, tiny_folder: Path) -> None:
     result = next_sentence(tiny_engine, 'the "cat" \\ sat', "on the 'mat'\n")
-    exec(view.snippet(result, str(tiny_folder)), {})  # noqa: S102
-    printed = json.loads(capsys.readouterr().out)
+    printed = json.loads(ran(view.snippet(result, str(tiny_folder)))[1])
     assert printed == pytest.approx(list(result.probabilities), abs=1e-6)
 
 

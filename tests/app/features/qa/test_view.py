@@ -18,6 +18,7 @@ from app.words.html import Html
 from app.words.pictures import NARROW, WIDE, Picture
 from tests.drawings import elements
 from tests.readers import by_token, planted
+from tests.snippets import ran
 
 STYLE = Path(charts.__file__).with_name("style.css")
 PASSAGE = "The dog saw a dog. The  CAT sat by the river bank."
@@ -549,13 +550,10 @@ def test_pictures_fit_their_width(result: QaResult, spread: QaResult) -> None:
             assert picture.alt and len(picture.table) > 0
 
 
-def test_the_snippet_prints_the_answers_of_the_page(
-    tiny_engine: Engine, tiny_model, capsys: pytest.CaptureFixture
-) -> None:
+def test_the_snippet_prints_the_answers_of_the_page(tiny_engine: Engine, tiny_model) -> None:
     passage = 'the cat "sat" on\nthe mat. \\n the dog\'s bank'
     result = qa(tiny_engine, passage, "who sat?", answers=3, longest=4, whole_words=False)
     code = view.snippet(result).replace(repr(result.model), repr(str(tiny_model)))
-    exec(compile(code, "snippet", "exec"), {})  # noqa: S102
     wanted = [f"{each.probability:.1%}  {each.text}" for each in result.answers]
-    printed = capsys.readouterr().out
-    assert printed == "\n".join([*wanted, f"{result.null_probability:.1%}  (no answer)"]) + "\n"
+    wanted.append(f"{result.null_probability:.1%}  (no answer)")
+    assert ran(code)[1] == "\n".join(wanted) + "\n"

@@ -1,7 +1,5 @@
 """What is drawn are the numbers of the result."""
 
-import contextlib
-import io
 import re
 from itertools import combinations
 
@@ -12,6 +10,7 @@ from app.engine.models import Engine
 from app.features.senses import view
 from app.features.senses.result import Occurrence, SensesResult
 from app.features.senses.task import senses
+from tests.snippets import ran
 
 TEXT = "the river bank\nthe cat sat on the bank\n\nbank on the dog.\nplaying the mat\na <b>bank</b>"
 
@@ -123,9 +122,7 @@ def test_all_pairs_are_squares_of_their_cosines(result: SensesResult) -> None:
 
 
 def test_the_code_gives_the_numbers_of_the_page(tiny_folder, result: SensesResult) -> None:
-    names: dict[str, object] = {}
-    with contextlib.redirect_stdout(io.StringIO()):
-        exec(view.snippet(result, str(tiny_folder)), names)  # noqa: S102
+    names, _ = ran(view.snippet(result, str(tiny_folder)))
     np.testing.assert_allclose(names["similarity"], result.similarity[1], atol=1e-5)
     np.testing.assert_allclose(names["plane"].coordinates, result.coordinates, atol=1e-4)
 

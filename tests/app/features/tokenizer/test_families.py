@@ -21,6 +21,7 @@ from app.settings import BUNDLED_MODEL
 from bert_core.errors import InputError
 from bert_core.text.replay import LONGEST, BpeWord, UnigramWord
 from tests.drawings import elements, words
+from tests.snippets import ran
 
 CLOVER, FRACTION = "a \N{FOUR LEAF CLOVER} cat", "3\N{VULGAR FRACTION ONE HALF} cats"
 
@@ -187,12 +188,10 @@ def test_a_terminal_and_a_saved_page_have_the_steps(family: Engine) -> None:
     assert word in found.text() and word in found.html().decode()
 
 
-def test_the_snippet_prints_the_tokens_of_the_page(
-    family: Engine, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_snippet_prints_the_tokens_of_the_page(family: Engine) -> None:
     result = tokenizer(family, "The cat", "a dog")
-    exec(compile(view.snippet(result, str(family._folder)), "snippet", "exec"), {})  # noqa: S102
-    printed = [row.split()[:2] for row in capsys.readouterr().out.splitlines()]
+    _, said = ran(view.snippet(result, str(family._folder)))
+    printed = [row.split()[:2] for row in said.splitlines()]
     assert printed == [[piece.token, str(piece.id)] for piece in result.pieces()]
 
 

@@ -20,6 +20,7 @@ from app.words.pictures import figure
 from bert_core import BertModel
 from bert_core.errors import InputError
 from tests.drawings import words
+from tests.snippets import ran
 
 
 def test_every_piece_knows_its_characters(any_engine: Engine, nasty: str) -> None:
@@ -360,13 +361,10 @@ def test_a_word_that_is_no_entry_is_cut_and_its_pieces_can_be_looked_up(
         look_up(tiny_engine, "  ")
 
 
-def test_the_snippet_prints_the_tokens_of_the_page(
-    tiny_engine: Engine, capsys: pytest.CaptureFixture[str], tiny_folder: Path
-) -> None:
+def test_the_snippet_prints_the_tokens_of_the_page(tiny_engine: Engine, tiny_folder: Path) -> None:
     result = tokenizer(tiny_engine, 'The "cat"', "a dog\n", cased=True)
     code = view.snippet(result, str(tiny_folder))
-    exec(compile(code, "snippet", "exec"), {})  # noqa: S102 - our own code
-    printed = [row.split()[:2] for row in capsys.readouterr().out.splitlines()]
+    printed = [row.split()[:2] for row in ran(code)[1].splitlines()]
     assert printed == [[piece.token, str(piece.id)] for piece in result.pieces()]
 
 

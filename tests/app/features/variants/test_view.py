@@ -1,7 +1,5 @@
 """The drawings of the variants page, measured against the counts."""
 
-import contextlib
-import io
 import re
 from itertools import pairwise
 
@@ -14,6 +12,7 @@ from app.features.variants.task import variants
 from bert_core.families import FAMILIES
 from bert_core.model.sizes import PARTS
 from tests.drawings import words
+from tests.snippets import ran
 
 
 @pytest.fixture(scope="module")
@@ -136,9 +135,6 @@ def test_memory_is_printed_for_every_model(found: VariantsResult) -> None:
 
 
 def test_the_snippet_prints_the_same_numbers(found: VariantsResult) -> None:
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
-        exec(compile(view.snippet(found, ""), "snippet", "exec"), {})  # noqa: S102 - our own code
-    said = printed.getvalue()
+    _, said = ran(view.snippet(found, ""))
     assert str(found.own.parameters) in said and str(found.own.flops) in said
     assert str(found.own.memory) in said

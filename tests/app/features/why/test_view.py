@@ -1,7 +1,5 @@
 """What is drawn are the numbers of the result: directions and lengths, bands and dots."""
 
-import contextlib
-import io
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +14,7 @@ from app.features.why.task import why
 from app.features.why.task_measured import measured
 from app.settings import ROOT
 from tests.drawings import elements, words
+from tests.snippets import ran
 
 TEXT = "the cat <b>sat [MASK] the mat & dog"
 
@@ -198,9 +197,7 @@ def test_leaders_are_named_by_sign(result: WhyResult) -> None:
 def test_the_code_computes_the_same(result: WhyResult, tiny_folder: Path) -> None:
     for method in ("integrated_gradients", "attention_last"):
         shown = replace(result, method=method, model=str(tiny_folder))
-        names: dict[str, object] = {}
-        with contextlib.redirect_stdout(io.StringIO()):
-            exec(view.snippet(shown), names)  # noqa: S102
+        names, _ = ran(view.snippet(shown))
         scores = [word.score for word in names["by_word"](names["found"].scores, names["encoding"])]
         np.testing.assert_allclose(scores, shown.story.scores, atol=1e-6)
         np.testing.assert_allclose(

@@ -21,6 +21,7 @@ from app.features.xray.view import screen, snippet
 from app.features.xray.view_overview import links, live, of_heads, overview, table
 from app.features.xray.view_words import column_words, headline, thread_words
 from app.words.html import Html
+from tests.snippets import ran
 
 TEXT = "the cat sat on the [MASK] ."
 
@@ -296,11 +297,8 @@ def test_the_report_has_everything(result: XrayResult, tiny_engine: Engine) -> N
 
 
 @pytest.mark.parametrize("kind", ["word", "start", "end", "entity", "label", "next"])
-def test_the_snippet_computes_the_same(
-    tiny_engine: Engine, tiny_folder: Any, kind: Any, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_snippet_computes_the_same(tiny_engine: Engine, tiny_folder: Any, kind: Any) -> None:
     found = xray(tiny_engine, "the cat sat", text_pair="on the mat", ask=kind, off="0.1 1.a",
                  mode="zero")  # fmt: skip
-    exec(snippet(found, str(tiny_folder)), {})  # noqa: S102 - our own code
-    printed = capsys.readouterr().out
+    _, printed = ran(snippet(found, str(tiny_folder)))
     assert printed.startswith(found.question.target)
