@@ -55,6 +55,11 @@ class Repository:
     private: bool = False
     gated: bool = False
 
+    @property
+    def weights_at(self) -> str:
+        """The path at which its weights are fetched."""
+        return f"/cdn/{hashlib.sha256(self.files['model.safetensors']).hexdigest()}"
+
 
 class Loopback:
     """The server; `with Loopback() as server` runs it in a thread."""

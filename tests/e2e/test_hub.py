@@ -39,10 +39,6 @@ def id_of(request: pytest.FixtureRequest) -> str:
     return f"someone/{hashlib.sha1(request.node.name.encode()).hexdigest()[:8]}"
 
 
-def weights_at(model: Repository) -> str:
-    return f"/cdn/{hashlib.sha256(model.files['model.safetensors']).hexdigest()}"
-
-
 def files_of(downloads: Path, name: str) -> list[Path]:
     return list(downloads.glob(f"models--{name.replace('/', '--')}/**/*"))
 
@@ -76,7 +72,7 @@ def test_the_size_is_shown_a_slow_download_called_off_and_the_second_one_answers
     expect(plan).to_contain_text(f"kB in {len(model.files)} files")
     assert files_of(downloads, name) == []
 
-    hub.faults[weights_at(model)] = Fault(drip=0.01)
+    hub.faults[model.weights_at] = Fault(drip=0.01)
     dialog.get_by_role("button", name=re.compile(r"^Download [\d.]+ kB and use it$")).click()
     expect(dialog).to_have_count(0)
     expect(page.get_by_text(re.compile(rf"Downloading {name}: .* of .*kB"))).to_be_visible()
@@ -157,7 +153,7 @@ def test_wrong_bytes_end_in_a_sentence_and_the_page_stays(
 ) -> None:
     page = visit("tokenizer?text=the+cat")
     wrong = bytes(len(model.files["model.safetensors"]))
-    hub.faults[weights_at(model)] = Fault(instead=wrong)
+    hub.faults[model.weights_at] = Fault(instead=wrong)
     look_up(page, name)
     agree(page)
     expect(page.get_by_text("does not match the digest that the Hub lists")).to_be_visible()
@@ -179,7 +175,7 @@ def test_a_dead_hub_is_told_and_the_page_stays(visit: Visit, hub: Loopback, name
 def test_who_closes_the_browser_takes_nothing_from_who_waits_too(
     visit: Visit, hub: Loopback, model: Repository, name: str
 ) -> None:
-    hub.faults[weights_at(model)] = Fault(drip=0.01)
+    hub.faults[model.weights_at] = Fault(drip=0.01)
     before = len(hub.log)
     pages = [visit("tokenizer"), visit("tokenizer")]
     for page in pages:
@@ -188,7 +184,7 @@ def test_who_closes_the_browser_takes_nothing_from_who_waits_too(
         expect(page.get_by_role("progressbar")).to_be_visible()
     pages[0].close()
     expect(chosen(pages[1])).to_contain_text(name)
-    assert [path for _, path, _ in hub.log[before:]].count(weights_at(model)) == 1
+    assert [path for _, path, _ in hub.log[before:]].count(model.weights_at) == 1
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -196,7 +192,7 @@ def test_dialog_and_strip_suit_phones_keyboards_and_screen_readers(
     visit: Visit, hub: Loopback, model: Repository, name: str, scheme: str
 ) -> None:
     page = visit("tokenizer", viewport=PHONE, color_scheme=scheme, reduced_motion="reduce")
-    hub.faults[weights_at(model)] = Fault(drip=0.1)
+    hub.faults[model.weights_at] = Fault(drip=0.1)
     dialog = look_up(page, name)
     expect(dialog.get_by_role("list", name="What would be downloaded")).to_be_visible()
     assert faults_in(page, scheme) == []

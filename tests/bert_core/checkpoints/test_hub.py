@@ -349,7 +349,7 @@ def test_a_slow_server_is_not_waited_for_for_ever(model, loopback, cache, monkey
 def test_contents_that_stop_coming_are_given_up(model, loopback, cache, monkeypatch):
     monkeypatch.setattr("bert_core.checkpoints.sources.hub._PATIENCE", 0.5)
     monkeypatch.setattr(transfer, "_FAREWELL", 0.1)
-    loopback.faults[cdn(weights_of(model))] = Fault(wait=3.0)
+    loopback.faults[model.weights_at] = Fault(wait=3.0)
     with pytest.raises(DownloadError, match="no data arrived"):
         resolve(NAME, cache_dir=cache)
 
@@ -390,7 +390,7 @@ def test_anonymous_requests_are_not_told_to_log_in(model, loopback, cache, monke
 def test_no_token_reaches_the_cdn_of_another_host(model, loopback, cache):
     plan = plan_download(NAME, cache_dir=cache, token="hf_mine")
     download(plan)
-    sent = [headers for _, path, headers in loopback.log if path == cdn(weights_of(model))]
+    sent = [headers for _, path, headers in loopback.log if path == model.weights_at]
     assert sent and all("authorization" not in {key.lower() for key in each} for each in sent)
 
 
@@ -428,7 +428,7 @@ def test_a_login_page_in_between_is_not_taken_for_the_hub(loopback, cache, body)
 
 def test_a_line_that_breaks_is_carried_on(model, loopback, cache, monkeypatch):
     monkeypatch.setattr("huggingface_hub.constants.DOWNLOAD_CHUNK_SIZE", 1_000)
-    loopback.faults[cdn(weights_of(model))] = Fault(cut=1)
+    loopback.faults[model.weights_at] = Fault(cut=1)
     folder = resolve(NAME, cache_dir=cache)
     assert (folder / "model.safetensors").read_bytes() == weights_of(model)
     ranges = [headers.get("Range") for _, path, headers in loopback.log if "cdn" in path]
@@ -469,7 +469,7 @@ def test_a_file_of_the_cache_that_was_cut_is_fetched_again(model, loopback, cach
 
 def test_called_off_it_ends_at_once_and_leaves_nothing(model, loopback, cache, monkeypatch):
     monkeypatch.setattr("huggingface_hub.constants.DOWNLOAD_CHUNK_SIZE", 1_000)
-    loopback.faults[cdn(weights_of(model))] = Fault(drip=0.01)
+    loopback.faults[model.weights_at] = Fault(drip=0.01)
     cancel = threading.Event()
     plan = plan_download(NAME, cache_dir=cache)
     small = plan.bytes - len(weights_of(model))
@@ -488,7 +488,7 @@ def test_called_off_it_ends_at_once_and_leaves_nothing(model, loopback, cache, m
 
 def test_an_exception_in_progress_ends_the_download(model, loopback, cache, monkeypatch):
     monkeypatch.setattr("huggingface_hub.constants.DOWNLOAD_CHUNK_SIZE", 1_000)
-    loopback.faults[cdn(weights_of(model))] = Fault(drip=0.01)
+    loopback.faults[model.weights_at] = Fault(drip=0.01)
 
     def progress(done, total):
         if done:
@@ -509,7 +509,7 @@ print(resolve(sys.argv[1], cache_dir=sys.argv[2]))
 
 @pytest.mark.slow
 def test_two_processes_fetch_the_same_model(model, loopback, cache):
-    loopback.faults[cdn(weights_of(model))] = Fault(drip=0.002)
+    loopback.faults[model.weights_at] = Fault(drip=0.002)
     command = [sys.executable, "-c", SCRIPT, NAME, str(cache)]
     both = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
     folders = [process.communicate(timeout=120)[0].strip() for process in both]
@@ -521,7 +521,7 @@ def test_two_processes_fetch_the_same_model(model, loopback, cache):
 
 def begun_and_killed(model, loopback, cache):
     """Kill a process while it downloads the weights; return what it left of them."""
-    loopback.faults[cdn(weights_of(model))] = Fault(drip=0.05)
+    loopback.faults[model.weights_at] = Fault(drip=0.05)
     quick = "import huggingface_hub.constants as c\nc.DOWNLOAD_CHUNK_SIZE = 500\n"
     command = [sys.executable, "-c", quick + SCRIPT, NAME, str(cache)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -1,6 +1,5 @@
 """Downloads requested by visitors: shared, bounded, cancelled when the last one leaves."""
 
-import hashlib
 import logging
 import re
 import threading
@@ -22,7 +21,6 @@ from tests.loopback import Fault, Loopback, Repository
 from tests.strangers import until
 
 NAME = "someone/tiny-bert"
-SOON = 20.0  # seconds; a slow machine is not a failure
 
 
 @pytest.fixture(autouse=True)
@@ -37,11 +35,6 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tiny_model: Path) -> 
 @pytest.fixture
 def model(loopback: Loopback, tiny_folder: Path) -> Repository:
     return loopback.add_model(NAME, tiny_folder)
-
-
-def slow(loopback: Loopback, model: Repository, drip: float = 0.02) -> None:
-    weights = model.files["model.safetensors"]
-    loopback.faults[f"/cdn/{hashlib.sha256(weights).hexdigest()}"] = Fault(drip=drip)
 
 
 def ended(ticket: Ticket) -> Status:
@@ -176,7 +169,7 @@ def test_a_revision_is_part_of_the_name_and_can_be_found_again(model: Repository
 
 
 def test_progress_is_told_in_bytes(model: Repository, loopback: Loopback) -> None:
-    slow(loopback, model, drip=0.002)
+    loopback.faults[model.weights_at] = Fault(drip=0.002)
     ticket = Downloads().join(look_up(HubId(NAME)))
     seen = []
     while (status := ticket.ask()).state is State.RUNNING:
@@ -190,7 +183,7 @@ def test_progress_is_told_in_bytes(model: Repository, loopback: Loopback) -> Non
 def test_visitors_who_ask_for_the_same_model_share_one_download(
     model: Repository, loopback: Loopback
 ) -> None:
-    slow(loopback, model, drip=0.002)
+    loopback.faults[model.weights_at] = Fault(drip=0.002)
     downloads = Downloads()
     plan = look_up(HubId(NAME))
     tickets = [downloads.join(plan) for _ in range(5)]
@@ -203,7 +196,7 @@ def test_visitors_who_ask_for_the_same_model_share_one_download(
 def test_the_last_who_leaves_calls_it_off_and_nothing_is_left(
     model: Repository, loopback: Loopback, place: Path
 ) -> None:
-    slow(loopback, model)
+    loopback.faults[model.weights_at] = Fault(drip=0.02)
     downloads = Downloads()
     ticket = downloads.join(look_up(HubId(NAME)))
     until(lambda: ticket.ask().done > 3_000)
@@ -219,7 +212,7 @@ def test_the_last_who_leaves_calls_it_off_and_nothing_is_left(
 def test_who_comes_while_it_is_called_off_gets_a_download_of_their_own(
     model: Repository, loopback: Loopback
 ) -> None:
-    slow(loopback, model)
+    loopback.faults[model.weights_at] = Fault(drip=0.02)
     downloads = Downloads()
     plan = look_up(HubId(NAME))
     ticket = downloads.join(plan)
@@ -232,7 +225,7 @@ def test_who_comes_while_it_is_called_off_gets_a_download_of_their_own(
 def test_a_download_without_waiting_visitors_is_cancelled(
     model: Repository, loopback: Loopback, place: Path
 ) -> None:
-    slow(loopback, model)
+    loopback.faults[model.weights_at] = Fault(drip=0.02)
     downloads = Downloads(patience=0.3)
     ticket = downloads.join(look_up(HubId(NAME)))
     for _ in range(4):  # longer than the patience, but a visitor asks
@@ -247,7 +240,7 @@ def test_a_bounded_number_at_once(
 ) -> None:
     monkeypatch.setattr(downloads_module, "_AT_ONCE", 1)
     loopback.add_model("someone/else", tiny_folder)
-    slow(loopback, model)
+    loopback.faults[model.weights_at] = Fault(drip=0.02)
     downloads = Downloads()
     first = downloads.join(look_up(HubId(NAME)))
     with pytest.raises(InputError, match=f"is downloading {NAME}, the most"):
@@ -266,7 +259,7 @@ def test_room_that_others_will_take_counts(
     for each in (model, loopback.add_model("someone/else", tiny_folder)):
         each.files["model.safetensors"] += b"x" * 2**19
     monkeypatch.setenv("BERT_EXPLORER_DISK", "1")
-    slow(loopback, model)
+    loopback.faults[model.weights_at] = Fault(drip=0.02)
     downloads = Downloads()
     other = look_up(HubId("someone/else"))
     first = downloads.join(look_up(HubId(NAME)))
@@ -294,7 +287,7 @@ def test_what_goes_wrong_is_said_and_nothing_stays(
     says: str,
 ) -> None:
     weights = model.files["model.safetensors"]
-    path = f"/cdn/{hashlib.sha256(weights).hexdigest()}"
+    path = model.weights_at
     if trouble == "another kind":
         model.files["config.json"] = b'{"model_type": "gpt2", "vocab_size": 9}'
     plan = look_up(HubId(NAME))
@@ -341,8 +334,7 @@ def test_no_name_that_was_typed_enters_a_log(
     caplog: pytest.LogCaptureFixture,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    weights = model.files["model.safetensors"]
-    loopback.faults[f"/cdn/{hashlib.sha256(weights).hexdigest()}"] = Fault(cut=1)
+    loopback.faults[model.weights_at] = Fault(cut=1)
     plan = look_up(HubId(NAME))
     logging.getLogger().setLevel(logging.INFO)
     try:

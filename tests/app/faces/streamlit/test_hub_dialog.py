@@ -1,6 +1,5 @@
 """The dialog for models of the Hub, and the strip of a download, as a visitor meets them."""
 
-import hashlib
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -41,11 +40,6 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tiny_model: Path) -> 
 @pytest.fixture
 def model(loopback: Loopback, tiny_folder: Path) -> Repository:
     return loopback.add_model(NAME, tiny_folder)
-
-
-def slow(loopback: Loopback, model: Repository) -> None:
-    weights = model.files["model.safetensors"]
-    loopback.faults[f"/cdn/{hashlib.sha256(weights).hexdigest()}"] = Fault(drip=0.02)
 
 
 def page_with_dialog() -> None:
@@ -110,7 +104,7 @@ def test_the_size_is_shown_and_asked_about_then_the_page_runs_on_the_model(
 def test_while_it_loads_the_page_works_and_the_way_out_works_too(
     model: Repository, loopback: Loopback, tiny_model: Path, place: Path
 ) -> None:
-    slow(loopback, model)
+    loopback.faults[model.weights_at] = Fault(drip=0.02)
     at = ask(opened(), NAME)
     press(at, next(label for label in labels(at) if label.startswith("Download")))
     assert worked_with(at) == f"works with {tiny_model.name}"
@@ -131,7 +125,7 @@ def test_while_it_loads_the_page_works_and_the_way_out_works_too(
 
 
 def test_who_leaves_others_waiting_is_told_so(model: Repository, loopback: Loopback) -> None:
-    slow(loopback, model)
+    loopback.faults[model.weights_at] = Fault(drip=0.02)
     first, second = ask(opened(), NAME), ask(opened(), NAME)
     for at in (first, second):
         press(at, next(label for label in labels(at) if label.startswith("Download")))
@@ -168,8 +162,7 @@ def test_a_download_that_fails_says_why_on_the_page(
     model: Repository, loopback: Loopback, tiny_model: Path
 ) -> None:
     weights = model.files["model.safetensors"]
-    path = f"/cdn/{hashlib.sha256(weights).hexdigest()}"
-    loopback.faults[path] = Fault(instead=bytes(len(weights)))
+    loopback.faults[model.weights_at] = Fault(instead=bytes(len(weights)))
     at = ask(opened(), NAME)
     press(at, next(label for label in labels(at) if label.startswith("Download")))
     until_arrived(at)
@@ -185,7 +178,7 @@ def test_one_too_many_is_told_in_the_dialog(
 ) -> None:
     monkeypatch.setattr(downloads_module, "_AT_ONCE", 1)
     loopback.add_model("someone/else", tiny_folder)
-    slow(loopback, model)
+    loopback.faults[model.weights_at] = Fault(drip=0.02)
     ticket = dialog_module.DOWNLOADS.join(look_up(HubId(NAME)))
     at = ask(opened(), "someone/else")
     press(at, next(label for label in labels(at) if label.startswith("Download")))
