@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 import streamlit as st
 
-from app.catalog import examples
 from app.engine.models import Engine
 from app.faces.streamlit.features import why as controls
 from app.features.why import task, view, view_duel
@@ -31,8 +30,6 @@ FOLDS = {
 def test_the_page_opens_with_its_first_example(visit: Callable) -> None:
     page = visit(PAGE)
     assert page.warnings == page.errors == ""
-    assert page.at.text_area(key="text").value == examples("why")[0].values["text"]
-    assert set(page.pictures) == {"why"}
     page = visit(PAGE, why_test="true")
     assert page.warnings == page.errors == ""
     assert set(page.pictures) == {"why", "why-curves"}
@@ -117,8 +114,7 @@ def test_a_long_text_is_explained_when_asked_and_stays(visit: Callable) -> None:
     assert page.pictures == {}
     page.click("Explain this text (43 tokens)")
     assert "why" in page.pictures
-    page.at.segmented_control(key="why_method").set_value("occlusion")
-    assert "why" in page.run().pictures
+    assert "why" in page.choose("why_method", "occlusion").pictures
 
 
 def test_the_duel_over_texts_begins_and_continues(

@@ -57,7 +57,6 @@ def address(page: Any, key: str) -> str:
 def test_the_page_opens_with_its_first_example(visit: Callable) -> None:
     page = visit(PAGE)
     assert page.warnings == page.errors == ""
-    assert page.at.text_area(key="text").value == examples("xray")[0].values["text"]
     board = json.loads(component(page, "xray_switches").json)
     assert board["off"] == [] and board["effects"] is None and len(board["notes"]) == 12
 
