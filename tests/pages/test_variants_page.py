@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.visits import unopened
+from tests.visits import checked, unopened
 
 
 @pytest.fixture
@@ -20,8 +20,7 @@ def sizes(at: AppTest) -> list[object]:
 
 
 def test_sizes_are_at_first_those_of_the_model(at: AppTest) -> None:
-    at.run()
-    assert not at.exception and not at.warning
+    assert not checked(at).warning
     assert sizes(at)[:3] == [2, 32, 4]
 
 
@@ -37,8 +36,7 @@ def test_another_base_brings_its_sizes(at: AppTest) -> None:
 
 def test_a_link_opens_an_edited_configuration(at: AppTest) -> None:
     at.query_params.update({"base": "ALBERT", "own_layers": "24", "tokens": "128"})
-    at.run()
-    assert not at.exception
+    checked(at)
     assert sizes(at) == [24, 768, 12, 30_000, 128]
 
 
@@ -56,6 +54,5 @@ def test_only_heads_that_divide_the_width_are_offered(at: AppTest) -> None:
 
 def test_a_link_with_heads_that_do_not_fit_opens_with_some_that_do(at: AppTest) -> None:
     at.query_params.update({"base": "BERT", "own_heads": "7"})
-    at.run()
-    assert not at.exception and not at.warning
+    assert not checked(at).warning
     assert sizes(at)[2] == 12

@@ -3,7 +3,6 @@
 The peer is the Rust package `tokenizers` with its BERT pipeline, run in one thread.
 """
 
-import os
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import reduce
@@ -120,13 +119,9 @@ def peer_lists_of(encoding: Any) -> tuple[list[Any], ...]:
 @pytest.fixture(scope="session", autouse=True)
 def one_thread() -> Iterator[None]:
     """Keep the peer from starting threads."""
-    before = os.environ.get("TOKENIZERS_PARALLELISM")
-    os.environ["TOKENIZERS_PARALLELISM"] = "false"
-    yield
-    if before is None:
-        del os.environ["TOKENIZERS_PARALLELISM"]
-    else:
-        os.environ["TOKENIZERS_PARALLELISM"] = before
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("TOKENIZERS_PARALLELISM", "false")
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -15,6 +15,7 @@ from app.faces.streamlit import hub_dialog as dialog_module
 from app.faces.streamlit import visitor as visitor_module
 from app.faces.streamlit.hub_dialog import may_download
 from tests.loopback import Fault, Loopback, Repository
+from tests.strangers import until
 from tests.visits import checked, labels, markup, press
 
 NAME = "someone/tiny-bert"
@@ -75,11 +76,7 @@ def worked_with(at: AppTest) -> str:
 
 
 def until_arrived(at: AppTest) -> None:
-    deadline = time.monotonic() + 20
-    while "_hub_ticket" in at.session_state:
-        assert time.monotonic() < deadline, "the download never ended"
-        time.sleep(0.05)
-        checked(at)
+    until(lambda: "_hub_ticket" not in checked(at).session_state)
 
 
 def test_the_size_is_shown_and_asked_about_then_the_page_runs_on_the_model(
@@ -118,10 +115,7 @@ def test_while_it_loads_the_page_works_and_the_way_out_works_too(
     press(at, "Dismiss")
     assert said(at) == ""
     assert copy_here(HubId(NAME)) is None
-    deadline = time.monotonic() + 20
-    while list(place.glob("models--*")) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert list(place.glob("models--*")) == []
+    until(lambda: not list(place.glob("models--*")))
 
 
 def test_who_leaves_others_waiting_is_told_so(model: Repository, loopback: Loopback) -> None:
