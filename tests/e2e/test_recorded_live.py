@@ -412,8 +412,10 @@ def test_a_lesson_is_played_with_what_the_browser_computes(
     expect(steps.nth(0)).to_contain_text("Then every form of every word")  # the reply to the choice
     expect(page.locator("body > .bx-spoken")).to_contain_text("You: one")
     before = len(record.requests)
-    steps.nth(0).get_by_role("button", name="It takes the longest piece").click()
-    expect(steps.nth(0)).to_contain_text("No grammar is asked")
+    why = lesson("pieces").steps[0].why
+    (reason,) = [each for each in why.choices if each.right]
+    steps.nth(0).get_by_role("button", name=reason.say).click()
+    expect(steps.nth(0)).to_contain_text(reason.reply)
     steps.nth(0).get_by_role("textbox").fill("<b>playfulness</b>")
     expect(shown).to_contain_text("<b>", timeout=WAIT_MS)
     assert shown.locator("b").count() == 0
