@@ -245,7 +245,8 @@ def test_the_recording_begins_as_a_distillation_does_today() -> None:
     origin.prepare()
     PROCESSOR.run(origin.look, tokens=0)
     for now, then in zip(prepared(origin, Recipe()), (usual().alone, usual().taught), strict=True):
-        assert now.start == then.start
+        # Since Python 3.12, `sum` rounds floats less.
+        assert now.start == replace(then.start, unigram=pytest.approx(then.start.unigram))
         assert now.python().replace("steps_done < 0", "steps_done < 2000") == then.python
 
 
