@@ -4,8 +4,10 @@ An archive names its commit, which is compared with the pinned one. Nothing is u
 disk: the members that are wanted are read into memory, within limits, and their names lead nowhere.
 """
 
+import gzip
 import hashlib
 import io
+import lzma
 import tarfile
 import zipfile
 import zlib
@@ -13,7 +15,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import IO
 
 from bert_core.checkpoints.sources.address import Fetch, Version
 from bert_core.checkpoints.sources.transfer import watched
@@ -24,7 +25,10 @@ ARCHIVES = "https://codeload.github.com"  # also takes abbreviated commits
 LARGEST, KEPT, PASSED = 128 * 2**20, 2**30, 16 * 2**30  # bytes: of a member, of all wanted, of all
 _HEADER = 2**20  # bytes of a header that goes before a member
 _PATIENCE = 60.0  # seconds without data
-_DAMAGE = (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, ValueError, OSError)
+_DAMAGE = (
+    *(tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError),
+    *(EOFError, ValueError, OSError),
+)
 Files = Mapping[str, bytes]
 
 
@@ -53,7 +57,8 @@ def archive(repository: str, commit: str, paths: Sequence[str], base: str, part:
     """
     _download(f"{base}/{repository}/tar.gz/{commit}", part)
     try:
-        files, found = _members(part.open("rb"), "r|gz", paths, inside=True)
+        with gzip.open(part) as plain:
+            files, found = _members(plain, paths, inside=True)
     finally:
         part.unlink()
     if not found.startswith(commit):
@@ -84,36 +89,60 @@ def _download(address: str, part: Path) -> None:
     part.with_suffix(".json").unlink(missing_ok=True)
 
 
-class _Header(tarfile.TarInfo):
-    """A header of an archive; those that would be read into memory are bounded."""
+class _Forward:
+    """A tar file for `tarfile`, read forward only, with headers that memory has room for."""
 
-    @classmethod
-    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> "_Header":
-        """Read a header, see `tarfile.TarInfo`."""
-        found = super().frombuf(buf, encoding, errors)
-        if found.size > _HEADER and found.type in b"xgXLK":  # pax and GNU headers
-            raise CheckpointError(f"a header in it has {found.size:,} bytes.")
+    def __init__(self, plain: io.BufferedIOBase) -> None:
+        self._plain, self.place = plain, 0
+
+    def tell(self) -> int:
+        """Return the number of bytes read so far."""
+        return self.place
+
+    def seek(self, place: int) -> None:
+        """Skip forward to a position."""
+        while place > self.place:
+            self.content(min(place - self.place, _HEADER))
+        if place < self.place:
+            raise tarfile.ReadError("a size in it is impossible")
+
+    def read(self, count: int) -> bytes:
+        """Return the next bytes of a header; fewer at the end."""
+        if count > _HEADER:
+            raise CheckpointError(f"a header in it has {count:,} bytes.")
+        found = self._plain.read(count)
+        self.place += len(found)
+        return found
+
+    def content(self, count: int) -> bytes:
+        """Return the next bytes of a member."""
+        found = self._plain.read(count)
+        self.place += len(found)
+        if len(found) < count:
+            raise tarfile.ReadError("it ends inside a member")
         return found
 
 
 def _members(
-    stream: IO[bytes], mode: str, paths: Sequence[str], *, inside: bool
+    plain: io.BufferedIOBase, paths: Sequence[str], *, inside: bool
 ) -> tuple[dict[str, bytes], str]:
     """Return wanted members and the commit; `inside`: names begin with a folder of the archive."""
     kept: dict[str, bytes] = {}
-    passed = total = 0
+    total = 0
     try:
-        with stream, tarfile.open(fileobj=stream, mode=mode, tarinfo=_Header) as tar:  # type: ignore[call-overload]
-            for member in tar:
-                passed += member.size
-                name = member.name.partition("/")[2] if inside else member.name
-                wanted = member.isreg() and any(fnmatchcase(name, each) for each in paths)
-                total += member.size if wanted else 0
-                if passed > PASSED or total > KEPT or (wanted and member.size > LARGEST):
-                    raise CheckpointError(f"it is too large at {member.name[:100]!r}.")
-                if wanted:
-                    kept[name] = tar.extractfile(member).read()
-            return kept, tar.pax_headers.get("comment", "")
+        forward = _Forward(plain)
+        tar = tarfile.TarFile(fileobj=forward)  # type: ignore[arg-type]
+        for member in tar:
+            name = member.name.partition("/")[2] if inside else member.name
+            wanted = member.isreg() and any(fnmatchcase(name, each) for each in paths)
+            total += member.size if wanted else 0
+            passed = forward.place + member.size
+            if passed > PASSED or total > KEPT or (wanted and member.size > LARGEST):
+                raise CheckpointError(f"it is too large at {member.name[:100]!r}.")
+            if wanted:
+                forward.seek(member.offset_data)
+                kept[name] = forward.content(member.size)
+        return kept, tar.pax_headers.get("comment", "")
     except CheckpointError:
         raise
     except _DAMAGE as error:
@@ -129,7 +158,7 @@ def debian(data: bytes, paths: Sequence[str]) -> Files:
             break
         if name == b"data.tar.xz":
             inner = io.BytesIO(data[place + 60 : place + 60 + int(size)])
-            return _members(inner, "r|xz", paths, inside=False)[0]
+            return _members(lzma.LZMAFile(inner), paths, inside=False)[0]
         place += 60 + int(size) + int(size) % 2
     raise CheckpointError("it is no Debian package with a data.tar.xz.")
 
