@@ -44,7 +44,7 @@ Recorded = Callable[[Given], list[Tensor]]
 
 pytestmark = [
     # PyTorch's: it has announced the end of TorchScript; Inductor itself still imports it.
-    pytest.mark.filterwarnings(r"ignore:`torch\.jit\.\w+` is deprecated:DeprecationWarning"),
+    pytest.mark.filterwarnings(r"ignore:`torch\.jit\.\w+` is deprecated"),
     # PyTorch's: its ONNX exporter copies a kind of tree that PyTorch is about to rename.
     pytest.mark.filterwarnings(
         r"ignore:`isinstance\(treespec, LeafSpec\)` is deprecated:FutureWarning"

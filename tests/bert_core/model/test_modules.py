@@ -424,7 +424,7 @@ class LastState(nn.Module):
         return self.model(ids, output_all_encoded_layers=False)[0]
 
 
-@pytest.mark.filterwarnings("ignore:`torch.jit.trace:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:`torch.jit.trace")
 def test_a_graph_of_a_model_with_hooks_contains_them(make_pair, batch, assert_close):
     ours, _ = make_pair(BertModel)
     query = ours.get_submodule(HIDDEN.removeprefix("bert."))
