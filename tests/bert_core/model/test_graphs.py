@@ -49,6 +49,8 @@ pytestmark = [
     pytest.mark.filterwarnings(
         r"ignore:`isinstance\(treespec, LeafSpec\)` is deprecated:FutureWarning"
     ),
+    # PyTorch 2.6's own, two of them, while it exports a mask
+    pytest.mark.filterwarnings(r"ignore:.*'?get_attr'? Node"),
 ]
 
 
@@ -260,7 +262,8 @@ def test_what_a_graph_fixes_is_checked_while_it_is_recorded(make_model, name, wr
     example = {**inputs(model, 3, 7, mask="ones"), name: wrong}
     with torch.no_grad(), pytest.raises(InputError, match=name):
         torch.jit.trace(model, example_kwarg_inputs=example, strict=False)
-    with torch.no_grad(), pytest.raises(InputError, match=name):
+    # PyTorch 2.6 wraps the error in one of its compiler's, which are RuntimeErrors.
+    with torch.no_grad(), pytest.raises((InputError, RuntimeError), match=name):
         torch.export.export(model, (), example)
 
 
