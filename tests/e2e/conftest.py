@@ -1,6 +1,7 @@
 """Fixtures for the browser tests: the real server, a real browser, and a record of both."""
 
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -305,8 +306,8 @@ def watched(browser: Browser, site: Site, kept: Kept) -> Iterator[Callable[..., 
         page.emulate_media(media="null", color_scheme=scheme, reduced_motion=motion)
         ends.append(record.watch(page))
         page.goto(f"/{path}")
-        if settle and not path.startswith(("gradio", "class")):
-            slug = path.partition("?")[0]
+        slug = re.split("[/?]", path)[0]
+        if settle and slug not in {"gradio", "class"}:
             settled(page, slug if slug in TITLES else None)
         return page
 

@@ -1,5 +1,6 @@
 """`python -m training fetch` against a server of small repositories in the real formats."""
 
+import gzip
 import hashlib
 import io
 import json
@@ -221,6 +222,23 @@ def test_a_header_that_would_fill_the_memory_is_refused(server: Loopback, tmp_pa
     data = tarball({"a.txt": "a"}, "c" * 2 * 2**20)
     with pytest.raises(CheckpointError, match=r"a header in it has 2,\d+,\d+ bytes"):
         had(server, tmp_path / "p.part", data, "*.txt")
+
+
+def headers(kind: bytes, *more: bytes) -> bytes:
+    """Return a gzipped tar file that begins with a header of a kind and goes on with these blocks."""
+    head = bytearray(tarfile.TarInfo("a.txt").tobuf(tarfile.GNU_FORMAT))
+    head[156:157], head[482] = kind, 1  # of a sparse file: more of its map follows
+    head[148:156] = b"%06o\0 " % (sum(head[:148]) + 8 * ord(" ") + sum(head[156:]))
+    return gzip.compress(bytes(head) + b"".join(more))
+
+
+def test_headers_without_end_are_refused(server: Loopback, tmp_path: Path) -> None:
+    followed = bytes(504) + b"\1" + bytes(7)  # by another one
+    with pytest.raises(CheckpointError, match=r"a header in it has 1,0\d\d,\d+ bytes"):
+        had(server, tmp_path / "p.part", headers(b"S", *([followed] * 3_000)), "*.txt")
+    one = gzip.decompress(headers(b"x"))
+    with pytest.raises(CheckpointError, match="the archive is damaged"):
+        had(server, tmp_path / "p.part", headers(b"x", *([one] * 900)), "*.txt")
 
 
 def test_a_zip_archive_has_limits(monkeypatch: pytest.MonkeyPatch) -> None:

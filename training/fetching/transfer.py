@@ -27,7 +27,7 @@ _HEADER = 2**20  # bytes of a header that goes before a member
 _PATIENCE = 60.0  # seconds without data
 _DAMAGE = (
     *(tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError),
-    *(EOFError, ValueError, OSError),
+    *(EOFError, ValueError, OSError, IndexError, RecursionError),
 )
 Files = Mapping[str, bytes]
 
@@ -94,6 +94,7 @@ class _Forward:
 
     def __init__(self, plain: io.BufferedIOBase) -> None:
         self._plain, self.place = plain, 0
+        self.header = 0  # bytes read of what goes before the next member
 
     def tell(self) -> int:
         """Return the number of bytes read so far."""
@@ -108,8 +109,9 @@ class _Forward:
 
     def read(self, count: int) -> bytes:
         """Return the next bytes of a header; fewer at the end."""
-        if count > _HEADER:
-            raise CheckpointError(f"a header in it has {count:,} bytes.")
+        self.header += count
+        if self.header > _HEADER:
+            raise CheckpointError(f"a header in it has {self.header:,} bytes.")
         found = self._plain.read(count)
         self.place += len(found)
         return found
@@ -133,6 +135,7 @@ def _members(
         forward = _Forward(plain)
         tar = tarfile.TarFile(fileobj=forward)  # type: ignore[arg-type]
         for member in tar:
+            forward.header = 0
             name = member.name.partition("/")[2] if inside else member.name
             wanted = member.isreg() and any(fnmatchcase(name, each) for each in paths)
             total += member.size if wanted else 0
