@@ -225,7 +225,7 @@ def test_a_header_that_would_fill_the_memory_is_refused(server: Loopback, tmp_pa
 
 
 def headers(kind: bytes, *more: bytes) -> bytes:
-    """Return a gzipped tar file that begins with a header of a kind and goes on with these blocks."""
+    """Return a gzipped tar file that begins with a header of a kind, and then has these blocks."""
     head = bytearray(tarfile.TarInfo("a.txt").tobuf(tarfile.GNU_FORMAT))
     head[156:157], head[482] = kind, 1  # of a sparse file: more of its map follows
     head[148:156] = b"%06o\0 " % (sum(head[:148]) + 8 * ord(" ") + sum(head[156:]))
