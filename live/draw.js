@@ -111,11 +111,13 @@ function unreadNote({ words: all, unknown, scripts, fragments }) {
 function cutNote({ found, limit, lengths, kept }) {
   if (lengths[0] === kept[0] && lengths[1] === kept[1]) return null;
   const sides = SIDES.map((name, side) => lengths[side] === kept[side] ? null : h("p",
-    { class: "bx-cut-side" }, `The ${name} lost its last ${grouped(lengths[side] - kept[side])} ` +
-    `of ${grouped(lengths[side])} pieces and kept ${grouped(kept[side])}.`));
+    { class: "bx-cut-side" }, `Of ${count(lengths[side], "piece")} the ${name} lost the last` +
+    `${lengths[side] - kept[side] === 1 ? "" : ` ${grouped(lengths[side] - kept[side])}`} ` +
+    `and kept ${grouped(kept[side])}.`));
   return h("div", { class: "bx-note bx-caution" },
     h("strong", {}, `${grouped(found)} tokens are too many: `),
-    `this model reads at most ${grouped(limit)}, so ${grouped(found - limit)} were cut.`, sides);
+    `this model reads at most ${grouped(limit)}, so ${grouped(found - limit)} ` +
+    `${found - limit === 1 ? "was" : "were"} cut.`, sides);
 }
 
 // -- pictures -------------------------------------------------------------------------------------
@@ -343,7 +345,7 @@ function nextSentence(answer) {
   const share = `${percent(confidence)} of the probability of the two answers`;
   const decided = confidence >= 0.6;
   const says = decided ? meaning[0].toLowerCase() + meaning.slice(1) : "undecided";
-  const more = decided ? `${share}.` : `${meaning} has only ${share}.`;
+  const more = decided ? `${share}.` : `“${meaning}” has only ${share}.`;
   const rows = ["Follows the first (label 0)", "Does not follow (label 1)"].map((name, n) => ({
     name, value: probabilities[n], marked: decided && follows === (n === 0),
     printed: `${percent(probabilities[n])}, logit ${scaled(logits[n], calibration)}`,

@@ -112,8 +112,9 @@ function scored(reading) {
     }
   }
   if (!score.some(Number.isFinite)) {
-    throw new Refusal("Nothing in the text can be an answer: it has only special tokens, or words " +
-      `of more than ${longest} pieces. Add a word, or allow longer answers.`);
+    throw new Refusal("Nothing in the text can be an answer: " + (special.every(Boolean)
+      ? "it has only special tokens. Add a word."
+      : `each word has more than ${reading.longest} pieces. Allow longer answers.`));
   }
   return { score, longest, null: Math.min(...reading.windows.map((w) => w.start[0] + w.end[0])) };
 }

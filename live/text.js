@@ -80,7 +80,9 @@ export function unread(encodings, unicode, known) {
   const scripts = new Map();
   let count = 0;
   let fragments = 0;
-  for (const { text, tokens } of encodings.flatMap(wordsOf)) {
+  const repeats = (at) => encodings.findIndex((each) => each.text === encodings[at].text) < at;
+  const all = encodings.flatMap((each, at) => wordsOf(each).filter((word) => word.side || !repeats(at)));
+  for (const { text, tokens } of all) {
     if (tokens.includes("[UNK]") && text !== "[UNK]") unknown.add(text);
     const letter = Array.from(text).find((char) => unicode.letters.has(char));
     if (!letter) continue;

@@ -174,10 +174,14 @@ def cut_note(cut: Cut) -> Html:
     return tag(
         "div",
         tag("strong", f"{cut.found:,} tokens are too many: "),
-        f"this model reads at most {cut.limit:,}, so {cut.found - cut.limit:,} were cut. {rule}",
+        f"this model reads at most {cut.limit:,}, so {_were(cut.found - cut.limit)} cut. {rule}",
         *sides,
         class_="bx-note bx-caution",
     )
+
+
+def _were(number: int) -> str:
+    return f"{number:,} {'was' if number == 1 else 'were'}"
 
 
 def _side(name: str, length: int, kept: int, lost: tuple[str, ...]) -> Html:
@@ -187,7 +191,9 @@ def _side(name: str, length: int, kept: int, lost: tuple[str, ...]) -> Html:
     beyond = f" … and {len(lost) - limit:,} more" if len(lost) > limit else ""
     head = tag(
         "p",
-        f"The {name} lost its last {len(lost):,} of {length:,} pieces and kept {kept:,}: ",
+        f"Of {count(length, 'piece')} the {name} lost the last",
+        f" {len(lost):,}" if len(lost) > 1 else "",
+        f" and kept {kept:,}: ",
         join(*pieces[:_FEW], by=" "),
         " …" if len(lost) > _FEW else "",
         class_="bx-cut-side",

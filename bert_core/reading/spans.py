@@ -147,7 +147,7 @@ def score_spans(
     Raises:
         InputError: no span is allowed as an answer.
     """
-    tokens = len(forbidden)
+    tokens, allowed = len(forbidden), longest
     longest = min(longest, tokens)
     score = np.full((tokens, longest), -np.inf)
     start, end = np.empty(tokens), np.empty(tokens)
@@ -165,10 +165,10 @@ def score_spans(
     if parts is not None:
         score[shifted(parts.astype(np.float64), longest, np.inf) != parts[:, None]] = -np.inf
     if not np.isfinite(score).any():
-        raise InputError(
-            "Nothing in the text can be an answer: it has only special tokens, or words of more "
-            f"than {longest:,} pieces. Add a word, or allow longer answers."
-        )
+        why = "it has only special tokens. Add a word."
+        if not forbidden.all():
+            why = f"each word has more than {allowed:,} pieces. Allow longer answers."
+        raise InputError(f"Nothing in the text can be an answer: {why}")
     return SpanScores(score, window_of, start, end, min(window.null for window in windows))
 
 

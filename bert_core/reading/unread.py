@@ -62,7 +62,7 @@ def unread(tokenizer: TextTokenizer, encodings: Iterable[Encoding]) -> Unread:
 
     Args:
         tokenizer: the tokenizer of the encodings.
-        encodings: inputs of one or two texts each.
+        encodings: inputs of one or two texts each; a first text that several have counts once.
     """
     unknown: dict[str, None] = {}
     scripts: Counter[str] = Counter()
@@ -86,16 +86,18 @@ def unread(tokenizer: TextTokenizer, encodings: Iterable[Encoding]) -> Unread:
 
 def _words(encodings: Iterable[Encoding]) -> Iterable[tuple[str, Sequence[str]]]:
     """Yield each word of the texts as typed, with its pieces."""
+    first: set[str] = set()
     for encoding in encodings:
         texts = (encoding.text, encoding.text_pair or "")
         rows = zip(
             encoding.sequence_ids, encoding.word_ids, encoding.offsets, encoding.tokens, strict=True
         )
         for (side, _), group in groupby(rows, key=lambda row: (row[0], row[1])):
-            if side is None:
+            if side is None or (side == 0 and texts[0] in first):
                 continue
             pieces = list(group)
             yield texts[side][pieces[0][2][0] : pieces[-1][2][1]], [row[3] for row in pieces]
+        first.add(texts[0])
 
 
 def known_scripts(tokenizer: TextTokenizer) -> list[str]:

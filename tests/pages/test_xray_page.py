@@ -180,6 +180,8 @@ def test_what_cannot_be_asked_gets_a_sentence(
 def test_a_link_made_with_a_larger_model_opens(visit: Callable) -> None:
     page = visit(PAGE, text=TEXT, off="7.1 0.9 0.1", at="80", zoom="9.1")
     assert page.warnings == page.errors == "" and "1 part off" in said(page)
+    assert page.at.query_params["off"] == "0.1"
+    assert any("off=7.1, off=0.9" in each.value for each in page.at.caption)
 
 
 def test_the_page_can_be_taken_along_as_code(visit: Callable) -> None:

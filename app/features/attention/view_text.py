@@ -295,8 +295,9 @@ def headline(result: AttentionResult, view: HeadView) -> str:
 def short_headline(result: AttentionResult, view: HeadView) -> str:
     """Name the strongest link in the one line above the picture; “?” says what is left out."""
     row, column = _strongest(result, view)
-    source = f"{visible(view.row_tokens[row])} ({view.rows[row]})"
-    goal = f"{visible(view.column_tokens[column])} ({view.columns[column]})"
+    # Between isolating signs, pieces of a right-to-left script leave the order of the line alone.
+    source = f"\u2068{visible(view.row_tokens[row])}\u2069 ({view.rows[row]})"
+    goal = f"\u2068{visible(view.column_tokens[column])}\u2069 ({view.columns[column]})"
     among = " between pieces" if _between_pieces(result, view).any() else ""
     return f"Strongest{among}: {source} → {goal}, {float(view.weights[row, column]):.4f}"
 

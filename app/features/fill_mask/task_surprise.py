@@ -46,7 +46,9 @@ def surprise(engine: Engine, found: FillMaskResult) -> SurpriseResult:
     mask = engine.tokenizer.mask_token_id
     places = [n for n, id_ in enumerate(whole.input_ids) if id_ != mask][1:-1]
     if not places:
-        raise InputError("The text has nothing but masks. Write some words around them.")
+        only = "nothing but masks. Write some words around them."
+        none = "no piece that the model reads. Write a word."
+        raise InputError(f"The text has {only if mask in whole.input_ids else none}")
     scores = score_pieces(
         engine.score_rows,
         engine.tokenizer,

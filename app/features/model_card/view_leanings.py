@@ -58,7 +58,7 @@ def _end(lean: Leaning, word: str, *, leans: bool) -> str:
 
 
 def _named(lean: Leaning) -> str:
-    return f"{visible(lean.occupation)} ({lean.log_odds.value:+.2f})"
+    return f"{visible(lean.occupation)} ({signed(lean.log_odds.value, 2)})"
 
 
 def note(found: Bias) -> Html:

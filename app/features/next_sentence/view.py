@@ -52,7 +52,7 @@ def _answer(result: NextSentenceResult) -> tuple[str, str, str]:
     meaning = MEANINGS[IS_NEXT if result.follows else IS_RANDOM]
     share = f"{percent(result.confidence)} of the probability of the two answers"
     if result.confidence < UNDECIDED:
-        return "undecided", f"{meaning} has only {share}.", "bx-open"
+        return "undecided", f"“{meaning}” has only {share}.", "bx-open"
     says = f"{meaning[0].lower()}{meaning[1:]}"
     return says, f"{share}.", "" if result.follows else "bx-against"
 

@@ -165,6 +165,11 @@ def test_a_text_of_forbidden_tokens_alone_has_no_answer() -> None:
         score_spans(windows_of(3, 5, 0), 2, np.ones(3, dtype=np.bool_))
 
 
+def test_a_text_of_long_words_alone_has_no_answer() -> None:
+    with pytest.raises(InputError, match="each word has more than 2 pieces"):
+        score_spans(windows_of(3, 5, 0), 2, np.zeros(3, dtype=np.bool_), words=np.zeros(3, int))
+
+
 @pytest.mark.parametrize(("tokens", "size", "stride", "longest"), CASES)
 def test_rules_on_words_and_parts_leave_out_what_they_say_and_nothing_else(
     tokens: int, size: int, stride: int, longest: int

@@ -34,6 +34,13 @@ def test_words_that_become_unknown_are_named_as_typed_and_once(tmp_path: Path) -
     assert result.anything
 
 
+def test_a_first_text_that_several_inputs_have_counts_once(tmp_path: Path) -> None:
+    tokens = tokenizer(tmp_path)
+    result = unread(tokens, [tokens.encode("Ωmega 海", end) for end in ("the 海", "cat")])
+    assert result == found(tokens, "Ωmega 海", "the 海 cat")
+    assert result.scripts[0] == ("Chinese", 2)
+
+
 def test_a_written_unknown_token_is_no_loss(tmp_path: Path) -> None:
     assert found(tokenizer(tmp_path), "the [UNK] sat").unknown == ()
 

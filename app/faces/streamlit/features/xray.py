@@ -47,7 +47,16 @@ def off(layers: int = 1000, heads: int = 1000) -> str:
     names = [name for name in re.split(r"[ ,+]+", given) if name]
     if other := [name for name in names if not {*read_parts(name)} & {*parts}]:
         left_out(OFF, other)
+        _write(names_of(parts))
     return names_of(parts)
+
+
+def _write(names: str) -> None:
+    """Put what is off into the address."""
+    if names:
+        st.query_params[OFF] = names
+    else:
+        st.query_params.pop(OFF, None)
 
 
 def set_off(names: str, *, undoing: bool = False) -> None:
@@ -57,10 +66,7 @@ def set_off(names: str, *, undoing: bool = False) -> None:
         return
     if not undoing:
         st.session_state[_UNDO] = [*st.session_state.get(_UNDO, []), before][-_MOST_UNDO:]
-    if names:
-        st.query_params[OFF] = names
-    else:
-        st.query_params.pop(OFF, None)
+    _write(names)
 
 
 def undo() -> None:

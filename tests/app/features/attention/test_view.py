@@ -321,6 +321,7 @@ def test_a_pooled_grid_says_so() -> None:
 def test_the_line_above_the_picture_is_short_and_says_positions(result: AttentionResult) -> None:
     shown = one(result, 1, 0, WORDS)
     said = pictures.head_picture(result, shown, common=False, log=False, cell=None)["said"]
+    assert said.count("\u2068") == said.count("\u2069") == 2  # each piece keeps its direction
     full = view.headline(result, shown)
     row, column = re.findall(r"” \((\d+)\)", full.partition(": ")[2])
     assert isinstance(said, str) and len(said) < 60

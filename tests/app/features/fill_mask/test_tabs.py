@@ -185,6 +185,8 @@ def test_the_odd_word_has_letters_if_any_word_has(tiny_engine: Engine) -> None:
 def test_texts_without_pieces_or_too_long_are_refused(tiny_engine: Engine) -> None:
     with pytest.raises(InputError, match="nothing but masks"):
         surprise(tiny_engine, fill_mask(tiny_engine, "[MASK] [MASK]"))
+    with pytest.raises(InputError, match="no piece that the model reads"):
+        surprise(tiny_engine, fill_mask(tiny_engine, "\u200b"))
     with pytest.raises(InputError, match="62 tokens"):
         surprise(tiny_engine, fill_mask(tiny_engine, "cat " * 60))
 

@@ -226,7 +226,7 @@ BIAS = Bias(
 def test_bias_is_said_in_words_and_drawn_with_its_intervals() -> None:
     said = str(leanings.summary(BIAS))
     assert "2.0 times as likely as the other" in said
-    assert "Furthest towards “he”: judge (+1.00). Furthest towards “she”: nurse (-2.00)." in said
+    assert "Furthest towards “he”: judge (+1.00). Furthest towards “she”: nurse (−2.00)." in said
     one_sided = str(leanings.summary(replace(BIAS, leanings=ROWS[1:])))
     assert "None leans towards “she”; nearest to it: &lt;b&gt; (+0.10)." in one_sided
     assert "“she” is 1.2 times as likely" in said

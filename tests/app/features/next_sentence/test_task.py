@@ -107,7 +107,13 @@ def test_longest_first_takes_exactly_the_pieces_it_says(
     note = str(cut_note(result.cut))
     assert f"{first + second + 3:,} tokens are too many" in note
     for name, side, lost in zip(("first", "second"), (first, second), result.cut.lost, strict=True):
-        assert (f"The {name} text lost its last {len(lost)} of {side} pieces" in note) == bool(lost)
+        assert (f"Of {side} pieces the {name} text lost the last {len(lost)}" in note) == bool(lost)
+
+
+def test_a_single_piece_that_is_cut_is_one(tiny_engine: Engine) -> None:
+    result = next_sentence(tiny_engine, "a " * (tiny_engine.max_length - 3), "b")
+    note = str(cut_note(result.cut))
+    assert "so 1 was cut" in note and "lost the last and kept" in note
 
 
 def test_a_short_pair_loses_nothing(tiny_engine: Engine) -> None:
@@ -122,7 +128,7 @@ def test_a_short_pair_loses_nothing(tiny_engine: Engine) -> None:
         ((3.0, -1.0), "<strong>the second sentence follows the first</strong>", '"bx-answer"'),
         ((-1.0, 3.0), "<strong>the second sentence does not", "bx-answer bx-against"),
         ((0.2, 0.1), "<strong>undecided</strong>", "bx-answer bx-open"),
-        ((0.1, 0.3), "does not follow the first has only", "bx-answer bx-open"),
+        ((0.1, 0.3), "does not follow the first” has only", "bx-answer bx-open"),
     ],
 )
 def test_the_verdict_says_what_the_model_answers_and_no_more(
