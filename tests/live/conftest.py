@@ -15,25 +15,31 @@ from app.settings import LIVE
 from bert_core.bundled import bundled_folder
 
 
+def started(script: str, *given: Path) -> "subprocess.Popen[str]":
+    """Start Node with a script of this folder; skip the test where there is no Node of today."""
+    program = shutil.which("node")
+    if program is None:
+        pytest.skip("Node is not installed, and the live site runs in it for these tests")
+    version = subprocess.run([program, "--version"], capture_output=True, text=True, check=True)
+    if tuple(map(int, version.stdout.removeprefix("v").split(".")[:2])) < (20, 19):
+        pytest.skip(f"Node {version.stdout.strip()} is installed; these tests need 20.19 or later")
+    return subprocess.Popen(
+        [program, "--no-liftoff", Path(__file__).with_name(script), *given],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+    )
+
+
 class Node:
     """One process of Node with the engine, which answers requests."""
 
     def __init__(self, engine: Engine, folder: Path) -> None:
         """Start Node; `folder` receives what it must know of the model."""
-        program = shutil.which("node")
-        if program is None:
-            pytest.skip("Node is not installed, and the live site runs in it for these tests")
         said = folder / "live.json"
         said.write_text(json.dumps(described(engine)), encoding="utf-8")
-        script = Path(__file__).with_name("run.mjs")
-        model = bundled_folder(engine.provenance.name)
-        self.process = subprocess.Popen(
-            [program, "--no-liftoff", script, LIVE, model, said],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            encoding="utf-8",
-        )
+        self.process = started("run.mjs", LIVE, bundled_folder(engine.provenance.name), said)
 
     def __call__(self, do: str, **given: object) -> Any:
         """Ask, and return what was found."""

@@ -4,8 +4,6 @@ import json
 import math
 import random
 import re
-import shutil
-import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
 from html import unescape
@@ -33,7 +31,7 @@ from bert_core import BertForPreTraining, BertTokenizer
 from bert_core.checkpoints.saving import saved_files
 from bert_core.pretraining import PretrainingBatch, joint_loss
 from bert_core.text.padding import padded
-from tests.live.conftest import Node
+from tests.live.conftest import Node, started
 from tools.live import compiled, has_compiler, lab_tables
 
 _UNTRAINED = ("bert.pooler.", "cls.seq_relationship.")
@@ -76,17 +74,7 @@ class LabNode(Node):
 
     def __init__(self) -> None:
         """Start Node."""
-        program = shutil.which("node")
-        if program is None:
-            pytest.skip("Node is not installed, and the lab of the live site runs in it")
-        script = Path(__file__).with_name("lab.mjs")
-        self.process = subprocess.Popen(
-            [program, "--no-liftoff", script, LIVE],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            encoding="utf-8",
-        )
+        self.process = started("lab.mjs", LIVE)
 
 
 @pytest.fixture(scope="module")
