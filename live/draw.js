@@ -234,7 +234,8 @@ const CONTINUES = /^##(?=.)/;
 function fillMask(answer, view) {
   const { slots } = answer;
   if (!slots.length) {
-    return [headline("The text has no [MASK], so there is nothing to guess."),
+    return [unreadNote(answer.unread),
+      headline("The text has no [MASK], so there is nothing to guess."),
       sentence(answer, view)];
   }
   const best = slots.map(({ candidates: [first] }) =>
@@ -248,7 +249,7 @@ function fillMask(answer, view) {
       `reads ${grouped(answer.read)} at once, so each mask was read with the text around it. Text ` +
       "further away had no influence.") : null;
   return [
-    some, answer.note ? note(visible(answer.note)) : null,
+    some, answer.note ? note(visible(answer.note)) : null, unreadNote(answer.unread),
     headline(`The model would write ${best.join(", ")}.`), sentence(answer, view),
     answer.read_as.length ? line("Read as ", h("code", {}, "[MASK]"), ": ", codes(answer.read_as), ".") : null,
     line(slots.length === 1 ? "Probability in the gap:"
@@ -452,7 +453,7 @@ function marked(text, stretches) {
 function names(answer, view) {
   const { entities } = answer;
   const found = entities.length === 1 ? "1 entity" : `${grouped(entities.length)} entities`;
-  return [headline(`The model finds ${found}.`),
+  return [unreadNote(answer.unread), headline(`The model finds ${found}.`),
     marked(view.whole.text, entities.map((each) => ({ ...each, says: `${each.label} ${each.score.toFixed(2)}` }))),
     trust(answer.calibration, "labels of single pieces other than O")];
 }

@@ -120,7 +120,8 @@ function fillMask({ text, top_k: most = 5, word = "" }) {
   return {
     model: this.model.model, text: read, shuffle: 0, read_as: signs, slots,
     vocabulary: this.tokenizer.pieces.length, tokens: whole.ids.length,
-    read: Math.max(...windows.inputs.map((each) => each.ids.length)), note, calibration,
+    read: Math.max(...windows.inputs.map((each) => each.ids.length)), note,
+    unread: this.unread([whole]), calibration,
     view: { words: joinedWords(whole, this.tokenizer.mask) },
   };
 }
@@ -323,7 +324,8 @@ function names({ text, aggregation = "first" }) {
     });
   const context = room.reduce((least, each) => Math.min(least, each), count);
   const coverage = { windows: windows.inputs.length, room: size - 2, shared: windows.shared, context };
-  return { aggregation, names: labels, entities, coverage, calibration, view: { whole, shares } };
+  const read = this.unread([whole]);
+  return { aggregation, names: labels, entities, coverage, unread: read, calibration, view: { whole, shares } };
 }
 
 /** Form what gets one label each: single pieces, or words by one of three rules. */

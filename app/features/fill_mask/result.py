@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from app.records.results import Calibration
 from bert_core.reading.gaps import read_signs
+from bert_core.reading.unread import Unread
 
 _LEAST = 1e-300  # keeps the logarithm finite
 
@@ -129,6 +130,7 @@ class FillMaskResult:
         read: the most tokens that the model read at once; less than `tokens` for a long text,
             where it sees only a window around each mask.
         note: a remark about the word that the user named, or "".
+        unread: what the vocabulary cannot read of it.
         calibration: how scores became probabilities.
         shuffle: the number of the order of its words; 0 as written.
     """
@@ -142,6 +144,7 @@ class FillMaskResult:
         "tokens",
         "read",
         "note",
+        "unread",
         "calibration",
         "shuffle",
     )
@@ -156,6 +159,7 @@ class FillMaskResult:
     tokens: int
     read: int
     note: str
+    unread: Unread
     calibration: Calibration
     shuffle: int = 0
 

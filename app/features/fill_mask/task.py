@@ -21,6 +21,7 @@ from app.records.pieces import letters
 from bert_core import BertForMaskedLM, Encoding
 from bert_core.errors import InputError
 from bert_core.reading.gaps import read_signs, score_filling, shuffle_words, widen_gaps
+from bert_core.reading.unread import unread
 from bert_core.reading.windows import Windows, cut_windows, readers
 
 _MAX_MASKS = 20  # each costs one row of the whole vocabulary, and a chart on the page
@@ -104,6 +105,7 @@ def fill_mask(
         tokens=len(whole.input_ids),
         read=max(map(len, windows.inputs)),
         note=note,
+        unread=unread(engine.tokenizer, [whole]),
         calibration=scale,
         shuffle=shuffle,
     )

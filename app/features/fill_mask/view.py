@@ -12,7 +12,7 @@ from app.words.blocks import hint, line, note
 from app.words.clicks import pick
 from app.words.format import count, percent
 from app.words.html import Html, join, tag, visible
-from app.words.notes import calibration_line, gaps_note, shuffled_note
+from app.words.notes import calibration_line, gaps_note, shuffled_note, unread_note
 from app.words.pictures import Picture, bars, linked, picture
 from app.words.screen import Beside, Drawn, Parts, Screen
 
@@ -219,6 +219,7 @@ def screen(result: FillMaskResult, model: str = "", *, attend: bool = False) -> 
             shuffled_note(result.text, result.shuffle),
             window(result),
             note(visible(result.note)) if result.note else join(),
+            unread_note(result.unread),
         ),
         answer=join(),
         why=bool(result.slots),

@@ -9,6 +9,7 @@ import numpy as np
 from app.records.results import Calibration
 from bert_core.reading.entities import Aggregation, Coverage, Entities, Entity, TaggedText
 from bert_core.reading.tagging import TagScheme
+from bert_core.reading.unread import Unread
 
 AGGREGATION_NAMES: dict[Aggregation, str] = {
     "first": "First piece",
@@ -67,15 +68,17 @@ class NerResult:
         pieces: the text and the model's output for each piece.
         aggregation: the requested way of reading.
         readings: the entities for every way of reading.
+        unread: what the vocabulary cannot read of it.
         calibration: how logits became probabilities.
     """
 
-    ANSWER: ClassVar = ("aggregation", "names", "entities", "coverage", "calibration")
+    ANSWER: ClassVar = ("aggregation", "names", "entities", "coverage", "unread", "calibration")
 
     labels: TagScheme
     pieces: TaggedText
     aggregation: Aggregation
     readings: Mapping[Aggregation, Entities]
+    unread: Unread
     calibration: Calibration
 
     @property

@@ -17,6 +17,7 @@ from bert_core.errors import InputError
 from bert_core.reading.entities import AGGREGATIONS, Aggregation, read_texts
 from bert_core.reading.running import Progress
 from bert_core.reading.tagging import TagScheme
+from bert_core.reading.unread import unread
 
 _ROW_BYTES = 300  # approximate size of a piece or an entity in Python
 
@@ -72,6 +73,7 @@ def _find(engine: Engine, text: str, progress: Progress | None) -> NerResult:
         pieces=pieces,
         aggregation="first",
         readings={how: pieces.entities(scheme, how) for how in AGGREGATIONS},
+        unread=unread(engine.tokenizer, [engine.tokenizer.encode(text)]),
         calibration=scale,
     )
 

@@ -28,7 +28,7 @@ from app.features.ner.view_text import (
 from app.words.blocks import hint, line
 from app.words.format import count
 from app.words.html import Html, join, tag, visible
-from app.words.notes import calibration_line, shared_note
+from app.words.notes import calibration_line, shared_note, unread_note
 from app.words.pictures import Picture, linked, listed, picture
 from app.words.screen import File, Parts, Rows, Screen
 from bert_core.reading.entities import Aggregation, Entity
@@ -267,6 +267,7 @@ def screen(
             "Pieces": lambda: view_pieces.parts(result, live=bool(model)),
             "Ways of reading": lambda: _ways(result, colours),
         },
+        first=(unread_note(result.unread),),
         answer=join(),
         why=bool(found),
         clicks={

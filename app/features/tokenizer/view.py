@@ -145,8 +145,8 @@ def summary(result: TokenizerResult) -> Html:
     explained = hint(
         f"{_MARKS[result.kind]} {' and '.join(added)} are added around every text and take up room "
         "too. Point at a piece to see it everywhere on this page; click it to look it up in the "
-        "vocabulary. With the keyboard: Tab, arrow keys, Enter. A punctuation mark is a word of its "
-        "own here."
+        "vocabulary. With the keyboard: Tab, arrow keys, Enter. A punctuation mark is a word of "
+        "its own here."
     )
     counts = line(
         tag("strong", count(pieces, "piece")),

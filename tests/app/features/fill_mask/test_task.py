@@ -384,6 +384,12 @@ def test_a_single_gap_has_no_number(tiny_engine: Engine) -> None:
     assert "Gap 1" not in "".join(map(str, view.screen(result).report().drawn()))
 
 
+def test_words_that_cannot_be_read_are_named(tiny_engine: Engine) -> None:
+    said = str(join(*view.screen(fill_mask(tiny_engine, "the Ωmega [MASK]")).first))
+    assert "It reads <bdi>Ωmega</bdi> as [UNK]" in said
+    assert "cannot read" not in str(join(*view.screen(fill_mask(tiny_engine, "the [MASK]")).first))
+
+
 def test_words_in_another_order_are_read_and_named_and_gaps_stay(tiny_engine: Engine) -> None:
     text = "the cat [MASK] on the river ___."
     plain, mixed = (fill_mask(tiny_engine, text, shuffle=order) for order in (0, 3))

@@ -190,6 +190,12 @@ def test_nothing_found_is_said_plainly_with_what_came_nearest(planted: Engine) -
     assert re.search(r"Closest to a name: [BI]-\w+, score \d\.\d\d, at “\w+”", told)
 
 
+def test_words_that_cannot_be_read_are_named_before_nothing_is_found(planted: Engine) -> None:
+    [said] = view.screen(ner(planted, "Ωmega sat")).first
+    assert "It reads <bdi>Ωmega</bdi> as [UNK]" in str(said)
+    assert str(*view.screen(ner(planted, "the cat sat")).first) == ""
+
+
 def test_what_hides_entities_is_named_with_numbers(planted: Engine) -> None:
     result = ner(planted, "cat, dog, river")
     assert words(view.outcome(result, result.select())) == "3 entities."
