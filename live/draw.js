@@ -466,7 +466,7 @@ function questions(answer, view) {
     printed: percent(answer.null_probability), marked: !answer.answered };
   const shown = answer.answered ? [...rows, none] : [none, ...rows];
   const said = shown.map((row) => `${row.name} ${row.printed}`).join("; ");
-  return [headline(answered(answer)),
+  return [unreadNote(answer.unread), headline(answered(answer)),
     marked(view.reading.passage, answer.answered ? [best.best] : []),
     picture("answers", `Bar chart of answers: ${said}.`, (width) => captionedBars(shown, width),
       ["answer", "probability"], shown.map((row) => ({ cells: [row.name, row.value] }))),

@@ -47,7 +47,7 @@ export function questions(given) {
       tokens: Math.max(...reading.windows.map((each) => each.start.length)),
       shared: reading.shared, answer: [first, end],
     },
-    calibration, has_answer: outer, view: { reading },
+    unread: this.unread([reading.whole]), calibration, has_answer: outer, view: { reading },
   };
 }
 
@@ -80,7 +80,7 @@ function read(passage, question) {
   let sentence = 0;
   const spans = whole.second.map((each) => each.span);
   return {
-    passage, question, spans, windows, offset, shared: cut.shared, bounds: cut.bounds,
+    whole, passage, question, spans, windows, offset, shared: cut.shared, bounds: cut.bounds,
     asked: whole.first.map((each) => each.span),
     words: whole.second.map((each) => each.word),
     sentences: spans.map(([begin]) => {

@@ -32,6 +32,7 @@ from app.features.qa.task import LEVEL, MOST_SCORE, SINGLE, WHOLE, qa, questions
 from app.features.qa.task_suggested import suggested
 from app.features.qa.view import screen
 from app.features.qa.view_lines import TITLE as MANY
+from app.words.notes import unread_note
 from app.words.pictures import numbers
 from app.words.report import Block
 from app.words.two_answers import TITLE
@@ -84,6 +85,7 @@ def draw(page: Page) -> None:
         show_html(view.answered_list(results, shown))
         title = "All questions as a table"
         show_html(numbers(view.overview(results), "qa-questions", title=title))
+    show_html(unread_note(result.unread))
     show_markup(view.outcome(result), key="outcome")
     attention_button(result)
     show_html(view.trust(result, result.model))

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from app.records.results import Calibration
 from bert_core.reading.passage import Answer, Rules, Span
+from bert_core.reading.unread import Unread
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -167,6 +168,7 @@ class QaResult:
         grid: both ends together, near the answer.
         coverage: how the passage was read.
         sentences: for each sentence, its first character and the one after its last.
+        unread: what the vocabulary cannot read of both texts.
         calibration: how span scores became shares of the probability left for answers.
         has_answer: how the best score minus the "no answer" score became that probability.
     """
@@ -187,6 +189,7 @@ class QaResult:
         "threshold",
         "rejected",
         "coverage",
+        "unread",
         "calibration",
         "has_answer",
     )
@@ -207,6 +210,7 @@ class QaResult:
     grid: Grid
     coverage: Coverage
     sentences: tuple[tuple[int, int], ...]
+    unread: Unread
     calibration: Calibration
     has_answer: Calibration
 

@@ -30,6 +30,7 @@ from bert_core.reading.passage import (
 )
 from bert_core.reading.running import Progress
 from bert_core.reading.sentences import typed_sentence_starts
+from bert_core.reading.unread import unread
 from bert_core.reading.windows import readers
 
 MOST_PIECES = 60
@@ -118,6 +119,7 @@ def qa(
         grid=_grid(found, probability, words.near_ends(_GRID)),
         coverage=_coverage(found),
         sentences=_sentences(passage),
+        unread=unread(engine.tokenizer, [engine.tokenizer.encode(question, passage)]),
         calibration=scale,
         has_answer=outer,
     )

@@ -5,6 +5,7 @@ from app.features.qa import view_text as text
 from app.features.qa.result import QaResult
 from app.words.blocks import hint
 from app.words.html import join, tag, visible
+from app.words.notes import unread_note
 from app.words.report import Block
 from app.words.screen import Screen
 
@@ -22,4 +23,4 @@ def screen(result: QaResult, model: str = "") -> Screen:
     ]
     if len(result.coverage.windows) > 1:
         blocks += [charts.coverage(result), text.coverage_note(result)]
-    return Screen(text.headline(result), tuple(blocks))
+    return Screen(text.headline(result), tuple(blocks), first=(unread_note(result.unread),))

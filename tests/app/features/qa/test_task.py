@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from app.engine.models import Engine
+from app.features.qa import view
 from app.features.qa.result import QaResult
 from app.features.qa.task import qa, questions
 from bert_core import BertForQuestionAnswering, Encoding
@@ -204,6 +205,12 @@ def test_a_special_token_written_in_the_passage_is_in_no_answer(tiny_engine: Eng
     assert {each.reason for each in result.rejected} >= {"special"}
     with pytest.raises(InputError, match="only special tokens"):
         qa(planted(tiny_engine, rule), "[SEP] [MASK]", "who")
+
+
+def test_what_cannot_be_read_of_both_texts_is_named(tiny_engine: Engine) -> None:
+    result = qa(tiny_engine, "the cat Ωmega sat", "who Ψ")
+    assert result.unread.unknown == ("Ψ", "Ωmega")
+    assert "It reads" in str(view.screen(result).first[0])
 
 
 def test_an_unknown_word_may_be_the_answer(tiny_engine: Engine) -> None:
