@@ -12,6 +12,7 @@ from types import MappingProxyType
 import pandas as pd
 
 from app.features.ner.result import NerResult
+from app.words.blocks import sideways
 from app.words.html import Html, tag, visible
 from app.words.lines import Box, Typeset, letters, printed_width
 from app.words.lines import units as _n
@@ -245,7 +246,7 @@ def score(value: float) -> str:
 
 
 def short_table(table: pd.DataFrame, words: str, name: str) -> Part:
-    """Draw a table; a long one scrolls."""
+    """Draw a table; a long one scrolls, and one that is too wide for a phone does, too."""
     if len(table) <= ROWS:
-        return data_table(table, name)
+        return sideways(data_table(table, name), words)
     return Table(table.drop(columns="at", errors="ignore"), words, name)

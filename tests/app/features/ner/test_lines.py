@@ -73,3 +73,10 @@ def test_as_many_sentences_are_read_where_windows_are_few(
     few = replace(settings(), windows=2)
     monkeypatch.setattr(visitor, "settings", lambda: few)
     assert len(ner_lines(engine, "the cat\n" * 4 + "a river").rows) == 5
+
+
+def test_tables_that_are_too_wide_for_a_phone_scroll_in_boxes_of_their_own(engine: Engine) -> None:
+    drawn = [str(part) for part in view_lines.screen(ner_lines(engine, LINES)).parts]
+    tables = [each for each in drawn if "<table" in each]
+    assert len(tables) == 2
+    assert all(each.startswith('<div class="bx-sideways"') for each in tables)
