@@ -36,6 +36,9 @@ _SIGNED = regex.compile(r" +|(?:[\p{L}\p{M}\p{N}]|(?<=\p{N})[.,:/](?=\p{N}))+|[^
 _RIGHT, _LEFT = regex.compile(r"[\p{bc=R}\p{bc=AL}]"), regex.compile(r"\p{bc=L}")
 _NEAR = 0.01
 
+OTHER_FONT, OTHER_BOLD = 1.2, 1.4
+"""Gradio and a saved page may show letters, and bold letters, that are so much wider than ours."""
+
 
 @dataclass(frozen=True, slots=True)
 class Box:
@@ -193,6 +196,36 @@ def printed_width(text: str, size: float) -> float:
     1662.0
     """
     return sum(_width(character) for character in text) * size / 1000
+
+
+def fitting(text: str, room: float, size: float) -> str:
+    """Cut a text that is wider than the room for it, and mark the cut.
+
+    >>> fitting("barked", 46, 15), fitting("barked", 25, 15), fitting("barked", 3, 15)
+    ('barked', 'b…', '')
+    """
+    if printed_width(text, size) <= room:
+        return text
+    kept = _start(text, room - printed_width("…", size), size)
+    return f"{kept}…" if kept else ""
+
+
+def fitting_ends(text: str, room: float, size: float) -> str:
+    """Cut the middle out of a text that is too wide: some that begin alike end differently.
+
+    >>> fitting_ends("the ferry to her uncle Tom", 100, 15)
+    'the fe … e Tom'
+    """
+    if printed_width(text, size) <= room:
+        return text
+    half = (room - printed_width(" … ", size)) / 2
+    return f"{_start(text, half, size)} … {_start(text[::-1], half, size)[::-1].strip()}"
+
+
+def _start(text: str, room: float, size: float) -> str:
+    """Return as much of the start of a text as there is room for."""
+    ends = accumulate(map(_width, text))
+    return text[: bisect_right(list(ends), 1000 * room / size)].rstrip()
 
 
 def _widths(text: str) -> list[float]:

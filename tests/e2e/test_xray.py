@@ -114,6 +114,8 @@ def test_on_a_phone_words_are_whole_and_the_answer_is_said_beside_the_switches(
     words = page.locator(".bx-narrow .bx-xr-node text").all_text_contents()
     assert {"capital", "france", "london"} <= set(words)
     assert not any("…" in word for word in words)
+    threads = page.get_by_role("combobox", name="Threads")
+    assert threads.evaluate("box => box.scrollWidth - box.clientWidth") <= 0
     said = page.locator(".bx-xr-effect")
     two = switch(page, "Head 7 of layer 2")
     two.click()

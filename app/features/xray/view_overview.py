@@ -27,7 +27,7 @@ from app.features.xray.view_words import (
 from app.words.blocks import hint
 from app.words.format import moment, percent
 from app.words.html import Html, tag, visible
-from app.words.lines import printed_width
+from app.words.lines import OTHER_BOLD, OTHER_FONT, fitting, printed_width
 from app.words.pictures import NARROW, WIDE, Picture, linked, numbers
 
 WORDS = 18
@@ -39,7 +39,6 @@ _ROW = (9.2, 40.0)
 _ASKED = 24.0  # height of the row that is asked, of a long text: it has words all the same
 _LETTER = 13.0
 _MANY = 9  # columns
-_OTHER_FONT = 1.15  # a saved page may be shown in a font that is wider by so much
 _SMALLEST = 9.0
 _THREADS = 3  # for each piece that looks, of a short text
 _FEW = 9  # pieces; of more, the threads are paler
@@ -119,8 +118,10 @@ class _Plan:
     def of(cls, result: XrayResult, width: int) -> "_Plan":
         wide = width == WIDE
         tokens, columns, asked_at = len(result.tokens), result.layers + 1, result.question.position
-        longest = max(printed_width(visible(each), _LETTER) for each in result.tokens)
-        left, right = min(_OTHER_FONT * longest + 8, 84.0 if wide else 66.0), 132.0 if wide else 0.0
+        longest = max(
+            _stretch(result, at) * printed_width(piece(result, at), _LETTER) for at in range(tokens)
+        )
+        left, right = min(longest + 8, 100.0 if wide else 78.0), 132.0 if wide else 0.0
         heights = _heights(tokens, asked_at)
         # On a phone, words need the room between the columns.
         gap = 0.16 if not wide else 0.36 if columns < _MANY else 0.24  # as a share of a step
@@ -157,6 +158,11 @@ class _Plan:
     def x(self, column: int) -> float:
         """Left edge of a column's cells."""
         return self.left + column * self.step
+
+
+def _stretch(result: XrayResult, at: int) -> float:
+    """Return by how much the name of a piece may be wider in another font."""
+    return OTHER_BOLD if at == result.question.position else OTHER_FONT
 
 
 def _heights(tokens: int, asked_at: int) -> list[float]:
@@ -292,10 +298,10 @@ def _pieces(result: XrayResult, plan: _Plan, live: bool) -> list[Html]:
     asked_at = result.question.position
     found = []
     for at in range(plan.tokens):
-        name = piece(result, at)
+        name, room = piece(result, at), (plan.left - 8) / _stretch(result, at)
         says = f"Piece {at}, {name}." + (" Asked here." if at == asked_at else "")
         found.append(
-            tag("text", _fitting(name, plan.left - 8, plan.letter(at)), x=f"{plan.left - 6:.1f}",
+            tag("text", fitting(name, room + 0.01, plan.letter(at)), x=f"{plan.left - 6:.1f}",
                 y=f"{plan.middles[at]:.1f}", style=f"font-size:{plan.letter(at):.3g}px",
                 class_="bx-svg-name" + (" bx-svg-strong" if at == asked_at else ""),
                 data_at=linked([at]), data_pick="piece" if live else None,
@@ -476,7 +482,7 @@ def _candidate(
     share = percent(each.probability, 0 if each.probability >= 0.1 else 1)
     letters = room - printed_width(share, _LETTER) - 6
     parts = [
-        tag("text", _fitting(visible(each.name), letters, _LETTER), x=f"{x:.1f}",
+        tag("text", fitting(visible(each.name), letters, _LETTER), x=f"{x:.1f}",
             y=f"{middle - 7:.1f}", style=f"font-size:{_LETTER:g}px",
             class_="bx-svg-strong" if each.rank == 1 else None),
         tag("text", share, x=f"{x + room:.1f}", y=f"{middle - 7:.1f}", class_="bx-svg-name",
@@ -508,16 +514,7 @@ def _fitted(word: str, room: float, letter: float) -> tuple[str, float]:
     wide = printed_width(word, letter)
     least = min(letter, _SMALLEST)
     smaller = max(least, letter * min(1.0, room / wide)) if wide else letter
-    return _fitting(word, room + 0.01, smaller), smaller  # what was made to fit may be rounded up
-
-
-def _fitting(word: str, room: float, letter: float) -> str:
-    """Shorten a word to a width."""
-    if printed_width(word, letter) <= room:
-        return word
-    while word and printed_width(word + "…", letter) > room:
-        word = word[:-1]
-    return f"{word}…" if word else ""
+    return fitting(word, room + 0.01, smaller), smaller  # what was made to fit may be rounded up
 
 
 def explanation(lens: Lens) -> Html:

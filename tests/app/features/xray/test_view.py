@@ -21,6 +21,7 @@ from app.features.xray.view import screen, snippet
 from app.features.xray.view_overview import links, live, of_heads, overview, table
 from app.features.xray.view_words import column_words, headline, thread_words
 from app.words.html import Html
+from app.words.lines import printed_width
 from tests.snippets import ran
 
 TEXT = "the cat sat on the [MASK] ."
@@ -67,6 +68,15 @@ def test_short_texts_have_the_words_of_the_lens_in_their_cells(result: XrayResul
     ]
     names = [name for row in result.readings.names for name in row]
     assert written == names
+
+
+def test_the_names_of_pieces_have_room_in_wider_letters(result: XrayResult) -> None:
+    for drawn in (overview(result).wide, overview(result).narrow):
+        names = list(zip(texts(drawn, "bx-svg-name"), nodes(drawn, "bx-svg-name"), strict=True))
+        assert "[MASK]" in [name for name, _ in names]
+        for name, each in names[1:10]:  # below the head of their column
+            wider = 1.4 if "bx-svg-strong" in each["class"] else 1.2
+            assert float(each["x"]) >= wider * printed_width(name, 13.0)
 
 
 def test_bars_are_as_long_as_what_was_added(result: XrayResult) -> None:
