@@ -13,8 +13,9 @@ from app.records.results import Neighbour
 from app.words.blocks import hint, line, sideways
 from app.words.clicks import pick
 from app.words.curves import Curve, curves
-from app.words.format import count, shortened
+from app.words.format import count
 from app.words.html import Html, join, tag, visible
+from app.words.lines import fitting
 from app.words.notes import no_gaps_note
 from app.words.panel import Panel
 from app.words.pictures import NARROW, ROWS, Picture, bars, data_table, linked, listed, picture, svg
@@ -30,6 +31,7 @@ SHOWN = 12
 FIRST = 8
 """Numbers of each vector in the table."""
 
+_LETTER = 15.0  # of a name, as in style.css
 _PATCH = 32  # height of one vector in the picture
 _PARTS = ("word", "position", "segment", "sum", "LayerNorm")
 _LABELS = ("word", "+ position", "+ segment", "= sum", "LayerNorm")
@@ -138,7 +140,7 @@ def _column(
     room, middle = width - 6, x + (width - 6) / 2
     vectors = (result.word, result.position, result.segment, result.sum, result.normalised)
     panel = Panel.of_units(width, 1)
-    name = shortened(result.tokens[piece], max(3, int(room / 8.5)))
+    name = fitting(result.tokens[piece], room, _LETTER)
     panel.text(middle, 11, name, class_=_NAME)
     for row, vector in enumerate(vectors):
         grid, y = patch(vector[piece]) / full[row == len(vectors) - 1], _row(row)
