@@ -15,6 +15,7 @@ from app.features.qa.result import Coverage, Floats, QaResult
 from app.words.blocks import line
 from app.words.format import percent, shortened, signed
 from app.words.html import Html, join, tag, visible
+from app.words.lines import OTHER_BOLD, OTHER_FONT, fitting_ends
 from app.words.matrix import Matrix, shaded
 from app.words.panel import MIDDLE, NAME, Panel
 from app.words.pictures import NARROW, WIDE, Picture, bar_length, linked, picture, svg
@@ -32,6 +33,7 @@ SCALES: dict[Scale, str] = {"own": "own peak", "common": "100 %"}
 _STEPS = (0.05, 0.1, 0.2, 0.5, 1.0)  # upper limits of the probability axis
 _WORDS = {WIDE: 44, NARROW: 16}  # on the axis of the curves
 _CELLS = {WIDE: 16, NARROW: 8}  # of the map, in a row
+_LETTER = 17.0  # of the site's drawings
 _LETTERS = 16  # of one word on an axis
 _WRITTEN = 0.01  # probability from which a cell of the map shows its number
 _LISTED = 0.001  # probability from which a pair is listed in the table
@@ -82,15 +84,16 @@ def answers_table(result: QaResult) -> pd.DataFrame:
 def _answer_bars(result: QaResult, width: int) -> Html:
     """Draw one row per answer: its words beside the bar, above it on a narrow screen."""
     narrow = width < WIDE
-    left, top, height = (4, 24, 56) if narrow else (330, 0, 34)
-    letters = width // 10 if narrow else left // 10
+    left, top, height = (4, 24, 56) if narrow else (384, 0, 34)
+    beside = width - 8 if narrow else left - 14
     room, shares = width - left - 84, [answer.probability for answer in result.answers]
     rows: list[Html] = []
 
     def row(name: str, *drawn: Html, keys: str | None, strong: bool = False) -> None:
         y = len(rows) * height
+        most = beside / (OTHER_BOLD if strong else OTHER_FONT)
         label = tag(
-            "text", visible(shortened(" ".join(name.split()), letters)),
+            "text", fitting_ends(visible(" ".join(name.split())), most, _LETTER),
             x=4 if narrow else left - 12, y=11 if narrow else 12,
             class_=None if narrow else "bx-svg-name",
             font_weight="600" if strong else None,

@@ -248,6 +248,18 @@ def test_each_answer_has_a_bar_as_long_as_its_probability(result: QaResult, widt
     assert best[0] + best[1] < (WIDE if width == "wide" else NARROW) - 80, "room for the number"
 
 
+@pytest.mark.parametrize("width", ["wide", "narrow"])
+@pytest.mark.parametrize("more", ["", " Tom in the old harbour town"])
+def test_answers_that_begin_alike_are_told_apart(result: QaResult, width: str, more: str) -> None:
+    begin = f"Mara took the ferry to visit her uncle{more}"
+    first, second = result.answers[:2]
+    pair = (replace(first, text=begin), replace(second, text=f"{begin} Tom"))
+    picture = getattr(charts.answers(replace(result, answers=pair)), width)
+    names = re.findall(r">\d\. (Mara .*?)</text>", str(picture))
+    assert len(set(names)) == 2
+    assert more or names[1] == pair[1].text, "it is whole where there is room"
+
+
 def test_the_table_has_every_place_and_no_answer(result: QaResult) -> None:
     table = charts.answers_table(result)
     assert len(table) == sum(len(answer.places) for answer in result.answers) + 1
