@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import accumulate
+from textwrap import wrap
 
 from app.features.model_card.result import Beside, ModelCardResult, Reached, Temperature, reached
 from app.features.model_card.view_text import Section, draw_section, sections
 from app.words.blocks import fold, hint, line, record_table, ticked
-from app.words.format import percent, shortened, too_sure
+from app.words.format import percent, too_sure
 from app.words.html import Html, join, tag, visible
 from app.words.panel import Panel
 from app.words.pictures import WIDE, Picture, listed, picture, svg
@@ -38,7 +40,8 @@ _SHORT = {
 _CALIBRATION, _BIAS = "calibration error", "bias"  # how the names of such figures begin
 _FIRST, _FIVE = ", first guess", ", among first five"  # and end
 _TOPS = (0.05, 0.1, 0.2, 0.5, 1.0)  # ends of an axis
-_LETTERS = 36  # of a name that is drawn
+_LETTERS = 36  # of a name beside its bar
+_LINES = 3  # of a name above it
 _NAMES, _VALUES = 290, 128  # units left of the bars on a wide screen, and right of them
 _ROW = 22  # units
 _NEAR = ("masked word, all hidden", "question answering, F1", "answer or none")
@@ -182,24 +185,27 @@ def figures_picture(figures: Sequence[Figure], name: str) -> Picture:
 
 
 def _bars(figures: Sequence[Figure], width: int, top: float) -> Html:
-    """Draw the rows and the axis; a name that does not fit beside its bar is above it."""
+    """Draw the rows and the axis; names that do not all fit beside their bars are above them."""
     names = [each.task.removesuffix(_FIRST) for each in figures]
     beside = width == WIDE and all(len(name) <= _LETTERS for name in names)
-    left, row = (_NAMES, _ROW) if beside else (14, 2 * _ROW)
-    rows, letters = len(figures), _LETTERS if beside else width // 9
-    panel = Panel((left, width - _VALUES), (0, rows * row), (0, top), (rows, 0))
+    left, letters = (_NAMES, _LETTERS) if beside else (14, width // 8)
+    lines = [wrap(visible(name), letters, max_lines=_LINES, placeholder="…") or [""]
+             for name in names]  # fmt: skip
+    *tops, high = accumulate((_ROW * (len(each) + (not beside)) for each in lines), initial=0)
+    panel = Panel((left, width - _VALUES), (0, high), (0, top), (high, 0))
     for quarter in range(5):
         tick = top * quarter / 4
         panel.post(tick)
         panel.ticks([(tick, f"{100 * tick:g} %")], 12, class_="bx-card-tick")
-    for at, (name, each) in enumerate(zip(names, figures, strict=True)):
-        y = at + (0.5 if beside else 0.7)
-        panel.text(0, at, shortened(visible(name), letters), -left, _ROW / 2, class_="bx-card-name")
+    for at, name, each in zip(tops, lines, figures, strict=True):
+        for number, said in enumerate(name):
+            panel.text(0, at + _ROW * (number + 0.5), said, -left, class_="bx-card-name")
+        y = at + (_ROW * 0.5 if beside else _ROW * (len(name) + 0.4))
         with panel.group():
             _bar(panel, each, y)
         said = f"{_share(each.share)} {_SHORT[reached(each)]}"
         panel.text(top, y, said, 10, class_="bx-card-value")
-    return svg(width, rows * row + 22, *panel.drawn)
+    return svg(width, high + 22, *panel.drawn)
 
 
 def _bar(panel: Panel, figure: Figure, y: float) -> None:

@@ -21,7 +21,7 @@ from app.settings import BUNDLED_MODEL
 from app.words.blocks import record_table
 from app.words.pictures import figure
 from bert_core.bundled import bundled_folder, bundled_names
-from bert_core.bundled.figures import Bin, Figure
+from bert_core.bundled.figures import Bin, Figure, read_figures
 from bert_core.bundled.leanings import Bias, Estimate, Leaning
 from bert_core.verification import FileCheck, OutputCheck, TextCheck, VerificationReport
 
@@ -112,6 +112,15 @@ def test_every_figure_has_its_bar_its_interval_and_its_aims(
     assert [float(y) for _, y, *_ in bars] == sorted(float(y) for _, y, *_ in bars)
     signs = re.findall(r'class="bx-card-value">(.*?)</text>', drawn)
     assert [sign.partition("%")[2].strip() for sign in signs] == ["✓ floor", "✓ goal", "✗"]
+
+
+def test_names_above_their_bars_are_whole() -> None:
+    figures = model_card.of_calibration(read_figures(bundled_folder(BUNDLED_MODEL)))
+    shown = model_card.figures_picture(figures, "calibration")
+    for drawn in (shown.wide.markup, shown.narrow.markup):
+        assert "…" not in drawn
+        lines = re.findall(r'class="bx-card-name">(.*?)</text>', drawn)
+        assert " ".join(lines) == " ".join(each.task for each in figures)
 
 
 def test_small_figures_get_a_short_axis_and_the_table_every_number() -> None:
