@@ -13,11 +13,13 @@ from app.lessons.records import Lesson, Question, Step
 from app.lessons.view import beforehand, prose, rests_on, unfit
 from app.words.blocks import cautions, line, note
 from app.words.html import Html, join, tag, visible
+from app.words.notes import unread_note
 from app.words.pictures import Picture
 from app.words.pictures import figure as framed
 from app.words.screen import Beside, Choice, Computed, Drawn, File, Part, Parts, Rows
 from app.words.screen import drawn as on_paper
 from bert_core.errors import BertError, CheckpointError
+from bert_core.reading.unread import Unread
 
 Wrapped = Callable[[Looking, Step, Sequence[Html]], Html]
 """Puts the blocks of a step into one element."""
@@ -62,9 +64,11 @@ def drawn(task: Declared, result: object, most: int, show: Collection[str] = ())
     parts = [_still(each) for each in screen.parts]
     left = (Rows, File, Choice, Computed)
     seen = [each for each in parts if not isinstance(each, left) and not _is_empty(each)]
+    unread = getattr(result, "unread", None)  # of which the lesson itself tells
+    told = unread_note(unread) if isinstance(unread, Unread) else join()
     named = [each for each in seen if getattr(each, "name", "").startswith(tuple(show))]
     return (
-        *(each for each in screen.first if each.markup),
+        *(each for each in screen.first if each.markup not in ("", told.markup)),
         *head,
         *(named if show else seen[:most]),
     )
