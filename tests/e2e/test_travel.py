@@ -212,6 +212,8 @@ def test_back_shows_the_text_of_then_and_the_menu_takes_that_one_along(visit: Vi
     page = visit(f"ner?text={SENTENCE}", viewport=DESK)
     go(page, "tokenizer")
     write(page, "Text", "Quite another text.")
+    wait_until(page, "() => location.search.includes('Quite')")  # else Back leads further
+    settled(page)
     page.go_back()
     expect(first(page)).to_have_value(SENTENCE)
     settled(page)
