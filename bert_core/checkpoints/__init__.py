@@ -6,7 +6,7 @@ Archives are kept in `cache`; `transfer` supervises downloads.
 
 `formats/`: `weights` finds and opens the weight files of a folder: `safetensors_file`,
 `pickle_file` (with `pickle_program`) and `tensorflow_checkpoint` (with `tensorflow_index` and
-`crc32c`). `file_tensors` maps or reads the tensors of the first two.
+`crc32c`). `file_tensors` reads the tensors of the first two.
 
 Then, in this order: `keys` (old and new names), `ownership` (which class a classifier belongs to),
 `settings` (the caller's options), `plan` (which weights go to which class), `filling`, `loading`

@@ -64,8 +64,6 @@ class PickleFile(TensorFile):
             the container of 2016.
     """
 
-    may_be_mapped = False  # `torch.save` overwrites in place, even a file in use
-
     def _list(self) -> None:
         try:
             self._read_container()
