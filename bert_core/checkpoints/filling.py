@@ -32,8 +32,11 @@ def fill(
     instead of the stored ones.
 
     Raises:
-        CheckpointError: a parameter would be NaN or infinite, or tied copies differ.
+        CheckpointError: a parameter would be NaN or infinite, tied copies differ, or the class
+            cannot be filled (`Plan.refusal`).
     """
+    if plan.refusal:
+        raise CheckpointError(plan.refusal)
     model, shared = plan.model, dict(shared or {})
     fill_fresh(model, plan.report.missing, dtype, torch.device("cpu"))
     stored = {name: found for name, found in plan.stored.items() if name not in shared}

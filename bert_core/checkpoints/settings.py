@@ -54,6 +54,11 @@ class LoadOptions:
     allow_nonfinite: bool = False
     is_chosen: bool = False
 
+    @property
+    def chooses_layers(self) -> bool:
+        """Whether the caller chose the number of layers."""
+        return self.config is not None or "num_hidden_layers" in self.overrides
+
 
 def chosen_options(
     cls: type[Any], inputs: Sequence[Any], options: Mapping[str, Any]

@@ -46,7 +46,8 @@ class HeadFacts:
         trained_on: what it was trained on, as a phrase after "trained on"; "" if that is not
             stored with the weights.
         figures: how often it was right, as measured; () if that is not stored.
-        lacks: why models of this family have no such head, as a sentence; "" if they may have one.
+        lacks: why the model has no such head, or none that can be computed, in sentences; "" if it
+            may have one.
     """
 
     missing: tuple[str, ...]
@@ -223,4 +224,5 @@ def _head(name: str, found: Plan[Any]) -> HeadFacts:
         labels=labels if named else (),
         outputs=found.model.config.num_labels if labelled else 0,
         own_encoder=bool(found.own_encoder),
+        lacks=found.refusal,
     )
