@@ -18,6 +18,10 @@ from bert_core.config import HAS_ANSWER
 from bert_core.errors import BertError
 from bert_core.model.kinds import KINDS
 
+Stamp = tuple[tuple[str, int, int, int], ...]
+"""Files, each with its time of change, size and place on the disk."""
+
+_FILES = ("[!.]*", "[!.]*/[!.]*", "heads/*/[!.]*")
 _NAMELESS = re.compile(r"LABEL_\d+")
 _NUMBER_BYTES = 4  # float32, whatever type the file has
 _MEASURED = {  # name of a temperature: the task, as `figures.json` calls it
@@ -125,7 +129,7 @@ def read_facts(folder: Path) -> ModelFacts:
     Raises:
         BertError: there is no model in the folder, or its files are damaged.
     """
-    return _read(folder, _stamp(folder))
+    return _read(folder, stamp(folder))
 
 
 def offered_facts(offer: Offer) -> ModelFacts:
@@ -141,18 +145,22 @@ def offered_facts(offer: Offer) -> ModelFacts:
 
 def stamp_of(offer: Offer) -> object:
     """Return a value that changes whenever a file of a model on offer changes."""
-    return _stamp(Path(offer.source).expanduser())
+    return stamp(Path(offer.source).expanduser())
 
 
-def _stamp(folder: Path) -> tuple[tuple[str, int, int], ...]:
-    """Return a key that changes whenever a file of the model changes."""
-    files = [path for part in (folder, *folder.glob("heads/*")) for path in part.glob("*.*")]
-    found = [(path, path.stat()) for path in sorted(files) if path.is_file()]
-    return tuple((str(path), stat.st_mtime_ns, stat.st_size) for path, stat in found)
+def stamp(place: Path) -> Stamp:
+    """Return a value that changes whenever a file of a model changes, hidden ones left out.
+
+    Args:
+        place: its folder, or archive.
+    """
+    paths = {place, *(path for pattern in _FILES for path in place.glob(pattern))}
+    found = [(path, path.stat()) for path in sorted(paths) if path.is_file()]
+    return tuple((str(path), stat.st_mtime_ns, stat.st_size, stat.st_ino) for path, stat in found)
 
 
 @lru_cache(maxsize=64)
-def _read(folder: Path, stamp: tuple[tuple[str, int, int], ...]) -> ModelFacts:
+def _read(folder: Path, stamp: Stamp) -> ModelFacts:
     config = read_config(folder, {})
     lacks = {name: why_without(config, name) for name in KINDS}
     found = survey(

@@ -61,6 +61,9 @@ class Offer:
     source: str
     kind: Kind
 
+    def __str__(self) -> str:
+        return self.name
+
 
 def offers() -> dict[str, Offer]:
     """Return the models on offer by name, starting with the default model."""
