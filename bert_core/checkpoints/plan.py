@@ -31,6 +31,7 @@ from bert_core.checkpoints.keys import (
 )
 from bert_core.checkpoints.ownership import PARTS, classifier_class, without_foreign_head
 from bert_core.checkpoints.settings import LoadOptions, read_config
+from bert_core.checkpoints.sources.modules import modules_above
 from bert_core.checkpoints.unused import check_inside, head_refusal
 from bert_core.config import BertConfig
 from bert_core.errors import CheckpointError, ConfigError
@@ -122,6 +123,7 @@ class Checkpoint:
             ignore_mismatched_sizes=options.ignore_mismatched_sizes,
             of_heads_only=options.is_chosen,
             of_others=of_others,
+            above=() if self.is_given else modules_above(self.folder),
         )
         check_encoders(model, found, report)
         check_inside(model, left, self.source, layers_chosen=options.chooses_layers)
@@ -244,11 +246,13 @@ def match(
     ignore_mismatched_sizes: bool = False,
     of_heads_only: bool = False,
     of_others: Mapping[str, Found] | None = None,
+    above: Sequence[str] = (),
 ) -> tuple[dict[str, Found], dict[str, Found], LoadReport]:
     """Match the parameters of a model with a checkpoint by bare name.
 
     `of_heads_only` restricts `ignore_mismatched_sizes` to what may be missing; see `check_core`.
-    `of_others` are tensors of the checkpoint that belong to other classes.
+    `of_others` are tensors of the checkpoint that belong to other classes, `above` its modules of
+    sentence-transformers that come after the model.
 
     Returns:
         Parameter -> the tensor that fills it, without tied copies; the tensors left over, by bare
@@ -284,8 +288,9 @@ def match(
     refused = of_heads_only and any(is_core(bare_name(name)) for name in mismatched)
     if complaints and (refused or not ignore_mismatched_sizes):
         raise CheckpointError(_shapes_differ(complaints, mismatched))
-    unexpected = tuple(entry.file_name for entry in (left | dict(of_others or {})).values())
-    return stored, left, LoadReport(tuple(missing), unexpected, tuple(mismatched), source)
+    unused = (entry.file_name for entry in (left | dict(of_others or {})).values())
+    report = LoadReport(tuple(missing), (*unused, *above), tuple(mismatched), source)
+    return stored, left, report
 
 
 def check_layers(config: BertConfig, found: Mapping[str, Found], source: str) -> None:

@@ -139,7 +139,7 @@ def read_config(folder: Path, overrides: Mapping[str, Any]) -> BertConfig:
             raise ConfigError(f"{name} in {folder} is not a regular file.")
     else:
         raise MissingFileError(
-            f"The folder {folder} has no {' or '.join(CONFIG_NAMES)}. Found: {list_names(folder)}."
+            f"The folder {folder} has no {' or '.join(CONFIG_NAMES)}. Found: {list_names(folder)}"
         )
     config = BertConfig.from_json_file(path)
     _check_architecture(config, path)

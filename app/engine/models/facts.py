@@ -1,7 +1,9 @@
 """What a model contains for each page, read from its files without loading it."""
 
+import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -21,7 +23,7 @@ from bert_core.model.kinds import KINDS
 Stamp = tuple[tuple[str, int, int, int], ...]
 """Files, each with its time of change, size and place on the disk."""
 
-_FILES = ("[!.]*", "[!.]*/[!.]*", "heads/*/[!.]*")
+_DEPTH = 2  # folders below that of a model, for heads/<ClassName>
 _NAMELESS = re.compile(r"LABEL_\d+")
 _NUMBER_BYTES = 4  # float32, whatever type the file has
 _MEASURED = {  # name of a temperature: the task, as `figures.json` calls it
@@ -154,9 +156,24 @@ def stamp(place: Path) -> Stamp:
     Args:
         place: its folder, or archive.
     """
-    paths = {place, *(path for pattern in _FILES for path in place.glob(pattern))}
-    found = [(path, path.stat()) for path in sorted(paths) if path.is_file()]
-    return tuple((str(path), stat.st_mtime_ns, stat.st_size, stat.st_ino) for path, stat in found)
+    with suppress(OSError):  # a file that is being replaced; the next stamp differs
+        if place.is_dir():
+            return tuple(sorted(_files(str(place), _DEPTH)))
+        stat = place.stat()
+        return ((str(place), stat.st_mtime_ns, stat.st_size, stat.st_ino),)
+    return ()
+
+
+def _files(folder: str, depth: int) -> Iterator[tuple[str, int, int, int]]:
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.startswith("."):
+                continue
+            if not entry.is_dir():
+                stat = entry.stat()
+                yield entry.path, stat.st_mtime_ns, stat.st_size, stat.st_ino
+            elif depth:
+                yield from _files(entry.path, depth - 1)
 
 
 @lru_cache(maxsize=64)

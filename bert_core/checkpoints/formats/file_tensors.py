@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from bert_core.errors import CheckpointError
-from bert_core.small_files import open_regular
+from bert_core.small_files import FORM_BYTES, mistaken, open_regular
 
 # Elements converted at a time: few enough to stay in the processor's cache, and for PyTorch not to
 # split them among threads, which would wait for each other on a busy machine.
@@ -99,10 +99,13 @@ class TensorFile:
         path: the file.
         size: its length in bytes when it was opened.
         tensors: name -> tensor; filled by the subclass for the format.
+        form: how `small_files.mistaken` begins for the format's own files.
 
     Raises:
         CheckpointError: `path` is not a regular file, or cannot be read.
     """
+
+    form = "tensors"
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -110,6 +113,9 @@ class TensorFile:
         self._handle = os.fdopen(open_regular(path), "rb", buffering=0)
         self.size = os.fstat(self._handle.fileno()).st_size
         try:
+            says = mistaken(self.read(0, FORM_BYTES))
+            if says and not says.startswith(self.form):
+                raise CheckpointError(f"{path.name} is not what its name says. It is {says}")
             self._list()
         except BaseException:
             self.close()

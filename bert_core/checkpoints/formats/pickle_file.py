@@ -64,6 +64,8 @@ class PickleFile(TensorFile):
             the container of 2016.
     """
 
+    form = "a zip"
+
     def _list(self) -> None:
         try:
             self._read_container()
