@@ -156,22 +156,21 @@ def stamp(place: Path) -> Stamp:
     Args:
         place: its folder, or archive.
     """
-    with suppress(OSError):  # a file that is being replaced; the next stamp differs
-        if place.is_dir():
-            return tuple(sorted(_files(str(place), _DEPTH)))
-        stat = place.stat()
-        return ((str(place), stat.st_mtime_ns, stat.st_size, stat.st_ino),)
-    return ()
+    found = []
+    for path in sorted(_files(str(place), _DEPTH) if place.is_dir() else [str(place)]):
+        with suppress(OSError):  # a link to nothing, or a file that is just being replaced
+            stat = os.stat(path)
+            found.append((path, stat.st_mtime_ns, stat.st_size, stat.st_ino))
+    return tuple(found)
 
 
-def _files(folder: str, depth: int) -> Iterator[tuple[str, int, int, int]]:
-    with os.scandir(folder) as entries:
+def _files(folder: str, depth: int) -> Iterator[str]:
+    with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             if entry.name.startswith("."):
                 continue
             if not entry.is_dir():
-                stat = entry.stat()
-                yield entry.path, stat.st_mtime_ns, stat.st_size, stat.st_ino
+                yield entry.path
             elif depth:
                 yield from _files(entry.path, depth - 1)
 

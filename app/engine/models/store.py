@@ -79,7 +79,8 @@ class ModelStore(Generic[K]):
     def _held(self, key: K) -> Engine | None:
         now = self._stamp(key)
         with self._lock:
-            if key in self._engines and self._stamps[key] != now:
+            # Nothing at all is no change: a model in memory outlives its files.
+            if key in self._engines and now and self._stamps[key] != now:
                 del self._engines[key]
                 RECENT.clear()
                 _LOG.warning("The files of %s changed; it is opened anew.", key)
