@@ -20,7 +20,8 @@ _ENCODER = ("embeddings.", "encoder.")
 # Heads that are asked for one at a time; an unknown module beside them may stand before them.
 _ANSWERING = {"classifier", "qa_outputs"}
 _LOSS = re.compile(r"loss|criterion|class_weight|pos_weight")
-_PROMPT = re.compile(r"adapter|prefix|prompt|past_key_values|lora_|ia3_")
+# What changes the encoder from outside: prompts and prefixes before the text, parts of LoRA.
+_PROMPT = re.compile(r"(?<![a-z])(prefix|prompt|soft_prompt)|past_key_values|lora_|ia3_")
 _GET_ANOTHER = "Get a checkpoint without them, or compute with the program that made it."
 _KINDS = (
     (
