@@ -23,7 +23,7 @@ from bert_core.model.kinds import KINDS
 Stamp = tuple[tuple[str, int, int, int], ...]
 """Files, each with its time of change, size and place on the disk."""
 
-_DEPTH = 2  # folders below that of a model, for heads/<ClassName>
+_BELOW = ("heads", "0_")  # folders with files of a model: of its heads, and 0_Transformer
 _NAMELESS = re.compile(r"LABEL_\d+")
 _NUMBER_BYTES = 4  # float32, whatever type the file has
 _MEASURED = {  # name of a temperature: the task, as `figures.json` calls it
@@ -157,22 +157,23 @@ def stamp(place: Path) -> Stamp:
         place: its folder, or archive.
     """
     found = []
-    for path in sorted(_files(str(place), _DEPTH) if place.is_dir() else [str(place)]):
+    for path in sorted(_files(str(place), _BELOW) if place.is_dir() else [str(place)]):
         with suppress(OSError):  # a link to nothing, or a file that is just being replaced
             stat = os.stat(path)
             found.append((path, stat.st_mtime_ns, stat.st_size, stat.st_ino))
     return tuple(found)
 
 
-def _files(folder: str, depth: int) -> Iterator[str]:
+def _files(folder: str, below: tuple[str, ...]) -> Iterator[str]:
+    """Yield the paths of files in a folder, and in those below it whose names begin like these."""
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             if entry.name.startswith("."):
                 continue
             if not entry.is_dir():
                 yield entry.path
-            elif depth:
-                yield from _files(entry.path, depth - 1)
+            elif entry.name.startswith(below):
+                yield from _files(entry.path, ("Bert",))
 
 
 @lru_cache(maxsize=64)
