@@ -575,7 +575,7 @@ def _summary(config: BertConfig) -> Step | None:
 
 def _labelled(config: BertConfig, num_labels: int | None) -> BertConfig:
     """Return a config with this many labels, without modifying the caller's."""
-    if num_labels is None or num_labels == config.num_labels:
+    if num_labels is None or (not config.label_fault and num_labels == config.num_labels):
         return config
     config = copy.deepcopy(config)
     config.num_labels = num_labels

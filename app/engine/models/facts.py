@@ -12,7 +12,7 @@ from app.engine.models.shelf import Kind, Offer, called_by_name, local_folder
 from bert_core import BertModel, load_tokenizer
 from bert_core.bundled.figures import Figure, read_figures
 from bert_core.bundled.trained_on import read_trained_on
-from bert_core.checkpoints.plan import Plan, survey
+from bert_core.checkpoints.plan import Plan, head_folder, survey
 from bert_core.checkpoints.settings import read_config
 from bert_core.config import HAS_ANSWER
 from bert_core.errors import BertError
@@ -46,7 +46,8 @@ class HeadFacts:
         trained_on: what it was trained on, as a phrase after "trained on"; "" if that is not
             stored with the weights.
         figures: how often it was right, as measured; () if that is not stored.
-        lacks: why models of this family have no such head, as a sentence; "" if they may have one.
+        lacks: why it has no such head, whatever its weights are, as a sentence: its family has
+            none, or its labels cannot be used; "" if it may have one.
     """
 
     missing: tuple[str, ...]
@@ -153,7 +154,10 @@ def _stamp(folder: Path) -> tuple[tuple[str, int, int], ...]:
 @lru_cache(maxsize=64)
 def _read(folder: Path, stamp: tuple[tuple[str, int, int], ...]) -> ModelFacts:
     config = read_config(folder, {})
-    lacks = {name: why_without(config, name) for name in KINDS}
+    lacks = {
+        name: why_without(read_config(head_folder(folder, each.cls) or folder, {}), name)
+        for name, each in KINDS.items()
+    }
     found = survey(
         folder,
         [each.cls for each in KINDS.values() if each.cls is not BertModel and not lacks[each.name]],

@@ -40,6 +40,7 @@ from bert_core import BertForTokenClassification, Encoding
 from bert_core.errors import InputError
 from bert_core.reading.gaps import read_signs
 from bert_core.reading.running import Progress
+from bert_core.reading.tagging import TagScheme
 
 MOST_TOKENS = 128
 CANDIDATES = 5
@@ -189,8 +190,8 @@ def _position(text: Text, whole: Seen, at: int | None) -> int:
         return int(np.argmax(whole.shares[-1]))
     own = [i for i, added in enumerate(encoding.special_tokens_mask) if not added]
     if kind == "entity":
-        config = text.engine.model(BertForTokenClassification).config
-        plain = [config.label_name(number) == "O" for number in whole.answers[-1].tolist()]
+        tags = TagScheme.of(text.engine.model(BertForTokenClassification).config).tags
+        plain = [tags[number].role == "outside" for number in whole.answers[-1].tolist()]
         return max(own, key=lambda i: (not plain[i], float(whole.shares[-1, i])))
     mask = text.engine.tokenizer.mask_token
     masks = [i for i in own if encoding.tokens[i] == mask]
