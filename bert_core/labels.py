@@ -123,7 +123,7 @@ def read_tags(names: Sequence[str]) -> tuple[Tag, ...]:
     if len(seen) == len(marked):  # no two labels differ in nothing but case
         for _, kind in marked.values():
             spelled.setdefault(kind.casefold(), kind)
-    outside = _outside([name for name in names if name not in marked], bool(marked))
+    outside = _outside({*names} - {*marked}, bool(marked))
     tags = []
     for name in names:
         if name in marked:
@@ -153,11 +153,11 @@ def _marked(names: Sequence[str]) -> dict[str, tuple[str, str]]:
     return {name: each for name, each in found.items() if each[1].casefold() in kinds}
 
 
-def _outside(bare: Sequence[str], has_marks: bool) -> set[str]:
+def _outside(bare: set[str], has_marks: bool) -> set[str]:
     """Return the labels outside all stretches, of those without a mark."""
     if spelled := {name for name in bare if name.upper() == "O"}:
         return spelled
     if has_marks and len(bare) == 1:
-        return {*bare}
+        return bare
     nameless = all(map(NAMELESS.fullmatch, bare))
     return set() if nameless else {name for name in bare if _OUTSIDE.fullmatch(name)}
