@@ -9,7 +9,7 @@ import copy
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any, Literal, TypeGuard
 
 from torch import Tensor
 
@@ -19,6 +19,7 @@ from bert_core.labels import read_labels
 from bert_core.small_files import parse_json, read_small, shown
 
 Activation = str | Callable[[Tensor], Tensor]
+ProblemType = Literal["regression", "single_label_classification", "multi_label_classification"]
 
 HAS_ANSWER = "BertForQuestionAnswering.has_answer"
 """Key of the temperature that calibrates "the passage has an answer" against "no answer"."""
@@ -352,6 +353,29 @@ class BertConfig:
         Only classes with labels refuse such a file. Setting `num_labels` or `id2label` mends it.
         """
         return "" if self.id2label else self._label_fault
+
+    @property
+    def problem_type(self) -> ProblemType:
+        """What the outputs of a text classifier are: as the file says, else by their number.
+
+        "regression": numbers; "single_label_classification": labels of which one is true;
+        "multi_label_classification": labels of which any number is true.
+
+        >>> BertConfig(9, num_labels=1).problem_type
+        'regression'
+        """
+        stated = self.extra.get("problem_type")
+        if stated == "multi_label_classification":
+            return "multi_label_classification"
+        if stated == "regression" or self.num_labels == 1:
+            return "regression"
+        return "single_label_classification"
+
+    @problem_type.setter
+    def problem_type(self, value: ProblemType | None) -> None:
+        self.extra.pop("problem_type", None)
+        if value is not None:
+            self.extra["problem_type"] = value
 
     @property
     def label2id(self) -> dict[str, int]:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from app.engine.models.families import why_without
 from app.engine.models.shelf import Kind, Offer, called_by_name, local_folder
@@ -14,7 +14,7 @@ from bert_core.bundled.figures import Figure, read_figures
 from bert_core.bundled.trained_on import read_trained_on
 from bert_core.checkpoints.plan import Plan, head_folder, survey
 from bert_core.checkpoints.settings import read_config
-from bert_core.config import HAS_ANSWER
+from bert_core.config import HAS_ANSWER, ProblemType
 from bert_core.errors import BertError
 from bert_core.model.kinds import KINDS
 
@@ -29,6 +29,7 @@ _MEASURED = {  # name of a temperature: the task, as `figures.json` calls it
     "BertForSequenceClassification": "sentiment",
     "BertForMultipleChoice": "multiple choice",
 }
+_OF_TEXTS = "BertForSequenceClassification"
 _ERROR = "calibration error, "
 
 
@@ -46,6 +47,7 @@ class HeadFacts:
         trained_on: what it was trained on, as a phrase after "trained on"; "" if that is not
             stored with the weights.
         figures: how often it was right, as measured; () if that is not stored.
+        problem: what the outputs of a text classifier are; "" for another head.
         lacks: why it has no such head, whatever its weights are, as a sentence: its family has
             none, or its labels cannot be used; "" if it may have one.
     """
@@ -57,6 +59,7 @@ class HeadFacts:
     own_encoder: bool
     trained_on: str = ""
     figures: tuple[Figure, ...] = ()
+    problem: ProblemType | Literal[""] = ""
     lacks: str = ""
 
     @property
@@ -227,4 +230,5 @@ def _head(name: str, found: Plan[Any]) -> HeadFacts:
         labels=labels if named else (),
         outputs=found.model.config.num_labels if labelled else 0,
         own_encoder=bool(found.own_encoder),
+        problem=found.model.config.problem_type if name == _OF_TEXTS else "",
     )
