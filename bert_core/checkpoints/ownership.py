@@ -65,7 +65,7 @@ def classifier_class(config: BertConfig, bare_names: Container[str]) -> str | No
 def _are_tags(labels: Sequence[str]) -> bool:
     """Return whether labels have the marks of a chunking scheme, such as B-, I- and O."""
     roles = {tag.role for tag in read_tags(labels)}
-    return "inside" in roles and "begin" in roles or (
+    return ("inside" in roles and "begin" in roles) or (
         bool(roles & {"inside", "begin"}) and "O" in map(str.upper, labels)
     )
 

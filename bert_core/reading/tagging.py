@@ -20,6 +20,7 @@ from bert_core.labels import NAMELESS, Tag, read_tags
 Scheme = Literal["BIO", "IOB1", "IO", "BIOES", "plain"]
 Break = Literal["not opened", "not closed"]
 
+
 @dataclass(frozen=True, slots=True)
 class Stretch:
     """A run of labels that belong together.

@@ -221,7 +221,10 @@ UNUSABLE = [
     {"label2id": {"a": None}},
     {"num_labels": -3},
     {"num_labels": "3"},
-    *({"id2label": {"0": "O", "1": each}} for each in (None, [], ["a"], {"a": 1}, [[["deep"]]] * 999)),
+    *(
+        {"id2label": {"0": "O", "1": each}}
+        for each in (None, [], ["a"], {"a": 1}, [[["deep"]]] * 999)
+    ),
 ]
 
 

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from app.declared import Parameter
 from app.faces.paper.arguments import number
 from app.faces.paper.json import read_json
-from bert_core.errors import InputError
+from bert_core.errors import InputError, count
 
 LONGEST = 2**20
 """Bytes of a line; a longer one is a bad row."""
@@ -171,7 +171,7 @@ def _table(lines: _Lines, delimiter: str) -> Callable[[], Row]:
 
     def read() -> Row:
         cells = next(filter(None, reader))
-        wrong = f"{len(cells)} values; expected {len(header)}, one for each column"
+        wrong = f"{count(len(cells), 'value')}; expected {len(header)}, one for each column"
         found = dict(zip(header, cells, strict=False))
         return found, "" if len(cells) == len(header) else wrong
 

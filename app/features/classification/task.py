@@ -15,7 +15,6 @@ from bert_core.errors import InputError
 from bert_core.reading.running import Progress
 from bert_core.reading.unread import unread
 
-
 _KINDS: dict[str, Kind] = {
     "regression": "regression",
     "single_label_classification": "single",

@@ -75,9 +75,7 @@ def test_the_scheme_is_known_from_the_labels(
 
 def spelled(names: Sequence[str], form: str) -> list[str]:
     """Write labels in another form: "{mark}" and "{kind}" of each but O."""
-    return [
-        name if name == "O" else form.format(mark=name[0], kind=name[2:]) for name in names
-    ]
+    return [name if name == "O" else form.format(mark=name[0], kind=name[2:]) for name in names]
 
 
 @pytest.mark.parametrize("names", SETS.values(), ids=SETS.keys())

@@ -20,7 +20,7 @@ from app.features.lab.task_finetune_run import Tuning, tunable
 from app.features.lab.task_lab import Job, Labs
 from app.records.counted import wilson
 from app.settings import BUNDLED_MODEL
-from bert_core import BertForPreTraining, BertModel, BertForTokenClassification, BertTokenizer
+from bert_core import BertForPreTraining, BertForTokenClassification, BertModel, BertTokenizer
 from bert_core.errors import InputError
 from tests.snippets import ran
 from tests.strangers import until

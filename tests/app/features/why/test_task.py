@@ -59,7 +59,9 @@ def test_scores_and_curves_are_the_librarys(tiny_engine: Engine, which: str) -> 
 
 def engine_of(folder: Path, **settings: object) -> Engine:
     """Save a tiny classifier of texts with these settings, and load it."""
-    tiny = BertForSequenceClassification.from_pretrained(save_tiny(folder, BertForSequenceClassification)).config
+    tiny = BertForSequenceClassification.from_pretrained(
+        save_tiny(folder, BertForSequenceClassification)
+    ).config
     torch.manual_seed(4)
     BertForSequenceClassification(tiny.changed(settings)).save_pretrained(folder)
     return Engine(str(folder))
