@@ -41,7 +41,8 @@ def read_rows(text: str, kind: str) -> LabelledRows:
             message has the number of the line.
     """
     check_text(text)
-    lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+    split = enumerate(text.removeprefix("\ufeff").split("\n"), 1)
+    lines = [(number, line) for number, line in split if line.strip()]
     if len(lines) > MOST:
         raise InputError(f"Found {len(lines):,} rows; at most {MOST} are read. Remove some.")
     rows = [_row(number, line, kind) for number, line in lines]

@@ -48,7 +48,7 @@ def read_annotated(lines: str) -> Annotated:
     tags: list[str] = []
     starts: list[int] = []
     place, opens = 0, True
-    for number, line in enumerate(lines.splitlines(), start=1):
+    for number, line in enumerate(lines.removeprefix("\ufeff").splitlines(), start=1):
         columns = line.split("\t") if "\t" in line.strip() else line.split()
         if not line.strip() or columns[0].strip() == _DOCUMENT:
             opens = True
