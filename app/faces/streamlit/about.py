@@ -49,12 +49,13 @@ def foot(engine: Engine, caution: str = "", slug: str = "") -> None:
         privacy = _PRIVACY + (_KEPT if links_have_texts() else _NOT_KEPT)
         asked = not slug or feature(slug).has_examples
         card = f"model_card?{urlencode({'model': known.name, 'tab': BESIDE})}"
+        remark = f"{known.remark} {privacy if asked else ''}".strip()
         differs = tag("a", "beside BERT base", href=card, target="_self")
         show_html(
             line(
                 f"{known.name}: {size} (",
                 differs,
-                f"). {visible(known.signs)} {privacy if asked else ''}".replace("  ", " ").rstrip(),
+                f"). {visible(remark)}".rstrip(),
             )
         )
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
