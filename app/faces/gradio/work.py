@@ -11,7 +11,7 @@ from app.compat.gradio import Calls
 from app.engine.calls import refused, submit
 from app.engine.compute.visitor import Visit
 from app.records.visitors import Visitor, announced
-from bert_core.errors import count
+from app.words.format import count
 
 T = TypeVar("T")
 

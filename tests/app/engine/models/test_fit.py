@@ -124,7 +124,9 @@ def test_a_head_that_contradicts_its_configuration_cannot_answer(
 ) -> None:
     facts = make(BertForTokenClassification, id2label=TAGS)
     assert gravest(facts, "BertForTokenClassification") is Severity.UNUSABLE
-    assert "contradict its own configuration" in says(facts, "BertForTokenClassification")
+    assert "contradict its own configuration, which has 3 labels" in says(
+        facts, "BertForTokenClassification"
+    )
     assert gravest(facts) is None  # pages without a head can do with it
 
 
@@ -232,7 +234,7 @@ def test_what_a_model_holds_is_told_in_words_and_signs(
     assert [row.title for row in less if row.there] == ["Hidden words"]
     markup = str(holdings(less, ["odd.<tensor>"]))
     assert markup.count("✓") == 1 and markup.count("✗") == len(rows) - 1 == 5
-    assert "Not used by any page: 1 tensors" in markup
+    assert "Not used by any page: 1 tensor" in markup
     assert "odd.&lt;tensor&gt;" in markup
     texts = {row.title: row for row in heads(make(BertForSequenceClassification))}
     assert "classifier is a head for classifying texts" in texts["Labels of words"].says
