@@ -1,4 +1,4 @@
-"""The command line: `python -m bert_core verify | head-statistics | head-atlas NAME_OR_FOLDER`.
+"""The command line: `python -m bert_core COMMAND NAME_OR_FOLDER`; `--help` lists the commands.
 
 What a command needs is imported when it runs, so that `--help` does not wait for PyTorch.
 """
@@ -11,7 +11,7 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bert_core.errors import BertError
+from bert_core.errors import BertError, ConfigError
 
 if TYPE_CHECKING:
     from bert_core.analysis.head_statistics import HeadStatistics
@@ -45,6 +45,14 @@ def _parser() -> argparse.ArgumentParser:
     )
     command.add_argument("model", help="bundled name or folder")
     command.set_defaults(run=_verify)
+    command = commands.add_parser(
+        "weights",
+        help="list for each class the weights that a model lacks, or that are left out",
+        description="Compare the names and shapes in a model's files with what each class needs. "
+        "Nothing is loaded. Exit status 0, or 2 if the model cannot be read.",
+    )
+    command.add_argument("model", help="bundled name, folder, archive, URL or Hub id")
+    command.set_defaults(run=_weights)
     command = commands.add_parser(
         "head-statistics",
         help="measure where each attention head looks",
@@ -114,6 +122,26 @@ def _output_cells(check: "OutputCheck") -> tuple[str, ...]:
         f"{check.tolerance:.1e}",
         "ok" if check.ok else "DIFFERS",
     )
+
+
+def _weights(options: argparse.Namespace) -> int:
+    from bert_core.checkpoints.plan import survey
+    from bert_core.model.kinds import KINDS
+    from bert_core.small_files import listed
+
+    folder = _folder(options.model)
+    for name, kind in KINDS.items():
+        try:
+            found = survey(folder, [kind.cls]).classes.get(name)
+        except ConfigError as error:  # labels that only some classes need
+            print(f"{name}: {error}")
+            continue
+        if found is None:
+            continue  # models of this family have no such head
+        parts = {"missing": found.report.missing, "left out": found.report.unexpected}
+        says = [f"{len(each)} {what}: {listed(each)}" for what, each in parts.items() if each]
+        print(f"{name}: {'; '.join(says) or 'everything is there and used'}")
+    return _GREEN
 
 
 def _head_statistics(options: argparse.Namespace) -> int:

@@ -9,15 +9,17 @@ import copy
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any, Literal, TypeGuard
 
 from torch import Tensor
 
 from bert_core.errors import ConfigError
 from bert_core.families import BERT, Family, family_called
+from bert_core.labels import read_labels
 from bert_core.small_files import parse_json, read_small, shown
 
 Activation = str | Callable[[Tensor], Tensor]
+ProblemType = Literal["regression", "single_label_classification", "multi_label_classification"]
 
 HAS_ANSWER = "BertForQuestionAnswering.has_answer"
 """Key of the temperature that calibrates "the passage has an answer" against "no answer"."""
@@ -42,6 +44,7 @@ _ARGUMENTS = (
     "attention_probs_dropout_prob",
     "initializer_range",
 )
+_LABELS = ("id2label", "label2id", "num_labels", "_num_labels")
 _RATES = ("hidden_dropout_prob", "attention_probs_dropout_prob")
 # Larger sizes are a mistake or an attack: the largest published vocabulary has 250,000 pieces.
 _MAX_SIZE = 10_000_000
@@ -121,6 +124,8 @@ class BertConfig:
         self.pad_token_id: int | None = 0
         self.id2label: dict[int, str] = {}
         self._declared_labels: int | None = None
+        self._label_fault = ""
+        self._unusable: dict[str, Any] = {}  # labels of a file, written back as they were
         self.temperatures: dict[str, float] = {}
         self.extra: dict[str, Any] = {}
         if isinstance(vocab_size_or_config_json_file, str | Path):
@@ -178,26 +183,41 @@ class BertConfig:
         ours = {key: name for name, key in family.keys.items() if key}
         fixed = {name for name, key in family.keys.items() if not key}
         self._take(family.defaults)
-        self._take({key: each for key, each in values.items() if key not in (*ours, *fixed)})
+        labels = {key: each for key, each in values.items() if key in _LABELS}
+        try:
+            self._take_labels(labels)
+        except ConfigError as error:
+            self._label_fault, self._unusable = str(error), copy.deepcopy(labels)
+        taken = (*ours, *fixed, *labels)
+        self._take({key: each for key, each in values.items() if key not in taken})
         self._take({ours[key]: each for key, each in values.items() if key in ours})
         self.extra.update({key: copy.deepcopy(values[key]) for key in fixed if key in values})
 
     def _take(self, values: Mapping[str, Any]) -> None:
         """Set the known fields from `values` and keep the rest in `extra`."""
+        self._take_labels(values)
         for key, value in values.items():
-            if key == "id2label":
-                self.id2label = _read_labels(value)
-            elif key == "label2id":
-                if not values.get("id2label"):
-                    self.id2label = _invert_labels(value)
-            elif key in ("num_labels", "_num_labels"):
-                self._declared_labels = _read_count(key, value)
-            elif key == "temperatures":
+            if key in _LABELS:
+                continue
+            if key == "temperatures":
                 self.temperatures = _read_temperatures(value)
             elif key in _SIZES or key in _KNOWN:
                 setattr(self, key, value)
             else:
                 self.extra[key] = copy.deepcopy(value)
+
+    def _take_labels(self, values: Mapping[str, Any]) -> None:
+        """Set the names and the number of labels, where `values` has them.
+
+        Raises:
+            ConfigError: they cannot be used.
+        """
+        count = values.get("num_labels", values.get("_num_labels"))
+        names = read_labels(values.get("id2label"), values.get("label2id"))
+        if names or "id2label" in values:
+            self.id2label = names
+        if count is not None and not names:  # names say more than a number
+            self._declared_labels = _read_count("num_labels", count)
 
     def _check(self) -> None:
         for name in _SIZES:
@@ -304,19 +324,58 @@ class BertConfig:
 
     @property
     def num_labels(self) -> int:
-        """C, the number of labels: from id2label, else the declared number, else 2."""
+        """C, the number of labels: from id2label, else the declared number, else 2.
+
+        Raises:
+            ConfigError: the labels of the file cannot be used; see `label_fault`.
+        """
+        if self.label_fault:
+            raise ConfigError(self.label_fault)
         return len(self.id2label) or self._declared_labels or 2
 
     @num_labels.setter
     def num_labels(self, value: int) -> None:
         self._declared_labels = _read_count("num_labels", value)
+        self._label_fault = ""
         if len(self.id2label) != value:
             self.id2label = {}
 
     @property
     def has_declared_labels(self) -> bool:
         """Whether the config file or the caller gave the number of labels."""
-        return bool(self.id2label) or self._declared_labels is not None
+        named = self.id2label or self.label_fault
+        return bool(named) or self._declared_labels is not None
+
+    @property
+    def label_fault(self) -> str:
+        """Why the labels of the config file cannot be used; "" if they can.
+
+        Only classes with labels refuse such a file. Setting `num_labels` or `id2label` mends it.
+        """
+        return "" if self.id2label else self._label_fault
+
+    @property
+    def problem_type(self) -> ProblemType:
+        """What the outputs of a text classifier are: as the file says, else by their number.
+
+        "regression": numbers; "single_label_classification": labels of which one is true;
+        "multi_label_classification": labels of which any number is true.
+
+        >>> BertConfig(9, num_labels=1).problem_type
+        'regression'
+        """
+        stated = self.extra.get("problem_type")
+        if stated == "multi_label_classification":
+            return "multi_label_classification"
+        if stated == "regression" or self.num_labels == 1:
+            return "regression"
+        return "single_label_classification"
+
+    @problem_type.setter
+    def problem_type(self, value: ProblemType | None) -> None:
+        self.extra.pop("problem_type", None)
+        if value is not None:
+            self.extra["problem_type"] = value
 
     @property
     def label2id(self) -> dict[str, int]:
@@ -382,6 +441,8 @@ class BertConfig:
             result["label2id"] = self.label2id
         elif self._declared_labels is not None:
             result["num_labels"] = self._declared_labels
+        elif self.label_fault:
+            result.update(copy.deepcopy(self._unusable))
         if self.temperatures:
             result["temperatures"] = dict(self.temperatures)
         return result
@@ -462,47 +523,6 @@ def _read_temperatures(value: object) -> dict[str, float]:
         expected = f"a number from {_COLDEST} to {_HOTTEST}"
         _need(fits, f"The temperature of {shown(name)}", number, expected)
     return {name: float(number) for name, number in value.items()}
-
-
-def _read_labels(value: object) -> dict[int, str]:
-    """Read id2label; in JSON its keys are strings, and labels such as star ratings are numbers.
-
-    >>> _read_labels({"0": "O", "1": "B-PER"}), _read_labels({"0": 1, "1": 2.5})
-    ({0: 'O', 1: 'B-PER'}, {0: '1', 1: '2.5'})
-    """
-    value = _mapping("id2label", value, "index to name")
-    for index, label in value.items():
-        if not isinstance(label, str | int | float):
-            raise ConfigError(
-                f"id2label calls label {shown(index)} {shown(label)}; expected a name: text, a "
-                "number, true or false."
-            )
-    try:
-        labels = {int(index): _label_text(label) for index, label in value.items()}
-    except (TypeError, ValueError):
-        raise ConfigError("id2label has a key that is not a whole number.") from None
-    if sorted(labels) != list(range(len(labels))):
-        raise ConfigError(
-            f"id2label names the indices {sorted(labels)[:8]}; expected 0 to {len(labels) - 1} "
-            "without gaps."
-        )
-    return dict(sorted(labels.items()))
-
-
-def _label_text(label: str | float) -> str:
-    """Return a label as JSON writes it, but text without quotes.
-
-    >>> _label_text("B-PER"), _label_text(5), _label_text(True)
-    ('B-PER', '5', 'true')
-    """
-    return label if isinstance(label, str) else json.dumps(label)
-
-
-def _invert_labels(value: object) -> dict[int, str]:
-    value = _mapping("label2id", value, "name to index")
-    if not all(isinstance(index, int | str) for index in value.values()):
-        raise ConfigError("label2id has a value that is not a whole number.")
-    return _read_labels({index: label for label, index in value.items()})
 
 
 def _read_json(path: Path) -> dict[str, Any]:

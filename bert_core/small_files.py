@@ -15,7 +15,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
-from bert_core.errors import BertError, CheckpointError, MissingFileError
+from bert_core.errors import BertError, CheckpointError, InputError, MissingFileError
 
 # O_NONBLOCK: opening a pipe must not wait (Windows has no such flag). O_BINARY: without it Windows
 # translates line ends.
@@ -23,6 +23,24 @@ _MODE = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _SHORT = reprlib.Repr()
 _SHORT.maxlevel, _SHORT.maxlist, _SHORT.maxdict = 3, 4, 3
 _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 80
+HEAD = 4_096
+"""Bytes at the beginning of a file that tell what it is."""
+
+_SIGNATURES = (
+    (b"\x1f\x8b", "a gzip archive"),
+    (b"PK\x03\x04", "a ZIP archive, as an Excel workbook (.xlsx) is one"),
+    (b"\xd0\xcf\x11\xe0", "an Excel workbook (.xls)"),
+    (b"PAR1", "a Parquet file"),
+    (b"BZh91AY&SY", "a bzip2 archive"),
+    (b"\xfd7zXZ", "an xz archive"),
+    (b"\x28\xb5\x2f\xfd", "a Zstandard archive"),
+    (b"7z\xbc\xaf", "a 7z archive"),
+    (b"%PDF-", "a PDF"),
+    (b"version https://git-lfs", "a Git LFS pointer to a file that `git lfs pull` would fetch"),
+    (b"\xff\xfe\0\0", "text in UTF-32"),
+    (b"\xff\xfe", "text in UTF-16"),
+    (b"\xfe\xff", "text in UTF-16"),
+)
 _MAX_DEPTH = 32  # levels of nesting; a configuration has three or four
 
 
@@ -138,6 +156,54 @@ def parse_json(
         raise error(f"{name} is not valid JSON: {str(refusal)[:200]}.") from None
     _check(found, name, error)
     return found
+
+
+def kind_of_bytes(head: bytes) -> str:
+    """Name what a file is that is no text in UTF-8, by its beginning; "" if nothing tells.
+
+    >>> kind_of_bytes(b"\\x1f\\x8b\\x08"), kind_of_bytes("a;b".encode("utf-16-le"))
+    ('a gzip archive', 'text in UTF-16')
+    >>> kind_of_bytes("text\\nBücher".encode())
+    ''
+    """
+    for signature, name in _SIGNATURES:
+        if head.startswith(signature):
+            return name
+    even, odd = head[::2].count(0), head[1::2].count(0)
+    # Every letter of ASCII has a NUL beside it in UTF-16, always on the same side.
+    return "text in UTF-16" if min(even, odd) == 0 and even + odd > 1 else ""
+
+
+def encoding_of_line(line: bytes) -> str:
+    """Name what the encoding of a line that is not UTF-8 looks like.
+
+    >>> encoding_of_line("“naïve”".encode("cp1252")), encoding_of_line("Привет".encode("cp1251"))
+    ('Windows-1252', 'an encoding of another script, such as GB18030, Shift-JIS or Windows-1251')
+    """
+    foreign = sum(byte >= 0x80 for byte in line)
+    if foreign > sum(chr(byte).isalpha() for byte in line if byte < 0x80):
+        return "an encoding of another script, such as GB18030, Shift-JIS or Windows-1251"
+    control = any(0x80 <= byte < 0xA0 for byte in line)  # letters and quotes in Windows-1252 alone
+    return "Windows-1252" if control else "Windows-1252 or Latin-1"
+
+
+def read_text(raw: bytes, name: str) -> str:
+    """Decode a text in UTF-8, with or without a byte order mark.
+
+    Raises:
+        InputError: it is something else, which the message names with its first line.
+    """
+    if kind := kind_of_bytes(raw[:HEAD]):
+        raise InputError(f"{name} is {kind}; expected text in UTF-8. Save it so.")
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        before = raw[: error.start]
+        line = raw[before.rfind(b"\n") + 1 :].split(b"\n", 1)[0]
+        raise InputError(
+            f"{name} is not UTF-8 in line {before.count(10) + 1:,} (byte "
+            f"{raw[error.start]:#04x}); it looks like {encoding_of_line(line)}. Save it as UTF-8."
+        ) from None
 
 
 def text_of(path: object) -> str | None:

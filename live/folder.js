@@ -256,10 +256,11 @@ function heads(found, stated, { hidden_size: D, vocab_size: V }, family) {
   const number = found.get("classifier.weight")?.shape[0];
   const made = String(stated.architectures?.[0] ?? "");
   if (!number || !has("classifier", number, D)) return names;
-  if (made.endsWith("ForTokenClassification")) names.push("BertForTokenClassification");
+  if (made.endsWith("ForTokenClassification") && labelsOf(stated, number).every((each) =>
+    /^(O|[BI]-.+)$/.test(each))) names.push("BertForTokenClassification");
   if (made.endsWith("ForMultipleChoice") && pooled && number === 1) names.push("BertForMultipleChoice");
   if (made.endsWith("ForSequenceClassification") && pooled && number > 1 &&
-    stated.problem_type !== "multi_label_classification") names.push("BertForSequenceClassification");
+    !["multi_label_classification", "regression"].includes(stated.problem_type)) names.push("BertForSequenceClassification");
   return names;
 }
 

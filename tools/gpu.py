@@ -11,13 +11,13 @@ for everything in one transfer, two calls do it. Here, before them:
 
 1. The repository without `bert_core/bundled/*/model.safetensors`, with `build/card`:
 
-       python3 -m tools.gpu unpack build/card /tmp/card
+       python3 -m tools.gpu unpack build/card ~/card
 
    checks the digest of every file, moves them out of the repository, and encodes the texts.
 
 2. The repository with the weights, without `build/card`, soon after:
 
-       set -o pipefail; python3 -m tools.gpu day --data /tmp/card/data --work /tmp/card/work \\
+       set -o pipefail; python3 -m tools.gpu day --data ~/card/data --work ~/card/work \\
            --out $OUT --seconds 570 2>&1 | tee $OUT/log.txt
 
    (a) runs the tests marked `gpu`, while the training's data are prepared; (b) compares the forward

@@ -15,7 +15,7 @@ from app.engine.models.shelf import is_there, offer_of
 from app.engine.models.usable import offered
 from app.words.report import Report
 from app.words.screen import Screen
-from bert_core.errors import InputError
+from bert_core.errors import InputError, count
 
 
 @dataclass(frozen=True)
@@ -58,8 +58,8 @@ def ask(task: str, /, *values: object, model: str = "", **given: object) -> Answ
     needed = [each.name for each in found.parameters if each.required]
     if len(values) > len(needed):
         raise InputError(
-            f"{task}: found {len(values)} values without a name; expected at most {len(needed)}"
-            f"{': ' if needed else ''}{', '.join(needed)}. Give the others by name."
+            f"{task}: found {count(len(values), 'value')} without a name; expected at most "
+            f"{len(needed)}{': ' if needed else ''}{', '.join(needed)}. Give the others by name."
         )
     placed = dict(zip(needed, values, strict=False))
     twice = placed.keys() & given.keys()

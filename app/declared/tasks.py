@@ -117,9 +117,12 @@ class Parameter:
         return _EXPECTED[self.kind] + start + ("" if high is None else f" to {high:g}")
 
     def _texts(self, given: object) -> tuple[str, ...]:
-        """Check several texts, which a form or an example has as the lines of one."""
+        """Check several texts, which may be the lines of one."""
+        if isinstance(given, list | tuple) and len(given) == 1:
+            (given,) = given  # a command line gives one text so
         if isinstance(given, str):
-            return tuple(line.strip() for line in given.splitlines() if line.strip())
+            lines = given.removeprefix("\ufeff").splitlines()
+            return tuple(line.strip() for line in lines if line.strip())
         if not isinstance(given, Sequence) or isinstance(given, bytes):
             raise self._refusal(_FOUND.get(type(given), type(given).__name__))
         if not all(isinstance(each, str) and _is_text(each) for each in given):

@@ -67,15 +67,15 @@ def _text_of(value: object) -> object:
     """Return a value; "-" reads it from standard input."""
     if value not in ("-", ["-"]):
         return value
-    try:
-        return sys.stdin.read()
-    except UnicodeDecodeError as error:
-        from bert_core.errors import InputError
+    from bert_core.small_files import read_text
 
-        raise InputError(
-            f"The text is not {error.encoding} (byte {error.start} is "
-            f"{error.object[error.start]:#04x}). Save it as UTF-8."
-        ) from None
+    try:
+        raw = sys.stdin.read().encode(
+            "utf-8", "surrogateescape"
+        )  # as Python reads without a locale
+    except UnicodeDecodeError as error:
+        raw = error.object
+    return read_text(raw, "Standard input")
 
 
 def _json(answer: "Written") -> str:

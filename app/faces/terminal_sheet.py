@@ -26,12 +26,12 @@ def main(arguments: Sequence[str]) -> int:
     if given.number is None and (given.copy or given.solutions):
         parser.error("--copy needs the number of a sheet")
     from app.sheets.sheets import sheet, sheets
-    from bert_core.errors import BertError
+    from bert_core.errors import BertError, count
 
     try:
         if given.number is None:
             for each in sheets().values():
-                say(f"{each.title} ({each.points} points)")
+                say(f"{each.title} ({count(each.points, 'point')})")
             return 0
         found = sheet(given.number)
         if given.copy:
@@ -48,11 +48,13 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _copy(found: "Sheet", folder: Path) -> None:
+    from bert_core.errors import count
+
     path = folder / f"{found.slug}.ipynb"
     folder.mkdir(parents=True, exist_ok=True)
     with path.open("xb") as file:  # a student's answers are not written over
         file.write(found.notebook())
-    say(f"{path}: {found.points} points.")
+    say(f"{path}: {count(found.points, 'point')}.")
 
 
 def _grade(found: "Sheet", path: Path) -> None:

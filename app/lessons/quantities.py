@@ -10,6 +10,7 @@ from typing import Any
 
 from app.lessons.quantities_inside import INSIDE
 from app.lessons.quantity import Quantity, Value
+from bert_core.errors import InputError
 
 _LABELS = {"PER": "a person", "LOC": "a place", "ORG": "an organisation", "MISC": "another name"}
 NO_NAME, NO_ANSWER = "no name", "no answer"
@@ -46,6 +47,8 @@ def _parts(r: Any, _: str) -> Value:
 
 
 def _score(r: Any, label: str) -> Value:
+    if r.kind == "regression":
+        raise InputError("This model gives a number, not labels. Choose a model that labels texts.")
     scores = dict(zip(r.labels, r.scores, strict=True))
     return float(scores.get(label, 0.0) if label else max(r.scores))
 

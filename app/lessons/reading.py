@@ -35,7 +35,7 @@ from app.lessons.records import (
     Values,
 )
 from app.settings import settings
-from bert_core.errors import InputError
+from bert_core.errors import InputError, count
 
 TERM = re.compile(r"\[\[([^\[\]|]+)(?:\|([^\[\]|]+))?\]\]")
 """A word with an entry in the glossary: `[[piece]]`, or `[[pieces|piece]]` in another form."""
@@ -198,7 +198,7 @@ def read_lesson(path: Path, known: Known, *, own: bool = False) -> Lesson:
     )
     lesson = table.record(Lesson, slug=path.stem, steps=steps, own=own)
     if not 1 <= len(lesson.steps) <= _MOST_STEPS:
-        raise table.wrong(f"found {len(lesson.steps)} steps; expected 1 to {_MOST_STEPS}")
+        raise table.wrong(f"found {count(len(lesson.steps), 'step')}; expected 1 to {_MOST_STEPS}")
     for name in lesson.claims:
         _known(table, "claim", name, known.claims)
     for says in (lesson.goal, lesson.last, lesson.larger):
@@ -327,7 +327,7 @@ class _Step:
 def _check_question(table: Table, found: Question, reason: bool) -> None:
     """Check that a question can be answered."""
     if found.kind in {"choose", "order"} and len(found.choices) < 2:
-        raise table.wrong(f"found {len(found.choices)} choices; expected 2 or more")
+        raise table.wrong(f"found {count(len(found.choices), 'choice')}; expected 2 or more")
     if found.kind == "order":
         if not all(each.of for each in found.choices):
             raise table.wrong("every choice of an order needs of, the quantity it is ordered by")

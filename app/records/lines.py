@@ -38,7 +38,7 @@ def read_lines(typed: str, what: str, *, signs: str = r"\t|\|") -> tuple[Line, .
     >>> read_lines("Who?\tAnna | Paul\n\nWhere? | here", "questions")[1]
     Line(number=3, text='Where?', more='here')
     """
-    split = (re.split(signs, line, maxsplit=1) for line in typed.split("\n"))
+    split = (re.split(signs, line, maxsplit=1) for line in typed.removeprefix("\ufeff").split("\n"))
     found = tuple(
         Line(number, parts[0].strip(), parts[1].strip() if len(parts) > 1 else "")
         for number, parts in enumerate(split, start=1)

@@ -3,6 +3,7 @@
 import math
 
 from app.records.counted import wilson
+from bert_core.errors import count as count
 
 
 def percent(
@@ -81,20 +82,6 @@ def moment(place: int) -> str:
     ('in the input', 'after layer 2')
     """
     return "in the input" if place == 0 else f"after layer {place - 1}"
-
-
-def count(number: int, name: str, names: str = "") -> str:
-    """Print a number of things.
-
-    Args:
-        number: how many.
-        name: of one.
-        names: of several, where that is not `name` with an s.
-
-    >>> count(1, "piece"), count(1200, "piece"), count(2, "entity", "entities")
-    ('1 piece', '1,200 pieces', '2 entities')
-    """
-    return f"{number:,} {name if number == 1 else names or f'{name}s'}"
 
 
 def weights(number: int) -> str:

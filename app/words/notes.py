@@ -81,7 +81,7 @@ def holdings(rows: Sequence[Holding], left_over: Sequence[str]) -> Html:
         items.append(
             tag(
                 "li",
-                tag("strong", f"Not used by any page: {len(left_over):,} tensors. "),
+                tag("strong", f"Not used by any page: {count(len(left_over), 'tensor')}. "),
                 _parameters(left_over),
             )
         )

@@ -46,7 +46,7 @@ _WORDING = {
     "end": "log-probability that the answer ends at position {position}",
     "label": "log-probability of label {chosen} at position {position}",
     "classification": "log-probability of label {chosen}",
-    "score": "score of the text",
+    "score": "score {chosen} of the text",
 }
 _PAIR = ('"B follows A"', '"B does not follow"')
 
@@ -106,9 +106,9 @@ class Target:
         return cls("next_sentence", 0, int(not follows), int(follows))
 
     @classmethod
-    def score(cls) -> Self:
-        """The only score of a text: of one choice (multiple choice), or of a regression."""
-        return cls("score")
+    def score(cls, output: int = 0) -> Self:
+        """A score of a text: of one choice, of a regression, or of a label judged by itself."""
+        return cls("score", 0, output)
 
     def __str__(self) -> str:
         """Say in words what the number is."""
@@ -144,10 +144,10 @@ class Target:
             (B,).
         """
         if self.kind in ("start", "end"):
-            return self._of(head_outputs(model, last))
-        return self._of(head_outputs(model, last[:, self.position : self.position + 1]))
+            return self._of(model, head_outputs(model, last))
+        return self._of(model, head_outputs(model, last[:, self.position : self.position + 1]))
 
-    def _of(self, outputs: ModelOutputs) -> Tensor:
+    def _of(self, model: BertPreTrainedModel, outputs: ModelOutputs) -> Tensor:
         """Compute the number from the outputs of the position, or of all for a start or end."""
         logits, chosen = outputs.logits, self.chosen
         if self.kind in ("start", "end"):
@@ -157,18 +157,23 @@ class Target:
             logits = outputs.seq_relationship_logits
         assert logits is not None
         logits = widened(logits).flatten(0, -2)  # (B, T), (B, V) or (B, C)
-        self._check_scores(logits.shape[-1])
+        self._check_scores(model, logits.shape[-1])
         if self.kind in ("token_difference", "next_sentence"):
             return logits[:, chosen] - logits[:, self.other]
         if self.kind == "score":
-            return logits[:, 0]
+            return logits[:, chosen]
         return torch.log_softmax(logits, dim=-1)[:, chosen]
 
-    def _check_scores(self, count: int) -> None:
+    def _check_scores(self, model: BertPreTrainedModel, count: int) -> None:
         """Reject a token or label that the head does not have, and a head of the wrong kind."""
-        if (self.kind == "score") != (count == 1) and self.kind in ("score", "classification"):
-            right = "Target.score()" if count == 1 else "Target.classification(label)"
-            raise InputError(f"Found the {self}, but the head gives {count} scores; use {right}.")
+        if self.kind in ("score", "classification"):
+            problem: str = "score" if count == 1 else model.config.problem_type
+            chooses = problem == "single_label_classification"
+            if chooses != (self.kind == "classification"):
+                right = "Target.classification(label)" if chooses else "Target.score(output)"
+                raise InputError(
+                    f"Found the {self}; the head has {count} outputs ({problem}). Use {right}."
+                )
         for found in (self.chosen, self.other):
             if not 0 <= found < count:
                 raise InputError(f"Found the {self}; the head gives 0 to {count - 1}.")

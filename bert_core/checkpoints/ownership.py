@@ -9,11 +9,11 @@ only one class can have. If neither decides, the head is assigned to no class: a
 one model's numbers as another's.
 """
 
-import re
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
 from bert_core.config import BertConfig
+from bert_core.labels import read_tags
 
 TAGGER = "BertForTokenClassification"
 TEXTS = "BertForSequenceClassification"
@@ -23,8 +23,6 @@ _HEAD = "classifier.weight"
 PARTS = ("classifier.", "pre_classifier.", "summary.")
 """What the names of a classifier's parameters begin with."""
 _POOLER = "pooler.dense.weight"
-# Chunking schemes: inside, outside, begin; with end, single, last, unit.
-_CHUNK_TAG = re.compile(r"[BIESLU][-_]\S+")
 
 
 def classifier_class(config: BertConfig, bare_names: Container[str]) -> str | None:
@@ -57,11 +55,19 @@ def classifier_class(config: BertConfig, bare_names: Container[str]) -> str | No
         return stepped[0] if len(stepped) == 1 else None
     if config.extra.get("problem_type"):  # only the text classifier has this setting
         return TEXTS
-    if any(_CHUNK_TAG.fullmatch(label) for label in config.id2label.values()):
+    if _are_tags([*config.id2label.values()]):
         return TAGGER
     if _POOLER not in bare_names:  # the others score the pooled output, or have a step
         return TAGGER
     return None
+
+
+def _are_tags(labels: Sequence[str]) -> bool:
+    """Return whether labels have the marks of a chunking scheme, such as B-, I- and O."""
+    roles = {tag.role for tag in read_tags(labels)}
+    return ("inside" in roles and "begin" in roles) or (
+        bool(roles & {"inside", "begin"}) and "O" in map(str.upper, labels)
+    )
 
 
 def head_class(cls: type[Any]) -> str | None:

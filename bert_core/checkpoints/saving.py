@@ -83,6 +83,7 @@ def _config_to_save(model: Fillable) -> BertConfig:
     config.extra.pop("torch_dtype", None)  # its old name
     config.extra.pop("tie_word_embeddings", None)  # they are tied, whatever the source said
     heads = ("qa_outputs", "cls.seq_relationship")
-    if config.num_labels != 2 and any(f"{head}.weight" in model.state_dict() for head in heads):
+    two = not config.label_fault and config.num_labels == 2
+    if not two and any(f"{head}.weight" in model.state_dict() for head in heads):
         config.num_labels = 2  # transformers reads the width of these heads from here
     return config

@@ -23,7 +23,7 @@ _DTYPES = {
     "bfloat16": torch.bfloat16,
     "float64": torch.float64,
 }
-_LABELS = ("id2label", "label2id", "num_labels")
+_LABELS = ("id2label", "label2id", "num_labels", "problem_type")
 # Positional arguments of the classes that are numbers or switches.
 _COUNTS = ("num_labels", "num_choices")
 _SWITCHES = ("output_attentions", "keep_multihead_output")

@@ -16,7 +16,7 @@ from typing import Any, Generic, TypeVar
 import torch
 from torch import Tensor
 
-from bert_core.errors import InputError
+from bert_core.errors import InputError, count
 from bert_core.finetuning.rows import Choices, LabelledText, Question, TaggedWords, shortened
 from bert_core.model.losses import IGNORED
 from bert_core.text.batches import TextTokenizer
@@ -325,8 +325,8 @@ class RowBatches(Generic[Row]):
     ) -> None:
         if not rows or batch_size < 1:
             raise InputError(
-                f"There are {len(rows)} rows, and batch_size is {batch_size}; expected at least "
-                "one row and a batch_size of at least 1."
+                f"There are {count(len(rows), 'row')}, and batch_size is {batch_size}; expected "
+                "at least one row and a batch_size of at least 1."
             )
         self.rows, self.make = rows, make
         self.batch_size, self.seed = batch_size, seed

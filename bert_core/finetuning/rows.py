@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from numbers import Real
 from operator import index
 
-from bert_core.errors import InputError
+from bert_core.errors import InputError, count
 
 _SHOWN = 40  # characters of a text shown in an error message
 
@@ -59,8 +59,8 @@ class TaggedWords:
         _check_not_text(self.words, "words")
         if len(self.words) != len(self.tags):
             raise InputError(
-                f"There are {len(self.words)} words and {len(self.tags)} tags; expected one tag "
-                f"per word. The words begin {shortened(' '.join(self.words))}."
+                f"There are {count(len(self.words), 'word')} and {count(len(self.tags), 'tag')}; "
+                f"expected one tag per word. The words begin {shortened(' '.join(self.words))}."
             )
         _check_whole(self.tags)
 
@@ -124,8 +124,8 @@ class Choices:
         _check_not_text(self.choices, "choices")
         if not 0 <= self.label < len(self.choices):
             raise InputError(
-                f"The label is {self.label}, and there are {len(self.choices)} choices for "
-                f"{shortened(self.context)}; expected the index of a choice, from 0."
+                f"The label is {self.label}, and there are {count(len(self.choices), 'choice')} "
+                f"for {shortened(self.context)}; expected the index of a choice, from 0."
             )
 
 

@@ -394,7 +394,7 @@ class _LabelClassifier(_Classifier):
 
 
 class BertForSequenceClassification(_LabelClassifier, _TextClassifier):
-    """BERT that classifies a text or a pair; with 1 label it is a regression."""
+    """BERT that classifies a text or a pair; `config.problem_type` says what its outputs are."""
 
     def _step(self, config: BertConfig) -> Step | None:
         return config.family.text_step
@@ -407,18 +407,24 @@ class BertForSequenceClassification(_LabelClassifier, _TextClassifier):
         labels: Tensor | None = None,
         head_mask: Tensor | None = None,
     ) -> Any:
-        """Return logits (B, C), or the loss: cross-entropy, or mean squared error if C is 1."""
+        """Return logits (B, C), or the loss that belongs to `config.problem_type`.
+
+        That is cross-entropy, or of labels (B, C) the mean squared error of a regression, or the
+        binary cross-entropy of labels of which any number is true.
+        """
         encoded = self._encode(input_ids, token_type_ids, attention_mask, head_mask)
         logits = self._logits(encoded)["logits"]
         if labels is None:
             return self._answer(encoded, logits)
-        if self.num_labels > 1:
+        problem = self.config.problem_type
+        if problem == "single_label_classification":
             return cross_entropy(logits, labels)
         if not isinstance(labels, Tensor) or labels.numel() != logits.numel():
             found = tuple(labels.shape) if isinstance(labels, Tensor) else type(labels).__name__
-            raise InputError(f"labels is {found}; expected a tensor {(logits.shape[0],)}.")
-        logits = widened(logits).flatten()
-        return F.mse_loss(logits, labels.flatten().to(logits))
+            raise InputError(f"labels is {found}; expected a tensor {tuple(logits.shape)}.")
+        logits = widened(logits)
+        loss = F.mse_loss if problem == "regression" else F.binary_cross_entropy_with_logits
+        return loss(logits, labels.view_as(logits).to(logits))
 
 
 class BertForMultipleChoice(_TextClassifier):
@@ -575,7 +581,7 @@ def _summary(config: BertConfig) -> Step | None:
 
 def _labelled(config: BertConfig, num_labels: int | None) -> BertConfig:
     """Return a config with this many labels, without modifying the caller's."""
-    if num_labels is None or num_labels == config.num_labels:
+    if num_labels is None or (not config.label_fault and num_labels == config.num_labels):
         return config
     config = copy.deepcopy(config)
     config.num_labels = num_labels

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from bert_core.errors import InputError
+from bert_core.errors import InputError, count
 from bert_core.model.heads import BertForPreTraining
 from bert_core.pretraining.losses import PretrainingBatch, PretrainingLoss, joint_loss
 
@@ -91,8 +91,8 @@ def every_second_layer(teacher: BertForPreTraining) -> BertForPreTraining:
     layers = teacher.config.num_hidden_layers
     if layers % 2:
         raise InputError(
-            f"The teacher has {layers} layers; expected an even number, as a student has half of "
-            "them."
+            f"The teacher has {count(layers, 'layer')}; expected an even number, as a student has "
+            "half of them."
         )
     config = teacher.config.without_temperatures()  # a copy
     config.num_hidden_layers = layers // 2

@@ -38,7 +38,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from bert_core.errors import InputError
+from bert_core.errors import InputError, count
 from bert_core.model.heads import BertForMaskedLM, BertForPreTraining
 from bert_core.text.batches import TextTokenizer
 from bert_core.text.byte_level import SPACE
@@ -260,7 +260,8 @@ def score_filling(
     """
     if len(ids) != len(masks):
         raise InputError(
-            f"Found {len(ids)} pieces for {len(masks)} masks; expected one piece for each mask."
+            f"Found {count(len(ids), 'piece')} for {count(len(masks), 'mask')}; expected one "
+            "piece for each mask."
         )
     allowed = [torch.tensor([id_]) for id_ in ids]
     (filling,) = fill_together(

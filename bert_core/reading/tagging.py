@@ -10,44 +10,15 @@ B- at all); BIOES and BILOU (Ratinov and Roth 2009, with prefixes for the end of
 one-word entities); and plain labels without a prefix, as for parts of speech.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from bert_core.config import BertConfig
+from bert_core.labels import NAMELESS, Tag, read_tags
 
-Role = Literal["outside", "begin", "inside", "end", "single", "plain"]
 Scheme = Literal["BIO", "IOB1", "IO", "BIOES", "plain"]
 Break = Literal["not opened", "not closed"]
-
-_OUTSIDE = "O"
-_PREFIXED = re.compile(r"([BIMELSU])[-_](.+)", re.DOTALL)
-_ROLES: dict[str, Role] = {
-    "B": "begin",
-    "I": "inside",
-    "M": "inside",
-    "E": "end",
-    "L": "end",
-    "S": "single",
-    "U": "single",
-}
-_NAMELESS = re.compile(r"LABEL_\d+")  # the default when a configuration names no labels
-
-
-@dataclass(frozen=True, slots=True)
-class Tag:
-    """One label, split into its parts.
-
-    Attributes:
-        name: as spelled in the model's configuration, such as "B-PER".
-        role: its role in a stretch.
-        kind: the kind of the stretch, such as "PER"; "" for the label outside all stretches.
-    """
-
-    name: str
-    role: Role
-    kind: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +77,10 @@ Fault(at=2, why='not opened', label='I-LOC', before='I-PER')]
 
     def __init__(self, names: Sequence[str]) -> None:
         self.names = tuple(names)
-        self.tags = _take_apart(self.names)
+        self.tags = read_tags(self.names)
         self.kinds = tuple(sorted({tag.kind for tag in self.tags if tag.role != "outside"}))
         self.name: Scheme = _recognise(self.tags)
-        self.nameless = bool(names) and all(_NAMELESS.fullmatch(name) for name in self.names)
+        self.nameless = bool(names) and all(NAMELESS.fullmatch(name) for name in self.names)
 
     @classmethod
     def of(cls, config: BertConfig) -> "TagScheme":
@@ -158,29 +129,12 @@ Fault(at=2, why='not opened', label='I-LOC', before='I-PER')]
         return [Fault(at, why, names[at + 1], names[at]) for at, why in found]
 
 
-def _take_apart(names: Sequence[str]) -> tuple[Tag, ...]:
-    """Split label names into prefix and kind if the model uses prefixes."""
-    matches = [_PREFIXED.fullmatch(name) for name in names]
-    begun = {match[2] for match in matches if match and match[1] == "B"}
-    prefixed = any(match and match[1] in "BI" for match in matches)
-    tags = []
-    for name, match in zip(names, matches, strict=True):
-        if name.upper() == _OUTSIDE:
-            tags.append(Tag(name, "outside", ""))
-        # "E-mail" is a plain label unless there is also a "B-mail".
-        elif match and prefixed and (match[1] in "BI" or match[2] in begun):
-            tags.append(Tag(name, _ROLES[match[1]], match[2]))
-        else:
-            tags.append(Tag(name, "plain", name))
-    return tuple(tags)
-
-
 def _recognise(tags: Sequence[Tag]) -> Scheme:
     """Recognise the scheme from the labels alone."""
     roles = {tag.role for tag in tags}
-    if roles & {"end", "single"}:
-        return "BIOES"
     begun = {tag.kind for tag in tags if tag.role == "begin"}
+    if begun and roles & {"end", "single"}:
+        return "BIOES"
     inside = {tag.kind for tag in tags if tag.role == "inside"}
     if not begun | inside:
         return "plain"

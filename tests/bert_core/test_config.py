@@ -8,7 +8,7 @@ import transformers
 from bert_core.config import HAS_ANSWER, BertConfig
 from bert_core.errors import BertError, ConfigError, MissingFileError
 from bert_core.model.bert import BertModel
-from bert_core.model.heads import BertForMaskedLM
+from bert_core.model.heads import BertForMaskedLM, BertForTokenClassification
 
 
 def test_the_defaults_are_those_of_bert_base():
@@ -106,11 +106,18 @@ def test_labels_with_string_keys_are_read_and_counted(tmp_path):
     assert BertConfig.from_json_file(path).id2label == config.id2label
 
 
-def test_labels_are_found_from_their_inverse_alone():
-    assert BertConfig.from_dict({"vocab_size": 9, "label2id": {"no": 0, "yes": 1}}).id2label == {
-        0: "no",
-        1: "yes",
-    }
+@pytest.mark.parametrize(
+    "labels",
+    [
+        {"label2id": {"no": 0, "yes": 1}},
+        {"label2id": {"no": "0", "yes": "1"}, "id2label": None},
+        {"id2label": ["no", "yes"]},
+        {"id2label": {"0": "no", "1": "yes"}, "num_labels": "many"},
+        {"id2label": {"1": "yes", "0": "no"}, "label2id": {"yes": 0}},
+    ],
+)
+def test_labels_are_read_in_every_form_that_says_what_they_are(labels):
+    assert BertConfig.from_dict({"vocab_size": 9, **labels}).id2label == {0: "no", 1: "yes"}
 
 
 @pytest.mark.parametrize("key", ["num_labels", "_num_labels"])
@@ -168,14 +175,6 @@ def test_an_unknown_activation_is_refused_when_a_model_is_built(make_config):
         ("hidden_dropout_prob", float("nan")),
         ("layer_norm_eps", "small"),
         ("hidden_act", 3),
-        ("id2label", [1, 2]),
-        ("id2label", {"0": "a", "5": "b"}),
-        ("id2label", {"zero": "a"}),
-        ("id2label", {"0": None}),
-        ("id2label", {"0": ["a", "b"]}),
-        ("id2label", {"0": "O", "1": {"name": "B-PER"}}),
-        ("id2label", {"0": [[[[[["deep"]]]]]] * 1000}),
-        ("num_labels", -3),
         ("pad_token_id", "[PAD]"),
         ("pad_token_id", 2.5),
         ("classifier_dropout", "none"),
@@ -211,10 +210,36 @@ def test_numbers_and_truth_values_as_labels_are_read_as_text(tmp_path):
     assert BertConfig.from_json_file(tmp_path / "config.json") == config
 
 
-@pytest.mark.parametrize("label", [None, [], ["a"], {}, {"a": 1}, ("a",), b"a"])
-def test_a_label_that_is_no_name_is_refused_with_what_was_found(label):
-    with pytest.raises(ConfigError, match=r"id2label calls label '1' .*expected a name"):
-        BertConfig.from_dict({"vocab_size": 9, "id2label": {"0": "O", "1": label}})
+UNUSABLE = [
+    {"id2label": {"1": "a", "2": "b"}},
+    {"id2label": {"0": "a", "5": "b"}},
+    {"id2label": {"zero": "a"}},
+    {"id2label": {"0": "O", "00": "B-PER"}},
+    {"id2label": "a,b"},
+    {"label2id": {"a": 0, "b": 0}},
+    {"label2id": {"a": 1, "b": 2}},
+    {"label2id": {"a": None}},
+    {"num_labels": -3},
+    {"num_labels": "3"},
+    *(
+        {"id2label": {"0": "O", "1": each}}
+        for each in (None, [], ["a"], {"a": 1}, [[["deep"]]] * 999)
+    ),
+]
+
+
+@pytest.mark.parametrize("labels", UNUSABLE)
+def test_labels_that_cannot_be_used_stop_only_classes_with_labels(labels, make_config, tmp_path):
+    [key] = labels
+    config = BertConfig.from_dict({**make_config().to_dict(), **labels})
+    with pytest.raises(ConfigError, match=rf"{key}.*expected"):
+        BertForTokenClassification(config)
+    BertForMaskedLM(config).save_pretrained(tmp_path)
+    assert json.loads((tmp_path / "config.json").read_text())[key] == labels[key]  # as they were
+    with pytest.raises(ConfigError, match=key):
+        BertConfig(99, **labels)  # at once, to a caller
+    again = BertForTokenClassification(config, num_labels=3)
+    assert again.config.label_name(2) == "LABEL_2"
 
 
 def test_errors_are_both_ours_and_value_errors():

@@ -105,3 +105,17 @@ def test_the_module_runs_and_names_its_commands() -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0
     assert "verify" in done.stdout and "head-statistics" in done.stdout
+
+
+def test_what_a_file_lacks_and_what_is_left_out_is_listed_by_class(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    values = json.loads((folder / "config.json").read_text())
+    labels = {"id2label": {"1": "bad", "2": "good"}}
+    (folder / "config.json").write_text(json.dumps({**values, **labels}))
+    shutil.rmtree(folder / "heads" / "BertForSequenceClassification")
+    assert main(["weights", str(folder)]) == 0
+    lines = dict(line.split(": ", 1) for line in capsys.readouterr().out.splitlines())
+    assert lines["BertForPreTraining"] == "everything is there and used"
+    assert lines["BertForMaskedLM"].startswith("4 left out: bert.pooler.dense.bias, ")
+    assert "id2label" in lines["BertForSequenceClassification"]

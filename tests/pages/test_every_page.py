@@ -127,7 +127,7 @@ REFUSED = [
     ("classification", {"text": "  "}, "Write a text"),
     ("multiple_choice", {"text": " "}, "Write a context"),
     ("multiple_choice", {"choices": " "}, "Write a context"),
-    ("multiple_choice", {"choices": "one"}, "Found 1 choices; expected 2 to 8"),
+    ("multiple_choice", {"choices": "one"}, "Found 1 choice; expected 2 to 8"),
     ("multiple_choice", {"choices": "a\n" * 9}, "Found 9 choices; expected 2 to 8"),
     ("attention", {"text": ""}, "Write a word or pick an example"),
     ("attention", {"text": "  "}, "Write a word or pick an example"),

@@ -86,7 +86,7 @@ def test_own_rows_are_ones_own(
     ("text", "says"),
     [
         (ROWS + "no tab here", "Line 17 has no tab"),
-        ("the cat\tcat", "Found 1 rows; expected at least 8"),
+        ("the cat\tcat", "Found 1 row; expected at least 8"),
         (ROWS + "<b>bold</b>\t<i>new</i>", "of line 17 occurs only once"),
     ],
 )

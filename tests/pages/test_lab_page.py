@@ -257,7 +257,7 @@ def test_the_model_just_trained_teaches_one_of_half_its_layers(visit: Callable, 
     assert next(iter(labs._line)).runs[1].origin is teacher
 
 
-@pytest.mark.parametrize(("layers", "says"), [("1", "has 1 layers"), ("3", "has 3 layers")])
+@pytest.mark.parametrize(("layers", "says"), [("1", "has 1 layer,"), ("3", "has 3 layers")])
 def test_a_model_that_cannot_be_halved_does_not_teach(
     visit: Callable, labs: Labs, layers: str, says: str
 ) -> None:

@@ -73,7 +73,7 @@ def test_a_paragraph_is_put_in_order(visit: Visit) -> None:
     assert drawn.count('class="bx-svg-cell"') == 2 * 6
     assert "As written" in page.words and "best order" in page.words
     page.choose("paragraph", "Only one.")
-    assert "Found 1 sentences; expected 2 to 12" in page.warnings
+    assert "Found 1 sentence; expected 2 to 12" in page.warnings
     assert ANSWER in page.markup and "sentence-order" not in page.pictures
 
 

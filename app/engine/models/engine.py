@@ -103,6 +103,7 @@ class Engine:
             self._base.config,
             self.tokenizer,
             parameters=sum(p.numel() for p in self._base.parameters()),
+            left_out=self.facts.left_over,
             device=self._device,
         )
 

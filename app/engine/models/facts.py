@@ -7,16 +7,16 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from app.engine.models.families import why_without
 from app.engine.models.shelf import Kind, Offer, called_by_name, local_folder
 from bert_core import BertModel, load_tokenizer
 from bert_core.bundled.figures import Figure, read_figures
 from bert_core.bundled.trained_on import read_trained_on
-from bert_core.checkpoints.plan import Plan, survey
+from bert_core.checkpoints.plan import Plan, head_folder, survey
 from bert_core.checkpoints.settings import read_config
-from bert_core.config import HAS_ANSWER
+from bert_core.config import HAS_ANSWER, ProblemType
 from bert_core.errors import BertError
 from bert_core.model.kinds import KINDS
 
@@ -35,6 +35,7 @@ _MEASURED = {  # name of a temperature: the task, as `figures.json` calls it
     "BertForSequenceClassification": "sentiment",
     "BertForMultipleChoice": "multiple choice",
 }
+_OF_TEXTS = "BertForSequenceClassification"
 _ERROR = "calibration error, "
 
 
@@ -52,6 +53,7 @@ class HeadFacts:
         trained_on: what it was trained on, as a phrase after "trained on"; "" if that is not
             stored with the weights.
         figures: how often it was right, as measured; () if that is not stored.
+        problem: what the outputs of a text classifier are; "" for another head.
         lacks: why the model has no such head, or none that can be computed, in sentences; "" if it
             may have one.
     """
@@ -63,6 +65,7 @@ class HeadFacts:
     own_encoder: bool
     trained_on: str = ""
     figures: tuple[Figure, ...] = ()
+    problem: ProblemType | Literal[""] = ""
     lacks: str = ""
 
     @property
@@ -179,7 +182,10 @@ def _files(folder: str, below: tuple[str, ...]) -> Iterator[str]:
 @lru_cache(maxsize=64)
 def _read(folder: Path, stamp: Stamp) -> ModelFacts:
     config = read_config(folder, {})
-    lacks = {name: why_without(config, name) for name in KINDS}
+    lacks = {
+        name: why_without(read_config(head_folder(folder, each.cls) or folder, {}), name)
+        for name, each in KINDS.items()
+    }
     found = survey(
         folder,
         [each.cls for each in KINDS.values() if each.cls is not BertModel and not lacks[each.name]],
@@ -249,5 +255,6 @@ def _head(name: str, found: Plan[Any]) -> HeadFacts:
         labels=labels if named else (),
         outputs=found.model.config.num_labels if labelled else 0,
         own_encoder=bool(found.own_encoder),
+        problem=found.model.config.problem_type if name == _OF_TEXTS else "",
         lacks=found.refusal,
     )

@@ -1,6 +1,7 @@
-"""What a family of models was trained on in place of BERT's next sentence, in words."""
+"""Why a model has no head of a class: its family has none, or its labels cannot be used."""
 
 from bert_core import BertConfig
+from bert_core.model.kinds import KINDS
 
 _LEARNED = {
     "roberta": "hidden words alone, in running text",
@@ -13,7 +14,7 @@ _LEARNED = {
 
 
 def why_without(config: BertConfig, name: str) -> str:
-    """Say why the family of a model has no head of a class; "" if it has one.
+    """Say why a model has no head of a class, whatever its weights are; "" if it may have one.
 
     >>> config = BertConfig(99, model_type="electra")
     >>> why_without(config, "BertForMaskedLM")
@@ -23,7 +24,8 @@ def why_without(config: BertConfig, name: str) -> str:
     """
     family = config.family
     if family.has(name):
-        return ""
+        fault = config.label_fault if KINDS[name].has_axis("C") else ""
+        return fault and f"Its labels cannot be used: {fault}"
     if name != "BertForNextSentencePrediction":
         return f"{family.title} was not trained for this."
     learned = _LEARNED.get(family.model_type, "something else")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from app.engine.models.facts import HeadFacts, ModelFacts
-from bert_core.errors import CheckpointError
+from bert_core.errors import CheckpointError, count
 from bert_core.model.kinds import KINDS, ModelKind
 
 _SHORTEST = 16  # tokens; fewer are too few for a sentence
@@ -146,8 +146,9 @@ def _of_head(kind: ModelKind, facts: ModelFacts) -> list[Misfit]:
         return [Misfit(Severity.UNUSABLE, head.lacks)]
     if head.mismatched:
         says = (
-            f"The shapes of its {kind.head} contradict its own configuration, so it cannot be "
-            "loaded."
+            f"The shapes of its {kind.head} contradict its own configuration"
+            + (f", which has {count(head.outputs, 'label')}" if head.outputs else "")
+            + ", so it cannot be loaded."
         )
         return [Misfit(Severity.UNUSABLE, says, head.mismatched)]
     if head.missing:

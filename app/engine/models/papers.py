@@ -23,7 +23,7 @@ from bert_core.analysis.statistics_file import read_head_atlas, read_head_statis
 from bert_core.bundled.figures import Figure, read_figures
 from bert_core.bundled.leanings import Bias, read_bias
 from bert_core.checkpoints.formats.weights import weight_files
-from bert_core.errors import BertError, CheckpointError, MissingFileError
+from bert_core.errors import BertError, CheckpointError, MissingFileError, count
 from bert_core.small_files import open_regular, read_small
 from bert_core.text.batches import TextTokenizer
 from bert_core.verification.stored import JSON_NAME, TENSORS_NAME
@@ -39,6 +39,7 @@ _PROCESSOR = "processor"
 _CURVES = "curve-*.svg"
 _MOST_CURVES = 12
 _CURVE_BYTES = 500_000
+_PARTS, _PART_CHARS = 3, 60  # of what was left out, in a line
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,7 @@ class Provenance:
         commit: version on the Hub, 40 hexadecimal digits; "" for models from elsewhere.
         device: the device that computes, for example "processor".
         signs: what BERT's [CLS], [SEP] and [MASK] are in this model, as a sentence; "" if the same.
+        left_out: weights of its files that nothing here computes with, by name.
     """
 
     name: str
@@ -76,6 +78,18 @@ class Provenance:
     commit: str = ""
     device: str = _PROCESSOR
     signs: str = ""
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def remark(self) -> str:
+        """What is different about it, in sentences after its name; "" if nothing is."""
+        if not self.left_out:
+            return self.signs
+        parts = [*dict.fromkeys(name.rpartition(".")[0] or name for name in self.left_out)]
+        more = f" and {len(parts) - _PARTS} more" if len(parts) > _PARTS else ""
+        named = ", ".join(part[-_PART_CHARS:] for part in parts[:_PARTS])
+        weights = count(len(self.left_out), "weight")
+        return f"{self.signs} Left out of its files: {named}{more} ({weights}).".lstrip()
 
 
 def describe(
@@ -85,6 +99,7 @@ def describe(
     tokenizer: TextTokenizer,
     *,
     parameters: int,
+    left_out: tuple[str, ...] = (),
     device: torch.device | None = None,
 ) -> Provenance:
     """Collect the provenance of a model that was loaded from a folder."""
@@ -103,6 +118,7 @@ def describe(
         commit=folder.name if offer.kind is Kind.HUB_COPY else "",
         device=_device(device),
         signs=_signs(tokenizer),
+        left_out=left_out,
     )
 
 

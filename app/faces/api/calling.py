@@ -86,7 +86,7 @@ async def body_of(request: Request) -> Any:
         if len(body) > BODY_BYTES:
             raise Refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, TOO_LONG)
     try:
-        return await asyncio.to_thread(lambda: read_json(body.decode()))
+        return await asyncio.to_thread(lambda: read_json(body.decode("utf-8-sig")))
     except (ValueError, RecursionError):
         raise Refusal(
             HTTPStatus.BAD_REQUEST, "The body of the request is not JSON in UTF-8."

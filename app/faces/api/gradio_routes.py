@@ -35,6 +35,7 @@ from app.faces.api.calling import (
 )
 from app.faces.api.routes import event, event_stream
 from app.faces.paper.answers import MODEL
+from bert_core.errors import count
 
 _BEAT = 15.0  # seconds between signs of life of a stream
 _KEPT = 300.0  # seconds for which an answer waits to be fetched
@@ -150,7 +151,7 @@ def placed(task: Declared, found: Any) -> dict[str, Any]:
     if len(values) != len(names):
         raise Refusal(
             HTTPStatus.UNPROCESSABLE_ENTITY,
-            f"Found {len(values)} values; expected {len(names)}: {', '.join(names)}.",
+            f"Found {count(len(values), 'value')}; expected {len(names)}: {', '.join(names)}.",
         )
     return dict(zip(names, values, strict=True))
 

@@ -22,7 +22,7 @@ from app.faces.batch.answering import Asked, answer_rows, one_thread_each, sprea
 from app.faces.batch.keeping import Parts, digest, parts_in, whole
 from app.faces.paper.arguments import Parser, add_value, as_option, refused
 from app.settings import COMPUTE, available_cores, settings
-from bert_core.errors import BertError, InputError
+from bert_core.errors import BertError, InputError, count
 
 if TYPE_CHECKING:
     from app.declared import Declared
@@ -130,9 +130,9 @@ def _run(found: "Declared", given: Namespace, options: Mapping[str, object]) -> 
         return count, kinds
 
     with parts_in(_folder(given.out)) as parts:
-        count, kinds = parts.plan(of, plan, restart=given.restart)
-        size = min(_MOST_ROWS, -(-count // _PARTS))
-        progress = _Progress(count)
+        total, kinds = parts.plan(of, plan, restart=given.restart)
+        size = min(_MOST_ROWS, -(-total // _PARTS))
+        progress = _Progress(total)
         asked = _asked(found, options, source, parts, progress, size)
         with closing(_answered(asked, found, given, engine)) as answered:
             for number, lines in answered:
@@ -143,7 +143,7 @@ def _run(found: "Declared", given: Namespace, options: Mapping[str, object]) -> 
         errors, about = _write(found, engine, given.out, source, parts, kinds, size)
         parts.clear()
     ends = f", {errors:,} with an error" if errors else ""
-    sys.stderr.write(f"{given.out}: {count:,} rows{ends}; {about}{model}.\n")
+    sys.stderr.write(f"{given.out}: {count(total, 'row')}{ends}; {about}{model}.\n")
     return _WITH_ERRORS if errors else 0
 
 

@@ -13,7 +13,8 @@ import pyarrow.parquet as pq
 from app.declared import Parameter
 from app.faces.paper.arguments import number
 from app.faces.paper.json import read_json
-from bert_core.errors import InputError
+from bert_core.errors import InputError, count
+from bert_core.small_files import HEAD, encoding_of_line, kind_of_bytes
 
 LONGEST = 2**20
 """Bytes of a line; a longer one is a bad row."""
@@ -50,12 +51,17 @@ class Source:
         """Yield the rows.
 
         Raises:
-            InputError: the header cannot be used.
+            InputError: the file is something else, or its header cannot be used.
         """
         if self.path.suffix == ".parquet":
             yield from _parquet(pq.ParquetFile(self.path))
             return
         with self.path.open("rb") as file:
+            if kind := kind_of_bytes(file.read(HEAD)):
+                raise InputError(
+                    f"{self.path.name} is {kind}; expected rows of text in UTF-8. Save it so."
+                )
+            file.seek(0)
             lines = _Lines(file)
             read = self._reader(lines)
             while True:
@@ -152,11 +158,16 @@ class _Lines:
             rest = self._file.readline(LONGEST)
         if len(line) == LONGEST and not line.endswith(b"\n"):
             raise InputError(f"{LONGEST:,} bytes or more; expected a shorter line")
+        if b"\0" in line:
+            raise InputError(f"a NUL byte at {line.index(0)}; expected text, so remove it")
         try:
             return line.decode("utf-8-sig" if self.number == 1 else "utf-8")
         except UnicodeDecodeError as error:
             byte = f"byte {error.object[error.start]:#04x} at {error.start}"
-            raise InputError(f"{byte}, which is not UTF-8; save the file as UTF-8") from None
+            looks = f"it looks like {encoding_of_line(line)}"
+            raise InputError(
+                f"{byte}, which is not UTF-8; {looks}, so save the file as UTF-8"
+            ) from None
 
 
 def _table(lines: _Lines, delimiter: str) -> Callable[[], Row]:
@@ -171,7 +182,7 @@ def _table(lines: _Lines, delimiter: str) -> Callable[[], Row]:
 
     def read() -> Row:
         cells = next(filter(None, reader))
-        wrong = f"{len(cells)} values; expected {len(header)}, one for each column"
+        wrong = f"{count(len(cells), 'value')}; expected {len(header)}, one for each column"
         found = dict(zip(header, cells, strict=False))
         return found, "" if len(cells) == len(header) else wrong
 

@@ -11,6 +11,7 @@ from app.compat.gradio import Calls
 from app.engine.calls import refused, submit
 from app.engine.compute.visitor import Visit
 from app.records.visitors import Visitor, announced
+from app.words.format import count
 
 T = TypeVar("T")
 
@@ -48,7 +49,7 @@ class Face(Calls):
         if expected is None:
             raise Refusal("There is no such endpoint.")
         if found != expected:
-            raise Refusal(f"Found {found} values; expected {expected}.")
+            raise Refusal(f"Found {count(found, 'value')}; expected {expected}.")
 
 
 async def in_turn(work: Callable[[], T]) -> T:

@@ -15,7 +15,8 @@ MODEL = "model"
 ABOUT_MODEL = 'the model that answers, by its name on this server; "" for the first one'
 PROVENANCE = (
     "the model that answered, the SHA-256 of its weights, shortened, and, where there are any, "
-    "`notices`: what must be known about the model first"
+    "`notices`: what must be known about the model first, and `left_out`: names of weights in its "
+    "files that nothing here computes with"
 )
 
 BODY_BYTES = 1_000_000
@@ -34,8 +35,9 @@ def about(declared: Declared) -> str:
 def record(answer: Answer) -> dict[str, Any]:
     """Return the result as plain values, and which model gave it; see `as_json`."""
     model = {"model": answer.model.name, "weights": answer.model.fingerprint}
-    told = {"notices": [*answer.notices]} if answer.notices else {}
-    return {**as_json(answer.result), "provenance": {**model, **told}}
+    told = {"notices": [*answer.notices], "left_out": [*answer.model.left_out]}
+    there = {key: each for key, each in told.items() if each}
+    return {**as_json(answer.result), "provenance": {**model, **there}}
 
 
 def saved(answer: Answer) -> bytes:

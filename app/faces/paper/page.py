@@ -43,5 +43,5 @@ def signature(model: Provenance) -> str:
     licence = f", licence {model.licence}" if model.licence else ""
     return (
         f"Model: {model.name}, {model.layers} layers × {model.heads} heads, weights "
-        f"{model.fingerprint}{licence}.{model.signs and f' {model.signs}'}"
+        f"{model.fingerprint}{licence}.{model.remark and f' {model.remark}'}"
     )

@@ -13,7 +13,7 @@ from app.faces.streamlit.links import links_have_texts
 from app.faces.streamlit.show import show_html
 from app.records.served import GRADIO, PATH
 from app.words.blocks import beware, copy_button, facts, line
-from app.words.format import weights
+from app.words.format import count, weights
 from app.words.html import tag, visible
 from app.words.notes import Holding, holdings
 from bert_core.model.kinds import KINDS, ModelKind
@@ -22,6 +22,10 @@ _PRIVACY = (
     "Your text goes only to this server. Short texts are in the address, long ones in memory "
 )
 _KEPT = "for a day."
+_PROBLEMS = {
+    "regression": " It gives numbers, not probabilities: a regression.",
+    "multi_label_classification": " Any number of its labels may be true of a text.",
+}
 BESIDE = "beside"
 """The tab of the model card that the foot of every page links to, as its address names it."""
 _NOT_KEPT = "while your page is open."
@@ -45,12 +49,13 @@ def foot(engine: Engine, caution: str = "", slug: str = "") -> None:
         privacy = _PRIVACY + (_KEPT if links_have_texts() else _NOT_KEPT)
         asked = not slug or feature(slug).has_examples
         card = f"model_card?{urlencode({'model': known.name, 'tab': BESIDE})}"
+        remark = f"{known.remark} {privacy if asked else ''}".strip()
         differs = tag("a", "beside BERT base", href=card, target="_self")
         show_html(
             line(
                 f"{known.name}: {size} (",
                 differs,
-                f"). {visible(known.signs)} {privacy if asked else ''}".replace("  ", " ").rstrip(),
+                f"). {visible(remark)}".rstrip(),
             )
         )
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -132,7 +137,8 @@ def _holding(kind: ModelKind, found: ModelFacts) -> Holding:
         return Holding(kind.answers, False, says, head.missing)
     says = f"trained on {visible(head.trained_on)}." if head.trained_on else "trained."
     if head.outputs and not head.labels:
-        says = f"trained; the meaning of its {head.outputs:,} labels is not given."
+        says = f"trained; the meaning of its {count(head.outputs, 'label')} is not given."
+    says += _PROBLEMS.get(head.problem, "")
     if head.own_encoder:
         says += (
             " It has an encoder of its own: the attention page shows the encoder of the "

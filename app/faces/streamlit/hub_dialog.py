@@ -28,7 +28,7 @@ from app.faces.streamlit.visitor import is_among
 from app.settings import settings
 from app.words.blocks import facts
 from app.words.html import plain
-from bert_core.errors import BertError, InputError
+from bert_core.errors import BertError, InputError, count
 
 _NAME = "_hub_id"
 _REVISION = "_hub_revision"
@@ -160,7 +160,7 @@ def _answer(name: str, revision: str) -> _Answer:
 def _propose(plan: DownloadPlan) -> None:
     """Show what would be downloaded, and ask for confirmation."""
     rows = [("Model", plan.name), ("Revision", plan.revision), ("Commit", plan.commit[:12])]
-    rows += [("Size", f"{size_text(plan.total_bytes)} in {len(plan.files)} files")]
+    rows += [("Size", f"{size_text(plan.total_bytes)} in {count(len(plan.files), 'file')}")]
     if plan.bytes < plan.total_bytes:
         rows += [("Already here", size_text(plan.total_bytes - plan.bytes))]
     show_html(facts(rows, "What would be downloaded"))

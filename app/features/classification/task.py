@@ -15,6 +15,12 @@ from bert_core.errors import InputError
 from bert_core.reading.running import Progress
 from bert_core.reading.unread import unread
 
+_KINDS: dict[str, Kind] = {
+    "regression": "regression",
+    "single_label_classification": "single",
+    "multi_label_classification": "multi",
+}
+
 
 def classification(
     engine: Engine,
@@ -35,15 +41,12 @@ def classification(
 
 
 def kind_of(config: BertConfig) -> Kind:
-    """Return what the outputs are: as `problem_type` says, else by their number.
+    """Return what the outputs are.
 
     >>> kind_of(BertConfig(9, num_labels=1)), kind_of(BertConfig(9, num_labels=3))
     ('regression', 'single')
     """
-    problem = config.extra.get("problem_type")
-    if problem == "multi_label_classification":
-        return "multi"
-    return "regression" if problem == "regression" or config.num_labels == 1 else "single"
+    return _KINDS[config.problem_type]
 
 
 def classify(

@@ -11,7 +11,7 @@ from pathlib import Path
 from app.features.lab.result_corpus import MASK, Corpus, Phenomenon, Probe
 from app.features.lab.result_settings import FACTS, GRAMMAR, OWN, LabSettings
 from app.features.lab.task_grammar import documents, phenomena
-from bert_core.errors import InputError
+from bert_core.errors import InputError, count
 from bert_core.pretraining import split_sentences
 from bert_core.text.basic import BasicTokenizer
 
@@ -116,8 +116,8 @@ def own_text(text: str) -> Corpus:
     sentences = [each for paragraph in paragraphs for each in paragraph if len(split(each)) > 2]
     if len(sentences) < SHORTEST_TEXT:
         raise InputError(
-            f"The text has {len(sentences)} sentences of three words or more; expected at least "
-            f"{SHORTEST_TEXT}, better several thousand. Paste a longer text."
+            f"The text has {count(len(sentences), 'sentence')} of three words or more; expected "
+            f"at least {SHORTEST_TEXT}, better several thousand. Paste a longer text."
         )
     kept = [each for number, each in enumerate(sentences) if number % 10 != 9]
     held = [each for number, each in enumerate(sentences) if number % 10 == 9]

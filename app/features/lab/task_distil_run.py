@@ -22,7 +22,7 @@ from app.features.lab.task_model import (
 )
 from app.features.lab.task_run import Run
 from bert_core import BertForPreTraining
-from bert_core.errors import InputError
+from bert_core.errors import InputError, count
 from bert_core.pretraining import (
     PretrainingBatch,
     PretrainingLoss,
@@ -111,8 +111,8 @@ def student_settings(teacher: LabSettings, recipe: Recipe) -> LabSettings:
     """
     if teacher.layers % 2:
         raise InputError(
-            f"The model has {teacher.layers} layers, and a student has half of them. Train one of "
-            "2 or 4 layers."
+            f"The model has {count(teacher.layers, 'layer')}, and a student has half of them. "
+            "Train one of 2 or 4 layers."
         )
     sentences = min(teacher.sentences, recipe.sentences)
     return replace(teacher, layers=teacher.layers // 2, sentences=sentences, steps=STEPS)

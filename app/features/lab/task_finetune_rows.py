@@ -8,7 +8,7 @@ from pathlib import Path
 
 from app.engine.compute.visitor import check_text
 from app.features.lab.result_finetune import TEXTS, WORDS, LabelledRow, LabelledRows
-from bert_core.errors import InputError
+from bert_core.errors import InputError, count
 
 READY = {"Topics of sentences": TEXTS, "Food in recipes": WORDS}
 """The ready-made rows and what is labelled in them; forty of each."""
@@ -41,20 +41,21 @@ def read_rows(text: str, kind: str) -> LabelledRows:
             message has the number of the line.
     """
     check_text(text)
-    lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+    split = enumerate(text.removeprefix("\ufeff").split("\n"), 1)
+    lines = [(number, line) for number, line in split if line.strip()]
     if len(lines) > MOST:
         raise InputError(f"Found {len(lines):,} rows; at most {MOST} are read. Remove some.")
     rows = [_row(number, line, kind) for number, line in lines]
     if len(rows) < FEWEST:
         raise InputError(
-            f"Found {len(rows)} rows; expected at least {FEWEST}, and forty are better. Write one "
-            "row a line: a text, a tab, and its label."
+            f"Found {count(len(rows), 'row')}; expected at least {FEWEST}, and forty are better. "
+            "Write one row a line: a text, a tab, and its label."
         )
     _check_repeated(rows)
     labels = sorted({label for row in rows for label in row.labels})
     if not 2 <= len(labels) <= MOST_LABELS:
         raise InputError(
-            f"The rows have {len(labels)} different labels; expected 2 to {MOST_LABELS}."
+            f"The rows have {count(len(labels), 'different label')}; expected 2 to {MOST_LABELS}."
         )
     train, held_out = _divided(rows, kind)
     counts = Counter(label for row in train for label in row.labels)
@@ -86,8 +87,8 @@ def _row(number: int, line: str, kind: str) -> LabelledRow:
         raise InputError(f"Line {number} has more than one tab. Write the text, a tab, the label.")
     if kind == WORDS and len(words) != len(labels):
         raise InputError(
-            f"Line {number} has {len(words)} words and {len(labels)} tags; expected one tag for "
-            f"each word: {_short(line)}."
+            f"Line {number} has {count(len(words), 'word')} and {count(len(labels), 'tag')}; "
+            f"expected one tag for each word: {_short(line)}."
         )
     long = next((label for label in labels if len(label) > _LONGEST_LABEL), "")
     if long:

@@ -281,7 +281,7 @@ tokenizer = BertTokenizer.from_pretrained(name)
 bert = BertModel.from_pretrained(name)
 bert.embeddings.requires_grad_(False)
 bert.config = bert.config.without_temperatures()
-bert.config.id2label = dict(enumerate(labels))
+bert.config.id2label, bert.config.problem_type = dict(enumerate(labels)), None
 torch.manual_seed({SEED})
 model = {model}.from_model(bert).train()
 make = partial({batch}, tokenizer, max_length={LENGTH})
@@ -365,6 +365,7 @@ def tunable(base: BertModel, rows: LabelledRows) -> Tunable:
     encoder = copy.deepcopy(base, shared)
     encoder.config = encoder.config.without_temperatures()
     encoder.config.id2label = dict(enumerate(rows.labels))
+    encoder.config.problem_type = None  # that of the model's own head
     if rows.kind == TEXTS:
         return BertForSequenceClassification.from_model(encoder)
     return BertForTokenClassification.from_model(encoder)

@@ -78,6 +78,8 @@ def temperatures(engine: Engine) -> tuple[Temperature, ...]:
         head = engine.facts.heads.get(kind.name)
         if not kind.answers or head is None or not head.trained or head.mismatched:
             continue
+        if head.problem == "regression":  # its numbers are not divided
+            continue
         found.append(Temperature(kind.answers, engine.calibration(kind.cls)))
         if kind.cls is BertForQuestionAnswering:
             has_answer = engine.calibration(kind.cls, HAS_ANSWER)

@@ -10,7 +10,7 @@ from app.features.multiple_choice.result import Choice, MultipleChoiceResult
 from app.records.fields import Field
 from app.records.results import Cut
 from bert_core import BertForMultipleChoice
-from bert_core.errors import InputError
+from bert_core.errors import InputError, count
 from bert_core.reading.unread import unread
 
 LEAST, MOST = 2, 8
@@ -39,7 +39,9 @@ def multiple_choice(
         InputError: the number of choices is wrong, or a text has no piece.
     """
     if not LEAST <= len(choices) <= MOST:
-        raise InputError(f"Found {len(choices)} choices; expected {LEAST} to {MOST}, one per line.")
+        raise InputError(
+            f"Found {count(len(choices), 'choice')}; expected {LEAST} to {MOST}, one per line."
+        )
     wholes = [engine.tokenizer.encode(context, choice) for choice in choices]
     if 0 not in wholes[0].sequence_ids:
         raise InputError("The context has no piece that the model reads. Write a word.")

@@ -28,8 +28,9 @@ def ner_agreement(
     result = ner(engine, annotated.text)
     pieces, labels = result.pieces, result.labels
     best = pieces.probabilities.argmax(axis=1)
+    outside = next((tag.name for tag in labels.tags if tag.role == "outside"), "O")
     tags = [
-        labels.names[best[piece]] if piece >= 0 else "O"
+        labels.names[best[piece]] if piece >= 0 else outside
         for piece in pieces.first_pieces(annotated.words).tolist()
     ]
-    return compare(annotated, tags, labels.names, labels.kinds)
+    return compare(annotated, tags, (*labels.names, outside), labels.kinds)

@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from app.features.ner.result_agreement import Agreement, Counts, Difference, Named, Verdict
 from bert_core.errors import InputError
 from bert_core.reading.tagging import TagScheme
 
-_TAG = re.compile(r"O|[BIMELSU][-_]\S+")
+_TAG = re.compile(r"O|[BIMELSUW][-_](\S+)|(\S+)[-_][BIMELSUW]", re.IGNORECASE)
 _DOCUMENT = "-DOCSTART-"  # starts a document in CoNLL-2003 files
 
 
@@ -48,7 +48,7 @@ def read_annotated(lines: str) -> Annotated:
     tags: list[str] = []
     starts: list[int] = []
     place, opens = 0, True
-    for number, line in enumerate(lines.splitlines(), start=1):
+    for number, line in enumerate(lines.removeprefix("\ufeff").splitlines(), start=1):
         columns = line.split("\t") if "\t" in line.strip() else line.split()
         if not line.strip() or columns[0].strip() == _DOCUMENT:
             opens = True
@@ -107,9 +107,11 @@ def entities(
 
 
 def _every(tags: Sequence[str]) -> list[str]:
-    """Return the tags plus B- and I- for each kind; S- alone would not be recognised."""
-    kinds = {tag[2:] for tag in tags if tag != "O"}
-    return sorted({*tags, *(f"{prefix}-{kind}" for prefix in "BI" for kind in kinds)})
+    """Return the tags plus B and I of each kind; S-PER alone would not be recognised."""
+    found = [match for match in map(_TAG.fullmatch, tags) if match]
+    before = {f"{mark}-{each[1]}" for each in found if each[1] for mark in "BI"}
+    after = {f"{each[2]}-{mark}" for each in found if each[2] for mark in "BI"}
+    return sorted({*tags, *before, *after})
 
 
 def compare(
@@ -147,8 +149,13 @@ def agreement(
         counted: its words and its sentences.
         gold: what a person marked, each with the number of its sentence.
         found: what the model marked.
-        kinds: the kinds of entity that the model can find.
+        kinds: the kinds of entity that the model can find; a person may write them in any case.
     """
+    known = {kind.casefold(): kind for kind in kinds}
+    gold = [
+        (number, replace(named, kind=known.get(named.kind.casefold(), named.kind)))
+        for number, named in gold
+    ]
     right = {named for _, named in gold} & {named for _, named in found}
     used = sorted({named.kind for _, named in (*gold, *found)})
     counts = [

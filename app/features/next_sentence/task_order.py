@@ -13,7 +13,7 @@ from app.features.next_sentence.result import IS_NEXT
 from app.features.next_sentence.result_order import SentenceOrderResult
 from app.records.fields import Field
 from bert_core import BertForNextSentencePrediction
-from bert_core.errors import InputError
+from bert_core.errors import InputError, count
 from bert_core.reading.running import Progress
 from bert_core.reading.sentences import typed_sentence_starts
 
@@ -41,8 +41,8 @@ def next_sentence_order(
     sentences = split(paragraph)
     if not 2 <= len(sentences) <= MOST:
         raise InputError(
-            f"Found {len(sentences)} sentences; expected 2 to {MOST}. A sentence ends at . ! or ? "
-            "before a capital letter, or at an empty line."
+            f"Found {count(len(sentences), 'sentence')}; expected 2 to {MOST}. A sentence ends at "
+            ". ! or ? before a capital letter, or at an empty line."
         )
     blank = next((each for each in sentences if not engine.tokenizer.tokenize(each)), None)
     if blank is not None:

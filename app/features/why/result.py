@@ -81,7 +81,7 @@ class Explained:
         unit: of the number and of scores with a sign: "nats" (natural logarithms), or "".
         value: the number.
         empty: the number when every word is hidden.
-        probability: probability of the answer, not calibrated.
+        probability: probability of the answer, not calibrated; not a number for a score.
         calibrated: whether other pages show a calibrated one.
     """
 
@@ -213,7 +213,7 @@ class WhyResult:
         baseline: what integrated gradients compare words with.
         words: the words of the input.
         stories: the scores of each method.
-        duel: the methods compared on this text; null if that was not asked for.
+        duel: the methods compared on this text; null if that was not asked for, or of a score.
         many: the same over shipped texts; null if that was not asked for.
         measured: the same over 40 sentences of an encyclopedia, measured beforehand; null for
             other weights.

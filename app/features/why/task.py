@@ -7,6 +7,7 @@ part is kept by itself: a page that shows one method (`one_story`) computes the 
 asked for.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Literal, TypeVar
@@ -81,7 +82,8 @@ def why(
         baseline: what integrated gradients compare each word with.
         operator: how pieces are hidden to compare the methods: replaced by [MASK], or removed from
             attention.
-        duel: whether the methods are compared on this text.
+        duel: whether the methods are compared on this text; not where a score is explained, which
+            is no probability that could fall.
         texts: over how many of the shipped texts they are compared; each takes seconds.
         alone: whether only this method is computed, and compared with random orders alone.
         progress: called with the work done and the total; an exception it raises cancels.
@@ -93,7 +95,7 @@ def why(
     methods = (method,) if alone else METHODS
     found = _stories(work, methods, baseline)
     compared = None
-    if duel:
+    if duel and work.is_share:
         orders = tuple(each.order for each in found)
         key = ("duel", baseline, operator, *methods)
         compared = work.kept(key, lambda: _duel(work, orders, operator))
@@ -159,6 +161,11 @@ class _Work:
     engine: Engine
     asked: Asked
     progress: Progress | None
+
+    @property
+    def is_share(self) -> bool:
+        """Whether the number stands for a probability; a score of a regression does not."""
+        return self.asked.target.kind != "score"
 
     def kept(self, what: tuple[str, ...], make: Callable[[], T]) -> T:
         """Return what was computed lately for the same question, or compute it."""
@@ -240,12 +247,16 @@ def _explained(work: _Work) -> Explained:
         others=one.others,
         named=one.named,
         code=code_of(one.target),
-        unit="" if one.target.kind == "score" else "nats",
+        unit="nats" if work.is_share else "",
         value=value,
         empty=empty,
-        probability=float(one.target.probability(torch.tensor(value))),
+        probability=_share(one.target, value) if work.is_share else math.nan,
         calibrated=work.engine.calibration(one.head).named,
     )
+
+
+def _share(target: Target, value: float) -> float:
+    return float(target.probability(torch.tensor(value)))
 
 
 def _duel(work: _Work, orders: tuple[tuple[int, ...], ...], operator: Operator) -> Duel:

@@ -125,7 +125,7 @@ def code_of(target: Target) -> str:
         "label": f"{target.position}, {target.chosen}",
         "classification": f"{target.chosen}",
         "next_sentence": f"follows={target.chosen == 0}",
-        "score": "",
+        "score": f"{target.chosen or ''}",
     }
     return f"Target.{target.kind}({given.get(target.kind, str(target.position))})"
 
@@ -173,7 +173,7 @@ def _place(given: _Given, count: int, thing: str) -> int:
 
 def _option(given: _Given, options: tuple[str, ...], own: int) -> int:
     """Return the index of the chosen option, of the model's own one where none is chosen."""
-    if not given.chosen:
+    if not given.chosen or given.chosen == options[own]:
         return own
     if given.chosen not in options:
         raise InputError(f"Found {given.chosen[:60]!r}; expected one of {', '.join(options[:12])}.")
@@ -328,7 +328,7 @@ def _next_sentence(given: _Given) -> Asked:
 def _classification(given: _Given) -> Asked:
     engine = given.engine
     config = engine.model(BertForSequenceClassification).config
-    if config.extra.get("problem_type") == "multi_label_classification":
+    if config.problem_type == "multi_label_classification":
         raise InputError(
             "This model judges each label by itself. Only a choice among labels is explained here."
         )
@@ -337,14 +337,18 @@ def _classification(given: _Given) -> Asked:
     encoding, cut = _of_whole(engine, given.text, given.pair if given.pair.strip() else None)
     scores = engine.logits(BertForSequenceClassification, [encoding])[0]
     labels = tuple(config.label_name(number) for number in range(len(scores)))
-    if len(labels) == 1:
+    if config.problem_type == "regression":
+        output = _option(given, labels, 0)
+        several = len(labels) > 1
+        named = f"{labels[output]} " if several else ""
         return Asked(
             head=BertForSequenceClassification,
             encoding=encoding,
-            target=Target.score(),
-            answer=f"{float(scores[0]):.2f}",
-            number="the model’s score",
-            chosen="",
+            target=Target.score(output),
+            answer=f"{named}{float(scores[output]):.2f}",
+            number=f"the model’s score{f' “{labels[output]}”' if several else ''}",
+            chosen=labels[output] if several else "",
+            others=labels if several else (),
             cut=cut,
         )
     best = int(scores.argmax())

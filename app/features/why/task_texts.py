@@ -108,9 +108,10 @@ def _case(engine: Engine, of: Of, text: str, pair: str, number: int) -> Asked | 
     if of == "fill_mask":
         return _sure_mask(engine, text, number)
     try:
-        return asked(engine, of, text, pair, "", 1)
+        found = asked(engine, of, text, pair, "", 1)
     except InputError:  # no name in this text
         return None
+    return found if found.target.kind != "score" else None  # no probability that could fall
 
 
 def _sure_mask(engine: Engine, text: str, number: int) -> Asked | None:

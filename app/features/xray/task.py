@@ -40,10 +40,12 @@ from bert_core import BertForTokenClassification, Encoding
 from bert_core.errors import InputError
 from bert_core.reading.gaps import read_signs
 from bert_core.reading.running import Progress
+from bert_core.reading.tagging import TagScheme
 
 MOST_TOKENS = 128
 CANDIDATES = 5
 
+_CHOICES = ("", "single_label_classification")  # scores and labels judged alone are no choice
 _ORDER: tuple[Kind, ...] = ("entity", "label", "word", "next", "start")
 
 
@@ -130,7 +132,7 @@ def offered(engine: Engine) -> tuple[Kind, ...]:
         kind
         for kind, cls in CLASSES.items()
         if engine.facts.heads[cls.__name__].trained
-        and not (kind == "label" and engine.facts.heads[cls.__name__].outputs < 2)
+        and engine.facts.heads[cls.__name__].problem in _CHOICES
     )
 
 
@@ -154,6 +156,12 @@ def fitting(engine: Engine, text: str, text_pair: str) -> Kind:
 
 def _encoded(engine: Engine, kind: Kind, text: str, text_pair: str) -> Encoding:
     """Encode what the model reads; of a question and a passage the question comes first."""
+    problem = engine.facts.heads[CLASSES[kind].__name__].problem
+    if problem not in _CHOICES:
+        raise InputError(
+            f"The classifier of {engine.provenance.name} is a {problem.replace('_', ' ')}; the "
+            "X-ray follows a choice of one among several labels. Ask another question."
+        )
     if kind not in offered(engine):
         raise InputError(
             f"{engine.provenance.name} has no trained head for this question. Ask another one."
@@ -189,8 +197,8 @@ def _position(text: Text, whole: Seen, at: int | None) -> int:
         return int(np.argmax(whole.shares[-1]))
     own = [i for i, added in enumerate(encoding.special_tokens_mask) if not added]
     if kind == "entity":
-        config = text.engine.model(BertForTokenClassification).config
-        plain = [config.label_name(number) == "O" for number in whole.answers[-1].tolist()]
+        tags = TagScheme.of(text.engine.model(BertForTokenClassification).config).tags
+        plain = [tags[number].role == "outside" for number in whole.answers[-1].tolist()]
         return max(own, key=lambda i: (not plain[i], float(whole.shares[-1, i])))
     mask = text.engine.tokenizer.mask_token
     masks = [i for i in own if encoding.tokens[i] == mask]

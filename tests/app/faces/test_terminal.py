@@ -104,15 +104,38 @@ def test_lines_can_come_from_another_program(
     assert "The model reads 2 texts." in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("errors", ["strict", "surrogateescape"])  # the second without a locale
+@pytest.mark.parametrize(
+    ("raw", "says"),
+    [
+        (b"ab\ncaf\xe9\n", "line 2 (byte 0xe9); it looks like Windows-1252 or Latin-1"),
+        ("ab".encode("utf-16-le"), "Standard input is text in UTF-16"),
+        (b"\x1f\x8b\x08ab", "Standard input is a gzip archive"),
+    ],
+)
 def test_what_is_no_text_is_refused_in_one_line(
-    tiny_model: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"ab\xff"), "utf-8"))
+    tiny_model: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+    raw: bytes, says: str, errors: str,
+) -> None:  # fmt: skip
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(raw), "utf-8", errors))
     assert main(["tokenizer", "-"]) == 2
-    assert capsys.readouterr() == (
-        "",
-        "The text is not utf-8 (byte 2 is 0xff). Save it as UTF-8.\n",
+    out, err = capsys.readouterr()
+    assert out == "" and says in err and err.count("\n") == 1
+
+
+@pytest.mark.parametrize("choices", [["a dog", "the mat"], ["a dog\nthe mat"], ["-"]])
+def test_a_list_is_several_texts_or_one_with_a_line_for_each(
+    tiny_model: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+    choices: list[str],
+) -> None:  # fmt: skip
+    monkeypatch.setattr("sys.stdin", io.StringIO("\ufeffa dog\r\n\r\nthe mat\r\n"))
+    assert main(["multiple_choice", "the cat", *choices, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found == json.loads(
+        json.dumps(ask("multiple_choice", "the cat", ["a dog", "the mat"]).json())
     )
+    assert main(["multiple_choice", "the cat", "a dog"]) == 2
+    assert "Found 1 choice; expected 2 to 8" in capsys.readouterr().err
 
 
 def test_recording_is_a_command_beside_the_tasks(

@@ -53,7 +53,7 @@ def test_a_target_is_read_from_the_models_own_answer(
         (Target.label(2, 1), "log-probability of label 1 at position 2", 0.25),
         (Target.classification(1), "log-probability of label 1", 0.25),
         (Target.next_sentence(), 'logit of "B follows A" minus logit of "B does not follow"', 0.2),
-        (Target.score(), "score of the text", -1.3862943),
+        (Target.score(), "score 0 of the text", -1.3862943),
     ],
 )
 def test_a_target_says_what_it_is(target: Target, words: str, probability: float) -> None:
@@ -76,7 +76,14 @@ def test_scores_that_the_head_does_not_have_are_refused(build: Any, pair: Encodi
 
     with pytest.raises(InputError, match="the head gives 0 to 79"):
         read(build(BertForMaskedLM), Target.token(1, 80))
-    with pytest.raises(InputError, match=r"2 scores; use Target.classification"):
+    with pytest.raises(InputError, match=r"2 outputs .*Use Target.classification"):
         read(build(BertForSequenceClassification), Target.score())
-    with pytest.raises(InputError, match=r"1 scores; use Target.score"):
-        read(build(BertForSequenceClassification, num_labels=1), Target.classification(0))
+    for settings in (
+        {"num_labels": 1},
+        {"num_labels": 3, "problem_type": "regression"},
+        {"num_labels": 3, "problem_type": "multi_label_classification"},
+    ):
+        model = build(BertForSequenceClassification, **settings)
+        with pytest.raises(InputError, match=r"Use Target.score"):
+            read(model, Target.classification(0))
+        read(model, Target.score(model.num_labels - 1))

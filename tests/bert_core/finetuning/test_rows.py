@@ -30,7 +30,7 @@ def test_an_answer_that_reaches_out_of_the_passage_is_refused(start: int) -> Non
     [
         (lambda: Question("What?", PASSAGE, ""), "or None if it contains no answer"),
         (lambda: Question("What?", PASSAGE, " ", 3), "or None if it contains no answer"),
-        (lambda: TaggedWords(("one", "two"), (1,)), "2 words and 1 tags"),
+        (lambda: TaggedWords(("one", "two"), (1,)), "2 words and 1 tag"),
         (lambda: TaggedWords("ab", (1, 2)), "the string 'ab'"),  # type: ignore[arg-type]
         (lambda: TaggedWords(("a",), ("B-PER",)), "'B-PER'; expected whole"),  # type: ignore[arg-type]
         (lambda: LabelledText("good", "positive"), "'positive'; expected a number"),  # type: ignore[arg-type]

@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+import transformers
 from torch.nn import functional as F
 
 from bert_core.errors import InputError
@@ -168,10 +169,28 @@ def test_labels_of_the_wrong_kind_are_refused(make_config, batch, cls, labels, s
         model(**inputs_for(cls, batch), **labels)
 
 
+@pytest.mark.parametrize(
+    ("problem", "labels"),
+    [
+        ("regression", torch.tensor([[0.5, -1, 2], [0, 3, 1], [2, 2, 0]])),
+        ("multi_label_classification", torch.tensor([[0.0, 1, 1], [0, 0, 0], [1, 0, 1]])),
+        ("single_label_classification", torch.tensor([0, 2, 1])),
+    ],
+)
+def test_the_loss_is_that_of_the_problem_type(make_config, batch, assert_close, problem, labels):
+    torch.manual_seed(0)
+    ours = BertForSequenceClassification(make_config(num_labels=3, problem_type=problem)).eval()
+    theirs = transformers.BertForSequenceClassification(
+        transformers.BertConfig(**ours.config.to_dict())
+    ).eval()
+    theirs.load_state_dict(ours.state_dict())
+    assert_close(ours(**vars(batch), labels=labels), theirs(**vars(batch), labels=labels).loss)
+
+
 def test_regression_labels_of_another_shape_are_refused(make_config, batch):
     model = BertForSequenceClassification(make_config(), 1)
     for labels in (torch.zeros(2), [0.5, 1.0]):
-        with pytest.raises(InputError, match=r"\(3,\)"):
+        with pytest.raises(InputError, match=r"\(3, 1\)"):
             model(**vars(batch), labels=labels)
 
 

@@ -141,6 +141,8 @@ def explain(
         show_html(join(view.before(result), view.headline(result)))
         show_picture(view.text(result))
     show_html(view.sums(result))
+    if not result.explained.unit:  # a score has no probability that could fall
+        return Reasons(result, _for_a_file(result, compute))
     fold = st.expander(
         TEST, key="why_test", on_change="rerun", bind="query-params",
         expanded=long or "why_tab" in st.query_params,

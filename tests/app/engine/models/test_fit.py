@@ -126,7 +126,9 @@ def test_a_head_that_contradicts_its_configuration_cannot_answer(
 ) -> None:
     facts = make(BertForTokenClassification, id2label=TAGS)
     assert gravest(facts, "BertForTokenClassification") is Severity.UNUSABLE
-    assert "contradict its own configuration" in says(facts, "BertForTokenClassification")
+    assert "contradict its own configuration, which has 3 labels" in says(
+        facts, "BertForTokenClassification"
+    )
     assert gravest(facts) is None  # pages without a head can do with it
 
 
@@ -234,7 +236,7 @@ def test_what_a_model_holds_is_told_in_words_and_signs(
     assert [row.title for row in less if row.there] == ["Hidden words"]
     markup = str(holdings(less, ["odd.<tensor>"]))
     assert markup.count("✓") == 1 and markup.count("✗") == len(rows) - 1 == 5
-    assert "Not used by any page: 1 tensors" in markup
+    assert "Not used by any page: 1 tensor" in markup
     assert "odd.&lt;tensor&gt;" in markup
     texts = {row.title: row for row in heads(make(BertForSequenceClassification))}
     assert "classifier is a head for classifying texts" in texts["Labels of words"].says
@@ -263,8 +265,19 @@ def test_what_turns_the_direction_of_a_text_is_marked_in_the_facts(
 def test_labels_that_are_no_text_are_an_ordinary_message(make: Callable[..., ModelFacts]) -> None:
     facts = make(BertForTokenClassification, id2label={"0": 0, "1": 1})
     assert facts.heads["BertForTokenClassification"].labels == ("0", "1")
-    with pytest.raises(ConfigError, match=r"id2label calls label '1' .*expected a name"):
-        make(BertForTokenClassification, id2label={"0": "O", "1": {"name": "B-PER"}})
+
+
+@pytest.mark.parametrize(
+    "names", [{"1": "O", "2": "B-PER"}, {"0": "O", "2": "B-PER"}, {"0": "O", "1": None}]
+)
+def test_labels_that_cannot_be_used_stop_only_what_needs_them(
+    make: Callable[..., ModelFacts], names: dict[str, str | None]
+) -> None:
+    facts = make(BertForTokenClassification, id2label=names)
+    for name in ("BertForTokenClassification", "BertForSequenceClassification"):
+        assert gravest(facts, name) is Severity.UNUSABLE
+        assert "id2label" in says(facts, name) and "expected" in says(facts, name)
+    assert gravest(facts) is None
 
 
 def test_unused_tensors_are_named(tmp_path: Path) -> None:

@@ -174,7 +174,7 @@ def test_a_wrong_value_is_answered_with_the_reason(
         ("/api/fill_mask", ["cat"], 400, "a JSON object of named values"),
         ("/api/fill_mask/more", {}, 404, "Not Found"),
         (f"{OURS}/run/nothing", {"data": []}, 404, "There is no task named 'nothing'"),
-        (f"{OURS}/run/fill_mask", {"data": ["cat"]}, 422, "Found 1 values; expected 5: text, "),
+        (f"{OURS}/run/fill_mask", {"data": ["cat"]}, 422, "Found 1 value; expected 5: text, "),
         (f"{OURS}/run/fill_mask", {"data": ["cat"] * 6}, 422, "Found 6 values; expected 5"),
         (f"{OURS}/run/fill_mask", {"data": "cat"}, 400, '{"data": [values in order]}'),
         (f"{OURS}/run/fill_mask", [], 400, '{"data": [values in order]}'),

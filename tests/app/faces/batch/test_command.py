@@ -28,7 +28,7 @@ from bert_core.analysis import head_atlas
 from bert_core.errors import BertError
 
 ROOT = Path(__file__).parents[4]
-TEXTS = ["the cat sat on the [MASK]", "", "a dog\x00 [MASK] <b>", "river bank", "[MASK] play"]
+TEXTS = ["the cat sat on the [MASK]", "", "a dog\x07 [MASK] <b>", "river bank", "[MASK] play"]
 PARTS = 60  # seconds that a busy machine may take until there is one
 
 Batch = Callable[..., "subprocess.Popen[str]"]

@@ -1,6 +1,7 @@
 """Rows of files: well-formed ones, and strange ones."""
 
 import datetime
+import gzip
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -35,11 +36,50 @@ def test_lines_of_a_text_are_rows(tmp_path: Path) -> None:
     assert told(list(found.rows())) == [
         {"text": "one"},
         {"text": ""},
-        {"text": " two \x00"},
+        "Line 3: found a NUL byte at 5",
         "Line 4: found byte 0xff at 0, which is not UTF-8",
         {"text": "last"},
     ]
     assert found.survey() == (5, {"text": ["str"]})
+
+
+ROWS = "text,n\nnaïve “café” in München,1\nplain,2\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "named"),
+    [
+        (ROWS.encode("utf-16"), "UTF-16"),
+        (ROWS.encode("utf-16-le"), "UTF-16"),
+        (ROWS.encode("utf-16-be"), "UTF-16"),
+        ("text\n你好，世界\n再见\n".encode("utf-16-le"), "UTF-16"),
+        (ROWS.encode("utf-32"), "UTF-32"),
+        (gzip.compress(ROWS.encode()), "gzip"),
+        (b"PK\x03\x04\x14\0\x06\0\x08\0\0\0!\0[Content_Types].xml", r"Excel .*\.xlsx"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(40), r"Excel .*\.xls"),
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:9\nsize 9\n", "git lfs pull"),
+    ],
+)
+@pytest.mark.parametrize("name", ["in.csv", "in.tsv", "in.jsonl", "in.txt"])
+def test_a_file_that_is_something_else_is_named(
+    tmp_path: Path, name: str, content: bytes, named: str
+) -> None:
+    with pytest.raises(InputError, match=rf"{name} is .*{named}.*; expected rows of text in UTF-8"):
+        source(tmp_path, name, content).survey()
+
+
+@pytest.mark.parametrize(
+    ("coding", "looks"),
+    [("cp1252", "like Windows-1252,"), ("latin-1", "like Windows-1252 or Latin-1,")],
+)
+def test_a_line_in_another_encoding_says_which_it_looks_like(
+    tmp_path: Path, coding: str, looks: str
+) -> None:
+    rows = ROWS if coding == "cp1252" else ROWS.replace("“", "'").replace("”", "'")
+    (_, wrong), (values, _) = source(tmp_path, "in.csv", rows.encode(coding)).rows()
+    assert wrong.startswith("Line 2: ") and looks in wrong and values == {"text": "plain", "n": "2"}
+    cyrillic = source(tmp_path, "in.txt", "Привет, мир\n".encode("cp1251"))
+    assert "Windows-1251" in next(cyrillic.rows())[1]
 
 
 def test_a_line_without_end_is_one_bad_row_and_never_held(tmp_path: Path) -> None:
@@ -61,7 +101,7 @@ def test_cells_of_a_table_are_columns(tmp_path: Path) -> None:
     assert told(found) == [
         {"text": "A", "n": "1"},
         {"text": 'two\r\nlines, "quoted"', "n": "2"},
-        "Line 6: found 1 values",
+        "Line 6: found 1 value",
         "Line 7: found 3 values",
         "Line 8: found byte 0xff at 0, which is not UTF-8",
         {"text": 'D"x', "n": "6"},

@@ -142,7 +142,7 @@ def test_a_student_is_a_folder_that_python_and_transformers_open(tmp_path: Path)
 
 
 def test_what_cannot_teach_is_refused_with_the_reason() -> None:
-    with pytest.raises(InputError, match="has 1 layers, and a student has half"):
+    with pytest.raises(InputError, match="has 1 layer, and a student has half"):
         students(taught(replace(TINY, layers=1)), Recipe())
     broken = taught()
     broken.diverged = "After step 3, the loss is nan."

@@ -16,11 +16,11 @@ from app.features.lab.result_settings import LabSettings
 from app.features.lab.task_finetune import EVERY, completed, lab_finetune
 from app.features.lab.task_finetune_recorded import recorded, weights_of
 from app.features.lab.task_finetune_rows import READY, ready
-from app.features.lab.task_finetune_run import Tuning
+from app.features.lab.task_finetune_run import Tuning, tunable
 from app.features.lab.task_lab import Job, Labs
 from app.records.counted import wilson
 from app.settings import BUNDLED_MODEL
-from bert_core import BertForPreTraining, BertForTokenClassification, BertTokenizer
+from bert_core import BertForPreTraining, BertForTokenClassification, BertModel, BertTokenizer
 from bert_core.errors import InputError
 from tests.snippets import ran
 from tests.strangers import until
@@ -79,6 +79,14 @@ def test_the_model_it_began_with_is_unchanged(tiny_engine: Engine) -> None:
     query = "encoder.layer.0.attention.self.query.weight"
     assert not torch.equal(own.state_dict()[query], shared.state_dict()[query])
     assert run._model.config.temperatures == {}
+
+
+def test_the_problem_of_an_earlier_head_is_not_that_of_the_new_one(
+    tiny_engine: Engine, texts: Tuning
+) -> None:
+    base = BertModel.from_model(tiny_engine.model(BertForPreTraining))
+    base.config = base.config.changed({"problem_type": "regression"})
+    assert tunable(base, texts.rows).config.problem_type == "single_label_classification"
 
 
 def test_equal_rows_give_equal_weights(tiny_engine: Engine, texts: Tuning) -> None:

@@ -49,7 +49,7 @@ def test_blank_lines_are_ignored_but_counted() -> None:
         ("the cat sat 3\tcat", TEXTS, "Line 21 repeats the text of line 7: “the cat sat 3”"),
         ("a text\t" + "x" * 50, TEXTS, "label of line 21 has 50 characters; expected at most 40"),
         ("a text\tnew", TEXTS, "label “new” of line 21 occurs only once"),
-        ("one two\tO", WORDS, "Line 11 has 2 words and 1 tags"),
+        ("one two\tO", WORDS, "Line 11 has 2 words and 1 tag"),
         ("one two\t", WORDS, "Line 11 has no label"),
     ],
 )
@@ -63,10 +63,10 @@ def test_a_bad_line_is_named(line: str, kind: str, says: str) -> None:
     [
         ("", TEXTS, "Found 0 rows; expected at least 8"),
         ("a\tb\n" * 3, TEXTS, "Found 3 rows"),
-        ("".join(f"text {n}\tsame\n" for n in range(9)), TEXTS, "1 different labels; expected 2"),
+        ("".join(f"text {n}\tsame\n" for n in range(9)), TEXTS, "1 different label; expected 2"),
         ("".join(f"text {n}\t{n}\n" for n in range(40)), TEXTS, "40 different labels"),
         ("".join(f"text {n}\ta\n" for n in range(MOST + 1)), TEXTS, "at most 400 are read"),
-        ("".join(f"text {n}\tO O\n" for n in range(9)), WORDS, "1 different labels"),
+        ("".join(f"text {n}\tO O\n" for n in range(9)), WORDS, "1 different label"),
     ],
 )
 def test_rows_that_teach_nothing_are_refused(text: str, kind: str, says: str) -> None:

@@ -218,3 +218,18 @@ def test_labels_without_names_are_compared_too(tmp_path: Path) -> None:
     agreement = ner_agreement(engine, "cat B-PER\nsat O")
     assert agreement.total.annotated == 1
     assert agreement.unknown == ("PER",)
+
+
+def suffixed(tag: str) -> str:
+    return "Other" if tag == "O" else f"{tag[2:]}-{tag[0]}".lower()
+
+
+def test_marks_may_be_written_otherwise_by_the_model_and_by_the_person(
+    agreement: Agreement, tmp_path: Path
+) -> None:
+    known = {piece: suffixed(tag) for piece, tag in KNOWN.items()}
+    names = [suffixed(name) for name in NAMES]
+    other = Engine(str(save_tagger(tmp_path, names=names, known=known)))
+    lines = re.sub(r"([BI])-(\w+)", r"\2_\1", LINES)
+    assert ner_agreement(other, lines).total == agreement.total
+    assert ner_agreement(other, LINES + "\n\u0301\tO\n").total == agreement.total

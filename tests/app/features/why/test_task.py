@@ -1,16 +1,26 @@
 """The scores, sums and curves are those of the library, for the answer of each page."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
+import torch
 
 from app.engine.models import Engine
+from app.faces.paper.json import as_json
+from app.features.classification.task import classification
+from app.features.model_card.task import temperatures
+from app.features.why import view
 from app.features.why.result import METHODS, WhyResult
 from app.features.why.task import why
 from app.features.why.task_asked import HEADS
 from app.features.why.task_methods import options
 from app.features.why.task_texts import duels, over_texts, summary
+from app.features.xray.task import xray
+from bert_core import BertForSequenceClassification
 from bert_core.analysis import Target, attribute, by_word, faithfulness
 from bert_core.errors import InputError
+from tests.conftest import save_tiny
 
 GIVEN = {
     "fill_mask": ("the cat [MASK] on the mat, dog", ""),
@@ -45,6 +55,49 @@ def test_scores_and_curves_are_the_librarys(tiny_engine: Engine, which: str) -> 
             assert result.duel.high.comprehensiveness == pytest.approx(
                 alone.random.comprehensiveness.high, abs=1e-5
             )
+
+
+def engine_of(folder: Path, **settings: object) -> Engine:
+    """Save a tiny classifier of texts with these settings, and load it."""
+    tiny = BertForSequenceClassification.from_pretrained(
+        save_tiny(folder, BertForSequenceClassification)
+    ).config
+    torch.manual_seed(4)
+    BertForSequenceClassification(tiny.changed(settings)).save_pretrained(folder)
+    return Engine(str(folder))
+
+
+@pytest.mark.parametrize("pair", ["", "a dog"])
+@pytest.mark.parametrize(
+    ("settings", "target", "answers"),
+    [
+        ({"id2label": {0: "joy", 1: "calm", 2: "awe"}, "problem_type": "regression"}, "awe", 3),
+        ({"id2label": {0: "joy", 1: "calm", 2: "awe"}, "problem_type": "regression"}, "", 3),
+        ({"id2label": {0: "stars"}}, "", 0),
+    ],
+)
+def test_a_score_of_a_regression_is_explained_as_the_number_it_is(
+    tmp_path: Path, settings: dict[str, object], target: str, answers: int, pair: str
+) -> None:
+    engine = engine_of(tmp_path, **settings)
+    one = why(engine, "the cat sat", pair, of="classification", target=target)
+    logits = classification(engine, "the cat sat", pair).scores
+    assert one.explained.value == pytest.approx(logits[2 if target else 0], abs=1e-5)
+    assert len(one.explained.others) == answers
+    assert as_json(one)["explained"]["probability"] is None and one.duel is None
+    assert "%" not in view.screen(one).headline
+    with pytest.raises(InputError, match="regression"):
+        xray(engine, "the cat sat", text_pair=pair, ask="label")
+    shown = [each.answers for each in temperatures(engine)]
+    assert not shown
+
+
+def test_labels_judged_by_themselves_are_no_choice_that_is_explained(tmp_path: Path) -> None:
+    engine = engine_of(tmp_path, num_labels=3, problem_type="multi_label_classification")
+    with pytest.raises(InputError, match="by itself"):
+        why(engine, "the cat sat", of="classification")
+    with pytest.raises(InputError, match="multi label classification"):
+        xray(engine, "the cat sat", ask="label")
 
 
 @pytest.mark.parametrize("which", GIVEN)
