@@ -382,8 +382,9 @@ def _spaces(
         blank: a pattern of what is a space; ALBERT's code removes every kind of it first.
     """
     keeps = found.keeps_spaces and blank == " "
-    if found.prefixed and not keeps and (blank != " " or found.rules.startswith("nmt_")):
-        # As published; the tables of that name make every kind of space one.
+    within = any(SPACE in piece[1:] for piece, _ in found.pieces)  # pieces of several words
+    spaced = blank != " " or found.rules.startswith("nmt_")  # these make every kind of space one
+    if found.prefixed and not keeps and not within and spaced:  # as published
         words = [{"type": "WhitespaceSplit"}, _metaspace("always")]
         return [], {"type": "Sequence", "pretokenizers": words}
     steps = [_replace(f"^{blank}+|{blank}+$", "", "Regex"), _replace(f"{blank}+", " ", "Regex")]
@@ -393,7 +394,6 @@ def _spaces(
     steps.append(_replace(" ", SPACE))
     if not keeps:
         steps.append(_replace(f"{SPACE}+$", "", "Regex"))
-    within = any(SPACE in piece[1:] for piece, _ in found.pieces)  # pieces of several words
     return steps, None if within else _metaspace("never")
 
 

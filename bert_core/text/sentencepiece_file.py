@@ -7,6 +7,7 @@ those of `sentencepiece_model.proto` (Kudo and Richardson 2018).
 
 import math
 import struct
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -84,14 +85,17 @@ def read_sentencepiece(path: Path) -> SentencePieceFile:
             f"{path} has {len(pieces):,} pieces, {len(unknown)} of them for unknown characters; "
             "expected exactly one. Check that this is a SentencePiece file."
         )
-    _check_settings(path, trained, normalizer, denormalizer)
     charsmap, rules = normalizer.get(_CHARSMAP, b""), normalizer.get(_RULES, b"")
+    rules = rules.decode("utf-8", "replace") if isinstance(rules, bytes) else ""
+    symbols = [text for text, _, kind in pieces if kind == _USER_DEFINED]
+    folded = [text for text in symbols if charsmap and _folded(text, rules) != text]
+    _check_settings(path, trained, normalizer, denormalizer, folded)
     never = (n for n, (*_, kind) in enumerate(pieces) if kind > _UNKNOWN and kind != _USER_DEFINED)
     return SentencePieceFile(
         _scored(pieces),
         unknown[0],
         charsmap if isinstance(charsmap, bytes) else b"",
-        rules.decode("utf-8", "replace") if isinstance(rules, bytes) else "",
+        rules,
         frozenset(never),
         prefixed=bool(normalizer.get(_PREFIX, 1)),
         keeps_spaces=not normalizer.get(_NO_EXTRA, 1),
@@ -103,6 +107,7 @@ def _check_settings(
     trained: Mapping[int, int | bytes],
     normalizer: Mapping[int, int | bytes],
     denormalizer: Mapping[int, int | bytes],
+    folded: list[str],
 ) -> None:
     """Reject what would give other pieces than are computed here."""
     model = trained.get(_MODEL_TYPE, 1)
@@ -111,13 +116,20 @@ def _check_settings(
         ("byte_fallback", bool(trained.get(_BYTE_FALLBACK, 0)), False),
         ("treat_whitespace_as_suffix", bool(trained.get(_SUFFIX, 0)), False),
         ("escape_whitespaces", bool(normalizer.get(_ESCAPE, 1)), True),
-        ("denormalizer_spec", bool(denormalizer.get(_CHARSMAP)), False),
+        ("user_defined_symbols", folded[:1], []),  # others are exempt from the normalizer
+        ("denormalizer_spec.precompiled_charsmap", bool(denormalizer.get(_CHARSMAP)), False),
     ):
         if found != expected:
             raise CheckpointError(
                 f"{path}: {name} is {found}; expected {expected}, because no other is implemented. "
                 "A tokenizer.json that describes the tokenizer whole would be used instead."
             )
+
+
+def _folded(text: str, rules: str) -> str:
+    """Return a text as the tables of SentencePiece normalise it."""
+    found = unicodedata.normalize("NFKC", text)
+    return found.casefold() if rules.endswith("_cf") else found
 
 
 def _scored(pieces: Sequence[tuple[str, float, int]]) -> tuple[tuple[str, float], ...]:

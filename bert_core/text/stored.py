@@ -150,10 +150,9 @@ def uneven_padding(folder: Path, pieces: Sequence[str], token: str) -> Iterator[
     number = config.get("pad_token_id", family.defaults["pad_token_id"])
     if type(number) is int and 0 <= number < len(pieces) and pieces[number] != token:
         yield (
-            f"{MODEL_CONFIG} says that padding has the id {number:,}, which is "
-            f"{shown(pieces[number])} in the vocabulary, where {shown(token)} has the id "
-            f"{pieces.index(token):,}; positions are counted by {MODEL_CONFIG}, so {shown(pieces[number])} "
-            "in a text has none of its own."
+            f"{MODEL_CONFIG} says that padding has the id {number:,}, where the vocabulary has "
+            f"{shown(pieces[number])}; {shown(token)} has the id {pieces.index(token):,}. Positions "
+            f"are counted by {MODEL_CONFIG}, so {shown(pieces[number])} in a text does not count."
         )
 
 
