@@ -10,7 +10,7 @@ file says.
 import base64
 import math
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -132,20 +132,22 @@ def _kind_of(path: Path) -> str:
 
 def _first_of(folder: Path, named: Named) -> Path:
     """Return the file of a folder that has the tokenizer."""
-    own = () if named.layout is None or named.any_class else (named.layout,)
-    layouts = own if named.by_class or named.any_class else (*own, *LAYOUTS)
-    names = [TOKENIZER_NAME, *(name for each in layouts for name in each.files)]
-    for name in names:
+    own = [named.layout] if named.layout is not None and not named.any_class else []
+    fixed = named.by_class or named.any_class
+    for name in (TOKENIZER_NAME, *_names(own if fixed else [*own, *LAYOUTS])):
         if os.path.exists(folder / name):
             return folder / name
-    every = dict.fromkeys(name for each in LAYOUTS for name in each.files)
-    others = [name for name in every if os.path.exists(folder / name)]
-    says = " by its tokenizer_class" if named.by_class or named.any_class else ""
+    others = [name for name in dict.fromkeys(_names(LAYOUTS)) if os.path.exists(folder / name)]
+    says = " by its tokenizer_class" if fixed else ""
     raise MissingFileError(
         f"There is no tokenizer in {folder} (found: {listed(others)}); expected"
         f"{says} {_expected(own[0] if own else None)}. Copy it there"
         f"{f', or correct tokenizer_class in {CONFIG_NAME}' if says else ''}."
     )
+
+
+def _names(layouts: Iterable[Layout]) -> list[str]:
+    return [name for each in layouts for name in each.files]
 
 
 def _expected(layout: Layout | None) -> str:
@@ -201,9 +203,8 @@ def read_family(found: Found) -> FamilyFiles:
     if scores:
         roles["unk"] = pieces[document["model"]["unk_id"]]
     known = {piece: number for number, piece in enumerate(pieces)}
-    for place, role in enumerate(ROLES):  # a tokenizer.json may have the tokens of another layout
-        others = (each.roles[place] for each in LAYOUTS if each.roles[place] in known)
-        roles[role] = roles[role] if roles[role] in known else next(others, roles[role])
+    if found.document is not None:
+        roles = _roles_in(known, roles)
     special = [token for token in roles.values() if token in known]
     document["added_tokens"] = [*added.values()] + [
         _added(token, known[token], mask=token == roles["mask"])
@@ -211,7 +212,7 @@ def read_family(found: Found) -> FamilyFiles:
         if token not in added
     ]
     if _adds_nothing(document.get("post_processor")):
-        if not found.named:
+        if found.document is not None and not found.named:
             expected = "one that puts tokens around a text, because no tokenizer_class says which"
             refuse(str(path), "post_processor", None, expected)
         document["post_processor"] = _frame(layout, roles, known, settings, str(path))
@@ -238,6 +239,15 @@ def _roles(layout: Layout, settings: Mapping[str, Any]) -> dict[str, str]:
         if isinstance(told, str) and told:
             roles[role] = told
     return roles
+
+
+def _roles_in(known: Mapping[str, int], roles: Mapping[str, str]) -> dict[str, str]:
+    """Return roles with the tokens of another class where a `tokenizer.json` has those."""
+    own = {}
+    for place, (role, token) in enumerate(roles.items()):
+        others = (each.roles[place] for each in LAYOUTS if each.roles[place] in known)
+        own[role] = token if token in known else next(others, token)
+    return own
 
 
 # -- byte-level BPE -------------------------------------------------------------------------------

@@ -22,8 +22,9 @@ _DENORMALIZER = 5
 _TEXT, _SCORE, _KIND = 1, 2, 3  # of a piece
 _MODEL_TYPE, _SUFFIX, _BYTE_FALLBACK = 3, 24, 35  # of what the trainer was told
 _RULES, _CHARSMAP, _PREFIX, _NO_EXTRA, _ESCAPE = 1, 2, 3, 4, 5  # of the normalizer
-_MODEL_TYPES = {1: "unigram", 2: "bpe", 3: "word", 4: "char"}
+_MODEL_TYPES: dict[int | bytes, str] = {1: "unigram", 2: "bpe", 3: "word", 4: "char"}
 _NORMAL, _UNKNOWN, _USER_DEFINED = 1, 2, 4  # kinds of pieces
+_Spec = dict[int, int | bytes]  # the fields of one part
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,21 +60,15 @@ def read_sentencepiece(path: Path) -> SentencePieceFile:
     """
     raw = read_small(path, _LARGEST)
     pieces: list[tuple[str, float, int]] = []
-    trained: dict[int, int | bytes] = {}
-    normalizer: dict[int, int | bytes] = {}
-    denormalizer: dict[int, int | bytes] = {}
+    specs: dict[int, _Spec] = {_TRAINER: {}, _NORMALIZER: {}, _DENORMALIZER: {}}
     try:
         for number, value in _fields(raw):
             if number == _PIECE:
                 pieces.append(_piece(value))
                 if len(pieces) > MOST_PIECES:
                     raise ValueError(f"more than {MOST_PIECES:,} pieces")
-            elif number == _TRAINER:
-                trained.update(_fields(value))
-            elif number == _NORMALIZER:
-                normalizer.update(_fields(value))
-            elif number == _DENORMALIZER:
-                denormalizer.update(_fields(value))
+            elif number in specs:
+                specs[number].update(_fields(value))
     except (ValueError, TypeError, IndexError, struct.error) as refusal:
         raise CheckpointError(
             f"{path} is not a SentencePiece file, or is damaged ({str(refusal)[:100]}); expected "
@@ -85,16 +80,19 @@ def read_sentencepiece(path: Path) -> SentencePieceFile:
             f"{path} has {len(pieces):,} pieces, {len(unknown)} of them for unknown characters; "
             "expected exactly one. Check that this is a SentencePiece file."
         )
-    charsmap, rules = normalizer.get(_CHARSMAP, b""), normalizer.get(_RULES, b"")
-    rules = rules.decode("utf-8", "replace") if isinstance(rules, bytes) else ""
+    normalizer = specs[_NORMALIZER]
+    charsmap, rules = (
+        _bytes(normalizer, _CHARSMAP),
+        _bytes(normalizer, _RULES).decode("utf-8", "replace"),
+    )
     symbols = [text for text, _, kind in pieces if kind == _USER_DEFINED]
     folded = [text for text in symbols if charsmap and _folded(text, rules) != text]
-    _check_settings(path, trained, normalizer, denormalizer, folded)
+    _check_settings(path, specs, folded)
     never = (n for n, (*_, kind) in enumerate(pieces) if kind > _UNKNOWN and kind != _USER_DEFINED)
     return SentencePieceFile(
         _scored(pieces),
         unknown[0],
-        charsmap if isinstance(charsmap, bytes) else b"",
+        charsmap,
         rules,
         frozenset(never),
         prefixed=bool(normalizer.get(_PREFIX, 1)),
@@ -102,28 +100,31 @@ def read_sentencepiece(path: Path) -> SentencePieceFile:
     )
 
 
-def _check_settings(
-    path: Path,
-    trained: Mapping[int, int | bytes],
-    normalizer: Mapping[int, int | bytes],
-    denormalizer: Mapping[int, int | bytes],
-    folded: list[str],
-) -> None:
+def _check_settings(path: Path, specs: Mapping[int, _Spec], folded: list[str]) -> None:
     """Reject what would give other pieces than are computed here."""
-    model = trained.get(_MODEL_TYPE, 1)
+    trained, normalizer = specs[_TRAINER], specs[_NORMALIZER]
     for name, found, expected in (
-        ("model_type", _MODEL_TYPES.get(model, model) if type(model) is int else model, "unigram"),
+        ("model_type", _MODEL_TYPES.get(trained.get(_MODEL_TYPE, 1), "unknown"), "unigram"),
         ("byte_fallback", bool(trained.get(_BYTE_FALLBACK, 0)), False),
         ("treat_whitespace_as_suffix", bool(trained.get(_SUFFIX, 0)), False),
         ("escape_whitespaces", bool(normalizer.get(_ESCAPE, 1)), True),
         ("user_defined_symbols", folded[:1], []),  # others are exempt from the normalizer
-        ("denormalizer_spec.precompiled_charsmap", bool(denormalizer.get(_CHARSMAP)), False),
+        (
+            "denormalizer_spec.precompiled_charsmap",
+            bool(specs[_DENORMALIZER].get(_CHARSMAP)),
+            False,
+        ),
     ):
         if found != expected:
             raise CheckpointError(
                 f"{path}: {name} is {found}; expected {expected}, because no other is implemented. "
                 "A tokenizer.json that describes the tokenizer whole would be used instead."
             )
+
+
+def _bytes(spec: _Spec, number: int) -> bytes:
+    found = spec.get(number, b"")
+    return found if isinstance(found, bytes) else b""
 
 
 def _folded(text: str, rules: str) -> str:

@@ -149,10 +149,11 @@ def uneven_padding(folder: Path, pieces: Sequence[str], token: str) -> Iterator[
         return
     number = config.get("pad_token_id", family.defaults["pad_token_id"])
     if type(number) is int and 0 <= number < len(pieces) and pieces[number] != token:
+        other = shown(pieces[number])
         yield (
             f"{MODEL_CONFIG} says that padding has the id {number:,}, where the vocabulary has "
-            f"{shown(pieces[number])}; {shown(token)} has the id {pieces.index(token):,}. Positions "
-            f"are counted by {MODEL_CONFIG}, so {shown(pieces[number])} in a text does not count."
+            f"{other}; {shown(token)} has the id {pieces.index(token):,}. Positions are counted by "
+            f"{MODEL_CONFIG}, so {other} in a text does not count."
         )
 
 
