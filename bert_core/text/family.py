@@ -87,7 +87,7 @@ def from_pretrained(
 
 
 class FamilyTokenizer(TextTokenizer):
-    """A tokenizer of RoBERTa, XLM-RoBERTa, CamemBERT or ALBERT. Thread-safe.
+    """A tokenizer as RoBERTa, XLM-RoBERTa, CamemBERT or ALBERT have it. Thread-safe.
 
     It has the methods of `BertTokenizer` and gives the same `Encoding`.
 

@@ -8,14 +8,16 @@ file says.
 """
 
 import base64
+import json
 import math
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from bert_core.checkpoints.sources.hub_names import MERGES as BPE_FILES
+from bert_core.checkpoints.sources.hub_names import SENTENCEPIECE
 from bert_core.errors import CheckpointError, MissingFileError
 from bert_core.small_files import listed, read_small, shown
 from bert_core.text.byte_level import SPACE
@@ -114,7 +116,7 @@ def find_files(folder: Path, given: Path | None = None) -> Found:
         expected = _expected(None if named.any_class else own)
         raise CheckpointError(
             f"{path} is of the kind {kind}, but tokenizer_class says otherwise; expected {expected}"
-            f". Copy that there, or correct tokenizer_class in {CONFIG_NAME}."
+            f". Copy that there, or correct tokenizer_class."
         )
     if own is not None and own.kind == kind:
         return Found(path, own, True)
@@ -142,7 +144,7 @@ def _first_of(folder: Path, named: Named) -> Path:
     raise MissingFileError(
         f"There is no tokenizer in {folder} (found: {listed(others)}); expected"
         f"{says} {_expected(own[0] if own else None)}. Copy it there"
-        f"{f', or correct tokenizer_class in {CONFIG_NAME}' if says else ''}."
+        f"{', or correct tokenizer_class' if says else ''}."
     )
 
 
@@ -192,7 +194,7 @@ def read_family(found: Found) -> FamilyFiles:
     settings = read_object(folder / CONFIG_NAME)
     roles = _roles(layout, settings)
     if found.document is not None:
-        document = {**found.document}
+        document = _as_told(found, settings)
     elif layout.kind == "BPE":
         document = _from_merges(folder, settings)
     else:
@@ -226,8 +228,50 @@ def read_family(found: Found) -> FamilyFiles:
         special=tuple(dict.fromkeys(special)),
         max_len=told_length(settings),
         typed=token_types(folder) > 1,
-        contradictions=tuple(uneven_padding(folder, pieces, roles["pad"])),
+        contradictions=(
+            *uneven_padding(folder, pieces, roles["pad"]),
+            *(_other_pieces(path, pieces) if found.document is not None else ()),
+        ),
     )
+
+
+def _as_told(found: Found, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a `tokenizer.json` with the options that `tokenizer_config.json` has for its class.
+
+    Raises:
+        CheckpointError: the two contradict each other, and which of them counts is unknown.
+    """
+    document = dict(found.document or {})
+    if found.named and found.layout.kind == "BPE":  # RobertaTokenizer takes only its own option
+        for part in ("pre_tokenizer", "post_processor"):
+            step = document.get(part)
+            if isinstance(step, dict) and step.get("type") in ("ByteLevel", "RobertaProcessing"):
+                spaced = settings.get("add_prefix_space") is True
+                document[part] = {**step, "add_prefix_space": spaced}
+    if found.named and found.layout.tokenizer_class == "AlbertTokenizer":
+        steps = json.dumps(document.get("normalizer"))
+        for option, does in (
+            ("do_lower_case", '"Lowercase"' in steps),
+            ("keep_accents", '"StripAccents"' not in steps),
+        ):
+            if isinstance(settings.get(option), bool) and settings[option] is not does:
+                expected = f"{str(does).lower()}, as in {TOKENIZER_NAME}; make the two agree"
+                refuse(str(found.path.with_name(CONFIG_NAME)), option, settings[option], expected)
+    return document
+
+
+def _other_pieces(path: Path, pieces: list[str]) -> Iterator[str]:
+    """Say where a SentencePiece file lacks pieces that the `tokenizer.json` beside it has."""
+    words = [piece for piece in pieces if piece.startswith(SPACE)]
+    for name in SENTENCEPIECE:
+        other = path.with_name(name)
+        raw = read_small(other, _LARGEST) if words and os.path.exists(other) else b""
+        sample = words[:: len(words) // 100 + 1] if raw else []  # to read all takes seconds
+        if lost := next((piece for piece in sample if piece.encode() not in raw), None):
+            yield (
+                f"{name} and {path.name} contradict each other: {shown(lost)} is only in the "
+                f"second; {path.name} is used."
+            )
 
 
 def _roles(layout: Layout, settings: Mapping[str, Any]) -> dict[str, str]:

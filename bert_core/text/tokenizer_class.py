@@ -102,8 +102,9 @@ _SYNONYMS = {
 }
 _CLASSES = {each.tokenizer_class: each for each in LAYOUTS} | _SYNONYMS
 _ANY_CLASSES = ("PreTrainedTokenizer", "TokenizersBackend")
+_JAPANESE = "BertJapaneseTokenizer"
 _REASONS = {
-    "BertJapaneseTokenizer": "it first cuts a text into words by a Japanese dictionary or program",
+    _JAPANESE: "it first cuts a text into words by a Japanese dictionary or program",
     "BertTokenizerLegacy": "it composes characters (NFC) before it looks them up",
     "PhobertTokenizer": "it expects Vietnamese text that was cut into words before",
     "BertweetTokenizer": "it rewrites names, links and emoji first",
@@ -146,6 +147,9 @@ def read_named(folder: Path) -> Named:
             _refuse(folder / name, f"auto_map.AutoTokenizer is {shown(remote)}", "it is a program")
     told = [each for each in (settings, config) if each.get("tokenizer_class")]
     if not told:
+        for key in ("word_tokenizer_type", "subword_tokenizer_type"):
+            if kind := settings.get(key):
+                _refuse(folder / CONFIG_NAME, f"{key} is {shown(kind)}", _REASONS[_JAPANESE])
         return Named(OF_FAMILY.get(family or ""), False, False, settings)
     name = str(told[0]["tokenizer_class"])
     present = name.removesuffix("Fast")

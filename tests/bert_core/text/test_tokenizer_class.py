@@ -91,6 +91,15 @@ def test_a_program_in_place_of_a_class_is_refused(place: str, program: Any, word
         load_tokenizer(words)
 
 
+@pytest.mark.parametrize("kind", ["mecab", "sudachi", "jumanpp", "basic"])
+def test_options_of_a_japanese_tokenizer_are_refused_without_its_class(
+    kind: str, words: Path
+) -> None:
+    tell(words, "tokenizer_config.json", word_tokenizer_type=kind)
+    with pytest.raises(CheckpointError, match=f"word_tokenizer_type is '{kind}'"):
+        load_tokenizer(words)
+
+
 @pytest.mark.parametrize("place", CONFIGS)
 @pytest.mark.parametrize("named", BERT_S)
 def test_other_names_of_bert_s_class_are_accepted(named: str, place: str, words: Path) -> None:
@@ -180,6 +189,55 @@ def test_pieces_of_sentencepiece_in_a_vocab_txt_are_refused(words: Path) -> None
     (words / "vocab.txt").write_text("\n".join(pieces), encoding="utf-8")
     with pytest.raises(CheckpointError, match="SentencePiece's; expected WordPiece"):
         load_tokenizer(words)
+
+
+@pytest.mark.parametrize("told", [True, False, None])
+@pytest.mark.parametrize("has", [True, False])
+def test_roberta_s_option_counts_before_its_document(
+    told: Any, has: bool, running_text: list[str], tmp_path: Path
+) -> None:
+    merges_folder(tmp_path, running_text, 500)
+    peer: Any = transformers.RobertaTokenizer.from_pretrained(tmp_path, add_prefix_space=has)
+    peer.save_pretrained(tmp_path)
+    settings = json.loads((tmp_path / "tokenizer_config.json").read_text(encoding="utf-8"))
+    settings.pop("add_prefix_space")
+    settings |= {} if told is None else {"add_prefix_space": told}
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(settings), encoding="utf-8")
+    ours, peer = load_tokenizer(tmp_path), transformers.AutoTokenizer.from_pretrained(tmp_path)
+    for text in ("the cat", " the", "x the"):
+        found = peer(text, "the", return_offsets_mapping=True)
+        assert ours.encode(text, "the").input_ids == found["input_ids"]
+        assert ours.encode(text, "the").offsets == found["offset_mapping"]
+
+
+@pytest.mark.parametrize(("option", "value"), [("do_lower_case", False), ("keep_accents", True)])
+def test_albert_s_options_that_contradict_its_document_are_refused(
+    option: str, value: bool, running_text: list[str], tmp_path: Path
+) -> None:
+    sentencepiece_folder(tmp_path, "albert", running_text)
+    load_tokenizer(tmp_path).save_pretrained(tmp_path)
+    tell(tmp_path, "tokenizer_config.json", tokenizer_class="AlbertTokenizer")
+    assert load_tokenizer(tmp_path).contradictions == ()
+    tell(tmp_path, "tokenizer_config.json", **{option: not value})
+    load_tokenizer(tmp_path)
+    tell(tmp_path, "tokenizer_config.json", **{option: value})
+    with pytest.raises(CheckpointError, match=f"{option} is {value}; expected"):
+        load_tokenizer(tmp_path)
+
+
+@pytest.mark.parametrize("family", ["xlm-roberta", "camembert", "albert"])
+def test_a_sentencepiece_file_of_another_tokenizer_is_told(
+    family: str, running_text: list[str], tmp_path: Path
+) -> None:
+    sentencepiece_folder(tmp_path, family, running_text)
+    ours = load_tokenizer(tmp_path)
+    ours.save_pretrained(tmp_path)
+    assert load_tokenizer(tmp_path).contradictions == ()
+    sentencepiece_folder(tmp_path, family, ["other words stand here", "entirely"] * 9, 60)
+    configured(tmp_path, family, len(ours))
+    (told,) = load_tokenizer(tmp_path).contradictions
+    assert ".model" in told and "tokenizer.json is used" in told
+    assert load_tokenizer(tmp_path).encode("the cat") == ours.encode("the cat")
 
 
 # -- token types and padding -----------------------------------------------------------------------
