@@ -18,7 +18,7 @@ from typing import Any
 
 from bert_core.checkpoints.sources.hub_names import MERGES as BPE_FILES
 from bert_core.checkpoints.sources.hub_names import SENTENCEPIECE
-from bert_core.errors import CheckpointError, MissingFileError
+from bert_core.errors import CheckpointError, ConfigError, MissingFileError
 from bert_core.small_files import listed, read_small, shown
 from bert_core.text.byte_level import SPACE
 from bert_core.text.sentencepiece_file import SentencePieceFile, read_sentencepiece
@@ -26,6 +26,8 @@ from bert_core.text.stored import check_room, token_types, told_length, uneven_p
 from bert_core.text.tokenizer_class import (
     CONFIG_NAME,
     LAYOUTS,
+    MODEL_CONFIG,
+    OF_FAMILY,
     Layout,
     Named,
     read_named,
@@ -105,6 +107,12 @@ def find_files(folder: Path, given: Path | None = None) -> Found:
         CheckpointError: a configuration or the file cannot be used.
         ConfigError: the model is of a family that is not implemented.
     """
+    family = read_object(folder / MODEL_CONFIG).get("model_type")
+    if family is not None and (not isinstance(family, str) or family not in OF_FAMILY):
+        raise ConfigError(
+            f"{folder / MODEL_CONFIG}: model_type is {shown(family)}; implemented are "
+            f"{', '.join(OF_FAMILY)}."
+        )
     named = read_named(folder)
     path, own = given or _first_of(folder, named), named.layout
     if path.suffix.lower() == ".json" and path.name != VOCABULARY:
@@ -261,17 +269,20 @@ def _as_told(found: Found, settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _other_pieces(path: Path, pieces: list[str]) -> Iterator[str]:
-    """Say where a SentencePiece file lacks pieces that the `tokenizer.json` beside it has."""
-    words = [piece for piece in pieces if piece.startswith(SPACE)]
-    for name in SENTENCEPIECE:
+    """Say where another file lacks pieces that the `tokenizer.json` beside it has."""
+    words = [piece for piece in pieces if piece.startswith((SPACE, "Ġ"))]
+    for name in (*SENTENCEPIECE, VOCABULARY):
         other = path.with_name(name)
         raw = read_small(other, _LARGEST) if words and os.path.exists(other) else b""
         sample = words[:: len(words) // 100 + 1] if raw else []  # to read all takes seconds
-        if lost := next((piece for piece in sample if piece.encode() not in raw), None):
-            yield (
-                f"{name} and {path.name} contradict each other: {shown(lost)} is only in the "
-                f"second; {path.name} is used."
-            )
+        for piece in sample:
+            spelled = {piece, json.dumps(piece)[1:-1]}  # JSON may escape what is not ASCII
+            if not any(each.encode() in raw for each in spelled):
+                yield (
+                    f"{name} and {path.name} contradict each other: {shown(piece)} is only in the "
+                    f"second; {path.name} is used."
+                )
+                break
 
 
 def _roles(layout: Layout, settings: Mapping[str, Any]) -> dict[str, str]:
