@@ -14,7 +14,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from bert_core.checkpoints.sources.hub_names import MERGES as BPE_FILES
 from bert_core.checkpoints.sources.hub_names import SENTENCEPIECE
@@ -409,15 +409,15 @@ def _from_sentencepiece(
         charsmap = base64.b64encode(found.charsmap).decode("ascii")
         steps += [{"type": "Precompiled", "precompiled_charsmap": charsmap}]
     every = not layout.dropped and settings.get("remove_space") is not False
-    spaces, words = _spaces(found, r"\s" if every else " ")
-    steps += spaces
+    spaces = _spaces(found, r"\s" if every else " ")
+    steps += spaces.normalizers
     return {
         "version": "1.0",
         "added_tokens": [],
         "normalizer": {"type": "Sequence", "normalizers": steps} if steps else None,
-        "pre_tokenizer": words,
+        "pre_tokenizer": spaces.pre_tokenizer,
         "post_processor": None,
-        "decoder": _metaspace("always" if found.prefixed else "never"),
+        "decoder": spaces.decoder,
         "model": {
             "type": "Unigram",
             "unk_id": unknown,
@@ -437,10 +437,16 @@ def _check_options(settings: Mapping[str, Any], name: str) -> None:
         refuse(name, f"add_prefix_space in {CONFIG_NAME}", False, "true, as the published ones")
 
 
-def _spaces(
-    found: SentencePieceFile, blank: str
-) -> tuple[list[dict[str, Any]], dict[str, Any] | None]:
-    """Return how spaces are normalised, and how a text is then cut into words.
+class _Spaces(NamedTuple):
+    """The parts of a `tokenizer.json` that concern spaces."""
+
+    normalizers: list[dict[str, Any]]
+    pre_tokenizer: dict[str, Any] | None
+    decoder: dict[str, Any]
+
+
+def _spaces(found: SentencePieceFile, blank: str) -> _Spaces:
+    """Return how spaces are normalised, how a text is cut into words, and the way back.
 
     Args:
         found: the settings of SentencePiece.
@@ -451,7 +457,7 @@ def _spaces(
     spaced = blank != " " or found.rules.startswith("nmt_")  # these make every kind of space one
     if found.prefixed and not keeps and not within and spaced:  # as published
         words = [{"type": "WhitespaceSplit"}, _metaspace("always")]
-        return [], {"type": "Sequence", "pretokenizers": words}
+        return _Spaces([], {"type": "Sequence", "pretokenizers": words}, _metaspace("always"))
     steps = [_replace(f"^{blank}+|{blank}+$", "", "Regex"), _replace(f"{blank}+", " ", "Regex")]
     steps *= not keeps
     if found.prefixed:
@@ -459,7 +465,13 @@ def _spaces(
     steps.append(_replace(" ", SPACE))
     if not keeps:
         steps.append(_replace(f"{SPACE}+$", "", "Regex"))
-    return steps, None if within else _metaspace("never")
+    back = [_replace(SPACE, " "), {"type": "Fuse"}]
+    back.append({"type": "Strip", "content": " ", "start": int(found.prefixed), "stop": 0})
+    return _Spaces(
+        steps,
+        None if within else _metaspace("never"),
+        {"type": "Sequence", "decoders": back},
+    )
 
 
 def _metaspace(prepend: str) -> dict[str, Any]:
