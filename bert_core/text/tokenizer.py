@@ -19,7 +19,8 @@ from bert_core.text.basic import NEVER_SPLIT, BasicTokenizer, check_surrogates, 
 from bert_core.text.batches import TextTokenizer, listed_texts
 from bert_core.text.encoding import Encoding, Frame, Segment, kept_lengths, window_bounds
 from bert_core.text.packed import ADJACENT, SPACED, beginning, count_of, cut, ids_of, pack_added
-from bert_core.text.stored import CONFIG_NAME, find_tokenizer
+from bert_core.text.stored import find_tokenizer
+from bert_core.text.tokenizer_class import CONFIG_NAME
 from bert_core.text.tokenizer_json import TOKENIZER_NAME, WordPieceFile, document_of
 from bert_core.text.trace import Trace, trace_text
 from bert_core.text.vocabulary import (

@@ -8,6 +8,7 @@ from typing import overload
 
 from bert_core.errors import CheckpointError, InputError, MissingFileError
 from bert_core.small_files import read_small
+from bert_core.text.byte_level import SPACE
 from bert_core.text.wordpiece import CONTINUATION
 
 VOCABULARY_NAME = "vocab.txt"
@@ -88,7 +89,7 @@ def check_vocabulary(pieces: list[str], source: str) -> None:
     """Reject a vocabulary that no tokenizer can use.
 
     Raises:
-        CheckpointError: it is empty or has no [UNK].
+        CheckpointError: it is empty, has no [UNK], or is written for another kind of tokenizer.
     """
     if not pieces:
         raise CheckpointError(f"The vocabulary {source} is empty; expected one piece per line.")
@@ -96,6 +97,13 @@ def check_vocabulary(pieces: list[str], source: str) -> None:
         raise CheckpointError(
             f"The vocabulary {source} has {len(pieces):,} pieces but no [UNK], the token for "
             f"unknown words. Add a line [UNK], or check that this is a WordPiece vocabulary."
+        )
+    others = [piece for piece in pieces if len(piece) > 1 and piece.startswith(SPACE)]
+    if others and not any(piece.startswith(CONTINUATION) for piece in pieces):
+        raise CheckpointError(
+            f"The vocabulary {source} has pieces such as {others[0]!r} and none with "
+            f"{CONTINUATION}: they are SentencePiece's; expected WordPiece. Use the model's "
+            "SentencePiece file or tokenizer.json with its own tokenizer_class."
         )
 
 

@@ -167,6 +167,7 @@ _BAD: list[tuple[Callable[[Path], None], str]] = [
     (_long_vocabulary, "do not belong together"),
     (_changed(model_type="roberta"), "“roberta”"),
     (_changed(model_type=["bert"]), "family"),
+    (_changed(tokenizer_class="BertJapaneseTokenizer"), "BertJapaneseTokenizer"),
     (_changed(hidden_size=None), "hidden_size"),
     (_changed(hidden_size=1e300), "hidden_size"),
     (_changed(num_hidden_layers=9), "lacks"),
