@@ -20,6 +20,7 @@ from bert_core.checkpoints.sources.hub_names import Part
 from bert_core.checkpoints.sources.resolve import ARCHIVE_ENDINGS, given_name, resolve
 from bert_core.errors import CheckpointError, InputError
 from bert_core.small_files import shown
+from bert_core.text.added_files import CONFIG_NAME
 from bert_core.text.basic import check_surrogates, check_text
 from bert_core.text.batches import TextTokenizer, listed_texts
 from bert_core.text.byte_level import SPACE, as_text
@@ -34,7 +35,6 @@ from bert_core.text.family_files import (
 from bert_core.text.listed_encoding import Entries, ListedEncoding, Slot
 from bert_core.text.listed_encoding import Part as TextPart
 from bert_core.text.replay import Replay, Token
-from bert_core.text.stored import CONFIG_NAME
 from bert_core.text.tokenizer import BertTokenizer
 from bert_core.text.tokenizer_json import TOKENIZER_NAME, model_type, read_document
 from bert_core.text.trace import Trace
@@ -106,7 +106,7 @@ class FamilyTokenizer(TextTokenizer):
         scores: Unigram: piece -> log-probability; {} for BPE.
         never_split: tokens to find in the text before anything else.
         do_lower_case: whether the text is lower-cased.
-        contradictions: (); see `BertTokenizer`.
+        contradictions: see `BertTokenizer`.
 
     Raises:
         CheckpointError: `tokenizers` cannot use the files.
@@ -123,7 +123,9 @@ class FamilyTokenizer(TextTokenizer):
         self.mask_token = files.roles["mask"]
         self.never_split = tuple(each["content"] for each in files.document["added_tokens"])
         self.do_lower_case = '"Lowercase"' in json.dumps(files.document.get("normalizer"))
-        self.contradictions: tuple[str, ...] = ()
+        self.contradictions = files.contradictions
+        self.truncation_side = files.sides.get("truncation_side", "right")
+        self.padding_side = files.sides.get("padding_side", "right")
         self._files = files
         framing = files.document["post_processor"]
         with _in_words():
@@ -144,7 +146,7 @@ class FamilyTokenizer(TextTokenizer):
         self._single, self._pair = (self._template(each) for each in found)
         self._entries = Entries(
             self._pieces,
-            {token: self.vocab[token] for token in self.special_tokens},
+            self.special_ids,
             self.kind == "BPE",
         )
 
@@ -203,7 +205,12 @@ class FamilyTokenizer(TextTokenizer):
             truncation=truncation,
             added=self._added(len(parts)),
         )
-        short = tuple(part.between(0, count) for part, count in zip(parts, kept, strict=False))
+        left = self.truncation_side == "left"
+        starts = [size - count if left else 0 for size, count in zip(tokens, kept, strict=False)]
+        short = tuple(
+            part.between(start, start + count)
+            for part, start, count in zip(parts, starts, kept, strict=False)
+        )
         return self._framed(short, sum(tokens) - sum(kept))
 
     def encode_ids(
@@ -323,6 +330,7 @@ class FamilyTokenizer(TextTokenizer):
             "do_lower_case": self.do_lower_case,
             "keep_accents": '"StripAccents"' not in normalizer,
             **{f"{role}_token": token for role, token in self._files.roles.items()},
+            **self._files.sides,
         }
         if self.kind == "BPE":
             steps = json.dumps(document.get("pre_tokenizer"))

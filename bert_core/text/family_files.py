@@ -12,6 +12,7 @@ import math
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -19,18 +20,26 @@ from bert_core.checkpoints.sources.hub_names import MERGES as BPE_FILES
 from bert_core.checkpoints.sources.hub_names import SENTENCEPIECE
 from bert_core.errors import CheckpointError, ConfigError, MissingFileError
 from bert_core.small_files import listed, read_small, shown
+from bert_core.text.added import AddedToken, as_entry
+from bert_core.text.added_files import CONFIG_NAME, named_tokens
 from bert_core.text.byte_level import SPACE
 from bert_core.text.sentencepiece_file import read_sentencepiece
-from bert_core.text.stored import CONFIG_NAME, MODEL_CONFIG, check_room, read_object, told_length
+from bert_core.text.stored import (
+    MODEL_CONFIG,
+    check_room,
+    files_beside,
+    read_object,
+    sides_of,
+    told_length,
+)
 from bert_core.text.tokenizer_json import (
     TOKENIZER_NAME,
-    added_tokens,
     in_order,
     model_type,
     read_document,
     refuse,
 )
-from bert_core.text.vocabulary import MOST_PIECES, VOCABULARY_NAME
+from bert_core.text.vocabulary import MOST_PIECES, VOCABULARY_NAME, entries
 
 VOCABULARY, MERGES = BPE_FILES
 _LARGEST = 32 * 1024 * 1024  # bytes
@@ -92,6 +101,8 @@ class FamilyFiles:
         scores: Unigram: piece -> log-probability.
         roles: role -> special token.
         special: all tokens that are no text.
+        sides: see `sides_of`.
+        contradictions: sentences on files that say different things, and which of them counts.
         max_len: longest input of the model in tokens; None for no limit.
         typed: whether the model has token types for two texts.
     """
@@ -103,6 +114,8 @@ class FamilyFiles:
     scores: dict[str, float]
     roles: dict[str, str]
     special: tuple[str, ...]
+    sides: dict[str, str]
+    contradictions: tuple[str, ...] = ()
     max_len: int | None = None
     typed: bool = True
 
@@ -140,27 +153,28 @@ def read_family(folder: Path, family: str, given: Path | None = None) -> FamilyF
         MissingFileError: there is no file of a tokenizer of this family.
         CheckpointError: a file is damaged, is another family's, or contradicts itself or the model.
     """
-    layout, settings = LAYOUTS[family], read_object(folder / CONFIG_NAME)
-    roles = _roles(layout, settings)
+    layout, files = LAYOUTS[family], files_beside(folder)
+    settings = files.settings
     path = given or _first_of(folder, family)
-    document = _document(path, family, settings, roles)
+    document = _document(path, family, settings)
     _check_kind(document, family, settings, str(path))
     pieces, ranks, scores = _MODELS[model_type(document)](document["model"], str(path))
-    added = added_tokens(document.get("added_tokens"), pieces, str(path))
-    check_room(len(pieces), path)
+    names = dict(zip(ROLES, layout.roles, strict=True))
     if scores:
-        roles["unk"] = pieces[document["model"]["unk_id"]]
-    known = {piece: number for number, piece in enumerate(pieces)}
-    special = [token for token in roles.values() if token in known]
-    document["added_tokens"] = [*added.values()] + [
-        _added(token, known[token], mask=token == roles["mask"])
-        for token in dict.fromkeys(special)
-        if token not in added
-    ]
+        names["unk"] = pieces[document["model"]["unk_id"]]
+    # The published masks take the space before them.
+    usual = {role: AddedToken(name, True, lstrip=role == "mask") for role, name in names.items()}
+    named = named_tokens(files, pieces, usual, document)
+    check_room(len(pieces), path)
+    known, roles = entries(pieces), {**named.roles}
+    if scores:
+        roles["unk"] = names["unk"]
+    special = (*roles.values(), *(each.content for each in named.added if each.special))
+    added = (as_entry(each, known[each.content]) for each in named.added)
+    document["added_tokens"] = sorted(added, key=itemgetter("id"))
     if _adds_nothing(document.get("post_processor")):
         document["post_processor"] = _frame(layout, roles, known, settings, str(path))
     types = read_object(folder / MODEL_CONFIG).get("type_vocab_size", 2)
-    special += [token for token, each in added.items() if each.get("special") is True]
     return FamilyFiles(
         document={**document, "truncation": None, "padding": None},
         layout=layout,
@@ -168,7 +182,9 @@ def read_family(folder: Path, family: str, given: Path | None = None) -> FamilyF
         ranks=ranks,
         scores=scores,
         roles=roles,
-        special=tuple(dict.fromkeys(special)),
+        special=tuple(dict.fromkeys(token for token in special if token in known)),
+        sides=sides_of(settings, document),
+        contradictions=named.contradictions,
         max_len=told_length(settings),
         typed=type(types) is not int or types > 1,
     )
@@ -197,15 +213,13 @@ def _expected(family: str) -> str:
     return f"{TOKENIZER_NAME}, or {own}"
 
 
-def _document(
-    path: Path, family: str, settings: Mapping[str, Any], roles: Mapping[str, str]
-) -> dict[str, Any]:
+def _document(path: Path, family: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return the contents of a `tokenizer.json`, or what they would be for other files."""
     layout = LAYOUTS[family]
     if path.name in (VOCABULARY, MERGES) and layout.kind == "BPE":
         return _from_merges(path.parent, settings)
     if path.suffix.lower() == ".model" and layout.kind == "Unigram":
-        return _from_sentencepiece(path, layout, settings, roles)
+        return _from_sentencepiece(path, layout, settings)
     if path.suffix.lower() == ".json" and path.name != VOCABULARY:
         return read_document(path)
     raise CheckpointError(
@@ -228,17 +242,6 @@ def _check_kind(
 def class_of(settings: Mapping[str, Any]) -> str:
     """Return the `tokenizer_class` of a `tokenizer_config.json` by its present name."""
     return str(settings.get("tokenizer_class")).removesuffix("Fast")
-
-
-def _roles(layout: Layout, settings: Mapping[str, Any]) -> dict[str, str]:
-    """Return the special token of each role."""
-    roles = dict(zip(ROLES, layout.roles, strict=True))
-    for role in ROLES:
-        told = settings.get(f"{role}_token")
-        told = told.get("content") if isinstance(told, dict) else told
-        if isinstance(told, str) and told:
-            roles[role] = told
-    return roles
 
 
 # -- byte-level BPE -------------------------------------------------------------------------------
@@ -313,9 +316,7 @@ def _bpe(model: Mapping[str, Any], name: str) -> _Understood:
 # -- Unigram --------------------------------------------------------------------------------------
 
 
-def _from_sentencepiece(
-    path: Path, layout: Layout, settings: Mapping[str, Any], roles: Mapping[str, str]
-) -> dict[str, Any]:
+def _from_sentencepiece(path: Path, layout: Layout, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Describe a SentencePiece file, as published for XLM-RoBERTa, CamemBERT and ALBERT."""
     found = read_sentencepiece(path)
     vocab, unknown = list(found.pieces), found.unknown
@@ -325,7 +326,7 @@ def _from_sentencepiece(
         if replaced != ["<unk>", "<s>", "</s>"]:
             refuse(str(path), "the beginning", replaced, "<unk>, <s>, </s>, as fairseq writes it")
         first = [(piece, -_DOWN if piece == "<unk>NOTUSED" else 0.0) for piece in layout.first]
-        vocab = [*first, *vocab[layout.dropped :], (roles["mask"], 0.0)]
+        vocab = [*first, *vocab[layout.dropped :], (layout.roles[-1], 0.0)]
         unknown = layout.first.index("<unk>")
     else:
         # As for BERT, "5," is never one piece (google-research/albert, `encode_pieces`).
@@ -401,12 +402,6 @@ _MODELS: dict[str, Callable[[Mapping[str, Any], str], _Understood]] = {
 
 
 # -- tokens around a text -------------------------------------------------------------------------
-
-
-def _added(token: str, number: int, *, mask: bool) -> dict[str, Any]:
-    """Describe a special token; the published masks take the space before them."""
-    flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
-    return {"id": number, "content": token, **flags, "lstrip": mask, "special": True}
 
 
 def _adds_nothing(post_processor: object) -> bool:

@@ -16,15 +16,31 @@ from bert_core.checkpoints.sources.hub_names import VOCABULARIES, Part
 from bert_core.checkpoints.sources.resolve import ARCHIVE_ENDINGS, resolve
 from bert_core.errors import BertError, CheckpointError, MissingFileError
 from bert_core.small_files import parse_json, read_small, shown
-from bert_core.text.basic import NEVER_SPLIT
-from bert_core.text.tokenizer_json import TOKENIZER_NAME, read_wordpiece
-from bert_core.text.vocabulary import VOCABULARY_NAME, as_line, path_of, read_vocabulary
+from bert_core.text.added import AddedToken
+from bert_core.text.added_files import ADDED_NAME, CONFIG_NAME, MAP_NAME, Beside, named_tokens
+from bert_core.text.tokenizer_json import (
+    TOKENIZER_NAME,
+    check_template,
+    read_document,
+    refuse,
+    wordpiece_of,
+)
+from bert_core.text.vocabulary import (
+    SPECIAL_TOKENS,
+    VOCABULARY_NAME,
+    as_line,
+    check_vocabulary,
+    path_of,
+    read_vocabulary,
+)
+from bert_core.text.wordpiece import CONTINUATION
 
-CONFIG_NAME = "tokenizer_config.json"
 MODEL_CONFIG = "config.json"
 _LARGEST = 4 * 1024 * 1024  # bytes; lists of added tokens can be long
 _NO_LIMIT = 1_000_000_000  # configurations use 1e30 for "no limit"
 _SWITCHES = ("do_lower_case", "strip_accents", "tokenize_chinese_chars")
+_USUAL = dict(zip(("unk", "sep", "pad", "cls", "mask"), SPECIAL_TOKENS, strict=True))
+_SIDES = ("right", "left")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +50,13 @@ class StoredTokenizer:
     Attributes:
         pieces: all pieces in the order of their ids.
         options: keyword arguments of `BertTokenizer`.
+        sides: `truncation_side` and `padding_side`, where they are not "right".
         contradictions: sentences on files that say different things, and which of them counts.
     """
 
     pieces: Sequence[str]
     options: Mapping[str, Any]
+    sides: Mapping[str, str]
     contradictions: tuple[str, ...] = ()
 
 
@@ -84,31 +102,78 @@ def find_tokenizer(
         return _from_json(found)
     options = _options(folder / CONFIG_NAME)
     options.setdefault("do_lower_case", _lower_case_by_name(name))
-    options.update(_token_types(folder))
-    pieces = read_vocabulary(found)
-    check_room(len(pieces), found)
-    return StoredTokenizer(pieces, options)
+    return _stored(found, read_vocabulary(found), options)
 
 
 def _from_json(path: Path) -> StoredTokenizer:
     """Read a `tokenizer.json`, and compare it with the files beside it."""
-    found = read_wordpiece(path)
-    check_room(len(found.pieces), path)
+    document = read_document(path)
+    found = wordpiece_of(document, str(path))
     own: dict[str, Any] = {
         "do_lower_case": found.lowercase,
         "strip_accents": found.strip_accents,
         "tokenize_chinese_chars": found.chinese_chars,
         "clean_text": found.clean_text,
         "max_input_chars_per_word": found.max_chars,
-        "never_split": tuple(dict.fromkeys((*NEVER_SPLIT, *found.added))),
-        "additional_special_tokens": tuple(
-            token for token in found.special if token not in NEVER_SPLIT
-        ),
+        "unk_token": found.unknown,
     }
     told = _options(path.parent / CONFIG_NAME)
+    says = [*_other_words(path, found.pieces), *_other_switches(own, told)]
     told.pop("do_basic_tokenize", None)  # `tokenizer.json` has no such switch: it does
-    says = (*_other_words(path, found.pieces), *_other_switches(own, told))
-    return StoredTokenizer(found.pieces, {**own, **told, **_token_types(path.parent)}, says)
+    return _stored(path, list(found.pieces), {**own, **told}, document, says)
+
+
+def _stored(
+    path: Path,
+    pieces: list[str],
+    options: dict[str, Any],
+    document: Mapping[str, Any] | None = None,
+    says: Sequence[str] = (),
+) -> StoredTokenizer:
+    """Add what the other files of the folder say of special and added tokens."""
+    unusual = {"unk": options.pop("unk_token", SPECIAL_TOKENS[0])}
+    usual = {role: AddedToken(name, True) for role, name in {**_USUAL, **unusual}.items()}
+    files = files_beside(path.parent)
+    named = named_tokens(files, pieces, usual, document)
+    check_room(len(pieces), path)
+    check_vocabulary(pieces, str(path), named.roles["unk"])
+    if document is not None:
+        if unusual["unk"] != named.roles["unk"]:
+            refuse(str(path), "model.unk_token", unusual["unk"], repr(named.roles["unk"]))
+        frame = named.roles["cls"], named.roles["sep"]
+        check_template(document.get("post_processor"), frame, pieces, str(path))
+    options |= {f"{role}_token": named.roles[role] for role in _USUAL}
+    options |= {"never_split": (), "added_tokens": named.added, **_token_types(path.parent)}
+    return StoredTokenizer(
+        pieces, options, sides_of(files.settings, document), (*says, *named.contradictions)
+    )
+
+
+def files_beside(folder: Path) -> Beside:
+    """Read the files of a folder that say something of special and added tokens.
+
+    Raises:
+        CheckpointError: one is not a JSON object.
+    """
+    names = CONFIG_NAME, MAP_NAME, ADDED_NAME
+    return Beside(folder, *(read_object(folder / name) for name in names))
+
+
+def sides_of(settings: Mapping[str, Any], document: Mapping[str, Any] | None) -> dict[str, str]:
+    """Return on which sides texts are shortened and padded, where it is not the right one.
+
+    Raises:
+        CheckpointError: it is neither right nor left.
+    """
+    found: dict[str, str] = {}
+    for part in ("truncation", "padding"):
+        own = (document or {}).get(part)
+        own = own.get("direction", "right") if isinstance(own, dict) else "right"
+        side = settings.get(f"{part}_side", str(own).lower())
+        if side not in _SIDES:
+            refuse(CONFIG_NAME, f"{part}_side", side, "right or left")
+        found |= {f"{part}_side": side} if side == "left" else {}
+    return found
 
 
 def _token_types(folder: Path) -> dict[str, int]:
@@ -136,7 +201,7 @@ def check_room(entries: int, path: Path) -> None:
     room = config.get("vocab_size")
     if type(room) is int and entries > room:
         raise CheckpointError(
-            f"{path} has {entries:,} entries, but {MODEL_CONFIG} says that the model has room for "
+            f"{path} has {entries:,} entries, added tokens included, but {MODEL_CONFIG} says that the model has room for "
             f"{room:,}; the two do not belong together."
         )
 
@@ -164,6 +229,11 @@ def _other_words(path: Path, pieces: Sequence[str]) -> Iterator[str]:
 
 def _other_switches(own: Mapping[str, Any], told: Mapping[str, Any]) -> Iterator[str]:
     """Say where `tokenizer_config.json` has other switches than `tokenizer.json`."""
+    if told.get("do_basic_tokenize") is False:
+        yield (
+            f"{CONFIG_NAME} and {TOKENIZER_NAME} contradict each other: do_basic_tokenize is false "
+            f"in the first, and the second has a normalizer; {TOKENIZER_NAME} is used."
+        )
     for switch in _SWITCHES:
         if switch in told and told[switch] != _effective(own, switch):
             yield (
@@ -203,6 +273,9 @@ def _options(path: Path) -> dict[str, Any]:
         if not isinstance(value, bool):
             raise CheckpointError(f"{path}: {key} is {shown(value)}; expected true or false.")
         options[key] = value
+    for key, expected in (("clean_text", True), ("wordpieces_prefix", CONTINUATION)):
+        if found.get(key, expected) != expected:
+            refuse(str(path), key, found[key], repr(expected))
     if (length := told_length(found)) is not None:
         options["max_len"] = length
     inputs = found.get("model_input_names")

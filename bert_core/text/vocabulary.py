@@ -48,11 +48,11 @@ def read_vocabulary(path: Path) -> list[str]:
     """Read the pieces of a vocabulary file in the order of their ids.
 
     A byte order mark, Windows line ends and trailing whitespace are stripped. Empty lines keep
-    their id, except at the end of the file.
+    their id, except at the end of the file. Of equal lines, all but the last are empty.
 
     Raises:
         MissingFileError: the file does not exist.
-        CheckpointError: the file is empty, too large, not UTF-8, or has no [UNK].
+        CheckpointError: the file is empty, too large or not UTF-8.
     """
     if os.path.isdir(path) or not os.path.exists(path):
         raise MissingFileError(
@@ -75,8 +75,16 @@ def read_vocabulary(path: Path) -> list[str]:
     pieces = list(map(as_line, text.split("\n")))
     while pieces and not pieces[-1]:
         pieces.pop()
-    check_vocabulary(pieces, str(path))
-    return pieces
+    if not pieces:
+        raise CheckpointError(f"The vocabulary {path} is empty; expected one piece per line.")
+    vocab = entries(pieces)
+    # Of equal lines the last one counts; the ids of the others are nobody's, as in tokenizer.json.
+    return [piece if vocab.get(piece) == number else "" for number, piece in enumerate(pieces)]
+
+
+def entries(pieces: Iterable[str]) -> dict[str, int]:
+    """Return the id of each piece; "" is none, but an id without a piece."""
+    return {piece: number for number, piece in enumerate(pieces) if piece}
 
 
 def as_line(piece: str) -> str:
@@ -84,18 +92,16 @@ def as_line(piece: str) -> str:
     return piece.partition("\n")[0].rstrip(_BLANKS)
 
 
-def check_vocabulary(pieces: list[str], source: str) -> None:
+def check_vocabulary(pieces: list[str], source: str, unknown: str = SPECIAL_TOKENS[0]) -> None:
     """Reject a vocabulary that no tokenizer can use.
 
     Raises:
-        CheckpointError: it is empty or has no [UNK].
+        CheckpointError: it has not the token for unknown words.
     """
-    if not pieces:
-        raise CheckpointError(f"The vocabulary {source} is empty; expected one piece per line.")
-    if SPECIAL_TOKENS[0] not in pieces:
+    if unknown not in pieces:
         raise CheckpointError(
-            f"The vocabulary {source} has {len(pieces):,} pieces but no [UNK], the token for "
-            f"unknown words. Add a line [UNK], or check that this is a WordPiece vocabulary."
+            f"The vocabulary {source} has {len(pieces):,} pieces but no {unknown}, the token for "
+            f"unknown words. Add a line {unknown}, or check that this is a WordPiece vocabulary."
         )
 
 
@@ -120,7 +126,8 @@ class Vocabulary:
     """The pieces of a tokenizer, and conversion between pieces and ids.
 
     Args:
-        pieces: all pieces in the order of their ids. If a piece occurs twice, its last id counts.
+        pieces: all pieces in the order of their ids; "" for an id without a piece. If a piece
+            occurs twice, its last id counts.
 
     Attributes:
         vocab: piece -> id.
@@ -132,7 +139,7 @@ class Vocabulary:
     unk_token, sep_token, pad_token, cls_token, mask_token = SPECIAL_TOKENS
 
     def __init__(self, pieces: list[str]) -> None:
-        self.vocab = {piece: number for number, piece in enumerate(pieces)}
+        self.vocab = entries(pieces)
         self.ids_to_tokens = dict(enumerate(pieces))
         self._pieces = pieces
 
@@ -147,7 +154,7 @@ class Vocabulary:
     @cached_property
     def characters(self) -> frozenset[str]:
         """Every character that occurs in a piece other than the special tokens."""
-        return frozenset("".join(piece for piece in self.vocab if piece not in SPECIAL_TOKENS))
+        return frozenset("".join(self.vocab.keys() - set(self.special_tokens)))
 
     @property
     def unk_token_id(self) -> int:
@@ -186,6 +193,14 @@ class Vocabulary:
     def all_special_ids(self) -> list[int]:
         """The ids of the special tokens, as far as the vocabulary has them."""
         return [self.vocab[token] for token in self.special_tokens if token in self.vocab]
+
+    @property
+    def special_ids(self) -> dict[str, int]:
+        """The id of each special token; BERT's names are understood in every vocabulary."""
+        known = {token: self.vocab[token] for token in self.special_tokens if token in self.vocab}
+        roles = self.unk_token, self.sep_token, self.pad_token, self.cls_token, self.mask_token
+        named = zip(SPECIAL_TOKENS, roles, strict=True)
+        return {**known, **{name: known[token] for name, token in named if token in known}}
 
     @overload
     def convert_tokens_to_ids(self, tokens: str) -> int: ...
