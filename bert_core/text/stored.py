@@ -48,7 +48,7 @@ class StoredTokenizer:
     """What is needed to build a tokenizer from its files.
 
     Attributes:
-        pieces: all pieces in the order of their ids.
+        pieces: all pieces in the order of their ids, without added tokens beyond them.
         options: keyword arguments of `BertTokenizer`.
         sides: `truncation_side` and `padding_side`, where they are not "right".
         contradictions: sentences on files that say different things, and which of them counts.
@@ -133,15 +133,15 @@ def _stored(
     """Add what the other files of the folder say of special and added tokens."""
     unusual = {"unk": options.pop("unk_token", SPECIAL_TOKENS[0])}
     usual = {role: AddedToken(name, True) for role, name in {**_USUAL, **unusual}.items()}
-    files = files_beside(path.parent)
-    named = named_tokens(files, pieces, usual, document)
-    check_room(len(pieces), path)
+    files, every = files_beside(path.parent), list(pieces)
+    named = named_tokens(files, every, usual, document)
+    check_room(len(every), path)
     check_vocabulary(pieces, str(path), named.roles["unk"])
     if document is not None:
         if unusual["unk"] != named.roles["unk"]:
             refuse(str(path), "model.unk_token", unusual["unk"], repr(named.roles["unk"]))
         frame = named.roles["cls"], named.roles["sep"]
-        check_template(document.get("post_processor"), frame, pieces, str(path))
+        check_template(document.get("post_processor"), frame, every, str(path))
     options |= {f"{role}_token": named.roles[role] for role in _USUAL}
     options |= {"never_split": (), "added_tokens": named.added, **_token_types(path.parent)}
     return StoredTokenizer(

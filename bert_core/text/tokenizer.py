@@ -39,6 +39,7 @@ from bert_core.text.vocabulary import (
     VOCABULARY_NAME,
     as_line,
     check_vocabulary,
+    entries,
     path_of,
     read_vocabulary,
 )
@@ -63,8 +64,8 @@ class BertTokenizer(TextTokenizer):
         tokenize_chinese_chars: make every Chinese character a word of its own.
         clean_text: remove control characters.
         max_input_chars_per_word: longer words become [UNK].
-        added_tokens: pieces to find in the text before anything else; unlike `never_split`, each
-            says how.
+        added_tokens: tokens to find in the text before anything else; unlike `never_split`, each
+            says how, and those that the vocabulary lacks get the ids after it.
         unk_token: the piece for unknown words.
         sep_token: the piece after each text.
         pad_token: the piece that fills short inputs.
@@ -107,7 +108,9 @@ class BertTokenizer(TextTokenizer):
         else:
             pieces, source = read_vocabulary(path_of(vocab_file)), str(vocab_file)
         check_vocabulary(pieces, source, unk_token)
-        super().__init__(pieces)
+        added_tokens, known = tuple(added_tokens), set(pieces)
+        lacking = (each.content for each in added_tokens if each.content not in known)
+        super().__init__(pieces, dict.fromkeys(lacking))
         self.unk_token, self.sep_token, self.pad_token = unk_token, sep_token, pad_token
         self.cls_token, self.mask_token = cls_token, mask_token
         self.do_lower_case = do_lower_case
@@ -130,20 +133,19 @@ class BertTokenizer(TextTokenizer):
             tokenize_chinese_chars=tokenize_chinese_chars,
             clean_text=clean_text,
         )
-        self.wordpiece_tokenizer = WordpieceTokenizer(
-            self.vocab, self.unk_token, max_input_chars_per_word
-        )
+        own = entries(pieces)
+        self.wordpiece_tokenizer = WordpieceTokenizer(own, unk_token, max_input_chars_per_word)
         self.normalizer = self.basic_tokenizer.normalizer
         self._chunks = ChunkCache(
             self.wordpiece_tokenizer,
-            self.vocab,
+            own,
             self.normalizer if do_basic_tokenize else None,
             self.never_split,
         )
         self._chunk_of = self._chunks.__getitem__
-        # Chunks know only tokens that are found wherever their characters are.
+        # Chunks know only pieces of the vocabulary, found wherever their characters are.
         self._in_chunks = all(
-            each.plain and len(each.content) <= max_input_chars_per_word
+            each.plain and each.content in own and len(each.content) <= max_input_chars_per_word
             for each in self.added_tokens
         )
 
@@ -282,7 +284,9 @@ class BertTokenizer(TextTokenizer):
         if self.token_types < 2:
             options["model_input_names"] = ["input_ids", "attention_mask"]
         for name in ("unk", "sep", "pad", "cls", "mask"):
-            options[f"{name}_token"] = getattr(self, f"{name}_token")
+            token = getattr(self, f"{name}_token")
+            void = token in self.vocab and token not in self.never_split
+            options[f"{name}_token"] = None if void else token
         for name in ("truncation_side", "padding_side"):
             options |= {name: "left"} if getattr(self, name) == "left" else {}
         if not set(self.added_tokens) <= self._usual:
@@ -292,7 +296,7 @@ class BertTokenizer(TextTokenizer):
                 for number, token in ids
                 if number is not None
             }
-        pieces = "".join(f"{piece}\n" for piece in self._pieces)
+        pieces = "".join(f"{piece}\n" for piece in self._own)
         files = {
             VOCABULARY_NAME: pieces.encode("utf-8"),
             CONFIG_NAME: (json.dumps(options, indent=2, sort_keys=True) + "\n").encode("utf-8"),
@@ -306,8 +310,8 @@ class BertTokenizer(TextTokenizer):
         """Return whether `vocab.txt` and `tokenizer_config.json` describe this tokenizer."""
         plain = set(self.added_tokens) <= self._usual and self.clean_text
         longest = self.wordpiece_tokenizer.max_input_chars_per_word
-        lines = [as_line(piece) for piece in self._pieces]
-        return plain and longest == MAX_CHARS and lines == list(self._pieces)
+        lines = [as_line(piece) for piece in self._own]
+        return plain and longest == MAX_CHARS and lines == self._own
 
     @property
     def _usual(self) -> set[AddedToken]:
@@ -323,7 +327,7 @@ class BertTokenizer(TextTokenizer):
     def _described(self) -> dict[str, Any]:
         """Return the contents of the `tokenizer.json` that describes this tokenizer."""
         found = WordPieceFile(
-            pieces=tuple(self._pieces),
+            pieces=tuple(self._own),
             unknown=self.unk_token,
             lowercase=self.do_lower_case,
             strip_accents=self.strip_accents,
@@ -332,7 +336,7 @@ class BertTokenizer(TextTokenizer):
             max_chars=self.wordpiece_tokenizer.max_input_chars_per_word,
         )
         added = (each for each in self.added_tokens if each.content in self.vocab)
-        return document_of(found, added, (self.cls_token, self.sep_token))
+        return document_of(found, added, self.vocab, (self.cls_token, self.sep_token))
 
     @classmethod
     def from_pretrained(
@@ -388,7 +392,7 @@ class BertTokenizer(TextTokenizer):
 
     @cached_property
     def _words(self) -> WordCache:
-        return WordCache(self.wordpiece_tokenizer, self.vocab)
+        return WordCache(self.wordpiece_tokenizer, entries(self._own))
 
     def _plainly(self, text: str) -> bytes:
         """Return the tokens of one text, word by word."""

