@@ -65,6 +65,11 @@ class Beside:
         """Where special tokens are named."""
         return self.settings if self.decoder is not None else {**self.settings, **self.names}
 
+    def role(self, role: str, usual: str) -> str:
+        """Return the token of a role; `usual` if no file names one."""
+        found = _content(self.named.get(f"{role}_token"))
+        return found if isinstance(found, str) and found else usual
+
 
 @dataclass(frozen=True, slots=True)
 class NamedTokens:
@@ -106,7 +111,7 @@ def named_tokens(
     roles |= dict(_roles(named, usual, beside.path))
     first, last = [role for role in _ROLES if role in roles], [*roles.keys() - {*_ROLES}]
     special = [*(roles[role] for role in (*first, *last)), *_additional(named, beside.path)]
-    source = CONFIG_NAME if beside.decoder is not None else ADDED_NAME if own is None else TOKENIZER_NAME
+    source = CONFIG_NAME if beside.decoder is not None else TOKENIZER_NAME if own else ADDED_NAME
     listed = added_tokens(_listed(beside, own), pieces, str(beside.folder / source))
     names = {token.content for token in special}
     added = {
@@ -143,7 +148,7 @@ def _listed(beside: Beside, own: object) -> object:
         for token, number in beside.ids.items()
         if token not in there
     ]
-    return [*older, *rows] if rows or own is None else own
+    return [*older, *rows] if isinstance(own, list | None) else own
 
 
 def _ids(rows: Sequence[Any]) -> dict[str, Any]:
@@ -231,7 +236,7 @@ def _other_names(beside: Beside) -> Iterator[str]:
 def _other_ids(beside: Beside, own: object, known: Mapping[str, int]) -> Iterator[str]:
     """Say where a file gives an added token another id than the one that counts."""
     files = {ADDED_NAME: beside.ids}
-    if isinstance(own, list):
+    if isinstance(own, list) and own:
         files[TOKENIZER_NAME] = _ids(own)
     if beside.decoder is not None:
         files[CONFIG_NAME] = _ids(beside.decoder)

@@ -156,7 +156,8 @@ def read_family(folder: Path, family: str, given: Path | None = None) -> FamilyF
     layout, files = LAYOUTS[family], files_beside(folder)
     settings = files.settings
     path = given or _first_of(folder, family)
-    document = _document(path, family, settings)
+    mask = files.role("mask", layout.roles[-1])
+    document = _document(path, family, settings, mask)
     _check_kind(document, family, settings, str(path))
     pieces, ranks, scores = _MODELS[model_type(document)](document["model"], str(path))
     names = dict(zip(ROLES, layout.roles, strict=True))
@@ -213,13 +214,13 @@ def _expected(family: str) -> str:
     return f"{TOKENIZER_NAME}, or {own}"
 
 
-def _document(path: Path, family: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+def _document(path: Path, family: str, settings: Mapping[str, Any], mask: str) -> dict[str, Any]:
     """Return the contents of a `tokenizer.json`, or what they would be for other files."""
     layout = LAYOUTS[family]
     if path.name in (VOCABULARY, MERGES) and layout.kind == "BPE":
         return _from_merges(path.parent, settings)
     if path.suffix.lower() == ".model" and layout.kind == "Unigram":
-        return _from_sentencepiece(path, layout, settings)
+        return _from_sentencepiece(path, layout, settings, mask)
     if path.suffix.lower() == ".json" and path.name != VOCABULARY:
         return read_document(path)
     raise CheckpointError(
@@ -316,7 +317,9 @@ def _bpe(model: Mapping[str, Any], name: str) -> _Understood:
 # -- Unigram --------------------------------------------------------------------------------------
 
 
-def _from_sentencepiece(path: Path, layout: Layout, settings: Mapping[str, Any]) -> dict[str, Any]:
+def _from_sentencepiece(
+    path: Path, layout: Layout, settings: Mapping[str, Any], mask: str
+) -> dict[str, Any]:
     """Describe a SentencePiece file, as published for XLM-RoBERTa, CamemBERT and ALBERT."""
     found = read_sentencepiece(path)
     vocab, unknown = list(found.pieces), found.unknown
@@ -326,7 +329,7 @@ def _from_sentencepiece(path: Path, layout: Layout, settings: Mapping[str, Any])
         if replaced != ["<unk>", "<s>", "</s>"]:
             refuse(str(path), "the beginning", replaced, "<unk>, <s>, </s>, as fairseq writes it")
         first = [(piece, -_DOWN if piece == "<unk>NOTUSED" else 0.0) for piece in layout.first]
-        vocab = [*first, *vocab[layout.dropped :], (layout.roles[-1], 0.0)]
+        vocab = [*first, *vocab[layout.dropped :], (mask, 0.0)]
         unknown = layout.first.index("<unk>")
     else:
         # As for BERT, "5," is never one piece (google-research/albert, `encode_pieces`).
