@@ -111,7 +111,7 @@ def named_tokens(
     roles |= dict(_roles(named, usual, beside.path))
     first, last = [role for role in _ROLES if role in roles], [*roles.keys() - {*_ROLES}]
     special = [*(roles[role] for role in (*first, *last)), *_additional(named, beside.path)]
-    source = CONFIG_NAME if beside.decoder is not None else TOKENIZER_NAME if own else ADDED_NAME
+    source = CONFIG_NAME if beside.decoder is not None else ADDED_NAME if own in (None, []) else TOKENIZER_NAME
     listed = added_tokens(_listed(beside, own), pieces, str(beside.folder / source))
     names = {token.content for token in special}
     added = {

@@ -132,7 +132,7 @@ class Vocabulary:
 
     Attributes:
         vocab: piece -> id.
-        ids_to_tokens: id -> piece.
+        ids_to_tokens: id -> piece, of the ids that have one.
         special_tokens: tokens that are no text: BERT's five, and what a tokenizer adds.
     """
 
@@ -143,15 +143,15 @@ class Vocabulary:
         self._own = pieces
         self._pieces = [*pieces, *added]
         self.vocab = entries(self._pieces)
-        self.ids_to_tokens = dict(enumerate(self._pieces))
+        self.ids_to_tokens = {n: piece for n, piece in enumerate(self._pieces) if piece}
 
     def __len__(self) -> int:
-        return len(self.ids_to_tokens)
+        return len(self._pieces)
 
     @property
     def vocab_size(self) -> int:
         """V, the number of ids."""
-        return len(self.ids_to_tokens)
+        return len(self._pieces)
 
     @cached_property
     def characters(self) -> frozenset[str]:
@@ -226,6 +226,8 @@ class Vocabulary:
     def convert_ids_to_tokens(self, ids: int | Iterable[int]) -> str | list[str]:
         """Return the tokens of ids (integers or a 1-D tensor), or the token of a single id.
 
+        An id without a piece gives "".
+
         Raises:
             InputError: an id is outside the vocabulary.
         """
@@ -244,6 +246,7 @@ class Vocabulary:
             InputError: an id is outside the vocabulary.
         """
         skipped = set(self.special_tokens) if skip_special_tokens else set()
+        skipped.add("")
         tokens = [token for token in self.convert_ids_to_tokens(ids) if token not in skipped]
         return decode_tokens(tokens)
 
@@ -269,6 +272,8 @@ class Vocabulary:
         try:
             return self.ids_to_tokens[number]
         except (KeyError, TypeError):
+            if isinstance(number, int) and 0 <= number < len(self):
+                return ""
             raise InputError(
                 f"There is no token with the id {number!r}; expected an integer from 0 to "
                 f"{len(self) - 1}."
