@@ -54,8 +54,8 @@ def bertTokenizer(
 ) -> "BertTokenizer | FamilyTokenizer":
     """Load the tokenizer of a checkpoint: text to tokens and ids.
 
-    Checkpoints of RoBERTa, XLM-RoBERTa, CamemBERT and ALBERT give a `FamilyTokenizer`, all others a
-    `BertTokenizer`, which has options of its own.
+    Checkpoints with a WordPiece tokenizer give a `BertTokenizer`, which has options of its own, all
+    others a `FamilyTokenizer`.
 
     With `do_basic_tokenize=False`, text is split only at whitespace before WordPiece, so special
     tokens and punctuation must be separated by spaces.

@@ -29,6 +29,7 @@ const DISTIL_HEAD = { vocab_transform: "cls.predictions.transform.dense",
   "cls.predictions.decoder.weight", "vocab_projector.bias": "cls.predictions.bias" };
 const KEYS = { hidden_size: "dim", num_hidden_layers: "n_layers", num_attention_heads: "n_heads",
   intermediate_size: "hidden_dim", hidden_act: "activation" };
+const WORDPIECE = /^((Bert|DistilBert|Electra)Tokenizer(Fast)?|PreTrainedTokenizerFast|TokenizersBackend)$/;
 const ENTRIES = { fewest: 600, part: 20 }; // of a vocabulary that reads a script
 
 /** Return BERT's name of a parameter. */
@@ -66,7 +67,7 @@ export async function inspect(files, tables, name = "your model") {
   const named = namedAs(family);
   const found = await header(weights, named);
   check(found, config, family);
-  const { pieces, lower } = await vocabulary(by, config);
+  const { pieces, lower } = await vocabulary(by, config, stated);
   const answers = heads(found, stated, config, family);
   const labels = Object.fromEntries(answers.filter((name) => HEADS[name]).map((name) =>
     [name, labelsOf(stated, found.get(`${HEADS[name]}.weight`).shape[0])]));
@@ -272,9 +273,13 @@ function calibrations({ temperatures: found, temperatures_fitted_on: data }) {
       fitted_on: shown(data?.[name] ?? ""), errors: [] }]));
 }
 
-async function vocabulary(by, config) {
+async function vocabulary(by, config, stated) {
   const switches = by.has("tokenizer_config.json")
     ? object(await text(by, "tokenizer_config.json"), "tokenizer_config.json") : {};
+  const name = switches.tokenizer_class ?? stated.tokenizer_class ?? "BertTokenizer";
+  if (!WORDPIECE.test(name) || switches.auto_map?.AutoTokenizer || stated.auto_map?.AutoTokenizer) {
+    throw new Refusal(`Its texts are read by ${shown(name)}; the browser computes BERT's WordPiece alone.`);
+  }
   let pieces;
   let own = {};
   let listed = Object.values(switches.added_tokens_decoder ?? {});

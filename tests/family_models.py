@@ -1,4 +1,4 @@
-"""Small random models of every family, and BERT's weights behind the tokenizers of others."""
+"""Small random models of every family, and some with the tokenizer of another."""
 
 import json
 from pathlib import Path
@@ -8,7 +8,6 @@ import torch
 
 from app.catalog import FEATURES, examples
 from bert_core import (
-    BertConfig,
     BertForMultipleChoice,
     BertForPreTraining,
     BertForQuestionAnswering,
@@ -16,13 +15,21 @@ from bert_core import (
     BertForTokenClassification,
     load_tokenizer,
 )
+from bert_core.text.tokenizer_class import OF_FAMILY
 from tests.bert_core.text.family_folders import merges_folder, sentencepiece_folder
 from tests.conftest import VOCABULARY
 from tests.made_up import VALUES
 
 LENGTH = 96
-BEHIND = {"byte-level BPE": "RobertaTokenizer", "Unigram": "XLMRobertaTokenizer"}
-"""The tokenizers behind which BERT's weights are put."""
+BEHIND = {
+    "BERT with byte-level BPE": ("bert", "roberta"),
+    "BERT with Unigram": ("bert", "xlm-roberta"),
+    "RoBERTa with WordPiece": ("roberta", "bert"),
+    "ALBERT with WordPiece": ("albert", "bert"),
+    "DistilBERT with byte-level BPE": ("distilbert", "roberta"),
+    "ELECTRA with Unigram": ("electra", "albert"),
+}
+"""Models of one family with the tokenizer of another."""
 
 FAMILIES = {
     "roberta": "Roberta",
@@ -43,30 +50,19 @@ _SIZES: dict[str, Any] = {
 }
 
 
-def behind_tokenizer(folder: Path, kind: str) -> Path:
-    """Write a tiny BERT with every head, whose text is read by another family's tokenizer."""
-    size = _tokenizer(folder, "roberta" if "BPE" in kind else "xlm-roberta")
-    torch.manual_seed(7)
-    BertForPreTraining(BertConfig(size, **_SIZES, max_position_embeddings=LENGTH)).save_pretrained(
-        folder
-    )
-    _add_heads(folder)
-    for path in folder.rglob("config.json"):  # without it, the class of the tokenizer counts
-        config = json.loads(path.read_text(encoding="utf-8"))
-        config.pop("model_type")
-        path.write_text(json.dumps(config), encoding="utf-8")
-    told = json.dumps({"tokenizer_class": BEHIND[kind]})
-    (folder / "tokenizer_config.json").write_text(told, encoding="utf-8")
-    return folder
-
-
 def of_family(folder: Path, family: str) -> Path:
-    """Write a tiny model of a family, as `transformers` saves it, with the heads of the pages."""
+    """Write a tiny model of a family, as `transformers` saves it, with the heads of the pages.
+
+    Args:
+        folder: where to.
+        family: a key of `FAMILIES`, or one of `BEHIND`.
+    """
     import transformers
 
-    size = _tokenizer(folder, family)
+    family, reader = BEHIND.get(family, (family, family))
+    size = _tokenizer(folder, reader)
     torch.manual_seed(7)
-    begins = FAMILIES[family]
+    begins = {"bert": "Bert", **FAMILIES}[family]
     own: dict[str, Any] = {"vocab_size": size, **_SIZES}
     if family == "distilbert":
         names = {"hidden_size": "dim", "num_hidden_layers": "n_layers"}
@@ -79,15 +75,17 @@ def of_family(folder: Path, family: str) -> Path:
     config = getattr(transformers, f"{begins}Config")(
         **own, max_position_embeddings=rows, pad_token_id=pad
     )
-    word = "ForPreTraining" if family == "albert" else "ForMaskedLM"
+    word = "ForPreTraining" if family in ("albert", "bert") else "ForMaskedLM"
     getattr(transformers, begins + word)(config).save_pretrained(folder)
+    told = json.dumps({"tokenizer_class": OF_FAMILY[reader].tokenizer_class})
+    (folder / "tokenizer_config.json").write_text(told, encoding="utf-8")
     _add_heads(folder)
     return folder
 
 
 def _tokenizer(folder: Path, family: str) -> int:
     """Train a tokenizer on the examples of the site; return the size of its vocabulary."""
-    if family in ("distilbert", "electra"):
+    if OF_FAMILY[family].kind == "WordPiece":
         (folder / "vocab.txt").write_text("\n".join(VOCABULARY) + "\n", encoding="utf-8")
         told = json.dumps({"model_type": family, "vocab_size": len(VOCABULARY)})
         (folder / "config.json").write_text(told, encoding="utf-8")

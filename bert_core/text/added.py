@@ -5,6 +5,7 @@ in two rounds, as in the library `tokenizers`: first those that stand in the tex
 what is left after normalisation, those that are `normalized`.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -12,14 +13,13 @@ from typing import Any, NamedTuple
 import regex
 
 from bert_core.text.normalizer import PUNCTUATION, Normalizer
+from bert_core.text.vocabulary import BLANKS
+from bert_core.text.wordpiece import WORD
 from bert_core.text.words import special_pattern
 
-# A character of a word, and whitespace, as the `regex` of Rust has them.
+# A character of a word, as the `regex` of Rust has it.
 _IN_WORD = regex.compile(r"[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\u200c\u200d]")
-_SPACES = regex.compile(r"\p{White_Space}*")
-_SPACES_BEFORE = regex.compile(r"(?r)\p{White_Space}*")
-_PIECES = regex.compile(f"[{PUNCTUATION.pattern()}]|[^ {PUNCTUATION.pattern()}]+")
-_TYPED = regex.compile(r"[^\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+")
+_PIECES = re.compile(f"[{PUNCTUATION.pattern()}]|[^ {PUNCTUATION.pattern()}]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class AddedTokens:
 
     def __init__(self, tokens: Iterable[AddedToken], normalizer: Normalizer | None) -> None:
         self._normalizer = normalizer
-        self._words = _TYPED if normalizer is None else _PIECES
+        self._words = WORD if normalizer is None else _PIECES
         each = tuple(tokens)
         self._typed = _Finder({token.content: token for token in each if not token.normalized})
         self._normal = _Finder(
@@ -128,9 +128,9 @@ class _Finder:
             if token.single_word and _touches_word(text, start, stop):
                 continue
             if token.lstrip:
-                start = max(end, _SPACES_BEFORE.match(text, end, start).start())
+                start = end + len(text[end:start].rstrip(BLANKS))
             if token.rstrip:
-                stop = _SPACES.match(text, stop).end()
+                stop = len(text) - len(text[stop:].lstrip(BLANKS))
             if end < start:
                 yield end, start, None
             yield start, stop, token
@@ -140,12 +140,14 @@ class _Finder:
 
 
 def _touches_word(text: str, start: int, stop: int) -> bool:
-    return bool(_IN_WORD.match(text, start - 1, start) if start else None) or bool(
-        _IN_WORD.match(text, stop)
-    )
+    return _IN_WORD.search(text[max(start - 1, 0) : start] + text[stop : stop + 1]) is not None
 
 
 def as_entry(token: AddedToken, number: int) -> dict[str, Any]:
     """Return a token as `tokenizer.json` has it."""
     flags = ("single_word", "lstrip", "rstrip", "normalized", "special")
-    return {"id": number, "content": token.content, **{each: getattr(token, each) for each in flags}}
+    return {
+        "id": number,
+        "content": token.content,
+        **{each: getattr(token, each) for each in flags},
+    }

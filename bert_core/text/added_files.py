@@ -14,10 +14,10 @@ from typing import Any
 
 from bert_core.small_files import shown
 from bert_core.text.added import AddedToken, as_entry
+from bert_core.text.tokenizer_class import CONFIG_NAME, read_object
 from bert_core.text.tokenizer_json import TOKENIZER_NAME, added_tokens, refuse
 from bert_core.text.vocabulary import entries
 
-CONFIG_NAME = "tokenizer_config.json"
 MAP_NAME = "special_tokens_map.json"
 ADDED_NAME = "added_tokens.json"
 _ROLES = ("bos", "eos", "unk", "sep", "pad", "cls", "mask")  # in the order in which ids are given
@@ -71,6 +71,16 @@ class Beside:
         return found if isinstance(found, str) and found else usual
 
 
+def files_beside(folder: Path) -> Beside:
+    """Read the files of a folder that say something of special and added tokens.
+
+    Raises:
+        CheckpointError: one is not a JSON object.
+    """
+    names = CONFIG_NAME, MAP_NAME, ADDED_NAME
+    return Beside(folder, *(read_object(folder / name) for name in names))
+
+
 @dataclass(frozen=True, slots=True)
 class NamedTokens:
     """The special and added tokens of a tokenizer.
@@ -111,7 +121,13 @@ def named_tokens(
     roles |= dict(_roles(named, usual, beside.path))
     first, last = [role for role in _ROLES if role in roles], [*roles.keys() - {*_ROLES}]
     special = [*(roles[role] for role in (*first, *last)), *_additional(named, beside.path)]
-    source = CONFIG_NAME if beside.decoder is not None else ADDED_NAME if own in (None, []) else TOKENIZER_NAME
+    source = (
+        CONFIG_NAME
+        if beside.decoder is not None
+        else ADDED_NAME
+        if own in (None, [])
+        else TOKENIZER_NAME
+    )
     listed = added_tokens(_listed(beside, own), pieces, str(beside.folder / source))
     names = {token.content for token in special}
     added = {
@@ -149,6 +165,12 @@ def _listed(beside: Beside, own: object) -> object:
         if token not in there
     ]
     return [*older, *rows] if isinstance(own, list | None) else own
+
+
+def listed_contents(document: Mapping[str, Any]) -> Collection[str]:
+    """Return the added tokens of a `tokenizer.json`."""
+    own = document.get("added_tokens")
+    return _ids(own if isinstance(own, list) else []).keys()
 
 
 def _ids(rows: Sequence[Any]) -> dict[str, Any]:
@@ -199,7 +221,9 @@ def _token(given: object, path: str) -> AddedToken:
         refuse(path, "a special token", given, "a string, or an object with a content")
     special = found.get("special") is True
     normalized = found.get("normalized", not special) is True
-    lstrip, rstrip, single = (found.get(each) is True for each in ("lstrip", "rstrip", "single_word"))
+    lstrip, rstrip, single = (
+        found.get(each) is True for each in ("lstrip", "rstrip", "single_word")
+    )
     return AddedToken(content, special, normalized, lstrip, rstrip, single)
 
 
@@ -229,7 +253,11 @@ def _other_names(beside: Beside) -> Iterator[str]:
         used, void = void, used
     for key in used[1]:
         values = _content(used[1][key]), _content(void[1].get(key))
-        if key in void[1] and (key.endswith("_token") or key in _ADDITIONAL) and values[0] != values[1]:
+        if (
+            key in void[1]
+            and (key.endswith("_token") or key in _ADDITIONAL)
+            and values[0] != values[1]
+        ):
             yield _says((used[0], void[0]), key, values)
 
 

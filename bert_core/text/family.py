@@ -20,25 +20,20 @@ from bert_core.checkpoints.sources.hub_names import Part
 from bert_core.checkpoints.sources.resolve import ARCHIVE_ENDINGS, given_name, resolve
 from bert_core.errors import CheckpointError, InputError
 from bert_core.small_files import shown
-from bert_core.text.added_files import CONFIG_NAME
 from bert_core.text.basic import check_surrogates, check_text
 from bert_core.text.batches import TextTokenizer, listed_texts
 from bert_core.text.byte_level import SPACE, as_text
 from bert_core.text.encoding import Encoding, kept_lengths, window_bounds
-from bert_core.text.family_files import (
-    LAYOUTS,
-    WORDPIECE_FAMILIES,
-    FamilyFiles,
-    family_of,
-    read_family,
-)
+from bert_core.text.family_files import FamilyFiles, find_files, read_family
 from bert_core.text.listed_encoding import Entries, ListedEncoding, Slot
 from bert_core.text.listed_encoding import Part as TextPart
+from bert_core.text.packed import Span
 from bert_core.text.replay import Replay, Token
 from bert_core.text.tokenizer import BertTokenizer
-from bert_core.text.tokenizer_json import TOKENIZER_NAME, model_type, read_document
+from bert_core.text.tokenizer_class import ANY_CLASS, CONFIG_NAME
+from bert_core.text.tokenizer_json import TOKENIZER_NAME, model_type
 from bert_core.text.trace import Trace
-from bert_core.text.vocabulary import VOCABULARY_NAME, path_of
+from bert_core.text.vocabulary import path_of
 
 
 def load_tokenizer(
@@ -56,10 +51,11 @@ def load_tokenizer(
         revision: version of the source.
 
     Returns:
-        A `BertTokenizer` for BERT, DistilBERT and ELECTRA, else a `FamilyTokenizer`.
+        A `BertTokenizer` for WordPiece, which most models of BERT, DistilBERT and ELECTRA read,
+        else a `FamilyTokenizer`.
 
     Raises:
-        MissingFileError: the name or path does not exist, or has no tokenizer of its family.
+        MissingFileError: the name or path does not exist, or has no tokenizer of its class.
         CheckpointError: a file cannot be used, or has ids that the model has no vectors for.
         ConfigError: the family is not implemented.
     """
@@ -79,21 +75,19 @@ def from_pretrained(
     name = given_name(name_or_path, kwargs)
     revision = kwargs.pop("revision", None)
     folder, given = _place(name, cache_dir, revision)
-    family = family_of(folder)
-    if family in LAYOUTS:
-        if kwargs:
-            raise InputError(
-                f"The tokenizer of {shown(name)} has no option {', '.join(sorted(kwargs))}; its "
-                "files say everything. Leave it out."
-            )
-        return FamilyTokenizer(read_family(folder, family, given))
-    if not family:
-        _check_wordpiece(given or folder / TOKENIZER_NAME)
-    return BertTokenizer.from_pretrained(name, cache_dir, revision=revision, **kwargs)
+    found = find_files(folder, given)
+    if found.layout.kind == "WordPiece":
+        return BertTokenizer.from_pretrained(name, cache_dir, revision=revision, **kwargs)
+    if kwargs:
+        raise InputError(
+            f"The tokenizer of {shown(name)} has no option {', '.join(sorted(kwargs))}; its files "
+            "say everything. Leave it out."
+        )
+    return FamilyTokenizer(read_family(found))
 
 
 class FamilyTokenizer(TextTokenizer):
-    """A tokenizer of RoBERTa, XLM-RoBERTa, CamemBERT or ALBERT. Thread-safe.
+    """A tokenizer as RoBERTa, XLM-RoBERTa, CamemBERT or ALBERT have it. Thread-safe.
 
     It has the methods of `BertTokenizer` and gives the same `Encoding`.
 
@@ -106,7 +100,7 @@ class FamilyTokenizer(TextTokenizer):
         scores: Unigram: piece -> log-probability; {} for BPE.
         never_split: tokens to find in the text before anything else.
         do_lower_case: whether the text is lower-cased.
-        contradictions: see `BertTokenizer`.
+        contradictions: sentences on files that say different things; see `BertTokenizer`.
 
     Raises:
         CheckpointError: `tokenizers` cannot use the files.
@@ -127,6 +121,8 @@ class FamilyTokenizer(TextTokenizer):
         self.truncation_side = files.sides.get("truncation_side", "right")
         self.padding_side = files.sides.get("padding_side", "right")
         self._files = files
+        cuts = json.dumps(files.document.get("pre_tokenizer"))
+        self._with_spaces = self.kind == "Unigram" and '"WhitespaceSplit"' not in cuts
         framing = files.document["post_processor"]
         with _in_words():
             self._rust = Tokenizer.from_str(
@@ -270,7 +266,11 @@ class FamilyTokenizer(TextTokenizer):
         tokens = [
             Token(word or 0, content, self._pieces[number], number, span, number in special)
             for word, content, number, span in zip(
-                found.word_ids, found.tokens, found.ids, found.offsets, strict=True
+                found.word_ids,
+                found.tokens,
+                found.ids,
+                self._spans(text, found),
+                strict=True,
             )
         ]
         normalizer = self._rust.normalizer
@@ -324,17 +324,17 @@ class FamilyTokenizer(TextTokenizer):
     def saved_files(self) -> dict[str, bytes]:
         """Return the files that `save_pretrained` writes, by name, without touching the disk."""
         document = self._files.document
-        normalizer = json.dumps(document.get("normalizer"))
+        kinds = {slot.token_type for slot in self._pair}
         options: dict[str, Any] = {
-            "tokenizer_class": self._files.layout.tokenizer_class,
-            "do_lower_case": self.do_lower_case,
-            "keep_accents": '"StripAccents"' not in normalizer,
+            "tokenizer_class": ANY_CLASS,  # the document says everything
+            "model_input_names": [
+                "input_ids",
+                *(["token_type_ids"] if len(kinds) > 1 else []),
+                "attention_mask",
+            ],
             **{f"{role}_token": token for role, token in self._files.roles.items()},
             **self._files.sides,
         }
-        if self.kind == "BPE":
-            steps = json.dumps(document.get("pre_tokenizer"))
-            options["add_prefix_space"] = '"add_prefix_space": true' in steps
         if self.max_len is not None:
             options["model_max_length"] = self.max_len
         return {
@@ -346,10 +346,18 @@ class FamilyTokenizer(TextTokenizer):
         """Return the tokens of one text."""
         found = self._encoded(text)
         # Without added tokens, every token belongs to a word.
-        return TextPart(text, found.ids, found.offsets, [word or 0 for word in found.word_ids])
+        words = [word or 0 for word in found.word_ids]
+        return TextPart(text, found.ids, self._spans(text, found), words)
+
+    def _spans(self, text: str, found: Any) -> list[Span]:
+        """Return the offsets of tokens, without the spaces that pieces begin with."""
+        if not self._with_spaces:
+            spans: list[Span] = found.offsets
+            return spans
+        return [(end - len(text[start:end].lstrip()), end) for start, end in found.offsets]
 
     def _encoded(self, text: str) -> Any:
-        """Encode one text in Rust, without added tokens; offsets leave out spaces at the ends."""
+        """Encode one text in Rust, without added tokens."""
         check_surrogates(check_text(text))
         with _in_words():
             found = self._rust.encode(text, add_special_tokens=False)
@@ -391,19 +399,6 @@ def _place(
     if os.path.isfile(path) and not path.name.lower().endswith(ARCHIVE_ENDINGS):
         return path.parent, path
     return resolve(name_or_path, cache_dir=cache_dir, revision=revision, part=Part.TOKENIZER), None
-
-
-def _check_wordpiece(path: Path) -> None:
-    """Reject another kind of tokenizer whose folder does not say its family."""
-    if path.name == VOCABULARY_NAME or not os.path.exists(path):
-        return
-    kind = model_type(read_document(path)) if path.suffix.lower() == ".json" else path.name
-    if kind != "WordPiece":
-        raise CheckpointError(
-            f"{path} is not BERT's WordPiece ({shown(kind or 'unknown')}), and the folder does not "
-            f"say which family it belongs to; expected model_type in a config.json beside it "
-            f"({', '.join((*WORDPIECE_FAMILIES, *LAYOUTS))})."
-        )
 
 
 @contextmanager

@@ -8,9 +8,10 @@ file says.
 """
 
 import base64
+import json
 import math
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path
@@ -18,20 +19,14 @@ from typing import Any
 
 from bert_core.checkpoints.sources.hub_names import MERGES as BPE_FILES
 from bert_core.checkpoints.sources.hub_names import SENTENCEPIECE
-from bert_core.errors import CheckpointError, ConfigError, MissingFileError
+from bert_core.errors import CheckpointError, MissingFileError
 from bert_core.small_files import listed, read_small, shown
 from bert_core.text.added import AddedToken, as_entry
-from bert_core.text.added_files import CONFIG_NAME, named_tokens
+from bert_core.text.added_files import files_beside, listed_contents, named_tokens
 from bert_core.text.byte_level import SPACE
-from bert_core.text.sentencepiece_file import read_sentencepiece
-from bert_core.text.stored import (
-    MODEL_CONFIG,
-    check_room,
-    files_beside,
-    read_object,
-    sides_of,
-    told_length,
-)
+from bert_core.text.sentencepiece_file import SentencePieceFile, read_sentencepiece
+from bert_core.text.stored import check_room, sides_of, token_types, told_length, uneven_padding
+from bert_core.text.tokenizer_class import CONFIG_NAME, LAYOUTS, Layout, Named, read_named
 from bert_core.text.tokenizer_json import (
     TOKENIZER_NAME,
     in_order,
@@ -39,7 +34,7 @@ from bert_core.text.tokenizer_json import (
     read_document,
     refuse,
 )
-from bert_core.text.vocabulary import MOST_PIECES, VOCABULARY_NAME, entries
+from bert_core.text.vocabulary import MOST_PIECES, entries
 
 VOCABULARY, MERGES = BPE_FILES
 _LARGEST = 32 * 1024 * 1024  # bytes
@@ -50,117 +45,161 @@ _Understood = tuple[list[str], dict[tuple[str, str], int], dict[str, float]]
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
-    """How the published tokenizers of one family are built.
-
-    Attributes:
-        kind: "BPE" or "Unigram".
-        tokenizer_class: its name in `transformers`.
-        roles: the special tokens for `ROLES`.
-        first: Unigram: entries before the pieces of the SentencePiece file.
-        dropped: Unigram: how many pieces of that file they replace.
-    """
-
-    kind: str
-    tokenizer_class: str
-    roles: tuple[str, ...] = ("<s>", "</s>", "<pad>", "<unk>", "<mask>")
-    first: tuple[str, ...] = ()
-    dropped: int = 0
-
-
-# XLM-RoBERTa and CamemBERT keep the ids of fairseq, whose dictionary begins otherwise than the file
-# of SentencePiece (<unk>, <s>, </s>). ALBERT's file has all special tokens itself.
-LAYOUTS = {
-    "roberta": Layout("BPE", "RobertaTokenizer"),
-    "xlm-roberta": Layout(
-        "Unigram", "XLMRobertaTokenizer", first=("<s>", "<pad>", "</s>", "<unk>"), dropped=3
-    ),
-    "camembert": Layout(
-        "Unigram",
-        "CamembertTokenizer",
-        first=("<s>NOTUSED", "<pad>", "</s>NOTUSED", "<unk>", "<unk>NOTUSED"),
-        dropped=1,
-    ),
-    "albert": Layout(
-        "Unigram", "AlbertTokenizer", roles=("[CLS]", "[SEP]", "<pad>", "<unk>", "[MASK]")
-    ),
-}
-WORDPIECE_FAMILIES = ("bert", "distilbert", "electra")
-_ANY_CLASS = ("PreTrainedTokenizer", "TokenizersBackend")
-
-
-@dataclass(frozen=True, slots=True)
 class FamilyFiles:
     """A tokenizer as its files describe it.
 
     Attributes:
         document: the contents of a `tokenizer.json`.
-        layout: how the family's tokenizers are built.
         pieces: all entries of the vocabulary in the order of their ids.
         ranks: BPE: pair of symbols -> number of its merge, from 0.
         scores: Unigram: piece -> log-probability.
         roles: role -> special token.
         special: all tokens that are no text.
         sides: see `sides_of`.
-        contradictions: sentences on files that say different things, and which of them counts.
         max_len: longest input of the model in tokens; None for no limit.
         typed: whether the model has token types for two texts.
+        contradictions: sentences on files that say different things, and which of them counts.
     """
 
     document: dict[str, Any]
-    layout: Layout
     pieces: list[str]
     ranks: dict[tuple[str, str], int]
     scores: dict[str, float]
     roles: dict[str, str]
     special: tuple[str, ...]
     sides: dict[str, str]
-    contradictions: tuple[str, ...] = ()
     max_len: int | None = None
     typed: bool = True
+    contradictions: tuple[str, ...] = ()
 
 
-def family_of(folder: Path) -> str:
-    """Return the family whose tokenizer a folder has; "" if neither of its configurations says.
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Which file of a folder has its tokenizer.
 
-    Raises:
-        CheckpointError: a configuration is damaged.
-        ConfigError: it is a family that is not implemented.
+    Attributes:
+        path: the file.
+        layout: how it is understood.
+        named: whether the configurations name this layout.
+        document: the contents of a `tokenizer.json`; None for other files.
     """
-    written = class_of(read_object(folder / CONFIG_NAME))
-    found = read_object(folder / MODEL_CONFIG).get("model_type")
-    by_class = [family for family, each in LAYOUTS.items() if each.tokenizer_class == written]
-    families = (*WORDPIECE_FAMILIES, *LAYOUTS)
-    if found is not None and found not in families:
-        raise ConfigError(
-            f"{folder / MODEL_CONFIG}: model_type is {shown(found)}; implemented are "
-            f"{', '.join(families)}."
-        )
-    if by_class and found not in WORDPIECE_FAMILIES:
-        return by_class[0]  # the class counts, as in `transformers`
-    return str(found or "")
+
+    path: Path
+    layout: Layout
+    named: bool
+    document: dict[str, Any] | None = None
 
 
-def read_family(folder: Path, family: str, given: Path | None = None) -> FamilyFiles:
-    """Read the tokenizer of a folder.
+def find_files(folder: Path, given: Path | None = None) -> Found:
+    """Choose the file of a folder that has its tokenizer, and how it is understood.
 
     Args:
-        folder: the folder of its files.
-        family: a key of `LAYOUTS`.
-        given: one file of the folder to read, or None for the first that there is.
+        folder: the folder of a model.
+        given: one file of the folder, or None for the first that there is.
 
     Raises:
-        MissingFileError: there is no file of a tokenizer of this family.
+        MissingFileError: there is no file of a tokenizer of the class that is named.
+        CheckpointError: a configuration or the file cannot be used.
+        ConfigError: the model is of a family that is not implemented.
+    """
+    named = read_named(folder)
+    path, own = given or _first_of(folder, named), named.layout
+    if path.suffix.lower() == ".json" and path.name != VOCABULARY:
+        document = read_document(path)
+        layout = _layout_in(document, own, str(path))
+        return Found(path, layout, layout is own and not named.any_class, document)
+    kind = _kind_of(path)
+    if named.any_class or (named.by_class and own is not None and own.kind != kind):
+        expected = _expected(None if named.any_class else own)
+        raise CheckpointError(
+            f"{path} is of the kind {kind}, but tokenizer_class says otherwise; expected {expected}"
+            f". Copy that there, or correct tokenizer_class."
+        )
+    if own is not None and own.kind == kind:
+        return Found(path, own, True)
+    if kind == "Unigram":
+        return Found(path, _unnamed_sentencepiece(path), False)
+    return Found(path, next(each for each in LAYOUTS if each.kind == kind), False)
+
+
+def _kind_of(path: Path) -> str:
+    """Return the kind of tokenizer that a file other than `tokenizer.json` has by its name."""
+    if path.name in BPE_FILES:
+        return "BPE"
+    return "Unigram" if path.suffix.lower() == ".model" else "WordPiece"
+
+
+def _first_of(folder: Path, named: Named) -> Path:
+    """Return the file of a folder that has the tokenizer."""
+    own = [named.layout] if named.layout is not None and not named.any_class else []
+    fixed = named.by_class or named.any_class
+    for name in (TOKENIZER_NAME, *_names(own if fixed else [*own, *LAYOUTS])):
+        if os.path.exists(folder / name):
+            return folder / name
+    others = [name for name in dict.fromkeys(_names(LAYOUTS)) if os.path.exists(folder / name)]
+    says = " by its tokenizer_class" if fixed else ""
+    raise MissingFileError(
+        f"There is no tokenizer in {folder} (found: {listed(others)}); expected"
+        f"{says} {_expected(own[0] if own else None)}. Copy it there"
+        f"{', or correct tokenizer_class' if says else ''}."
+    )
+
+
+def _names(layouts: Iterable[Layout]) -> list[str]:
+    return [name for each in layouts for name in each.files]
+
+
+def _expected(layout: Layout | None) -> str:
+    if layout is None:
+        return TOKENIZER_NAME
+    own = " with ".join(layout.files) if layout.kind == "BPE" else " or ".join(layout.files)
+    return f"{TOKENIZER_NAME}, or {own}"
+
+
+def _layout_in(document: Mapping[str, Any], own: Layout | None, name: str) -> Layout:
+    """Return the layout of a `tokenizer.json`: it is complete, so it counts before any class."""
+    kind = model_type(document)
+    if own is not None and own.kind == kind:
+        return own
+    found = next((each for each in LAYOUTS if each.kind == kind), None)
+    if found is None:
+        kinds = ", ".join(dict.fromkeys(each.kind for each in LAYOUTS))
+        refuse(name, "the kind of tokenizer", kind or "unknown", f"one of {kinds}")
+    return found
+
+
+def _unnamed_sentencepiece(path: Path) -> Layout:
+    """Return the layout of a SentencePiece file beside a model that has another by its family."""
+    known = {piece for piece, _ in read_sentencepiece(path).pieces}
+    found = [each for each in LAYOUTS if each.kind == "Unigram" and each.roles[0] == "[CLS]"]
+    if set(found[0].roles) <= known:
+        return found[0]
+    raise CheckpointError(
+        f"Nothing says whose ids {path} has: expected tokenizer_class in {CONFIG_NAME}, "
+        "XLMRobertaTokenizer or CamembertTokenizer, because they count otherwise. Add it there."
+    )
+
+
+def read_family(found: Found) -> FamilyFiles:
+    """Read a tokenizer as `find_files` has chosen it.
+
+    Raises:
+        MissingFileError: a file is missing beside this one.
         CheckpointError: a file is damaged, is another family's, or contradicts itself or the model.
     """
-    layout, files = LAYOUTS[family], files_beside(folder)
-    settings = files.settings
-    path = given or _first_of(folder, family)
-    mask = files.role("mask", layout.roles[-1])
-    document = _document(path, family, settings, mask)
-    _check_kind(document, family, settings, str(path))
-    pieces, ranks, scores = _MODELS[model_type(document)](document["model"], str(path))
+    layout, path, files = found.layout, found.path, files_beside(found.path.parent)
     names = dict(zip(ROLES, layout.roles, strict=True))
+    settings = files.settings
+    if found.document is not None:
+        document = _as_told(found, settings)
+    elif layout.kind == "BPE":
+        document = _from_merges(path.parent, settings)
+    else:
+        roles = {role: files.role(role, name) for role, name in names.items()}
+        document = _from_sentencepiece(path, layout, settings, roles)
+    pieces, ranks, scores = _MODELS[layout.kind](document["model"], str(path))
+    if found.document is not None:
+        names = _roles_in({*pieces, *listed_contents(document)}, names)
     if scores:
         names["unk"] = pieces[document["model"]["unk_id"]]
     # The published masks take the space before them.
@@ -174,75 +213,74 @@ def read_family(folder: Path, family: str, given: Path | None = None) -> FamilyF
     added = (as_entry(each, known[each.content]) for each in named.added)
     document["added_tokens"] = sorted(added, key=itemgetter("id"))
     if _adds_nothing(document.get("post_processor")):
+        if found.document is not None and not found.named:
+            expected = "one that puts tokens around a text, because no tokenizer_class says which"
+            refuse(str(path), "post_processor", None, expected)
         document["post_processor"] = _frame(layout, roles, known, settings, str(path))
-    types = read_object(folder / MODEL_CONFIG).get("type_vocab_size", 2)
     return FamilyFiles(
         document={**document, "truncation": None, "padding": None},
-        layout=layout,
         pieces=pieces,
         ranks=ranks,
         scores=scores,
         roles=roles,
         special=tuple(dict.fromkeys(token for token in special if token in known)),
         sides=sides_of(settings, document),
-        contradictions=named.contradictions,
         max_len=told_length(settings),
-        typed=type(types) is not int or types > 1,
+        typed=token_types(path.parent) > 1,
+        contradictions=(
+            *named.contradictions,
+            *uneven_padding(path.parent, pieces, roles["pad"]),
+            *(_other_pieces(path, pieces) if found.document is not None else ()),
+        ),
     )
 
 
-# -- which file -----------------------------------------------------------------------------------
+def _as_told(found: Found, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a `tokenizer.json` with the options that `tokenizer_config.json` has for its class.
+
+    Raises:
+        CheckpointError: the two contradict each other, and which of them counts is unknown.
+    """
+    document = dict(found.document or {})
+    if found.named and found.layout.kind == "BPE":  # RobertaTokenizer takes only its own option
+        for part in ("pre_tokenizer", "post_processor"):
+            step = document.get(part)
+            if isinstance(step, dict) and step.get("type") in ("ByteLevel", "RobertaProcessing"):
+                spaced = settings.get("add_prefix_space") is True
+                document[part] = {**step, "add_prefix_space": spaced}
+    if found.named and found.layout.tokenizer_class == "AlbertTokenizer":
+        steps = json.dumps(document.get("normalizer"))
+        for option, does in (
+            ("do_lower_case", '"Lowercase"' in steps),
+            ("keep_accents", '"StripAccents"' not in steps),
+        ):
+            if isinstance(settings.get(option), bool) and settings[option] is not does:
+                expected = f"{str(does).lower()}, as in {TOKENIZER_NAME}; make the two agree"
+                refuse(str(found.path.with_name(CONFIG_NAME)), option, settings[option], expected)
+    return document
 
 
-def _first_of(folder: Path, family: str) -> Path:
-    """Return the file of a folder that has the tokenizer."""
-    own: tuple[str, ...] = (VOCABULARY,) if LAYOUTS[family].kind == "BPE" else SENTENCEPIECE
-    for name in (TOKENIZER_NAME, *own):
-        if os.path.exists(folder / name):
-            return folder / name
-    every = (VOCABULARY_NAME, VOCABULARY, MERGES, *SENTENCEPIECE)
-    others = [name for name in every if os.path.exists(folder / name)]
-    raise MissingFileError(
-        f"There is no tokenizer of a {family} model in {folder} (found: {listed(others)}); "
-        f"expected {_expected(family)}. Copy it there."
-    )
+def _other_pieces(path: Path, pieces: list[str]) -> Iterator[str]:
+    """Say where a SentencePiece file lacks pieces that the `tokenizer.json` beside it has."""
+    words = [piece for piece in pieces if piece.startswith(SPACE)]
+    for name in SENTENCEPIECE:
+        other = path.with_name(name)
+        raw = read_small(other, _LARGEST) if words and os.path.exists(other) else b""
+        sample = words[:: len(words) // 100 + 1] if raw else []  # to read all takes seconds
+        if lost := next((piece for piece in sample if piece.encode() not in raw), None):
+            yield (
+                f"{name} and {path.name} contradict each other: {shown(lost)} is only in the "
+                f"second; {path.name} is used."
+            )
 
 
-def _expected(family: str) -> str:
-    bpe = LAYOUTS[family].kind == "BPE"
-    own = f"{VOCABULARY} with {MERGES}" if bpe else " or ".join(SENTENCEPIECE)
-    return f"{TOKENIZER_NAME}, or {own}"
-
-
-def _document(path: Path, family: str, settings: Mapping[str, Any], mask: str) -> dict[str, Any]:
-    """Return the contents of a `tokenizer.json`, or what they would be for other files."""
-    layout = LAYOUTS[family]
-    if path.name in (VOCABULARY, MERGES) and layout.kind == "BPE":
-        return _from_merges(path.parent, settings)
-    if path.suffix.lower() == ".model" and layout.kind == "Unigram":
-        return _from_sentencepiece(path, layout, settings, mask)
-    if path.suffix.lower() == ".json" and path.name != VOCABULARY:
-        return read_document(path)
-    raise CheckpointError(
-        f"{path} is no file of a {family} model's tokenizer; expected {_expected(family)}."
-    )
-
-
-def _check_kind(
-    document: Mapping[str, Any], family: str, settings: Mapping[str, Any], name: str
-) -> None:
-    """Reject a kind of tokenizer that the family does not have, unless its class may be any."""
-    kind, own = model_type(document), LAYOUTS[family].kind
-    if kind not in _MODELS or (kind != own and class_of(settings) not in _ANY_CLASS):
-        raise CheckpointError(
-            f"{name} has a tokenizer of the kind {shown(kind or 'unknown')}; expected {own}, which "
-            f"{family} models read. Check that the file belongs to the model."
-        )
-
-
-def class_of(settings: Mapping[str, Any]) -> str:
-    """Return the `tokenizer_class` of a `tokenizer_config.json` by its present name."""
-    return str(settings.get("tokenizer_class")).removesuffix("Fast")
+def _roles_in(known: Container[str], roles: Mapping[str, str]) -> dict[str, str]:
+    """Return roles with the tokens of another class where a `tokenizer.json` has those."""
+    own = {}
+    for place, (role, token) in enumerate(roles.items()):
+        others = (each.roles[place] for each in LAYOUTS if each.roles[place] in known)
+        own[role] = token if token in known else next(others, token)
+    return own
 
 
 # -- byte-level BPE -------------------------------------------------------------------------------
@@ -318,18 +356,24 @@ def _bpe(model: Mapping[str, Any], name: str) -> _Understood:
 
 
 def _from_sentencepiece(
-    path: Path, layout: Layout, settings: Mapping[str, Any], mask: str
+    path: Path, layout: Layout, settings: Mapping[str, Any], roles: Mapping[str, str]
 ) -> dict[str, Any]:
     """Describe a SentencePiece file, as published for XLM-RoBERTa, CamemBERT and ALBERT."""
     found = read_sentencepiece(path)
-    vocab, unknown = list(found.pieces), found.unknown
+    _check_options(settings, str(path))
+    own = roles.values()
+    vocab = [
+        (piece, score - _DOWN * (number in found.never and piece not in own))
+        for number, (piece, score) in enumerate(found.pieces)
+    ]
+    unknown = found.unknown
     steps: list[dict[str, Any]] = []
     if layout.dropped:
         replaced = [piece for piece, _ in found.pieces[:3]]
         if replaced != ["<unk>", "<s>", "</s>"]:
             refuse(str(path), "the beginning", replaced, "<unk>, <s>, </s>, as fairseq writes it")
         first = [(piece, -_DOWN if piece == "<unk>NOTUSED" else 0.0) for piece in layout.first]
-        vocab = [*first, *vocab[layout.dropped :], (mask, 0.0)]
+        vocab = [*first, *vocab[layout.dropped :], (roles["mask"], 0.0)]
         unknown = layout.first.index("<unk>")
     else:
         # As for BERT, "5," is never one piece (google-research/albert, `encode_pieces`).
@@ -342,22 +386,16 @@ def _from_sentencepiece(
     if found.charsmap:
         charsmap = base64.b64encode(found.charsmap).decode("ascii")
         steps += [{"type": "Precompiled", "precompiled_charsmap": charsmap}]
-    space = {
-        "type": "Metaspace",
-        "replacement": SPACE,
-        "prepend_scheme": "always",
-        "split": True,
-    }
+    every = not layout.dropped and settings.get("remove_space") is not False
+    spaces, words = _spaces(found, r"\s" if every else " ")
+    steps += spaces
     return {
         "version": "1.0",
         "added_tokens": [],
         "normalizer": {"type": "Sequence", "normalizers": steps} if steps else None,
-        "pre_tokenizer": {
-            "type": "Sequence",
-            "pretokenizers": [{"type": "WhitespaceSplit"}, space],
-        },
+        "pre_tokenizer": words,
         "post_processor": None,
-        "decoder": space,
+        "decoder": _metaspace("always" if found.prefixed else "never"),
         "model": {
             "type": "Unigram",
             "unk_id": unknown,
@@ -367,13 +405,52 @@ def _from_sentencepiece(
     }
 
 
+def _check_options(settings: Mapping[str, Any], name: str) -> None:
+    """Reject options of a `tokenizer_config.json` that would give other pieces."""
+    options = settings.get("sp_model_kwargs") or {}
+    for key in ("enable_sampling", "add_bos", "add_eos", "reverse"):
+        if isinstance(options, dict) and options.get(key):
+            refuse(name, f"sp_model_kwargs.{key} in {CONFIG_NAME}", options[key], "false")
+    if settings.get("add_prefix_space") is False:
+        refuse(name, f"add_prefix_space in {CONFIG_NAME}", False, "true, as the published ones")
+
+
+def _spaces(
+    found: SentencePieceFile, blank: str
+) -> tuple[list[dict[str, Any]], dict[str, Any] | None]:
+    """Return how spaces are normalised, and how a text is then cut into words.
+
+    Args:
+        found: the settings of SentencePiece.
+        blank: a pattern of what is a space; ALBERT's code removes every kind of it first.
+    """
+    keeps = found.keeps_spaces and blank == " "
+    within = any(SPACE in piece[1:] for piece, _ in found.pieces)  # pieces of several words
+    spaced = blank != " " or found.rules.startswith("nmt_")  # these make every kind of space one
+    if found.prefixed and not keeps and not within and spaced:  # as published
+        words = [{"type": "WhitespaceSplit"}, _metaspace("always")]
+        return [], {"type": "Sequence", "pretokenizers": words}
+    steps = [_replace(f"^{blank}+|{blank}+$", "", "Regex"), _replace(f"{blank}+", " ", "Regex")]
+    steps *= not keeps
+    if found.prefixed:
+        steps.append({"type": "Prepend", "prepend": SPACE})
+    steps.append(_replace(" ", SPACE))
+    if not keeps:
+        steps.append(_replace(f"{SPACE}+$", "", "Regex"))
+    return steps, None if within else _metaspace("never")
+
+
+def _metaspace(prepend: str) -> dict[str, Any]:
+    return {"type": "Metaspace", "replacement": SPACE, "prepend_scheme": prepend, "split": True}
+
+
 def _ends_in_comma(piece: str) -> bool:
     """Return whether a piece ends in a digit and a comma."""
     return len(piece) > 1 and piece[-1] == "," and piece[-2].isdigit()
 
 
-def _replace(old: str, new: str) -> dict[str, Any]:
-    return {"type": "Replace", "pattern": {"String": old}, "content": new}
+def _replace(old: str, new: str, kind: str = "String") -> dict[str, Any]:
+    return {"type": "Replace", "pattern": {kind: old}, "content": new}
 
 
 def _unigram(model: Mapping[str, Any], name: str) -> _Understood:

@@ -7,7 +7,8 @@ those of `sentencepiece_model.proto` (Kudo and Richardson 2018).
 
 import math
 import struct
-from collections.abc import Iterator
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,11 +18,13 @@ from bert_core.text.vocabulary import MOST_PIECES
 
 _LARGEST = 32 * 1024 * 1024  # bytes; a quarter of a million pieces take 5 MB
 _PIECE, _TRAINER, _NORMALIZER = 1, 2, 3  # fields of the file
+_DENORMALIZER = 5
 _TEXT, _SCORE, _KIND = 1, 2, 3  # of a piece
-_MODEL_TYPE, _BYTE_FALLBACK = 3, 35  # of what the trainer was told
-_CHARSMAP = 2  # of the normalizer
-_UNIGRAM = 1
-_UNKNOWN = 2
+_MODEL_TYPE, _SUFFIX, _BYTE_FALLBACK = 3, 24, 35  # of what the trainer was told
+_RULES, _CHARSMAP, _PREFIX, _NO_EXTRA, _ESCAPE = 1, 2, 3, 4, 5  # of the normalizer
+_MODEL_TYPES: dict[int | bytes, str] = {1: "unigram", 2: "bpe", 3: "word", 4: "char"}
+_NORMAL, _UNKNOWN, _USER_DEFINED = 1, 2, 4  # kinds of pieces
+_Spec = dict[int, int | bytes]  # the fields of one part
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,14 +32,23 @@ class SentencePieceFile:
     """What a Unigram model of SentencePiece consists of.
 
     Attributes:
-        pieces: all pieces with their scores (log-probabilities), in the order of their ids.
+        pieces: all pieces with their scores (log-probabilities), in the order of their ids; pieces
+            that the user defined have the score that SentencePiece gives them.
         unknown: id of the piece for unknown characters.
         charsmap: the table of the normalizer, as `tokenizers` reads it; empty if there is none.
+        rules: the name of that table, such as "nmt_nfkc".
+        never: ids of pieces that no text gives, such as those for control.
+        prefixed: whether a space is put before a text.
+        keeps_spaces: whether spaces at the ends, and several in a row, are kept.
     """
 
     pieces: tuple[tuple[str, float], ...]
     unknown: int
     charsmap: bytes
+    rules: str = ""
+    never: frozenset[int] = frozenset()
+    prefixed: bool = True
+    keeps_spaces: bool = False
 
 
 def read_sentencepiece(path: Path) -> SentencePieceFile:
@@ -44,22 +56,19 @@ def read_sentencepiece(path: Path) -> SentencePieceFile:
 
     Raises:
         MissingFileError: the file does not exist.
-        CheckpointError: it is damaged or too large, or its model is not a Unigram model.
+        CheckpointError: it is damaged or too large, or has a setting that is not computed.
     """
     raw = read_small(path, _LARGEST)
     pieces: list[tuple[str, float, int]] = []
-    trained: dict[int, int | bytes] = {}
-    normalizer: dict[int, int | bytes] = {}
+    specs: dict[int, _Spec] = {_TRAINER: {}, _NORMALIZER: {}, _DENORMALIZER: {}}
     try:
         for number, value in _fields(raw):
             if number == _PIECE:
                 pieces.append(_piece(value))
                 if len(pieces) > MOST_PIECES:
                     raise ValueError(f"more than {MOST_PIECES:,} pieces")
-            elif number == _TRAINER:
-                trained.update(_fields(value))
-            elif number == _NORMALIZER:
-                normalizer.update(_fields(value))
+            elif number in specs:
+                specs[number].update(_fields(value))
     except (ValueError, TypeError, IndexError, struct.error) as refusal:
         raise CheckpointError(
             f"{path} is not a SentencePiece file, or is damaged ({str(refusal)[:100]}); expected "
@@ -71,17 +80,65 @@ def read_sentencepiece(path: Path) -> SentencePieceFile:
             f"{path} has {len(pieces):,} pieces, {len(unknown)} of them for unknown characters; "
             "expected exactly one. Check that this is a SentencePiece file."
         )
-    kind, fallback = trained.get(_MODEL_TYPE, _UNIGRAM), trained.get(_BYTE_FALLBACK, 0)
-    if kind != _UNIGRAM or fallback:
-        raise CheckpointError(
-            f"{path} is not a plain Unigram model (its type is {kind!r}, byte fallback "
-            f"{fallback!r}); expected type 1 and no byte fallback. Use a tokenizer.json instead."
-        )
-    charsmap = normalizer.get(_CHARSMAP, b"")
+    normalizer = specs[_NORMALIZER]
+    charsmap, rules = (
+        _bytes(normalizer, _CHARSMAP),
+        _bytes(normalizer, _RULES).decode("utf-8", "replace"),
+    )
+    symbols = [text for text, _, kind in pieces if kind == _USER_DEFINED]
+    folded = [text for text in symbols if charsmap and _folded(text, rules) != text]
+    _check_settings(path, specs, folded)
+    never = (n for n, (*_, kind) in enumerate(pieces) if kind > _UNKNOWN and kind != _USER_DEFINED)
     return SentencePieceFile(
-        tuple((text, score) for text, score, _ in pieces),
+        _scored(pieces),
         unknown[0],
-        charsmap if isinstance(charsmap, bytes) else b"",
+        charsmap,
+        rules,
+        frozenset(never),
+        prefixed=bool(normalizer.get(_PREFIX, 1)),
+        keeps_spaces=not normalizer.get(_NO_EXTRA, 1),
+    )
+
+
+def _check_settings(path: Path, specs: Mapping[int, _Spec], folded: list[str]) -> None:
+    """Reject what would give other pieces than are computed here."""
+    trained, normalizer = specs[_TRAINER], specs[_NORMALIZER]
+    for name, found, expected in (
+        ("model_type", _MODEL_TYPES.get(trained.get(_MODEL_TYPE, 1), "unknown"), "unigram"),
+        ("byte_fallback", bool(trained.get(_BYTE_FALLBACK, 0)), False),
+        ("treat_whitespace_as_suffix", bool(trained.get(_SUFFIX, 0)), False),
+        ("escape_whitespaces", bool(normalizer.get(_ESCAPE, 1)), True),
+        ("user_defined_symbols", folded[:1], []),  # others are exempt from the normalizer
+        (
+            "denormalizer_spec.precompiled_charsmap",
+            bool(specs[_DENORMALIZER].get(_CHARSMAP)),
+            False,
+        ),
+    ):
+        if found != expected:
+            raise CheckpointError(
+                f"{path}: {name} is {found}; expected {expected}, because no other is implemented. "
+                "A tokenizer.json that describes the tokenizer whole would be used instead."
+            )
+
+
+def _bytes(spec: _Spec, number: int) -> bytes:
+    found = spec.get(number, b"")
+    return found if isinstance(found, bytes) else b""
+
+
+def _folded(text: str, rules: str) -> str:
+    """Return a text as the tables of SentencePiece normalise it."""
+    found = unicodedata.normalize("NFKC", text)
+    return found.casefold() if rules.endswith("_cf") else found
+
+
+def _scored(pieces: Sequence[tuple[str, float, int]]) -> tuple[tuple[str, float], ...]:
+    """Return the pieces and scores; SentencePiece always prefers what the user defined."""
+    most = max((score for _, score, kind in pieces if kind == _NORMAL), default=0.0)
+    return tuple(
+        (text, len(text.encode()) * most - 0.1 if kind == _USER_DEFINED else score)
+        for text, score, kind in pieces
     )
 
 

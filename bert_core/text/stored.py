@@ -15,9 +15,11 @@ from typing import Any
 from bert_core.checkpoints.sources.hub_names import VOCABULARIES, Part
 from bert_core.checkpoints.sources.resolve import ARCHIVE_ENDINGS, resolve
 from bert_core.errors import BertError, CheckpointError, MissingFileError
-from bert_core.small_files import parse_json, read_small, shown
+from bert_core.families import FAMILIES
+from bert_core.small_files import shown
 from bert_core.text.added import AddedToken
-from bert_core.text.added_files import ADDED_NAME, CONFIG_NAME, MAP_NAME, Beside, named_tokens
+from bert_core.text.added_files import files_beside, named_tokens
+from bert_core.text.tokenizer_class import CONFIG_NAME, MODEL_CONFIG, read_named, read_object
 from bert_core.text.tokenizer_json import (
     TOKENIZER_NAME,
     check_template,
@@ -35,8 +37,6 @@ from bert_core.text.vocabulary import (
 )
 from bert_core.text.wordpiece import CONTINUATION
 
-MODEL_CONFIG = "config.json"
-_LARGEST = 4 * 1024 * 1024  # bytes; lists of added tokens can be long
 _NO_LIMIT = 1_000_000_000  # configurations use 1e30 for "no limit"
 _SWITCHES = ("do_lower_case", "strip_accents", "tokenize_chinese_chars")
 _USUAL = dict(zip(("unk", "sep", "pad", "cls", "mask"), SPECIAL_TOKENS, strict=True))
@@ -93,6 +93,12 @@ def find_tokenizer(
         found, name = vocabulary_file(folder), _told_name(path)
         if "cased" not in name.lower():  # an archive's own name may not tell; try its folder
             name = _told_name(folder)
+    named = read_named(folder)
+    if named.by_class and named.layout is not None and named.layout.kind != "WordPiece":
+        raise CheckpointError(
+            f"{folder} has a {named.layout.tokenizer_class}; expected BERT's WordPiece. Open it "
+            "with `bert_core.load_tokenizer`."
+        )
     if found is None:
         raise MissingFileError(
             f"There is no {VOCABULARY_NAME} in {folder}, and no {TOKENIZER_NAME}; expected the "
@@ -143,20 +149,14 @@ def _stored(
         frame = named.roles["cls"], named.roles["sep"]
         check_template(document.get("post_processor"), frame, every, str(path))
     options |= {f"{role}_token": named.roles[role] for role in _USUAL}
-    options |= {"never_split": (), "added_tokens": named.added, **_token_types(path.parent)}
-    return StoredTokenizer(
-        pieces, options, sides_of(files.settings, document), (*says, *named.contradictions)
-    )
-
-
-def files_beside(folder: Path) -> Beside:
-    """Read the files of a folder that say something of special and added tokens.
-
-    Raises:
-        CheckpointError: one is not a JSON object.
-    """
-    names = CONFIG_NAME, MAP_NAME, ADDED_NAME
-    return Beside(folder, *(read_object(folder / name) for name in names))
+    options |= {
+        "never_split": (),
+        "added_tokens": named.added,
+        "token_types": token_types(path.parent),
+    }
+    uneven = uneven_padding(path.parent, every, named.roles["pad"])
+    says = (*says, *named.contradictions, *uneven)
+    return StoredTokenizer(pieces, options, sides_of(files.settings, document), says)
 
 
 def sides_of(settings: Mapping[str, Any], document: Mapping[str, Any] | None) -> dict[str, str]:
@@ -176,16 +176,40 @@ def sides_of(settings: Mapping[str, Any], document: Mapping[str, Any] | None) ->
     return found
 
 
-def _token_types(folder: Path) -> dict[str, int]:
-    """Return the option `token_types` by the model's configuration; {} if it does not say."""
-    try:
-        config = read_object(folder / MODEL_CONFIG)
-    except BertError:
-        return {}  # a model that is refused when it is loaded
+def token_types(folder: Path) -> int:
+    """Return how many token types a model and its tokenizer have by their configurations."""
+    inputs = read_object(folder / CONFIG_NAME).get("model_input_names")
+    if isinstance(inputs, list) and "token_type_ids" not in inputs:
+        return 1
+    config = _model_config(folder)
     if config.get("model_type") == "distilbert":
-        return {"token_types": 0}
+        return 0
     found = config.get("type_vocab_size")
-    return {"token_types": found} if type(found) is int else {}
+    return found if type(found) is int else 2
+
+
+def _model_config(folder: Path) -> dict[str, Any]:
+    """Return the configuration of the model; {} for one that is refused when it is loaded."""
+    try:
+        return read_object(folder / MODEL_CONFIG)
+    except BertError:
+        return {}
+
+
+def uneven_padding(folder: Path, pieces: Sequence[str], token: str) -> Iterator[str]:
+    """Say where the model counts positions after another token than its tokenizer pads with."""
+    config = _model_config(folder)
+    family = FAMILIES.get(str(config.get("model_type")))
+    if family is None or not family.counts_after_padding or token not in pieces:
+        return
+    number = config.get("pad_token_id", family.defaults["pad_token_id"])
+    if type(number) is int and 0 <= number < len(pieces) and pieces[number] != token:
+        other = shown(pieces[number])
+        yield (
+            f"{MODEL_CONFIG} says that padding has the id {number:,}, where the vocabulary has "
+            f"{other}; {shown(token)} has the id {pieces.index(token):,}. Positions are counted by "
+            f"{MODEL_CONFIG}, so {other} in a text does not count."
+        )
 
 
 def check_room(entries: int, path: Path) -> None:
@@ -194,15 +218,11 @@ def check_room(entries: int, path: Path) -> None:
     Raises:
         CheckpointError: the model has fewer.
     """
-    try:
-        config = read_object(path.with_name(MODEL_CONFIG))
-    except BertError:
-        return  # a model that is refused when it is loaded
-    room = config.get("vocab_size")
+    room = _model_config(path.parent).get("vocab_size")
     if type(room) is int and entries > room:
         raise CheckpointError(
-            f"{path} has {entries:,} entries, added tokens included, but {MODEL_CONFIG} says that the model has room for "
-            f"{room:,}; the two do not belong together."
+            f"{path} has {entries:,} entries, added tokens included, but {MODEL_CONFIG} says that "
+            f"the model has room for {room:,}; the two do not belong together."
         )
 
 
@@ -278,9 +298,6 @@ def _options(path: Path) -> dict[str, Any]:
             refuse(str(path), key, found[key], repr(expected))
     if (length := told_length(found)) is not None:
         options["max_len"] = length
-    inputs = found.get("model_input_names")
-    if isinstance(inputs, list) and "token_type_ids" not in inputs:
-        options["token_types"] = 1
     return options
 
 
@@ -289,17 +306,3 @@ def told_length(settings: Mapping[str, Any]) -> int | None:
     length = settings.get("model_max_length", settings.get("max_len"))
     known = isinstance(length, int) and not isinstance(length, bool)
     return length if known and 0 < length < _NO_LIMIT else None
-
-
-def read_object(path: Path) -> dict[str, Any]:
-    """Read a configuration; {} if there is none.
-
-    Raises:
-        CheckpointError: it is not a JSON object.
-    """
-    if not os.path.exists(path):
-        return {}
-    found = parse_json(read_small(path, _LARGEST), str(path))
-    if not isinstance(found, dict):
-        raise CheckpointError(f"{path} contains a {type(found).__name__}; expected a JSON object.")
-    return found

@@ -15,7 +15,6 @@ from typing import Any
 from bert_core.checkpoints.sources.resolve import given_name
 from bert_core.errors import InputError
 from bert_core.text.added import AddedToken, AddedTokens, as_entry
-from bert_core.text.added_files import CONFIG_NAME
 from bert_core.text.basic import NEVER_SPLIT, BasicTokenizer, check_surrogates, check_text
 from bert_core.text.batches import TextTokenizer, listed_texts
 from bert_core.text.encoding import Encoding, Frame, Segment, kept_lengths, window_bounds
@@ -33,6 +32,7 @@ from bert_core.text.packed import (
     tokens_of,
 )
 from bert_core.text.stored import find_tokenizer
+from bert_core.text.tokenizer_class import CONFIG_NAME
 from bert_core.text.tokenizer_json import TOKENIZER_NAME, WordPieceFile, document_of
 from bert_core.text.trace import Trace, trace_text
 from bert_core.text.vocabulary import (

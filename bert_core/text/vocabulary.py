@@ -8,6 +8,7 @@ from typing import overload
 
 from bert_core.errors import CheckpointError, InputError, MissingFileError
 from bert_core.small_files import read_small
+from bert_core.text.byte_level import SPACE
 from bert_core.text.wordpiece import CONTINUATION
 
 VOCABULARY_NAME = "vocab.txt"
@@ -15,10 +16,8 @@ SPECIAL_TOKENS = ("[UNK]", "[SEP]", "[PAD]", "[CLS]", "[MASK]")
 _LARGEST = 16 * 1024 * 1024  # bytes; the largest published WordPiece vocabularies have about 5 MB
 MOST_PIECES = 1_000_000  # pieces; the largest have half a million
 # The characters that Rust's `trim_end` strips (Unicode White_Space), written out.
-_BLANKS = (
-    "\t\n\x0b\x0c\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009"
-)
-_BLANKS += "\u200a\u2028\u2029\u202f\u205f\u3000"
+BLANKS = "\t\n\x0b\x0c\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009"
+BLANKS += "\u200a\u2028\u2029\u202f\u205f\u3000"
 
 # The reference decoder's clean-up, applied in this order.
 _TIDY = (
@@ -89,19 +88,26 @@ def entries(pieces: Iterable[str]) -> dict[str, int]:
 
 def as_line(piece: str) -> str:
     """Return a piece as a line of `vocab.txt` gives it back."""
-    return piece.partition("\n")[0].rstrip(_BLANKS)
+    return piece.partition("\n")[0].rstrip(BLANKS)
 
 
 def check_vocabulary(pieces: list[str], source: str, unknown: str = SPECIAL_TOKENS[0]) -> None:
     """Reject a vocabulary that no tokenizer can use.
 
     Raises:
-        CheckpointError: it has not the token for unknown words.
+        CheckpointError: it lacks the token for unknown words, or is for another tokenizer.
     """
     if unknown not in pieces:
         raise CheckpointError(
             f"The vocabulary {source} has {len(pieces):,} pieces but no {unknown}, the token for "
             f"unknown words. Add a line {unknown}, or check that this is a WordPiece vocabulary."
+        )
+    others = [piece for piece in pieces if len(piece) > 1 and piece.startswith(SPACE)]
+    if others and not any(piece.startswith(CONTINUATION) for piece in pieces):
+        raise CheckpointError(
+            f"The vocabulary {source} has pieces such as {others[0]!r} and none with "
+            f"{CONTINUATION}: they are SentencePiece's; expected WordPiece. Use the model's "
+            "SentencePiece file or tokenizer.json with its own tokenizer_class."
         )
 
 

@@ -182,6 +182,7 @@ _BAD: list[tuple[Callable[[Path], None], str]] = [
     (_beside(tokenizer_config={"do_basic_tokenize": False}), "do_basic_tokenize = false"),
     (_changed(model_type="roberta"), "“roberta”"),
     (_changed(model_type=["bert"]), "family"),
+    (_changed(tokenizer_class="BertJapaneseTokenizer"), "BertJapaneseTokenizer"),
     (_changed(hidden_size=None), "hidden_size"),
     (_changed(hidden_size=1e300), "hidden_size"),
     (_changed(num_hidden_layers=9), "lacks"),

@@ -16,7 +16,7 @@ from app.features.fill_mask.result import mask_word
 from bert_core.errors import CheckpointError, InputError
 from tests.app.features.atlas.conftest import few_texts  # noqa: F401
 from tests.conftest import NASTY
-from tests.family_models import BEHIND, FAMILIES, behind_tokenizer, of_family
+from tests.family_models import BEHIND, FAMILIES, of_family
 from tests.made_up import needed
 from tests.pages.test_every_page import MAY_BE_TOLD, answered, unharmed
 from tests.visits import Visit as Open
@@ -52,7 +52,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     def folder(name: str) -> Path:
         if name not in made:
             place = tmp_path_factory.mktemp(name.replace(" ", "-").lower())
-            made[name] = (behind_tokenizer if name in BEHIND else of_family)(place, name)
+            made[name] = of_family(place, name)
         return made[name]
 
     return folder

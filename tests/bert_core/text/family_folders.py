@@ -151,11 +151,7 @@ def cased_albert(source: Path) -> Tokenizer:
 
 
 def with_weights(folder: Path) -> Path:
-    """Give the folder of a tokenizer a tiny model with random weights.
-
-    The model is a BERT, whose configuration may leave out its type: the tokenizer says which one
-    it is.
-    """
+    """Give the folder of a tokenizer a tiny BERT with random weights."""
     tokenizer = load_tokenizer(folder)
     assert isinstance(tokenizer, FamilyTokenizer)
     torch.manual_seed(7)
@@ -166,7 +162,4 @@ def with_weights(folder: Path) -> Path:
     )  # fmt: skip
     BertForPreTraining(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
-    written = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    del written["model_type"]
-    (folder / "config.json").write_text(json.dumps(written), encoding="utf-8")
     return folder

@@ -1,4 +1,4 @@
-"""Added tokens and the files that name them: ids, offsets and texts equal those of `transformers`."""
+"""Added tokens and the files that name them: ids and offsets equal those of `transformers`."""
 
 import json
 import shutil
@@ -16,8 +16,6 @@ from tests.bert_core.text.conftest import SPECIALS
 from tests.bert_core.text.family_folders import (
     configured,
     merges_folder,
-    published_roberta,
-    published_unigram,
     sentencepiece_folder,
 )
 
@@ -66,7 +64,9 @@ def moved(ours: Any, peer: Any, texts: list[str] = TEXTS) -> list[str]:
 def lists(ours: Any, text: str) -> tuple[Any, ...]:
     found, pair = ours.encode(text), ours.encode("the", text)
     trace = ours.trace(text)
-    assert trace.ids == found.input_ids[1:-1] == ours.encode_ids([text], add_special_tokens=False)[0]
+    assert (
+        trace.ids == found.input_ids[1:-1] == ours.encode_ids([text], add_special_tokens=False)[0]
+    )
     assert trace.offsets == found.offsets[1:-1]
     assert found.tokens == ours.convert_ids_to_tokens(found.input_ids)
     assert ours([text, "the"], padding=True)["input_ids"][0][: len(found)] == found.input_ids
@@ -78,7 +78,10 @@ def peer_lists(peer: Any, text: str) -> tuple[Any, ...]:
     found, pair = (peer(*each, return_offsets_mapping=True) for each in ((text,), ("the", text)))
     if not text:  # the peer takes an empty second text for none
         pair = {"input_ids": [*pair["input_ids"], peer.sep_token_id]}
-        pair["offset_mapping"] = [*peer("the", return_offsets_mapping=True)["offset_mapping"], (0, 0)]
+        pair["offset_mapping"] = [
+            *peer("the", return_offsets_mapping=True)["offset_mapping"],
+            (0, 0),
+        ]
     return (
         found["input_ids"],
         found["offset_mapping"],
@@ -139,15 +142,23 @@ OBEYED: dict[str, Files] = {
         }
     },
     "a piece of the vocabulary": {
-        "tokenizer_config": {"added_tokens_decoder": {"5": token("the"), "6": token("cat", "normalized")}}
+        "tokenizer_config": {
+            "added_tokens_decoder": {"5": token("the"), "6": token("cat", "normalized")}
+        }
     },
     "another mask": {"tokenizer_config": {"mask_token": "<mask>"}},
     "another mask that takes spaces": {
-        "special_tokens_map": {"mask_token": {k: v for k, v in token("<mask>", "lstrip").items() if k != "special"}}
+        "special_tokens_map": {
+            "mask_token": {"content": "<mask>", "lstrip": True, "normalized": False}
+        }
     },
     "no mask": {"tokenizer_config": {"mask_token": None}},
-    "another mask that is a piece": {"tokenizer_config": {"mask_token": "the", "pad_token": "[PAD]"}},
-    "other brackets": {"tokenizer_config": {"cls_token": "<", "sep_token": ">", "unk_token": "the"}},
+    "another mask that is a piece": {
+        "tokenizer_config": {"mask_token": "the", "pad_token": "[PAD]"}
+    },
+    "other brackets": {
+        "tokenizer_config": {"cls_token": "<", "sep_token": ">", "unk_token": "the"}
+    },
     "settings that change nothing": {
         "tokenizer_config": {
             "never_split": ["[MASK]"],
@@ -164,7 +175,7 @@ OBEYED: dict[str, Files] = {
         "tokenizer_config": {"strip_accents": False, "tokenize_chinese_chars": False},
         "added_tokens": {"néwword": NEW, "中国": NEW + 1},
     },
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("files", OBEYED.values(), ids=OBEYED.keys())
@@ -222,7 +233,9 @@ def test_ten_thousand_added_words_are_found_quickly(tmp_path: Path) -> None:
     text = " ".join(words[::50] + ["the cat"] * 500)
     found = ours.encode(text).input_ids
     assert found[1:201] == [NEW + n for n in range(0, 10_000, 50)]
-    with pytest.raises(CheckpointError, match=f"{SIZE + 10_000:,} entries.*room for {SIZE + 9_999:,}"):
+    with pytest.raises(
+        CheckpointError, match=f"{SIZE + 10_000:,} entries.*room for {SIZE + 9_999:,}"
+    ):
         load_tokenizer(folder_of(tmp_path, files, SIZE + 9_999))
 
 
@@ -266,18 +279,21 @@ RELATIVES: dict[str, Any] = {
     "markers in the settings": lambda new: {
         "tokenizer_config": {"additional_special_tokens": ["[E1]", "[/E1]"]}
     },
-    "another mask": lambda new: {"tokenizer_config": {"mask_token": token("<gap>", "lstrip") | {"__type": "AddedToken"}}},
+    "another mask": lambda new: {
+        "tokenizer_config": {"mask_token": token("<gap>", "lstrip") | {"__type": "AddedToken"}}
+    },
     **{
         f"a word, {' '.join(flags)}": lambda new, flags=flags: {
             "tokenizer_config": {
                 "added_tokens_decoder": {
-                    str(new): token("newword", *flags), str(new + 1): token("[E1]", special=True)
+                    str(new): token("newword", *flags),
+                    str(new + 1): token("[E1]", special=True),
                 }
             }
         }
         for flags in [(), *((each,) for each in FLAGS), FLAGS]
     },
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("make", RELATIVES.values(), ids=RELATIVES.keys())
@@ -425,6 +441,9 @@ def test_equal_lines_are_read_alike_from_both_files(tmp_path: Path) -> None:
         again = load_tokenizer(tmp_path / name)
         assert again.ids_to_tokens == first.ids_to_tokens and again.vocab == first.vocab
         assert moved(again, peer, [*TEXTS, "the last"]) == []
-    assert first.vocab["the"] == SIZE and first.encode("the last").input_ids[1:3] == [SIZE, SIZE + 2]
+    assert first.vocab["the"] == SIZE and first.encode("the last").input_ids[1:3] == [
+        SIZE,
+        SIZE + 2,
+    ]
     shutil.copy(folder / "vocab.txt", tmp_path / "theirs")
     assert load_tokenizer(tmp_path / "theirs").contradictions == ()
