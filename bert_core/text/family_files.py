@@ -15,18 +15,27 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from bert_core.checkpoints.sources.hub_names import MERGES as BPE_FILES
 from bert_core.checkpoints.sources.hub_names import SENTENCEPIECE
-from bert_core.errors import CheckpointError, MissingFileError
+from bert_core.errors import CheckpointError, ConfigError, MissingFileError
 from bert_core.small_files import listed, read_small, shown
 from bert_core.text.added import AddedToken, as_entry
 from bert_core.text.added_files import files_beside, listed_contents, named_tokens
 from bert_core.text.byte_level import SPACE
 from bert_core.text.sentencepiece_file import SentencePieceFile, read_sentencepiece
 from bert_core.text.stored import check_room, sides_of, token_types, told_length, uneven_padding
-from bert_core.text.tokenizer_class import CONFIG_NAME, LAYOUTS, Layout, Named, read_named
+from bert_core.text.tokenizer_class import (
+    CONFIG_NAME,
+    LAYOUTS,
+    MODEL_CONFIG,
+    OF_FAMILY,
+    Layout,
+    Named,
+    read_named,
+    read_object,
+)
 from bert_core.text.tokenizer_json import (
     TOKENIZER_NAME,
     in_order,
@@ -102,6 +111,12 @@ def find_files(folder: Path, given: Path | None = None) -> Found:
         CheckpointError: a configuration or the file cannot be used.
         ConfigError: the model is of a family that is not implemented.
     """
+    family = read_object(folder / MODEL_CONFIG).get("model_type")
+    if family is not None and (not isinstance(family, str) or family not in OF_FAMILY):
+        raise ConfigError(
+            f"{folder / MODEL_CONFIG}: model_type is {shown(family)}; implemented are "
+            f"{', '.join(OF_FAMILY)}."
+        )
     named = read_named(folder)
     path, own = given or _first_of(folder, named), named.layout
     if path.suffix.lower() == ".json" and path.name != VOCABULARY:
@@ -261,17 +276,20 @@ def _as_told(found: Found, settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _other_pieces(path: Path, pieces: list[str]) -> Iterator[str]:
-    """Say where a SentencePiece file lacks pieces that the `tokenizer.json` beside it has."""
-    words = [piece for piece in pieces if piece.startswith(SPACE)]
-    for name in SENTENCEPIECE:
+    """Say where another file lacks pieces that the `tokenizer.json` beside it has."""
+    words = [piece for piece in pieces if piece.startswith((SPACE, "Ġ"))]
+    for name in (*SENTENCEPIECE, VOCABULARY):
         other = path.with_name(name)
         raw = read_small(other, _LARGEST) if words and os.path.exists(other) else b""
         sample = words[:: len(words) // 100 + 1] if raw else []  # to read all takes seconds
-        if lost := next((piece for piece in sample if piece.encode() not in raw), None):
-            yield (
-                f"{name} and {path.name} contradict each other: {shown(lost)} is only in the "
-                f"second; {path.name} is used."
-            )
+        for piece in sample:
+            spelled = {piece, json.dumps(piece)[1:-1]}  # JSON may escape what is not ASCII
+            if not any(each.encode() in raw for each in spelled):
+                yield (
+                    f"{name} and {path.name} contradict each other: {shown(piece)} is only in the "
+                    f"second; {path.name} is used."
+                )
+                break
 
 
 def _roles_in(known: Container[str], roles: Mapping[str, str]) -> dict[str, str]:
@@ -387,15 +405,15 @@ def _from_sentencepiece(
         charsmap = base64.b64encode(found.charsmap).decode("ascii")
         steps += [{"type": "Precompiled", "precompiled_charsmap": charsmap}]
     every = not layout.dropped and settings.get("remove_space") is not False
-    spaces, words = _spaces(found, r"\s" if every else " ")
-    steps += spaces
+    spaces = _spaces(found, r"\s" if every else " ")
+    steps += spaces.normalizers
     return {
         "version": "1.0",
         "added_tokens": [],
         "normalizer": {"type": "Sequence", "normalizers": steps} if steps else None,
-        "pre_tokenizer": words,
+        "pre_tokenizer": spaces.pre_tokenizer,
         "post_processor": None,
-        "decoder": _metaspace("always" if found.prefixed else "never"),
+        "decoder": spaces.decoder,
         "model": {
             "type": "Unigram",
             "unk_id": unknown,
@@ -415,10 +433,16 @@ def _check_options(settings: Mapping[str, Any], name: str) -> None:
         refuse(name, f"add_prefix_space in {CONFIG_NAME}", False, "true, as the published ones")
 
 
-def _spaces(
-    found: SentencePieceFile, blank: str
-) -> tuple[list[dict[str, Any]], dict[str, Any] | None]:
-    """Return how spaces are normalised, and how a text is then cut into words.
+class _Spaces(NamedTuple):
+    """The parts of a `tokenizer.json` that concern spaces."""
+
+    normalizers: list[dict[str, Any]]
+    pre_tokenizer: dict[str, Any] | None
+    decoder: dict[str, Any]
+
+
+def _spaces(found: SentencePieceFile, blank: str) -> _Spaces:
+    """Return how spaces are normalised, how a text is cut into words, and the way back.
 
     Args:
         found: the settings of SentencePiece.
@@ -429,7 +453,7 @@ def _spaces(
     spaced = blank != " " or found.rules.startswith("nmt_")  # these make every kind of space one
     if found.prefixed and not keeps and not within and spaced:  # as published
         words = [{"type": "WhitespaceSplit"}, _metaspace("always")]
-        return [], {"type": "Sequence", "pretokenizers": words}
+        return _Spaces([], {"type": "Sequence", "pretokenizers": words}, _metaspace("always"))
     steps = [_replace(f"^{blank}+|{blank}+$", "", "Regex"), _replace(f"{blank}+", " ", "Regex")]
     steps *= not keeps
     if found.prefixed:
@@ -437,7 +461,13 @@ def _spaces(
     steps.append(_replace(" ", SPACE))
     if not keeps:
         steps.append(_replace(f"{SPACE}+$", "", "Regex"))
-    return steps, None if within else _metaspace("never")
+    back = [_replace(SPACE, " "), {"type": "Fuse"}]
+    back.append({"type": "Strip", "content": " ", "start": int(found.prefixed), "stop": 0})
+    return _Spaces(
+        steps,
+        None if within else _metaspace("never"),
+        {"type": "Sequence", "decoders": back},
+    )
 
 
 def _metaspace(prepend: str) -> dict[str, Any]:

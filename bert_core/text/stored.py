@@ -94,6 +94,8 @@ def find_tokenizer(
         if "cased" not in name.lower():  # an archive's own name may not tell; try its folder
             name = _told_name(folder)
     named = read_named(folder)
+    if found is not None and found.suffix.lower() == ".json":
+        return _from_json(found)  # it counts before the class
     if named.by_class and named.layout is not None and named.layout.kind != "WordPiece":
         raise CheckpointError(
             f"{folder} has a {named.layout.tokenizer_class}; expected BERT's WordPiece. Open it "
@@ -104,8 +106,6 @@ def find_tokenizer(
             f"There is no {VOCABULARY_NAME} in {folder}, and no {TOKENIZER_NAME}; expected the "
             "vocabulary in the folder of the weights. Copy it there, or give the path of the file."
         )
-    if found.suffix.lower() == ".json":
-        return _from_json(found)
     options = _options(folder / CONFIG_NAME)
     options.setdefault("do_lower_case", _lower_case_by_name(name))
     return _stored(found, read_vocabulary(found), options)
@@ -178,10 +178,13 @@ def sides_of(settings: Mapping[str, Any], document: Mapping[str, Any] | None) ->
 
 def token_types(folder: Path) -> int:
     """Return how many token types a model and its tokenizer have by their configurations."""
-    inputs = read_object(folder / CONFIG_NAME).get("model_input_names")
-    if isinstance(inputs, list) and "token_type_ids" not in inputs:
+    settings, config = read_object(folder / CONFIG_NAME), _model_config(folder)
+    inputs = settings.get("model_input_names")
+    # This class is BERT's but for that; the model then takes zeros for both texts.
+    own = str(settings.get("tokenizer_class") or config.get("tokenizer_class"))
+    untyped = own.removesuffix("Fast") == "DistilBertTokenizer"
+    if "token_type_ids" not in inputs if isinstance(inputs, list) else untyped:
         return 1
-    config = _model_config(folder)
     if config.get("model_type") == "distilbert":
         return 0
     found = config.get("type_vocab_size")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from bert_core.checkpoints.sources.hub_names import MERGES, SENTENCEPIECE
-from bert_core.errors import CheckpointError, ConfigError
+from bert_core.errors import CheckpointError
 from bert_core.small_files import parse_json, read_small, shown
 from bert_core.text.vocabulary import VOCABULARY_NAME
 
@@ -133,15 +133,9 @@ def read_named(folder: Path) -> Named:
 
     Raises:
         CheckpointError: a configuration is damaged, or names a tokenizer that is not implemented.
-        ConfigError: the model is of a family that is not implemented.
     """
     settings, config = read_object(folder / CONFIG_NAME), read_object(folder / MODEL_CONFIG)
-    family = config.get("model_type")
-    if family is not None and (not isinstance(family, str) or family not in OF_FAMILY):
-        raise ConfigError(
-            f"{folder / MODEL_CONFIG}: model_type is {shown(family)}; implemented are "
-            f"{', '.join(OF_FAMILY)}."
-        )
+    family = str(config.get("model_type"))
     for name, found in ((CONFIG_NAME, settings), (MODEL_CONFIG, config)):
         if remote := _remote_class(found):
             _refuse(folder / name, f"auto_map.AutoTokenizer is {shown(remote)}", "it is a program")
@@ -150,11 +144,11 @@ def read_named(folder: Path) -> Named:
         for key in ("word_tokenizer_type", "subword_tokenizer_type"):
             if kind := settings.get(key):
                 _refuse(folder / CONFIG_NAME, f"{key} is {shown(kind)}", _REASONS[_JAPANESE])
-        return Named(OF_FAMILY.get(family or ""), False, False, settings)
+        return Named(OF_FAMILY.get(family), False, False, settings)
     name = str(told[0]["tokenizer_class"])
     present = name.removesuffix("Fast")
     if present in _ANY_CLASSES:
-        return Named(OF_FAMILY.get(family or ""), False, True, settings)
+        return Named(OF_FAMILY.get(family), False, True, settings)
     legacy = present == "BertTokenizerLegacy" and settings.get("do_lower_case") is False
     if present not in _CLASSES or legacy:
         path = folder / (CONFIG_NAME if told[0] is settings else MODEL_CONFIG)

@@ -87,9 +87,13 @@ def test_pieces_are_those_of_sentencepiece(
             for piece in peer.encode(text, out_type=str)
         ]
         assert found.tokens[1:-1] == pieces, text
+        words = ours.trace(text).words
+        assert [piece for word in words for piece in word.pieces] == pieces
         shown = [text[start:end] for start, end in found.offsets[1:-1]]
         assert all(part == part.strip(" ") for part in shown)
-    assert load_tokenizer(saved(ours, tmp_path)).encode(TEXTS[1]) == ours.encode(TEXTS[1])
+    for text in TEXTS[:2]:
+        assert ours.decode(ours.encode(text).input_ids) == peer.decode(peer.encode(text))
+        assert load_tokenizer(saved(ours, tmp_path)).encode(text) == ours.encode(text)
 
 
 def saved(ours: Any, folder: Path) -> Path:

@@ -106,8 +106,26 @@ def test_other_names_of_bert_s_class_are_accepted(named: str, place: str, words:
     tell(words, place, tokenizer_class=named)
     ours, peer = load_tokenizer(words), transformers.AutoTokenizer.from_pretrained(words)
     for text in TEXTS:
-        assert ours.encode(text, "the").input_ids == peer(text, "the")["input_ids"]
+        found, pair = ours.encode(text, "the"), peer(text, "the")
+        assert found.input_ids == pair["input_ids"]
+        if named != "BertTokenizerLegacy":  # which was BertTokenizer in earlier versions
+            assert found.token_type_ids == pair.get("token_type_ids", [0] * len(found))
         assert ours.encode(text).input_ids == peer(text)["input_ids"]
+
+
+def test_a_document_of_wordpiece_counts_before_another_class(words: Path) -> None:
+    ours = load_tokenizer(words)
+    transformers.BertTokenizer.from_pretrained(words).save_pretrained(words)
+    tell(words, "tokenizer_config.json", tokenizer_class="XLMRobertaTokenizer")
+    for load in (load_tokenizer, BertTokenizer.from_pretrained):
+        assert [load(words).encode(text, "the") for text in TEXTS] == [
+            ours.encode(text, "the") for text in TEXTS
+        ]
+    (words / "tokenizer.json").unlink()
+    with pytest.raises(CheckpointError, match="load_tokenizer"):
+        BertTokenizer.from_pretrained(words)
+    with pytest.raises(MissingFileError, match="correct tokenizer_class"):
+        load_tokenizer(words)
 
 
 @pytest.mark.parametrize("named", ["BartTokenizer", "LEDTokenizer", "LongformerTokenizerFast"])
