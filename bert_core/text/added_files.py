@@ -61,6 +61,11 @@ class Beside:
         return [{**token, "id": int(number)} for number, token in found.items()]
 
     @property
+    def whole(self) -> bool:
+        """Whether the class takes `tokenizer.json` as it is."""
+        return self.settings.get("tokenizer_class") in _WHOLE
+
+    @property
     def named(self) -> Mapping[str, Any]:
         """Where special tokens are named."""
         return self.settings if self.decoder is not None else {**self.settings, **self.names}
@@ -153,7 +158,7 @@ def _listed(beside: Beside, own: object) -> object:
     there = _ids(rows)
     decoder = beside.decoder
     if decoder is not None:
-        if beside.settings.get("tokenizer_class") not in _WHOLE:
+        if not beside.whole:
             return decoder
         return [*rows, *(each for each in decoder if each.get("content") not in there)]
     named = [_content(beside.named.get(f"{role}_token")) for role in _ROLES]

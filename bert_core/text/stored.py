@@ -7,7 +7,7 @@ tokenizer says so: `StoredTokenizer.contradictions`.
 """
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -124,8 +124,9 @@ def _from_json(path: Path) -> StoredTokenizer:
         "unk_token": found.unknown,
     }
     told = _options(path.parent / CONFIG_NAME)
-    says = [*_other_words(path, found.pieces), *_other_switches(own, told)]
-    told.pop("do_basic_tokenize", None)  # `tokenizer.json` has no such switch: it does
+    void = {"do_basic_tokenize", *(_SWITCHES if files_beside(path.parent).whole else ())}
+    says = [*_other_words(path, found.pieces), *_other_switches(own, told, void)]
+    told = {key: value for key, value in told.items() if key not in void}
     return _stored(path, list(found.pieces), {**own, **told}, document, says)
 
 
@@ -250,19 +251,18 @@ def _other_words(path: Path, pieces: Sequence[str]) -> Iterator[str]:
             return
 
 
-def _other_switches(own: Mapping[str, Any], told: Mapping[str, Any]) -> Iterator[str]:
+def _other_switches(
+    own: Mapping[str, Any], told: Mapping[str, Any], void: Container[str]
+) -> Iterator[str]:
     """Say where `tokenizer_config.json` has other switches than `tokenizer.json`."""
-    if told.get("do_basic_tokenize") is False:
-        yield (
-            f"{CONFIG_NAME} and {TOKENIZER_NAME} contradict each other: do_basic_tokenize is false "
-            f"in the first, and the second has a normalizer; {TOKENIZER_NAME} is used."
-        )
-    for switch in _SWITCHES:
+    own = {**own, "do_basic_tokenize": True}  # `tokenizer.json` has no such switch: it does
+    for switch in ("do_basic_tokenize", *_SWITCHES):
         if switch in told and told[switch] != _effective(own, switch):
+            used = TOKENIZER_NAME if switch in void else CONFIG_NAME
             yield (
                 f"{CONFIG_NAME} and {TOKENIZER_NAME} contradict each other: {switch} is "
                 f"{str(told[switch]).lower()} in the first and "
-                f"{str(_effective(own, switch)).lower()} in the second; {CONFIG_NAME} is used."
+                f"{str(_effective(own, switch)).lower()} in the second; {used} is used."
             )
 
 

@@ -418,6 +418,22 @@ def test_added_tokens_of_a_tokenizer_json_that_is_void_are_named(tmp_path: Path)
     assert ours.contradictions == ()
 
 
+@pytest.mark.parametrize("name", ["BertTokenizer", "BertTokenizerFast", "PreTrainedTokenizerFast"])
+def test_the_class_says_which_of_two_files_counts(name: str, tmp_path: Path) -> None:
+    made: Any = transformers.AutoTokenizer.from_pretrained(folder_of(tmp_path / "made", {}))
+    made.save_pretrained(tmp_path)
+    configured(tmp_path, "bert", SIZE + 20)
+    settings = {"tokenizer_class": name, "do_lower_case": False, **LISTED}
+    written(tmp_path, {"tokenizer_config": {**settings, "do_basic_tokenize": False}})
+    ours = load_tokenizer(tmp_path)
+    texts = [text for text in TEXTS if text]  # the class decides what an empty second text is
+    assert moved(ours, transformers.AutoTokenizer.from_pretrained(tmp_path), texts) == []
+    first, second = ours.contradictions
+    assert "do_basic_tokenize" in first and "tokenizer.json is used" in first
+    used = "tokenizer.json" if name.startswith("Pre") else "tokenizer_config.json"
+    assert "do_lower_case" in second and f"{used} is used" in second
+
+
 def test_words_are_added_to_a_tokenizer_by_hand() -> None:
     pieces = [*PIECES, "newword", "<gap>"]
     added = [AddedToken("newword", normalized=True), AddedToken("<gap>", special=True, lstrip=True)]
