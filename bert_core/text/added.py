@@ -9,16 +9,16 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
+from unicodedata import category
 
-import regex
-
-from bert_core.text.normalizer import PUNCTUATION, Normalizer
+from bert_core.text.normalizer import PUNCTUATION, CodePoints, Normalizer
 from bert_core.text.vocabulary import BLANKS
 from bert_core.text.wordpiece import WORD
 from bert_core.text.words import special_pattern
 
-# A character of a word, as the `regex` of Rust has it.
-_IN_WORD = regex.compile(r"[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\u200c\u200d]")
+# What stands in words by Unicode (UTS #18, `\w`): categories, and single characters beside them.
+_IN_WORDS = ("L", "M", "Nd", "Nl", "Pc")
+_ALSO = CodePoints("200c-200d 24b6-24e9 1f130-1f149 1f150-1f169 1f170-1f189")
 _PIECES = re.compile(f"[{PUNCTUATION.pattern()}]|[^ {PUNCTUATION.pattern()}]+")
 
 
@@ -140,7 +140,8 @@ class _Finder:
 
 
 def _touches_word(text: str, start: int, stop: int) -> bool:
-    return _IN_WORD.search(text[max(start - 1, 0) : start] + text[stop : stop + 1]) is not None
+    beside = text[max(start - 1, 0) : start] + text[stop : stop + 1]
+    return any(category(char).startswith(_IN_WORDS) or char in _ALSO for char in beside)
 
 
 def as_entry(token: AddedToken, number: int) -> dict[str, Any]:
