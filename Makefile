@@ -34,7 +34,7 @@ help:
 	@echo "make format   format the sources"
 	@echo "make journey  run only the browser tests"
 	@echo "make bench    compare speed with the reference implementations"
-	@echo "make gpu DATA=FOLDER  on a machine with a card: tests, benchmark, training at a hundredth"
+	@echo "make gpu DATA=FOLDER  on a machine with a card: tests, benchmark, training"
 	@echo "make cluster-test  install Ray in an environment of its own and try two nodes here"
 	@echo "make audit    look up known security faults of what is installed (asks api.osv.dev)"
 	@echo "make sbom     list what is installed in build/sbom.json, as CycloneDX; make audit does, too"
@@ -101,7 +101,7 @@ bench: $(VENV)/.installed-dev
 
 # Needs a CUDA device, a PyTorch for CUDA and the data folder of the training; without, it says so.
 gpu: $(VENV)/.installed-dev
-	@$(BIN)/python -m tools.gpu $(if $(DATA),--data "$(DATA)")
+	@$(BIN)/python -m tools.gpu day $(if $(DATA),--data "$(DATA)")
 
 # Ray in an environment of its own, which sees everything in .venv.
 cluster-test: build/cluster/.installed

@@ -45,6 +45,42 @@ def open_regular(path: Path, *, error: type[BertError] = CheckpointError) -> int
     return descriptor
 
 
+# What a file begins with -> what it is, whatever its name, and what to do.
+_FORMS = (
+    (b"version https://git-lfs", "a Git LFS pointer: a note about the file in place of it. Run "
+     "`git lfs pull` in the folder, or download the file itself."),
+    (b"/annex/objects/", "a git-annex pointer in place of the file. Run `git annex get`."),
+    (b"<!doctype html", "a web page. Download the file itself; on the Hugging Face Hub, its "
+     "address has /resolve/ in place of /blob/."),
+    (b"<html", "a web page. Download the file itself; on the Hugging Face Hub, its address has "
+     "/resolve/ in place of /blob/."),
+    (b"<?xml", "an XML document, often a server's message of an error. Get the file again."),
+    (b"entry not found", "a server's message that there is no such file. Check its address."),
+    (b"repository not found", "a server's message of an error. Check the address."),
+    (b"invalid username or password", "a server's message of an error. Log in, and get the file "
+     "again."),
+    (b"access to model", "a server's refusal. Accept the model's terms there, and get the file "
+     "again."),
+    (b"pk\x03\x04", "a zip archive. Unpack it, or, if `torch.save` wrote it, call it "
+     "pytorch_model.bin."),
+    (b"\x1f\x8b\x08", "a gzip archive. Unpack it."),
+    (b"\x89hdf", "an HDF5 file of TensorFlow 2. Convert it with transformers before version 5."),
+    (b"gguf", "a GGUF file, for llama.cpp. Get the original weights."),
+)  # fmt: skip
+FORM_BYTES = 512
+"""How many of the first bytes of a file `mistaken` looks at."""
+
+
+def mistaken(head: bytes) -> str:
+    """Return what the first bytes of a file say it is, if that is never what is read here.
+
+    >>> mistaken(b"version https://git-lfs.github.com/spec/v1")[:17], mistaken(b"[PAD]")
+    ('a Git LFS pointer', '')
+    """
+    start = head[:FORM_BYTES].removeprefix(b"\xef\xbb\xbf").lstrip().lower()
+    return next((says for form, says in _FORMS if start.startswith(form)), "")
+
+
 def read_small(path: Path, limit: int, *, error: type[BertError] = CheckpointError) -> bytes:
     """Return the bytes of a file that must be small.
 
@@ -62,6 +98,8 @@ def read_small(path: Path, limit: int, *, error: type[BertError] = CheckpointErr
             f"{path.name} has {max(size, len(raw)):,} bytes; expected at most {limit:,}. "
             "Check that this is the right file."
         )
+    if says := mistaken(raw):
+        raise error(f"{path} is not what its name says. It is {says}")
     return raw
 
 

@@ -1,5 +1,8 @@
 """Fixtures shared by many tests: a tiny model with distinct sizes, and nasty strings.
 
+What belongs to the site is imported in its fixtures: the tests of the library run without the
+packages of the site (`python -m tools.gpu`).
+
 The hooks at the end divide the tests among several processes (`make test`).
 """
 
@@ -9,18 +12,15 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import torch
 from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling, LoadScopeScheduling
 
-from app.engine.models import Engine
-from app.faces.recorded.writing import record
-from app.features.lab.task_lab import Labs
-from app.lessons.claims import stored
 from bert_core import (
     BertConfig,
     BertForMaskedLM,
@@ -33,9 +33,11 @@ from bert_core import (
 )
 from bert_core.checkpoints.formats.safetensors_file import write_safetensors
 from bert_core.model.bert import BertPreTrainedModel
-from tests.compat.streamlit import scan_packages_once
 from tests.loopback import Loopback
-from tests.strangers import until
+
+if TYPE_CHECKING:
+    from app.engine.models import Engine
+    from app.features.lab.task_lab import Labs
 
 SPECIALS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 WORDS = ["the", "cat", "dog", "sat", "on", "mat", "river", "bank", "play", "##ing", "##ed"]
@@ -114,7 +116,10 @@ def main_stays(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="session", autouse=True)
 def packages_are_scanned_once() -> None:
     """Spare each AppTest an eighth of a second."""
-    scan_packages_once()
+    if find_spec("streamlit"):
+        from tests.compat.streamlit import scan_packages_once
+
+        scan_packages_once()
 
 
 @pytest.fixture
@@ -230,14 +235,19 @@ def nasty(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture(scope="session")
-def tiny_engine(tiny_folder: Path) -> Engine:
+def tiny_engine(tiny_folder: Path) -> "Engine":
     """The tiny model, loaded."""
+    from app.engine.models import Engine
+
     return Engine(str(tiny_folder))
 
 
 @pytest.fixture
-def labs(tmp_path: Path) -> Iterator[Labs]:
+def labs(tmp_path: Path) -> "Iterator[Labs]":
     """Labs of the test's own, which all end with it."""
+    from app.features.lab.task_lab import Labs
+    from tests.strangers import until
+
     made = Labs(tmp_path / "lab", patience=30.0)
     yield made
     for job in list(made._line):
@@ -255,6 +265,10 @@ def recorded_site(tiny_folder: Path, tmp_path_factory: pytest.TempPathFactory) -
 
 def recorded(model: Path, folder: Path, date: str) -> int:
     """Record a site; return its size."""
+    from app.engine.models import Engine
+    from app.faces.recorded.writing import record
+    from app.lessons.claims import stored
+
     with pytest.MonkeyPatch.context() as patched:
         # Counting the claims of all lessons on another model takes half a minute.
         patched.setattr("app.lessons.claims.count_again", lambda _, name: stored()[1][name])

@@ -1,5 +1,7 @@
-"""`make gpu`, on machines without a card: what it says, and that its commands exist."""
+"""`tools.gpu`, on machines without a card: what travels, what it says, that its commands exist."""
 
+import ast
+import json
 import os
 import subprocess
 import sys
@@ -11,17 +13,14 @@ import torch
 
 from benchmarks import cuda
 from bert_core.config import BertConfig
-from bert_core.errors import InputError
 from tools import gpu
-from training import __main__ as training
-from training.plan import PLANS
 
 ROOT = Path(__file__).resolve().parents[1]
 
 
 def test_without_a_card_it_says_what_it_needs_and_stops() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "tools.gpu", "--data", "."],
+        [sys.executable, "-m", "tools.gpu", "day", "--data", "."],
         cwd=ROOT,
         env={**os.environ, "CUDA_VISIBLE_DEVICES": ""},
         capture_output=True,
@@ -33,74 +32,117 @@ def test_without_a_card_it_says_what_it_needs_and_stops() -> None:
 
 
 @pytest.fixture
-def card(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
-    """A card of 80 GB, as far as anybody asks."""
-    found = SimpleNamespace(total_memory=80 * 2**30, name="A card")
+def data(tmp_path: Path) -> Path:
+    """A data folder with a line of text in it."""
+    for name in gpu.FOLDERS:
+        (tmp_path / "data" / name).mkdir(parents=True)
+    (tmp_path / "data" / "text" / "some.txt").write_text("A cat sat there. It slept.\n")
+    (tmp_path / "data" / "mc" / "codah_train.jsonl").write_text("")
+    return tmp_path / "data"
+
+
+def test_with_a_card_it_says_what_else_is_missing(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    card = SimpleNamespace(total_memory=80 * 2**30, name="A card")
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda _: found)
-    return found
-
-
-def test_with_a_card_it_says_what_else_is_missing(card: SimpleNamespace, tmp_path: Path) -> None:
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda _: card)
     assert "make gpu DATA=FOLDER" in gpu.lacking(None)
     assert "has no folder text, relations, nsp" in gpu.lacking(tmp_path)
-    for name in gpu._FOLDERS:
-        (tmp_path / name).mkdir()
-    assert gpu.lacking(tmp_path) == ""
+    assert gpu.lacking(data) == ""
     card.total_memory = 8 * 2**30
-    assert "A card has 8" in gpu.lacking(tmp_path)
+    assert "A card has 8" in gpu.lacking(data)
 
 
-def test_every_part_runs_and_a_failure_is_told(
-    card: SimpleNamespace,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+def test_the_data_travel_and_a_file_that_did_not_arrive_whole_is_named(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    run: list[str] = []
+    packed = tmp_path / "packed"
+    assert gpu.main(["pack", str(data), str(packed)]) == 0
+    text = packed / "text" / "some.txt"
+    text.write_text("A cat sat ther")
+    assert gpu.main(["unpack", str(packed), str(tmp_path / "there")]) == 1
+    assert "text/some.txt" in capsys.readouterr().err
+    assert gpu.main(["pack", str(data), str(packed)]) == 0
+    assert gpu.main(["unpack", str(packed), str(tmp_path / "there")]) == 0
+    assert "tokens encoded" in capsys.readouterr().out
+    assert (tmp_path / "there" / "data" / "nsp").is_dir()
+    assert (tmp_path / "there" / "work" / "corpus" / "some.npz").is_file()
+    assert not packed.exists()
 
-    def done(command: list[str], **_: object) -> SimpleNamespace:
-        run.append(command[2])
+
+def test_a_bundle_comes_back_in_pieces(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(gpu, "PIECE", 4_000)
+    bundle, out = tmp_path / "bundle", tmp_path / "out"
+    (bundle / "heads").mkdir(parents=True)
+    out.mkdir()
+    (bundle / "model.safetensors").write_bytes(bytes(range(256)) * 40)
+    (bundle / "heads" / "config.json").write_text("{}")
+    gpu.split(bundle, out)
+    assert len(list(out.glob("bundle-*.bin"))) == 6  # with the archive's own blocks
+    assert gpu.main(["join", str(out), str(tmp_path / "again")]) == 0
+    for path in ("model.safetensors", "heads/config.json"):
+        assert (tmp_path / "again" / path).read_bytes() == (bundle / path).read_bytes()
+    (out / "bundle-1.bin").write_bytes(b"")
+    assert gpu.main(["join", str(out), str(tmp_path / "third")]) == 1
+    assert "bundle-1.bin" in capsys.readouterr().err
+    assert not (tmp_path / "third").exists()
+
+
+def test_every_part_runs_within_its_time_and_a_failure_is_told(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run, minutes = dict[str, float](), list[float | None]()
+
+    def done(command: list[str], timeout: float, **_: object) -> SimpleNamespace:
+        run[command[2]] = timeout
+        if command[2] == "benchmarks.cuda":
+            raise subprocess.TimeoutExpired(command, timeout)
         return SimpleNamespace(returncode=int(command[2] == "pytest"))
 
-    monkeypatch.setattr(gpu, "lacking", lambda _: "")
+    def trained(settings: object, *_: object, **__: object) -> Path:
+        minutes.append(settings.minutes)  # type: ignore[attr-defined]
+        (tmp_path / "bundle").mkdir()
+        return tmp_path / "bundle"
+
     monkeypatch.setattr(gpu.subprocess, "run", done)
-    (tmp_path / "work").mkdir()
-    (tmp_path / "work" / "old").write_text("")
-    asked = ["--data", str(tmp_path), "--work", str(tmp_path / "work")]
-    assert gpu.main(asked) == 1
-    assert run == ["pytest", "benchmarks.cuda", "training"]
+    monkeypatch.setattr("training.recipe.prepare", lambda *_: {})
+    monkeypatch.setattr("training.recipe.run_recipe", trained)
+    out = tmp_path / "out"
+    assert gpu.day(data, tmp_path / "work", out, 600, rehearse=True) == 1
+    assert list(run) == ["pytest", "benchmarks.cuda", "training"]
+    assert run["pytest"] == run["benchmarks.cuda"] == 96
+    assert minutes[0] is not None and 8 < minutes[0] < 8.75  # ten, less what follows the training
     said = capsys.readouterr().out
-    assert "tests on CUDA: FAILED with status 1" in said and said.count("in order") == 2
-    assert not (tmp_path / "work").exists()
+    assert "tests on CUDA: FAILED with status 1" in said
+    assert "benchmark: FAILED: stopped after its 96 s" in said and "figures: in order" in said
+    assert list(json.loads((out / "manifest.json").read_text())) == ["bundle-0.bin"]
 
 
-def test_the_commands_of_its_parts_exist() -> None:
-    tests, bench, plan = gpu.parts(Path("data"), Path("work")).values()
-    assert tests[:3] == ["pytest", "-m", "gpu"]
-    marked = [
-        path for path in (ROOT / "tests").rglob("*.py") if "mark.gpu" in path.read_text("utf-8")
-    ]
-    assert len(marked) >= 4
-    assert bench == ["benchmarks.cuda"]
-    options = training._parser().parse_args(plan[1:])
-    assert (options.machine, options.share, options.minutes) == ("cuda", gpu.SHARE, None)
+def test_it_runs_every_test_that_is_for_a_card() -> None:
+    marked = {
+        path.relative_to(ROOT).as_posix()
+        for path in (ROOT / "tests").rglob("test_*.py")
+        if any(
+            isinstance(node, ast.Attribute) and ast.unparse(node) == "pytest.mark.gpu"
+            for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        )
+    }
+    assert marked == set(gpu._GPU_TESTS)
 
 
-def test_the_plan_at_a_hundredth_has_all_stages_in_steps() -> None:
-    whole, small = PLANS["cuda"], PLANS["cuda"].with_share(gpu.SHARE)
-    for name, stage in whole.stages.items():
-        steps, found = stage.trainer.budget.steps, small.stages[name].trainer
-        assert steps is not None and found.budget.steps == max(1, round(steps / 100))
-        assert found.warmup_steps <= found.budget.steps
-        assert small.stages[name].sizes == stage.sizes
-    assert PLANS["cpu"].with_share(1.0) == PLANS["cpu"]
-    assert PLANS["cpu"].with_share(0.5).stages["pretrain"].trainer.budget.minutes == 120
-    with pytest.raises(InputError, match="share is 0"):
-        whole.with_share(0)
-
-
-def test_the_benchmark_compares_equal_outputs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_benchmark_compares_outputs(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(cuda, "SIZES", {"tiny": BertConfig(1200, 32, 2, 4, 37)})
-    found = list(cuda.rows(True, "cpu", shapes=[(2, 5)]))
-    assert [row.work for row in found] == ["tiny (2, 5), float32", "tiny (2, 5), bfloat16"]
+    found = [row.work for row in cuda.rows(True, "cpu", shapes=[(2, 5)])]
+    kinds = ("with attentions", "without attentions")
+    assert found == [
+        f"tiny (2, 5), {dtype}, {kind}" for dtype in ("float32", "bfloat16") for kind in kinds
+    ]
+    monkeypatch.setattr(cuda, "_TYPES", {torch.float32: -1.0})
+    with pytest.raises(SystemExit):
+        cuda.main(["--processor"])
+    assert cuda.DIFFER in capsys.readouterr().out

@@ -16,6 +16,7 @@ from tests.conftest import save_tiny
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 TUNING = (ROOT / "docs" / "fine-tuning.md").read_text(encoding="utf-8")
+OWN_HEAD = (ROOT / "docs" / "reference" / "own-head.md").read_text(encoding="utf-8")
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.M | re.S)
 
 
@@ -86,6 +87,17 @@ def test_the_four_examples_of_fine_tuning_learn_their_rows(workshop: Path) -> No
 
     printed = run(choices, names)
     assert re.fullmatch(loss + "right: 2 of 2\n", printed)
+
+
+def test_a_head_of_ones_own_learns_numbers_and_comes_back(workshop: Path) -> None:
+    building, training = BLOCK.findall(OWN_HEAD)
+    names: dict[str, Any] = {}
+    said = run(building.replace('"explorer-mini-uncased"', '"tiny"'), names)
+    assert said == "to be trained: score.weight score.bias\n"
+    first, second = map(float, run(training.replace("=3e-4", "=5e-3"), names).split()[1:])
+    assert abs(first - 5) < 1 and abs(second - 1.5) < 1
+    again = names["again"].load_report
+    assert again.missing == again.unexpected == ()
 
 
 def test_every_file_the_readme_links_to_exists() -> None:

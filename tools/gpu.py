@@ -1,87 +1,281 @@
-"""Everything that is tried on the day a card is there: `make gpu DATA=FOLDER`.
+"""Try everything on a card: tests, benchmark, training. For a machine without a network, too.
 
-1. The tests that need a CUDA device.
-2. The forward pass beside `transformers`.
-3. The whole recipe of the bundled model, each stage at a hundredth of its length, up to a bundle.
+On a machine with a card, `make dev` and the data folder of the training (CONTRIBUTING.md):
 
-It needs a CUDA device with 24 GB of memory, a PyTorch for CUDA, what `make dev` installs, and the
-data folder that CONTRIBUTING.md describes. Without one of them it says so, and tries nothing. Each
-part is run even if one before it failed; the exit status is 0 if all of them are in order.
+    make gpu DATA=FOLDER
+
+On a lent machine that has a PyTorch for CUDA, `transformers` and pytest, but no network and no room
+for everything in one transfer, two calls do it. Here, before them:
+
+    python -m tools.gpu pack DATA build/card
+
+1. The repository without `bert_core/bundled/*/model.safetensors`, with `build/card`:
+
+       python3 -m tools.gpu unpack build/card /tmp/card
+
+   checks the digest of every file, moves them out of the repository, and encodes the texts.
+
+2. The repository with the weights, without `build/card`, soon after:
+
+       set -o pipefail; python3 -m tools.gpu day --data /tmp/card/data --work /tmp/card/work \\
+           --out $OUT --seconds 570 2>&1 | tee $OUT/log.txt
+
+   (a) runs the tests marked `gpu`, while the training's data are prepared; (b) compares the forward
+   pass with `transformers`; (c) trains with what time is left, and writes the bundle to `--out` in
+   pieces of 15 MB with their digests; (d) measures it. What was written counts if time runs out.
+
+Here, after them:
+
+    python -m tools.gpu join FOLDER BUNDLE
+
+checks the pieces and makes the bundle of them. `day --rehearse` tries call 2 on a processor, with
+steps a thousandth as large.
 """
 
 import argparse
+import hashlib
+import io
+import json
+import os
 import shutil
 import subprocess
 import sys
+import tarfile
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-_ROOT = Path(__file__).resolve().parent.parent
+if TYPE_CHECKING:
+    from training.plan import Plan
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDERS = ("text", "relations", "nsp", "qa", "ner", "sst2", "sentiment", "names", "mc")
+MANIFEST = "manifest.json"
+PIECE = 15 * 10**6  # bytes
 _MEMORY = 22  # GiB: what a card of 24 GB has at least
-_FOLDERS = ("text", "relations", "nsp", "qa", "ner", "sst2", "sentiment", "names", "mc")
-SHARE = 0.01
-"""Of the length of each stage."""
+_AFTERWARDS = 75.0  # seconds kept for writing the bundle and measuring it
+_AT_LEAST = 30.0  # seconds of training
+_SHARE = 0.16  # of all the time: as much as the tests may take, and the benchmark
+_GPU_TESTS = (
+    "tests/bert_core/test_devices.py",
+    "tests/bert_core/checkpoints/test_tensorflow.py",
+    "tests/bert_core/model/test_model_outputs.py",
+    "tests/training/test_plan.py",
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Try everything; return the exit status: 0, 1 if a part failed, 2 if something is missing."""
+    """Run one command; return the exit status: 0, 1 if a part failed, 2 if something is missing."""
     parser = argparse.ArgumentParser(
         prog="python -m tools.gpu",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--data", type=Path, help="data folder of the training")
-    parser.add_argument("--work", type=Path, default=_ROOT / "build" / "gpu", help="is emptied")
+    commands = parser.add_subparsers(dest="command", required=True)
+    for name, takes in {"pack": "data", "unpack": "folder", "join": "folder"}.items():
+        command = commands.add_parser(name)
+        command.add_argument(takes, type=Path)
+        command.add_argument("target", type=Path)
+    command = commands.add_parser("day")
+    command.add_argument("--data", type=Path, help="data folder of the training")
+    command.add_argument("--work", type=Path, default=ROOT / "build" / "gpu")
+    command.add_argument("--out", type=Path, help="for the pieces and figures; default: in --work")
+    command.add_argument("--seconds", type=float, default=780, help="for everything; default: 780")
+    command.add_argument("--rehearse", action="store_true", help="on a processor, in small")
     options = parser.parse_args(arguments)
-    if missing := lacking(options.data):
+    if options.command == "pack":
+        return pack(options.data, options.target)
+    if options.command == "unpack":
+        return unpack(options.folder, options.target)
+    if options.command == "join":
+        return join(options.folder, options.target)
+    if missing := lacking(options.data, options.rehearse):
         sys.stderr.write(f"{missing}\n")
         return 2
-    shutil.rmtree(options.work, ignore_errors=True)
-    took = {name: _run(command) for name, command in parts(options.data, options.work).items()}
-    _say("\n".join(f"{name}: {said}" for name, (_, said) in took.items()))
-    return int(not all(fine for fine, _ in took.values()))
+    out = options.out or options.work / "out"
+    return day(options.data, options.work, out, options.seconds, options.rehearse)
 
 
-def lacking(data: Path | None) -> str:
+def lacking(data: Path | None, rehearse: bool = False) -> str:
     """Say what is missing here, and what to do; "" if nothing is."""
     import torch
 
-    if not torch.cuda.is_available():
-        return (
-            f"make gpu needs a CUDA device with 24 GB of memory; PyTorch {torch.__version__} sees "
-            "none here. On a machine with one, install a PyTorch for CUDA (see pytorch.org) and "
-            "run it again."
-        )
-    card = torch.cuda.get_device_properties(0)
-    memory = card.total_memory / 2**30
-    if memory < _MEMORY:
-        return f"make gpu needs a CUDA device with 24 GB of memory; {card.name} has {memory:.0f}."
+    if not rehearse:
+        if not torch.cuda.is_available():
+            return (
+                "make gpu needs a CUDA device with 24 GB of memory; PyTorch "
+                f"{torch.__version__} sees none here. On a machine with one, install a PyTorch for "
+                "CUDA (see pytorch.org) and run it again."
+            )
+        card = torch.cuda.get_device_properties(0)
+        memory = card.total_memory / 2**30
+        if memory < _MEMORY:
+            return (
+                f"make gpu needs a CUDA device with 24 GB of memory; {card.name} has {memory:.0f}."
+            )
     if data is None:
         return "make gpu needs the data folder of the training: make gpu DATA=FOLDER."
-    if absent := [name for name in _FOLDERS if not (data / name).is_dir()]:
+    if absent := [name for name in FOLDERS if not (data / name).is_dir()]:
         return f"{data} has no folder {', '.join(absent)}; CONTRIBUTING.md says what is in them."
     return ""
 
 
-def parts(data: Path, work: Path) -> dict[str, list[str]]:
-    """Return the command of each part by its name."""
-    training = ["training", "all", "--machine", "cuda", "--share", str(SHARE)]
-    return {
-        "tests on CUDA": ["pytest", "-m", "gpu", "-q", "tests"],
-        "benchmark beside transformers": ["benchmarks.cuda"],
-        "training plan at a hundredth": [*training, "--data", str(data), "--work", str(work)],
-    }
+# -- what travels --------------------------------------------------------------------------------
 
 
-def _run(command: Sequence[str]) -> tuple[bool, str]:
-    """Run a part; return whether it is in order, and what to say of it."""
+def pack(data: Path, folder: Path) -> int:
+    """Copy the data folder to `folder`, with a digest of every file."""
+    if missing := lacking(data, rehearse=True):
+        sys.stderr.write(f"{missing}\n")
+        return 2
+    shutil.rmtree(folder, ignore_errors=True)
+    for name in FOLDERS:
+        shutil.copytree(data / name, folder / name, copy_function=shutil.copyfile)
+    digests = _write_manifest(folder)
+    size = sum((folder / name).stat().st_size for name in digests)
+    _say(f"{len(digests)} files, {size / 2**20:.1f} MiB in {folder}")
+    return 0
+
+
+def unpack(folder: Path, target: Path) -> int:
+    """Check what `pack` wrote, move it to `target/data`, and encode its texts in `target/work`."""
+    from bert_core.text.tokenizer import BertTokenizer
+    from training.corpus import load_corpus
+
+    began = time.monotonic()
+    if wrong := _differing(folder):
+        sys.stderr.write(f"{folder} did not arrive whole: {', '.join(wrong)}\n")
+        return 1
+    target.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(target / "data", ignore_errors=True)
+    shutil.move(folder, target / "data")
+    tokenizer = BertTokenizer.from_pretrained("explorer-mini-uncased")
+    texts = load_corpus(target / "data", target / "work", tokenizer, os.cpu_count() or 1)
+    tokens = sum(len(text.ids) for text in texts)
+    _say(f"all files are whole; {tokens:,} tokens encoded; {time.monotonic() - began:.0f} s")
+    return 0
+
+
+def split(bundle: Path, out: Path) -> None:
+    """Write a folder to `out` as one archive in pieces, with their digests."""
+    archive = io.BytesIO()
+    with tarfile.open(fileobj=archive, mode="w") as tar:
+        tar.add(bundle, arcname=".")
+    data = archive.getvalue()
+    for number, start in enumerate(range(0, len(data), PIECE)):
+        (out / f"bundle-{number}.bin").write_bytes(data[start : start + PIECE])
+    _write_manifest(out, "bundle-*.bin")
+
+
+def join(folder: Path, bundle: Path) -> int:
+    """Check the pieces of `split` and unpack them to a new folder."""
+    if wrong := _differing(folder):
+        sys.stderr.write(f"{folder} did not arrive whole: {', '.join(wrong)}\n")
+        return 1
+    names = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    data = b"".join((folder / name).read_bytes() for name in names)
+    bundle.mkdir(parents=True)
+    with tarfile.open(fileobj=io.BytesIO(data)) as tar:
+        tar.extractall(bundle, filter="data")
+    _say(f"the bundle is in {bundle}")
+    return 0
+
+
+def _write_manifest(folder: Path, pattern: str = "**/*") -> dict[str, str]:
+    files = sorted(path for path in folder.glob(pattern) if path.is_file())
+    digests = {path.relative_to(folder).as_posix(): _digest(path) for path in files}
+    (folder / MANIFEST).write_text(json.dumps(digests, indent=1) + "\n", encoding="utf-8")
+    return digests
+
+
+def _differing(folder: Path) -> list[str]:
+    """Return the files of a manifest that are not there as they were; the manifest if it is not."""
+    if not (folder / MANIFEST).is_file():
+        return [MANIFEST]
+    digests: dict[str, str] = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    return [
+        name
+        for name, digest in digests.items()
+        if not (folder / name).is_file() or _digest(folder / name) != digest
+    ]
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+# -- the day -------------------------------------------------------------------------------------
+
+
+def day(data: Path, work: Path, out: Path, seconds: float, rehearse: bool = False) -> int:
+    """Run the parts; each is run even if one before it failed."""
+    from training.recipe import RecipeSettings, prepare, run_recipe
+
+    began = time.monotonic()
+    for folder in (work, out):
+        folder.mkdir(parents=True, exist_ok=True)
+    plan = _plan(rehearse)
+    settings = RecipeSettings(data, work, plan.init, plan, save_minutes=2.0)
+    small = ["--processor"] if rehearse else []
+    with ThreadPoolExecutor(1) as pool:
+        lessons = pool.submit(prepare, settings, _say)
+        tests = ["pytest", "-m", "gpu", "-q", "-n", "4", *_GPU_TESTS]
+        fine = _run("tests on CUDA", tests, _SHARE * seconds)
+        lessons.exception()  # waits: the benchmark has the machine to itself
+        fine &= _run("benchmark", ["benchmarks.cuda", *small], _SHARE * seconds)
+    left = seconds - (time.monotonic() - began) - _AFTERWARDS
+    _say(f"training: {left:.0f} s are left")
+    settings = replace(settings, minutes=max(_AT_LEAST, left) / 60)
+    bundle = run_recipe(settings, _say, lessons=lessons.result(), finished=False)
+    assert bundle is not None  # nothing stops it
+    split(bundle, out)
+    _say(f"training: in order, {time.monotonic() - began:.0f} s since the start")
+    device = "cpu" if rehearse else "cuda"
+    measure = ["--model", str(bundle), "--data", str(data), "--device", device, "--json"]
+    left = seconds - (time.monotonic() - began)
+    fine &= _run("figures", ["training", "evaluate", *measure], left, out / "figures.json")
+    return int(not fine)
+
+
+def _plan(rehearse: bool) -> "Plan":
+    from training.long_mixture import LongSettings
+    from training.plan import PLANS, StagePlan
+    from training.tasks import TaskSettings
+
+    plan = PLANS["cuda"].on_this_machine()
+    if not rehearse:
+        return plan
+
+    def small(stage: StagePlan) -> StagePlan:
+        assert isinstance(stage.sizes, LongSettings | TaskSettings)
+        return replace(stage, sizes=stage.sizes.times(0.001))
+
+    stages = {name: small(stage) for name, stage in plan.stages.items()}
+    return replace(plan, device="cpu", bfloat16=False, stages=stages)  # slow on most processors
+
+
+def _run(part: str, command: Sequence[str], limit: float, out: Path | None = None) -> bool:
+    """Run a part for at most so many seconds; say how it went and return whether it is in order."""
     _say(f"\n$ python -m {' '.join(command)}")
     began = time.monotonic()
-    done = subprocess.run([sys.executable, "-m", *command], cwd=_ROOT, check=False)
-    fine = done.returncode == 0
-    said = "in order" if fine else f"FAILED with status {done.returncode}"
-    return fine, f"{said}, {time.monotonic() - began:.0f} s"
+    try:
+        with (out or Path(os.devnull)).open("wb") as stream:
+            status = subprocess.run(
+                [sys.executable, "-m", *command],
+                cwd=ROOT,
+                check=False,
+                timeout=max(1.0, limit),
+                stdout=stream if out else None,
+            ).returncode
+        said = "in order" if status == 0 else f"FAILED with status {status}"
+    except subprocess.TimeoutExpired:
+        said = f"FAILED: stopped after its {limit:.0f} s"
+    _say(f"{part}: {said}, {time.monotonic() - began:.0f} s")
+    return said == "in order"
 
 
 def _say(text: str) -> None:

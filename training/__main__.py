@@ -70,18 +70,16 @@ def _parser() -> argparse.ArgumentParser:
     command.set_defaults(run=_fetch)
 
     command = commands.add_parser("all", help="run every stage by itself, up to a measured bundle")
-    command.add_argument("--init", help="folder or name to start from; default: encoder package")
+    command.add_argument("--init", help="folder or name to start from; default: the plan's")
     command.add_argument(
         "--machine",
         choices=("auto", "cpu", "cuda"),
         default="auto",
         help="sizes and lengths of the steps, see training/plan.py; default: cuda where it is",
     )
-    length = command.add_mutually_exclusive_group()
-    length.add_argument(
+    command.add_argument(
         "--minutes", type=float, help="computing for all stages; default: what the plan says"
     )
-    length.add_argument("--share", type=float, default=1.0, help="of the plan's length, to try it")
     _add_run_options(command)
     command.set_defaults(run=_all)
 
@@ -168,11 +166,12 @@ def _all(options: argparse.Namespace) -> None:
 
     if int(os.environ.get("WORLD_SIZE", "1")) > 1:
         raise InputError("torchrun trains single stages: pretrain, long or tasks.")
+    plan = PLANS[choose(options.machine)].on_this_machine()
     settings = RecipeSettings(
         options.data,
         options.work,
-        options.init or str(encoder_folder()),
-        PLANS[choose(options.machine)].with_share(options.share).on_this_machine(),
+        options.init or plan.init or str(encoder_folder()),
+        plan,
         minutes=options.minutes,
         **_given(options, _RUN),
     )

@@ -6,7 +6,10 @@ never used for training, and sentences that share a long run of tokens with them
 
 import itertools
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -77,11 +80,13 @@ def text_files(data: Path) -> dict[str, Path]:
     return found
 
 
-def load_corpus(data: Path, work: Path, tokenizer: BertTokenizer) -> list[EncodedText]:
+def load_corpus(
+    data: Path, work: Path, tokenizer: BertTokenizer, processes: int = 0
+) -> list[EncodedText]:
     """Encode all training texts, or read them from the cache in the work folder.
 
     The cache is `work/corpus/`; remove it when the data change. If the data folder has choices
-    between everyday situations, these are the last text.
+    between everyday situations, these are the last text. With `processes`, so many encode.
     """
     if len(tokenizer.vocab) > np.iinfo(np.uint16).max:
         raise InputError(
@@ -90,20 +95,30 @@ def load_corpus(data: Path, work: Path, tokenizer: BertTokenizer) -> list[Encode
         )
     cache = work / "corpus"
     cache.mkdir(parents=True, exist_ok=True)
-    forbidden: NDArray[np.uint64] | None = None
+    files = {cache / f"{name}.npz": path for name, path in text_files(data).items()}
+    if missing := {stored: path for stored, path in files.items() if not stored.is_file()}:
+        forbidden = _window_hashes(held_out_files(data), tokenizer)
+        encode = partial(_encode_into, tokenizer=tokenizer, forbidden=forbidden)
+        if processes:
+            with ProcessPoolExecutor(processes, get_context("spawn")) as pool:
+                list(pool.map(encode, missing.items()))
+        else:
+            list(map(encode, missing.items()))
     texts = []
-    for name, path in text_files(data).items():
-        stored = cache / f"{name}.npz"
-        if not stored.is_file():
-            if forbidden is None:
-                forbidden = _window_hashes(held_out_files(data), tokenizer)
-            text = _without(encode_text(path, tokenizer), forbidden)
-            _store(text, stored)
+    for stored in files:
         with np.load(stored) as arrays:
-            texts.append(EncodedText(name, arrays["ids"], arrays["sentences"], arrays["documents"]))
+            values = (arrays[name] for name in ("ids", "sentences", "documents"))
+            texts.append(EncodedText(stored.stem, *values))
     if (data / "mc").is_dir():
         texts.append(everyday_text(data, tokenizer))
     return texts
+
+
+def _encode_into(
+    places: tuple[Path, Path], tokenizer: BertTokenizer, forbidden: NDArray[np.uint64]
+) -> None:
+    stored, path = places
+    _store(_without(encode_text(path, tokenizer), forbidden), stored)
 
 
 def encoded_texts(data: Path, names: Sequence[str], tokenizer: BertTokenizer) -> list[EncodedText]:

@@ -11,6 +11,7 @@ Every masked word has the same weight, whichever part it is in.
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from math import ceil
 from typing import Protocol
 
 import numpy as np
@@ -61,6 +62,9 @@ SENTENCE_SHARES = {
 ODD_PIECES = ("[UNK]", "@", "http", "www", "<", ">", "|", "_", "\\")
 
 
+_SIZES = ("blocks", "sentences", "relations", "made_facts", "pairs", "part_tokens")
+
+
 @dataclass(frozen=True, slots=True)
 class LongSettings(StepSettings):
     """Sizes of the parts of one step.
@@ -96,6 +100,11 @@ class LongSettings(StepSettings):
     made_facts: int = 0
     made_pairs: float = 0.0
     part_tokens: int = 1_280
+
+    def times(self, factor: float) -> "LongSettings":
+        """Return the same step so many times as large, in as many parts."""
+        sizes = {name: getattr(self, name) for name in _SIZES}
+        return replace(self, **{name: size and ceil(factor * size) for name, size in sizes.items()})
 
 
 class Facts(Protocol):

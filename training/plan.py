@@ -1,8 +1,7 @@
 """Plans for running the recipe on each kind of machine, chosen by name.
 
-Both plans have the same stages, with the same kinds of steps in different sizes: `pretrain` gives
-the encoder both pretraining heads, `long` trains them for most of the time on one schedule, and
-`tasks` trains all tasks together with pretraining.
+`pretrain` gives an encoder both pretraining heads, `long` trains them for most of the time on one
+schedule, and `tasks` trains all tasks together with pretraining.
 
 - `cpu`: float32, in the background, for hours. A step of `pretrain` has 32 x 128 = 4,096 tokens of
   running text and 80 sentence pairs. It took 2.8 seconds in bfloat16 on two cores that were also
@@ -12,20 +11,19 @@ the encoder both pretraining heads, `long` trains them for most of the time on o
   has about 22,600, 41 % of them running text and 15 % short sentences; its 2,650 steps see 60
   million. The lengths of the last two are in steps, so that an interrupted run sees the same
   batches.
-- `cuda`: bfloat16, compiled layers, batches built ahead by processes. A step has 2,048 x 128 =
-  262,144 tokens of running text (every eighth 512 x 506), so 1,200 steps see 315 million; with
-  pairs and sentences, a step has about 360,000 tokens. A token costs about 64 million operations
-  in the layers (6 x 10.6 million weights), 21 million in the vocabulary layer (30 % of 6 x 11.7
-  million) and 4 million in the attention: 32 * 10^12 per step. At 150 * 10^12 operations a
-  second, 15 % of an H200's bfloat16 throughput, that is 0.2 seconds per step; at 50 * 10^12, as
-  an A100 may reach, 0.64. So this stage takes 4 minutes, or 13. A step of the long pretraining
-  has 25.6 times as much as on `cpu`, and its 370 steps see as many tokens; a step of the tasks has
-  16 times as much, and its 166 steps see as many rows. These are estimates, and no such run was
-  tried: the actual time is measured and reported before training starts. The budget is in steps,
-  so that the same seed produces the same batches.
+- `cuda`: bfloat16, batches built ahead by processes; it goes on from the bundled model, so
+  `pretrain` is left out. Layers are not compiled: compiling counts as training time, for rows with
+  and without padding apart, and was never timed on a card. A step of `long` has about
+  250,000 tokens, 131,072 of them running text, and a step of `tasks` about 400,000. A token costs
+  about 64 million operations in the layers (6 x 10.6 million weights), 14 million in the vocabulary
+  layer (20 % of 6 x 11.7 million) and 4 million in the attention, so at 80 * 10^12 operations a
+  second, a tenth of an H100's bfloat16 throughput, seven minutes see about 400 million tokens. A
+  core builds 100,000 to 200,000 tokens a second, so fourteen keep up with that. These are estimates
+  until a card has run it: each stage reports its rate after 20 steps. Lengths are in minutes; the
+  schedule follows the clock.
 
-Parts of at most 65,536 tokens of running text keep a step below 24 GB of memory: about 160 kB per
-token in the layers and 90 kB in the vocabulary layer.
+Parts of at most 32,768 tokens keep a step below 24 GB of memory: about 160 kB per token in the
+layers and 90 kB in the vocabulary layer.
 """
 
 import os
@@ -85,18 +83,16 @@ class Plan:
         stages: the stages by name, in order; each starts from the weights of the one before.
         bfloat16: whether to use it; None decides by the processor.
         workers: threads that compute parts of a step in parallel; 0 for one per core.
-        compiled: whether to compile the layers.
-        builders: processes that build batches in advance in stages whose length is in steps.
-        pad_to: rows are padded to a multiple of this many tokens.
+        builders: processes that build batches in advance, at most two fewer than there are cores.
+        init: name of the model to start from; "" for the encoder package.
     """
 
     device: Machine
     stages: Mapping[str, StagePlan]
     bfloat16: bool | None = None
     workers: int = 1
-    compiled: bool = False
     builders: int = 0
-    pad_to: int = 1
+    init: str = ""
 
     def on_this_machine(self) -> "Plan":
         """Return the plan with workers and builders matched to the number of cores."""
@@ -120,31 +116,9 @@ class Plan:
             budget=budget or stage.trainer.budget,
             bfloat16=prefers_bfloat16(self.device) if self.bfloat16 is None else self.bfloat16,
             workers=self.workers,
-            compiled=self.compiled,
         )
-        more = {"measured": stage.measured, "pad_to": self.pad_to, **more}
-        builders = self.builders if trainer.budget.steps else 0
-        return StageSettings(data, work, init, trainer, self.device, builders=builders, **more)
-
-    def with_share(self, share: float) -> "Plan":
-        """Return the plan with this share of the length of every stage, to try it.
-
-        Raises:
-            InputError: the share is not above 0 and at most 1.
-        """
-        if not 0 < share <= 1:
-            raise InputError(f"The share is {share}; give a number above 0, at most 1.")
-        stages = {}
-        for name, stage in self.stages.items():
-            length = stage.trainer.budget
-            budget = Budget(
-                steps=length.steps and max(1, round(length.steps * share)),
-                minutes=length.minutes and length.minutes * share,
-            )
-            warmup = round(stage.trainer.warmup_steps * share)
-            trainer = replace(stage.trainer, budget=budget, warmup_steps=warmup)
-            stages[name] = replace(stage, trainer=trainer)
-        return replace(self, stages=stages)
+        more = {"measured": stage.measured, "builders": self.builders, **more}
+        return StageSettings(data, work, init, trainer, self.device, **more)
 
     def with_minutes(self, minutes: float) -> "Plan":
         """Return the plan with this much computing time, divided by the shares of the stages."""
@@ -194,39 +168,23 @@ PLANS: Mapping[Machine, Plan] = {
     "cuda": Plan(
         device="cuda",
         bfloat16=True,
-        compiled=True,
-        builders=6,
-        pad_to=64,
+        builders=14,
+        init="explorer-mini-uncased",
         stages={
-            PRETRAIN: StagePlan(
-                _trainer(Budget(steps=1_200), learning_rate=1e-3, warmup_steps=150),
-                MixtureSettings(
-                    blocks=2_048,
-                    sentences=512,
-                    everyday=0.15,
-                    pairs=1_024,
-                    swapped=0.05,
-                    word_weight=0.25,
-                ),
-                share=2.0,
-            ),
             LONG: StagePlan(
-                _long(Budget(steps=370), learning_rate=1e-3, warmup_steps=20),
-                LongSettings(
-                    blocks=1_024, sentences=5_120, relations=1_229, pairs=460, part_tokens=16_384
-                ),
-                measured=8,
+                _long(Budget(minutes=5), learning_rate=1e-3, warmup_steps=50),
+                LongSettings().times(25.6),
+                share=2.5,
             ),
             TASKS: StagePlan(
                 _long(
-                    Budget(steps=166),
+                    Budget(minutes=2),
                     learning_rate=7e-4,
                     warmup_steps=10,
                     decay_share=0.4,
                     layer_decay=0.9,
                 ),
                 TaskSettings().times(16),
-                measured=4,
             ),
         },
     ),

@@ -20,11 +20,10 @@ from training.export import export, finish
 from training.lessons import LESSONS
 from training.plan import Plan
 from training.sources import absent
-from training.stage import Lesson, Say, StageSettings, newest_state, seconds_a_step, train
+from training.stage import Lesson, Say, StageSettings, newest_state, train
 
 FOLDERS = ("text", "relations", "qa", "ner", "sentiment", "mc")  # what all stages read
 RECIPE, BUNDLE = "recipe.json", "bundle"
-MEASURED_STEPS = 8  # both untimed and timed; enough to include a step of each kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +69,12 @@ class RecipeSettings:
 
 
 def run_recipe(
-    settings: RecipeSettings, say: Say = print, stop: threading.Event | None = None
+    settings: RecipeSettings,
+    say: Say = print,
+    stop: threading.Event | None = None,
+    *,
+    lessons: dict[str, Lesson] | None = None,
+    finished: bool = True,
 ) -> Path | None:
     """Run or resume the recipe.
 
@@ -78,6 +82,8 @@ def run_recipe(
         settings: settings of the run; a resumed run needs the same ones.
         say: called with lines of progress text.
         stop: when set, ends the current stage after its step and saves its state.
+        lessons: what `prepare` returned, if it was called before.
+        finished: whether to fit temperatures and measure the bundle; `finish` does it later.
 
     Returns:
         The bundle folder; None if `stop` was set first.
@@ -101,9 +107,12 @@ def run_recipe(
     if left_out := absent(settings.data):
         say(f"not there, and left out: {', '.join(left_out)}")
     settings.work.mkdir(parents=True, exist_ok=True)
-    lessons: dict[str, Lesson] = {}
+    lessons = {} if lessons is None else lessons
     if budgets is None:
-        budgets = _budgets(settings, lessons, say)
+        plan = settings.plan
+        if settings.minutes is not None:
+            plan = plan.with_minutes(settings.minutes)
+        budgets = {name: stage.trainer.budget for name, stage in plan.stages.items()}
         plain = {name: asdict(budget) for name, budget in budgets.items()}
         _write(settings.work / RECIPE, {**asked, "budgets": plain})
     _announce(settings, budgets, say)
@@ -118,14 +127,24 @@ def run_recipe(
         after = settings.work / f"after-{name}"
         if name != list(budgets)[-1] and not after.is_dir():
             beside = _fresh(after)
-            export(stage.work, beside)
+            export(stage.work, beside, to_be_finished=True)
             beside.rename(after)
     beside = _fresh(bundle)
     export(stage.work, beside, to_be_finished=True)
-    finish(beside, settings.data, settings.plan.device, say=say)
+    if finished:
+        finish(beside, settings.data, settings.plan.device, say=say)
     beside.rename(bundle)
     say(f"the bundle is in {bundle}")
     return bundle
+
+
+def prepare(settings: RecipeSettings, say: Say = print) -> dict[str, Lesson]:
+    """Read and prepare the data of every stage; this needs no card."""
+    lessons: dict[str, Lesson] = {}
+    for name, stage in settings.plan.stages.items():
+        work = settings.stage(name, stage.trainer.budget, settings.init)
+        _lesson(settings, work, lessons, say)
+    return lessons
 
 
 def _lesson(
@@ -148,32 +167,6 @@ def progress(work: Path, budget: Budget) -> float:
         return 0.0
     record = state[1]["record"]
     return budget.progress(int(record["step"]), float(record["seconds"]))
-
-
-def _budgets(settings: RecipeSettings, lessons: dict[str, Lesson], say: Say) -> dict[str, Budget]:
-    """Return the budget of each stage, on a graphics card in steps.
-
-    Step time is measured on this machine: it converts minutes into steps, and gives an estimate
-    of how long the steps of the plan will take.
-    """
-    plan = settings.plan
-    if settings.minutes is not None:
-        plan = plan.with_minutes(settings.minutes)
-    found = {}
-    for name, planned in plan.stages.items():
-        found[name] = budget = planned.trainer.budget
-        if budget.minutes is not None and plan.device == "cpu":
-            continue
-        stage = settings.stage(name, Budget(steps=1), init=settings.init)
-        lesson = _lesson(settings, stage, lessons, say)
-        seconds = seconds_a_step(stage, lesson, warm=MEASURED_STEPS, timed=MEASURED_STEPS)
-        steps = budget.steps or max(1, round(60 * (budget.minutes or 0) / seconds))
-        found[name] = Budget(steps=steps)
-        say(
-            f"{name}: {seconds:.2f} s a step, measured over {MEASURED_STEPS} steps on a copy; "
-            f"{steps:,} steps take {steps * seconds / 60:.0f} minutes"
-        )
-    return found
 
 
 def _announce(settings: RecipeSettings, budgets: dict[str, Budget], say: Say) -> None:

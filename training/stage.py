@@ -8,7 +8,7 @@ import copy
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -19,7 +19,6 @@ import torch
 from bert_core.errors import CheckpointError
 from bert_core.finetuning import (
     BatchSource,
-    Budget,
     BuiltAhead,
     Loss,
     NotFiniteError,
@@ -31,7 +30,6 @@ from bert_core.finetuning.processes import Processes
 from bert_core.model.bert import BertPreTrainedModel
 from bert_core.text.tokenizer import BertTokenizer
 from training.curve import write_curve
-from training.padding import Padded
 from training.start import keep_memory
 
 STATE = "state.pt"
@@ -43,7 +41,8 @@ CURVE = "curve.svg"
 WAY = "way.jsonl"  # figures measured during a stage
 SETTINGS = "settings.json"
 REFUSED = 5  # steps in a row that are not finite end a stage; fewer are left out
-COPIES = 4  # of the weights, at equal intervals of a stage that is measured on the way
+COPIES = 2  # of the weights: at the half and at the end of a stage
+RATE_AFTER = 20  # steps; the first ten, which may include compiling, are not timed
 Say = Callable[[str], None]
 T = TypeVar("T")
 
@@ -63,9 +62,7 @@ class StageSettings:
         seed: added to every seed of the stage; 0 gives the recipe's own seeds.
         cache: folder for the encoded text, which stages may share; None uses the work folder.
         builders: processes that build batches in advance; 0 builds each batch when needed.
-        pad_to: rows are padded to a multiple of this many tokens.
-        measured: how often the model is measured on the way, for lessons that can be; then the
-            weights are also copied at each quarter of the stage.
+        measured: how often the model is measured on the way, for lessons that can be.
     """
 
     data: Path
@@ -78,7 +75,6 @@ class StageSettings:
     seed: int = 0
     cache: Path | None = None
     builders: int = 0
-    pad_to: int = 1
     measured: int = 0
 
 
@@ -150,8 +146,6 @@ def make_trainer(settings: StageSettings, lesson: Lesson, log: Path | None = Non
         torch.set_float32_matmul_precision("high")  # for products that are not in bfloat16
     settings.work.mkdir(parents=True, exist_ok=True)
     batches = lesson.batches
-    if settings.pad_to > 1:
-        batches = Padded(batches, settings.pad_to, lesson.tokenizer.pad_token_id)
     if settings.builders:
         batches = BuiltAhead(batches, settings.trainer.budget, processes=settings.builders)
     torch.manual_seed(lesson.seed)
@@ -174,22 +168,6 @@ def closing_builders(trainer: Trainer) -> Iterator[None]:
             trainer.batches.close()
 
 
-def seconds_a_step(settings: StageSettings, lesson: Lesson, *, warm: int, timed: int) -> float:
-    """Time the steps of a stage on a separate model, without touching its state or log.
-
-    The first steps, which include compiling and allocating memory, are not timed.
-    """
-    short = replace(settings.trainer, budget=Budget(steps=warm + timed), average_last=0.0)
-    trainer = make_trainer(replace(settings, trainer=short), lesson)
-    with closing_builders(trainer):
-        for _ in range(warm):
-            trainer.step()
-        before = trainer.seconds
-        for _ in range(timed):
-            trainer.step()
-    return (trainer.seconds - before) / timed
-
-
 def _run(
     settings: StageSettings,
     trainer: Trainer,
@@ -200,6 +178,7 @@ def _run(
     processes = trainer.processes
     parts = settings.measured if lesson.measure is not None else 0
     saved, before, refused = time.monotonic(), trainer.progress, 0
+    reports: list[StepReport] = []
     if parts and not trainer.steps_done and processes.first:
         _measure(settings, trainer, lesson, say)
     while not trainer.done and not processes.any(stop is not None and stop.is_set()):
@@ -213,23 +192,32 @@ def _run(
                 raise
             trainer.skip()
             continue
-        if report.step % 25 == 1 or trainer.done:
-            say(describe(report))
+        _tell(report, reports, say)
         if not processes.first:
             before, refused = report.progress, 0
             continue
         measured = passed(before, report.progress, parts)
-        copied = passed(before, report.progress, COPIES if parts else 0)
+        copied = passed(before, report.progress, COPIES)
         if measured or copied or time.monotonic() - saved > 60 * settings.save_minutes:
             save(trainer, settings.work)
             saved = time.monotonic()
         if copied:
-            _keep_weights(trainer, lesson.tokenizer, settings.work / f"quarter-{copied}")
+            _keep_weights(trainer, lesson.tokenizer, settings.work / f"half-{copied}")
         if measured:
             _measure(settings, trainer, lesson, say)
         before, refused = report.progress, 0
     if processes.first:
         save(trainer, settings.work)
+
+
+def _tell(report: StepReport, first: list[StepReport], say: Say) -> None:
+    """Say how a step went, and after the first ones how long a step takes."""
+    if report.step % 25 == 1 or report.progress >= 1.0:
+        say(describe(report))
+    if len(first) < RATE_AFTER:
+        first.append(report)
+        if len(first) == RATE_AFTER:
+            say(describe_rate(first))
 
 
 def passed(before: float, after: float, parts: int) -> int:
@@ -328,6 +316,18 @@ def describe(report: StepReport) -> str:
         f"step {report.step}, {100 * report.progress:.1f} %, {report.seconds / 60:.1f} min, "
         f"loss {report.loss:.3f}{parts}, rate {report.learning_rate:.1e}"
     )
+
+
+def describe_rate(reports: Sequence[StepReport]) -> str:
+    """Return the rate of the second half of these steps as one line of text.
+
+    Tokens are counted only by stages that log them.
+    """
+    late = reports[len(reports) // 2 :]
+    seconds = (late[-1].seconds - reports[-len(late) - 1].seconds) / len(late)
+    tokens = sum(report.parts.get("tokens", 0.0) for report in late) / len(late)
+    counted = f", {tokens / seconds:,.0f} tokens a second" if tokens else ""
+    return f"{seconds:.3f} s a step after {len(reports)} steps{counted}"
 
 
 def write_settings(settings: StageSettings, trainer: Trainer, lesson: Lesson) -> None:

@@ -53,12 +53,10 @@ from training.task_model import TaskPart
 from training.written.near import is_near
 
 T = TypeVar("T")
-_TEXT_ROWS = ("blocks", "sentences", "relations", "made_facts", "pairs", "part_tokens")
 _TASK_ROWS = (
     "questions", "tags", "partial_tags", "made_tags", "sentiment", "phrases", "reviews", "feelings",
-    "choices", "gapped",
+    "choices", "gapped", "passages",
 )  # fmt: skip
-_PASSAGES = 5  # in a part; attention of more needs too much memory
 _SHARING = 16  # steps that share a pool of rows sorted by length, for less padding
 
 
@@ -86,6 +84,7 @@ class TaskSettings:
         weights: weights of the losses, by task.
         max_length: tokens per window; longer passages give several windows.
         stride: tokens shared by neighbouring windows.
+        passages: questions in a part, which bounds the memory of a step.
         made: how many sentences are made from frames, of each kind, to draw from.
         pretraining: what the step has of the long pretraining.
         text_weight: weight of the losses of that part relative to those of the tasks.
@@ -117,6 +116,7 @@ class TaskSettings:
     )
     max_length: int = 320
     stride: int = 96
+    passages: int = 5
     made: int = 20_000
     pretraining: LongSettings = field(
         default_factory=lambda: LongSettings(
@@ -136,10 +136,8 @@ class TaskSettings:
 
     def times(self, factor: float) -> "TaskSettings":
         """Return the same step so many times as large."""
-        text = self.pretraining
-        sizes = {name: round(factor * getattr(text, name)) for name in _TEXT_ROWS}
         rows = {name: max(1, round(factor * getattr(self, name))) for name in _TASK_ROWS}
-        return replace(self, pretraining=replace(text, **sizes), **rows)
+        return replace(self, pretraining=self.pretraining.times(factor), **rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,7 +266,8 @@ class TaskMixture:
             *alike("made_questions", rows.made_questions, made),
         ]
         whole.sort(key=lambda row: len(row.context), reverse=True)
-        groups = [whole[place : place + _PASSAGES] for place in range(0, len(whole), _PASSAGES)]
+        size = settings.passages
+        groups = [whole[place : place + size] for place in range(0, len(whole), size)]
         parts = []
         for group in (*groups, *([alike("short", rows.short, short)] if short else [])):
             share = len(group) / settings.questions

@@ -24,7 +24,8 @@ class LoadReport:
         missing: parameters of a pooler or head that no checkpoint filled; they have fresh random
             values, so results that depend on them are meaningless until they are trained. Weights
             without part of the embeddings or layers are not loaded at all.
-        unexpected: tensors of the checkpoint that this model class does not use.
+        unexpected: what this model class does not use: tensors of the checkpoint, such as the heads
+            of other classes, and modules that sentence-transformers puts after the model.
         mismatched: those of `missing` that the checkpoint has in another shape (only with
             `ignore_mismatched_sizes=True`; otherwise this is an error).
         source: the name or folder the weights were read from.

@@ -10,7 +10,6 @@ import torch
 from torch import Tensor, nn
 
 from bert_core.checkpoints.fillable import Fillable, M
-from bert_core.checkpoints.formats.file_tensors import map_run
 from bert_core.checkpoints.keys import Found, bare_name
 from bert_core.checkpoints.plan import Plan
 from bert_core.errors import CheckpointError
@@ -27,22 +26,23 @@ def fill(
     shared: Mapping[str, nn.Parameter] | None = None,
     allow_nonfinite: bool = False,
 ) -> M:
-    """Fill every parameter of a planned model with mapped, converted, shared or fresh values.
+    """Fill every parameter of a planned model with stored, shared or fresh values.
 
     The files of the plan must still be open. `shared` holds parameters of another model to use
     instead of the stored ones.
 
     Raises:
-        CheckpointError: a parameter would be NaN or infinite, or tied copies differ.
+        CheckpointError: a parameter would be NaN or infinite, tied copies differ, or the class
+            cannot be filled (`Plan.refusal`).
     """
+    if plan.refusal:
+        raise CheckpointError(plan.refusal)
     model, shared = plan.model, dict(shared or {})
     fill_fresh(model, plan.report.missing, dtype, torch.device("cpu"))
     stored = {name: found for name, found in plan.stored.items() if name not in shared}
-    mapped = _map_stored(stored, dtype)
-    reserved = _reserve(stored, mapped, dtype)
-    for name, memory in reserved.items():
+    values = _reserve(stored, dtype)
+    for name, memory in values.items():
         stored[name].tensor.copy_to(memory)
-    values = mapped | reserved
     if not allow_nonfinite:
         check_finite([(found, values[name]) for name, found in stored.items()])
     set_parameters(model, {name: nn.Parameter(value) for name, value in values.items()} | shared)
@@ -83,7 +83,7 @@ def check_finite(filled: Sequence[tuple[Found, Tensor]]) -> None:
     from one iterator, without waiting for the others: at base size that takes 33 ms of one thread,
     22 of two, 16 of four (a future per tensor: 26 and 26). Sums, which PyTorch splits among
     threads, take 18 and 12, but then all wait for the slowest at every tensor: 0.6 s if the
-    machine is busy. Mapping the pages in advance (MADV_POPULATE_READ) saves nothing.
+    machine is busy.
 
     Args:
         filled: tensors of a checkpoint, each with the parameter values taken from it.
@@ -141,17 +141,15 @@ def _check_repeats(plan: Plan[M], filled: set[str]) -> None:
             )
 
 
-def _reserve(
-    stored: Mapping[str, Found], mapped: Mapping[str, Tensor], dtype: torch.dtype
-) -> dict[str, Tensor]:
-    """Reserve memory for unmapped tensors in one piece, with query, key and value adjacent.
+def _reserve(stored: Mapping[str, Found], dtype: torch.dtype) -> dict[str, Tensor]:
+    """Reserve memory for the tensors in one piece, with query, key and value adjacent.
 
     Otherwise the model would join these three itself, at the cost of another copy. The system
     provides memory in pages of 4 kB and clears each first; numpy requests large pages for a large
     piece, PyTorch does not. For the 113 MB of a small model in float32 that was 50 of 70 ms on a
     quiet machine and most of 0.4 s on a busy one.
     """
-    shapes = {name: found.tensor.shape for name, found in stored.items() if name not in mapped}
+    shapes = {name: found.tensor.shape for name, found in stored.items()}
     groups = {name: [name] for name in shapes}
     for name in shapes:
         names = [name.replace(_QUERY, projection) for projection in _PROJECTIONS]
@@ -169,18 +167,3 @@ def _reserve(
             flat = torch.frombuffer(memory, dtype=dtype, count=count, offset=start)
         reserved.update(zip(group, flat.view(len(group), *shapes[name]), strict=True))
     return reserved
-
-
-def _map_stored(stored: Mapping[str, Found], dtype: torch.dtype) -> dict[str, Tensor]:
-    """Map tensors that need no conversion; adjacent query, key and value as one storage."""
-    exact = {name: found.tensor for name, found in stored.items() if found.tensor.dtype == dtype}
-    mapped: dict[str, Tensor] = {}
-    for name in exact:
-        if _QUERY in name:
-            names = [name.replace(_QUERY, projection) for projection in _PROJECTIONS]
-            run = map_run([exact[part] for part in names]) if set(names) <= set(exact) else None
-            mapped.update(zip(names, run or (), strict=False))
-    for name, tensor in exact.items():
-        if name not in mapped and (alone := map_run([tensor])) is not None:
-            mapped[name] = alone[0]
-    return mapped

@@ -2,7 +2,8 @@
 
 Tensors are compared by *bare* name, without the prefix `bert.`, which the encoder has inside a task
 model but not on its own. The names of other families (`bert_core.families`) are translated one by
-one: a name that is not exactly one of them stays unknown.
+one: a name that is not exactly one of them stays unknown. What a program puts around a whole model
+or a module of it when it trains (`module.`, `_orig_mod.`) is taken off first.
 """
 
 import functools
@@ -24,10 +25,14 @@ _TIED = {
     "cls.predictions.decoder.weight": "embeddings.word_embeddings.weight",
     "cls.predictions.decoder.bias": "cls.predictions.bias",
 }
+_WRAPPERS = re.compile(
+    r"(?<![^.])(module|_orig_mod|_fsdp_wrapped_module|_checkpoint_wrapped_module)\."
+)
+_WORDS = "embeddings.word_embeddings.weight"
 _LAYER = re.compile(r"encoder\.layer\.(\d{1,6})\.")
 _ENCODER = ("embeddings.", "encoder.", "pooler.")
 _CORE = re.compile(
-    r"(embeddings\.(\w+_embeddings|LayerNorm|projection)|encoder\.layer\.\d+\.(attention\.self\.(query|key|value)"
+    r"(?P<before>|.*\.)(embeddings\.(\w+_embeddings|LayerNorm|projection)|encoder\.layer\.\d+\.(attention\.self\.(query|key|value)"
     r"|attention\.output\.(dense|LayerNorm)|intermediate\.dense|output\.(dense|LayerNorm)))"
     r"\.(weight|bias)"
 )
@@ -35,10 +40,17 @@ _CORE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A tensor of a checkpoint and its name in the file."""
+    """A tensor of a checkpoint and its name in the file.
+
+    Attributes:
+        file_name: its name in the file.
+        tensor: where it is.
+        is_inside: whether the name puts it into the embeddings or layers, as any family calls them.
+    """
 
     file_name: str
     tensor: StoredTensor
+    is_inside: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,9 +147,11 @@ def by_bare_name(
         CheckpointError: two tensors of the file map to the same parameter.
     """
     other = config if config is not None and config.family is not BERT else None
+    family = BERT if other is None else other.family
+    tops = _tops(family, () if other is None else other.weights_of)
     found: dict[str, Found] = {}
-    for name, tensor in tensors.items():
-        bare = bare_name(name) if other is None else _translated(name, other, given)
+    for (name, tensor), plain in zip(tensors.items(), _unwrapped(tensors, family), strict=True):
+        bare = bare_name(plain) if other is None else _translated(plain, other, given)
         if bare in _BUFFERS:
             continue
         if bare in found:
@@ -145,7 +159,8 @@ def by_bare_name(
                 f"The checkpoint contains {bare} twice, as {found[bare].file_name} and as {name}; "
                 "expected it once."
             )
-        found[bare] = Found(name, tensor)
+        inside = plain.startswith(family.prefix) or plain.removeprefix("bert.").startswith(tops)
+        found[bare] = Found(name, tensor, inside and not bare_name(bare).startswith("pooler."))
     repeats = []
     for copy, original in (_TIED if other is None else _TIED | _repeated(found, other)).items():
         if copy in found and original in found:
@@ -153,6 +168,35 @@ def by_bare_name(
         elif copy in found:
             found[original] = found.pop(copy)
     return found, tuple(repeats)
+
+
+def _unwrapped(names: Iterable[str], family: Family) -> list[str]:
+    """Return the names without wrappers of modules, and without one around the whole model.
+
+    >>> _unwrapped(["module.net.bert.embeddings.word_embeddings.weight", "module.net.c.b"], BERT)
+    ['bert.embeddings.word_embeddings.weight', 'c.b']
+    >>> _unwrapped(["net.embeddings.word_embeddings.weight", "classifier.bias"], BERT)
+    ['net.embeddings.word_embeddings.weight', 'classifier.bias']
+    """
+    plain = [_WRAPPERS.sub("", name) for name in names]
+    words = next((name for name in plain if f".{name}".endswith(f".{_WORDS}")), _WORDS)
+    around = words.removesuffix(_WORDS).removesuffix(family.prefix)
+    of_others = {each.prefix for each in FAMILIES.values()} - {family.prefix}
+    if of_others.intersection(f"{part}." for part in around.split(".")):
+        return plain  # the names of another family: its encoder is not this one
+    return [name[len(around) :] for name in plain] if _all_begin(plain, around) else plain
+
+
+def _all_begin(names: Iterable[str], beginning: str) -> bool:
+    return all(name.startswith(beginning) for name in names)
+
+
+@functools.lru_cache(maxsize=16)
+def _tops(family: Family, layers: tuple[int, ...]) -> tuple[str, ...]:
+    """Return what the names of embeddings and layers begin with in the family's files."""
+    named = _names(family, layers).items()
+    inside = {theirs.partition(".")[0] for ours, theirs in named if ours.startswith(_ENCODER[:2])}
+    return (*_ENCODER[:2], *(f"{top}." for top in inside))
 
 
 def _repeated(names: Iterable[str], config: BertConfig) -> dict[str, str]:
@@ -193,14 +237,24 @@ def has_encoder(bare_names: Iterable[str]) -> bool:
 
 
 def is_core(bare: str) -> bool:
-    """Return whether a parameter is part of BERT's embeddings or layers.
+    """Return whether a parameter is part of the embeddings or layers of a BERT, wherever it is.
 
     Unlike a pooler or a head, no checkpoint is published without them. What a class of one's own
     adds to a layer is not part of it.
 
-    >>> is_core("embeddings.word_embeddings.weight"), is_core("encoder.layer.3.output.dense.bias")
+    >>> is_core("embeddings.LayerNorm.bias"), is_core("my.encoder.layer.3.output.dense.bias")
     (True, True)
     >>> is_core("pooler.dense.weight"), is_core("encoder.layer.3.output.adapter.weight")
     (False, False)
     """
     return _CORE.fullmatch(bare) is not None
+
+
+def before_core(name: str) -> str:
+    """Return what comes before the name of a core parameter; see `is_core`.
+
+    >>> before_core("my.encoder.layer.3.output.dense.bias"), before_core("encoder.mask")
+    ('my.', '')
+    """
+    match = _CORE.fullmatch(name)
+    return match["before"] if match else ""

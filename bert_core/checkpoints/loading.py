@@ -13,10 +13,17 @@ from bert_core.checkpoints.formats.pickle_file import LoadedTensor
 from bert_core.checkpoints.formats.tensorflow_checkpoint import need_checkpoint, open_checkpoint
 from bert_core.checkpoints.keys import Found, bare_name, by_bare_name
 from bert_core.checkpoints.ownership import PARTS, head_class
-from bert_core.checkpoints.plan import check_core, check_layers, match, open_folder
+from bert_core.checkpoints.plan import (
+    check_core,
+    check_encoders,
+    check_layers,
+    match,
+    open_folder,
+)
 from bert_core.checkpoints.settings import chosen_options, wanted_dtype
 from bert_core.checkpoints.sources.hub_names import Part
 from bert_core.checkpoints.sources.resolve import resolve
+from bert_core.checkpoints.unused import check_inside, head_refusal
 from bert_core.errors import CheckpointError, InputError
 from bert_core.families import BERT
 from bert_core.small_files import text_of
@@ -113,7 +120,8 @@ def share_parameters(model: M, base: Fillable) -> M:
     if ours and owner and ours != owner:
         theirs = {bare: each for bare, each in theirs.items() if not bare.startswith(PARTS)}
     found = {bare: Found(bare, LoadedTensor(value)) for bare, value in theirs.items()}
-    stored, fresh = match(model, found, report.source, ignore_mismatched_sizes=True)
+    stored, _, fresh = match(model, found, report.source, ignore_mismatched_sizes=True)
+    check_encoders(model, found, fresh)
     fill_fresh(model, fresh.missing, first.dtype, first.device)
     set_parameters(model, {name: theirs[bare_name(name)] for name in stored})
     missing = {*fresh.missing, *(name for name in stored if bare_name(name) in unfilled)}
@@ -162,8 +170,12 @@ def load_tf_weights_in_bert(
     with open_checkpoint(prefix) as tensors:
         found, _ = by_bare_name(tensors)
         check_layers(model.config, found, prefix.name)
-        stored, report = match(model, found, os.fspath(tf_checkpoint_path))
+        stored, left, report = match(model, found, os.fspath(tf_checkpoint_path))
+        check_encoders(model, found, report)
+        check_inside(model, left, prefix.name, layers_chosen=True)
         check_core(report)
+        if refusal := head_refusal(model, left, stored):
+            raise CheckpointError(refusal)
         filled = [(each, model.get_parameter(name)) for name, each in stored.items()]
         for entry, parameter in filled:
             entry.tensor.copy_to(parameter)

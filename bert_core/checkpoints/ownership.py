@@ -79,6 +79,6 @@ def without_foreign_head(
     no class; False if every class is tried in turn.
     """
     wanted, owner = head_class(cls), classifier_class(config, found)
-    if wanted is None or owner == wanted or (owner is None and keep_untold):
+    if wanted is None or owner == wanted or (owner is None and keep_untold) or _HEAD not in found:
         return dict(found)
     return {name: entry for name, entry in found.items() if not name.startswith(PARTS)}

@@ -21,6 +21,7 @@ from bert_core.checkpoints.keys import (
     Found,
     Repeat,
     bare_name,
+    before_core,
     by_bare_name,
     family_named_by,
     has_encoder,
@@ -30,6 +31,8 @@ from bert_core.checkpoints.keys import (
 )
 from bert_core.checkpoints.ownership import PARTS, classifier_class, without_foreign_head
 from bert_core.checkpoints.settings import LoadOptions, read_config
+from bert_core.checkpoints.sources.modules import modules_above
+from bert_core.checkpoints.unused import check_inside, head_refusal
 from bert_core.config import BertConfig
 from bert_core.errors import CheckpointError, ConfigError
 
@@ -51,6 +54,7 @@ class Plan(Generic[M]):
         report: parameters missing from the files, and tensors left over.
         repeats: tied copies in the files, to be compared with their originals.
         own_encoder: encoder tensors that the folder has only for this class.
+        refusal: why the class cannot be filled, "" if it can; loading raises it.
     """
 
     model: M
@@ -59,6 +63,7 @@ class Plan(Generic[M]):
     report: LoadReport
     repeats: tuple[Repeat, ...]
     own_encoder: tuple[str, ...]
+    refusal: str = ""
 
     @property
     def parameters(self) -> int:
@@ -100,8 +105,10 @@ class Checkpoint:
         head = head_folder(self.folder, cls)
         config = options.config or read_config(head or self.folder, options.overrides)
         found, own, repeats = dict(self.root), dict[str, Found](), self.repeats
+        of_others: dict[str, Found] = {}
         if not self.is_given:
             found = without_foreign_head(cls, self.config, found, keep_untold=options.is_chosen)
+            of_others = {bare: each for bare, each in self.root.items() if bare not in found}
             own, repeats = self._with_head(head)
             found |= own
             check_layers(config, found, self.source)
@@ -109,20 +116,26 @@ class Checkpoint:
             config = _with_counted_labels(config, found)
         with without_memory():
             model = cls(config, *options.inputs, **options.arguments)
-        stored, report = match(
+        stored, left, report = match(
             model,
             found,
             self.source,
             ignore_mismatched_sizes=options.ignore_mismatched_sizes,
             of_heads_only=options.is_chosen,
+            of_others=of_others,
+            above=() if self.is_given else modules_above(self.folder),
         )
+        check_encoders(model, found, report)
+        check_inside(model, left, self.source, layers_chosen=options.chooses_layers)
         if not self.is_given:
             _check_memory(model, stored, report.missing)
         check_core(report)
+        anew = options.is_chosen and options.ignore_mismatched_sizes  # the caller wants a new head
+        refusal = "" if anew else head_refusal(model, left, stored)
         if not self.is_given:
             _check_tied(model, found, repeats)
         own_encoder = tuple(found[name].file_name for name in own if has_encoder([name]))
-        return Plan(model, stored, _shared(stored, own), report, repeats, own_encoder)
+        return Plan(model, stored, _shared(stored, own), report, repeats, own_encoder, refusal)
 
     def _with_head(self, head: Path | None) -> tuple[dict[str, Found], tuple[Repeat, ...]]:
         """Open the weights of a head, if it has any; return them, and all tied copies."""
@@ -232,13 +245,18 @@ def match(
     *,
     ignore_mismatched_sizes: bool = False,
     of_heads_only: bool = False,
-) -> tuple[dict[str, Found], LoadReport]:
+    of_others: Mapping[str, Found] | None = None,
+    above: Sequence[str] = (),
+) -> tuple[dict[str, Found], dict[str, Found], LoadReport]:
     """Match the parameters of a model with a checkpoint by bare name.
 
     `of_heads_only` restricts `ignore_mismatched_sizes` to what may be missing; see `check_core`.
+    `of_others` are tensors of the checkpoint that belong to other classes, `above` its modules of
+    sentence-transformers that come after the model.
 
     Returns:
-        Parameter -> the tensor that fills it, without tied copies; and a report of the rest.
+        Parameter -> the tensor that fills it, without tied copies; the tensors left over, by bare
+        name; and a report.
 
     Raises:
         CheckpointError: a tensor has another shape (unless ignored) or an integer type.
@@ -253,6 +271,11 @@ def match(
         entry = left.pop(bare_name(name), None)
         if entry is None:
             missing.append(name)
+        elif not entry.tensor.dtype.is_floating_point:
+            raise CheckpointError(
+                f"{entry.file_name} is {entry.tensor.dtype}; expected floating-point weights. "
+                "Quantised checkpoints cannot be loaded."
+            )
         elif entry.tensor.shape != tuple(parameter.shape):
             missing.append(name)
             mismatched.append(name)
@@ -260,18 +283,14 @@ def match(
                 f"{name} has the shape {entry.tensor.shape} in the checkpoint and "
                 f"{tuple(parameter.shape)} in {type(model).__name__}"
             )
-        elif not entry.tensor.dtype.is_floating_point:
-            raise CheckpointError(
-                f"{entry.file_name} is {entry.tensor.dtype}; expected floating-point weights. "
-                "Quantised checkpoints cannot be loaded."
-            )
         else:
             stored[name] = entry
     refused = of_heads_only and any(is_core(bare_name(name)) for name in mismatched)
     if complaints and (refused or not ignore_mismatched_sizes):
         raise CheckpointError(_shapes_differ(complaints, mismatched))
-    unexpected = tuple(entry.file_name for entry in left.values())
-    return stored, LoadReport(tuple(missing), unexpected, tuple(mismatched), source)
+    unused = (entry.file_name for entry in (left | dict(of_others or {})).values())
+    report = LoadReport(tuple(missing), (*unused, *above), tuple(mismatched), source)
+    return stored, left, report
 
 
 def check_layers(config: BertConfig, found: Mapping[str, Found], source: str) -> None:
@@ -298,6 +317,24 @@ def check_layers(config: BertConfig, found: Mapping[str, Found], source: str) ->
         raise CheckpointError(
             f"The config of {source} states {layers} layers{shared}; the weights contain {held} "
             "of them. They do not belong together."
+        )
+
+
+def check_encoders(model: Fillable, found: Mapping[str, Found], report: LoadReport) -> None:
+    """Reject a class with an encoder under another name than `bert`: nothing fills it.
+
+    Raises:
+        CheckpointError: names what its parameters and those of the weights begin with.
+    """
+    looked_for = {before_core(bare_name(name)) for name in report.missing} - {""}
+    if looked_for:
+        there = {before_core(each.file_name) for each in found.values() if is_core(each.file_name)}
+        raise CheckpointError(
+            f"{type(model).__name__} looks for an encoder whose names begin with "
+            f"{' and '.join(map(repr, sorted(looked_for)))}. Found in the weights of "
+            f"{report.source}: {' and '.join(map(repr, sorted(there)))}. Expected 'bert.' or "
+            "nothing before embeddings and encoder: call the attribute that holds the BertModel "
+            "self.bert."
         )
 
 

@@ -54,6 +54,11 @@ class LoadOptions:
     allow_nonfinite: bool = False
     is_chosen: bool = False
 
+    @property
+    def chooses_layers(self) -> bool:
+        """Whether the caller chose the number of layers."""
+        return self.config is not None or "num_hidden_layers" in self.overrides
+
 
 def chosen_options(
     cls: type[Any], inputs: Sequence[Any], options: Mapping[str, Any]
@@ -134,7 +139,7 @@ def read_config(folder: Path, overrides: Mapping[str, Any]) -> BertConfig:
             raise ConfigError(f"{name} in {folder} is not a regular file.")
     else:
         raise MissingFileError(
-            f"The folder {folder} has no {' or '.join(CONFIG_NAMES)}. Found: {list_names(folder)}."
+            f"The folder {folder} has no {' or '.join(CONFIG_NAMES)}. Found: {list_names(folder)}"
         )
     config = BertConfig.from_json_file(path)
     _check_architecture(config, path)

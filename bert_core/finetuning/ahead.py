@@ -27,25 +27,21 @@ class BuiltAhead:
     Args:
         source: the source, (step, progress) -> parts; must be picklable and depend only on these
             two arguments.
-        budget: the training's budget, in steps so that the progress of later steps is known.
+        budget: the training's budget. In minutes, the progress of later steps is not known: they
+            are built with that of the step that asks for them.
         processes: number of builder processes; they end with the training, even if it is killed.
         ahead: number of steps to build in advance; by default two per process.
 
     Raises:
-        InputError: the budget is in minutes, or `processes` is less than 1.
+        InputError: `processes` is less than 1.
     """
 
     def __init__(
         self, source: Any, budget: Budget, *, processes: int, ahead: int | None = None
     ) -> None:
-        if budget.steps is None:
-            raise InputError(
-                f"The budget is {budget.minutes} minutes; building ahead needs one in steps, "
-                "because the progress of later steps must be known. Use Budget(steps=...)."
-            )
         if processes < 1:
             raise InputError(f"processes is {processes}; give at least 1.")
-        self.budget, self.steps = budget, budget.steps
+        self.budget = budget
         self.ahead = 2 * processes if ahead is None else max(1, ahead)
         self._waiting: dict[int, Future[bytes]] = {}
         self._pool = ProcessPoolExecutor(
@@ -57,9 +53,11 @@ class BuiltAhead:
 
     def __call__(self, step: int, progress: float) -> Sequence[Any]:
         """Return the parts of a step; an error raised while building them is raised here."""
-        for coming in range(step, max(step + 1, min(step + 1 + self.ahead, self.steps))):
+        steps = self.budget.steps
+        last = step + 1 + self.ahead if steps is None else min(step + 1 + self.ahead, steps)
+        for coming in range(step, max(step + 1, last)):
             if coming not in self._waiting:
-                share = progress if coming == step else self.budget.progress(coming, 0.0)
+                share = progress if steps is None else self.budget.progress(coming, 0.0)
                 self._waiting[coming] = self._pool.submit(_build, coming, share)
         parts: Sequence[Any] = pickle.loads(self._waiting.pop(step).result())  # noqa: S301 - ours
         return parts

@@ -17,10 +17,9 @@ from bert_core.finetuning import Budget
 from bert_core.model.heads import BertForPreTraining, BertForQuestionAnswering
 from tests.training.conftest import quiet
 from tests.training.whole import settings
-from training import recipe
 from training.__main__ import main
 from training.lessons import run_stage
-from training.recipe import progress, run_recipe
+from training.recipe import prepare, progress, run_recipe
 from training.sources import all_sources
 from training.stage import STATE
 
@@ -96,12 +95,9 @@ def test_the_bundle_is_complete_and_a_finished_run_is_left_alone(
     assert "relations" in stages[1]["settings"]["phases"][0]["mixture"]
     way = (work / "long" / "way.jsonl").read_text().splitlines()
     assert [json.loads(line)["step"] for line in way] == [0, 1, 2]
-    assert (work / "long" / "quarter-4" / "model.safetensors").is_file()
+    assert (work / "long" / "half-2" / "model.safetensors").is_file()
     assert "### Stage 2: long pretraining" in (bundle / "README.md").read_text()
     assert str(tmp_path) not in (bundle / "training.json").read_text()
-    begun = [line for line in said if "measured over 8 steps" in line]
-    assert [line.split(":")[0] for line in begun] == ["pretrain", "long", "tasks"]
-    assert said.index(begun[-1]) < next(i for i, line in enumerate(said) if "begins" in line)
     before = (bundle / "model.safetensors").stat().st_mtime_ns
     said.clear()
     assert run_recipe(settings(task_data, work, encoder, 2), said.append) == bundle
@@ -110,17 +106,19 @@ def test_the_bundle_is_complete_and_a_finished_run_is_left_alone(
 
 
 @pytest.mark.slow
-def test_measuring_beforehand_leaves_no_trace(
-    task_data: Path, encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_what_was_prepared_is_trained_by_the_clock_and_left_to_be_measured(
+    task_data: Path, encoder: Path, tmp_path: Path
 ) -> None:
-    stop, said = threading.Event(), list[str]()
-    stop.set()
-    assert run_recipe(settings(task_data, tmp_path, encoder), said.append, stop) is None
-    assert said[-1].startswith("stopped")
-    assert progress(tmp_path / "pretrain", Budget(steps=4)) == 0.0
-    assert not (tmp_path / "pretrain" / "log.jsonl").exists()
-    monkeypatch.setattr(recipe, "seconds_a_step", pytest.fail)  # a second start knows already
-    assert run_recipe(settings(task_data, tmp_path, encoder), quiet, stop) is None
+    said = list[str]()
+    asked = replace(settings(task_data, tmp_path, encoder), minutes=0.1)
+    lessons = prepare(asked, said.append)
+    assert list(lessons) == ["pretrain", "long", "tasks"]
+    for path in (task_data / "text").iterdir():
+        path.unlink()  # nothing is read again
+    bundle = run_recipe(asked, said.append, lessons=lessons, finished=False)
+    assert bundle is not None and not (bundle / "figures.json").exists()
+    log = [json.loads(line) for line in (tmp_path / "tasks" / "log.jsonl").read_text().splitlines()]
+    assert log[-1]["progress"] == 1.0 and all(line["progress"] < 1.0 for line in log[:-1])
 
 
 @pytest.mark.slow

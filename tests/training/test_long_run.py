@@ -75,7 +75,7 @@ def test_stopped_and_resumed_it_ends_like_a_run_in_one_go(
     way = [json.loads(line) for line in (apart.work / WAY).read_text().splitlines()]
     assert [line["step"] for line in way] == list(range(9))
     assert {"famous first", "unseen wrong copies", "running text first"} <= set(way[0])
-    last = BertForPreTraining.from_pretrained(apart.work / "quarter-4")
+    last = BertForPreTraining.from_pretrained(apart.work / "half-2")
     mean = rest.average.weights["bert.pooler.dense.weight"]
     assert torch.allclose(last.bert.pooler.dense.weight, mean, atol=1e-3)
 
@@ -150,7 +150,7 @@ def test_steps_that_are_not_finite_are_left_out_and_many_in_a_row_end_the_stage(
         assert run_stage("long", plan, LONG, said.append).done
         logged = [json.loads(line)["step"] for line in (plan.work / LOG).read_text().splitlines()]
         assert logged == [1, 2, 3, 5, 6, 7, 8, 9]
-        assert (plan.work / "quarter-2").is_dir() and (plan.work / "quarter-4").is_dir()
+        assert (plan.work / "half-1").is_dir() and (plan.work / "half-2").is_dir()
     assert [line for line in said if line.startswith("left out")] == [
         f"left out: The loss of step {number} is nan." for number in range(4, 4 + broken)
     ]

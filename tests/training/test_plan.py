@@ -2,7 +2,7 @@
 
 import math
 import pickle
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +11,13 @@ import torch
 
 from bert_core.errors import InputError
 from bert_core.finetuning import Budget, TrainerSettings
-from bert_core.pretraining import joint_loss
 from tests.training.whole import ROWS, SMALL
 from training.lessons import pretraining_lesson, task_lesson
 from training.long_mixture import LongSettings
-from training.mixture import MixtureSettings, Part
-from training.padding import Padded
+from training.mixture import MixtureSettings
 from training.plan import PLANS, choose
 from training.stage import StageSettings, closing_builders, make_trainer
-from training.task_model import TaskModel, TaskPart, task_loss
+from training.task_model import TaskPart
 from training.tasks import TaskSettings
 
 
@@ -29,14 +27,25 @@ def stage(data: Path, work: Path, encoder: Path, **options: Any) -> StageSetting
     )
 
 
-def test_the_card_s_plan_sees_more_than_a_hundred_million_tokens_of_running_text() -> None:
+def test_the_card_s_plan_goes_on_from_the_bundled_model_by_the_clock() -> None:
     plan = PLANS["cuda"]
-    mixture, steps = plan.stages["pretrain"].sizes, plan.stages["pretrain"].trainer.budget.steps
-    assert steps is not None and isinstance(mixture, MixtureSettings)
-    assert mixture.blocks * mixture.block_length == 262_144
-    assert steps * mixture.blocks * mixture.block_length > 100_000_000
-    assert mixture.blocks * mixture.block_length / mixture.splits <= 65_536  # a part's memory
-    assert plan.bfloat16 and plan.compiled and plan.builders and plan.pad_to == 64
+    assert list(plan.stages) == ["long", "tasks"] and plan.init == "explorer-mini-uncased"
+    assert all(stage.trainer.budget.minutes for stage in plan.stages.values())
+    assert plan.bfloat16 and plan.builders
+    for name, factor in {"long": 25.6, "tasks": 16.0}.items():
+        small, large = (PLANS[machine].stages[name].sizes for machine in ("cpu", "cuda"))
+        assert isinstance(small, LongSettings | TaskSettings) and large == small.times(factor)
+        text = large.pretraining if isinstance(large, TaskSettings) else large
+        assert text.part_tokens <= 32_768  # a part's memory
+
+
+def test_a_step_becomes_larger_or_smaller_in_as_many_parts() -> None:
+    long, tasks = LongSettings(), TaskSettings()
+    assert (long.times(3).blocks, long.times(3).part_tokens) == (120, 3_840)
+    assert long.times(0.001).blocks == 1 and long.times(3).made_facts == 0  # as none were
+    large = tasks.times(3)
+    assert (large.questions, large.passages) == (93, 15)
+    assert large.pretraining == tasks.pretraining.times(3)
 
 
 def test_the_processor_s_plan_uses_all_cores_in_float32(
@@ -53,9 +62,9 @@ def test_the_processor_s_plan_uses_all_cores_in_float32(
     assert PLANS["cuda"].on_this_machine().builders == 1  # two cores are left for the rest
 
 
-def test_the_long_pretraining_is_a_stage_of_both_plans() -> None:
+def test_the_long_pretraining_is_a_stage_of_the_processor_s_plan() -> None:
     long = PLANS["cpu"].stages["long"]
-    assert list(PLANS["cpu"].stages) == list(PLANS["cuda"].stages) == ["pretrain", "long", "tasks"]
+    assert list(PLANS["cpu"].stages) == ["pretrain", "long", "tasks"]
     assert long.sizes == LongSettings() and long.measured == 8
     trainer = long.trainer
     assert trainer.budget == Budget(steps=9_400) and trainer.optimizer == "muon"
@@ -63,13 +72,6 @@ def test_the_long_pretraining_is_a_stage_of_both_plans() -> None:
     assert (trainer.weight_decay, trainer.decay_share, trainer.average_last) == (0.1, 0.25, 0.1)
     assert isinstance(long.sizes, LongSettings)
     assert (long.sizes.rate, long.sizes.everywhere) == (0.2, 0.5)
-    small, large = (PLANS[name].stages["long"] for name in PLANS)
-    assert isinstance(small.sizes, LongSettings) and isinstance(large.sizes, LongSettings)
-    for name in ("blocks", "sentences", "relations", "pairs"):  # as many of each in all
-        seen = [
-            getattr(each.sizes, name) * (each.trainer.budget.steps or 0) for each in (small, large)
-        ]
-        assert seen[1] == pytest.approx(seen[0], rel=0.02)
 
 
 def test_the_tasks_read_the_long_pretraining_s_mixture() -> None:
@@ -84,26 +86,13 @@ def test_the_tasks_read_the_long_pretraining_s_mixture() -> None:
     assert text.seed != long.seed
 
 
-def test_the_tasks_see_as_many_rows_in_both_plans() -> None:
-    small, large = (PLANS[name].stages["tasks"] for name in PLANS)
-    assert isinstance(small.sizes, TaskSettings) and isinstance(large.sizes, TaskSettings)
-    rows = [asdict(sizes) for sizes in (small.sizes, large.sizes)]
-    steps = [stage.trainer.budget.steps or 0 for stage in (small, large)]
-    for name in ("questions", "tags", "phrases", "feelings", "choices", "gapped"):
-        assert rows[1][name] * steps[1] == pytest.approx(rows[0][name] * steps[0], rel=0.02)
-    for name in ("blocks", "sentences", "relations", "made_facts", "pairs"):
-        seen = [row["pretraining"][name] * n for row, n in zip(rows, steps, strict=True)]
-        assert seen[1] == pytest.approx(seen[0], rel=0.02)
-    assert rows[0]["unanswerable"] == rows[1]["unanswerable"] == 0.2
-
-
 def test_minutes_are_divided_as_the_plan_divides_them() -> None:
     plan = PLANS["cpu"].with_minutes(30)
     assert {name: each.trainer.budget for name, each in plan.stages.items()} == {
         name: Budget(minutes=10) for name in ("pretrain", "long", "tasks")
     }
-    card = PLANS["cuda"].with_minutes(16)
-    assert card.stages["pretrain"].trainer.budget == Budget(minutes=8)
+    card = PLANS["cuda"].with_minutes(7)
+    assert [stage.trainer.budget.minutes for stage in card.stages.values()] == [5, 2]
     for wrong in (0.0, -3.0, math.nan):
         with pytest.raises(InputError, match="above 0"):
             plan.with_minutes(wrong)
@@ -138,38 +127,9 @@ def lesson_parts(task_data: Path, encoder: Path, tmp_path: Path) -> list[Any]:
     return [lesson, parts]
 
 
-def test_padding_changes_shapes_but_no_loss(lesson_parts: list[Any], encoder: Path) -> None:
-    lesson, parts = lesson_parts
-    padded = [
-        p
-        for s in range(4)
-        for p in Padded(lesson.batches, 16, lesson.tokenizer.pad_token_id)(s, 0.5)
-    ]
-    torch.manual_seed(0)
-    model = lesson.start(str(encoder)).eval()
-    assert isinstance(model, TaskModel)
-    longer = 0
-    for plain, other in zip(parts, padded, strict=True):
-        ids = other.batch.input_ids if isinstance(other, Part) else other.batch["input_ids"]
-        unmasked = isinstance(other, Part) and other.batch.attention_mask is None
-        assert unmasked or ids.shape[-1] % 16 == 0
-        before, after = tokens_of([plain]), tokens_of([other])
-        longer += after > before
-        loss = joint_loss if isinstance(plain, Part) else None
-        with torch.no_grad():
-            if loss is None:
-                one, two = task_loss(model, plain).total, task_loss(model, other).total
-            else:
-                one, two = loss(model, plain.batch).total, loss(model, other.batch).total
-        assert torch.allclose(one, two, atol=1e-5), plain
-    assert longer >= 5
-
-
 @pytest.mark.slow
-def test_batches_built_ahead_and_padded_train_the_same(
-    data: Path, encoder: Path, tmp_path: Path
-) -> None:
-    plain = stage(data, tmp_path / "w", encoder, pad_to=8)
+def test_batches_built_ahead_train_the_same(data: Path, encoder: Path, tmp_path: Path) -> None:
+    plain = stage(data, tmp_path / "w", encoder)
     ahead = replace(plain, builders=1)
     lesson = pretraining_lesson(plain, SMALL, lambda line: None)
     trained = []
@@ -184,7 +144,7 @@ def test_batches_built_ahead_and_padded_train_the_same(
 
 def test_the_task_stage_s_batches_can_be_sent_to_builders(lesson_parts: list[Any]) -> None:
     lesson, parts = lesson_parts
-    sent = pickle.loads(pickle.dumps(Padded(lesson.batches, 1, lesson.tokenizer.pad_token_id)))  # noqa: S301 - ours
+    sent = pickle.loads(pickle.dumps(lesson.batches))  # noqa: S301 - ours
     again = [part for step in range(4) for part in sent(step, 0.5)]
     assert tokens_of(again) == tokens_of(parts)
     for one, two in zip(parts, again, strict=True):
@@ -199,7 +159,7 @@ def test_the_task_stage_s_batches_can_be_sent_to_builders(lesson_parts: list[Any
 def test_a_compiled_step_in_bfloat16_runs_on_a_card(
     data: Path, encoder: Path, tmp_path: Path
 ) -> None:
-    settings = stage(data, tmp_path / "w", encoder, device="cuda", pad_to=64)
+    settings = stage(data, tmp_path / "w", encoder, device="cuda")
     trainer = replace(settings.trainer, bfloat16=True, compiled=True)
     settings = replace(settings, trainer=trainer)
     trainer = make_trainer(settings, pretraining_lesson(settings, SMALL, lambda line: None))

@@ -64,6 +64,12 @@ class RecentResults:
         with self._lock:
             self._drop()
 
+    def clear(self) -> None:
+        """Drop everything."""
+        with self._lock:
+            self._kept.clear()
+            self._held = 0
+
     def _find(self, key: Hashable) -> "_Kept | None":
         """Return what is kept for a key, now the latest used; None if there is nothing."""
         with self._lock:

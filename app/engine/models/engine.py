@@ -17,7 +17,7 @@ from torch import Tensor
 from app.engine.compute.device import chosen_device, on_processor
 from app.engine.compute.processor import PROCESSOR
 from app.engine.compute.recent import RECENT
-from app.engine.models.facts import ModelFacts, read_facts
+from app.engine.models.facts import ModelFacts, read_facts, stamp
 from app.engine.models.papers import (
     Papers,
     Provenance,
@@ -46,7 +46,7 @@ from bert_core.analysis.forward import attention_maps, queries_and_keys
 from bert_core.analysis.head_atlas import HeadAtlas
 from bert_core.checkpoints.loading import load_sharing
 from bert_core.config import TEMPERATURES_FITTED_ON
-from bert_core.errors import BertError, InputError, MissingFileError
+from bert_core.errors import BertError, CheckpointError, InputError, MissingFileError
 from bert_core.model.bert import BertPreTrainedModel
 from bert_core.model.kinds import KINDS
 from bert_core.model.outputs import ModelOutputs
@@ -85,7 +85,7 @@ class Engine:
 
     def _load(self, folder: Path) -> None:
         """Read the weights, the vocabulary, and the facts about them."""
-        self._folder = folder
+        self._folder, self._stamp = folder, stamp(folder)
         self._device = chosen_device()
         self._base = BertForPreTraining.from_pretrained(str(folder)).to(self._device)
         self._models: dict[type[BertPreTrainedModel], BertPreTrainedModel] = {
@@ -130,6 +130,7 @@ class Engine:
                     "it. Leave the casing as it is."
                 )
             if lower_case not in self._tokenizers:
+                self._check_unchanged()
                 self._tokenizers[lower_case] = BertTokenizer.from_pretrained(
                     str(self._folder), do_lower_case=lower_case
                 )
@@ -185,11 +186,24 @@ class Engine:
         found = self._models.get(cls)
         if found is None:  # a class that is already built is returned without locking
             with self._lock, called_by_name(self._offer):
-                make = random_head if self.facts.untrained else load_sharing
-                found = self._models.get(cls) or make(cls, self._base, self._folder)
-                self._models[cls] = found
+                if (found := self._models.get(cls)) is None:
+                    self._check_unchanged()
+                    make = random_head if self.facts.untrained else load_sharing
+                    found = self._models[cls] = make(cls, self._base, self._folder)
         assert isinstance(found, cls)
         return found
+
+    def _check_unchanged(self) -> None:
+        """Reject files that are no longer those that this model was read from.
+
+        Raises:
+            CheckpointError: a head or vocabulary would be joined to another model's weights.
+        """
+        if stamp(self._folder) != self._stamp:
+            raise CheckpointError(
+                f"The files of {self._offer.name} changed while it was in use; expected those it "
+                "was opened with. Ask again: it is opened anew."
+            )
 
     def untrained(self) -> "Engine":
         """Return a copy of this model that has learned nothing: the same sizes, random weights."""

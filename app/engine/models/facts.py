@@ -1,7 +1,9 @@
 """What a model contains for each page, read from its files without loading it."""
 
+import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -18,6 +20,10 @@ from bert_core.config import HAS_ANSWER
 from bert_core.errors import BertError
 from bert_core.model.kinds import KINDS
 
+Stamp = tuple[tuple[str, int, int, int], ...]
+"""Files, each with its time of change, size and place on the disk."""
+
+_BELOW = ("heads", "0_")  # folders with files of a model: of its heads, and 0_Transformer
 _NAMELESS = re.compile(r"LABEL_\d+")
 _NUMBER_BYTES = 4  # float32, whatever type the file has
 _MEASURED = {  # name of a temperature: the task, as `figures.json` calls it
@@ -46,7 +52,8 @@ class HeadFacts:
         trained_on: what it was trained on, as a phrase after "trained on"; "" if that is not
             stored with the weights.
         figures: how often it was right, as measured; () if that is not stored.
-        lacks: why models of this family have no such head, as a sentence; "" if they may have one.
+        lacks: why the model has no such head, or none that can be computed, in sentences; "" if it
+            may have one.
     """
 
     missing: tuple[str, ...]
@@ -124,7 +131,7 @@ def read_facts(folder: Path) -> ModelFacts:
     Raises:
         BertError: there is no model in the folder, or its files are damaged.
     """
-    return _read(folder, _stamp(folder))
+    return _read(folder, stamp(folder))
 
 
 def offered_facts(offer: Offer) -> ModelFacts:
@@ -140,18 +147,37 @@ def offered_facts(offer: Offer) -> ModelFacts:
 
 def stamp_of(offer: Offer) -> object:
     """Return a value that changes whenever a file of a model on offer changes."""
-    return _stamp(Path(offer.source).expanduser())
+    return stamp(Path(offer.source).expanduser())
 
 
-def _stamp(folder: Path) -> tuple[tuple[str, int, int], ...]:
-    """Return a key that changes whenever a file of the model changes."""
-    files = [path for part in (folder, *folder.glob("heads/*")) for path in part.glob("*.*")]
-    found = [(path, path.stat()) for path in sorted(files) if path.is_file()]
-    return tuple((str(path), stat.st_mtime_ns, stat.st_size) for path, stat in found)
+def stamp(place: Path) -> Stamp:
+    """Return a value that changes whenever a file of a model changes, hidden ones left out.
+
+    Args:
+        place: its folder, or archive.
+    """
+    found = []
+    for path in sorted(_files(str(place), _BELOW) if place.is_dir() else [str(place)]):
+        with suppress(OSError):  # a link to nothing, or a file that is just being replaced
+            stat = os.stat(path)
+            found.append((path, stat.st_mtime_ns, stat.st_size, stat.st_ino))
+    return tuple(found)
+
+
+def _files(folder: str, below: tuple[str, ...]) -> Iterator[str]:
+    """Yield the paths of files in a folder, and in those below it whose names begin like these."""
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.startswith("."):
+                continue
+            if not entry.is_dir():
+                yield entry.path
+            elif entry.name.startswith(below):
+                yield from _files(entry.path, ("Bert",))
 
 
 @lru_cache(maxsize=64)
-def _read(folder: Path, stamp: tuple[tuple[str, int, int], ...]) -> ModelFacts:
+def _read(folder: Path, stamp: Stamp) -> ModelFacts:
     config = read_config(folder, {})
     lacks = {name: why_without(config, name) for name in KINDS}
     found = survey(
@@ -223,4 +249,5 @@ def _head(name: str, found: Plan[Any]) -> HeadFacts:
         labels=labels if named else (),
         outputs=found.model.config.num_labels if labelled else 0,
         own_encoder=bool(found.own_encoder),
+        lacks=found.refusal,
     )

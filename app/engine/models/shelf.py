@@ -24,6 +24,8 @@ from app.engine.models.copies import (
 from app.engine.models.curated import PINNED
 from app.settings import settings
 from bert_core.bundled import bundled_folder, bundled_names
+from bert_core.checkpoints.formats.mistaken import instead
+from bert_core.checkpoints.sources.modules import model_folder
 from bert_core.checkpoints.sources.resolve import resolve
 from bert_core.errors import BertError, MissingFileError
 
@@ -60,6 +62,9 @@ class Offer:
     name: str
     source: str
     kind: Kind
+
+    def __str__(self) -> str:
+        return self.name
 
 
 def offers() -> dict[str, Offer]:
@@ -199,11 +204,13 @@ def _has_weights(folder: Path) -> bool:
 
 def _why_none(folder: Path) -> str:
     """Say why a folder is not offered."""
-    return _NO_MAIN if is_storage(folder) and main_copy(folder) is None else _NO_CONFIG
+    if is_storage(folder) and main_copy(folder) is None:
+        return _NO_MAIN
+    return _NO_CONFIG + instead(path.name for path in folder.iterdir())
 
 
 def _is_model(folder: Path) -> bool:
-    return any((folder / name).is_file() for name in _CONFIGS)
+    return any((model_folder(folder) / name).is_file() for name in _CONFIGS)
 
 
 def _free_name(offer: Offer, taken: dict[str, Offer]) -> str:

@@ -5,6 +5,7 @@ from functools import lru_cache
 from typing import Annotated
 
 from app.engine.models import Engine, offers
+from app.engine.models.facts import stamp_of
 from app.engine.models.shelf import Kind, called_by_name, local_folder
 from app.engine.models.usable import usable
 from app.features.tokenizer.result import Comparison, Part, Reading, TokenizerResult
@@ -83,12 +84,12 @@ def _tokenizer_of(name: str) -> Cutter:
     if offer is None:
         raise InputError(f"The model {name} is not on offer here. Choose another one.")
     with called_by_name(offer):
-        return _read_tokenizer(str(local_folder(offer.source)))
+        return _read_tokenizer(str(local_folder(offer.source)), stamp_of(offer))
 
 
 @lru_cache(8)
-def _read_tokenizer(folder: str) -> Cutter:
-    """Read a vocabulary without the weights beside it."""
+def _read_tokenizer(folder: str, stamp: object) -> Cutter:
+    """Read a vocabulary without the weights beside it; `stamp` changes with its files."""
     return load_tokenizer(folder)
 
 

@@ -1,16 +1,12 @@
 """Tensors in an open file, independent of the file format.
 
-A tensor that needs no conversion is mapped privately if files of its format are not overwritten in
-place: the parameter is the file's page, read when first used and copied when first written to. A
-tensor that needs conversion is read piece by piece into its final memory. Either way the weights
-are never resident twice. (A mapped file may be replaced, but truncating it while it is in use
-would end the process.)
+A tensor is read into its final memory, piece by piece where it is converted, so the weights are
+never resident twice. Nothing is mapped: a file that is overwritten or cut off later must not change
+the answers of a model that is in memory, or end the process.
 """
 
 import math
-import mmap
 import os
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +16,7 @@ import torch
 from torch import Tensor
 
 from bert_core.errors import CheckpointError
-from bert_core.small_files import open_regular
+from bert_core.small_files import FORM_BYTES, mistaken, open_regular
 
 # Elements converted at a time: few enough to stay in the processor's cache, and for PyTorch not to
 # split them among threads, which would wait for each other on a busy machine.
@@ -103,21 +99,23 @@ class TensorFile:
         path: the file.
         size: its length in bytes when it was opened.
         tensors: name -> tensor; filled by the subclass for the format.
-        may_be_mapped: whether a model may keep using the file's pages after it is closed.
+        form: how `small_files.mistaken` begins for the format's own files.
 
     Raises:
         CheckpointError: `path` is not a regular file, or cannot be read.
     """
 
-    may_be_mapped = True
+    form = "tensors"
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.tensors: dict[str, FileTensor] = {}
         self._handle = os.fdopen(open_regular(path), "rb", buffering=0)
-        self._map: mmap.mmap | None = None
         self.size = os.fstat(self._handle.fileno()).st_size
         try:
+            says = mistaken(self.read(0, FORM_BYTES))
+            if says and not says.startswith(self.form):
+                raise CheckpointError(f"{path.name} is not what its name says. It is {says}")
             self._list()
         except BaseException:
             self.close()
@@ -133,7 +131,7 @@ class TensorFile:
         self.close()
 
     def close(self) -> None:
-        """Close the file; mapped tensors stay valid."""
+        """Close the file."""
         self._handle.close()
 
     def read(self, start: int, count: int) -> bytes:
@@ -161,41 +159,3 @@ class TensorFile:
             piece = buffer[: min(_PIECE_BYTES, count - begin)]
             self.read_into(piece, start + begin, "that is read")
             yield piece
-
-    def view(self, start: int, count: int, dtype: torch.dtype) -> Tensor:
-        """Return `count` elements from byte `start`, in memory that outlives this object."""
-        if self._map is None:
-            self._map = mmap.mmap(self._handle.fileno(), 0, access=mmap.ACCESS_COPY)
-        if start + count * dtype.itemsize > len(self._map):
-            raise CheckpointError(
-                f"{self.path.name} was truncated while it was read. Get it again."
-            )
-        return torch.frombuffer(self._map, dtype=dtype, count=count, offset=start)
-
-
-def map_run(tensors: Sequence[object]) -> list[Tensor] | None:
-    """Map tensors that are contiguous in one file, as views of one storage.
-
-    Returns:
-        One tensor for each, or None if they are not contiguous or cannot be mapped: Windows does
-        not let a mapped file be replaced, and elements must be aligned to their size.
-    """
-    first = tensors[0]
-    if not isinstance(first, FileTensor) or sys.platform == "win32":
-        return None
-    if not first.file.may_be_mapped:
-        return None
-    position, run = first.start, []
-    for tensor in tensors:
-        if not isinstance(tensor, FileTensor) or tensor.size == 0 or tensor.strides is not None:
-            return None
-        if (tensor.file, tensor.start, tensor.dtype) != (first.file, position, first.dtype):
-            return None
-        position += tensor.size * tensor.dtype.itemsize
-        run.append(tensor)
-    if first.start % first.dtype.itemsize:
-        return None
-    sizes = [tensor.size for tensor in run]
-    whole = first.file.view(first.start, sum(sizes), first.dtype)
-    parts = torch.split(whole, sizes) if len(run) > 1 else (whole,)
-    return [part.view(tensor.shape) for part, tensor in zip(parts, run, strict=True)]

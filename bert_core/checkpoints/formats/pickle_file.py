@@ -64,7 +64,7 @@ class PickleFile(TensorFile):
             the container of 2016.
     """
 
-    may_be_mapped = False  # `torch.save` overwrites in place, even a file in use
+    form = "a zip"
 
     def _list(self) -> None:
         try:

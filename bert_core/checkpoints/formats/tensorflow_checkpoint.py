@@ -173,6 +173,10 @@ _OPTIMIZER = {
     "beta1_power",
     "beta2_power",
     "global_step",
+    "current_loss_scale",
+    "loss_scale",
+    "good_steps",
+    "bad_steps",
 }
 _LEAVES = {
     "kernel": "weight",
@@ -227,8 +231,8 @@ def by_published_name(tensors: Mapping[str, BundleTensor], source: str) -> dict[
                 "bert/encoder/layer_0/output/dense/kernel."
             )
         name = published_name(variable)
-        if name is None:
-            continue
+        if name is None or variable.rpartition("/")[0] in tensors:
+            continue  # an optimizer's variables are named after the variable that they belong to
         if name in origin:
             raise CheckpointError(
                 f"{source} contains {name} twice, as {origin[name]} and as {variable}; expected "

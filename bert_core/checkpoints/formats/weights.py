@@ -13,6 +13,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
+from bert_core.checkpoints.formats.mistaken import ADAPTER, instead
 from bert_core.checkpoints.formats.pickle_file import PickleFile
 from bert_core.checkpoints.formats.safetensors_file import SafetensorsFile
 from bert_core.checkpoints.formats.tensorflow_checkpoint import (
@@ -52,8 +53,13 @@ def open_weights(folder: Path, *, from_tf: bool = False) -> Iterator[Mapping[str
 
     Raises:
         MissingFileError: the folder has no weights.
-        CheckpointError: the weights are damaged or malicious.
+        CheckpointError: the weights are damaged or malicious, or belong to an adapter.
     """
+    if os.path.isfile(folder / ADAPTER):
+        raise CheckpointError(
+            f"The folder {folder} has {ADAPTER}. {instead([ADAPTER])[1:]} If the weights beside it "
+            "are merged already, remove the file."
+        )
     with ExitStack() as stack:
         if from_tf:
             yield stack.enter_context(open_checkpoint(need_checkpoint(folder)))
@@ -90,11 +96,12 @@ def _first(folder: Path) -> str | None:
 
 
 def list_names(folder: Path) -> str:
-    """Return the names in a folder, for an error message."""
+    """Return the names in a folder and what they are, as the end of an error message."""
     try:
-        return listed(entry.name for entry in folder.iterdir())
+        names = [entry.name for entry in folder.iterdir()]
     except OSError as error:
-        return f"nothing that can be read ({error.strerror})"
+        return f"nothing that can be read ({error.strerror})."
+    return f"{listed(names)}.{instead(names)}"
 
 
 def _open(path: Path) -> SafetensorsFile:
@@ -123,7 +130,7 @@ def _open_shards(folder: Path, stack: ExitStack) -> dict[str, StoredTensor]:
             if not _is_file(folder / shard):
                 raise MissingFileError(
                     f"{INDEX} names the shard {shard}, which is not in the folder. Found: "
-                    f"{list_names(folder)}."
+                    f"{list_names(folder)}"
                 )
             shards[shard] = stack.enter_context(_open(folder / shard))
         tensor = shards[shard].tensors.get(name)
@@ -170,5 +177,5 @@ def _no_weights(folder: Path) -> str:
     return (
         f"The folder {folder} has no weights. Expected {SAFETENSORS}, {INDEX} with its shards, "
         f"{PICKLE}, or a TensorFlow checkpoint such as bert_model.ckpt.index with "
-        f"bert_model.ckpt.data-00000-of-00001. Found: {list_names(folder)}."
+        f"bert_model.ckpt.data-00000-of-00001. Found: {list_names(folder)}"
     )

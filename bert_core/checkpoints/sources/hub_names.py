@@ -9,6 +9,7 @@ from collections.abc import Collection
 from enum import Enum
 from pathlib import Path
 
+from bert_core.checkpoints.formats.mistaken import instead
 from bert_core.checkpoints.formats.weights import INDEX, PICKLE, SAFETENSORS
 from bert_core.checkpoints.settings import CONFIG_NAMES
 from bert_core.errors import CheckpointError, InputError, MissingFileError
@@ -151,7 +152,7 @@ def needed(names: Collection[str], part: Part, repository: str) -> list[str]:
     if not config:
         raise MissingFileError(
             f"{repository} has no {' or '.join(CONFIG_NAMES)}, so it is not a BERT model. Found: "
-            f"{listed(names)}."
+            f"{listed(names)}.{instead(names)}"
         )
     if part is Part.CONFIG:
         return config
@@ -162,7 +163,7 @@ def needed(names: Collection[str], part: Part, repository: str) -> list[str]:
         expected = _CKPT if part is Part.TENSORFLOW else expected
         raise CheckpointError(
             f"{repository} has no weights in a supported format. Expected {expected}. Found: "
-            f"{listed(set(names).difference(heads))}."
+            f"{listed(set(names).difference(heads))}.{instead(names)}"
         )
     card = [_CARD] if _CARD in names else []
     return [*config, *tokenizer, *card, *weights, *heads]

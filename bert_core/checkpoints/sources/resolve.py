@@ -13,6 +13,7 @@ from typing import Any
 from bert_core.bundled import bundled_folder, bundled_names
 from bert_core.checkpoints.sources.cache import cache_folder
 from bert_core.checkpoints.sources.hub_names import SHORT_NAMES, Part, is_hub_id
+from bert_core.checkpoints.sources.modules import model_folder
 from bert_core.checkpoints.sources.transfer import Progress
 from bert_core.errors import CheckpointError, DownloadError, InputError, MissingFileError
 from bert_core.small_files import shown, text_of
@@ -52,6 +53,8 @@ def resolve(
 ) -> Path:
     """Return the local folder of a checkpoint, fetching it if needed.
 
+    In a folder of sentence-transformers, that is the folder of its first module.
+
     Args:
         name_or_path: a folder, an archive (`.tar.gz`, `.tgz`, `.zip`), an http(s) address of one,
             a bundled model, or an id on the Hub. A folder takes precedence over a name.
@@ -76,7 +79,7 @@ def resolve(
         )
     path = Path(os.path.expanduser(text))
     if os.path.isdir(path):  # unlike Path.is_dir, no error if a name is too long
-        return path
+        return model_folder(path)
     if os.path.exists(path):
         return _archive(path, cache_dir, cancel)
     if "://" in text:
@@ -97,7 +100,7 @@ def _archive(
     from bert_core.checkpoints.sources.archive import open_archive
 
     if path.is_file() and path.name.lower().endswith(ARCHIVE_ENDINGS):
-        return open_archive(path, cache_folder(cache_dir), cancel)
+        return model_folder(open_archive(path, cache_folder(cache_dir), cancel))
     raise CheckpointError(
         f"{path} is neither a folder nor an archive ({', '.join(ARCHIVE_ENDINGS)}). Give the "
         "folder that contains it."

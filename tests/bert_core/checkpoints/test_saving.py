@@ -155,7 +155,7 @@ def test_tensors_of_any_layout_and_size_are_written(tmp_path):
         assert torch.equal(turned, tensors["turned"])
 
 
-# -- mapped files ---------------------------------------------------------------------------------
+# -- files of loaded models -----------------------------------------------------------------------
 
 
 def test_training_a_loaded_model_leaves_its_file_alone(make_config, tmp_path):
@@ -178,6 +178,21 @@ def test_replacing_or_removing_a_file_leaves_loaded_models_alone(make_config, tm
     (tmp_path / "model.safetensors").unlink()
     for name, value in model.state_dict().items():
         assert torch.equal(value, before[name])
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
+@pytest.mark.parametrize(
+    "changed", [lambda raw: b"", lambda raw: raw[:900], lambda raw: bytes(len(raw))]
+)
+def test_a_file_overwritten_in_place_leaves_loaded_models_alone(
+    make_config, tmp_path, dtype, changed
+):
+    BertModel(make_config()).to(dtype).save_pretrained(tmp_path)
+    model = BertModel.from_pretrained(tmp_path, dtype=dtype)
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    path = tmp_path / "model.safetensors"
+    path.write_bytes(changed(path.read_bytes()))  # like `cp` and `truncate`, not like `mv`
+    assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
 
 
 def test_what_we_save_is_loaded_as_one_matrix_for_query_key_and_value(make_config, tmp_path):

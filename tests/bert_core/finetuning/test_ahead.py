@@ -96,10 +96,16 @@ def _runs(process: int) -> bool:
     return not status.is_file() or status.read_text().rpartition(")")[2].split()[0] != "Z"
 
 
-@pytest.mark.parametrize(
-    ("budget", "processes", "said"),
-    [(Budget(minutes=3), 1, "one in steps"), (Budget(steps=3), 0, "give at least 1")],
-)
-def test_what_cannot_be_built_ahead_is_refused(budget: Budget, processes: int, said: str) -> None:
-    with pytest.raises(InputError, match=said):
-        BuiltAhead(lambda step, progress: [], budget, processes=processes)
+def test_a_budget_in_minutes_builds_with_the_progress_at_hand(folder: Path) -> None:
+    from counting import Counting
+
+    batches = BuiltAhead(Counting(), Budget(minutes=3), processes=1, ahead=2)
+    try:
+        assert [batches(step, step / 10)[0][1] for step in range(4)] == [0.0, 0.0, 0.0, 0.1]
+    finally:
+        batches.close()
+
+
+def test_no_process_builds_nothing_ahead() -> None:
+    with pytest.raises(InputError, match="processes is 0; give at least 1"):
+        BuiltAhead(lambda step, progress: [], Budget(steps=3), processes=0)

@@ -11,9 +11,11 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from app.catalog import FEATURES
-from app.engine.models import Engine
+from app.declared.answers import ask
+from app.engine.models import Engine, offers, open_engine
 from app.engine.models.facts import ModelFacts, read_facts
 from app.engine.models.fit import Severity, first_fitting, misfits
+from app.engine.models.shelf import not_models
 from app.faces.streamlit.about import heads, sizes
 from app.words.blocks import facts as block_of_facts
 from app.words.notes import holdings, misfit_note
@@ -28,7 +30,7 @@ from bert_core import (
 )
 from bert_core.errors import CheckpointError, ConfigError, MissingFileError
 from bert_core.model.kinds import KINDS
-from tests.conftest import VOCABULARY, save_tiny
+from tests.conftest import VOCABULARY, save_heads, save_tiny
 
 TAGS = {"0": "O", "1": "B-PER", "2": "I-PER"}
 
@@ -271,6 +273,41 @@ def test_unused_tensors_are_named(tmp_path: Path) -> None:
     (folder / "model.safetensors").unlink()
     torch.save({**state, "adapter.weight": torch.zeros(3)}, folder / "pytorch_model.bin")
     assert read_facts(folder).left_over == ("adapter.weight",)
+
+
+def test_a_tagger_with_a_crf_is_refused_by_name_and_does_everything_else(tmp_path: Path) -> None:
+    folder = save_tiny(tmp_path / "model", BertForPreTraining)
+    save_heads(folder)
+    head = folder / "heads" / "BertForTokenClassification" / "model.safetensors"
+    save_file({**load_file(head), "crf.transitions": torch.zeros(5, 5)}, head)
+    facts = read_facts(folder)
+    assert "crf.transitions" in facts.heads["BertForTokenClassification"].lacks
+    assert facts.heads["BertForQuestionAnswering"].trained
+    with pytest.raises(CheckpointError, match=r"crf\.transitions"):
+        ask("ner", "Paris is old.", model=str(folder))
+    assert ask("fill_mask", "The [MASK] sat.", model=str(folder)).result
+    state = load_file(folder / "model.safetensors")
+    name = "bert.encoder.layer.0.attention.self.query.lora_A.weight"
+    save_file({**state, name: torch.zeros(3, 32)}, folder / "model.safetensors")
+    for task in ("ner", "fill_mask"):
+        with pytest.raises(CheckpointError, match=rf"{name}.*merge_and_unload"):
+            ask(task, "The [MASK] sat.", model=str(folder))
+
+
+def test_the_folder_of_a_sentence_transformer_is_on_offer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save_tiny(tmp_path / "models" / "sentences" / "0_Transformer", BertForPreTraining)
+    (tmp_path / "models" / "sentences" / "modules.json").write_text(
+        '[{"path": "0_Transformer", "type": "a.Transformer"},'
+        ' {"path": "2_Dense", "type": "a.Dense"}]'
+    )
+    monkeypatch.setenv("BERT_EXPLORER_MODELS", str(tmp_path / "models"))
+    offer = offers()["sentences"]
+    assert open_engine(offer).facts.left_over == ("2_Dense (Dense)",)
+    (tmp_path / "models" / "adapter").mkdir()
+    (tmp_path / "models" / "adapter" / "adapter_config.json").write_text("{}")
+    assert "merge_and_unload" in dict(not_models())["adapter"]
 
 
 def test_a_note_names_the_first_parameters_and_counts_the_rest() -> None:

@@ -1,17 +1,25 @@
 """The model store: bounded, shared, and each model loaded once."""
 
+import json
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from shutil import copytree
 from typing import cast
 
 import pytest
+import torch
+from safetensors.torch import load_file, save_file
 
+from app.declared.answers import ask
 from app.engine.models import Engine, ModelStore, is_open, open_engine, usable
 from app.engine.models.shelf import Kind, Offer
 from app.settings import Settings
+from bert_core import BertForPreTraining, BertForTokenClassification
 from bert_core.errors import CheckpointError, MissingFileError
+from tests.conftest import save_heads, save_tiny
 
 
 class FakeEngine:
@@ -185,6 +193,58 @@ def test_the_process_opens_what_is_on_offer_once(tiny_model: Path) -> None:
     assert open_engine(offer) is engine
     assert engine.provenance.name == "a name"
     assert open_engine().provenance.name == tiny_model.name
+
+
+def _weights(folder: Path) -> None:
+    tensors = load_file(folder / "model.safetensors")
+    torch.manual_seed(8)
+    save_file({name: torch.randn_like(each) for name, each in tensors.items()}, folder / "new")
+    (folder / "model.safetensors").write_bytes((folder / "new").read_bytes())  # like `cp`
+
+
+def _config(folder: Path) -> None:
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**config, "hidden_act": "relu"}))
+
+
+def _vocabulary(folder: Path) -> None:
+    lines = (folder / "vocab.txt").read_text().splitlines()
+    (folder / "vocab.txt").write_text("\n".join([*lines[:5], *reversed(lines[5:])]) + "\n")
+
+
+def _tokenizer(folder: Path) -> None:
+    (folder / "tokenizer_config.json").write_text('{"do_lower_case": false}')
+
+
+@pytest.mark.parametrize("change", [_weights, _config, _vocabulary, _tokenizer, save_heads])
+def test_a_model_whose_files_changed_is_opened_anew_and_the_log_says_so(
+    change: Callable[[Path], object], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder = save_tiny(tmp_path / "model", BertForPreTraining)
+    offer = Offer("a name", str(folder), Kind.FOLDER)
+    before = open_engine(offer)
+    assert open_engine(offer) is before and not caplog.records
+    change(folder)
+    with pytest.raises(CheckpointError, match="a name changed"):
+        before.model(BertForTokenClassification)
+    again, fresh = open_engine(offer), Engine(str(folder))
+    assert again is not before and "a name changed" in caplog.text
+    assert open_engine(offer) is again
+    encoding = fresh.tokenizer.encode("The cat sat.")
+    assert torch.equal(again.scores_at(encoding, [2]), fresh.scores_at(encoding, [2]))
+    assert again.tokenizer.vocab == fresh.tokenizer.vocab
+    assert again.facts.heads == fresh.facts.heads
+
+
+def test_a_task_of_the_library_is_answered_by_what_was_saved_last(tmp_path: Path) -> None:
+    folder = save_tiny(tmp_path / "model", BertForPreTraining)
+    first = ask("fill_mask", "The [MASK] sat.", model=str(folder)).result
+    _weights(folder)
+    again = ask("fill_mask", "The [MASK] sat.", model=str(folder)).result
+    fresh = ask(
+        "fill_mask", "The [MASK] sat.", model=str(copytree(folder, tmp_path / "b" / "model"))
+    ).result
+    assert str(again) == str(fresh) != str(first)
 
 
 def test_a_model_larger_than_all_may_be_is_refused_with_both_numbers(

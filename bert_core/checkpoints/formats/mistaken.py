@@ -1,0 +1,70 @@
+"""Weights of other kinds than those read here, recognised by the names of their files."""
+
+import re
+from collections.abc import Iterable
+
+_CONVERT = (
+    "Load it with the program that wrote it, and save it with transformers: "
+    "model.save_pretrained(FOLDER)."
+)
+_KINDS = (
+    (
+        r"adapter_config\.json|adapter_model\..+|pytorch_adapter\.bin",
+        "This is an adapter (LoRA or another of PEFT): changes to another model, without that "
+        "model. Merge the two with PEFT and save the result: "
+        "AutoPeftModel.from_pretrained(FOLDER).merge_and_unload().save_pretrained(NEW_FOLDER).",
+    ),
+    (
+        r"pytorch_model-\d{5}-of-\d{5}\.bin|pytorch_model\.bin\.index\.json",
+        "Its weights are pytorch_model.bin in parts, which are not read. Load them with "
+        "transformers and save them again, which writes model.safetensors.",
+    ),
+    (
+        r"model-\d{5}-of-\d{5}\.safetensors",
+        "Its weights are in parts, without model.safetensors.index.json, which says what is "
+        "where. Get that file, too.",
+    ),
+    (r".+\.onnx|onnx", f"Its weights are in ONNX. {_CONVERT}"),
+    (r".+\.gguf|ggml.*\.bin", f"Its weights are in GGUF, for llama.cpp. {_CONVERT}"),
+    (
+        r".+\.h5|.+\.keras|saved_model\.pb",
+        "Its weights are TensorFlow 2's. Load them with transformers before version 5 "
+        "(from_tf=True) and save them again.",
+    ),
+    (
+        r"flax_model\.msgpack",
+        "Its weights are Flax's. Load them with transformers before version 5 (from_flax=True) "
+        "and save them again.",
+    ),
+    (
+        r"rust_model\.ot|openvino_.+|.+\.mlmodel|.+\.tflite|model\.bin|.+\.nemo",
+        f"Its weights are in the format of another program. {_CONVERT}",
+    ),
+    (
+        r".+\.(zip|tar|tar\.gz|tgz|tar\.bz2|tar\.xz|7z|rar)",
+        "It contains an archive: unpack that, or give the archive in place of the folder.",
+    ),
+    (
+        r".+\.(pt|pth|ckpt|safetensors|bin)",
+        "It may contain weights under another name: a state_dict is expected as pytorch_model.bin, "
+        "or as model.safetensors.",
+    ),
+)
+ADAPTER = "adapter_config.json"
+
+
+def instead(names: Iterable[str]) -> str:
+    """Return what a folder without a model has instead, as sentences after a space; or "".
+
+    >>> instead(["README.md"]), instead(["model.gguf", "README.md"])[:36]
+    ('', ' Its weights are in GGUF, for llama.')
+    """
+    found = list(names)
+    return next(
+        (
+            f" {says}"
+            for pattern, says in _KINDS
+            if any(re.fullmatch(pattern, name) for name in found)
+        ),
+        "",
+    )

@@ -1,0 +1,176 @@
+"""Tensors that a class does not use: which are harmless, and which would change its answers.
+
+A checkpoint usually holds more than one class needs: a pooler, the heads of other tasks, positions
+as numbers. Those are left over, and the report names them. What a file has inside the layers, or
+between the encoder and the head that is asked for, is part of the model: answers without it would
+be confident and wrong, so it is refused by name.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+
+from bert_core.checkpoints.fillable import Fillable
+from bert_core.checkpoints.keys import Found, bare_name, is_core
+from bert_core.errors import CheckpointError
+from bert_core.families import FAMILIES, PARAMETERS, Family
+
+_LAYER = re.compile(r"(?:^|\.)layer\.(\d+)\.")
+_STEPS = ("pre_classifier", "summary")  # before a classifier, in families that have them
+_ENCODER = ("embeddings.", "encoder.")
+# Heads that are asked for one at a time; an unknown module beside them may stand before them.
+_ANSWERING = {"classifier", "qa_outputs"}
+_LOSS = re.compile(r"loss|criterion|class_weight|pos_weight")
+# What changes the encoder from outside: prompts and prefixes before the text, parts of LoRA.
+_PROMPT = re.compile(r"(?<![a-z])(prefix|prompt|soft_prompt)|past_key_values|lora_|ia3_")
+_GET_ANOTHER = "Get a checkpoint without them, or compute with the program that made it."
+_KINDS = (
+    (
+        r"lora_|base_layer|hada_|lokr_|oft_[rs]|vera_|ia3_|modules_to_save",
+        "These are the parts of a LoRA, or of another method of PEFT, which change the layers. "
+        "Merge them with PEFT and save the result: model.merge_and_unload().save_pretrained(...).",
+    ),
+    (
+        r"adapter|prefix|prompt|past_key_values",
+        f"Adapters and prompts change what the layers compute, and are not computed here. "
+        f"{_GET_ANOTHER}",
+    ),
+    (
+        r"SCB|qweight|qzeros|scales?\b|_scale|g_idx|absmax|quant|weight_format",
+        "These belong to quantised weights. Get the weights as floating-point numbers, or "
+        "dequantise the model and save it again.",
+    ),
+    (
+        r"weight_[guv]$|weight_orig|weight_mask|parametrizations",
+        "The weights are stored as parts (weight norm, spectral norm, pruning). Put them together "
+        "with torch.nn.utils.parametrize.remove_parametrizations, or prune.remove, and save again.",
+    ),
+    (
+        r"crf|transition",
+        "A CRF chooses the best row of labels as a whole; without it every label is chosen alone, "
+        f"and other labels result. {_GET_ANOTHER}",
+    ),
+    (
+        r"lstm|gru\b|rnn",
+        f"A recurrent layer between encoder and head is not computed here. {_GET_ANOTHER}",
+    ),
+)
+
+
+def check_inside(
+    model: Fillable, left: Mapping[str, Found], source: str, *, layers_chosen: bool
+) -> None:
+    """Refuse left-over tensors that are part of the embeddings or layers, or change them.
+
+    Args:
+        model: of the class that is filled; one without an encoder computes nothing with them.
+        left: by bare name, as `keys.by_bare_name` returns them.
+        source: the checkpoint's name.
+        layers_chosen: the caller chose the number of layers; those above may be left out.
+
+    Raises:
+        CheckpointError: there are any; it names them and says what to do.
+    """
+    if not any(is_core(bare_name(name)) for name, _ in model.named_parameters()):
+        return
+    layers = model.config.num_hidden_layers
+    names = [
+        each.file_name
+        for bare, each in left.items()
+        if (each.is_inside and not _is_head(bare)) or _PROMPT.search(bare)
+    ]
+    above = [name for name in names if _layer(name) >= layers]
+    if layers_chosen:
+        names = [name for name in names if name not in above]
+    elif above:
+        raise CheckpointError(
+            f"The config of {source} states {layers:,} layers; the weights contain more: "
+            f"{_some(above)}. They do not belong together. If only the first are meant, give "
+            f"num_hidden_layers={layers} when loading, or remove the others from the file."
+        )
+    if names:
+        raise CheckpointError(
+            f"The weights of {source} contain tensors inside the model that are not BERT's: "
+            f"{_some(names)}. {_advice(names)}"
+        )
+
+
+def head_refusal(model: Fillable, left: Mapping[str, Found], filled: Iterable[str]) -> str:
+    """Say why the head of a class cannot be used, "" if it can.
+
+    Args:
+        model: of the class.
+        left: tensors that it does not use, by bare name.
+        filled: its parameters that the checkpoint has.
+    """
+    own = {_part(name) for name, _ in model.named_parameters()}
+    answering = _ANSWERING.intersection(map(_part, filled))
+    known = _known(model.config.family)
+    foreign = [
+        each.file_name
+        for bare, each in left.items()
+        if not (each.is_inside or _module(bare) in known or _LOSS.search(bare))
+        and (_part(bare) in own or (answering and _part(bare) not in _HEADS))
+    ]
+    if not foreign:
+        return ""
+    return (
+        f"The weights contain {_some(foreign)}, which {type(model).__name__} does not compute; its "
+        f"answers without them would not be the model's. {_advice(foreign)}"
+    )
+
+
+def _known(family: Family) -> set[str]:
+    """Return the modules of all heads that models of this family may have."""
+    own = {step.name for step in (family.text_step, family.choice_step) if step is not None}
+    return {each for each in PARAMETERS if each not in _STEPS} | own
+
+
+def _is_head(bare: str) -> bool:
+    return _module(bare) in PARAMETERS and not bare.startswith(_ENCODER)
+
+
+def _module(bare: str) -> str:
+    """Return the module of a weight or bias; "" for anything else."""
+    module, _, leaf = _plain(bare).rpartition(".")
+    return module if leaf in ("weight", "bias") else ""
+
+
+def _plain(bare: str) -> str:
+    """Return a name without the mark that a name unknown to its family has."""
+    return bare_name(bare.rpartition(": ")[2])
+
+
+def _part(bare: str) -> str:
+    """Return the part of a model that a parameter belongs to.
+
+    >>> _part("classifier.0.weight"), _part("cls.predictions.bias"), _part("roberta: crf.start")
+    ('classifier', 'cls.predictions', 'crf')
+    """
+    first, second, *_ = (*_plain(bare).split("."), "")
+    return f"{first}.{second}" if first == "cls" else first
+
+
+_HEADS = {_part(name) for name in PARAMETERS if not name.startswith((*_ENCODER, *_STEPS))}.union(
+    _part(theirs)
+    for family in FAMILIES.values()
+    for ours, theirs in family.names.items()
+    if not ours.startswith((*_ENCODER, *_STEPS))
+)
+
+
+def _layer(name: str) -> int:
+    match = _LAYER.search(name)
+    return int(match[1]) if match else -1
+
+
+def _some(names: list[str]) -> str:
+    more = f" and {len(names) - 4:,} more" if len(names) > 4 else ""
+    return ", ".join(names[:4]) + more
+
+
+def _advice(names: list[str]) -> str:
+    """Return what the names say of the model, and what to do."""
+    return next(
+        (says for pattern, says in _KINDS if any(re.search(pattern, name) for name in names)),
+        "They are no part of BERT, nor of a head that is known here. " + _GET_ANOTHER,
+    )
