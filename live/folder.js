@@ -283,6 +283,7 @@ async function vocabulary(by, config, stated) {
   }
   let pieces;
   let own = {};
+  let listed = Object.values(switches.added_tokens_decoder ?? {});
   if (by.has("tokenizer.json")) {
     const whole = object(await text(by, "tokenizer.json"), "tokenizer.json");
     if (whole.model?.type !== "WordPiece" || typeof whole.model.vocab !== "object") {
@@ -290,17 +291,20 @@ async function vocabulary(by, config, stated) {
     }
     pieces = [];
     for (const [piece, id] of Object.entries(whole.model.vocab)) {
-      if (Number.isInteger(id) && id >= 0 && id < config.vocab_size) pieces[id] = piece;
+      if (Number.isInteger(id) && id >= 0 && id < 1e6) pieces[id] = piece;
     }
-    pieces = Array.from(pieces, (piece, id) => piece ?? `[row ${id}]`);
+    listed = [...listed, ...whole.added_tokens ?? []];
     own = whole.normalizer ?? {};
   } else pieces = (await text(by, "vocab.txt")).replace(/\r?\n$/, "").split(/\r?\n/);
+  const last = new Map(pieces.map((piece, id) => [piece, id])); // of equal lines, as in Python
+  pieces = Array.from(pieces, (piece, id) => (piece && last.get(piece) === id ? piece : `[row ${id}]`));
   if (pieces.length > config.vocab_size) {
     throw new Refusal(`The vocabulary has ${pieces.length} entries, but config.json says that the model ` +
       `has room for ${config.vocab_size}; the two do not belong together.`);
   }
   const lost = SPECIAL.filter((each) => !pieces.includes(each));
   if (lost.length) throw new Refusal(`The vocabulary has no ${lost.join(", ")}; it is none of a BERT.`);
+  await plain(by, switches, listed);
   const lower = switches.do_lower_case ?? own.lowercase ?? true;
   const accents = switches.strip_accents ?? own.strip_accents ?? null;
   const chinese = switches.tokenize_chinese_chars ?? own.handle_chinese_chars ?? true;
@@ -309,6 +313,26 @@ async function vocabulary(by, config, stated) {
       "that the browser does not.");
   }
   return { pieces, lower };
+}
+
+/** Refuse a tokenizer that finds other tokens in a text than BERT's five, or finds them otherwise. */
+async function plain(by, switches, listed) {
+  const read = async (name) => (by.has(name) ? object(await text(by, name), name) : {});
+  const named = { ...switches, ...await read("special_tokens_map.json") };
+  const roles = Object.entries(named).filter(([key, value]) => key.endsWith("_token") && value &&
+    ["string", "object"].includes(typeof value)).map(([, value]) => value);
+  const more = ["additional_special_tokens", "extra_special_tokens", "never_split"].flatMap((key) =>
+    Object.values(named[key] ?? switches[key] ?? {}));
+  const all = [...listed, ...roles, ...more, ...Object.keys(await read("added_tokens.json"))];
+  const other = all.find((each) => !SPECIAL.includes(each?.content ?? each) || each.lstrip ||
+    each.rstrip || each.single_word || each.normalized);
+  if (other) {
+    throw new Refusal(`The tokenizer has the added token “${shown(other.content ?? other)}”; the browser ` +
+      "finds only BERT's own five. The site with a server opens this model.");
+  }
+  const key = [["do_basic_tokenize", false], ["clean_text", false], ["split_special_tokens", true]]
+    .find(([name, value]) => switches[name] === value)?.[0];
+  if (key) throw new Refusal(`tokenizer_config.json says ${key} = ${switches[key]}; the browser does not do so.`);
 }
 
 /** List the scripts that a vocabulary has entries enough to read; see `known_scripts`. */

@@ -19,8 +19,12 @@ class TextTokenizer(Vocabulary, ABC):
         max_len: longest input of the model in tokens; None for no limit.
         do_lower_case: whether the text is lower-cased.
         contradictions: sentences on files that say different things; see `BertTokenizer`.
+        truncation_side: "right" or "left", where a text is shortened.
+        padding_side: "right" or "left", where padding is put.
     """
 
+    truncation_side: str = "right"
+    padding_side: str = "right"
     max_len: int | None
     do_lower_case: bool
     contradictions: tuple[str, ...]
@@ -165,12 +169,13 @@ def _padded_length(encodings: list[Encoding], padding: bool | str, max_length: i
     return max_length
 
 
-def _pad(columns: dict[str, list[list[int]]], length: int, tokenizer: Vocabulary) -> None:
+def _pad(columns: dict[str, list[list[int]]], length: int, tokenizer: TextTokenizer) -> None:
     short = any(len(row) < length for row in columns["input_ids"])
     fill = {"input_ids": tokenizer.pad_token_id if short else 0}
     for name, rows in columns.items():
         for row in rows:
-            row += [fill.get(name, 0)] * (length - len(row))
+            at = 0 if tokenizer.padding_side == "left" else len(row)
+            row[at:at] = [fill.get(name, 0)] * (length - len(row))
 
 
 def _tensor(rows: list[list[int]], kind: str) -> Any:

@@ -208,19 +208,12 @@ class Encoding:
         return count_of(self._first[1]), count_of(self._second[1])
 
 
-_SAME_ROLE = {"[CLS]": "<s>", "[SEP]": "</s>", "[PAD]": "<pad>", "[UNK]": "<unk>"}
-_SAME_ROLE["[MASK]"] = "<mask>"
-
-
 def special_id(specials: dict[str, int], token: str) -> int:
-    """Return the id of a special token; see `Encoding.special_id`.
-
-    BERT's names are understood in every vocabulary: where there is no "[MASK]", it is "<mask>".
+    """Return the id of a special token; see `Encoding.special_id` and `Vocabulary.special_ids`.
 
     Raises:
         InputError: there is none of that name.
     """
-    token = token if token in specials else _SAME_ROLE.get(token, token)
     if token not in specials:
         raise InputError(
             f"{token!r} is not a special token of this vocabulary; it has {', '.join(specials)}."

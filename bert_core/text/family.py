@@ -118,6 +118,8 @@ class FamilyTokenizer(TextTokenizer):
         self.never_split = tuple(each["content"] for each in files.document["added_tokens"])
         self.do_lower_case = '"Lowercase"' in json.dumps(files.document.get("normalizer"))
         self.contradictions = files.contradictions
+        self.truncation_side = files.sides.get("truncation_side", "right")
+        self.padding_side = files.sides.get("padding_side", "right")
         self._files = files
         cuts = json.dumps(files.document.get("pre_tokenizer"))
         self._with_spaces = self.kind == "Unigram" and '"WhitespaceSplit"' not in cuts
@@ -140,7 +142,7 @@ class FamilyTokenizer(TextTokenizer):
         self._single, self._pair = (self._template(each) for each in found)
         self._entries = Entries(
             self._pieces,
-            {token: self.vocab[token] for token in self.special_tokens},
+            self.special_ids,
             self.kind == "BPE",
         )
 
@@ -199,7 +201,12 @@ class FamilyTokenizer(TextTokenizer):
             truncation=truncation,
             added=self._added(len(parts)),
         )
-        short = tuple(part.between(0, count) for part, count in zip(parts, kept, strict=False))
+        left = self.truncation_side == "left"
+        starts = [size - count if left else 0 for size, count in zip(tokens, kept, strict=False)]
+        short = tuple(
+            part.between(start, start + count)
+            for part, start, count in zip(parts, starts, kept, strict=False)
+        )
         return self._framed(short, sum(tokens) - sum(kept))
 
     def encode_ids(
@@ -326,6 +333,7 @@ class FamilyTokenizer(TextTokenizer):
                 "attention_mask",
             ],
             **{f"{role}_token": token for role, token in self._files.roles.items()},
+            **self._files.sides,
         }
         if self.max_len is not None:
             options["model_max_length"] = self.max_len

@@ -11,8 +11,9 @@ import base64
 import json
 import math
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,9 +21,11 @@ from bert_core.checkpoints.sources.hub_names import MERGES as BPE_FILES
 from bert_core.checkpoints.sources.hub_names import SENTENCEPIECE
 from bert_core.errors import CheckpointError, ConfigError, MissingFileError
 from bert_core.small_files import listed, read_small, shown
+from bert_core.text.added import AddedToken, as_entry
+from bert_core.text.added_files import files_beside, listed_contents, named_tokens
 from bert_core.text.byte_level import SPACE
 from bert_core.text.sentencepiece_file import SentencePieceFile, read_sentencepiece
-from bert_core.text.stored import check_room, token_types, told_length, uneven_padding
+from bert_core.text.stored import check_room, sides_of, token_types, told_length, uneven_padding
 from bert_core.text.tokenizer_class import (
     CONFIG_NAME,
     LAYOUTS,
@@ -35,13 +38,12 @@ from bert_core.text.tokenizer_class import (
 )
 from bert_core.text.tokenizer_json import (
     TOKENIZER_NAME,
-    added_tokens,
     in_order,
     model_type,
     read_document,
     refuse,
 )
-from bert_core.text.vocabulary import MOST_PIECES
+from bert_core.text.vocabulary import MOST_PIECES, entries
 
 VOCABULARY, MERGES = BPE_FILES
 _LARGEST = 32 * 1024 * 1024  # bytes
@@ -62,6 +64,7 @@ class FamilyFiles:
         scores: Unigram: piece -> log-probability.
         roles: role -> special token.
         special: all tokens that are no text.
+        sides: see `sides_of`.
         max_len: longest input of the model in tokens; None for no limit.
         typed: whether the model has token types for two texts.
         contradictions: sentences on files that say different things, and which of them counts.
@@ -73,6 +76,7 @@ class FamilyFiles:
     scores: dict[str, float]
     roles: dict[str, str]
     special: tuple[str, ...]
+    sides: dict[str, str]
     max_len: int | None = None
     typed: bool = True
     contradictions: tuple[str, ...] = ()
@@ -198,46 +202,49 @@ def read_family(found: Found) -> FamilyFiles:
         MissingFileError: a file is missing beside this one.
         CheckpointError: a file is damaged, is another family's, or contradicts itself or the model.
     """
-    folder, layout, path = found.path.parent, found.layout, found.path
-    settings = read_object(folder / CONFIG_NAME)
-    roles = _roles(layout, settings)
+    layout, path, files = found.layout, found.path, files_beside(found.path.parent)
+    names = dict(zip(ROLES, layout.roles, strict=True))
+    settings = files.settings
     if found.document is not None:
         document = _as_told(found, settings)
     elif layout.kind == "BPE":
-        document = _from_merges(folder, settings)
+        document = _from_merges(path.parent, settings)
     else:
+        roles = {role: files.role(role, name) for role, name in names.items()}
         document = _from_sentencepiece(path, layout, settings, roles)
     pieces, ranks, scores = _MODELS[layout.kind](document["model"], str(path))
-    added = added_tokens(document.get("added_tokens"), pieces, str(path))
-    check_room(len(pieces), path)
-    if scores:
-        roles["unk"] = pieces[document["model"]["unk_id"]]
-    known = {piece: number for number, piece in enumerate(pieces)}
     if found.document is not None:
-        roles = _roles_in(known, roles)
-    special = [token for token in roles.values() if token in known]
-    document["added_tokens"] = [*added.values()] + [
-        _added(token, known[token], mask=token == roles["mask"])
-        for token in dict.fromkeys(special)
-        if token not in added
-    ]
+        names = _roles_in({*pieces, *listed_contents(document)}, names)
+    if scores:
+        names["unk"] = pieces[document["model"]["unk_id"]]
+    # The published masks take the space before them.
+    usual = {role: AddedToken(name, True, lstrip=role == "mask") for role, name in names.items()}
+    named = named_tokens(files, pieces, usual, document)
+    check_room(len(pieces), path)
+    known, roles = entries(pieces), {**named.roles}
+    if scores:
+        roles["unk"] = names["unk"]
+    special = (*roles.values(), *(each.content for each in named.added if each.special))
+    added = (as_entry(each, known[each.content]) for each in named.added)
+    document["added_tokens"] = sorted(added, key=itemgetter("id"))
     if _adds_nothing(document.get("post_processor")):
         if found.document is not None and not found.named:
             expected = "one that puts tokens around a text, because no tokenizer_class says which"
             refuse(str(path), "post_processor", None, expected)
         document["post_processor"] = _frame(layout, roles, known, settings, str(path))
-    special += [token for token, each in added.items() if each.get("special") is True]
     return FamilyFiles(
         document={**document, "truncation": None, "padding": None},
         pieces=pieces,
         ranks=ranks,
         scores=scores,
         roles=roles,
-        special=tuple(dict.fromkeys(special)),
+        special=tuple(dict.fromkeys(token for token in special if token in known)),
+        sides=sides_of(settings, document),
         max_len=told_length(settings),
-        typed=token_types(folder) > 1,
+        typed=token_types(path.parent) > 1,
         contradictions=(
-            *uneven_padding(folder, pieces, roles["pad"]),
+            *named.contradictions,
+            *uneven_padding(path.parent, pieces, roles["pad"]),
             *(_other_pieces(path, pieces) if found.document is not None else ()),
         ),
     )
@@ -285,18 +292,7 @@ def _other_pieces(path: Path, pieces: list[str]) -> Iterator[str]:
                 break
 
 
-def _roles(layout: Layout, settings: Mapping[str, Any]) -> dict[str, str]:
-    """Return the special token of each role."""
-    roles = dict(zip(ROLES, layout.roles, strict=True))
-    for role in ROLES:
-        told = settings.get(f"{role}_token")
-        told = told.get("content") if isinstance(told, dict) else told
-        if isinstance(told, str) and told:
-            roles[role] = told
-    return roles
-
-
-def _roles_in(known: Mapping[str, int], roles: Mapping[str, str]) -> dict[str, str]:
+def _roles_in(known: Container[str], roles: Mapping[str, str]) -> dict[str, str]:
     """Return roles with the tokens of another class where a `tokenizer.json` has those."""
     own = {}
     for place, (role, token) in enumerate(roles.items()):
@@ -516,12 +512,6 @@ _MODELS: dict[str, Callable[[Mapping[str, Any], str], _Understood]] = {
 
 
 # -- tokens around a text -------------------------------------------------------------------------
-
-
-def _added(token: str, number: int, *, mask: bool) -> dict[str, Any]:
-    """Describe a special token; the published masks take the space before them."""
-    flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
-    return {"id": number, "content": token, **flags, "lstrip": mask, "special": True}
 
 
 def _adds_nothing(post_processor: object) -> bool:

@@ -148,6 +148,7 @@ class Normalizer(dict[str, str]):
     that meet the same new character compute the same entry.
 
     `strip_accents=None` follows `lowercase`. `clean_text=False` keeps control characters.
+    `set_apart=False` leaves out rule 5.
     """
 
     def __init__(
@@ -157,8 +158,10 @@ class Normalizer(dict[str, str]):
         strip_accents: bool | None = None,
         chinese_chars: bool = True,
         clean_text: bool = True,
+        set_apart: bool = True,
     ) -> None:
         super().__init__()
+        self.set_apart = set_apart
         self.lowercase = lowercase
         self.strip_accents = lowercase if strip_accents is None else strip_accents
         self.chinese_chars = chinese_chars
@@ -170,7 +173,7 @@ class Normalizer(dict[str, str]):
         stripped = self.strip(self.clean(char))
         if self.strip_accents and not _MOVING.isdisjoint(stripped):
             self._moving.add(char)
-        replacement = _set_apart(self.recase(stripped))
+        replacement = self._finish(stripped)
         if len(self) < _TABLE_LIMIT:
             self[char] = replacement
         return replacement
@@ -225,6 +228,11 @@ class Normalizer(dict[str, str]):
         stripped = "".join(char for char in marks if char not in NONSPACING)
         return cleaned, stripped, self.recase(stripped)
 
+    def _finish(self, text: str) -> str:
+        """Apply rules 4 and 5, as far as they are enabled."""
+        lowered = self.recase(text)
+        return _set_apart(lowered) if self.set_apart else lowered
+
     def _reordered(self, text: str) -> Normalized:
         """Normalise a text in which canonical ordering moves marks.
 
@@ -242,7 +250,7 @@ class Normalizer(dict[str, str]):
             if takes_next:
                 origin = next(origins)
             if char not in NONSPACING:
-                lowered = _set_apart(self.recase(char))
+                lowered = self._finish(char)
                 chars.append(lowered)
                 kept.extend([origin] * len(lowered))
         return Normalized("".join(chars), kept)

@@ -7,7 +7,7 @@ tokenizer says so: `StoredTokenizer.contradictions`.
 """
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,13 +17,30 @@ from bert_core.checkpoints.sources.resolve import ARCHIVE_ENDINGS, resolve
 from bert_core.errors import BertError, CheckpointError, MissingFileError
 from bert_core.families import FAMILIES
 from bert_core.small_files import shown
-from bert_core.text.basic import NEVER_SPLIT
+from bert_core.text.added import AddedToken
+from bert_core.text.added_files import files_beside, named_tokens
 from bert_core.text.tokenizer_class import CONFIG_NAME, MODEL_CONFIG, read_named, read_object
-from bert_core.text.tokenizer_json import TOKENIZER_NAME, read_wordpiece
-from bert_core.text.vocabulary import VOCABULARY_NAME, as_line, path_of, read_vocabulary
+from bert_core.text.tokenizer_json import (
+    TOKENIZER_NAME,
+    check_template,
+    read_document,
+    refuse,
+    wordpiece_of,
+)
+from bert_core.text.vocabulary import (
+    SPECIAL_TOKENS,
+    VOCABULARY_NAME,
+    as_line,
+    check_vocabulary,
+    path_of,
+    read_vocabulary,
+)
+from bert_core.text.wordpiece import CONTINUATION
 
 _NO_LIMIT = 1_000_000_000  # configurations use 1e30 for "no limit"
 _SWITCHES = ("do_lower_case", "strip_accents", "tokenize_chinese_chars")
+_USUAL = dict(zip(("unk", "sep", "pad", "cls", "mask"), SPECIAL_TOKENS, strict=True))
+_SIDES = ("right", "left")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +48,15 @@ class StoredTokenizer:
     """What is needed to build a tokenizer from its files.
 
     Attributes:
-        pieces: all pieces in the order of their ids.
+        pieces: all pieces in the order of their ids, without added tokens beyond them.
         options: keyword arguments of `BertTokenizer`.
+        sides: `truncation_side` and `padding_side`, where they are not "right".
         contradictions: sentences on files that say different things, and which of them counts.
     """
 
     pieces: Sequence[str]
     options: Mapping[str, Any]
+    sides: Mapping[str, str]
     contradictions: tuple[str, ...] = ()
 
 
@@ -89,36 +108,73 @@ def find_tokenizer(
         )
     options = _options(folder / CONFIG_NAME)
     options.setdefault("do_lower_case", _lower_case_by_name(name))
-    options["token_types"] = token_types(folder)
-    pieces = read_vocabulary(found)
-    check_room(len(pieces), found)
-    return StoredTokenizer(pieces, options, tuple(uneven_padding(folder, pieces, "[PAD]")))
+    return _stored(found, read_vocabulary(found), options)
 
 
 def _from_json(path: Path) -> StoredTokenizer:
     """Read a `tokenizer.json`, and compare it with the files beside it."""
-    found = read_wordpiece(path)
-    check_room(len(found.pieces), path)
+    document = read_document(path)
+    found = wordpiece_of(document, str(path))
     own: dict[str, Any] = {
         "do_lower_case": found.lowercase,
         "strip_accents": found.strip_accents,
         "tokenize_chinese_chars": found.chinese_chars,
         "clean_text": found.clean_text,
         "max_input_chars_per_word": found.max_chars,
-        "never_split": tuple(dict.fromkeys((*NEVER_SPLIT, *found.added))),
-        "additional_special_tokens": tuple(
-            token for token in found.special if token not in NEVER_SPLIT
-        ),
+        "unk_token": found.unknown,
     }
     told = _options(path.parent / CONFIG_NAME)
-    told.pop("do_basic_tokenize", None)  # `tokenizer.json` has no such switch: it does
-    says = (
-        *_other_words(path, found.pieces),
-        *_other_switches(own, told),
-        *uneven_padding(path.parent, found.pieces, "[PAD]"),
-    )
-    options = {**own, **told, "token_types": token_types(path.parent)}
-    return StoredTokenizer(found.pieces, options, says)
+    void = {"do_basic_tokenize", *(_SWITCHES if files_beside(path.parent).whole else ())}
+    says = [*_other_words(path, found.pieces), *_other_switches(own, told, void)]
+    told = {key: value for key, value in told.items() if key not in void}
+    return _stored(path, list(found.pieces), {**own, **told}, document, says)
+
+
+def _stored(
+    path: Path,
+    pieces: list[str],
+    options: dict[str, Any],
+    document: Mapping[str, Any] | None = None,
+    says: Sequence[str] = (),
+) -> StoredTokenizer:
+    """Add what the other files of the folder say of special and added tokens."""
+    unusual = {"unk": options.pop("unk_token", SPECIAL_TOKENS[0])}
+    usual = {role: AddedToken(name, True) for role, name in {**_USUAL, **unusual}.items()}
+    files, every = files_beside(path.parent), list(pieces)
+    named = named_tokens(files, every, usual, document)
+    check_room(len(every), path)
+    check_vocabulary(pieces, str(path), named.roles["unk"])
+    if document is not None:
+        if unusual["unk"] != named.roles["unk"]:
+            refuse(str(path), "model.unk_token", unusual["unk"], repr(named.roles["unk"]))
+        frame = named.roles["cls"], named.roles["sep"]
+        check_template(document.get("post_processor"), frame, every, str(path))
+    options |= {f"{role}_token": named.roles[role] for role in _USUAL}
+    options |= {
+        "never_split": (),
+        "added_tokens": named.added,
+        "token_types": token_types(path.parent),
+    }
+    uneven = uneven_padding(path.parent, every, named.roles["pad"])
+    says = (*says, *named.contradictions, *uneven)
+    return StoredTokenizer(pieces, options, sides_of(files.settings, document), says)
+
+
+def sides_of(settings: Mapping[str, Any], document: Mapping[str, Any] | None) -> dict[str, str]:
+    """Return on which sides texts are shortened and padded, where it is not the right one.
+
+    Raises:
+        CheckpointError: it is neither right nor left.
+    """
+    found: dict[str, str] = {}
+    for part in ("truncation", "padding"):
+        own = (document or {}).get(part)
+        own = own.get("direction", "right") if isinstance(own, dict) else "right"
+        side = settings.get(f"{part}_side", str(own).lower())
+        if side not in _SIDES:
+            refuse(CONFIG_NAME, f"{part}_side", side, "right or left")
+        found |= {f"{part}_side": side} if side == "left" else {}
+    return found
 
 
 def token_types(folder: Path) -> int:
@@ -169,8 +225,8 @@ def check_room(entries: int, path: Path) -> None:
     room = _model_config(path.parent).get("vocab_size")
     if type(room) is int and entries > room:
         raise CheckpointError(
-            f"{path} has {entries:,} entries, but {MODEL_CONFIG} says that the model has room for "
-            f"{room:,}; the two do not belong together."
+            f"{path} has {entries:,} entries, added tokens included, but {MODEL_CONFIG} says that "
+            f"the model has room for {room:,}; the two do not belong together."
         )
 
 
@@ -195,14 +251,18 @@ def _other_words(path: Path, pieces: Sequence[str]) -> Iterator[str]:
             return
 
 
-def _other_switches(own: Mapping[str, Any], told: Mapping[str, Any]) -> Iterator[str]:
+def _other_switches(
+    own: Mapping[str, Any], told: Mapping[str, Any], void: Container[str]
+) -> Iterator[str]:
     """Say where `tokenizer_config.json` has other switches than `tokenizer.json`."""
-    for switch in _SWITCHES:
+    own = {**own, "do_basic_tokenize": True}  # `tokenizer.json` has no such switch: it does
+    for switch in ("do_basic_tokenize", *_SWITCHES):
         if switch in told and told[switch] != _effective(own, switch):
+            used = TOKENIZER_NAME if switch in void else CONFIG_NAME
             yield (
                 f"{CONFIG_NAME} and {TOKENIZER_NAME} contradict each other: {switch} is "
                 f"{str(told[switch]).lower()} in the first and "
-                f"{str(_effective(own, switch)).lower()} in the second; {CONFIG_NAME} is used."
+                f"{str(_effective(own, switch)).lower()} in the second; {used} is used."
             )
 
 
@@ -236,6 +296,9 @@ def _options(path: Path) -> dict[str, Any]:
         if not isinstance(value, bool):
             raise CheckpointError(f"{path}: {key} is {shown(value)}; expected true or false.")
         options[key] = value
+    for key, expected in (("clean_text", True), ("wordpieces_prefix", CONTINUATION)):
+        if found.get(key, expected) != expected:
+            refuse(str(path), key, found[key], repr(expected))
     if (length := told_length(found)) is not None:
         options["max_len"] = length
     return options

@@ -8,31 +8,43 @@ the same steps one by one.
 
 import json
 import os
-import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
 from bert_core.checkpoints.sources.resolve import given_name
 from bert_core.errors import InputError
+from bert_core.text.added import AddedToken, AddedTokens, as_entry
 from bert_core.text.basic import NEVER_SPLIT, BasicTokenizer, check_surrogates, check_text
 from bert_core.text.batches import TextTokenizer, listed_texts
 from bert_core.text.encoding import Encoding, Frame, Segment, kept_lengths, window_bounds
-from bert_core.text.packed import ADJACENT, SPACED, beginning, count_of, cut, ids_of, pack_added
+from bert_core.text.normalizer import Normalizer
+from bert_core.text.packed import (
+    ADJACENT,
+    SPACED,
+    Token,
+    beginning,
+    count_of,
+    cut,
+    ids_of,
+    pack,
+    pack_added,
+    tokens_of,
+)
 from bert_core.text.stored import find_tokenizer
 from bert_core.text.tokenizer_class import CONFIG_NAME
 from bert_core.text.tokenizer_json import TOKENIZER_NAME, WordPieceFile, document_of
 from bert_core.text.trace import Trace, trace_text
 from bert_core.text.vocabulary import (
-    SPECIAL_TOKENS,
     VOCABULARY_NAME,
     as_line,
     check_vocabulary,
+    entries,
     path_of,
     read_vocabulary,
 )
 from bert_core.text.wordpiece import MAX_CHARS, WordpieceTokenizer
-from bert_core.text.words import LONGEST, ChunkCache
+from bert_core.text.words import LONGEST, ChunkCache, WordCache
 
 __all__ = ["BasicTokenizer", "BertTokenizer", "WordpieceTokenizer"]
 
@@ -47,13 +59,18 @@ class BertTokenizer(TextTokenizer):
             padding without giving `max_length`; None for no limit.
         do_basic_tokenize: normalise the text and split at punctuation; if False, words are
             whitespace-separated and unchanged.
-        never_split: tokens to find in the text before anything else; they must not contain
-            spaces.
+        never_split: tokens to find in the text, as typed, before anything else.
         strip_accents: drop accents; None follows `do_lower_case`.
         tokenize_chinese_chars: make every Chinese character a word of its own.
         clean_text: remove control characters.
         max_input_chars_per_word: longer words become [UNK].
-        additional_special_tokens: pieces besides BERT's five that `decode` leaves out.
+        added_tokens: tokens to find in the text before anything else; unlike `never_split`, each
+            says how, and those that the vocabulary lacks get the ids after it.
+        unk_token: the piece for unknown words.
+        sep_token: the piece after each text.
+        pad_token: the piece that fills short inputs.
+        cls_token: the piece before the first text.
+        mask_token: the piece that hides a word.
         token_types: number of token types of the model; with fewer than 2 (DistilBERT has none),
             `token_type_ids` are zeros for a second text, too.
 
@@ -63,7 +80,7 @@ class BertTokenizer(TextTokenizer):
 
     Raises:
         MissingFileError: the file does not exist.
-        CheckpointError: the vocabulary is empty, not UTF-8, or has no [UNK].
+        CheckpointError: the vocabulary is empty, not UTF-8, or has no `unk_token`.
     """
 
     def __init__(
@@ -78,44 +95,72 @@ class BertTokenizer(TextTokenizer):
         tokenize_chinese_chars: bool = True,
         clean_text: bool = True,
         max_input_chars_per_word: int = MAX_CHARS,
-        additional_special_tokens: Iterable[str] = (),
+        added_tokens: Iterable[AddedToken] = (),
+        unk_token: str = "[UNK]",
+        sep_token: str = "[SEP]",
+        pad_token: str = "[PAD]",
+        cls_token: str = "[CLS]",
+        mask_token: str = "[MASK]",
         token_types: int = 2,
     ) -> None:
         if isinstance(vocab_file, list):
-            check_vocabulary(vocab_file, "that is a list of pieces")
-            super().__init__(list(vocab_file))
+            pieces, source = list(vocab_file), "that is a list of pieces"
         else:
-            super().__init__(read_vocabulary(path_of(vocab_file)))
+            pieces, source = read_vocabulary(path_of(vocab_file)), str(vocab_file)
+        check_vocabulary(pieces, source, unk_token)
+        added_tokens, known = tuple(added_tokens), set(pieces)
+        lacking = (each.content for each in added_tokens if each.content not in known)
+        super().__init__(pieces, dict.fromkeys(lacking))
+        self.unk_token, self.sep_token, self.pad_token = unk_token, sep_token, pad_token
+        self.cls_token, self.mask_token = cls_token, mask_token
         self.do_lower_case = do_lower_case
         self.do_basic_tokenize = do_basic_tokenize
         self.max_len = max_len
         self.strip_accents = strip_accents
         self.tokenize_chinese_chars = tokenize_chinese_chars
         self.clean_text = clean_text
-        self.special_tokens = (*SPECIAL_TOKENS, *additional_special_tokens)
         self.token_types = token_types
         self.contradictions: tuple[str, ...] = ()
-        self.never_split = tuple(listed_texts(never_split or ()))
-        # BERT's own five special tokens count as special only if the vocabulary has them.
-        specials = [t for t in self.never_split if t in self.vocab or t not in NEVER_SPLIT]
+        roles = (unk_token, sep_token, pad_token, cls_token, mask_token)
+        self.added_tokens = self._found_first(roles, never_split, added_tokens)
+        self.never_split = tuple(each.content for each in self.added_tokens)
+        special = (each.content for each in self.added_tokens if each.special)
+        self.special_tokens = tuple(dict.fromkeys((*roles, *special)))
         self.basic_tokenizer = BasicTokenizer(
             do_lower_case,
-            specials,
+            self.never_split,
             strip_accents=strip_accents,
             tokenize_chinese_chars=tokenize_chinese_chars,
             clean_text=clean_text,
         )
-        self.wordpiece_tokenizer = WordpieceTokenizer(
-            self.vocab, self.unk_token, max_input_chars_per_word
-        )
+        own = entries(pieces)
+        self.wordpiece_tokenizer = WordpieceTokenizer(own, unk_token, max_input_chars_per_word)
         self.normalizer = self.basic_tokenizer.normalizer
         self._chunks = ChunkCache(
             self.wordpiece_tokenizer,
-            self.vocab,
+            own,
             self.normalizer if do_basic_tokenize else None,
-            specials,
+            self.never_split,
         )
         self._chunk_of = self._chunks.__getitem__
+        # Chunks know only pieces of the vocabulary, found wherever their characters are.
+        self._in_chunks = all(
+            each.plain and each.content in own and len(each.content) <= max_input_chars_per_word
+            for each in self.added_tokens
+        )
+
+    def _found_first(
+        self,
+        roles: Sequence[str],
+        never_split: Iterable[str] | None,
+        added: Iterable[AddedToken],
+    ) -> tuple[AddedToken, ...]:
+        """Return the tokens that are found in a text before anything else, each once."""
+        never = roles if never_split == NEVER_SPLIT else listed_texts(never_split or ())
+        # A special token counts only if the vocabulary has it.
+        plain = [AddedToken(t, t in roles) for t in never if t in self.vocab or t not in roles]
+        found = {each.content: each for each in reversed((*added, *plain)) if each.content}
+        return tuple(reversed(found.values()))
 
     def encode(
         self,
@@ -239,42 +284,59 @@ class BertTokenizer(TextTokenizer):
         if self.token_types < 2:
             options["model_input_names"] = ["input_ids", "attention_mask"]
         for name in ("unk", "sep", "pad", "cls", "mask"):
-            options[f"{name}_token"] = getattr(self, f"{name}_token")
-        pieces = "".join(f"{piece}\n" for piece in self._pieces)
+            token = getattr(self, f"{name}_token")
+            void = token in self.vocab and token not in self.never_split
+            options[f"{name}_token"] = None if void else token
+        for name in ("truncation_side", "padding_side"):
+            options |= {name: "left"} if getattr(self, name) == "left" else {}
+        if not set(self.added_tokens) <= self._usual:
+            ids = ((self.vocab.get(each.content), each) for each in self.added_tokens)
+            options["added_tokens_decoder"] = {
+                str(number): {k: v for k, v in as_entry(token, number).items() if k != "id"}
+                for number, token in ids
+                if number is not None
+            }
+        pieces = "".join(f"{piece}\n" for piece in self._own)
         files = {
             VOCABULARY_NAME: pieces.encode("utf-8"),
             CONFIG_NAME: (json.dumps(options, indent=2, sort_keys=True) + "\n").encode("utf-8"),
         }
         if not self._is_plain() and self._fits_json():
-            document = json.dumps(document_of(self._described()), indent=2, ensure_ascii=False)
+            document = json.dumps(self._described(), indent=2, ensure_ascii=False)
             files[TOKENIZER_NAME] = f"{document}\n".encode()
         return files
 
     def _is_plain(self) -> bool:
         """Return whether `vocab.txt` and `tokenizer_config.json` describe this tokenizer."""
-        plain = set(self.never_split) <= set(NEVER_SPLIT) and self.clean_text
+        plain = set(self.added_tokens) <= self._usual and self.clean_text
         longest = self.wordpiece_tokenizer.max_input_chars_per_word
-        lines = [as_line(piece) for piece in self._pieces]
-        return plain and longest == MAX_CHARS and lines == list(self._pieces)
+        lines = [as_line(piece) for piece in self._own]
+        return plain and longest == MAX_CHARS and lines == self._own
+
+    @property
+    def _usual(self) -> set[AddedToken]:
+        """The added tokens that need not be listed in a file: those with a role."""
+        roles = (self.unk_token, self.sep_token, self.pad_token, self.cls_token, self.mask_token)
+        return {AddedToken(token, special=True) for token in roles}
 
     def _fits_json(self) -> bool:
         """Return whether a `tokenizer.json` can describe this tokenizer."""
         framed = {self.cls_token, self.sep_token} <= self.vocab.keys()
-        return self.do_basic_tokenize and framed and len(self.vocab) == len(self)
+        return self.do_basic_tokenize and framed
 
-    def _described(self) -> WordPieceFile:
-        known = (token for token in self.never_split if token in self.vocab)
-        added = tuple(token for token in known if " " not in token)
-        return WordPieceFile(
-            pieces=tuple(self._pieces),
+    def _described(self) -> dict[str, Any]:
+        """Return the contents of the `tokenizer.json` that describes this tokenizer."""
+        found = WordPieceFile(
+            pieces=tuple(self._own),
+            unknown=self.unk_token,
             lowercase=self.do_lower_case,
             strip_accents=self.strip_accents,
             chinese_chars=self.tokenize_chinese_chars,
             clean_text=self.clean_text,
             max_chars=self.wordpiece_tokenizer.max_input_chars_per_word,
-            added=added,
-            special=tuple(token for token in added if token in self.special_tokens),
         )
+        added = (each for each in self.added_tokens if each.content in self.vocab)
+        return document_of(found, added, self.vocab, (self.cls_token, self.sep_token))
 
     @classmethod
     def from_pretrained(
@@ -306,21 +368,48 @@ class BertTokenizer(TextTokenizer):
         found = find_tokenizer(name, cache_dir=cache_dir, revision=kwargs.pop("revision", None))
         tokenizer = cls(list(found.pieces), **{**found.options, **kwargs})
         tokenizer.contradictions = found.contradictions
+        tokenizer.truncation_side = found.sides.get("truncation_side", "right")
+        tokenizer.padding_side = found.sides.get("padding_side", "right")
         return tokenizer
 
     @cached_property
     def _frame(self) -> Frame:
-        specials = {token: self.vocab[token] for token in SPECIAL_TOKENS if token in self.vocab}
         added = pack_added(self.cls_token_id, self.sep_token_id)
-        return Frame(*added, self._pieces, specials, int(self.token_types > 1))
+        return Frame(*added, self._pieces, self.special_ids, int(self.token_types > 1))
 
-    @property
-    def specials(self) -> re.Pattern[str] | None:
-        """A pattern that finds the special tokens in a text; None if there are none."""
-        return self._chunks.specials
+    @cached_property
+    def added(self) -> AddedTokens:
+        """The plain way through a text: added tokens, and the words between them."""
+        basic = self.normalizer
+        apart = Normalizer(
+            lowercase=basic.lowercase,
+            strip_accents=basic.strip_accents,
+            chinese_chars=basic.chinese_chars,
+            clean_text=basic.clean_text,
+            set_apart=False,
+        )
+        return AddedTokens(self.added_tokens, apart if self.do_basic_tokenize else None)
+
+    @cached_property
+    def _words(self) -> WordCache:
+        return WordCache(self.wordpiece_tokenizer, entries(self._own))
+
+    def _plainly(self, text: str) -> bytes:
+        """Return the tokens of one text, word by word."""
+        check_surrogates(check_text(text))
+        tokens: list[Token] = []
+        for word, places, added in self.added.words(text):
+            if added and word in self.vocab:
+                tokens.append((1, self.vocab[word], (places[0], places[-1] + 1)))
+                continue
+            for first, number, (start, end) in tokens_of(self._words[word], 0):
+                tokens.append((first, number, (places[start], places[end - 1] + 1)))
+        return pack(tokens, len(text))
 
     def _packed(self, text: str) -> bytes:
         """Return the tokens of one text, chunk by chunk: no rule looks across U+0020."""
+        if not self._in_chunks:
+            return self._plainly(text)
         try:
             stretches = text.split(" ")
             if text.isascii() or max(map(len, stretches)) <= LONGEST:
@@ -341,12 +430,14 @@ class BertTokenizer(TextTokenizer):
         if (kept, kept_second) == (tokens[0], tokens[1] or 0):
             return Encoding(self._frame, first, second)
         truncated = tokens[0] - kept + (tokens[1] or 0) - kept_second
-        short = _beginning(first, kept)
-        short_second = None if second is None else _beginning(second, kept_second)
+        short = self._cut(first, kept)
+        short_second = None if second is None else self._cut(second, kept_second)
         return Encoding(self._frame, short, short_second, truncated)
 
-
-def _beginning(segment: Segment, tokens: int) -> Segment:
-    """Return a text with only its first tokens."""
-    text, packed = segment
-    return text, beginning(packed, tokens)
+    def _cut(self, segment: Segment, tokens: int) -> Segment:
+        """Return a text with only its first tokens, or only its last."""
+        text, packed = segment
+        if self.truncation_side == "left":
+            count = count_of(packed)
+            return text, cut(packed, [(count - tokens, count)])[0]
+        return text, beginning(packed, tokens)

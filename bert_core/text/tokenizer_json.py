@@ -2,29 +2,28 @@
 
 `read_document` reads the file without trusting it; `wordpiece_of` understands BERT's WordPiece in
 it and refuses everything else, because a rule that is skipped gives other ids. `family_files` reads
-the other kinds. `document_of` is the way back.
+the other kinds, `added_files` the added tokens of all. `document_of` is the way back.
 
-`truncation` and `padding` are settings of one program's calls, and are not read. `decoder` concerns
-only text that is put together again from ids: BERT's is expected; whether it tidies spaces is not
-read.
+`truncation` and `padding` are settings of one program's calls; only their sides are read. `decoder`
+concerns only text that is put together again from ids: BERT's is expected; whether it tidies spaces
+is not read.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NoReturn
 
 from bert_core.errors import CheckpointError
 from bert_core.small_files import parse_json, read_small, shown
-from bert_core.text.vocabulary import MOST_PIECES, SPECIAL_TOKENS, check_vocabulary
+from bert_core.text.added import AddedToken, as_entry
+from bert_core.text.vocabulary import MOST_PIECES, SPECIAL_TOKENS, entries
 from bert_core.text.wordpiece import CONTINUATION, MAX_CHARS
 
 TOKENIZER_NAME = "tokenizer.json"
 _LARGEST = 32 * 1024 * 1024  # bytes; half a million pieces, one per line, take 14 MB
 _MOST_VALUES = 2 * MOST_PIECES  # a list of a byte or two in the file takes 64 bytes in memory
-_FRAME: tuple[str, ...] = ("[CLS]", "[SEP]")
-_SINGLE = ("[CLS] 0", "A 0", "[SEP] 0")
-_PAIR = (*_SINGLE, "B 1", "[SEP] 1")
 _FLAGS = ("normalized", "single_word", "lstrip", "rstrip", "special")
 
 
@@ -33,34 +32,22 @@ class WordPieceFile:
     """BERT's tokenizer as a `tokenizer.json` describes it.
 
     Attributes:
-        pieces: all pieces in the order of their ids, added tokens included.
+        pieces: all pieces in the order of their ids; "" for an id without a piece.
+        unknown: the token for unknown words.
         lowercase: lower-case the text.
         strip_accents: drop accents; None follows `lowercase`.
         chinese_chars: make every Chinese character a word of its own.
         clean_text: remove control characters.
         max_chars: longer words become [UNK].
-        added: tokens to find in the text before anything else.
-        special: those of `added` that are no text.
     """
 
     pieces: tuple[str, ...]
+    unknown: str = SPECIAL_TOKENS[0]
     lowercase: bool = True
     strip_accents: bool | None = None
     chinese_chars: bool = True
     clean_text: bool = True
     max_chars: int = MAX_CHARS
-    added: tuple[str, ...] = ()
-    special: tuple[str, ...] = ()
-
-
-def read_wordpiece(path: Path) -> WordPieceFile:
-    """Read the WordPiece tokenizer in a `tokenizer.json`.
-
-    Raises:
-        MissingFileError: the file does not exist.
-        CheckpointError: it is damaged, too large, or not BERT's WordPiece.
-    """
-    return wordpiece_of(read_document(path), str(path))
 
 
 def read_document(path: Path) -> dict[str, Any]:
@@ -99,7 +86,7 @@ def model_type(document: Mapping[str, Any]) -> str:
 
 
 def wordpiece_of(document: Mapping[str, Any], name: str) -> WordPieceFile:
-    """Understand a document as BERT's WordPiece tokenizer.
+    """Understand a document as BERT's WordPiece tokenizer, without its added tokens.
 
     Args:
         document: the contents of a `tokenizer.json`.
@@ -115,42 +102,47 @@ def wordpiece_of(document: Mapping[str, Any], name: str) -> WordPieceFile:
             "BERT's own. For models such as RoBERTa or ALBERT use `bert_core.load_tokenizer`."
         )
     model = document["model"]
-    _expect(name, "model.unk_token", model.get("unk_token"), SPECIAL_TOKENS[0])
     prefix = model.get("continuing_subword_prefix", CONTINUATION)
     _expect(name, "model.continuing_subword_prefix", prefix, CONTINUATION)
     longest = model.get("max_input_chars_per_word", MAX_CHARS)
     if type(longest) is not int or longest < 0:
         refuse(name, "model.max_input_chars_per_word", longest, "a whole number")
-    pieces = in_order(model.get("vocab"), name)
-    added = added_tokens(document.get("added_tokens"), pieces, name)
-    for token, flags in added.items():
-        _check_plain(flags, token, name)
-    check_vocabulary(pieces, name)
+    unknown = model.get("unk_token")
+    if not isinstance(unknown, str):
+        refuse(name, "model.unk_token", unknown, "a piece of the vocabulary")
     for part, expected in (("pre_tokenizer", "BertPreTokenizer"), ("normalizer", "BertNormalizer")):
         _expect(name, f"{part}.type", _type_of(document, part), expected)
     _check_decoder(document.get("decoder"), name)
-    _check_template(document.get("post_processor"), pieces, name)
     return WordPieceFile(
-        pieces=tuple(pieces),
+        pieces=tuple(in_order(model.get("vocab"), name)),
+        unknown=unknown,
         **_normalizer(document["normalizer"], name),
         max_chars=longest,
-        added=tuple(added),
-        special=tuple(token for token, flags in added.items() if flags.get("special") is True),
     )
 
 
-def document_of(found: WordPieceFile) -> dict[str, Any]:
-    """Return the contents of the `tokenizer.json` that describes a tokenizer."""
-    vocab = {piece: number for number, piece in enumerate(found.pieces)}
-    given = dict.fromkeys(_FLAGS, False)
+def document_of(
+    found: WordPieceFile,
+    added: Iterable[AddedToken],
+    vocab: Mapping[str, int],
+    frame: tuple[str, str],
+) -> dict[str, Any]:
+    """Return the contents of the `tokenizer.json` that describes a tokenizer.
+
+    Args:
+        found: the tokenizer.
+        added: its added tokens.
+        vocab: the id of each piece and of each added token.
+        frame: [CLS] and [SEP], by their names.
+    """
+    single, pair = _templates(*frame)
     return {
         "version": "1.0",
         "truncation": None,
         "padding": None,
-        "added_tokens": [
-            {"id": vocab[token], "content": token, **given, "special": token in found.special}
-            for token in sorted(found.added, key=vocab.__getitem__)
-        ],
+        "added_tokens": sorted(
+            (as_entry(token, vocab[token.content]) for token in added), key=itemgetter("id")
+        ),
         "normalizer": {
             "type": "BertNormalizer",
             "clean_text": found.clean_text,
@@ -161,19 +153,19 @@ def document_of(found: WordPieceFile) -> dict[str, Any]:
         "pre_tokenizer": {"type": "BertPreTokenizer"},
         "post_processor": {
             "type": "TemplateProcessing",
-            "single": [_element(each) for each in _SINGLE],
-            "pair": [_element(each) for each in _PAIR],
+            "single": [_element(each) for each in single],
+            "pair": [_element(each) for each in pair],
             "special_tokens": {
-                token: {"id": token, "ids": [vocab[token]], "tokens": [token]} for token in _FRAME
+                token: {"id": token, "ids": [vocab[token]], "tokens": [token]} for token in frame
             },
         },
         "decoder": {"type": "WordPiece", "prefix": CONTINUATION, "cleanup": True},
         "model": {
             "type": "WordPiece",
-            "unk_token": SPECIAL_TOKENS[0],
+            "unk_token": found.unknown,
             "continuing_subword_prefix": CONTINUATION,
             "max_input_chars_per_word": found.max_chars,
-            "vocab": vocab,
+            "vocab": entries(found.pieces),
         },
     }
 
@@ -182,25 +174,26 @@ def document_of(found: WordPieceFile) -> dict[str, Any]:
 
 
 def in_order(vocab: object, name: str) -> list[str]:
-    """Return the pieces in the order of their ids, which must be 0, 1, 2 and so on."""
+    """Return the pieces in the order of their ids.
+
+    Of equal lines of a `vocab.txt` only the last has an id in the file, so ids may be missing; such
+    an id is the empty piece, "".
+    """
     if not isinstance(vocab, dict) or len(vocab) > MOST_PIECES:
         refuse(name, "model.vocab", vocab, f"an object of at most {MOST_PIECES:,} pieces and ids")
-    pieces: list[str | None] = [None] * len(vocab)
     for piece, number in vocab.items():
-        if type(number) is not int or number < 0:
-            refuse(name, f"the id of {shown(piece)}", number, "a whole number from 0")
-        if number >= len(pieces):
-            raise CheckpointError(
-                f"{name}: {shown(piece)} has the id {shown(number)}, but there are "
-                f"{len(pieces):,} pieces, so the ids have a gap; expected 0 to {len(pieces) - 1:,}."
-            )
-        if pieces[number] is not None:
+        if type(number) is not int or not 0 <= number < MOST_PIECES:
+            expected = f"a whole number from 0, below {MOST_PIECES:,}"
+            refuse(name, f"the id of {shown(piece)}", number, expected)
+    pieces = [""] * (max(vocab.values(), default=-1) + 1)
+    for piece, number in vocab.items():
+        if pieces[number]:
             raise CheckpointError(
                 f"{name}: {shown(pieces[number])} and {shown(piece)} have the same id, {number:,}; "
                 "expected an id of its own for each piece."
             )
         pieces[number] = piece
-    return [piece for piece in pieces if piece is not None]  # no gaps: as many ids as pieces
+    return pieces
 
 
 def added_tokens(found: object, pieces: list[str], name: str) -> dict[str, Mapping[str, Any]]:
@@ -211,7 +204,7 @@ def added_tokens(found: object, pieces: list[str], name: str) -> dict[str, Mappi
     """
     if not isinstance(found, list | None):
         refuse(name, "added_tokens", found, "a list")
-    known = {piece: number for number, piece in enumerate(pieces)}
+    known = entries(pieces)
     added: dict[str, Mapping[str, Any]] = {}
     for each in sorted(found or (), key=_id_of):
         token = each.get("content") if isinstance(each, dict) else None
@@ -234,16 +227,6 @@ def added_tokens(found: object, pieces: list[str], name: str) -> dict[str, Mappi
 def _id_of(token: object) -> int:
     number = token.get("id") if isinstance(token, dict) else None
     return number if type(number) is int else -1
-
-
-def _check_plain(given: Mapping[str, Any], token: str, name: str) -> None:
-    asked = [flag for flag in _FLAGS if given.get(flag) and flag != "special"]
-    if asked or " " in token:
-        asked = asked or ["a space"]
-        raise CheckpointError(
-            f"{name}: the added token {shown(token)} has {' and '.join(asked)}, which is not "
-            "implemented; expected tokens that are found in the text as it is written."
-        )
 
 
 # -- the other parts ------------------------------------------------------------------------------
@@ -272,18 +255,23 @@ def _check_decoder(given: object, name: str) -> None:
         refuse(name, "decoder", given, "WordPiece with the prefix ##")
 
 
-def _check_template(given: object, pieces: list[str], name: str) -> None:
-    """Check that a text becomes [CLS] A [SEP], and a pair [CLS] A [SEP] B [SEP]."""
-    number = {token: pieces.index(token) for token in _FRAME if token in pieces}
+def check_template(given: object, frame: tuple[str, str], pieces: list[str], name: str) -> None:
+    """Check that a text becomes [CLS] A [SEP], and a pair [CLS] A [SEP] B [SEP].
+
+    Raises:
+        CheckpointError: it becomes something else.
+    """
+    vocab = entries(pieces)
+    number = {token: vocab[token] for token in frame if token in vocab}
     try:
         fits = given is not None and _adds(given, number)
     except (AttributeError, KeyError, TypeError, ValueError):
         fits = False
     if not fits:
         found = _short(given)
-        refuse(
-            name, "post_processor", found, "one that makes [CLS] A [SEP] and [CLS] A [SEP] B [SEP]"
-        )
+        cls, sep = frame
+        expected = f"one that makes {cls} A {sep} and {cls} A {sep} B {sep}"
+        refuse(name, "post_processor", found, expected)
 
 
 def _adds(given: Any, number: Mapping[str, int]) -> bool:
@@ -294,24 +282,29 @@ def _adds(given: Any, number: Mapping[str, int]) -> bool:
     parts = tuple(tuple(_written(each) for each in given[key]) for key in ("single", "pair"))
     return (
         given["type"] == "TemplateProcessing"
-        and parts == (_SINGLE, _PAIR)
-        and all(tokens[token]["ids"] == [number[token]] for token in _FRAME)
+        and parts == _templates(*number)
+        and all(tokens[token]["ids"] == [number[token]] for token in number)
     )
+
+
+def _templates(cls: str, sep: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return what a text becomes, and a pair: each element with its token type."""
+    single = (f"{cls} 0", "A 0", f"{sep} 0")
+    return single, (*single, "B 1", f"{sep} 1")
 
 
 def _written(element: Any) -> str:
     """Write one element of a template: its name and token type."""
     ((kind, found),) = element.items()
-    special = found["id"] in SPECIAL_TOKENS
-    if kind != ("SpecialToken" if special else "Sequence"):
+    if kind != ("Sequence" if found["id"] in ("A", "B") else "SpecialToken"):
         raise ValueError
     return f"{found['id']} {found['type_id']}"
 
 
 def _element(written: str) -> dict[str, Any]:
     """Read what `_written` writes."""
-    token, token_type = written.split()
-    kind = "SpecialToken" if token in SPECIAL_TOKENS else "Sequence"
+    token, token_type = written.rsplit(" ", 1)
+    kind = "Sequence" if token in ("A", "B") else "SpecialToken"
     return {kind: {"id": token, "type_id": int(token_type)}}
 
 

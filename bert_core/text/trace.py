@@ -4,16 +4,15 @@ A trace is computed directly from the rules, without the tokenizer's caches and 
 the same tokens.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
+from bert_core.text.added import AddedTokens
 from bert_core.text.basic import check_surrogates, check_text
 from bert_core.text.normalizer import Normalizer
-from bert_core.text.wordpiece import CONTINUATION, WordpieceTokenizer, blank_separated
+from bert_core.text.wordpiece import CONTINUATION, WordpieceTokenizer
 from bert_core.text.wordpiece import Attempt as Try
-from bert_core.text.words import stretches
 
 Span = tuple[int, int]
 
@@ -32,8 +31,8 @@ class Traceable(Protocol):
         """Every character that some piece contains."""
 
     @property
-    def specials(self) -> re.Pattern[str] | None:
-        """A pattern that finds the special tokens in a text."""
+    def added(self) -> AddedTokens:
+        """Finds added tokens in a text, and the words between them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +57,13 @@ class WordTrace:
         start: index of its first character in the text.
         end: index after its last character.
         normalized: the word after normalisation.
-        attempts: every vocabulary lookup, in order; empty for a special token or a word that is
+        attempts: every vocabulary lookup, in order; empty for an added token or a word that is
             too long.
         pieces: its tokens.
         ids: their ids.
         offsets: their (start, end) in the text.
         unknown_reason: one sentence on why it became [UNK], or None.
-        special: whether it is a special token that occurs in the text.
+        special: whether it is an added token, such as [MASK], that occurs in the text.
     """
 
     text: str
@@ -123,13 +122,11 @@ def trace_text(tokenizer: Traceable, text: str) -> Trace:
     """
     check_surrogates(check_text(text))
     tracer = _Tracer(tokenizer, text)
-    for start, end, special in stretches(tokenizer.specials, text):
-        if special:
-            tracer.special(start, end)
-        elif tokenizer.do_basic_tokenize:
-            tracer.normalised(start, end)
+    for start, end, token in tokenizer.added.stretches(text):
+        if token is not None:
+            tracer.typed(token.content, start, end)
         else:
-            tracer.blank_separated(start, end)
+            tracer.between(start, end)
     cleaned, stripped, normalized = map("".join, tracer.stages)
     return Trace(text, cleaned, stripped, normalized, tuple(tracer.words))
 
@@ -144,29 +141,19 @@ class _Tracer:
         self.stages: tuple[list[str], list[str], list[str]] = ([], [], [])
         self.words: list[WordTrace] = []
 
-    def special(self, start: int, end: int) -> None:
-        """Trace a special token."""
-        token = self._text[start:end]
-        self._stage(token, token, token)
-        self._word(token, range(start, end), special=token in self._tokenizer.vocab)
-
-    def normalised(self, start: int, end: int) -> None:
-        """Trace a part of the text through normalisation and WordPiece."""
-        typed, normalizer = self._text[start:end], self._tokenizer.normalizer
-        self._stage(*normalizer.stages(typed))
-        normalized = normalizer.normalize(typed)
-        origins = normalized.origins
-        for match in normalized.words():
-            first, last = match.span()
-            places = range(first, last) if origins is None else origins[first:last]
-            self._word(match.group(), [start + place for place in places])
-
-    def blank_separated(self, start: int, end: int) -> None:
-        """Trace a part of the text whose words are not normalised."""
+    def typed(self, token: str, start: int, end: int) -> None:
+        """Trace an added token that is found in the text as typed."""
         typed = self._text[start:end]
         self._stage(typed, typed, typed)
-        for match in blank_separated(typed):
-            self._word(match.group(), range(start + match.start(), start + match.end()))
+        self._word(token, range(start, end), special=True)
+
+    def between(self, start: int, end: int) -> None:
+        """Trace a part of the text through normalisation and WordPiece."""
+        typed, tokenizer = self._text[start:end], self._tokenizer
+        basic = tokenizer.do_basic_tokenize
+        self._stage(*(tokenizer.normalizer.stages(typed) if basic else (typed, typed, typed)))
+        for word, places, added in tokenizer.added.between(self._text, start, end):
+            self._word(word, places, special=added)
 
     def _stage(self, *forms: str) -> None:
         for stage, form in zip(self.stages, forms, strict=True):
@@ -174,7 +161,8 @@ class _Tracer:
 
     def _word(self, word: str, places: Sequence[int], *, special: bool = False) -> None:
         """Add one word; `places` has the index in the text of each of its characters."""
-        found = _special(word) if special else self._known.get(word)
+        special = special and word in self._tokenizer.vocab
+        found = _special(word, len(places)) if special else self._known.get(word)
         if found is None:
             found = self._known[word] = _look_up(self._tokenizer, word)
         start, end = places[0], places[-1] + 1
@@ -203,8 +191,8 @@ class _Lookup(NamedTuple):
     unknown_reason: str | None
 
 
-def _special(token: str) -> _Lookup:
-    return _Lookup((), ((token, 0, len(token)),), None)
+def _special(token: str, size: int) -> _Lookup:
+    return _Lookup((), ((token, 0, size),), None)
 
 
 def _look_up(tokenizer: Traceable, word: str) -> _Lookup:

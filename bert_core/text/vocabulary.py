@@ -16,10 +16,8 @@ SPECIAL_TOKENS = ("[UNK]", "[SEP]", "[PAD]", "[CLS]", "[MASK]")
 _LARGEST = 16 * 1024 * 1024  # bytes; the largest published WordPiece vocabularies have about 5 MB
 MOST_PIECES = 1_000_000  # pieces; the largest have half a million
 # The characters that Rust's `trim_end` strips (Unicode White_Space), written out.
-_BLANKS = (
-    "\t\n\x0b\x0c\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009"
-)
-_BLANKS += "\u200a\u2028\u2029\u202f\u205f\u3000"
+BLANKS = "\t\n\x0b\x0c\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009"
+BLANKS += "\u200a\u2028\u2029\u202f\u205f\u3000"
 
 # The reference decoder's clean-up, applied in this order.
 _TIDY = (
@@ -49,11 +47,11 @@ def read_vocabulary(path: Path) -> list[str]:
     """Read the pieces of a vocabulary file in the order of their ids.
 
     A byte order mark, Windows line ends and trailing whitespace are stripped. Empty lines keep
-    their id, except at the end of the file.
+    their id, except at the end of the file. Of equal lines, all but the last are empty.
 
     Raises:
         MissingFileError: the file does not exist.
-        CheckpointError: the file is empty, too large, not UTF-8, or has no [UNK].
+        CheckpointError: the file is empty, too large or not UTF-8.
     """
     if os.path.isdir(path) or not os.path.exists(path):
         raise MissingFileError(
@@ -76,27 +74,33 @@ def read_vocabulary(path: Path) -> list[str]:
     pieces = list(map(as_line, text.split("\n")))
     while pieces and not pieces[-1]:
         pieces.pop()
-    check_vocabulary(pieces, str(path))
-    return pieces
+    if not pieces:
+        raise CheckpointError(f"The vocabulary {path} is empty; expected one piece per line.")
+    vocab = entries(pieces)
+    # Of equal lines the last one counts; the ids of the others are nobody's, as in tokenizer.json.
+    return [piece if vocab.get(piece) == number else "" for number, piece in enumerate(pieces)]
+
+
+def entries(pieces: Iterable[str]) -> dict[str, int]:
+    """Return the id of each piece; "" is none, but an id without a piece."""
+    return {piece: number for number, piece in enumerate(pieces) if piece}
 
 
 def as_line(piece: str) -> str:
     """Return a piece as a line of `vocab.txt` gives it back."""
-    return piece.partition("\n")[0].rstrip(_BLANKS)
+    return piece.partition("\n")[0].rstrip(BLANKS)
 
 
-def check_vocabulary(pieces: list[str], source: str) -> None:
+def check_vocabulary(pieces: list[str], source: str, unknown: str = SPECIAL_TOKENS[0]) -> None:
     """Reject a vocabulary that no tokenizer can use.
 
     Raises:
-        CheckpointError: it is empty, has no [UNK], or is written for another kind of tokenizer.
+        CheckpointError: it lacks the token for unknown words, or is for another tokenizer.
     """
-    if not pieces:
-        raise CheckpointError(f"The vocabulary {source} is empty; expected one piece per line.")
-    if SPECIAL_TOKENS[0] not in pieces:
+    if unknown not in pieces:
         raise CheckpointError(
-            f"The vocabulary {source} has {len(pieces):,} pieces but no [UNK], the token for "
-            f"unknown words. Add a line [UNK], or check that this is a WordPiece vocabulary."
+            f"The vocabulary {source} has {len(pieces):,} pieces but no {unknown}, the token for "
+            f"unknown words. Add a line {unknown}, or check that this is a WordPiece vocabulary."
         )
     others = [piece for piece in pieces if len(piece) > 1 and piece.startswith(SPACE)]
     if others and not any(piece.startswith(CONTINUATION) for piece in pieces):
@@ -128,34 +132,37 @@ class Vocabulary:
     """The pieces of a tokenizer, and conversion between pieces and ids.
 
     Args:
-        pieces: all pieces in the order of their ids. If a piece occurs twice, its last id counts.
+        pieces: all pieces in the order of their ids; "" for an id without a piece. If a piece
+            occurs twice, its last id counts.
+        added: tokens with the ids after these, of which words are never put together.
 
     Attributes:
         vocab: piece -> id.
-        ids_to_tokens: id -> piece.
+        ids_to_tokens: id -> piece, of the ids that have one.
         special_tokens: tokens that are no text: BERT's five, and what a tokenizer adds.
     """
 
     special_tokens: tuple[str, ...] = SPECIAL_TOKENS
     unk_token, sep_token, pad_token, cls_token, mask_token = SPECIAL_TOKENS
 
-    def __init__(self, pieces: list[str]) -> None:
-        self.vocab = {piece: number for number, piece in enumerate(pieces)}
-        self.ids_to_tokens = dict(enumerate(pieces))
-        self._pieces = pieces
+    def __init__(self, pieces: list[str], added: Iterable[str] = ()) -> None:
+        self._own = pieces
+        self._pieces = [*pieces, *added]
+        self.vocab = entries(self._pieces)
+        self.ids_to_tokens = {n: piece for n, piece in enumerate(self._pieces) if piece}
 
     def __len__(self) -> int:
-        return len(self.ids_to_tokens)
+        return len(self._pieces)
 
     @property
     def vocab_size(self) -> int:
         """V, the number of ids."""
-        return len(self.ids_to_tokens)
+        return len(self._pieces)
 
     @cached_property
     def characters(self) -> frozenset[str]:
         """Every character that occurs in a piece other than the special tokens."""
-        return frozenset("".join(piece for piece in self.vocab if piece not in SPECIAL_TOKENS))
+        return frozenset("".join(self.vocab.keys() - set(self.special_tokens)))
 
     @property
     def unk_token_id(self) -> int:
@@ -195,6 +202,14 @@ class Vocabulary:
         """The ids of the special tokens, as far as the vocabulary has them."""
         return [self.vocab[token] for token in self.special_tokens if token in self.vocab]
 
+    @property
+    def special_ids(self) -> dict[str, int]:
+        """The id of each special token; BERT's names are understood in every vocabulary."""
+        known = {token: self.vocab[token] for token in self.special_tokens if token in self.vocab}
+        roles = self.unk_token, self.sep_token, self.pad_token, self.cls_token, self.mask_token
+        named = zip(SPECIAL_TOKENS, roles, strict=True)
+        return {**known, **{name: known[token] for name, token in named if token in known}}
+
     @overload
     def convert_tokens_to_ids(self, tokens: str) -> int: ...
 
@@ -217,6 +232,8 @@ class Vocabulary:
     def convert_ids_to_tokens(self, ids: int | Iterable[int]) -> str | list[str]:
         """Return the tokens of ids (integers or a 1-D tensor), or the token of a single id.
 
+        An id without a piece gives "".
+
         Raises:
             InputError: an id is outside the vocabulary.
         """
@@ -235,16 +252,19 @@ class Vocabulary:
             InputError: an id is outside the vocabulary.
         """
         skipped = set(self.special_tokens) if skip_special_tokens else set()
+        skipped.add("")
         tokens = [token for token in self.convert_ids_to_tokens(ids) if token not in skipped]
         return decode_tokens(tokens)
 
     def save_vocabulary(self, vocab_path: str | os.PathLike[str]) -> str:
         """Write the vocabulary to a file, or to `vocab.txt` in a folder; return the file's path.
 
+        Added tokens beyond it are not among its lines.
+
         Raises:
             InputError: the folder does not exist.
         """
-        return str(write_vocabulary(self.ids_to_tokens.values(), Path(vocab_path)))
+        return str(write_vocabulary(self._own, Path(vocab_path)))
 
     def _needed(self, token: str) -> int:
         if token in self.vocab:
@@ -258,6 +278,8 @@ class Vocabulary:
         try:
             return self.ids_to_tokens[number]
         except (KeyError, TypeError):
+            if isinstance(number, int) and 0 <= number < len(self):
+                return ""
             raise InputError(
                 f"There is no token with the id {number!r}; expected an integer from 0 to "
                 f"{len(self) - 1}."

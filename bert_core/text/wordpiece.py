@@ -16,7 +16,7 @@ CONTINUATION = "##"
 MAX_CHARS = 100  # BERT's own value; longer words become [UNK] without being looked up
 
 # The whitespace of str.split(), written out because the set may grow with the Unicode version.
-_WORD = re.compile(r"[^\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+")
+WORD = re.compile(r"[^\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+")
 
 
 # One piece of a word: (token, start, end), where the token covers `word[start:end]`.
@@ -34,7 +34,7 @@ class Attempt(NamedTuple):
 
 def blank_separated(text: str) -> list[re.Match[str]]:
     """Find the whitespace-separated words of a text that has not been normalised."""
-    return list(_WORD.finditer(text))
+    return list(WORD.finditer(text))
 
 
 class WordpieceTokenizer:

@@ -50,8 +50,7 @@ _PARTS_CHINESE = _parts_pattern(BLANK, PUNCTUATION, CHINESE)
 
 def special_pattern(tokens: Iterable[str]) -> re.Pattern[str] | None:
     """Compile a pattern that finds the next special token, preferring the longest."""
-    # Tokens that contain a space are left out: text is split at spaces first.
-    known = sorted({token for token in tokens if token and " " not in token}, key=len, reverse=True)
+    known = sorted({token for token in tokens if token}, key=len, reverse=True)
     return re.compile("|".join(map(re.escape, known))) if known else None
 
 

@@ -35,6 +35,8 @@ _NAMES = (
     *MERGES,
     *SENTENCEPIECE,
     "tokenizer_config.json",
+    "special_tokens_map.json",
+    "added_tokens.json",
     "pytorch_model.bin",
 )
 _ENDINGS = (".safetensors", ".safetensors.index.json")

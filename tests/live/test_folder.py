@@ -144,6 +144,14 @@ def _changed(**values: object) -> Callable[[Path], None]:
     return change
 
 
+def _beside(**files: object) -> Callable[[Path], None]:
+    def change(folder: Path) -> None:
+        for name, content in files.items():
+            (folder / f"{name}.json").write_text(json.dumps(content), encoding="utf-8")
+
+    return change
+
+
 def _tensors(change: Callable[[torch.Tensor], torch.Tensor], part: str) -> Callable[[Path], None]:
     def write(folder: Path) -> None:
         path = folder / "model.safetensors"
@@ -165,6 +173,13 @@ _BAD: list[tuple[Callable[[Path], None], str]] = [
     (_no_vocabulary, "There is no vocab.txt"),
     (_other_vocabulary, "no [UNK], [SEP]"),
     (_long_vocabulary, "do not belong together"),
+    (_beside(added_tokens={"newword": len(VOCABULARY)}), "“newword”"),
+    (_beside(special_tokens_map={"mask_token": "<mask>"}), "“<mask>”"),
+    (_beside(special_tokens_map={"mask_token": {"content": "[MASK]", "lstrip": True}}), "“[MASK]”"),
+    (_beside(tokenizer_config={"additional_special_tokens": ["[E1]"]}), "“[E1]”"),
+    (_beside(tokenizer_config={"added_tokens_decoder": {"9": {"content": "[E1]"}}}), "“[E1]”"),
+    (_beside(tokenizer_config={"never_split": ["the"]}), "“the”"),
+    (_beside(tokenizer_config={"do_basic_tokenize": False}), "do_basic_tokenize = false"),
     (_changed(model_type="roberta"), "“roberta”"),
     (_changed(model_type=["bert"]), "family"),
     (_changed(tokenizer_class="BertJapaneseTokenizer"), "BertJapaneseTokenizer"),
@@ -198,3 +213,12 @@ def test_a_tokenizer_in_one_file_is_read(node: Node, bundled: Engine, tmp_path: 
     assert "says" in node("open", folder=str(folder))
     (found,) = node("ask", rows=[("tokenizer", {"text": "The CAT"})], folder=True)
     assert found["answer"]["columns"]["tokens"][1:-1] == ["the", "cat"]
+
+
+def test_settings_that_change_nothing_are_no_reason_to_refuse(node: Node, tmp_path: Path) -> None:
+    folder = saved(tmp_path / "model", "BertForMaskedLM")
+    names = {f"{role}_token": f"[{role.upper()}]" for role in ("unk", "sep", "pad", "cls", "mask")}
+    plain = {"content": "[MASK]", "special": True, "normalized": False, "lstrip": False}
+    settings = {**names, "added_tokens_decoder": {"4": plain}, "never_split": None}
+    _beside(tokenizer_config=settings, special_tokens_map=names)(folder)
+    assert "says" in node("open", folder=str(folder))

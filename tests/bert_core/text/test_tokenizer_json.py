@@ -279,7 +279,8 @@ REFUSED: list[tuple[Changes, str]] = [
     ({"model": GONE}, "of the kind 'unknown'"),
     ({"model": [1]}, "of the kind 'unknown'"),
     ({"model.type": [1]}, "'unknown'"),
-    ({"model.unk_token": "<unk>"}, r"unk_token is '<unk>'; expected '\[UNK\]'"),
+    ({"model.unk_token": "<unk>"}, "8 pieces but no <unk>"),
+    ({"model.unk_token": None}, "unk_token is None"),
     ({"model.continuing_subword_prefix": "@@"}, "continuing_subword_prefix is '@@'; expected '##'"),
     (
         {"model.max_input_chars_per_word": "100"},
@@ -290,30 +291,15 @@ REFUSED: list[tuple[Changes, str]] = [
     ({"model.vocab.cat": True}, "is True"),
     ({"model.vocab.cat": -6}, "is -6"),
     ({"model.vocab.cat": 5}, "'the' and 'cat' have the same id, 5"),
-    (
-        {"model.vocab.cat": 8},
-        "'cat' has the id 8, but there are 8 pieces, so the ids have a gap; expected 0 to 7",
-    ),
-    ({"model.vocab.cat": 10**4_000}, "'cat' has the id 1000"),
+    ({"model.vocab.cat": 10**6}, "the id of 'cat' is 1,000,000; expected .* below 1,000,000"),
+    ({"model.vocab.cat": 10**4_000}, "the id of 'cat' is 1000"),
     ({"model.vocab": {"[CLS]": 0, "[SEP]": 1}, "added_tokens": []}, r"2 pieces but no \[UNK\]"),
-    ({"model.vocab": {}, "added_tokens": []}, "is empty"),
+    ({"model.vocab": {}, "added_tokens": []}, r"0 pieces but no \[UNK\]"),
     ({"added_tokens.0.id": 3}, r"the id of the added token '\[PAD\]' is 3; expected 0"),
     ({"added_tokens.+": [{**TOKEN, "id": 9}]}, "the id of the added token 'cats' is 9; expected 8"),
     ({"added_tokens.+": [TOKEN, TOKEN]}, "an added token is "),
     ({"added_tokens": [1, None, []]}, "an added token is 1"),
     ({"added_tokens": {}}, "added_tokens"),
-    (
-        {"added_tokens.+": [{**TOKEN, "content": "the cat"}]},
-        "the added token 'the cat' has a space, which is not implemented",
-    ),
-    (
-        {"added_tokens.+": [{**TOKEN, "normalized": True}]},
-        "the added token 'cats' has normalized, which is not implemented",
-    ),
-    (
-        {"added_tokens.4.lstrip": True, "added_tokens.4.rstrip": True},
-        r"the added token '\[MASK\]' has lstrip and rstrip",
-    ),
     ({"added_tokens.4.special": "yes"}, r"special of '\[MASK\]' is 'yes'; expected true or false"),
     (
         {"normalizer": {"type": "Sequence", "normalizers": []}},
@@ -375,7 +361,7 @@ def test_more_entries_than_the_model_has_room_for_are_refused(tmp_path: Path) ->
     (tmp_path / "config.json").write_text('{"vocab_size": 8}', encoding="utf-8")
     assert len(BertTokenizer.from_pretrained(tmp_path)) == 8
     (tmp_path / "config.json").write_text('{"vocab_size": 7}', encoding="utf-8")
-    with pytest.raises(CheckpointError, match=r"has 8 entries, but config.json .* room for 7"):
+    with pytest.raises(CheckpointError, match=r"has 8 entries, .* but config.json .* room for 7"):
         BertTokenizer.from_pretrained(tmp_path)
 
 

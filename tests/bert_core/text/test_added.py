@@ -1,0 +1,465 @@
+"""Added tokens and the files that name them: ids and offsets equal those of `transformers`."""
+
+import json
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import transformers
+
+from bert_core import BertTokenizer, CheckpointError
+from bert_core.text.added import AddedToken
+from bert_core.text.family import load_tokenizer
+from tests.bert_core.text.conftest import SPECIALS
+from tests.bert_core.text.family_folders import (
+    configured,
+    merges_folder,
+    sentencepiece_folder,
+)
+
+LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789[]<>.,-_é中国"
+PIECES = [*SPECIALS, "the", "cat", *LETTERS, *(f"##{each}" for each in (*LETTERS, "cat"))]
+SIZE = len(PIECES)
+FLAGS = ("lstrip", "rstrip", "single_word", "normalized")
+TEXTS = [
+    "the [E1] cat [/E1].",
+    "[E1][E1]the[e1] [ E1 ]",
+    "the <mask> cat<mask>, [MASK] [mask]",
+    "Newword newwords, new-word new word, a newword.",
+    "NÉWWORD néwword ne\u0301wword\u00a0NEWWORD\t newword\n",
+    "中国 cat 中 国",
+    " newword  [E1]  ",
+    "[E1]",
+    "",
+    "a \ufeffnewword\u200d b [PAD] [UNK]",
+]
+Files = Mapping[str, Any]
+
+
+def token(content: str, *flags: str, special: bool = False) -> dict[str, Any]:
+    return {"content": content, "special": special, **{each: each in flags for each in FLAGS}}
+
+
+def folder_of(place: Path, files: Files, room: int = SIZE + 20) -> Path:
+    """Write a BERT's `vocab.txt` and other files, each by its name without `.json`."""
+    place.mkdir(exist_ok=True)
+    (place / "vocab.txt").write_text("\n".join(PIECES) + "\n", encoding="utf-8")
+    configured(place, "bert", room)
+    return written(place, files)
+
+
+def written(place: Path, files: Files) -> Path:
+    for name, content in files.items():
+        (place / f"{name}.json").write_text(json.dumps(content), encoding="utf-8")
+    return place
+
+
+def moved(ours: Any, peer: Any, texts: list[str] = TEXTS) -> list[str]:
+    """Name every text that the two read differently."""
+    return [text for text in texts if lists(ours, text) != peer_lists(peer, text)]
+
+
+def lists(ours: Any, text: str) -> tuple[Any, ...]:
+    found, pair = ours.encode(text), ours.encode("the", text)
+    trace = ours.trace(text)
+    assert (
+        trace.ids == found.input_ids[1:-1] == ours.encode_ids([text], add_special_tokens=False)[0]
+    )
+    assert trace.offsets == found.offsets[1:-1]
+    assert found.tokens == ours.convert_ids_to_tokens(found.input_ids)
+    assert ours([text, "the"], padding=True)["input_ids"][0][: len(found)] == found.input_ids
+    decoded = spelled(ours.decode(found.input_ids, skip_special_tokens=False))
+    return found.input_ids, found.offsets, found.word_ids, pair.input_ids, pair.offsets, decoded
+
+
+def peer_lists(peer: Any, text: str) -> tuple[Any, ...]:
+    found, pair = (peer(*each, return_offsets_mapping=True) for each in ((text,), ("the", text)))
+    if not text:  # the peer takes an empty second text for none
+        pair = {"input_ids": [*pair["input_ids"], peer.sep_token_id]}
+        pair["offset_mapping"] = [
+            *peer("the", return_offsets_mapping=True)["offset_mapping"],
+            (0, 0),
+        ]
+    return (
+        found["input_ids"],
+        found["offset_mapping"],
+        found.word_ids(),
+        pair["input_ids"],
+        pair["offset_mapping"],
+        spelled(peer.decode(found["input_ids"])),
+    )
+
+
+def spelled(decoded: str) -> str:
+    """A text without case and spaces: the peer writes added tokens as they are normalised."""
+    return "".join(decoded.casefold().split())
+
+
+NEW = SIZE  # the first id that the vocabulary does not have
+E1, E2 = {"content": "[E1]", "lstrip": True, "special": True}, token("[/E1]", special=True)
+OBEYED: dict[str, Files] = {
+    "added words": {"added_tokens": {"newword": NEW, "new-word": NEW + 1}},
+    "added words, cased": {
+        "added_tokens": {"newword": NEW, "NEWWORD": NEW + 1},
+        "tokenizer_config": {"do_lower_case": False},
+    },
+    "markers in two files": {
+        "added_tokens": {"[E1]": NEW, "[/E1]": NEW + 1},
+        "special_tokens_map": {"additional_special_tokens": ["[E1]", "[/E1]"]},
+    },
+    "markers in the settings": {
+        "tokenizer_config": {"additional_special_tokens": ["[E1]", "[/E1]"], "do_lower_case": True}
+    },
+    "markers under the new name": {"tokenizer_config": {"extra_special_tokens": ["[E1]", "[/E1]"]}},
+    "markers with names of their own": {
+        "tokenizer_config": {"extra_special_tokens": {"head_token": "[E1]", "tail_token": "[/E1]"}}
+    },
+    "a role of its own": {"tokenizer_config": {"entity_token": "[E1]", "bos_token": "[CLS]"}},
+    "markers listed with their ids": {
+        "tokenizer_config": {
+            "added_tokens_decoder": {
+                **{str(n): token(each, special=True) for n, each in enumerate(SPECIALS)},
+                str(NEW): {**E1, "normalized": False},
+                str(NEW + 1): E2,
+            }
+        }
+    },
+    **{
+        f"a word, {' '.join(flags) or 'plain'}": {
+            "tokenizer_config": {"added_tokens_decoder": {str(NEW): token("newword", *flags)}}
+        }
+        for flags in [(), *((each,) for each in FLAGS), FLAGS, ("lstrip", "rstrip"), FLAGS[2:]]
+    },
+    "words with spaces and Chinese ones": {
+        "tokenizer_config": {
+            "added_tokens_decoder": {
+                str(NEW): token("new word"),
+                str(NEW + 1): token("中国", "normalized"),
+                str(NEW + 2): token("cat<", "normalized", "rstrip"),
+            }
+        }
+    },
+    "a piece of the vocabulary": {
+        "tokenizer_config": {
+            "added_tokens_decoder": {"5": token("the"), "6": token("cat", "normalized")}
+        }
+    },
+    "another mask": {"tokenizer_config": {"mask_token": "<mask>"}},
+    "another mask that takes spaces": {
+        "special_tokens_map": {
+            "mask_token": {"content": "<mask>", "lstrip": True, "normalized": False}
+        }
+    },
+    "no mask": {"tokenizer_config": {"mask_token": None}},
+    "another mask that is a piece": {
+        "tokenizer_config": {"mask_token": "the", "pad_token": "[PAD]"}
+    },
+    "other brackets": {
+        "tokenizer_config": {"cls_token": "<", "sep_token": ">", "unk_token": "the"}
+    },
+    "settings that change nothing": {
+        "tokenizer_config": {
+            "never_split": ["[MASK]"],
+            "wordpieces_prefix": "##",
+            "clean_text": True,
+            "chat_template": "{{ x }}",
+            "clean_up_tokenization_spaces": True,
+            "split_special_tokens": False,
+            "tokenizer_class": "BertTokenizer",
+            "do_basic_tokenize": True,
+        }
+    },
+    "accents kept, Chinese joined": {
+        "tokenizer_config": {"strip_accents": False, "tokenize_chinese_chars": False},
+        "added_tokens": {"néwword": NEW, "中国": NEW + 1},
+    },
+}
+
+
+@pytest.mark.parametrize("files", OBEYED.values(), ids=OBEYED.keys())
+def test_the_files_of_a_folder_are_obeyed_as_by_transformers(files: Files, tmp_path: Path) -> None:
+    folder = folder_of(tmp_path / "made", files)
+    ours, peer = load_tokenizer(folder), transformers.AutoTokenizer.from_pretrained(folder)
+    assert moved(ours, peer) == []
+    assert len(ours) == len(peer) and ours.contradictions == ()
+    assert ours.mask_token == (peer.mask_token or "[MASK]")
+    assert set(peer.all_special_ids) <= set(ours.all_special_ids)
+    if peer.mask_token:
+        assert ours.encode("a").special_id("[MASK]") == peer.mask_token_id
+    # What both libraries save is read by both.
+    peer.save_pretrained(tmp_path / "theirs")
+    ours.save_pretrained(tmp_path / "ours")
+    for name in ("theirs", "ours"):
+        configured(tmp_path / name, "bert", SIZE + 20)
+        again = load_tokenizer(tmp_path / name)
+        assert again.contradictions == ()
+        assert moved(again, transformers.AutoTokenizer.from_pretrained(tmp_path / name)) == []
+        if ours.do_lower_case or name == "ours":
+            assert [again.encode(text) for text in TEXTS] == [ours.encode(text) for text in TEXTS]
+
+
+def test_special_tokens_are_left_out_of_texts_and_words_stay(tmp_path: Path) -> None:
+    files = {
+        "added_tokens": {"[E1]": NEW, "newword": NEW + 1},
+        "special_tokens_map": {"additional_special_tokens": ["[E1]"]},
+    }
+    ours = load_tokenizer(folder_of(tmp_path, files))
+    assert ours.decode(ours.encode("the [E1] newword").input_ids) == "the newword"
+
+
+def test_added_words_are_found_in_long_texts_pairs_and_windows(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path, OBEYED["a word, normalized"])
+    ours, peer = load_tokenizer(folder), transformers.AutoTokenizer.from_pretrained(folder)
+    text = "the newwords 中国 cat, Néwword! " * 20
+    assert moved(ours, peer, [text]) == []
+    for pair, rule in ((None, "longest_first"), ("the", "only_first"), (text, "longest_first")):
+        found = ours.encode(text, pair, max_length=30, truncation=rule)
+        assert found.input_ids == peer(text, pair, max_length=30, truncation=rule)["input_ids"]
+    windows = ours.encode_windows(text, max_length=20, stride=5)
+    theirs = peer(
+        text, max_length=20, stride=5, truncation=True, return_overflowing_tokens=True,
+        return_offsets_mapping=True,
+    )  # fmt: skip
+    assert [each.input_ids for each in windows] == theirs["input_ids"]
+    assert [each.offsets for each in windows] == theirs["offset_mapping"]
+
+
+def test_ten_thousand_added_words_are_found_quickly(tmp_path: Path) -> None:
+    words = [f"word{number}x" for number in range(10_000)]
+    files = {"added_tokens": {word: NEW + n for n, word in enumerate(words)}}
+    ours = load_tokenizer(folder_of(tmp_path, files, SIZE + 10_000))
+    text = " ".join(words[::50] + ["the cat"] * 500)
+    found = ours.encode(text).input_ids
+    assert found[1:201] == [NEW + n for n in range(0, 10_000, 50)]
+    with pytest.raises(
+        CheckpointError, match=f"{SIZE + 10_000:,} entries.*room for {SIZE + 9_999:,}"
+    ):
+        load_tokenizer(folder_of(tmp_path, files, SIZE + 9_999))
+
+
+@pytest.mark.parametrize("side", ["truncation", "padding"])
+@pytest.mark.parametrize("family", ["bert", "roberta"])
+def test_texts_are_shortened_and_padded_at_the_side_that_the_files_name(
+    family: str, side: str, tmp_path: Path, running_text: list[str]
+) -> None:
+    folder = folder_of(tmp_path, {}) if family == "bert" else merges_folder(tmp_path, running_text)
+    written(folder, {"tokenizer_config": {f"{side}_side": "left"}})
+    texts, others = ["the cat " * 9, "the cat"], ["a", "the " * 9]
+    for _ in range(2):
+        ours, peer = load_tokenizer(folder), transformers.AutoTokenizer.from_pretrained(folder)
+        options: Any = {"truncation": True, "max_length": 12, "padding": True}
+        found, expected = ours(texts, others, **options), peer(texts, others, **options)
+        assert found["input_ids"] == expected["input_ids"]
+        assert found["attention_mask"] == expected["attention_mask"]
+        ours.save_pretrained(folder)
+
+
+# -- the relatives --------------------------------------------------------------------------------
+
+FAMILIES = ("roberta", "xlm-roberta", "camembert", "albert")
+
+
+@pytest.fixture(scope="session")
+def sources(tmp_path_factory: pytest.TempPathFactory, running_text: list[str]) -> dict[str, Path]:
+    """A folder of each family with the files of its first release."""
+    root = tmp_path_factory.mktemp("sources")
+    names = FAMILIES[1:]
+    found = {each: sentencepiece_folder(root / each, each, running_text * 3) for each in names}
+    return {"roberta": merges_folder(root / "roberta", running_text * 3), **found}
+
+
+RELATIVES: dict[str, Any] = {
+    "added words": lambda new: {"added_tokens": {"newword": new, "new-word": new + 1}},
+    "markers": lambda new: {
+        "added_tokens": {"[E1]": new, "[/E1]": new + 1},
+        "special_tokens_map": {"additional_special_tokens": ["[E1]", "[/E1]"]},
+    },
+    "markers in the settings": lambda new: {
+        "tokenizer_config": {"additional_special_tokens": ["[E1]", "[/E1]"]}
+    },
+    "another mask": lambda new: {
+        "tokenizer_config": {"mask_token": token("<gap>", "lstrip") | {"__type": "AddedToken"}}
+    },
+    **{
+        f"a word, {' '.join(flags)}": lambda new, flags=flags: {
+            "tokenizer_config": {
+                "added_tokens_decoder": {
+                    str(new): token("newword", *flags),
+                    str(new + 1): token("[E1]", special=True),
+                }
+            }
+        }
+        for flags in [(), *((each,) for each in FLAGS), FLAGS]
+    },
+}
+
+
+@pytest.mark.parametrize("make", RELATIVES.values(), ids=RELATIVES.keys())
+@pytest.mark.parametrize("family", FAMILIES)
+def test_relatives_obey_their_files_as_in_transformers(
+    family: str, make: Any, sources: dict[str, Path], tmp_path: Path
+) -> None:
+    folder = tmp_path / "made"
+    shutil.copytree(sources[family], folder)
+    new = len(load_tokenizer(folder))
+    configured(folder, family, new + 10)
+    written(folder, make(new))
+    ours, peer = load_tokenizer(folder), transformers.AutoTokenizer.from_pretrained(folder)
+    # Without word from its files, this library's mask does not take the space before it.
+    texts = [each.replace("[MASK]", "").replace(" <mask>", "<mask>") for each in TEXTS if each]
+    assert moved(ours, peer, texts) == []
+    assert len(ours) == len(peer) and ours.contradictions == ()
+    peer.save_pretrained(tmp_path / "theirs")
+    ours.save_pretrained(tmp_path / "ours")
+    for name in ("theirs", "ours"):
+        configured(tmp_path / name, family, new + 10)
+        again = load_tokenizer(tmp_path / name)
+        assert again.vocab == ours.vocab and again.contradictions == ()
+        assert [again.encode(each) for each in texts] == [ours.encode(each) for each in texts]
+
+
+# -- what is refused, and what is said ------------------------------------------------------------
+
+REFUSED: dict[str, tuple[Files, str]] = {
+    "an id beyond the vocabulary": ({"added_tokens": {"[E1]": NEW + 3}}, f"{NEW + 3:,}.*{NEW:,}"),
+    "an id of another piece": (
+        {"tokenizer_config": {"added_tokens_decoder": {"7": token("[E1]")}}},
+        f"'\\[E1\\]' is 7; expected {NEW:,}",
+    ),
+    "an id twice": ({"added_tokens": {"x1": NEW, "x2": NEW}}, f"{NEW:,}; expected {NEW + 1:,}"),
+    "no id": ({"added_tokens": {"x1": "5"}}, "'5'"),
+    "no object": ({"added_tokens": ["x1"]}, "list"),
+    "no tokens": ({"tokenizer_config": {"added_tokens_decoder": [1]}}, "added_tokens_decoder"),
+    "no token": ({"tokenizer_config": {"added_tokens_decoder": {"x": {}}}}, "added_tokens_decoder"),
+    "no content": ({"tokenizer_config": {"additional_special_tokens": [{}]}}, "special token"),
+    "no list": ({"tokenizer_config": {"additional_special_tokens": "[E1]"}}, "list of tokens"),
+    "no token for unknown words": ({"tokenizer_config": {"unk_token": "<unk>"}}, "<unk>"),
+    "another prefix": ({"tokenizer_config": {"wordpieces_prefix": "@@"}}, "'@@'; expected '##'"),
+    "control characters kept": ({"tokenizer_config": {"clean_text": False}}, "clean_text is False"),
+    "words never split": ({"tokenizer_config": {"never_split": ["cat"]}}, "never_split is 'cat'"),
+    "special tokens split": (
+        {"tokenizer_config": {"split_special_tokens": True}},
+        "split_special_tokens is True",
+    ),
+    "a side": ({"tokenizer_config": {"padding_side": "up"}}, "padding_side is 'up'"),
+}
+
+
+@pytest.mark.parametrize(("files", "says"), REFUSED.values(), ids=REFUSED.keys())
+def test_what_cannot_be_obeyed_is_refused_by_name(files: Files, says: str, tmp_path: Path) -> None:
+    with pytest.raises(CheckpointError, match=says):
+        load_tokenizer(folder_of(tmp_path, files))
+
+
+def test_more_tokens_than_the_model_has_vectors_for_are_refused(tmp_path: Path) -> None:
+    for name, files in OBEYED.items():
+        ours = load_tokenizer(folder_of(tmp_path / name, files))
+        folder_of(tmp_path / name, files, len(ours))
+        load_tokenizer(tmp_path / name)
+        folder_of(tmp_path / name, files, len(ours) - 1)
+        with pytest.raises(CheckpointError, match=f"{len(ours):,}.*{len(ours) - 1:,}"):
+            load_tokenizer(tmp_path / name)
+
+
+LISTED = {"added_tokens_decoder": {str(NEW): token("[E1]", special=True)}}
+CONTRADICTIONS: dict[str, tuple[Files, tuple[str, ...]]] = {
+    "a role": (
+        {"tokenizer_config": {"mask_token": "[MASK]"}, "special_tokens_map": {"mask_token": "the"}},
+        ("mask_token", "'the'", "special_tokens_map.json is used"),
+    ),
+    "a role of a void file": (
+        {
+            "tokenizer_config": {**LISTED, "mask_token": "the"},
+            "special_tokens_map": {"mask_token": "[MASK]"},
+        },
+        ("mask_token", "'[MASK]'", "tokenizer_config.json is used"),
+    ),
+    "a token of a void file": (
+        {"tokenizer_config": LISTED, "added_tokens": {"[E1]": NEW, "[E2]": NEW + 1}},
+        ("'[E2]'", "None", f"{NEW + 1:,}", "tokenizer_config.json is used"),
+    ),
+    "an id of a void file": (
+        {"tokenizer_config": LISTED, "added_tokens": {"[E1]": NEW + 1}},
+        ("'[E1]'", f"{NEW:,}", f"{NEW + 1:,}", "tokenizer_config.json is used"),
+    ),
+}
+
+
+@pytest.mark.parametrize(("files", "parts"), CONTRADICTIONS.values(), ids=CONTRADICTIONS.keys())
+def test_what_two_files_say_differently_is_said(
+    files: Files, parts: tuple[str, ...], tmp_path: Path
+) -> None:
+    folder = folder_of(tmp_path, files)
+    ours, peer = load_tokenizer(folder), transformers.AutoTokenizer.from_pretrained(folder)
+    assert moved(ours, peer) == []
+    [sentence] = ours.contradictions
+    assert [part for part in parts if part not in sentence] == []
+
+
+def test_added_tokens_of_a_tokenizer_json_that_is_void_are_named(tmp_path: Path) -> None:
+    peer: Any = transformers.AutoTokenizer.from_pretrained(folder_of(tmp_path / "made", {}))
+    peer.add_tokens(["newword"])
+    peer.save_pretrained(tmp_path)
+    configured(tmp_path, "bert", SIZE + 20)
+    path = tmp_path / "tokenizer_config.json"
+    settings = json.loads(path.read_text(encoding="utf-8"))
+    settings.pop("added_tokens_decoder", None)
+    path.write_text(json.dumps({**settings, **LISTED}), encoding="utf-8")
+    ours = load_tokenizer(tmp_path)
+    assert moved(ours, transformers.AutoTokenizer.from_pretrained(tmp_path)) == []
+    assert "'newword'" in ours.contradictions[0] and str(NEW) in ours.contradictions[0]
+    # Without a list in the settings, both others count.
+    path.write_text(json.dumps(settings), encoding="utf-8")
+    written(tmp_path, {"added_tokens": {"newword": NEW, "[E1]": NEW + 1}})
+    ours = load_tokenizer(tmp_path)
+    assert moved(ours, transformers.AutoTokenizer.from_pretrained(tmp_path)) == []
+    assert ours.contradictions == ()
+
+
+@pytest.mark.parametrize("name", ["BertTokenizer", "BertTokenizerFast", "PreTrainedTokenizerFast"])
+def test_the_class_says_which_of_two_files_counts(name: str, tmp_path: Path) -> None:
+    made: Any = transformers.AutoTokenizer.from_pretrained(folder_of(tmp_path / "made", {}))
+    made.save_pretrained(tmp_path)
+    configured(tmp_path, "bert", SIZE + 20)
+    settings = {"tokenizer_class": name, "do_lower_case": False, **LISTED}
+    written(tmp_path, {"tokenizer_config": {**settings, "do_basic_tokenize": False}})
+    ours = load_tokenizer(tmp_path)
+    texts = [text for text in TEXTS if text]  # the class decides what an empty second text is
+    assert moved(ours, transformers.AutoTokenizer.from_pretrained(tmp_path), texts) == []
+    first, second = ours.contradictions
+    assert "do_basic_tokenize" in first and "tokenizer.json is used" in first
+    used = "tokenizer.json" if name.startswith("Pre") else "tokenizer_config.json"
+    assert "do_lower_case" in second and f"{used} is used" in second
+
+
+def test_words_are_added_to_a_tokenizer_by_hand() -> None:
+    pieces = [*PIECES, "newword", "<gap>"]
+    added = [AddedToken("newword", normalized=True), AddedToken("<gap>", special=True, lstrip=True)]
+    ours = BertTokenizer(pieces, added_tokens=added, mask_token="<gap>")
+    assert ours.tokenize("the NewWords <gap>") == ["the", "newword", "s", "<gap>"]
+    assert ours.mask_token_id == len(pieces) - 1
+
+
+# -- equal lines ----------------------------------------------------------------------------------
+
+
+def test_equal_lines_are_read_alike_from_both_files(tmp_path: Path) -> None:
+    lines = [*PIECES, "the", "", "last"]
+    folder = folder_of(tmp_path / "made", {})
+    (folder / "vocab.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    first, peer = load_tokenizer(folder), transformers.AutoTokenizer.from_pretrained(folder)
+    peer.save_pretrained(tmp_path / "theirs")
+    first.save_pretrained(tmp_path / "ours")
+    for name in ("theirs", "ours"):
+        configured(tmp_path / name, "bert", SIZE + 20)
+        again = load_tokenizer(tmp_path / name)
+        assert again.ids_to_tokens == first.ids_to_tokens and again.vocab == first.vocab
+        assert moved(again, peer, [*TEXTS, "the last"]) == []
+    assert first.vocab["the"] == SIZE and first.encode("the last").input_ids[1:3] == [
+        SIZE,
+        SIZE + 2,
+    ]
+    shutil.copy(folder / "vocab.txt", tmp_path / "theirs")
+    assert load_tokenizer(tmp_path / "theirs").contradictions == ()
