@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import time
 import tracemalloc
 from pathlib import Path
 from typing import Any
@@ -48,14 +47,13 @@ def whole(tmp_path_factory: pytest.TempPathFactory, running_text: list[str]) -> 
 
 
 def refused(folder: Path, kind: type[BertError] = CheckpointError) -> str:
-    """Return the sentence with which a folder is refused, after at most 2 s and 300 MB."""
+    """Return the sentence with which a folder is refused, in at most 300 MB."""
     tracemalloc.start()
-    before = time.perf_counter()
     with pytest.raises(kind) as error:
         load_tokenizer(folder)
-    took, (_, most) = time.perf_counter() - before, tracemalloc.get_traced_memory()
+    _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert took < 10 and most < 300e6  # tracing makes it several times slower
+    assert most < 300e6
     text = str(error.value)
     assert "\n" not in text and len(text) < 700 and text.endswith("."), text
     return text
