@@ -62,7 +62,7 @@ def _names(encoding: Encoding, shared: tuple[Shared, ...]) -> tuple[str, ...]:
     found = []
     for (first, *rest), _ in shared:
         side, last = encoding.sequence_ids[first], [first, *rest][-1]
-        span = slice(encoding.offsets[first][0], encoding.offsets[last][1])
+        span = slice(encoding.spans[first][0], encoding.spans[last][1])
         found.append(encoding.tokens[first] if side is None else texts[side][span])
     seen: Counter[str] = Counter()
     named = []

@@ -67,7 +67,7 @@ def tokenizer(
         tokens=whole.tokens,
         ids=whole.input_ids,
         spans=whole.offsets,
-        words=whole.word_ids,
+        words=whole.words,
         segments=whole.token_type_ids,
         sides=whole.sequence_ids,
     )
