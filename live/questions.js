@@ -78,10 +78,10 @@ function read(passage, question) {
   });
   const starts = this.unicode.sentenceStarts(passage);
   let sentence = 0;
-  const spans = whole.second.map((each) => each.span);
+  const spans = whole.second.map((each) => each.place);
   return {
     whole, passage, question, spans, windows, offset, shared: cut.shared, bounds: cut.bounds,
-    asked: whole.first.map((each) => each.span),
+    asked: whole.first.map((each) => each.place),
     words: whole.second.map((each) => each.word),
     sentences: spans.map(([begin]) => {
       while (starts[sentence] <= begin) sentence++;

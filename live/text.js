@@ -37,7 +37,7 @@ export class Text {
 /** What Unicode says of characters, from the tables. */
 export class Unicode {
   constructor(tables) {
-    for (const name of ["letters", "words", "upper", "combining", "marks", "all_marks", "invisible"]) {
+    for (const name of ["letters", "words", "upper", "marks", "all_marks", "invisible"]) {
       this[name] = new Characters(tables[name]);
     }
     this.scripts = Object.entries(tables.scripts).map(([name, set]) => [name, new Characters(set)]);
@@ -101,7 +101,7 @@ export function wordsOf(encoding) {
   const found = [];
   encoding.sides.forEach((side, at) => {
     if (side === null) return;
-    const [start, end] = encoding.offsets[at];
+    const [start, end] = encoding.places[at];
     const last = found.at(-1);
     if (last?.side === side && last.word === encoding.words[at]) {
       last.end = end;

@@ -37,7 +37,7 @@ JOINED = rf"[[\p{{L}}\p{{N}}]--[{_WITHOUT_SPACES}]]"
 
 _CHARACTER = regex.compile(r"\X")
 _JOINED = regex.compile(JOINED, regex.V1)
-_WORD = regex.compile(rf"(?:(?={JOINED})\X\p{{Cf}}*)+|\X", regex.V1)
+_WORD = regex.compile(rf"(?:(?={JOINED})\X[\p{{Cf}}--\p{{gcb=Prepend}}]*)+|\X", regex.V1)
 
 
 class Word(NamedTuple):
