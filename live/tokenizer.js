@@ -5,6 +5,7 @@ import { Refusal } from "./refusal.js";
 const HANGUL = 0xac00;
 const LONGEST = 100; // characters of a word; longer ones are unknown
 const SPECIAL = ["[UNK]", "[SEP]", "[PAD]", "[CLS]", "[MASK]"];
+const LETTER = /[\p{L}\p{N}]/u;
 const CHARACTERS = new Intl.Segmenter("und", { granularity: "grapheme" });
 
 /** A set of characters, from ranges such as "61-7a e9". */
@@ -210,16 +211,20 @@ export class Tokenizer {
   /** Give tokens their places and their words. */
   inWords(tokens, text) {
     const { characters, words, end } = this.borders(text);
+    const chars = Array.from(text);
     let [character, border, reached, word] = [0, 0, -1, -1];
     return tokens.map(({ id, span: [start, stop] }) => {
       while (characters[character + 1] <= start) character++;
       while (characters[character] > start) character--; // marks change their order
       let after = character;
       while (characters[after] < stop) after++;
+      const place = [characters[character], characters[after] ?? end];
       while (words[border] < reached) border++;
-      if (start >= reached && words[border] <= start) word++;
-      reached = Math.max(reached, stop);
-      return { id, span: [start, stop], place: [characters[character], characters[after] ?? end], word };
+      const first = chars[place[0]];
+      const alone = LETTER.test(first) && !this.joined.has(first);
+      if (alone || (place[0] >= reached && words[border] <= place[0])) word++;
+      reached = Math.max(reached, place[1]);
+      return { id, span: [start, stop], place, word };
     });
   }
 

@@ -149,14 +149,13 @@ class PassageReading:
     def _ends(self, whole_words: bool) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Return (N,) pieces with which an answer may begin, and those with which it may end.
 
-        None ends with the mark of a space; after one, a word begins with either of two pieces.
+        Of the pieces that begin at one character, any may; so, too, at the end, but for the mark
+        of a space, which has no characters.
         """
-        typed = self.spans[:, 0] < self.spans[:, 1]
-        if not whole_words:
-            return np.ones_like(typed), typed
-        new = np.diff(self.words) != 0
-        begins = np.concatenate([[True], new | ~typed[:-1]])
-        return begins, np.concatenate([new, [True]]) & typed
+        starts, stops = self.spans.T
+        new = np.diff(self.words) != 0 if whole_words else np.ones(len(starts) - 1, dtype=np.bool_)
+        begins, ends = np.append(True, new), np.append(new, True) & (starts < stops)
+        return np.isin(starts, starts[begins]), np.isin(stops, stops[ends]) & (starts < stops)
 
     def answers(
         self,

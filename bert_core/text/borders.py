@@ -13,7 +13,8 @@ A word is what the word boundaries of UAX #29 keep together, with two difference
   the words. The dictionaries of ICU would give others: a model marks pieces, and a word that a
   piece crosses could not be found.
 
-A border counts where it is between two pieces: a piece is never cut.
+A border counts where it is between two pieces: a piece is never cut. Several pieces may share a
+character, such as the bytes of an emoji.
 """
 
 from bisect import bisect_left, bisect_right
@@ -37,6 +38,7 @@ JOINED = rf"[[\p{{L}}\p{{N}}]--[{_WITHOUT_SPACES}]]"
 
 _CHARACTER = regex.compile(r"\X")
 _JOINED = regex.compile(JOINED, regex.V1)
+_ALONE = regex.compile(rf"[[\p{{L}}\p{{N}}]&&[{_WITHOUT_SPACES}]]", regex.V1)
 _WORD = regex.compile(rf"(?:(?={JOINED})\X[\p{{Cf}}--\p{{gcb=Prepend}}]*)+|\X", regex.V1)
 
 
@@ -74,10 +76,10 @@ def whole_characters(text: str, spans: Sequence[Span]) -> list[Span]:
 
 
 def word_numbers(text: str, spans: Sequence[Span]) -> list[int]:
-    """Number the words of a text, by the spans of its pieces.
+    """Number the words of a text, by the spans of its pieces (as `whole_characters` has them).
 
-    The mark of a space, a piece without characters, is part of the word after it; where each piece
-    is a word, so is the mark.
+    The mark of a space, a piece without characters, is part of the word after it. In scripts
+    without spaces it has a number of its own, as all pieces do, also those of one character.
 
     >>> word_numbers("(Ann's cat)", [(0, 1), (1, 4), (4, 5), (5, 6), (7, 8), (8, 10), (10, 11)])
     [0, 1, 2, 3, 4, 4, 5]
@@ -91,7 +93,7 @@ def word_numbers(text: str, spans: Sequence[Span]) -> list[int]:
         begins = start >= reached and border < len(borders) and borders[border] <= start
         if mark and start == reached:
             begins = not _JOINED.match(text, start)
-        number += begins
+        number += begins or _ALONE.match(text, start) is not None
         numbers.append(number)
         reached, mark = max(reached, end), start == end
     return numbers

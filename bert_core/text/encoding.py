@@ -7,7 +7,6 @@ with a text that is too long.
 
 from collections.abc import Callable, Sequence
 from dataclasses import FrozenInstanceError
-from itertools import groupby
 from operator import itemgetter
 from typing import Any, NamedTuple, TypeVar
 
@@ -127,29 +126,40 @@ class Encoding:
         Pieces of one character share its span.
         """
         if self._spans is None:
-            self.__dict__["_spans"] = self._by_text(whole_characters, (0, 0))
+            self.__dict__["_spans"] = self._by_text(self.offsets, whole_characters, (0, 0))
         return self._spans or []
 
     @property
     def words(self) -> list[int | None]:
         """T numbers of words, from 0 in each text; None for added tokens; see `borders`."""
-        return self._by_text(word_numbers, None)
+        return self._by_text(self.spans, word_numbers, None)
 
     def typed_words(self) -> list[Word]:
-        """Return the words of the texts as they were typed, punctuation marks included."""
+        """Return the words of the texts as they were typed, punctuation marks included.
+
+        Words that share a character are one here. The mark of a space is in the word after it.
+        """
         texts, spans = (self.text, self.text_pair or ""), self.spans
-        keys = list(zip(self.sequence_ids, self.words, strict=True))
-        found: list[Word] = []
-        first = 0  # of the word's pieces; the mark of a space that is a number of its own is one
-        for (side, word), group in groupby(range(len(self)), key=keys.__getitem__):
-            places = list(group)
-            start, end = spans[places[0]][0], spans[places[-1]][1]
-            if side is None or word is None:
-                first = places[-1] + 1
-            elif start < end:
-                positions = range(first, places[-1] + 1)
-                found.append(Word(texts[side][start:end], side, start, end, positions))
-                first = positions.stop
+        groups: list[tuple[int, list[int]]] = []
+        begin = end = 0
+        before: tuple[int, int | None] | None = None
+        for at, (side, word) in enumerate(zip(self.sequence_ids, self.words, strict=True)):
+            if side is None:
+                before = None
+                continue
+            start, stop = spans[at]
+            if before and (before == (side, word) or start < end or begin == end):
+                groups[-1][1].append(at)
+            else:
+                groups.append((side, [at]))
+                begin = end = start
+            end, before = max(end, stop), (side, word)
+        found = []
+        for side, places in groups:
+            begin, end = spans[places[0]][0], max(spans[at][1] for at in places)
+            if begin < end:
+                positions = range(places[0], places[-1] + 1)
+                found.append(Word(texts[side][begin:end], side, begin, end, positions))
         return found
 
     @property
@@ -236,13 +246,16 @@ class Encoding:
         return texts, self.input_ids, self.tokens, self.offsets, self.word_ids
 
     def _by_text(
-        self, read: Callable[[str, Sequence[Span]], Sequence[Value]], added: Value
+        self,
+        spans: Sequence[Span],
+        read: Callable[[str, Sequence[Span]], Sequence[Value]],
+        added: Value,
     ) -> list[Value]:
-        """Return what is read from the offsets of each text, for its tokens; `added` for others."""
-        values, offsets = [added] * len(self), self.offsets
+        """Return what is read from the spans of each text, for its tokens; `added` for others."""
+        values = [added] * len(self)
         for number, text in enumerate((self.text, self.text_pair or "")):
             own = [at for at, side in enumerate(self.sequence_ids) if side == number]
-            found = read(text, [offsets[at] for at in own])
+            found = read(text, [spans[at] for at in own])
             for at, value in zip(own, found, strict=True):
                 values[at] = value
         return values

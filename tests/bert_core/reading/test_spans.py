@@ -193,7 +193,10 @@ def test_rules_on_ends_and_parts_leave_out_what_they_say_and_nothing_else(
     for options, kept in (
         ({"ends": (begins, stops)}, whole),
         ({"parts": parts}, lambda first, last: parts[first] == parts[last]),
-        ({"ends": (begins, stops), "parts": parts}, lambda a, b: whole(a, b) and parts[a] == parts[b]),
+        (
+            {"ends": (begins, stops), "parts": parts},
+            lambda a, b: whole(a, b) and parts[a] == parts[b],
+        ),
     ):
         wanted = {span: score for span, score in plain.items() if kept(*span)}
         if wanted:
