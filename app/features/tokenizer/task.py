@@ -79,6 +79,7 @@ def tokenizer(
         model=engine.provenance.name,
         texts=texts,
         columns=columns,
+        words=len(whole.typed_words()),
         unknown_token=cutter.unk_token,
         max_length=engine.max_length,
         cut=cut,
