@@ -141,25 +141,25 @@ class Encoding:
         """
         texts, spans = (self.text, self.text_pair or ""), self.spans
         groups: list[tuple[int, list[int]]] = []
-        begin = end = 0
-        before: tuple[int, int | None] | None = None
-        for at, (side, word) in enumerate(zip(self.sequence_ids, self.words, strict=True)):
-            if side is None:
-                before = None
-                continue
-            start, stop = spans[at]
-            if before and (before == (side, word) or start < end or begin == end):
-                groups[-1][1].append(at)
-            else:
-                groups.append((side, [at]))
-                begin = end = start
-            end, before = max(end, stop), (side, word)
+        end = 0  # of the word so far; 0 for marks alone
+        before: tuple[int | None, int | None] = None, None
+        for at, key in enumerate(zip(self.sequence_ids, self.words, strict=True)):
+            side, (start, stop) = key[0], spans[at]
+            if side is not None:
+                if side == before[0] and (key == before or not end or start < end):
+                    groups[-1][1].append(at)
+                else:
+                    groups.append((side, [at]))
+                    end = 0
+                end = max(end, stop) if start < stop else end
+            before = key
         found = []
         for side, places in groups:
-            begin, end = spans[places[0]][0], max(spans[at][1] for at in places)
-            if begin < end:
+            typed = [spans[at] for at in places if spans[at][0] < spans[at][1]]
+            if typed:
+                start, stop = typed[0][0], max(stop for _, stop in typed)
                 positions = range(places[0], places[-1] + 1)
-                found.append(Word(texts[side][begin:end], side, begin, end, positions))
+                found.append(Word(texts[side][start:stop], side, start, stop, positions))
         return found
 
     @property
