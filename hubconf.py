@@ -42,6 +42,7 @@ dependencies = [
     "numpy",
     "safetensors",
     "tokenizers",
+    "regex",
     "filelock",
     "huggingface_hub",
     "requests",

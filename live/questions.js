@@ -78,10 +78,10 @@ function read(passage, question) {
   });
   const starts = this.unicode.sentenceStarts(passage);
   let sentence = 0;
-  const spans = whole.second.map((each) => each.span);
+  const spans = whole.second.map((each) => each.place);
   return {
     whole, passage, question, spans, windows, offset, shared: cut.shared, bounds: cut.bounds,
-    asked: whole.first.map((each) => each.span),
+    asked: whole.first.map((each) => each.place),
     words: whole.second.map((each) => each.word),
     sentences: spans.map(([begin]) => {
       while (starts[sentence] <= begin) sentence++;
@@ -97,14 +97,15 @@ function scored(reading) {
   const longest = Math.min(reading.longest, count);
   const { number } = readers(reading.bounds, longest);
   const score = new Float64Array(count * longest).fill(-Infinity);
-  const { words, sentences, special, rules, offset } = reading;
+  const { sentences, special, rules, offset } = reading;
+  const [begins, ends] = edges(reading);
   for (let first = 0; first < count; first++) {
-    if (rules.whole_words && first && words[first - 1] === words[first]) continue;
+    if (!begins.has(reading.spans[first][0])) continue;
     for (let more = 0; more < longest && first + more < count; more++) {
       const last = first + more;
       if (special[last]) break;
       if (rules.one_sentence && sentences[first] !== sentences[last]) break;
-      if (rules.whole_words && last + 1 < count && words[last + 1] === words[last]) continue;
+      if (!ends.has(reading.spans[last][1])) continue;
       const window = reading.windows[number[first * longest + more]];
       if (!window) continue;
       const at = offset - window.first;
@@ -117,6 +118,13 @@ function scored(reading) {
       : `each word has more than ${reading.longest} pieces. Allow longer answers.`));
   }
   return { score, longest, null: Math.min(...reading.windows.map((w) => w.start[0] + w.end[0])) };
+}
+
+/** Return the places where an answer may begin, and those where it may end. */
+function edges({ spans, words, rules }) {
+  const apart = (at, next) => !rules.whole_words || words[at] !== words[next];
+  return [new Set(spans.flatMap(([begin], at) => apart(at - 1, at) ? [begin] : [])),
+    new Set(spans.flatMap(([, end], at) => apart(at, at + 1) ? [end] : []))];
 }
 
 function probabilities(score, top, temperature, left) {

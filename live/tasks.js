@@ -122,7 +122,8 @@ function fillMask({ text, top_k: most = 5, word = "" }) {
     vocabulary: this.tokenizer.pieces.length, tokens: whole.ids.length,
     read: Math.max(...windows.inputs.map((each) => each.ids.length)), note,
     unread: this.unread([whole]), calibration,
-    view: { words: joinedWords(whole, this.tokenizer.mask) },
+    view: { words: wordsOf(whole).map((each) =>
+      ({ ...each, masked: whole.ids[each.at[0]] === this.tokenizer.mask })) },
   };
 }
 
@@ -165,7 +166,7 @@ function slot({ whole, at, number, scores, most, pieces, temperature }) {
   const shares = softmax(scores, temperature);
   const candidate = (id, rank) =>
     ({ token: this.readable(id), id, probability: shares[id], rank });
-  const [start, end] = whole.offsets[at];
+  const [start, end] = whole.places[at];
   const text = new Text(whole.text);
   const wanted = pieces.length === 1 ? pieces[0] : null;
   const above = (id) => scores.reduce((count, each) => count + (each > scores[id]), 1);
@@ -204,22 +205,6 @@ function spelled(whole, at, pieces, temperature) {
   });
   const probability = probabilities.reduce((a, b) => a * b, 1);
   return { pieces: pieces.map((id) => this.readable(id)), probabilities, probability };
-}
-
-/** List the words of a text; those that share a character are one. */
-function joinedWords(whole, mask) {
-  const found = [];
-  const text = new Text(whole.text);
-  for (const each of wordsOf(whole)) {
-    const masked = whole.ids[each.at[0]] === mask;
-    const last = found.at(-1);
-    if (last && each.start < last.end) {
-      last.end = Math.max(each.end, last.end);
-      last.at.push(...each.at);
-      last.masked = masked;
-    } else found.push({ start: each.start, end: each.end, at: each.at, masked });
-  }
-  return found.map((each) => ({ ...each, text: text.slice(each.start, each.end) }));
 }
 
 // -- sentences and texts --------------------------------------------------------------------------
@@ -314,14 +299,13 @@ function names({ text, aggregation = "first" }) {
   });
   const labels = this.model.labels[name];
   const chars = new Text(text);
-  const entities = stretches(unitsOf(whole.first, shares, aggregation), labels, aggregation)
-    .map(({ label, start, stop, score }) => {
-      const begin = whole.first[start].span[0];
-      let end = whole.first[stop - 1].span[1];
-      const limit = stop < count ? whole.first[stop].span[0] : chars.chars.length;
-      while (end < limit && this.unicode.combining.has(chars.chars[end])) end++;
-      return { text: chars.slice(begin, end), label, start: begin, end, score };
-    });
+  const entities = [];
+  for (const { label, start: first, stop, score } of
+    stretches(unitsOf(whole.first, shares, aggregation), labels, aggregation)) {
+    const start = Math.max(whole.first[first].place[0], entities.at(-1)?.end ?? 0);
+    const end = whole.first[stop - 1].place[1];
+    if (start < end) entities.push({ text: chars.slice(start, end), label, start, end, score });
+  }
   const context = room.reduce((least, each) => Math.min(least, each), count);
   const coverage = { windows: windows.inputs.length, room: size - 2, shared: windows.shared, context };
   const read = this.unread([whole]);
@@ -389,7 +373,7 @@ function tokenize({ text, text_pair: other = "", cased = null }) {
   const decoded = begun.map(([ids]) => ids.map((id) => this.readable(id)));
   const typed = begun.map(([, each]) => each).join(" ");
   const losses = lossesOf.call(this, typed, decoded.map(spellOut).join(" "));
-  const seen = wordsOf(whole).filter((each) => each.end > each.start);
+  const seen = wordsOf(whole);
   const left = [...cut.kept];
   const places = whole.sides.flatMap((side, at) => side === null || left[side]-- > 0 ? [at] : []);
   return {

@@ -37,7 +37,7 @@ export class Text {
 /** What Unicode says of characters, from the tables. */
 export class Unicode {
   constructor(tables) {
-    for (const name of ["letters", "words", "upper", "combining", "marks", "all_marks", "invisible"]) {
+    for (const name of ["letters", "words", "upper", "marks", "all_marks", "invisible"]) {
       this[name] = new Characters(tables[name]);
     }
     this.scripts = Object.entries(tables.scripts).map(([name, set]) => [name, new Characters(set)]);
@@ -95,21 +95,26 @@ export function unread(encodings, unicode, known) {
   return { words: count, unknown: [...unknown], scripts: most, fragments };
 }
 
-/** List the words of an input as typed, each with the tokens it became and their places. */
+/**
+ * List the words of an input as typed, each with the tokens it became and their places; those that
+ * share a character are one.
+ */
 export function wordsOf(encoding) {
   const texts = [encoding.text, encoding.pair ?? ""].map((each) => new Text(each));
   const found = [];
   encoding.sides.forEach((side, at) => {
     if (side === null) return;
-    const [start, end] = encoding.offsets[at];
+    const [start, end] = encoding.places[at];
     const last = found.at(-1);
-    if (last?.side === side && last.word === encoding.words[at]) {
-      last.end = end;
+    const word = encoding.words[at];
+    if (last?.side === side && (last.word === word || start < last.end)) {
+      last.word = word;
+      last.end = Math.max(last.end, end);
       last.at.push(at);
       last.tokens.push(encoding.tokens[at]);
     } else {
       const tokens = [encoding.tokens[at]];
-      found.push({ side, word: encoding.words[at], start, end, tokens, at: [at] });
+      found.push({ side, word, start, end, tokens, at: [at] });
     }
   });
   return found.map((each) => ({ ...each, text: texts[each.side].slice(each.start, each.end) }));

@@ -5,6 +5,8 @@ import { Refusal } from "./refusal.js";
 const HANGUL = 0xac00;
 const LONGEST = 100; // characters of a word; longer ones are unknown
 const SPECIAL = ["[UNK]", "[SEP]", "[PAD]", "[CLS]", "[MASK]"];
+const LETTER = /[\p{L}\p{N}]/u;
+const CHARACTERS = new Intl.Segmenter("und", { granularity: "grapheme" });
 
 /** A set of characters, from ranges such as "61-7a e9". */
 export class Characters {
@@ -137,6 +139,7 @@ export class Tokenizer {
     this.pieces = vocabulary.replace(/\n$/, "").split("\n");
     this.ids = new Map(this.pieces.map((piece, id) => [piece, id]));
     this.normalizer = new Normalizer(tables, lowercase);
+    this.joined = new Characters(tables.joined);
     this.other = () => new Tokenizer(vocabulary, tables, !lowercase); // with the other casing
     this.longest = Math.max(...this.pieces.map((piece) => piece.length));
     this.mask = this.ids.get("[MASK]");
@@ -161,19 +164,20 @@ export class Tokenizer {
     return found;
   }
 
-  /** Cut one text into tokens { id, span, word }; places count characters, not UTF-16 units. */
+  /**
+   * Cut one text into tokens { id, span, place, word }; places count code points. A span is the
+   * offsets of `bert_core`; a place ends at whole characters, and words are those of `borders`.
+   */
   cut(text) {
     const chars = Array.from(text);
     const lone = chars.findIndex((char) => /^[\ud800-\udfff]$/.test(char));
     if (lone >= 0) throw new Refusal(surrogate(chars[lone], lone));
     const tokens = [];
-    let word = 0;
     const add = (start, end) => {
       for (const each of this.normalizer.words(chars.slice(start, end), start)) {
         for (const [id, first, last] of this.split(each.chars)) {
-          tokens.push({ id, span: [each.places[first], each.places[last - 1] + 1], word });
+          tokens.push({ id, span: [each.places[first], each.places[last - 1] + 1] });
         }
-        word++;
       }
     };
     let done = 0;
@@ -183,11 +187,45 @@ export class Tokenizer {
       if (!special) continue;
       add(done, at);
       done = at + special.length;
-      tokens.push({ id: this.ids.get(special), span: [at, done], word: word++ });
+      tokens.push({ id: this.ids.get(special), span: [at, done] });
       at = done - 1;
     }
     add(done, chars.length);
-    return tokens;
+    return this.inWords(tokens, text);
+  }
+
+  /** Say where characters and words of a text begin; see `bert_core.text.borders`. */
+  borders(text) {
+    const found = { characters: [], words: [], end: 0 };
+    let open = false;
+    for (const { segment } of CHARACTERS.segment(text)) {
+      const inside = this.joined.has(segment) || (open && /^\p{Cf}$/u.test(segment));
+      found.characters.push(found.end);
+      if (!open || !inside) found.words.push(found.end);
+      open = inside;
+      found.end += Array.from(segment).length;
+    }
+    return found;
+  }
+
+  /** Give tokens their places and their words. */
+  inWords(tokens, text) {
+    const { characters, words, end } = this.borders(text);
+    const chars = Array.from(text);
+    let [character, border, reached, word] = [0, 0, -1, -1];
+    return tokens.map(({ id, span: [start, stop] }) => {
+      while (characters[character + 1] <= start) character++;
+      while (characters[character] > start) character--; // marks change their order
+      let after = character;
+      while (characters[after] < stop) after++;
+      const place = [characters[character], characters[after] ?? end];
+      while (words[border] < reached) border++;
+      const first = chars[place[0]];
+      const alone = LETTER.test(first) && !this.joined.has(first);
+      if (alone || (place[0] >= reached && words[border] <= place[0])) word++;
+      reached = Math.max(reached, place[1]);
+      return { id, span: [start, stop], place, word };
+    });
   }
 
   /** Encode a text, or a pair; `room` cuts the longer one to at most so many tokens in all. */
@@ -209,14 +247,15 @@ export class Tokenizer {
 
   /** Put [CLS] and [SEP] around tokens; columns as in `bert_core.text.encoding`. */
   frame(text, pair, first, second) {
-    const added = (name) => ({ id: this.ids.get(name), span: [0, 0], word: null, side: null });
+    const added = (name) =>
+      ({ id: this.ids.get(name), span: [0, 0], place: [0, 0], word: null, side: null });
     const of = (side) => (each) => ({ ...each, side });
     const opening = first.length + 2;
     const rows = [added("[CLS]")].concat(first.map(of(0)), added("[SEP]"),
       second ? [...second.map(of(1)), added("[SEP]")] : []);
     const column = (name) => rows.map((row) => row[name]);
     return {
-      text, pair, ids: column("id"), offsets: column("span"), words: column("word"),
+      text, pair, ids: column("id"), offsets: column("span"), places: column("place"), words: column("word"),
       sides: column("side"), types: rows.map((_, n) => Number(n >= opening)),
       tokens: rows.map((row) => this.pieces[row.id]), first, second,
     };

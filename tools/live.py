@@ -32,6 +32,7 @@ from bert_core.errors import ConfigError
 from bert_core.pretraining import build_vocabulary
 from bert_core.reading.unread import script_of
 from bert_core.text import normalizer, normalizer_tables
+from bert_core.text.borders import JOINED
 
 COMPILER, VERSION = "clang-19", "19.1.7"
 _FLAGS = (
@@ -84,9 +85,9 @@ def tables() -> bytes:
     found["letters"] = _ranges(filter(str.isalpha, every))
     found["words"] = _ranges(char for char in every if char.isalnum() or char == "_")
     found["upper"] = _ranges(filter(str.isupper, every))
-    found["combining"] = _ranges(filter(unicodedata.combining, every))
-    for name, kind in (("marks", "Mn"), ("all_marks", "M"), ("invisible", "C")):
-        found[name] = _ranges(regex.findall(rf"\p{{{kind}}}", "".join(every)))
+    for name, kind in (("marks", r"\p{Mn}"), ("all_marks", r"\p{M}"), ("invisible", r"\p{C}"),
+                       ("joined", JOINED)):  # fmt: skip
+        found[name] = _ranges(regex.findall(kind, "".join(every), regex.V1))
     scripts = _grouped(filter(str.isalpha, every), script_of)
     found["scripts"] = {name: ranges for name, ranges in scripts.items() if name}
     return _written(found)

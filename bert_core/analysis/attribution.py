@@ -15,7 +15,6 @@ In the order of this module:
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 
 import numpy as np
 import torch
@@ -406,14 +405,10 @@ def by_word(scores: Sequence[float] | Floats, encoding: Encoding) -> tuple[WordS
     """
     if len(scores) != len(encoding):
         raise InputError(f"Found {len(scores)} scores for {len(encoding)} tokens.")
-    keys = list(zip(encoding.sequence_ids, encoding.word_ids, strict=True))
-    words = []
-    for (sequence, word), group in groupby(range(len(encoding)), key=keys.__getitem__):
-        if sequence is None or word is None:
-            continue
-        places = tuple(group)
-        start, end = encoding.offsets[places[0]][0], encoding.offsets[places[-1]][1]
-        text = encoding.text if sequence == 0 else encoding.text_pair or ""
-        total = float(sum(scores[at] for at in places))
-        words.append(WordScore(text[start:end], total, places, sequence, start, end))
-    return tuple(words)
+    return tuple(
+        WordScore(
+            word.text, float(sum(scores[at] for at in word.positions)), tuple(word.positions),
+            word.side, word.start, word.end,
+        )
+        for word in encoding.typed_words()
+    )  # fmt: skip

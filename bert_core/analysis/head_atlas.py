@@ -7,7 +7,6 @@ are those of the findings of its section 3 that can be repeated without labelled
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 
 import numpy as np
 import torch
@@ -35,6 +34,7 @@ from bert_core.model.bert import BertPreTrainedModel
 from bert_core.model.heads import BertForMaskedLM, BertForPreTraining
 from bert_core.model.layers import Request
 from bert_core.text.batches import TextTokenizer
+from bert_core.text.byte_level import SPACE
 from bert_core.text.encoding import Encoding
 
 Floats = NDArray[np.float64]
@@ -244,11 +244,9 @@ class AtlasSums:
 
 def _words(encoding: Encoding, chance: random.Random) -> list[int]:
     """Choose words of one piece, written with letters; return their positions."""
-    words = groupby(range(len(encoding)), encoding.word_ids.__getitem__)
-    groups = [list(group) for _, group in words]
-    single = [group[0] for group in groups if len(group) == 1]
-    marks = "\u0120\u2581"  # of a space, in byte-level BPE and in SentencePiece
-    places = [place for place in single if encoding.tokens[place].lstrip(marks).isalpha()]
+    words = encoding.typed_words()
+    single = [word.positions[0] for word in words if len(word.positions) == 1]
+    places = [place for place in single if encoding.pieces[place].lstrip(SPACE).isalpha()]
     return chance.sample(places, min(_HIDDEN, len(places)))
 
 
@@ -256,7 +254,7 @@ def _hidden(tokenizer: TextTokenizer, encoding: Encoding, place: int) -> Encodin
     """Return the same input with [MASK] in one place."""
     texts = [encoding.text, encoding.text_pair]
     side = encoding.sequence_ids[place] or 0
-    start, end = encoding.offsets[place]
+    start, end = encoding.spans[place]
     text = texts[side] or ""
     texts[side] = f"{text[:start]}{tokenizer.mask_token}{text[end:]}"
     return tokenizer.encode(texts[0] or "", texts[1], max_length=len(encoding))

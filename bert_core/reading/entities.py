@@ -14,13 +14,12 @@
      its pieces' probabilities, or from its most confident piece; neighbouring words of the same
      kind then form one entity.
 
-It differs from that pipeline in four deliberate ways. The tokenizer determines which pieces form a
-word; the pipeline guesses from the length of the spelling, which fails where accents are separate
-characters. BIOES and BILOU labels are supported. A plain label with a hyphen keeps its full name.
-Combining marks on the last letter of an entity belong to the entity.
+It differs from that pipeline in four deliberate ways. Words are those of `text.borders`, without
+punctuation, and single pieces in scripts without spaces; the pipeline guesses from the length of
+the spelling, which fails where accents are separate characters. BIOES and BILOU labels are
+supported. A plain label with a hyphen keeps its full name. No entity ends inside a character.
 """
 
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -102,7 +101,8 @@ class TaggedText:
     Attributes:
         text: as typed.
         tokens: its N pieces, as people read them.
-        spans: index of each piece's first character, and the index after its last.
+        spans: index of each piece's first character, and the index after its last; see
+            `Encoding.spans`.
         words: (N,) number of the word each piece belongs to.
         probabilities: (N, C) probability of every label at every piece; each row sums to 1.
         coverage: how the text was read.
@@ -139,22 +139,17 @@ class TaggedText:
         else:
             found = [(s.kind, s.kind, s.start, s.stop) for s in scheme.stretches(labels)]
         entities = []
+        done = 0  # pieces of one character may have different labels
         for label, kind, start, stop in found:
             first, last = int(units.starts[start]), int(units.stops[stop - 1]) - 1
-            place = self.spans[first][0], self._end(last)
-            score = float(scores[start:stop].mean())
-            entities.append(Entity(label, kind, *place, score, (first, last + 1)))
+            begin, end = max(done, self.spans[first][0]), self.spans[last][1]
+            if begin < end:
+                score = float(scores[start:stop].mean())
+                entities.append(Entity(label, kind, begin, end, score, (first, last + 1)))
+                done = end
         faults = [replace(each, at=int(units.starts[each.at])) for each in scheme.faults(labels)]
         units.asked.setflags(write=False)
         return Entities(tuple(entities), tuple(faults), units.asked)
-
-    def _end(self, last: int) -> int:
-        """Return where an entity ends, including combining marks that no piece covers."""
-        end = self.spans[last][1]
-        limit = self.spans[last + 1][0] if last + 1 < len(self) else len(self.text)
-        while end < limit and unicodedata.combining(self.text[end]):
-            end += 1
-        return end
 
 
 def find_entities(
@@ -201,13 +196,13 @@ def _labelled(whole: Encoding, windows: Windows, logits: Sequence[Floats], room:
     )
     odds = np.exp(chosen - chosen.max(axis=1, keepdims=True))
     probabilities = odds / odds.sum(axis=1, keepdims=True)
-    words = np.asarray(whole.word_ids[1:-1], dtype=np.int64)
+    words = np.asarray(whole.words[1:-1], dtype=np.int64)
     for array in (probabilities, words):
         array.setflags(write=False)  # others may share them
     return TaggedText(
         text=whole.text,
         tokens=tuple(whole.pieces[1:-1]),
-        spans=tuple(whole.offsets[1:-1]),
+        spans=tuple(whole.spans[1:-1]),
         words=words,
         probabilities=probabilities,
         coverage=Coverage(

@@ -18,8 +18,9 @@ along exactly one path. A beam of V ** (n - 1) fillings is an exhaustive search:
 beam as wide as the vocabulary. A narrower beam may miss the best filling; it never misstates the
 score of one that it returns.
 
-`fill_gaps` also decides how many pieces a gap takes. `score_pieces` hides every piece of a text in
-turn (the pseudo-log-likelihood of Salazar et al., 2020).
+`fill_gaps` also decides how many pieces a gap takes; `pieces_after` cuts a word that is put into
+one, with or without a space before it, as the text has it. `score_pieces` hides every piece of a
+text in turn (the pseudo-log-likelihood of Salazar et al., 2020).
 
 These functions compute through a `Scorer`; `scorer_of` makes one from a model. `read_signs` says
 what counts as a gap in a text that a person typed; `shuffle_words` puts its words into another
@@ -42,6 +43,7 @@ from bert_core.errors import InputError, count
 from bert_core.model.heads import BertForMaskedLM, BertForPreTraining
 from bert_core.text.batches import TextTokenizer
 from bert_core.text.byte_level import SPACE
+from bert_core.text.encoding import Encoding
 from bert_core.text.wordpiece import CONTINUATION
 
 Scorer = Callable[[Tensor, Tensor], Tensor]
@@ -276,6 +278,7 @@ def fill_gaps(
     input_ids: Sequence[int],
     gaps: Sequence[int],
     *,
+    befores: Sequence[str] = (),
     most: int = 1,
     width: int = 10,
     order: Order = "left",
@@ -284,7 +287,7 @@ def fill_gaps(
     """Fill gaps with words of one to `most` pieces each, by one beam search per choice of lengths.
 
     A gap of one piece takes anything in the vocabulary. A gap of several takes one word: a piece
-    that begins a word, then pieces that continue it.
+    that begins a word, after a space if the text has one, then pieces that continue it.
 
     Probabilities of different numbers of pieces do not compare: every further piece is a further
     factor. The fillings are therefore in the order of `Filling.per_piece`, the geometric mean.
@@ -295,6 +298,7 @@ def fill_gaps(
         tokenizer: the model's tokenizer.
         input_ids: T ids with one [MASK] per gap, including [CLS] and [SEP].
         gaps: positions of these masks, ascending.
+        befores: the text before each (`written_before`); by default a space.
         most: the most pieces in one gap; `most ** len(gaps)` searches are made.
         width: the most fillings that each search keeps, and that are returned.
         order: which mask is filled first; see the module docstring.
@@ -307,19 +311,42 @@ def fill_gaps(
     if most < 1:
         raise InputError(f"Found most={most}; a gap takes at least 1 piece.")
     starts, continues = _word_pieces(tokenizer)
+    spaced = (pieces_after(tokenizer, each, "a")[0] for each in befores or " " * len(gaps))
+    firsts = [starts if tokenizer.begins_word(each) else continues for each in spaced]
     found: list[GapFilling] = []
     for lengths in product(range(1, most + 1), repeat=len(gaps)):
         ids, masks = widen_gaps(tokenizer, input_ids, gaps, lengths)
         allowed = [
             piece
-            for length in lengths
-            for piece in ([None] if length == 1 else [starts] + [continues] * (length - 1))
+            for length, first in zip(lengths, firsts, strict=True)
+            for piece in ([None] if length == 1 else [first] + [continues] * (length - 1))
         ]
         fillings = fill_together(
             scorer, ids, masks, width=width, order=order, allowed=allowed, temperature=temperature
         )
         found += [GapFilling(_by_gap(each.ids, lengths), each) for each in fillings]
     return sorted(found, key=lambda each: -each.filling.per_piece)[:width]
+
+
+def written_before(encoding: Encoding, position: int) -> str:
+    """Return the text before a token; a space that the mask of some families takes is in it."""
+    side, (start, end) = encoding.sequence_ids[position], encoding.spans[position]
+    text = (encoding.text_pair if side else encoding.text) or ""
+    return " " if side is None else text[: end - len(text[start:end].lstrip())]
+
+
+def pieces_after(tokenizer: TextTokenizer, before: str, word: str) -> list[str]:
+    """Return the pieces of a word as it is cut after some text: a space, "(" or nothing.
+
+    Byte-level BPE and SentencePiece have one piece for a word after a space, another for the same
+    word without one. WordPiece, which has no such pieces, cuts it as a word of its own.
+    """
+    word = word.strip()
+    if not word or not before or before[-1].isspace():
+        return tokenizer.tokenize(f" {word}" if word and before else word)
+    found = tokenizer.encode(f"({word}")  # any punctuation mark: no piece goes across it
+    rows = zip(found.tokens, found.offsets, found.sequence_ids, strict=True)
+    return [token for token, (start, _), side in rows if side == 0 and start > 0]
 
 
 def widen_gaps(
@@ -366,7 +393,7 @@ def score_pieces(
         tokenizer: the model's tokenizer.
         input_ids: T ids, including [CLS] and [SEP].
         positions: of the pieces to score.
-        words: word number of each of the T tokens (`Encoding.word_ids`). With it, the later pieces
+        words: word number of each of the T tokens (`Encoding.words`). With it, the later pieces
             of the same word are hidden as well: otherwise a rare word looks probable, because each
             of its pieces is easily guessed from the others (Kauf and Ivanova, 2023).
         temperature: logits are divided by it before the softmax.
@@ -404,7 +431,7 @@ def odd_word(scores: Sequence[PieceScore], words: Sequence[int | None]) -> list[
 
     Args:
         scores: of the pieces of a text, at least one; leave out those that should not be named.
-        words: word number of each token of the text (`Encoding.word_ids`).
+        words: word number of each token of the text (`Encoding.words`).
     """
     groups = [list(group) for _, group in groupby(scores, key=lambda each: words[each.position])]
     return min(groups, key=lambda group: fmean(each.log_probability for each in group))

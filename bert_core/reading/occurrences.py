@@ -18,7 +18,7 @@ def occurrences(encoding: Encoding, ids: Sequence[int]) -> list[range]:
     wanted, size = list(ids), len(ids)
     if not size:
         return []
-    places = list(zip(encoding.sequence_ids, encoding.word_ids, strict=True))
+    places = list(zip(encoding.sequence_ids, encoding.words, strict=True))
     found: list[range] = []
     for start in range(len(places) - size + 1):
         stop = start + size

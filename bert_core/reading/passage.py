@@ -110,8 +110,8 @@ class PassageReading:
     Attributes:
         passage: as typed.
         question: as typed.
-        spans: (N, 2) character range of each passage piece.
-        words: (N,) word number of each piece, counted from 0 without gaps.
+        spans: (N, 2) character range of each passage piece (`Encoding.spans`).
+        words: (N,) word number of each piece (`Encoding.words`), counted from 0 without gaps.
         sentences: (N,) sentence number of each piece, counted likewise.
         special: (N,) where the passage contains a special token.
         asked: (Q, 2) character range of each question piece.
@@ -146,6 +146,17 @@ class PassageReading:
             for w in self.windows
         ]
 
+    def _ends(self, whole_words: bool) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Return (N,) pieces with which an answer may begin, and those with which it may end.
+
+        Of the pieces that begin at one character, any may; so, too, at the end, but for the mark
+        of a space, which has no characters.
+        """
+        starts, stops = self.spans.T
+        new = np.diff(self.words) != 0 if whole_words else np.ones(len(starts) - 1, dtype=np.bool_)
+        begins, ends = np.append(True, new), np.append(new, True) & (starts < stops)
+        return np.isin(starts, starts[begins]), np.isin(stops, stops[ends]) & (starts < stops)
+
     def answers(
         self,
         longest: int = LONGEST,
@@ -173,7 +184,7 @@ class PassageReading:
             self.logits(),
             longest,
             self.special,
-            words=self.words if rules.whole_words else None,
+            ends=self._ends(rules.whole_words),
             parts=self.sentences if rules.one_sentence else None,
         )
         return PassageAnswers(self, longest, rules, spans, temperature, has_answer)
@@ -345,8 +356,7 @@ def _reading(
     assert whole.text_pair is not None
     first = first_of_text(whole)
     inside = slice(first, -1)
-    words = np.array(whole.word_ids[inside], dtype=np.intp)
-    spans = np.array(whole.offsets[inside], dtype=np.intp)
+    spans = np.array(whole.spans[inside], dtype=np.intp)
     starts = typed_sentence_starts(whole.text_pair)
     names = tokenizer.cls_token, tokenizer.sep_token, tokenizer.pad_token, tokenizer.mask_token
     specials = [tokenizer.vocab.get(name, -1) for name in names]  # an unknown word may be an answer
@@ -354,15 +364,11 @@ def _reading(
         passage=whole.text_pair,
         question=whole.text,
         spans=spans,
-        words=np.cumsum(np.diff(words, prepend=words[0]) != 0),
+        words=np.array(whole.words[inside], dtype=np.intp),
         sentences=np.searchsorted(starts, spans[:, 0], side="right"),
         special=np.isin(whole.input_ids[inside], specials),
         asked=np.array(
-            [
-                span
-                for span, side in zip(whole.offsets, whole.sequence_ids, strict=True)
-                if side == 0
-            ],
+            [span for span, side in zip(whole.spans, whole.sequence_ids, strict=True) if side == 0],
             dtype=np.intp,
         ),
         windows=tuple(

@@ -127,7 +127,7 @@ def score_spans(
     longest: int,
     forbidden: NDArray[np.bool_],
     *,
-    words: NDArray[np.intp] | None = None,
+    ends: tuple[NDArray[np.bool_], NDArray[np.bool_]] | None = None,
     parts: NDArray[np.intp] | None = None,
 ) -> SpanScores:
     """Score every span of a text that may be an answer.
@@ -139,8 +139,8 @@ def score_spans(
         windows: the windows in text order, covering the text without gaps.
         longest: maximum tokens of an answer (M; smaller if the text is shorter).
         forbidden: (N,) tokens that may not be part of an answer.
-        words: (N,) number of each token's word. If given, an answer begins with the first token of
-            a word and ends with the last token of one.
+        ends: (N,) tokens with which an answer may begin, and (N,) those with which it may end;
+            None for all.
         parts: (N,) number of each token's part of the text, never decreasing. If given, an answer
             begins and ends in the same part.
 
@@ -160,8 +160,10 @@ def score_spans(
         np.copyto(start[held], window.start, where=own[:, 0])
         np.copyto(end[held], window.end, where=own[:, 0])
     score[_holds(forbidden, longest)] = -np.inf
-    if words is not None:
-        score[_cuts_words(words, longest)] = -np.inf
+    if ends is not None:
+        begins, stops = ends
+        score[~begins] = -np.inf
+        score[shifted(stops.astype(np.float64), longest, 0.0) == 0] = -np.inf
     if parts is not None:
         score[shifted(parts.astype(np.float64), longest, np.inf) != parts[:, None]] = -np.inf
     if not np.isfinite(score).any():
@@ -186,13 +188,3 @@ def _holds(forbidden: NDArray[np.bool_], longest: int) -> NDArray[np.bool_]:
     """Return (N, M): whether the span contains a forbidden token."""
     before = np.concatenate([[0], np.cumsum(forbidden)]).astype(np.float64)
     return np.asarray(shifted(before[1:], longest, float(before[-1])) > before[:-1, None])
-
-
-def _cuts_words(words: NDArray[np.intp], longest: int) -> NDArray[np.bool_]:
-    """Return (N, M): whether the span begins or ends inside a word."""
-    changes = np.flatnonzero(np.diff(words)) + 1
-    begins = np.zeros(len(words), dtype=np.bool_)
-    ends = np.zeros(len(words), dtype=np.bool_)
-    begins[[0, *changes]] = True
-    ends[[*(changes - 1), -1]] = True
-    return ~(begins[:, None] & (shifted(ends.astype(np.float64), longest, 0.0) > 0))

@@ -8,7 +8,6 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 
 from bert_core.text.batches import TextTokenizer
 from bert_core.text.encoding import Encoding
@@ -88,16 +87,11 @@ def _words(encodings: Iterable[Encoding]) -> Iterable[tuple[str, Sequence[str]]]
     """Yield each word of the texts as typed, with its pieces."""
     first: set[str] = set()
     for encoding in encodings:
-        texts = (encoding.text, encoding.text_pair or "")
-        rows = zip(
-            encoding.sequence_ids, encoding.word_ids, encoding.offsets, encoding.tokens, strict=True
-        )
-        for (side, _), group in groupby(rows, key=lambda row: (row[0], row[1])):
-            if side is None or (side == 0 and texts[0] in first):
-                continue
-            pieces = list(group)
-            yield texts[side][pieces[0][2][0] : pieces[-1][2][1]], [row[3] for row in pieces]
-        first.add(texts[0])
+        tokens = encoding.tokens
+        for word in encoding.typed_words():
+            if word.side or encoding.text not in first:
+                yield word.text, [tokens[at] for at in word.positions]
+        first.add(encoding.text)
 
 
 def known_scripts(tokenizer: TextTokenizer) -> list[str]:

@@ -5,16 +5,18 @@ access, because training needs only the ids. `kept_lengths` and `window_bounds` 
 with a text that is too long.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import FrozenInstanceError
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from bert_core.errors import InputError
+from bert_core.text.borders import Word, whole_characters, word_numbers
 from bert_core.text.packed import Span, count_of, ids_of, spans_of, words_of
 
 __all__ = ["Encoding", "Frame", "Segment", "Span", "check_strategy", "kept_lengths"]
 
+Value = TypeVar("Value")
 Segment = tuple[str, bytes]  # a text and its tokens, packed, without [CLS] and [SEP]
 
 
@@ -54,6 +56,7 @@ class Encoding:
     _input_ids: list[int] | None = None
     _tokens: list[str] | None = None
     _offsets: list[Span] | None = None
+    _spans: list[Span] | None = None
 
     def __init__(
         self, frame: Frame, first: Segment, second: Segment | None = None, truncated: int = 0
@@ -117,8 +120,53 @@ class Encoding:
         return self._offsets
 
     @property
+    def spans(self) -> list[Span]:
+        """T pairs as in `offsets`, none of which begins or ends inside a character; see `borders`.
+
+        Pieces of one character share its span.
+        """
+        if self._spans is None:
+            self.__dict__["_spans"] = self._by_text(self.offsets, whole_characters, (0, 0))
+        return self._spans or []
+
+    @property
+    def words(self) -> list[int | None]:
+        """T numbers of words, from 0 in each text; None for added tokens; see `borders`."""
+        return self._by_text(self.spans, word_numbers, None)
+
+    def typed_words(self) -> list[Word]:
+        """Return the words of the texts as they were typed, punctuation marks included.
+
+        Words that share a character are one here. The mark of a space is in the word after it.
+        """
+        texts, spans = (self.text, self.text_pair or ""), self.spans
+        groups: list[tuple[int, list[int]]] = []
+        end = 0  # of the word so far; 0 for marks alone
+        before: tuple[int | None, int | None] = None, None
+        for at, key in enumerate(zip(self.sequence_ids, self.words, strict=True)):
+            side, (start, stop) = key[0], spans[at]
+            if side is not None:
+                if side == before[0] and (key == before or not end or start < end):
+                    groups[-1][1].append(at)
+                else:
+                    groups.append((side, [at]))
+                    end = 0
+                end = max(end, stop) if start < stop else end
+            before = key
+        found = []
+        for side, places in groups:
+            typed = [spans[at] for at in places if spans[at][0] < spans[at][1]]
+            if typed:
+                start, stop = typed[0][0], max(stop for _, stop in typed)
+                positions = range(places[0], places[-1] + 1)
+                found.append(Word(texts[side][start:stop], side, start, stop, positions))
+        return found
+
+    @property
     def word_ids(self) -> list[int | None]:
-        """T word indices, counted from 0 in each text; None for added tokens."""
+        """T indices of the words that the tokenizer cuts into pieces, as in `tokenizers`; None for
+        added tokens. What the tasks take for a word is in `words`.
+        """
         words: list[int | None] = [*words_of(self._packed)]
         words[0] = words[-1] = None
         if self._second is not None:
@@ -196,6 +244,21 @@ class Encoding:
     def _identity(self) -> tuple[object, ...]:
         texts = self.text, self.text_pair, self.truncated, self.sequence_ids
         return texts, self.input_ids, self.tokens, self.offsets, self.word_ids
+
+    def _by_text(
+        self,
+        spans: Sequence[Span],
+        read: Callable[[str, Sequence[Span]], Sequence[Value]],
+        added: Value,
+    ) -> list[Value]:
+        """Return what is read from the spans of each text, for its tokens; `added` for others."""
+        values = [added] * len(self)
+        for number, text in enumerate((self.text, self.text_pair or "")):
+            own = [at for at, side in enumerate(self.sequence_ids) if side == number]
+            found = read(text, [spans[at] for at in own])
+            for at, value in zip(own, found, strict=True):
+                values[at] = value
+        return values
 
     def _framed_second(self, second: Segment) -> bytes:
         """Return the tokens of `text_pair [SEP]`, packed."""

@@ -7,7 +7,7 @@ where the texts go; every list of an encoding is the template with the texts' ow
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from bert_core.text.byte_level import as_text
+from bert_core.text.byte_level import SPACE, as_text
 from bert_core.text.encoding import Encoding, special_id
 from bert_core.text.packed import Span
 
@@ -129,6 +129,12 @@ class ListedEncoding(Encoding):
             self.__dict__["_offsets"] = offsets
             return offsets
         return self._offsets
+
+    @property
+    def spans(self) -> list[Span]:
+        """T pairs as in `Encoding.spans`; that of the mark of a space is empty."""
+        rows = zip(self.pieces, super().spans, strict=True)
+        return [(start, start) if piece == SPACE else (start, end) for piece, (start, end) in rows]
 
     @property
     def word_ids(self) -> list[int | None]:

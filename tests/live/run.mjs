@@ -41,7 +41,7 @@ function said(work) {
 const answers = {
   encode: ({ pairs }) => pairs.map(([text, pair]) => {
     const found = tokenizer.encode(text, pair);
-    return [found.ids, found.offsets, found.words];
+    return [found.ids, found.offsets, found.places, found.words];
   }),
   forward({ ids, types, off, path }) {
     ready();

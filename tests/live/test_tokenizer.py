@@ -2,11 +2,14 @@
 
 import random
 import sys
+import unicodedata
 from collections.abc import Sequence
 
 import pytest
+import regex
 
 from app.engine.models import Engine
+from bert_core import Encoding
 from tests.conftest import NASTY
 from tests.live.conftest import Node
 
@@ -60,8 +63,16 @@ def _code_points() -> list[str]:
 def _mixtures() -> list[str]:
     rng = random.Random(1)
     pool = [chr(rng.randrange(*rng.choice(_RANGES))) for _ in range(5000)]
+    # Left out: what only a newer Unicode calls a mark, and viramas after letters of other scripts.
+    pool = [char for char in pool if regex.match(r"[^\p{InCB=Linker}]", char)
+            and unicodedata.category(char) != "Cn"]  # fmt: skip
     pool += _PARTS * 40
     return ["".join(rng.choices(pool, k=rng.randint(1, 13))) for _ in range(_MIXTURES)]
+
+
+def _read(encoding: Encoding) -> list[object]:
+    places = ([list(span) for span in each] for each in (encoding.offsets, encoding.spans))
+    return [encoding.input_ids, *places, encoding.words]
 
 
 def _compared(node: Node, engine: Engine, texts: Sequence[str]) -> list[str]:
@@ -69,9 +80,7 @@ def _compared(node: Node, engine: Engine, texts: Sequence[str]) -> list[str]:
     rows = node("encode", pairs=[(text, None) for text in texts])
     different = []
     for text, found in zip(texts, rows, strict=True):
-        wanted = engine.tokenizer.encode(text)
-        offsets = [list(span) for span in wanted.offsets]
-        if found != [wanted.input_ids, offsets, wanted.word_ids]:
+        if found != _read(engine.tokenizer.encode(text)):
             different.append(text)
     return different
 
@@ -89,4 +98,4 @@ def test_pairs_are_framed_and_cut_alike(node: Node, bundled: Engine, name: str) 
     text = NASTY[name]
     wanted = bundled.tokenizer.encode(text, "the cat")
     (found,) = node("encode", pairs=[(text, "the cat")])
-    assert found == [wanted.input_ids, [list(each) for each in wanted.offsets], wanted.word_ids]
+    assert found == _read(wanted)

@@ -50,6 +50,7 @@ from bert_core.errors import BertError, CheckpointError, InputError, MissingFile
 from bert_core.model.bert import BertPreTrainedModel
 from bert_core.model.kinds import KINDS
 from bert_core.model.outputs import ModelOutputs
+from bert_core.reading.gaps import pieces_after
 from bert_core.reading.running import Inputs, Progress, by_length, input_tensors
 from bert_core.verification import verify
 
@@ -150,20 +151,17 @@ class Engine:
             if (name := names.get(id_, _UNUSED)).startswith(_UNUSED) or name.endswith(_NOT_USED)
         ]
 
-    def word_pieces(self, word: str) -> list[str]:
-        """Return the pieces of a word as it is written inside a text, after a space."""
-        return self.tokenizer.tokenize(f" {word.strip()}") if word.strip() else []
-
-    def entry(self, word: str) -> int | None:
+    def entry(self, word: str, before: str = " ") -> int | None:
         """Return the entry of the vocabulary that a person means; None if there is none.
 
         Args:
             word: a word that is one piece, or an entry as `readable` shows it.
+            before: the text before it (`written_before`).
         """
         named = self._spellings.get(word)
         if named is not None and (SPACE in word or isinstance(self.tokenizer, BertTokenizer)):
             return named
-        pieces = self.word_pieces(word)
+        pieces = pieces_after(self.tokenizer, before, word)
         if len(pieces) == 1 and pieces[0] != self.tokenizer.unk_token:
             return self.tokenizer.vocab[pieces[0]]
         return named

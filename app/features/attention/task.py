@@ -5,7 +5,6 @@ looks at the arrays they return; `task_cell` explains a single number.
 """
 
 from dataclasses import replace
-from itertools import groupby
 from typing import Annotated
 
 import numpy as np
@@ -117,17 +116,14 @@ def _run(engine: Engine, text: str, pair: str | None) -> AttentionResult:
 
 def _words(encoding: Encoding) -> Units:
     """Return the words of an input as they were typed; an added token is a word of its own."""
-    ids, sides = encoding.word_ids, encoding.sequence_ids
-    texts = (encoding.text, encoding.text_pair or "")
+    words = {word.positions.start: word for word in encoding.typed_words()}
+    within = {at for word in words.values() for at in word.positions[1:]}
     tokens, pieces = [], []
-    for (_, word), group in groupby(range(len(ids)), lambda at: (sides[at], ids[at])):
-        members = list(group)
-        # Added tokens have no word; two of them are never adjacent, except in an empty pair.
-        for each in [members] if word is not None else [[at] for at in members]:
-            side = sides[each[0]]
-            start, end = encoding.offsets[each[0]][0], encoding.offsets[each[-1]][1]
-            tokens.append(encoding.pieces[each[0]] if side is None else texts[side][start:end])
-            pieces.append(tuple(each))
+    for at in range(len(encoding)):
+        if at not in within:
+            tokens.append(words[at].text if at in words else encoding.pieces[at])
+            pieces.append(tuple(words[at].positions) if at in words else (at,))
+    sides = encoding.sequence_ids
     return Units(tuple(tokens), tuple(sides[each[0]] for each in pieces), tuple(pieces))
 
 

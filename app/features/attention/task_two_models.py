@@ -58,11 +58,11 @@ def _read(engine: Engine, result: AttentionResult) -> Encoding:
 
 def _names(encoding: Encoding, shared: tuple[Shared, ...]) -> tuple[str, ...]:
     """Return what the parts of a text are called: as typed; those that recur are numbered."""
-    texts = (encoding.text, encoding.text_pair or "")
+    texts, spans = (encoding.text, encoding.text_pair or ""), encoding.spans
     found = []
     for (first, *rest), _ in shared:
         side, last = encoding.sequence_ids[first], [first, *rest][-1]
-        span = slice(encoding.offsets[first][0], encoding.offsets[last][1])
+        span = slice(spans[first][0], spans[last][1])
         found.append(encoding.tokens[first] if side is None else texts[side][span])
     seen: Counter[str] = Counter()
     named = []

@@ -8,7 +8,6 @@ result reports the window's size.
 
 import math
 from collections import defaultdict
-from itertools import groupby
 from typing import Annotated
 
 import torch
@@ -20,7 +19,14 @@ from app.records.fields import SHUFFLE, Field
 from app.records.pieces import letters
 from bert_core import BertForMaskedLM, Encoding
 from bert_core.errors import InputError
-from bert_core.reading.gaps import read_signs, score_filling, shuffle_words, widen_gaps
+from bert_core.reading.gaps import (
+    pieces_after,
+    read_signs,
+    score_filling,
+    shuffle_words,
+    widen_gaps,
+    written_before,
+)
 from bert_core.reading.unread import unread
 from bert_core.reading.windows import Windows, cut_windows, readers
 
@@ -75,8 +81,7 @@ def fill_mask(
         size=limit,
         stride=limit // 2,
     )
-    pieces, note = _named(engine, word, tokens=len(masks) * min(len(whole), limit))
-    wanted = engine.tokenizer.vocab[pieces[0]] if len(pieces) == 1 else None
+    named, note = _named(engine, whole, masks, word)
     scale = engine.calibration(BertForMaskedLM)
     slots = tuple(
         _slot(
@@ -87,11 +92,11 @@ def fill_mask(
             temperature=scale.temperature,
             top_k=top_k,
             number=number,
-            wanted=wanted,
+            wanted=engine.tokenizer.vocab[pieces[0]] if len(pieces) == 1 else None,
             spelled=_spelled(engine, whole, mask, pieces, scale.temperature),
         )
-        for number, (mask, scores) in enumerate(
-            zip(masks, _scores(engine, windows, masks), strict=True), start=1
+        for number, (mask, scores, pieces) in enumerate(
+            zip(masks, _scores(engine, windows, masks), named, strict=True), start=1
         )
     )
     return FillMaskResult(
@@ -166,33 +171,32 @@ def _scores(engine: Engine, windows: Windows, masks: list[int]) -> list[Tensor]:
     return [rows[number] for number in range(len(masks))]
 
 
-def _named(engine: Engine, word: str, *, tokens: int) -> tuple[list[str], str]:
-    """Cut the word that the user named into pieces, or say why it gets no probability.
-
-    Args:
-        engine: the model.
-        word: what the user named.
-        tokens: what the model reads to score one piece in every gap.
-    """
-    pieces = engine.word_pieces(word)
+def _named(
+    engine: Engine, whole: Encoding, masks: list[int], word: str
+) -> tuple[list[list[str]], str]:
+    """Cut the word that the user named into pieces for every mask, or say why it has none."""
+    cuts = [pieces_after(engine.tokenizer, written_before(whole, mask), word) for mask in masks]
+    pieces = max(cuts, key=len, default=pieces_after(engine.tokenizer, " ", word))
     shown = word.strip()[:60]
+    none: list[list[str]] = [[] for _ in masks]
+    tokens = len(masks) * min(len(whole), engine.max_length)  # read to score one piece everywhere
     if engine.tokenizer.unk_token in pieces:
-        return [], (
+        return none, (
             f"“{shown}” contains something this vocabulary cannot spell, so the model can never "
             "write it: it has no probability. Try another word."
         )
     if len(pieces) > _MAX_PIECES:
-        return [], (
+        return none, (
             f"“{shown}” is {len(pieces)} pieces in this vocabulary; this page puts at most "
             f"{_MAX_PIECES} into one gap. Choose a shorter word."
         )
     if len(pieces) > 1 and tokens * len(pieces) > _MAX_TOKENS:
-        return [], (
+        return none, (
             f"“{shown}” is {len(pieces)} pieces; to score them in every gap, the model would read "
             f"{tokens * len(pieces):,} tokens, and this page reads at most {_MAX_TOKENS:,} for it. "
             "Hide fewer words or shorten the text."
         )
-    return pieces, ""
+    return cuts, ""
 
 
 def _spelled(
@@ -281,7 +285,7 @@ def _slot(
     def candidate(id_: int, rank: int) -> Candidate:
         return Candidate(engine.readable(id_), id_, float(probabilities[id_]), rank)
 
-    start, end = _without_space(whole.text, *whole.offsets[mask])
+    start, end = _without_space(whole.text, *whole.spans[mask])
     return Slot(
         number=number,
         position=mask,
@@ -301,18 +305,11 @@ def _slot(
 def _words(engine: Engine, whole: Encoding) -> tuple[Word, ...]:
     """Return the words of a text as the tokenizer sees them, punctuation marks included."""
     mask_id = engine.tokenizer.vocab.get(engine.tokenizer.mask_token)
-    rows = zip(whole.word_ids, whole.offsets, whole.input_ids, range(len(whole)), strict=True)
     words: list[Word] = []
-    for number, group in groupby(rows, key=lambda row: row[0]):
-        if number is None:
-            continue
-        pieces = list(group)
-        start, end = _without_space(whole.text, pieces[0][1][0], pieces[-1][1][1])
-        at = tuple(piece[3] for piece in pieces)
-        if words and start < words[-1].end:  # one character that is read as several words
-            last = words.pop()
-            start, end, at = last.start, max(end, last.end), last.pieces + at
-        words.append(Word(whole.text[start:end], start, end, pieces[0][2] == mask_id, at))
+    for word in whole.typed_words():
+        start, end = _without_space(whole.text, word.start, word.end)
+        masked = whole.input_ids[word.positions[0]] == mask_id
+        words.append(Word(whole.text[start:end], start, end, masked, tuple(word.positions)))
     return tuple(words)
 
 

@@ -7,13 +7,13 @@ from torch import Tensor
 from app.engine.compute.recent import RECENT
 from app.engine.models import Engine
 from app.features.fill_mask.result_lines import Gap, GapsResult
-from app.features.fill_mask.task import probabilities
+from app.features.fill_mask.task import masks_of, probabilities
 from app.records.counted import Share, reliability
 from app.records.fields import Field
 from app.records.lines import MOST, Line, alternatives, read_lines
 from bert_core import BertForMaskedLM
 from bert_core.errors import InputError
-from bert_core.reading.gaps import read_signs
+from bert_core.reading.gaps import read_signs, written_before
 from bert_core.reading.running import Progress
 
 _LABEL = f"Sentences with a gap, one per line (at most {MOST}); the wanted word after a tab or |"
@@ -69,9 +69,13 @@ def _fill(engine: Engine, lines: tuple[Line, ...], progress: Progress | None) ->
                 "gap. Put commas between the words of several gaps, and bars between words that "
                 "are all right."
             )
+        whole = engine.tokenizer.encode(text)
+        befores = [written_before(whole, mask) for mask in masks_of(engine, whole)]
         rows += [
-            _gap(engine, line.number, number, text, shares, words.strip())
-            for number, (shares, words) in enumerate(zip(found, wanted, strict=True), start=1)
+            _gap(engine, Line(line.number, text, words.strip()), number, shares, before)
+            for number, (shares, words, before) in enumerate(
+                zip(found, wanted, befores, strict=True), start=1
+            )
         ]
         if len(rows) > MOST:
             raise InputError(f"Found more than {MOST} gaps by line {line.number}. Remove some.")
@@ -80,11 +84,12 @@ def _fill(engine: Engine, lines: tuple[Line, ...], progress: Progress | None) ->
     return tuple(rows)
 
 
-def _gap(engine: Engine, line: int, number: int, text: str, shares: Tensor, wanted: str) -> Gap:
-    """Compare the probabilities (V,) of a gap with the words that are wanted."""
+def _gap(engine: Engine, line: Line, number: int, shares: Tensor, before: str) -> Gap:
+    """Compare the probabilities (V,) of a gap with the words that are wanted in a line."""
     guess = int(shares.argmax())
-    named = (engine.entry(word) for word in alternatives(wanted))
+    named = (engine.entry(word, before) for word in alternatives(line.more))
     best = max((float(shares[id_]) for id_ in named if id_ is not None), default=None)
     rank = None if best is None else int((shares > best).sum()) + 1
     word, right = engine.readable(guess), None if rank is None else rank == 1
-    return Gap(line, number, text, word, float(shares[guess]), wanted, best, rank, right)
+    own = float(shares[guess])
+    return Gap(line.number, number, line.text, word, own, line.more, best, rank, right)

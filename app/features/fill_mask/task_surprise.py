@@ -54,13 +54,13 @@ def surprise(engine: Engine, found: FillMaskResult) -> SurpriseResult:
         engine.tokenizer,
         whole.input_ids,
         places,
-        words=whole.word_ids,
+        words=whole.words,
         temperature=found.calibration.temperature,
     )
     named = [score for score in scores if letters(whole.pieces[score.position])[:1].isalnum()]
     return SurpriseResult(
         pieces=tuple(_expected(engine, each) for each in scores),
-        odd=tuple(_expected(engine, each) for each in odd_word(named or scores, whole.word_ids)),
+        odd=tuple(_expected(engine, each) for each in odd_word(named or scores, whole.words)),
         log_likelihood=math.fsum(each.log_probability for each in scores),
     )
 

@@ -9,7 +9,7 @@ from app.features.fill_mask.task import around, masks_of, with_masks
 from app.records.fields import Field
 from app.records.pieces import spelled
 from bert_core.errors import InputError
-from bert_core.reading.gaps import GapFilling, Order, fill_gaps
+from bert_core.reading.gaps import GapFilling, Order, fill_gaps, written_before
 
 MOST_PIECES = 4
 WIDTH = 10
@@ -65,6 +65,7 @@ def fill_together(
         engine.tokenizer,
         ids,
         places,
+        befores=[written_before(whole, gap) for gap in gaps],
         most=most,
         width=WIDTH,
         order=order,

@@ -74,7 +74,7 @@ from bert_core.reading.gaps import score_pieces, scorer_of
 places = range(1, len(encoding) - 1)
 for piece in score_pieces(
     scorer_of(model), tokenizer, encoding.input_ids, places,
-    words=encoding.word_ids, temperature=temperature,
+    words=encoding.words, temperature=temperature,
 ):
     print(tokenizer.ids_to_tokens[piece.id], math.exp(piece.log_probability))
 """

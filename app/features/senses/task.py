@@ -1,7 +1,6 @@
 """Senses: the vectors of one word in many sentences, at every layer."""
 
 from collections import Counter, defaultdict
-from itertools import groupby
 from typing import Annotated
 
 import torch
@@ -15,6 +14,7 @@ from app.records.fields import Field
 from bert_core import Encoding
 from bert_core.analysis.similarity import Projection, cosines, principal_axes
 from bert_core.errors import InputError
+from bert_core.reading.gaps import pieces_after
 from bert_core.reading.occurrences import occurrences
 
 MOST_SENTENCES = 60
@@ -114,19 +114,20 @@ def _encoded(engine: Engine, sentence: Sentence) -> Encoding:
 
 
 def _spellings(engine: Engine, word: str) -> list[list[int]]:
-    """Return the ids of a word after a space, and at the beginning of a text if they differ."""
-    pieces = engine.word_pieces(word)
-    if not pieces:
+    """Return the ids of a word after a space, at the beginning of a text, and after a mark."""
+    tokenizer = engine.tokenizer
+    spellings = [pieces_after(tokenizer, before, word) for before in (" ", "", "(")]
+    if not spellings[0]:
         raise InputError(
             "There is no word to look for. Type one that is in at least two sentences."
         )
-    if engine.tokenizer.unk_token in pieces:
+    if tokenizer.unk_token in spellings[0]:
         raise InputError(
             f"“{word.strip()[:60]}” contains something that this vocabulary cannot spell. Try "
             "another word."
         )
-    first = engine.tokenizer.tokenize(word.strip())
-    return list(map(engine.tokenizer.convert_tokens_to_ids, [pieces, *[first] * (first != pieces)]))
+    different = dict.fromkeys(map(tuple, spellings))
+    return [tokenizer.convert_tokens_to_ids(list(each)) for each in different]
 
 
 def _places(encodings: list[Encoding], spellings: list[list[int]], word: str) -> Places:
@@ -153,12 +154,10 @@ def _other_words(encodings: list[Encoding], places: Places) -> Places:
     taken = {(index, position) for index, place in places for position in place}
     found: Places = []
     for index, encoding in enumerate(encodings):
-        for number, group in groupby(range(len(encoding)), key=encoding.word_ids.__getitem__):
-            positions = list(group)
-            start, end = encoding.offsets[positions[0]][0], encoding.offsets[positions[-1]][1]
-            letters = any(map(str.isalpha, encoding.text[start:end]))
-            if number is not None and letters and (index, positions[0]) not in taken:
-                found.append((index, range(positions[0], positions[-1] + 1)))
+        for word in encoding.typed_words():
+            untaken = all((index, at) not in taken for at in word.positions)
+            if untaken and any(map(str.isalpha, word.text)):
+                found.append((index, word.positions))
     return found
 
 
@@ -190,14 +189,14 @@ def _occurrences(
     for index, place in places:
         letter = chr(ord("a") + seen[index] % 26) if times[index] > 1 else ""
         seen[index] += 1
-        offsets = encodings[index].offsets
+        spans = encodings[index].spans
         found.append(
             Occurrence(
                 label=f"{sentences[index].number}{letter}",
                 sentence=sentences[index].number,
                 group=sentences[index].group,
-                start=offsets[place.start][0],
-                end=offsets[place.stop - 1][1],
+                start=spans[place.start][0],
+                end=spans[place.stop - 1][1],
                 pieces=tuple(place),
             )
         )
@@ -209,7 +208,7 @@ def _nearest(row: Tensor, named: list[tuple[Encoding, int, range]]) -> tuple[Oth
     found: dict[str, OtherWord] = {}
     for number in row.argsort(descending=True).tolist():
         encoding, index, place = named[number]
-        start, end = encoding.offsets[place.start][0], encoding.offsets[place.stop - 1][1]
+        start, end = encoding.spans[place.start][0], encoding.spans[place.stop - 1][1]
         text = encoding.text[start:end]
         found.setdefault(text.lower(), OtherWord(text, index + 1, float(row[number])))
         if len(found) == NEAR:

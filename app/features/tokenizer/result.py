@@ -127,6 +127,7 @@ class TokenizerResult:
         model: name of the model.
         texts: the text, and its pair where there is one, as typed.
         columns: every token in order, added ones included.
+        words: number of words in the texts, with punctuation marks counted as words.
         unknown_token: the token for what the vocabulary cannot spell.
         max_length: maximum number of tokens that the model reads.
         cut: what would be lost of each text beyond the maximum length.
@@ -159,6 +160,7 @@ class TokenizerResult:
     model: str
     texts: tuple[str, ...]
     columns: Columns
+    words: int
     unknown_token: str
     max_length: int
     cut: Cut
@@ -214,13 +216,6 @@ class TokenizerResult:
             unknown=side is not None and columns.tokens[position] == self.unknown_token,
             cut=side is not None and position - self.firsts[side] >= self.cut.kept[side],
         )
-
-    @property
-    def words(self) -> int:
-        """Number of words in the texts, with punctuation marks counted as words."""
-        columns = self.columns
-        rows = zip(columns.sides, columns.words, columns.spans, strict=True)
-        return len({(side, word) for side, word, (start, end) in rows if end > start})
 
     def only_space(self, position: int) -> bool:
         """Whether a piece is the mark of a space alone, put before the characters of the next."""

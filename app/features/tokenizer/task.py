@@ -67,7 +67,7 @@ def tokenizer(
         tokens=whole.tokens,
         ids=whole.input_ids,
         spans=whole.offsets,
-        words=whole.word_ids,
+        words=whole.words,
         segments=whole.token_type_ids,
         sides=whole.sequence_ids,
     )
@@ -79,6 +79,7 @@ def tokenizer(
         model=engine.provenance.name,
         texts=texts,
         columns=columns,
+        words=len(whole.typed_words()),
         unknown_token=cutter.unk_token,
         max_length=engine.max_length,
         cut=cut,

@@ -26,7 +26,7 @@ from bert_core.analysis import Target
 from bert_core.errors import InputError
 from bert_core.model.bert import BertPreTrainedModel
 from bert_core.reading.entities import read_texts
-from bert_core.reading.gaps import read_signs
+from bert_core.reading.gaps import read_signs, written_before
 from bert_core.reading.passage import read_passages
 from bert_core.reading.tagging import TagScheme
 from bert_core.reading.windows import cut_windows, first_of_text, readers
@@ -72,9 +72,9 @@ class Asked:
         if not self.tokens:
             return ()
         first, last = self.tokens[0], self.tokens[-1]
-        offsets = self.encoding.offsets
+        spans = self.encoding.spans
         sequence = self.encoding.sequence_ids[first] or 0
-        return (Place(sequence, offsets[first][0], offsets[last][1]),)
+        return (Place(sequence, spans[first][0], spans[last][1]),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +196,8 @@ def _fill_mask(given: _Given) -> Asked:
     best = {engine.readable(id_): id_ for id_ in scores[position].topk(RIVALS).indices.tolist()}
     first = next(iter(best))
     rival = best.get(given.chosen or first)
-    chosen = _one_piece(engine, given.chosen) if rival is None else rival
+    before = written_before(whole, masks[number])
+    chosen = _one_piece(engine, given.chosen, before) if rival is None else rival
     word = engine.readable(chosen)
     firsts = (int(scores[at - moved].argmax()) if at - moved in scores else None for at in masks)
     return Asked(
@@ -215,8 +216,8 @@ def _fill_mask(given: _Given) -> Asked:
     )
 
 
-def _one_piece(engine: Engine, word: str) -> int:
-    found = engine.entry(word)
+def _one_piece(engine: Engine, word: str, before: str) -> int:
+    found = engine.entry(word, before)
     if found is None:
         raise InputError(
             f"“{word[:60]}” is not one piece of this vocabulary; only such words are explained. "
@@ -255,7 +256,7 @@ def _qa(given: _Given) -> Asked:
 
 def _typed(encoding: Encoding, token: int) -> str:
     """Return the characters of a token."""
-    start, end = encoding.offsets[token]
+    start, end = encoding.spans[token]
     return ((encoding.text_pair if encoding.sequence_ids[token] else encoding.text) or "")[
         start:end
     ]

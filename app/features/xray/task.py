@@ -211,7 +211,7 @@ def _question(text: Text, position: int, logits: Floats, answer: str) -> Questio
     if text.kind in ("start", "end"):
         chosen = position
     elif answer.strip() and text.kind != "next":
-        chosen = number_of(text, answer, len(logits))
+        chosen = number_of(text, position, answer, len(logits))
     else:
         chosen = int(logits.argmax())
     return Question(text.kind, position, chosen, str(target_of(text.kind, position, chosen)))

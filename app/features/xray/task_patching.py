@@ -168,7 +168,8 @@ def _target(
     scores = [layer_scores(each, see(each), position)[-1] for each in (clean, corrupt)]
     guesses = [int(each.argmax()) for each in scores]
     if kind == "word" and answers.strip():
-        guesses = [number_of(clean, word, len(scores[0])) for word in _two_words(answers)]
+        count = len(scores[0])
+        guesses = [number_of(clean, position, word, count) for word in _two_words(answers)]
     names = (name_of(clean, guesses[0]), name_of(corrupt, guesses[1]))
     if kind == "word" and guesses[0] != guesses[1]:
         return Target.token_difference(position, *guesses), names

@@ -6,6 +6,7 @@ from app.features.xray.result import Kind
 from app.features.xray.task_run import Text
 from bert_core.analysis import Target
 from bert_core.errors import InputError
+from bert_core.reading.gaps import written_before
 
 NEXT = ("B follows A", "B does not follow")
 
@@ -51,11 +52,12 @@ def name_of(text: Text, number: int) -> str:
     return NEXT[number] if text.kind == "next" else text.model.config.label_name(number)
 
 
-def number_of(text: Text, name: str, count: int) -> int:
+def number_of(text: Text, position: int, name: str, count: int) -> int:
     """Return the number of an answer that a visitor named.
 
     Args:
         text: the text.
+        position: the piece that is asked.
         name: a word or a label, in any case.
         count: number of answers.
 
@@ -64,7 +66,7 @@ def number_of(text: Text, name: str, count: int) -> int:
     """
     wanted = name.strip()
     if text.kind == "word":
-        entry = text.engine.entry(wanted)
+        entry = text.engine.entry(wanted, written_before(text.encoding, position))
         if entry is None:
             raise InputError(
                 f"“{wanted[:60]}” is not one piece of the vocabulary, and at one place the model "

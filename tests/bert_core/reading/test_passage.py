@@ -32,7 +32,7 @@ def one_by_one(
     """Score every span that may be an answer, and "no answer", with plain loops."""
     whole = tokenizer.encode(ASKED, passage)
     pieces = [at for at, side in enumerate(whole.sequence_ids) if side == 1]
-    offsets, words = whole.offsets, whole.word_ids
+    offsets, words = whole.spans, whole.words
     stride = (48 - 3 - len(tokenizer.tokenize(ASKED))) // 2
     inputs = [whole]
     if len(whole) > 48:

@@ -167,28 +167,36 @@ def test_a_text_of_forbidden_tokens_alone_has_no_answer() -> None:
 
 def test_a_text_of_long_words_alone_has_no_answer() -> None:
     with pytest.raises(InputError, match="each word has more than 2 pieces"):
-        score_spans(windows_of(3, 5, 0), 2, np.zeros(3, dtype=np.bool_), words=np.zeros(3, int))
+        score_spans(windows_of(3, 5, 0), 2, np.zeros(3, dtype=np.bool_), ends=one_word(3))
+
+
+def one_word(tokens: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return where an answer may begin and end in a text of one word."""
+    at = np.arange(tokens)
+    return at == 0, at == tokens - 1
 
 
 @pytest.mark.parametrize(("tokens", "size", "stride", "longest"), CASES)
-def test_rules_on_words_and_parts_leave_out_what_they_say_and_nothing_else(
+def test_rules_on_ends_and_parts_leave_out_what_they_say_and_nothing_else(
     tokens: int, size: int, stride: int, longest: int
 ) -> None:
     windows = windows_of(tokens, size, stride, seed=3)
     source = np.random.default_rng(4)
     forbidden = np.zeros(tokens, dtype=np.bool_)
-    words = np.cumsum(source.random(tokens) < 0.6)
+    begins, stops = source.random((2, tokens)) < 0.6
     parts = np.cumsum(source.random(tokens) < 0.2)
     plain = {span: score for span, score, _ in listed(score_spans(windows, longest, forbidden))}
 
     def whole(first: int, last: int) -> bool:
-        begins = first == 0 or words[first - 1] != words[first]
-        return bool(begins and (last == tokens - 1 or words[last + 1] != words[last]))
+        return bool(begins[first] and stops[last])
 
     for options, kept in (
-        ({"words": words}, whole),
+        ({"ends": (begins, stops)}, whole),
         ({"parts": parts}, lambda first, last: parts[first] == parts[last]),
-        ({"words": words, "parts": parts}, lambda a, b: whole(a, b) and parts[a] == parts[b]),
+        (
+            {"ends": (begins, stops), "parts": parts},
+            lambda a, b: whole(a, b) and parts[a] == parts[b],
+        ),
     ):
         wanted = {span: score for span, score in plain.items() if kept(*span)}
         if wanted:
@@ -200,8 +208,8 @@ def test_rules_on_words_and_parts_leave_out_what_they_say_and_nothing_else(
 def test_a_word_with_more_tokens_than_an_answer_may_have_is_no_answer() -> None:
     window, nothing = windows_of(4, 4, 0), np.zeros(4, dtype=np.bool_)
     with pytest.raises(InputError, match="more than 3 pieces"):
-        score_spans(window, 3, nothing, words=np.zeros(4, dtype=np.intp))
-    assert score_spans(window, 4, nothing, words=np.zeros(4, dtype=np.intp)).best == (0, 3)
+        score_spans(window, 3, nothing, ends=one_word(4))
+    assert score_spans(window, 4, nothing, ends=one_word(4)).best == (0, 3)
 
 
 def scored(*scores: float, null: float) -> SpanScores:

@@ -56,9 +56,13 @@ def sentencepiece_folder(
         sentence_iterator=iter(texts),
         model_writer=written,
         vocab_size=size,
-        character_coverage=0.999,
         minloglevel=2,
-        **{"model_type": "unigram", "hard_vocab_limit": False, **changes},
+        **{
+            "model_type": "unigram",
+            "hard_vocab_limit": False,
+            "character_coverage": 0.999,
+            **changes,
+        },
         **(own if family == "albert" else {}),
     )
     name = "spiece.model" if family == "albert" else "sentencepiece.bpe.model"
