@@ -29,6 +29,8 @@ _WRAPPERS = re.compile(
     r"(?<![^.])(module|_orig_mod|_fsdp_wrapped_module|_checkpoint_wrapped_module)\."
 )
 _WORDS = "embeddings.word_embeddings.weight"
+OF_TRAINING = re.compile(r"loss|criterion|class_weight|pos_weight|n_averaged")
+"""What programs that train save beside a model, outside of it."""
 _LAYER = re.compile(r"encoder\.layer\.(\d{1,6})\.")
 _ENCODER = ("embeddings.", "encoder.", "pooler.")
 _CORE = re.compile(
@@ -177,6 +179,8 @@ def _unwrapped(names: Iterable[str], family: Family) -> list[str]:
     ['bert.embeddings.word_embeddings.weight', 'c.b']
     >>> _unwrapped(["net.embeddings.word_embeddings.weight", "classifier.bias"], BERT)
     ['net.embeddings.word_embeddings.weight', 'classifier.bias']
+    >>> _unwrapped(["model.bert.embeddings.word_embeddings.weight", "criterion.weight"], BERT)
+    ['bert.embeddings.word_embeddings.weight', 'criterion.weight']
     """
     plain = [_WRAPPERS.sub("", name) for name in names]
     words = next((name for name in plain if f".{name}".endswith(f".{_WORDS}")), _WORDS)
@@ -184,11 +188,8 @@ def _unwrapped(names: Iterable[str], family: Family) -> list[str]:
     of_others = {each.prefix for each in FAMILIES.values()} - {family.prefix}
     if of_others.intersection(f"{part}." for part in around.split(".")):
         return plain  # the names of another family: its encoder is not this one
-    return [name[len(around) :] for name in plain] if _all_begin(plain, around) else plain
-
-
-def _all_begin(names: Iterable[str], beginning: str) -> bool:
-    return all(name.startswith(beginning) for name in names)
+    whole = all(name.startswith(around) or OF_TRAINING.search(name) for name in plain)
+    return [name.removeprefix(around) for name in plain] if whole else plain
 
 
 @functools.lru_cache(maxsize=16)
@@ -229,6 +230,15 @@ def layers_held(bare_names: Iterable[str]) -> set[int]:
     """
     matches = (_LAYER.match(name) for name in bare_names)
     return {int(match[1]) for match in matches if match}
+
+
+def encoders_in(names: Iterable[str]) -> set[str]:
+    """Return what comes before the embeddings of words, in every model that names belong to.
+
+    >>> encoders_in(["model.embeddings.word_embeddings.weight", "classifier.bias"])
+    {'model.'}
+    """
+    return {name.removesuffix(_WORDS) for name in names if f".{name}".endswith(f".{_WORDS}")}
 
 
 def has_encoder(bare_names: Iterable[str]) -> bool:

@@ -23,6 +23,7 @@ from bert_core.checkpoints.keys import (
     bare_name,
     before_core,
     by_bare_name,
+    encoders_in,
     family_named_by,
     has_encoder,
     is_core,
@@ -35,6 +36,7 @@ from bert_core.checkpoints.sources.modules import modules_above
 from bert_core.checkpoints.unused import check_inside, head_refusal
 from bert_core.config import BertConfig
 from bert_core.errors import CheckpointError, ConfigError
+from bert_core.families import FAMILIES
 
 # A head needs a few MB of fresh values. A config that needs more fresh values than this, and more
 # than the file fills, states wrong sizes.
@@ -300,18 +302,21 @@ def check_layers(config: BertConfig, found: Mapping[str, Found], source: str) ->
         CheckpointError: the weights are not of this family, or belong to another config.
     """
     family, layers = config.family, config.num_hidden_layers
-    if not has_encoder(found):
-        names = [entry.file_name for entry in found.values()]
+    names = [entry.file_name for entry in found.values()]
+    under = sorted(encoders_in(names) - {"", *(each.prefix for each in FAMILIES.values())})
+    needed = set(config.weights_of)
+    held = len(layers_held(found) & needed)
+    if not has_encoder(found) or (under and not held):
         some = ", ".join(names[:4]) or "nothing"
         other = family_named_by(names)
         whose = f", names of {other.title}" if other not in (None, family) else ""
         example = name_in_file("bert.encoder.layer.0.output.dense.weight", config, ())
+        there = " or ".join(map(repr, under))
+        advice = f" An encoder's names begin with {there}: save that module alone." if under else ""
         raise CheckpointError(
-            f"The weights of {source} contain no part of {family.title}'s encoder. Found: {some}"
-            f"{whose}. Expected names such as {example}."
+            f"The weights of {source} contain no part of {family.title}'s encoder under its own "
+            f"name. Found: {some}{whose}. Expected names such as {example}.{advice}"
         )
-    needed = set(config.weights_of)
-    held = len(layers_held(found) & needed)
     if held < len(needed):
         shared = "" if len(needed) == layers else f" with {len(needed)} sets of weights"
         raise CheckpointError(

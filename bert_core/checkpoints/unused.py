@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from bert_core.checkpoints.fillable import Fillable
-from bert_core.checkpoints.keys import Found, bare_name, is_core
+from bert_core.checkpoints.keys import OF_TRAINING, Found, bare_name, is_core
 from bert_core.errors import CheckpointError
 from bert_core.families import FAMILIES, PARAMETERS, Family
 
@@ -19,7 +19,6 @@ _STEPS = ("pre_classifier", "summary")  # before a classifier, in families that 
 _ENCODER = ("embeddings.", "encoder.")
 # Heads that are asked for one at a time; an unknown module beside them may stand before them.
 _ANSWERING = {"classifier", "qa_outputs"}
-_LOSS = re.compile(r"loss|criterion|class_weight|pos_weight")
 # What changes the encoder from outside: prompts and prefixes before the text, parts of LoRA.
 _PROMPT = re.compile(r"(?<![a-z])(prefix|prompt|soft_prompt)|past_key_values|lora_|ia3_")
 _GET_ANOTHER = "Get a checkpoint without them, or compute with the program that made it."
@@ -35,7 +34,7 @@ _KINDS = (
         f"{_GET_ANOTHER}",
     ),
     (
-        r"SCB|qweight|qzeros|scales?\b|_scale|g_idx|absmax|quant|weight_format",
+        r"SCB|qweight|qzeros|\bscales?\b|(weight|put)_scale|g_idx|absmax|quant|weight_format",
         "These belong to quantised weights. Get the weights as floating-point numbers, or "
         "dequantise the model and save it again.",
     ),
@@ -108,7 +107,7 @@ def head_refusal(model: Fillable, left: Mapping[str, Found], filled: Iterable[st
     foreign = [
         each.file_name
         for bare, each in left.items()
-        if not (each.is_inside or _module(bare) in known or _LOSS.search(bare))
+        if not (each.is_inside or _module(bare) in known or OF_TRAINING.search(bare))
         and (_part(bare) in own or (answering and _part(bare) not in _HEADS))
     ]
     if not foreign:

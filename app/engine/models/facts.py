@@ -16,6 +16,7 @@ from bert_core.bundled.figures import Figure, read_figures
 from bert_core.bundled.trained_on import read_trained_on
 from bert_core.checkpoints.plan import Plan, head_folder, survey
 from bert_core.checkpoints.settings import read_config
+from bert_core.checkpoints.sources.modules import model_folder
 from bert_core.config import HAS_ANSWER, ProblemType
 from bert_core.errors import BertError
 from bert_core.model.kinds import KINDS
@@ -23,7 +24,7 @@ from bert_core.model.kinds import KINDS
 Stamp = tuple[tuple[str, int, int, int], ...]
 """Files, each with its time of change, size and place on the disk."""
 
-_BELOW = ("heads", "0_")  # folders with files of a model: of its heads, and 0_Transformer
+_BELOW = ("heads",)  # folders with files of a model
 _NAMELESS = re.compile(r"LABEL_\d+")
 _NUMBER_BYTES = 4  # float32, whatever type the file has
 _MEASURED = {  # name of a temperature: the task, as `figures.json` calls it
@@ -160,7 +161,9 @@ def stamp(place: Path) -> Stamp:
         place: its folder, or archive.
     """
     found = []
-    for path in sorted(_files(str(place), _BELOW) if place.is_dir() else [str(place)]):
+    folders = {place, model_folder(place)} if place.is_dir() else ()
+    inside = {path for each in folders for path in _files(str(each), _BELOW)}
+    for path in sorted(inside if folders else [str(place)]):
         with suppress(OSError):  # a link to nothing, or a file that is just being replaced
             stat = os.stat(path)
             found.append((path, stat.st_mtime_ns, stat.st_size, stat.st_ino))

@@ -148,6 +148,8 @@ def fitting(engine: Engine, text: str, text_pair: str) -> Kind:
     for kind in (*wanted, *_ORDER):
         if kind in known:
             return kind
+    if engine.facts.heads[CLASSES["label"].__name__].trained:
+        return "label"  # of which `_encoded` says what the outputs are instead
     raise InputError(
         f"{engine.provenance.name} has no trained head, so it gives no answer that could be "
         "followed. Choose another model."
@@ -160,7 +162,8 @@ def _encoded(engine: Engine, kind: Kind, text: str, text_pair: str) -> Encoding:
     if problem not in _CHOICES:
         raise InputError(
             f"The classifier of {engine.provenance.name} is a {problem.replace('_', ' ')}; the "
-            "X-ray follows a choice of one among several labels. Ask another question."
+            "X-ray follows a choice of one among several labels. Ask another question, or choose "
+            "another model."
         )
     if kind not in offered(engine):
         raise InputError(

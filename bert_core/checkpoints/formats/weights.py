@@ -129,8 +129,7 @@ def _open_shards(folder: Path, stack: ExitStack) -> dict[str, StoredTensor]:
         if shard not in shards:
             if not _is_file(folder / shard):
                 raise MissingFileError(
-                    f"{INDEX} names the shard {shard}, which is not in the folder. Found: "
-                    f"{list_names(folder)}"
+                    f"{INDEX} names the shard {shard}, which is not in the folder. Get it, too."
                 )
             shards[shard] = stack.enter_context(_open(folder / shard))
         tensor = shards[shard].tensors.get(name)

@@ -45,7 +45,7 @@ def _modules(folder: Path) -> Iterator[tuple[str, str]]:
 
 
 def _is_model(kind: str) -> bool:
-    return kind == "Transformer"
+    return kind in ("Transformer", "MLMTransformer")
 
 
 def _has_config(folder: Path) -> bool:

@@ -173,8 +173,9 @@ def test_an_index_that_climbs_out_of_its_folder_is_refused(shards, place):
 def test_a_shard_that_is_not_there_is_named(shards):
     victim = sorted(shards.glob("*.safetensors"))[1]
     victim.unlink()
-    with pytest.raises(MissingFileError, match=victim.name):
+    with pytest.raises(MissingFileError, match=victim.name) as caught:
         BertModel.from_pretrained(shards)
+    assert "without model.safetensors.index.json" not in str(caught.value)  # it is there
 
 
 def test_a_shard_that_is_cut_is_refused(shards):

@@ -164,6 +164,13 @@ def test_the_model_of_a_sentence_transformer_is_opened(whole, tmp_path, tiny, in
     assert resolve(folder) == (folder / inner if inner else folder)
 
 
+def test_the_model_of_a_sparse_encoder_is_not_left_out(whole, tmp_path):
+    folder = shutil.copytree(whole(), tmp_path / "sparse")
+    modules = [{"path": "", "type": "MLMTransformer"}, {"path": "1_S", "type": "SpladePooling"}]
+    (folder / "modules.json").write_text(json.dumps(modules), encoding="utf-8")
+    assert BertModel.from_pretrained(folder).load_report.unexpected == ("1_S (SpladePooling)",)
+
+
 @pytest.mark.parametrize("path", ["../model", "/etc", "..\\model", "no_such"])
 def test_a_list_of_modules_leads_nowhere_else(whole, tmp_path, path):
     folder = shutil.copytree(whole(), tmp_path / "sentences")

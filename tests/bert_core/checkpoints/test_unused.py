@@ -136,6 +136,7 @@ ABOVE = [
     (BertForSequenceClassification, "classifier.dense.weight", "head"),
     (BertForSequenceClassification, "pooler.LayerNorm.weight", "head"),
     (BertForSequenceClassification, "classifier.weight_scale", "quantised"),
+    (BertForSequenceClassification, "logit_scale", "head"),
     (BertForMultipleChoice, "attention_pooling.weight", "head"),
     (BertForQuestionAnswering, "highway.0.weight", "head"),
     (BertForMaskedLM, "cls.predictions.extra.weight", "head"),
@@ -184,6 +185,7 @@ HARMLESS = [
     "sop_classifier.classifier.weight",
     "predictions.dense.weight",
     "loss_fct.weight",
+    "n_averaged",
     "bert.embeddings.position_ids",
 ]
 
@@ -251,6 +253,25 @@ def test_what_is_around_the_whole_model_is_taken_off(written, around):
         assert found.load_report.missing == found.load_report.unexpected == ()
         expected = model.state_dict()
         assert all(torch.equal(each, expected[key]) for key, each in found.state_dict().items())
+
+
+@pytest.mark.parametrize("around", ["model.{}", "module.{}"])
+@pytest.mark.parametrize("beside", ["criterion.weight", "loss.pos_weight", "n_averaged"])
+def test_what_training_saves_beside_a_wrapped_model_does_not_hide_it(written, around, beside):
+    _, folder = written(BertForTokenClassification, [beside], rename=around.format)
+    report = BertForTokenClassification.from_pretrained(folder).load_report
+    assert report.missing == () and report.unexpected == (beside,)
+
+
+@pytest.mark.parametrize("name", ["encoder.", "backbone.", "bert.model."])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_an_encoder_of_a_class_of_ones_own_is_named(saved_family, family, name):
+    folder = saved_family(family)
+    path, prefix = folder / "model.safetensors", FAMILIES[family].prefix
+    state = {re.sub(f"^{prefix}", name, key): each for key, each in load_file(path).items()}
+    save_file(state, path)
+    for cls in (BertModel, BertForMaskedLM):
+        refused(cls, folder, f"An encoder's names begin with '{name}'")
 
 
 def test_what_is_around_modules_is_taken_off(written):
