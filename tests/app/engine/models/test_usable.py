@@ -39,8 +39,8 @@ def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 WHY = {
     "cut": "truncated",
-    "wordless": "There is no vocab.txt in wordless, and no tokenizer.json",
-    "bytes": "bytes/tokenizer.json has a tokenizer of the kind 'BPE'",
+    "wordless": "There is no tokenizer in wordless (found: nothing); expected tokenizer.json, ",
+    "bytes": "bytes/tokenizer.json: model.vocab is None",
     "other": "'gpt2'",
     "notes": "It has no config.json or bert_config.json",
 }
