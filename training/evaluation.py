@@ -229,8 +229,10 @@ def measure(
                 missing.append(f"{part.name}: {reason}")
                 say(missing[-1])
             continue
-        figures += part.measure(model, tokenizer, data)
-        say(f"{part.name}: {time.monotonic() - began:.0f} s")
+        measured = part.measure(model, tokenizer, data)
+        figures += measured
+        told = ", ".join(f"{figure.task} {100 * figure.share:.1f} %" for figure in measured)
+        say(f"{part.name}: {told}; {time.monotonic() - began:.0f} s")
     figures += all_inputs(figures)
     figures.sort(key=lambda figure: figure.lower_is_better)  # accuracies first, then errors
     bias, reason = _bias(name_or_folder, tokenizer, device)
