@@ -202,6 +202,8 @@ def _roles(
     """Yield each role that the files name, with its token."""
     for key, value in named.items():
         role = key.removesuffix("_token")
+        if role in _ROLES and value and not isinstance(value, str | dict):
+            refuse(path, key, value, "a token")
         if role != key and isinstance(value, str | dict) and value:
             lstrip = role in usual and usual[role].lstrip and isinstance(value, str)
             token = _token(value, path)

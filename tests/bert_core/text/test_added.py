@@ -343,6 +343,10 @@ REFUSED: dict[str, tuple[Files, str]] = {
         {"tokenizer_config": {"split_special_tokens": True}},
         "split_special_tokens is True",
     ),
+    "a role without a name": (
+        {"special_tokens_map": {"mask_token": 3}},
+        "mask_token is 3; expected a token",
+    ),
     "a side": ({"tokenizer_config": {"padding_side": "up"}}, "padding_side is 'up'"),
 }
 
