@@ -50,7 +50,12 @@ _KINDS = (
         "or as model.safetensors.",
     ),
 )
-ADAPTER = "adapter_config.json"
+ADAPTERS = (
+    "adapter_config.json",
+    "adapter_model.safetensors",
+    "adapter_model.bin",
+    "pytorch_adapter.bin",
+)
 
 
 def instead(names: Iterable[str]) -> str:

@@ -13,7 +13,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from bert_core.checkpoints.formats.mistaken import ADAPTER, instead
+from bert_core.checkpoints.formats.mistaken import ADAPTERS, instead
 from bert_core.checkpoints.formats.pickle_file import PickleFile
 from bert_core.checkpoints.formats.safetensors_file import SafetensorsFile
 from bert_core.checkpoints.formats.tensorflow_checkpoint import (
@@ -55,9 +55,9 @@ def open_weights(folder: Path, *, from_tf: bool = False) -> Iterator[Mapping[str
         MissingFileError: the folder has no weights.
         CheckpointError: the weights are damaged or malicious, or belong to an adapter.
     """
-    if os.path.isfile(folder / ADAPTER):
+    if adapter := next((name for name in ADAPTERS if os.path.isfile(folder / name)), ""):
         raise CheckpointError(
-            f"The folder {folder} has {ADAPTER}. {instead([ADAPTER])[1:]} If the weights beside it "
+            f"The folder {folder} has {adapter}. {instead([adapter])[1:]} If the weights beside it "
             "are merged already, remove the file."
         )
     with ExitStack() as stack:
