@@ -136,7 +136,7 @@ def test_a_node_is_not_told_who_asks(near: Near) -> None:
             declared("fill_mask").run(engine_named(""), GAP)
     first, second, third = (each["visitor"] for each in near.asked)
     assert first == third != second
-    assert "visitor" not in first and "192" not in json.dumps(near.asked)
+    assert "visitor" not in first and "192.0" not in json.dumps(near.asked)
 
 
 def test_the_visitor_pays_for_seconds_on_a_node(
