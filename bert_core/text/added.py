@@ -1,6 +1,6 @@
 """Added tokens: what a tokenizer finds in a text before it cuts words.
 
-Every special token is one, and so is every word that somebody added to a vocabulary. They are found
+Every special token is one, and so is every word added to a vocabulary. They are found
 in two rounds, as in the library `tokenizers`: first those that stand in the text as typed, then, in
 what is left after normalisation, those that are `normalized`.
 """
@@ -16,7 +16,7 @@ from bert_core.text.vocabulary import BLANKS
 from bert_core.text.wordpiece import WORD
 from bert_core.text.words import special_pattern
 
-# What stands in words by Unicode (UTS #18, `\w`): categories, and single characters beside them.
+# The characters of words by Unicode (UTS #18, `\w`): categories, and single characters beside them.
 _IN_WORDS = ("L", "M", "Nd", "Nl", "Pc")
 _ALSO = CodePoints("200c-200d 24b6-24e9 1f130-1f149 1f150-1f169 1f170-1f189")
 _PIECES = re.compile(f"[{PUNCTUATION.pattern()}]|[^ {PUNCTUATION.pattern()}]+")

@@ -77,7 +77,7 @@ def read_vocabulary(path: Path) -> list[str]:
     if not pieces:
         raise CheckpointError(f"The vocabulary {path} is empty; expected one piece per line.")
     vocab = entries(pieces)
-    # Of equal lines the last one counts; the ids of the others are nobody's, as in tokenizer.json.
+    # Of equal lines the last one counts; the ids of the others have no piece, as in tokenizer.json.
     return [piece if vocab.get(piece) == number else "" for number, piece in enumerate(pieces)]
 
 

@@ -133,7 +133,7 @@ def test_a_folder_with_other_weights_is_recognised(tiny, write_folder, names, sa
         "pytorch_adapter.bin",
     ],
 )
-def test_an_adapter_beside_whole_weights_is_refused_for_nobody_knows_which_counts(whole, name):
+def test_an_adapter_beside_whole_weights_is_refused_because_either_could_count(whole, name):
     folder = whole()
     (folder / name).write_text("{}", encoding="utf-8")
     with pytest.raises(CheckpointError, match=rf"{name}.*merge_and_unload"):
