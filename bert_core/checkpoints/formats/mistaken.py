@@ -3,13 +3,19 @@
 import re
 from collections.abc import Iterable
 
+ADAPTERS = (
+    "adapter_config.json",
+    "adapter_model.safetensors",
+    "adapter_model.bin",
+    "pytorch_adapter.bin",
+)
 _CONVERT = (
     "Load it with the program that wrote it, and save it with transformers: "
     "model.save_pretrained(FOLDER)."
 )
 _KINDS = (
     (
-        r"adapter_config\.json|adapter_model\..+|pytorch_adapter\.bin",
+        "|".join(map(re.escape, ADAPTERS)),
         "This is an adapter (LoRA or another of PEFT): changes to another model, without that "
         "model. Merge the two with PEFT and save the result: "
         "AutoPeftModel.from_pretrained(FOLDER).merge_and_unload().save_pretrained(NEW_FOLDER).",
@@ -49,12 +55,6 @@ _KINDS = (
         "It may contain weights under another name: a state_dict is expected as pytorch_model.bin, "
         "or as model.safetensors.",
     ),
-)
-ADAPTERS = (
-    "adapter_config.json",
-    "adapter_model.safetensors",
-    "adapter_model.bin",
-    "pytorch_adapter.bin",
 )
 
 
