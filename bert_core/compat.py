@@ -55,3 +55,16 @@ def does_more_than_forward(module: nn.Module) -> bool:
 def times_written(tensor: Tensor) -> int:
     """Return how often a tensor was written to in place; 0 for one made in inference mode."""
     return 0 if tensor.is_inference() else tensor._version
+
+
+def recording_graph() -> bool:
+    """Return whether PyTorch is recording a graph of the operations.
+
+    True inside `torch.compile`, `torch.export`, `torch.jit.trace` and the ONNX exporters. The
+    recorded graph would contain only the branch that the example input takes, so code must not
+    branch on values or sizes then.
+    """
+    if torch.compiler.is_compiling():
+        return True
+    tracing: bool = torch.jit.is_tracing()  # type: ignore[attr-defined, no-untyped-call]
+    return tracing

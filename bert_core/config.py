@@ -300,6 +300,48 @@ class BertConfig:
         return size
 
     @property
+    def head_size(self) -> int:
+        """K, width of one head.
+
+        Raises:
+            ConfigError: the heads do not divide the hidden size.
+        """
+        if self.hidden_size % self.num_attention_heads:
+            raise ConfigError(
+                f"hidden_size is {self.hidden_size}; expected a multiple of num_attention_heads, "
+                f"which is {self.num_attention_heads}."
+            )
+        return self.hidden_size // self.num_attention_heads
+
+    @property
+    def padding_row(self) -> int | None:
+        """The row of padding in the word vectors, which gets no gradient; None without one."""
+        pad = self.pad_token_id
+        return pad if pad is not None and 0 <= pad < self.vocab_size else None
+
+    @property
+    def pruned_heads(self) -> dict[int, list[int]]:
+        """Layer -> heads that the model no longer has.
+
+        Raises:
+            ConfigError: the model has no such layer or head.
+        """
+        record = self.extra.get("pruned_heads") or {}  # in JSON the keys are strings
+        layers, heads = range(self.num_hidden_layers), range(self.num_attention_heads)
+        try:
+            pruned = {int(layer): list(gone) for layer, gone in record.items()}
+        except (AttributeError, TypeError, ValueError):
+            pruned = {-1: []}
+        if any(layer not in layers for layer in pruned) or any(
+            type(head) is not int or head not in heads for gone in pruned.values() for head in gone
+        ):
+            raise ConfigError(
+                f"pruned_heads is {str(record)[:80]}; expected layers 0 to {layers[-1]}, each with "
+                f"a list of heads 0 to {heads[-1]}."
+            )
+        return pruned
+
+    @property
     def weights_of(self) -> tuple[int, ...]:
         """For each layer, the first layer with the same weights: itself, unless they are shared.
 

@@ -27,7 +27,7 @@ from bert_core.finetuning import (
     TrainerSettings,
 )
 from bert_core.finetuning.processes import Processes
-from bert_core.model.bert import BertPreTrainedModel
+from bert_core.model.pretrained import BertPreTrainedModel
 from bert_core.text.tokenizer import BertTokenizer
 from training.curve import write_curve
 from training.start import keep_memory

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from bert_core.config import BertConfig
 from bert_core.finetuning import Loss
-from bert_core.model.bert import BertPreTrainedModel
+from bert_core.model.pretrained import BertPreTrainedModel
 from bert_core.model.heads import (
     BertForMultipleChoice,
     BertForPreTraining,

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from bert_core.bundled.figures import Figure
-from bert_core.model.bert import BertPreTrainedModel
+from bert_core.model.pretrained import BertPreTrainedModel
 from bert_core.model.heads import (
     BertForPreTraining,
     BertForQuestionAnswering,

@@ -40,7 +40,7 @@ from bert_core.analysis.masking import (
 from bert_core.analysis.mixing import norms, rolled, rollout
 from bert_core.analysis.targets import Target
 from bert_core.errors import InputError
-from bert_core.model.bert import BertPreTrainedModel
+from bert_core.model.pretrained import BertPreTrainedModel
 from bert_core.text.encoding import Encoding
 
 ZERO = "zero"
@@ -169,7 +169,7 @@ def _gradients(asked: _Asked, words: Tensor) -> Tensor:
     def gradients(batch: Tensor) -> Tensor:
         ids, types = input_tensors(asked.model, asked.encoding)
         batch = batch.detach().requires_grad_()
-        last = run_layers(asked.model, embed(asked.model, batch, ids, types)).last
+        last = run_layers(asked.model, embed(asked.model, batch, ids, types)).last_hidden_state
         (found,) = torch.autograd.grad(asked.target.read(asked.model, last).sum(), batch)
         return found
 
@@ -230,7 +230,9 @@ def _baseline_vector(asked: _Asked) -> Tensor:
 def _difference(asked: _Asked, end: Tensor, start: Tensor) -> float:
     """Return the target of one text minus that of another, given as word vectors (1, T, D)."""
     ids, types = input_tensors(asked.model, asked.encoding)
-    last = run_layers(asked.model, embed(asked.model, torch.cat([end, start]), ids, types)).last
+    last = run_layers(
+        asked.model, embed(asked.model, torch.cat([end, start]), ids, types)
+    ).last_hidden_state
     of_end, of_start = asked.target.read(asked.model, last).double().tolist()
     return float(of_end - of_start)
 

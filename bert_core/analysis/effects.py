@@ -26,7 +26,7 @@ from bert_core.analysis.forward import (
 from bert_core.analysis.interventions import Edits, Source
 from bert_core.analysis.targets import Target
 from bert_core.errors import InputError
-from bert_core.model.bert import BertPreTrainedModel
+from bert_core.model.pretrained import BertPreTrainedModel
 
 Floats = NDArray[np.float64]
 DIRECTIONS = ("denoise", "noise")
@@ -247,7 +247,7 @@ class _Text:
                 start=site[1],
                 edit=lambda at, activation: rows if at == site else activation,
             )
-            return self._target.read(self._model, encoded.last)
+            return self._target.read(self._model, encoded.last_hidden_state)
 
         found: Floats = in_batches(values, masks, self.tokens).double().cpu().numpy()
         return found

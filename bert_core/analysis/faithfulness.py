@@ -21,7 +21,7 @@ from bert_core.analysis.forward import Progress
 from bert_core.analysis.masking import Floats, Selection, free_tokens, masked_values
 from bert_core.analysis.targets import Target
 from bert_core.errors import InputError
-from bert_core.model.bert import BertPreTrainedModel
+from bert_core.model.pretrained import BertPreTrainedModel
 from bert_core.text.encoding import Encoding
 
 _BINS = slice(1, 6)  # 10 % to 50 %

@@ -31,8 +31,8 @@ from bert_core.bundled import bundled_folder, bundled_names
 from bert_core.checkpoints.formats.safetensors_file import SafetensorsFile, write_safetensors
 from bert_core.compat import times_written
 from bert_core.errors import CheckpointError, InputError
-from bert_core.model.bert import BertModel, BertPreTrainedModel
-from bert_core.model.layers import Request
+from bert_core.model.bert import BertModel
+from bert_core.model.pretrained import BertPreTrainedModel
 from bert_core.small_files import replacing
 from bert_core.text.batches import TextTokenizer
 from bert_core.text.family import load_tokenizer
@@ -170,7 +170,7 @@ class _Sums:
             return activation
 
         hidden = embed(self._model, word_vectors(self._model, ids), ids, types)
-        found = run_layers(self._model, hidden, want=Request(hidden_states=True), edit=summed)
+        found = run_layers(self._model, hidden, hidden_states=True, edit=summed)
         *before, last = [state.flatten(0, 1).double() for state in found.hidden_states or ()]
         for layer, states in enumerate(before):
             inputs = torch.cat([states, states.new_ones(len(states), 1)], dim=1)  # (B * T, D + 1)

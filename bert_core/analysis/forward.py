@@ -1,37 +1,28 @@
 """The forward pass with its inner results in reach; all analyses compute with it.
 
-`run_layer` repeats `bert_core.model.layers.BertLayer.forward` with the same kernels, so its numbers
-are the same bits, and passes four results ("sites") of each layer through an `edit`, a function
-that may replace them:
-
-    "head"           the heads' contexts before the output projection, (B, T, H * K)
-    "attention"      what the attention block adds to its input, (B, T, D)
-    "feed_forward"   what the feed-forward block adds to its input, (B, T, D)
-    "layer"          the layer's output, (B, T, D)
-
-The model is not modified: there are no hooks. An edit may also enlarge the batch: a pass begins
-with one text, and continues with N variants of it from the place where they begin to differ.
+It runs the model's own layers, which pass four results ("sites") through an `edit`, a function that
+may replace them; see `bert_core.model.bert`. The model is not modified: there are no hooks. An edit
+may also enlarge the batch: a pass begins with one text, and continues with N variants of it from the
+place where they begin to differ.
 
 `attention_maps` and `queries_and_keys` are shorter passes, for what needs no more than these.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from bert_core.errors import InputError
-from bert_core.model.bert import BertPreTrainedModel
-from bert_core.model.inputs import check_inputs, known_types
-from bert_core.model.kernels import layer_norm, project
-from bert_core.model.layers import BertLayer, Encoded, Request, attention_bias
+from bert_core.model.bert import Edit, Site, attention_bias
+from bert_core.model.checks import check_inputs, known_types
 from bert_core.model.outputs import ModelOutputs
+from bert_core.model.pretrained import BertPreTrainedModel
 from bert_core.text.encoding import Encoding
 
 Input = Encoding | Tensor | Sequence[int]
-Site = tuple[str, int]
-Edit = Callable[[Site, Tensor], Tensor]
 Progress = Callable[[int, int], None]
 """Called with the work done and the total. An exception that it raises cancels the work."""
 
@@ -78,66 +69,21 @@ def embed(model: BertPreTrainedModel, words: Tensor, ids: Tensor, token_type_ids
     Positions are those of the text itself, `ids` (1 or B, T), also where its words are replaced.
     """
     embeddings = model.encoder_model.embeddings
-    total = words + embeddings.positions(ids) + embeddings.types(token_type_ids)
-    return embeddings.projected(layer_norm(total, embeddings.LayerNorm))
-
-
-def unchanged(site: Site, activation: Tensor) -> Tensor:
-    """Return an activation as it is: the edit that changes nothing."""
-    return activation
-
-
-def run_layer(
-    layer: BertLayer,
-    number: int,
-    hidden: Tensor,
-    *,
-    bias: Tensor | None = None,
-    want: Request | None = None,
-    edit: Edit = unchanged,
-) -> tuple[Tensor, Tensor | None]:
-    """Run one layer on hidden states (B, T, D).
-
-    Returns:
-        The output (B, T, D), and the attentions (B, H, T, T) or None.
-    """
-    attention = layer.attention
-    context, probabilities = attention.self(hidden, bias, None, want or Request())
-    context = edit(("head", number), context)  # (B, T, H * K)
-    added = edit(("attention", number), project(context, attention.output.dense))
-    attended = layer_norm(hidden + added, attention.output.LayerNorm)  # (B, T, D)
-    added = edit(
-        ("feed_forward", number), project(layer.intermediate(attended), layer.output.dense)
+    hidden: Tensor = embeddings.normalised(
+        words + embeddings.positions(ids) + embeddings.types(token_type_ids)
     )
-    output = layer_norm(attended + added, layer.output.LayerNorm)
-    return edit(("layer", number), output), probabilities
+    return hidden
 
 
 def run_layers(
-    model: BertPreTrainedModel,
-    hidden: Tensor,
-    *,
-    start: int = 0,
-    bias: Tensor | None = None,
-    want: Request | None = None,
-    edit: Edit = unchanged,
-) -> Encoded:
-    """Run the layers from `start` to the last on hidden states (B, T, D), and the pooler."""
-    want = want or Request()
-    states, attentions = [hidden], []
-    for number, layer in enumerate(model.encoder_model.encoder.blocks()):
-        if number < start:
-            continue
-        hidden, found = run_layer(layer, number, hidden, bias=bias, want=want, edit=edit)
-        states.append(hidden)
-        if found is not None:
-            attentions.append(found)
-    return Encoded(
-        last=hidden,
-        pooled=pool(model, hidden),
-        hidden_states=tuple(states) if want.hidden_states else None,
-        attentions=tuple(attentions) if want.attentions else None,
-    )
+    model: BertPreTrainedModel, hidden: Tensor, bias: Tensor | None = None, **options: Any
+) -> ModelOutputs:
+    """Run layers on hidden states (B, T, D), and the pooler.
+
+    Options are those of `BertEncoder.forward`: `attentions`, `hidden_states`, `edit`, `start`.
+    """
+    outputs: ModelOutputs = model.encoder_model.encoder(hidden, bias, **options)
+    return replace(outputs, pooler_output=pool(model, outputs.last_hidden_state))
 
 
 def pool(model: BertPreTrainedModel, last: Tensor) -> Tensor | None:
@@ -148,7 +94,7 @@ def pool(model: BertPreTrainedModel, last: Tensor) -> Tensor | None:
 
 def head_outputs(model: BertPreTrainedModel, hidden: Tensor) -> ModelOutputs:
     """Apply the model's head to hidden states (B, T, D) of any layer; T may be a selection."""
-    return model.outputs(Encoded(hidden, pool(model, hidden), None, None))
+    return model.with_logits(ModelOutputs(hidden, pooler_output=pool(model, hidden)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,20 +117,18 @@ def record(
     given: Input,
     *,
     attentions: bool = False,
-    edit: Edit = unchanged,
+    edit: Edit | None = None,
 ) -> Activations:
     """Run one text and return its activations at all sites, as the edit leaves them."""
     ids, types = input_tensors(model, given)
     found: dict[Site, Tensor] = {}
 
     def keep(site: Site, activation: Tensor) -> Tensor:
-        found[site] = edit(site, activation)
+        found[site] = activation if edit is None else edit(site, activation)
         return found[site]
 
     embedded = embed(model, word_vectors(model, ids), ids, types)
-    encoded = run_layers(
-        model, embedded, want=Request(attentions=attentions, hidden_states=True), edit=keep
-    )
+    encoded = run_layers(model, embedded, attentions=attentions, hidden_states=True, edit=keep)
     return Activations(encoded.hidden_states or (), encoded.attentions or (), found)
 
 
@@ -235,13 +179,12 @@ def attention_maps(
     check_inputs(model.config, input_ids, token_type_ids, attention_mask, device=place)
     hidden = encoder.embeddings(input_ids, token_type_ids)
     bias = attention_bias(attention_mask, hidden.dtype)
-    want = Request(attentions=True)
     maps: list[Tensor] = []
     *before, last = encoder.encoder.blocks()
     for layer in before:
-        hidden, found = layer(hidden, bias, None, want)
+        hidden, found = layer(hidden, bias, attentions=True)
         maps.append(found)
-    maps.append(last.attention.self(hidden, bias, None, want)[1])
+    maps.append(last.attention.self(hidden, bias, attentions=True)[1])
     return tuple(maps)
 
 
@@ -277,8 +220,7 @@ def queries_and_keys(
     check_inputs(model.config, input_ids, token_type_ids, attention_mask, device=model.device)
     hidden = encoder.embeddings(input_ids, token_type_ids)
     bias = attention_bias(attention_mask, hidden.dtype)
-    want = Request(attentions=True)  # the kernels of `attention_maps`, so that numbers agree
     for block in blocks[:layer]:
-        hidden, _ = block(hidden, bias, None, want)
+        hidden, _ = block(hidden, bias, attentions=True)
     query, key, _ = blocks[layer].attention.self.project(hidden)
     return query, key

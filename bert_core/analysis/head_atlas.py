@@ -30,9 +30,8 @@ from bert_core.analysis.head_statistics import (
 )
 from bert_core.analysis.targets import Target
 from bert_core.errors import InputError
-from bert_core.model.bert import BertPreTrainedModel
 from bert_core.model.heads import BertForMaskedLM, BertForPreTraining
-from bert_core.model.layers import Request
+from bert_core.model.pretrained import BertPreTrainedModel
 from bert_core.text.batches import TextTokenizer
 from bert_core.text.byte_level import SPACE
 from bert_core.text.encoding import Encoding
@@ -267,8 +266,8 @@ def _gradients(
     with torch.inference_mode(False), torch.enable_grad():
         ids, types = input_tensors(model, hidden)
         words = word_vectors(model, ids).requires_grad_()
-        run = run_layers(model, embed(model, words, ids, types), want=Request(attentions=True))
-        value = target.read(model, run.last)
+        run = run_layers(model, embed(model, words, ids, types), attentions=True)
+        value = target.read(model, run.last_hidden_state)
         found = torch.autograd.grad(value.sum(), run.attentions or ())
     added = np.array(hidden.special_tokens_mask, dtype=bool)
     first = np.arange(len(added)) == 0

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from bert_core.analysis.forward import attention_maps
 from bert_core.errors import InputError
-from bert_core.model.bert import BertPreTrainedModel
-from bert_core.model.inputs import known_types
+from bert_core.model.checks import known_types
+from bert_core.model.pretrained import BertPreTrainedModel
 from bert_core.text.batches import TextTokenizer
 from bert_core.text.encoding import Encoding
 from bert_core.text.normalizer import PUNCTUATION

@@ -6,9 +6,8 @@ import torch
 from torch import Tensor
 
 from bert_core.errors import InputError
-from bert_core.model.bert import BertPreTrainedModel
-from bert_core.model.inputs import check_inputs
-from bert_core.model.kernels import layer_norm
+from bert_core.model.checks import check_inputs
+from bert_core.model.pretrained import BertPreTrainedModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +66,7 @@ def input_parts(
     total = word + position + segment
     variance, mean = torch.var_mean(total, dim=-1, correction=0)
     norm = embeddings.LayerNorm
-    normalised = layer_norm(total, norm)
+    normalised = norm(total)
     return InputParts(
         word=word,
         position=position,
@@ -79,7 +78,7 @@ def input_parts(
         shift=norm.bias,
         epsilon=norm.eps,
         normalised=normalised,
-        hidden=embeddings.projected(normalised),
+        hidden=embeddings.normalised(total),
     )
 
 
@@ -108,4 +107,5 @@ def inputs_at(model: BertPreTrainedModel, position: int, token_type: int = 0) ->
     place = embeddings.position_embeddings.weight[unread + position]
     kind = embeddings.types(torch.full((1, 1), token_type, device=model.device))[0, 0]
     total = embeddings.word_embeddings.weight + place + kind
-    return embeddings.projected(layer_norm(total, embeddings.LayerNorm))
+    hidden: Tensor = embeddings.normalised(total)
+    return hidden

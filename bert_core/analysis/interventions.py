@@ -29,9 +29,8 @@ from bert_core.analysis.forward import (
     word_vectors,
 )
 from bert_core.errors import InputError
-from bert_core.model.bert import BertPreTrainedModel
-from bert_core.model.layers import Request
 from bert_core.model.outputs import ModelOutputs
+from bert_core.model.pretrained import BertPreTrainedModel
 from bert_core.text.encoding import Encoding
 
 Source = Input | ModelOutputs
@@ -139,10 +138,11 @@ def run(
     encoded = run_layers(
         model,
         embed(model, word_vectors(model, ids), ids, types),
-        want=Request(attentions=attentions, hidden_states=hidden_states),
+        attentions=attentions,
+        hidden_states=hidden_states,
         edit=found.apply,
     )
-    return model.outputs(encoded, logits=logits)
+    return model.with_logits(encoded) if logits else encoded
 
 
 class Edits:

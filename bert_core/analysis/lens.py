@@ -14,7 +14,7 @@ from bert_core.analysis.fitting import fitted
 from bert_core.analysis.forward import Input, head_outputs, record
 from bert_core.analysis.targets import Target
 from bert_core.errors import InputError
-from bert_core.model.bert import BertPreTrainedModel
+from bert_core.model.pretrained import BertPreTrainedModel
 
 KINDS = ("raw", "affine")
 

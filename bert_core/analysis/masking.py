@@ -21,8 +21,8 @@ from bert_core.analysis.forward import (
 )
 from bert_core.analysis.targets import Target
 from bert_core.errors import InputError
-from bert_core.model.bert import BertPreTrainedModel
-from bert_core.model.layers import attention_bias
+from bert_core.model.bert import attention_bias
+from bert_core.model.pretrained import BertPreTrainedModel
 from bert_core.text.encoding import Encoding
 
 Floats = NDArray[np.float64]
@@ -89,7 +89,7 @@ def masked_values(
         else:
             bias = attention_bias(~rows, model.dtype)
         embedded = embed(model, word_vectors(model, seen), ids, types)
-        return target.read(model, run_layers(model, embedded, bias=bias).last)
+        return target.read(model, run_layers(model, embedded, bias).last_hidden_state)
 
     rows = torch.from_numpy(different).to(model.device)
     found = in_batches(values, rows, ids.shape[1], progress)

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
-from bert_core.analysis.forward import Activations, Input, Site, in_batches, record, run_layer
+from bert_core.analysis.forward import Activations, Input, in_batches, record
 from bert_core.errors import InputError
-from bert_core.model.bert import BertPreTrainedModel
-from bert_core.model.layers import BertLayer
+from bert_core.model.bert import BertLayer
+from bert_core.model.pretrained import BertPreTrainedModel
 
 Floats = NDArray[np.float64]
 INCLUDED = ("attention", "residual", "layer_norm")
@@ -187,10 +187,10 @@ def _zeroed_scores(layer: BertLayer, number: int, text: Activations) -> Tensor:
         lost = torch.einsum("hin,hnk->nihk", weights[..., zeroed], value[:, zeroed])
         without = context - lost.flatten(2)  # (N, T, H * K)
 
-        def edit(site: Site, activation: Tensor) -> Tensor:
-            return without if site[0] == "head" else activation
+        def edit(site: str, activation: Tensor) -> Tensor:
+            return without if site == "head" else activation
 
-        output, _ = run_layer(layer, number, hidden, edit=edit)
+        output, _ = layer(hidden, edit=edit)
         return distances(output, true)  # (N, T)
 
     tokens = hidden.shape[1]

@@ -14,7 +14,6 @@ from torch import Tensor
 from bert_core.analysis.forward import head_outputs
 from bert_core.errors import InputError
 from bert_core.families import NEXT
-from bert_core.model.bert import BertPreTrainedModel
 from bert_core.model.heads import (
     BertForMaskedLM,
     BertForMultipleChoice,
@@ -26,6 +25,7 @@ from bert_core.model.heads import (
 )
 from bert_core.model.losses import widened
 from bert_core.model.outputs import ModelOutputs
+from bert_core.model.pretrained import BertPreTrainedModel
 
 _WORDS = (BertForMaskedLM, BertForPreTraining)
 _CLASSES: dict[str, tuple[type[BertPreTrainedModel], ...]] = {

@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.optim.swa_utils import get_swa_multi_avg_fn
 
 from bert_core.errors import InputError
-from bert_core.model.bert import BertPreTrainedModel
+from bert_core.model.pretrained import BertPreTrainedModel
 
 _MEAN = get_swa_multi_avg_fn()  # type: ignore[no-untyped-call]
 

@@ -23,7 +23,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 
-from bert_core.model.bert import BertPreTrainedModel
+from bert_core.model.pretrained import BertPreTrainedModel
 
 MOMENTUM = 0.95
 # Of the first, third and fifth power in the polynomial of the Newton-Schulz iteration, and how

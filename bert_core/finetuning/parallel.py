@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 if TYPE_CHECKING:
-    from bert_core.model.bert import BertPreTrainedModel
+    from bert_core.model.pretrained import BertPreTrainedModel
 
 Work = Callable[["BertPreTrainedModel", Any], dict[str, float]]
 

@@ -16,7 +16,7 @@ from torch import Tensor
 from bert_core.errors import CheckpointError, MissingFileError
 from bert_core.finetuning.averaging import WeightAverage
 from bert_core.finetuning.optimizer import Optimizer
-from bert_core.model.bert import BertPreTrainedModel
+from bert_core.model.pretrained import BertPreTrainedModel
 
 _FORMAT = 1
 

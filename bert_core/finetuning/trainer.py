@@ -24,8 +24,8 @@ from bert_core.finetuning.parallel import Replicas
 from bert_core.finetuning.processes import Processes
 from bert_core.finetuning.schedule import Budget, linear_decay
 from bert_core.finetuning.state import read_state, write_state
-from bert_core.model.bert import BertPreTrainedModel
-from bert_core.model.inputs import known_types
+from bert_core.model.pretrained import BertPreTrainedModel
+from bert_core.model.checks import known_types
 
 
 class BatchSource(Protocol):

@@ -1,7 +1,7 @@
 """The models with a head, and their losses; `bert_core.model.kinds` has a table of them.
 
 First the pre-training heads (Devlin et al. 2019, section 3.1), then the fine-tuning heads (section
-3.2 and figure 4).
+3.2 and figure 4). A head is one or two layers over what `BertModel` returns.
 
 Parameters have the names of the published checkpoints. `forward` returns tensors and tuples, as in
 the original PyTorch interface; `run` returns the same by name. If labels are given, `forward`
@@ -16,19 +16,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from bert_core.compat import recording_graph
 from bert_core.config import BertConfig
 from bert_core.errors import ConfigError, InputError
 from bert_core.families import Step
-from bert_core.model.bert import BertModel, BertPreTrainedModel
-from bert_core.model.inputs import check_inputs, check_positions
-from bert_core.model.kernels import (
-    activation,
-    activation_called,
-    linear,
-    own_parameters,
-    recording_graph,
-)
-from bert_core.model.layers import Encoded
+from bert_core.model.activations import activation
+from bert_core.model.bert import BertModel
+from bert_core.model.checks import check_inputs, check_positions
 from bert_core.model.losses import (
     IGNORED,
     cross_entropy,
@@ -38,18 +32,62 @@ from bert_core.model.losses import (
     widened,
 )
 from bert_core.model.outputs import ModelOutputs
-from bert_core.model.word_head import (
-    BertPreTrainingHeads,
-)
+from bert_core.model.pretrained import BertPreTrainedModel
+from bert_core.model.speed import linear
 from bert_core.small_files import shown
 
 # -- pre-training -------------------------------------------------------------------------------
 
 
-def pooled(encoded: Encoded) -> Tensor:
-    """Return the pooled output (B, D); the encoder must have a pooler."""
-    assert encoded.pooled is not None
-    return encoded.pooled
+class BertPredictionHeadTransform(nn.Module):
+    """Linear layer, activation and LayerNorm before the decoder; (..., D) -> (..., E)."""
+
+    def __init__(self, config: BertConfig) -> None:
+        super().__init__()
+        size = config.embedding_size
+        self.dense = nn.Linear(config.hidden_size, size)
+        self.activation = activation(config.family.word_activation or config.hidden_act)
+        self.LayerNorm = nn.LayerNorm(size, eps=config.layer_norm_eps)
+
+    def forward(self, hidden: Tensor) -> Tensor:
+        """Transform hidden states."""
+        normalised: Tensor = self.LayerNorm(self.activation(linear(self.dense, hidden)))
+        return normalised
+
+
+class BertLMPredictionHead(nn.Module):
+    """Scores for every piece of the vocabulary; (..., D) -> (..., V).
+
+    `decoder.weight` is the word embedding matrix, and `decoder.bias` is `bias`: one parameter with
+    two names, as in the published checkpoints.
+    """
+
+    def __init__(self, config: BertConfig) -> None:
+        super().__init__()
+        self.transform = BertPredictionHeadTransform(config)
+        self.bias = nn.Parameter(torch.zeros(config.vocab_size))
+        self.decoder = nn.Linear(config.embedding_size, config.vocab_size)
+
+    def forward(self, hidden: Tensor) -> Tensor:
+        """Score hidden states."""
+        return linear(self.decoder, self.transform(hidden))
+
+
+class BertPreTrainingHeads(nn.Module):
+    """The module `cls`: the masked-word head, the head for two sentences, or both."""
+
+    def __init__(self, config: BertConfig, *, words: bool, sentences: bool) -> None:
+        super().__init__()
+        if words:
+            self.predictions = BertLMPredictionHead(config)
+        if sentences:
+            self.seq_relationship = nn.Linear(config.hidden_size, 2)
+
+
+def _pooled(outputs: ModelOutputs) -> Tensor:
+    """Return the pooled output (B, D) of an encoder that has a pooler."""
+    assert outputs.pooler_output is not None
+    return outputs.pooler_output
 
 
 class _ModelWithHead(BertPreTrainedModel):
@@ -85,7 +123,7 @@ class _MaskedWords(_ModelWithHead):
     def tie_weights(self) -> None:
         """Make the decoder refer to the word embeddings and the bias, unless it was replaced."""
         head, words = self.cls.predictions, self.bert.embeddings.word_embeddings
-        if all("weight" in own_parameters(each) for each in (head.decoder, words)):
+        if all("weight" in each._parameters for each in (head.decoder, words)):
             head.decoder.weight, head.decoder.bias = words.weight, head.bias
 
     def scores_at(
@@ -109,29 +147,31 @@ class _MaskedWords(_ModelWithHead):
             InputError: positions have the wrong shape, are not integers, or are outside the input.
         """
         check_positions(positions, input_ids)
-        encoded = self._encode(input_ids, token_type_ids, attention_mask, head_mask)
-        places = positions.long().to(encoded.last.device)[..., None]
-        chosen = encoded.last.gather(1, places.expand(-1, -1, encoded.last.shape[-1]))  # (B, P, D)
+        outputs = self._encode(input_ids, token_type_ids, attention_mask, head_mask)
+        places = positions.long().to(outputs.last_hidden_state.device)[..., None]
+        chosen = outputs.last_hidden_state.gather(
+            1, places.expand(-1, -1, outputs.last_hidden_state.shape[-1])
+        )  # (B, P, D)
         scores: Tensor = self.cls.predictions(chosen)
         return scores
 
-    def _word_loss(self, encoded: Encoded, labels: Tensor) -> Tensor:
+    def _word_loss(self, outputs: ModelOutputs, labels: Tensor) -> Tensor:
         """Return the masked-word loss, scoring the vocabulary only at labelled positions.
 
         While a graph is recorded, the number of labels is unknown, so all positions are scored.
         """
         labels = whole_numbers(labels, "masked_lm_labels")
-        if labels.shape != encoded.last.shape[:2]:
+        if labels.shape != outputs.last_hidden_state.shape[:2]:
             raise InputError(
                 f"masked_lm_labels has the shape {tuple(labels.shape)}; expected "
-                f"{tuple(encoded.last.shape[:2])}."
+                f"{tuple(outputs.last_hidden_state.shape[:2])}."
             )
-        labels = labels.to(encoded.last.device)
+        labels = labels.to(outputs.last_hidden_state.device)
         if recording_graph():
-            scores = self.cls.predictions(encoded.last)  # (B, T, V)
+            scores = self.cls.predictions(outputs.last_hidden_state)  # (B, T, V)
             return cross_entropy(scores, labels, name="masked_lm_labels")
         counted = ~is_ignored(labels)
-        scores = self.cls.predictions(encoded.last[counted])  # (number counted, V)
+        scores = self.cls.predictions(outputs.last_hidden_state[counted])  # (number counted, V)
         return cross_entropy(scores, labels[counted], name="masked_lm_labels")
 
 
@@ -147,20 +187,20 @@ class BertForPreTraining(_MaskedWords):
         self.bert = BertModel(config, add_pooling_layer=self.has_pairs)
         self.cls = BertPreTrainingHeads(config, words=True, sentences=self.has_pairs)
 
-    def _logits(self, encoded: Encoded) -> dict[str, Any]:
+    def _logits(self, outputs: ModelOutputs) -> dict[str, Any]:
         return {
-            "logits": self.cls.predictions(encoded.last),
-            "seq_relationship_logits": self._relation(encoded) if self.has_pairs else None,
+            "logits": self.cls.predictions(outputs.last_hidden_state),
+            "seq_relationship_logits": self._relation(outputs) if self.has_pairs else None,
         }
 
-    def _relation(self, encoded: Encoded) -> Tensor:
+    def _relation(self, outputs: ModelOutputs) -> Tensor:
         """Return the scores (B, 2) of two sentences."""
         if not self.has_pairs:
             raise InputError(
                 f"next_sentence_label was given; {self.config.family.title} has no head for two "
                 "sentences. Leave it out."
             )
-        return linear(pooled(encoded), self.cls.seq_relationship)
+        return linear(self.cls.seq_relationship, _pooled(outputs))
 
     def forward(
         self,
@@ -181,16 +221,16 @@ class BertForPreTraining(_MaskedWords):
             Without labels, both scores; with one kind of label, its loss; with both kinds, the
             sum of the losses.
         """
-        encoded = self._encode(input_ids, token_type_ids, attention_mask, head_mask)
+        outputs = self._encode(input_ids, token_type_ids, attention_mask, head_mask)
         losses = []
         if masked_lm_labels is not None:
-            losses.append(self._word_loss(encoded, masked_lm_labels))
+            losses.append(self._word_loss(outputs, masked_lm_labels))
         if next_sentence_label is not None:
-            relation = self._relation(encoded)
+            relation = self._relation(outputs)
             losses.append(cross_entropy(relation, next_sentence_label, name="next_sentence_label"))
         if losses:
             return sum(losses[1:], losses[0])
-        return self._answer(encoded, *self._logits(encoded).values())
+        return self._answer(outputs, *self._logits(outputs).values())
 
 
 class BertForMaskedLM(_MaskedWords):
@@ -200,8 +240,8 @@ class BertForMaskedLM(_MaskedWords):
         self.bert = BertModel(config, add_pooling_layer=False)
         self.cls = BertPreTrainingHeads(config, words=True, sentences=False)
 
-    def _logits(self, encoded: Encoded) -> dict[str, Tensor]:
-        return {"logits": self.cls.predictions(encoded.last)}
+    def _logits(self, outputs: ModelOutputs) -> dict[str, Tensor]:
+        return {"logits": self.cls.predictions(outputs.last_hidden_state)}
 
     def forward(
         self,
@@ -212,10 +252,10 @@ class BertForMaskedLM(_MaskedWords):
         head_mask: Tensor | None = None,
     ) -> Any:
         """Score every word at every position (B, T, V), or return the loss."""
-        encoded = self._encode(input_ids, token_type_ids, attention_mask, head_mask)
+        outputs = self._encode(input_ids, token_type_ids, attention_mask, head_mask)
         if masked_lm_labels is not None:
-            return self._word_loss(encoded, masked_lm_labels)
-        return self._answer(encoded, self._logits(encoded)["logits"])
+            return self._word_loss(outputs, masked_lm_labels)
+        return self._answer(outputs, self._logits(outputs)["logits"])
 
 
 class _SentencePair(_ModelWithHead):
@@ -227,8 +267,8 @@ class _SentencePair(_ModelWithHead):
         self.bert = BertModel(config)
         self.cls = BertPreTrainingHeads(config, words=False, sentences=True)
 
-    def _logits(self, encoded: Encoded) -> dict[str, Tensor]:
-        return {"logits": linear(pooled(encoded), self.cls.seq_relationship)}
+    def _logits(self, outputs: ModelOutputs) -> dict[str, Tensor]:
+        return {"logits": linear(self.cls.seq_relationship, _pooled(outputs))}
 
 
 class BertForNextSentencePrediction(_SentencePair):
@@ -243,11 +283,11 @@ class BertForNextSentencePrediction(_SentencePair):
         head_mask: Tensor | None = None,
     ) -> Any:
         """Score the relation of two sentences (B, 2), or return the loss."""
-        encoded = self._encode(input_ids, token_type_ids, attention_mask, head_mask)
-        logits = self._logits(encoded)["logits"]
+        outputs = self._encode(input_ids, token_type_ids, attention_mask, head_mask)
+        logits = self._logits(outputs)["logits"]
         if next_sentence_label is not None:
             return cross_entropy(logits, next_sentence_label, name="next_sentence_label")
-        return self._answer(encoded, logits)
+        return self._answer(outputs, logits)
 
 
 class BertForSentenceOrderPrediction(_SentencePair):
@@ -265,11 +305,11 @@ class BertForSentenceOrderPrediction(_SentencePair):
         head_mask: Tensor | None = None,
     ) -> Any:
         """Score the order of two sentences (B, 2), or return the loss."""
-        encoded = self._encode(input_ids, token_type_ids, attention_mask, head_mask)
-        logits = self._logits(encoded)["logits"]
+        outputs = self._encode(input_ids, token_type_ids, attention_mask, head_mask)
+        logits = self._logits(outputs)["logits"]
         if sentence_order_label is not None:
             return cross_entropy(logits, sentence_order_label, name="sentence_order_label")
-        return self._answer(encoded, logits)
+        return self._answer(outputs, logits)
 
 
 class ReplacedTokenHead(nn.Module):
@@ -278,12 +318,12 @@ class ReplacedTokenHead(nn.Module):
     def __init__(self, config: BertConfig) -> None:
         super().__init__()
         self.dense = nn.Linear(config.hidden_size, config.hidden_size)
-        self.activation = activation(config)
+        self.activation = activation(config.hidden_act)
         self.dense_prediction = nn.Linear(config.hidden_size, 1)
 
     def forward(self, hidden: Tensor) -> Tensor:
         """Score hidden states."""
-        return linear(linear(hidden, self.dense, self.activation), self.dense_prediction)[..., 0]
+        return linear(self.dense_prediction, self.activation(linear(self.dense, hidden)))[..., 0]
 
 
 class BertForReplacedTokenDetection(_ModelWithHead):
@@ -293,8 +333,8 @@ class BertForReplacedTokenDetection(_ModelWithHead):
         self.bert = BertModel(config)
         self.discriminator_predictions = ReplacedTokenHead(config)
 
-    def _logits(self, encoded: Encoded) -> dict[str, Tensor]:
-        return {"logits": self.discriminator_predictions(encoded.last)}
+    def _logits(self, outputs: ModelOutputs) -> dict[str, Tensor]:
+        return {"logits": self.discriminator_predictions(outputs.last_hidden_state)}
 
     def forward(
         self,
@@ -308,10 +348,10 @@ class BertForReplacedTokenDetection(_ModelWithHead):
 
         `labels` (B, T) are 1 for replaced tokens, else 0; padding is ignored, as are -1 and -100.
         """
-        encoded = self._encode(input_ids, token_type_ids, attention_mask, head_mask)
-        logits = self._logits(encoded)["logits"]
+        outputs = self._encode(input_ids, token_type_ids, attention_mask, head_mask)
+        logits = self._logits(outputs)["logits"]
         if labels is None:
-            return self._answer(encoded, logits)
+            return self._answer(outputs, logits)
         # Two scores, 0 and the logit, make cross-entropy the loss of a sigmoid.
         both = torch.stack([torch.zeros_like(logits), logits], dim=-1)
         return cross_entropy(both, _without_padding(labels, attention_mask, logits))
@@ -338,7 +378,7 @@ class _Classifier(_ModelWithHead):
         raise NotImplementedError
 
     def _classify(self, hidden: Tensor) -> Tensor:
-        return linear(F.dropout(hidden, self.dropout_rate, self.training), self.classifier)
+        return linear(self.classifier, F.dropout(hidden, self.dropout_rate, self.training))
 
 
 class _TextClassifier(_Classifier):
@@ -358,18 +398,17 @@ class _TextClassifier(_Classifier):
         super()._build(config)
         self.step = self._step(config)
         if self.step is not None:
-            self.step_activation = activation_called(self.step.activation)
+            self.step_activation = activation(self.step.activation)
             self.add_module(self.step.name, nn.Linear(config.hidden_size, config.hidden_size))
 
-    def _logits(self, encoded: Encoded) -> dict[str, Tensor]:
+    def _logits(self, outputs: ModelOutputs) -> dict[str, Tensor]:
         if self.step is None:
-            return {"logits": self._classify(pooled(encoded))}
-        first = encoded.last[:, 0]
+            return {"logits": self._classify(_pooled(outputs))}
+        first = outputs.last_hidden_state[:, 0]
         if self.step.drops_first:
             first = F.dropout(first, self.dropout_rate, self.training)
         dense = self.get_submodule(self.step.name)
-        assert isinstance(dense, nn.Linear)
-        return {"logits": self._classify(linear(first, dense, self.step_activation))}
+        return {"logits": self._classify(self.step_activation(linear(dense, first)))}
 
 
 class _LabelClassifier(_Classifier):
@@ -412,10 +451,10 @@ class BertForSequenceClassification(_LabelClassifier, _TextClassifier):
         That is cross-entropy, or of labels (B, C) the mean squared error of a regression, or the
         binary cross-entropy of labels of which any number is true.
         """
-        encoded = self._encode(input_ids, token_type_ids, attention_mask, head_mask)
-        logits = self._logits(encoded)["logits"]
+        outputs = self._encode(input_ids, token_type_ids, attention_mask, head_mask)
+        logits = self._logits(outputs)["logits"]
         if labels is None:
-            return self._answer(encoded, logits)
+            return self._answer(outputs, logits)
         problem = self.config.problem_type
         if problem == "single_label_classification":
             return cross_entropy(logits, labels)
@@ -459,11 +498,11 @@ class BertForMultipleChoice(_TextClassifier):
     ) -> Any:
         """Return logits (B, N), or the loss; attentions are (B * N, H, T, T)."""
         ids, types, mask = self._flat(input_ids, token_type_ids, attention_mask)
-        encoded = self._encode(ids, types, mask, head_mask)
-        logits = self._logits(encoded)["logits"].view(input_ids.shape[:2])
+        outputs = self._encode(ids, types, mask, head_mask)
+        logits = self._logits(outputs)["logits"].view(input_ids.shape[:2])
         if labels is not None:
             return cross_entropy(logits, labels)
-        return self._answer(encoded, logits)
+        return self._answer(outputs, logits)
 
     def run(
         self,
@@ -497,8 +536,8 @@ class BertForTokenClassification(_LabelClassifier):
     def _pooling(self, config: BertConfig) -> bool:
         return False
 
-    def _logits(self, encoded: Encoded) -> dict[str, Tensor]:
-        return {"logits": self._classify(encoded.last)}
+    def _logits(self, outputs: ModelOutputs) -> dict[str, Tensor]:
+        return {"logits": self._classify(outputs.last_hidden_state)}
 
     def forward(
         self,
@@ -509,10 +548,10 @@ class BertForTokenClassification(_LabelClassifier):
         head_mask: Tensor | None = None,
     ) -> Any:
         """Return logits (B, T, C), or the loss over tokens whose attention mask is not 0."""
-        encoded = self._encode(input_ids, token_type_ids, attention_mask, head_mask)
-        logits = self._logits(encoded)["logits"]
+        outputs = self._encode(input_ids, token_type_ids, attention_mask, head_mask)
+        logits = self._logits(outputs)["logits"]
         if labels is None:
-            return self._answer(encoded, logits)
+            return self._answer(outputs, logits)
         return cross_entropy(logits, _without_padding(labels, attention_mask, logits))
 
 
@@ -523,8 +562,8 @@ class BertForQuestionAnswering(_ModelWithHead):
         self.bert = BertModel(config, add_pooling_layer=False)
         self.qa_outputs = nn.Linear(config.hidden_size, 2)
 
-    def _logits(self, encoded: Encoded) -> dict[str, Tensor]:
-        start, end = linear(encoded.last, self.qa_outputs).unbind(-1)  # (B, T) each
+    def _logits(self, outputs: ModelOutputs) -> dict[str, Tensor]:
+        start, end = linear(self.qa_outputs, outputs.last_hidden_state).unbind(-1)  # (B, T) each
         return {"start_logits": start, "end_logits": end}
 
     def forward(
@@ -540,10 +579,10 @@ class BertForQuestionAnswering(_ModelWithHead):
 
         Positions outside the input are ignored.
         """
-        encoded = self._encode(input_ids, token_type_ids, attention_mask, head_mask)
-        start, end = self._logits(encoded).values()
+        outputs = self._encode(input_ids, token_type_ids, attention_mask, head_mask)
+        start, end = self._logits(outputs).values()
         if start_positions is None and end_positions is None:
-            return self._answer(encoded, start, end)
+            return self._answer(outputs, start, end)
         if start_positions is None or end_positions is None:
             raise InputError(
                 "Found only one of start_positions and end_positions; both are needed together."

@@ -6,7 +6,7 @@ The two classes that only other families are trained with are in `ALL_KINDS`.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from bert_core.model.bert import BertModel, BertPreTrainedModel
+from bert_core.model.bert import BertModel
 from bert_core.model.heads import (
     BertForMaskedLM,
     BertForMultipleChoice,
@@ -18,6 +18,7 @@ from bert_core.model.heads import (
     BertForSequenceClassification,
     BertForTokenClassification,
 )
+from bert_core.model.pretrained import BertPreTrainedModel
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from bert_core.checkpoints.loading import load_sharing
 from bert_core.errors import InputError
-from bert_core.model.bert import BertPreTrainedModel
+from bert_core.model.pretrained import BertPreTrainedModel
 from bert_core.model.heads import BertForMaskedLM, BertForPreTraining
 from bert_core.model.kinds import ALL_KINDS
 from bert_core.text.padding import padded

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from bert_core import BertForPreTraining, BertForQuestionAnswering, BertTokenizer
-from bert_core.model.bert import BertPreTrainedModel
+from bert_core.model.pretrained import BertPreTrainedModel
 from bert_core.model.heads import (
     BertForMultipleChoice,
     BertForSequenceClassification,

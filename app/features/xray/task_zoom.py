@@ -11,7 +11,6 @@ from app.features.xray.result_zoom import CellPath, HeadNote
 from app.features.xray.task_run import see, text_of
 from app.records.results import CellArithmetic
 from bert_core.analysis.head_statistics import name_heads, text_statistics
-from bert_core.model.layers import Request
 
 
 def head_notes(engine: Engine, result: XrayResult) -> tuple[tuple[HeadNote, ...], ...]:
@@ -47,7 +46,7 @@ def cell_path(
         weight = block.output.dense.weight[:, columns]  # (D, K)
         attention = result.attentions[layer][head]
         context = value.new_tensor(attention[row]) @ value  # (K,)
-        contexts, _ = block.self(states[layer : layer + 1], None, None, Request())
+        contexts, _ = block.self(states[layer : layer + 1])
         added = F.linear(contexts, block.output.dense.weight, block.output.dense.bias)[0, row]
         one = float(attention[row, column]) * value[column]
         return CellPath(

@@ -9,7 +9,7 @@ import torch
 
 from bert_core.analysis.targets import Target
 from bert_core.config import BertConfig
-from bert_core.model.bert import BertPreTrainedModel
+from bert_core.model.pretrained import BertPreTrainedModel
 from bert_core.model.heads import (
     BertForMaskedLM,
     BertForMultipleChoice,

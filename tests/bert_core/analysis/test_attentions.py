@@ -6,7 +6,7 @@ import torch
 from bert_core import BertConfig, BertForQuestionAnswering, BertModel
 from bert_core.analysis.forward import attention_maps, queries_and_keys
 from bert_core.errors import InputError
-from bert_core.model.bert import BertPreTrainedModel
+from bert_core.model.pretrained import BertPreTrainedModel
 
 
 def tiny(cls: type[BertPreTrainedModel], layers: int) -> BertPreTrainedModel:

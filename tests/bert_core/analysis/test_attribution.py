@@ -69,7 +69,7 @@ def test_gradients_are_those_of_finite_differences(
     ids, types = input_tensors(model, pair)
 
     def value(words: Tensor) -> Tensor:
-        return target.read(model, run_layers(model, embed(model, words, ids, types)).last)
+        return target.read(model, run_layers(model, embed(model, words, ids, types)).last_hidden_state)
 
     words = word_vectors(model, ids).requires_grad_()
     assert torch.autograd.gradcheck(value, (words,), eps=1e-6, atol=1e-6, fast_mode=True)
@@ -104,7 +104,7 @@ def test_integrated_gradients_are_complete(words: Any, pair: Encoding, baseline:
     types = torch.tensor([pair.token_type_ids])
     with torch.inference_mode():
         ends = [
-            float(TARGET.read(words, run_layers(words, embed(words, each, ids, types)).last)[0])
+            float(TARGET.read(words, run_layers(words, embed(words, each, ids, types)).last_hidden_state)[0])
             for each in (vectors, empty)
         ]
     gap = abs(found.scores.sum() - (ends[0] - ends[1])) / abs(ends[0] - ends[1])

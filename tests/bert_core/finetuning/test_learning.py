@@ -25,7 +25,7 @@ from bert_core.finetuning import (
     text_batch,
     word_batch,
 )
-from bert_core.model.bert import BertPreTrainedModel
+from bert_core.model.pretrained import BertPreTrainedModel
 from bert_core.model.heads import (
     BertForMaskedLM,
     BertForMultipleChoice,

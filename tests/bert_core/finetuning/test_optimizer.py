@@ -12,7 +12,8 @@ from bert_core.config import BertConfig
 from bert_core.errors import CheckpointError, InputError
 from bert_core.finetuning import Budget, Trainer, TrainerSettings
 from bert_core.finetuning.optimizer import MuonAndAdamW, make_optimizer
-from bert_core.model.bert import BertModel, BertPreTrainedModel
+from bert_core.model.bert import BertModel
+from bert_core.model.pretrained import BertPreTrainedModel
 from bert_core.model.heads import BertForMaskedLM
 
 

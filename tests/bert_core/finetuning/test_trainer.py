@@ -12,7 +12,8 @@ import torch
 from bert_core.config import BertConfig
 from bert_core.errors import CheckpointError, InputError, MissingFileError
 from bert_core.finetuning import Budget, Loss, NotFiniteError, Trainer, TrainerSettings
-from bert_core.model.bert import BertModel, BertPreTrainedModel
+from bert_core.model.bert import BertModel
+from bert_core.model.pretrained import BertPreTrainedModel
 from bert_core.model.heads import (
     BertForMaskedLM,
     BertForMultipleChoice,

@@ -24,7 +24,7 @@ from bert_core.bundled import bundled_folder, bundled_names
 from bert_core.checkpoints.formats.file_tensors import FileTensor
 from bert_core.checkpoints.formats.safetensors_file import SafetensorsFile
 from bert_core.errors import CheckpointError, MissingFileError
-from bert_core.model.bert import BertPreTrainedModel
+from bert_core.model.pretrained import BertPreTrainedModel
 from bert_core.model.kinds import KINDS
 from bert_core.verification import VerificationReport, verify, write_verification
 from tests.conftest import save_head, save_tiny
