@@ -8,13 +8,14 @@ Bidirectional Transformers", and the `bert_config.json` files published with it.
 import copy
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, TypeGuard
 
 from torch import Tensor
 
 from bert_core.errors import ConfigError
-from bert_core.families import BERT, Family, family_called
+from bert_core.families import BERT, Family, Step, family_called
 from bert_core.labels import read_labels
 from bert_core.small_files import parse_json, read_small, shown
 
@@ -300,6 +301,13 @@ class BertConfig:
         return size
 
     @property
+    def projects_words(self) -> bool:
+        """Whether word vectors (E) pass through a matrix before the first layer (D)."""
+        family = self.family
+        differs = self.embedding_size != self.hidden_size
+        return family.projects and (family.always_projects or differs)
+
+    @property
     def head_size(self) -> int:
         """K, width of one head.
 
@@ -312,6 +320,29 @@ class BertConfig:
                 f"which is {self.num_attention_heads}."
             )
         return self.hidden_size // self.num_attention_heads
+
+    @property
+    def choice_step(self) -> Step | None:
+        """What multiple choice has before its classifier; ELECTRA's config describes it.
+
+        Raises:
+            ConfigError: it describes another one than the published models have.
+        """
+        step = self.family.choice_step
+        if step is None or step.name != "summary":
+            return step
+        published = {
+            "summary_type": "first",
+            "summary_use_proj": True,
+            "summary_proj_to_labels": False,
+        }
+        for key, value in published.items():
+            if self.extra.get(key, value) != value:
+                raise ConfigError(
+                    f"{key} is {shown(self.extra[key])}; expected {value}. Multiple choice is "
+                    "computed as in the published models only."
+                )
+        return replace(step, activation=self.extra.get("summary_activation", "gelu") or "linear")
 
     @property
     def padding_row(self) -> int | None:

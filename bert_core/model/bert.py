@@ -1,12 +1,12 @@
 """BERT, from token ids to hidden states: read it from top to bottom.
 
-`BertModel` is at the end; it calls what stands above it, in this order: embeddings, self-attention,
-attention block, feed-forward block, layer, encoder, pooler. Sources: Devlin et al. 2019, "BERT",
-section 3; Vaswani et al. 2017, "Attention is all you need", section 3. Module and parameter names are
-those of the published checkpoints; `bert_core.model.outputs` explains the letters used for shapes.
+`BertModel`, at the end, calls what stands above it: embeddings, self-attention, attention block,
+feed-forward block, layer, encoder, pooler. Sources: Devlin et al. 2019, "BERT", section 3; Vaswani
+et al. 2017, "Attention is all you need", section 3. Modules and parameters have the names of the
+published checkpoints; `bert_core.model.outputs` explains the letters used for shapes.
 
-`linear(layer, x)` is `layer(x)`, faster on some processors. `edit` lets an analysis read or replace
-four results of each layer, the *sites*; in a plain forward pass it is `unchanged`:
+`linear(layer, x)` is `layer(x)`, faster on some processors. An `edit` lets an analysis read or
+replace four results of each layer, its *sites*; in a plain forward pass it is `unchanged`:
 
     "head"           the heads' contexts before the output projection, (B, T, H * K)
     "attention"      what the attention block adds to its input, (B, T, D)
@@ -110,11 +110,11 @@ class BertSelfAttention(nn.Module):
 
     def project(self, hidden: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return query, key and value of every head, each (B, H, T, K)."""
-        query, key, value = (
-            linear(part, hidden).unflatten(-1, (len(self.heads), self.head_size)).transpose(1, 2)
+        query, key, value = (  # (B, T, H, K) each
+            linear(part, hidden).view(*hidden.shape[:2], len(self.heads), self.head_size)
             for part in (self.query, self.key, self.value)
         )
-        return query, key, value
+        return query.transpose(1, 2), key.transpose(1, 2), value.transpose(1, 2)
 
     def forward(
         self,

@@ -18,7 +18,7 @@ from torch.nn import functional as F
 
 from bert_core.compat import recording_graph
 from bert_core.config import BertConfig
-from bert_core.errors import ConfigError, InputError
+from bert_core.errors import InputError
 from bert_core.families import Step
 from bert_core.model.activations import activation
 from bert_core.model.bert import BertModel
@@ -34,7 +34,6 @@ from bert_core.model.losses import (
 from bert_core.model.outputs import ModelOutputs
 from bert_core.model.pretrained import BertPreTrainedModel
 from bert_core.model.speed import linear
-from bert_core.small_files import shown
 
 # -- pre-training -------------------------------------------------------------------------------
 
@@ -90,7 +89,7 @@ def _pooled(outputs: ModelOutputs) -> Tensor:
     return outputs.pooler_output
 
 
-class _ModelWithHead(BertPreTrainedModel):
+class ModelWithHead(BertPreTrainedModel):
     """Base class of the models with a head: an encoder and a head, both made by `_build`."""
 
     bert: BertModel
@@ -109,8 +108,13 @@ class _ModelWithHead(BertPreTrainedModel):
         """Add the encoder and the modules of the head."""
         raise NotImplementedError
 
+    def _score(self, *inputs: Any) -> tuple[ModelOutputs, Tensor]:
+        """Run the encoder and the head; inputs are those of `_encode`."""
+        outputs = self._encode(*inputs)
+        return outputs, self._logits(outputs)["logits"]
 
-class _MaskedWords(_ModelWithHead):
+
+class _MaskedWords(ModelWithHead):
     """Base class of the two models with a masked-word head."""
 
     cls: BertPreTrainingHeads
@@ -160,19 +164,17 @@ class _MaskedWords(_ModelWithHead):
 
         While a graph is recorded, the number of labels is unknown, so all positions are scored.
         """
-        labels = whole_numbers(labels, "masked_lm_labels")
-        if labels.shape != outputs.last_hidden_state.shape[:2]:
+        hidden, name = outputs.last_hidden_state, "masked_lm_labels"
+        labels = whole_numbers(labels, name)
+        if labels.shape != hidden.shape[:2]:
             raise InputError(
-                f"masked_lm_labels has the shape {tuple(labels.shape)}; expected "
-                f"{tuple(outputs.last_hidden_state.shape[:2])}."
+                f"{name} has the shape {tuple(labels.shape)}; expected {tuple(hidden.shape[:2])}."
             )
-        labels = labels.to(outputs.last_hidden_state.device)
-        if recording_graph():
-            scores = self.cls.predictions(outputs.last_hidden_state)  # (B, T, V)
-            return cross_entropy(scores, labels, name="masked_lm_labels")
-        counted = ~is_ignored(labels)
-        scores = self.cls.predictions(outputs.last_hidden_state[counted])  # (number counted, V)
-        return cross_entropy(scores, labels[counted], name="masked_lm_labels")
+        labels = labels.to(hidden.device)
+        if not recording_graph():
+            counted = ~is_ignored(labels)
+            hidden, labels = hidden[counted], labels[counted]  # (number counted, D)
+        return cross_entropy(self.cls.predictions(hidden), labels, name=name)
 
 
 class BertForPreTraining(_MaskedWords):
@@ -258,7 +260,7 @@ class BertForMaskedLM(_MaskedWords):
         return self._answer(outputs, self._logits(outputs)["logits"])
 
 
-class _SentencePair(_ModelWithHead):
+class SentencePair(ModelWithHead):
     """Base class of the two models with only a head for two sentences."""
 
     cls: BertPreTrainingHeads
@@ -271,7 +273,7 @@ class _SentencePair(_ModelWithHead):
         return {"logits": linear(self.cls.seq_relationship, _pooled(outputs))}
 
 
-class BertForNextSentencePrediction(_SentencePair):
+class BertForNextSentencePrediction(SentencePair):
     """BERT with the next-sentence head (task 2): index 0 is "B follows A", 1 "B is random"."""
 
     def forward(
@@ -283,58 +285,14 @@ class BertForNextSentencePrediction(_SentencePair):
         head_mask: Tensor | None = None,
     ) -> Any:
         """Score the relation of two sentences (B, 2), or return the loss."""
-        outputs = self._encode(input_ids, token_type_ids, attention_mask, head_mask)
-        logits = self._logits(outputs)["logits"]
+        outputs, logits = self._score(input_ids, token_type_ids, attention_mask, head_mask)
         if next_sentence_label is not None:
             return cross_entropy(logits, next_sentence_label, name="next_sentence_label")
         return self._answer(outputs, logits)
 
 
-class BertForSentenceOrderPrediction(_SentencePair):
-    """ALBERT with its head for two sentences: index 0 is "in order", 1 "swapped".
-
-    Lan et al. 2020, section 3.1: both are neighbours, so a common topic does not give them away.
-    """
-
-    def forward(
-        self,
-        input_ids: Tensor,
-        token_type_ids: Tensor | None = None,
-        attention_mask: Tensor | None = None,
-        sentence_order_label: Tensor | None = None,
-        head_mask: Tensor | None = None,
-    ) -> Any:
-        """Score the order of two sentences (B, 2), or return the loss."""
-        outputs = self._encode(input_ids, token_type_ids, attention_mask, head_mask)
-        logits = self._logits(outputs)["logits"]
-        if sentence_order_label is not None:
-            return cross_entropy(logits, sentence_order_label, name="sentence_order_label")
-        return self._answer(outputs, logits)
-
-
-class ReplacedTokenHead(nn.Module):
-    """One score for every token; (..., D) -> (...)."""
-
-    def __init__(self, config: BertConfig) -> None:
-        super().__init__()
-        self.dense = nn.Linear(config.hidden_size, config.hidden_size)
-        self.activation = activation(config.hidden_act)
-        self.dense_prediction = nn.Linear(config.hidden_size, 1)
-
-    def forward(self, hidden: Tensor) -> Tensor:
-        """Score hidden states."""
-        return linear(self.dense_prediction, self.activation(linear(self.dense, hidden)))[..., 0]
-
-
-class BertForReplacedTokenDetection(_ModelWithHead):
-    """ELECTRA's discriminator: which tokens were replaced? (Clark et al. 2020, section 2)."""
-
-    def _build(self, config: BertConfig) -> None:
-        self.bert = BertModel(config)
-        self.discriminator_predictions = ReplacedTokenHead(config)
-
-    def _logits(self, outputs: ModelOutputs) -> dict[str, Tensor]:
-        return {"logits": self.discriminator_predictions(outputs.last_hidden_state)}
+class WithLabels(ModelWithHead):
+    """Base class of the models whose labels are called `labels`."""
 
     def forward(
         self,
@@ -344,23 +302,21 @@ class BertForReplacedTokenDetection(_ModelWithHead):
         labels: Tensor | None = None,
         head_mask: Tensor | None = None,
     ) -> Any:
-        """Return logits (B, T), positive for "replaced", or the loss.
-
-        `labels` (B, T) are 1 for replaced tokens, else 0; padding is ignored, as are -1 and -100.
-        """
-        outputs = self._encode(input_ids, token_type_ids, attention_mask, head_mask)
-        logits = self._logits(outputs)["logits"]
+        """Return the logits, or with labels the loss; see the class for shapes."""
+        outputs, logits = self._score(input_ids, token_type_ids, attention_mask, head_mask)
         if labels is None:
             return self._answer(outputs, logits)
-        # Two scores, 0 and the logit, make cross-entropy the loss of a sigmoid.
-        both = torch.stack([torch.zeros_like(logits), logits], dim=-1)
-        return cross_entropy(both, _without_padding(labels, attention_mask, logits))
+        return self._loss(logits, labels, attention_mask)
+
+    def _loss(self, logits: Tensor, labels: Tensor, attention_mask: Tensor | None) -> Tensor:
+        """Return the mean loss."""
+        raise NotImplementedError
 
 
 # -- fine-tuning --------------------------------------------------------------------------------
 
 
-class _Classifier(_ModelWithHead):
+class _Classifier(ModelWithHead):
     """Base class of the models with a `classifier` layer."""
 
     def _build(self, config: BertConfig) -> None:
@@ -432,29 +388,17 @@ class _LabelClassifier(_Classifier):
         return config.num_labels
 
 
-class BertForSequenceClassification(_LabelClassifier, _TextClassifier):
-    """BERT that classifies a text or a pair; `config.problem_type` says what its outputs are."""
+class BertForSequenceClassification(_LabelClassifier, _TextClassifier, WithLabels):
+    """BERT that classifies a text or a pair; `config.problem_type` says what its outputs are.
+
+    Logits are (B, C). The loss is cross-entropy, or of labels (B, C) the mean squared error of a
+    regression, or the binary cross-entropy of labels of which any number is true.
+    """
 
     def _step(self, config: BertConfig) -> Step | None:
         return config.family.text_step
 
-    def forward(
-        self,
-        input_ids: Tensor,
-        token_type_ids: Tensor | None = None,
-        attention_mask: Tensor | None = None,
-        labels: Tensor | None = None,
-        head_mask: Tensor | None = None,
-    ) -> Any:
-        """Return logits (B, C), or the loss that belongs to `config.problem_type`.
-
-        That is cross-entropy, or of labels (B, C) the mean squared error of a regression, or the
-        binary cross-entropy of labels of which any number is true.
-        """
-        outputs = self._encode(input_ids, token_type_ids, attention_mask, head_mask)
-        logits = self._logits(outputs)["logits"]
-        if labels is None:
-            return self._answer(outputs, logits)
+    def _loss(self, logits: Tensor, labels: Tensor, attention_mask: Tensor | None) -> Tensor:
         problem = self.config.problem_type
         if problem == "single_label_classification":
             return cross_entropy(logits, labels)
@@ -486,7 +430,7 @@ class BertForMultipleChoice(_TextClassifier):
         return 1
 
     def _step(self, config: BertConfig) -> Step | None:
-        return _summary(config)
+        return config.choice_step
 
     def forward(
         self,
@@ -530,8 +474,11 @@ class BertForMultipleChoice(_TextClassifier):
         )
 
 
-class BertForTokenClassification(_LabelClassifier):
-    """BERT that classifies every token: entities, parts of speech ..."""
+class BertForTokenClassification(_LabelClassifier, WithLabels):
+    """BERT that classifies every token: entities, parts of speech ...
+
+    Logits are (B, T, C). The loss is that of the tokens whose attention mask is not 0.
+    """
 
     def _pooling(self, config: BertConfig) -> bool:
         return False
@@ -539,23 +486,11 @@ class BertForTokenClassification(_LabelClassifier):
     def _logits(self, outputs: ModelOutputs) -> dict[str, Tensor]:
         return {"logits": self._classify(outputs.last_hidden_state)}
 
-    def forward(
-        self,
-        input_ids: Tensor,
-        token_type_ids: Tensor | None = None,
-        attention_mask: Tensor | None = None,
-        labels: Tensor | None = None,
-        head_mask: Tensor | None = None,
-    ) -> Any:
-        """Return logits (B, T, C), or the loss over tokens whose attention mask is not 0."""
-        outputs = self._encode(input_ids, token_type_ids, attention_mask, head_mask)
-        logits = self._logits(outputs)["logits"]
-        if labels is None:
-            return self._answer(outputs, logits)
-        return cross_entropy(logits, _without_padding(labels, attention_mask, logits))
+    def _loss(self, logits: Tensor, labels: Tensor, attention_mask: Tensor | None) -> Tensor:
+        return cross_entropy(logits, without_padding(labels, attention_mask, logits))
 
 
-class BertForQuestionAnswering(_ModelWithHead):
+class BertForQuestionAnswering(ModelWithHead):
     """BERT that scores every token as the start and as the end of an answer."""
 
     def _build(self, config: BertConfig) -> None:
@@ -591,31 +526,12 @@ class BertForQuestionAnswering(_ModelWithHead):
         return (start_loss + position_loss(end, end_positions, "end_positions")) / 2
 
 
-def _without_padding(labels: Tensor, attention_mask: Tensor | None, logits: Tensor) -> Tensor:
+def without_padding(labels: Tensor, attention_mask: Tensor | None, logits: Tensor) -> Tensor:
     """Return labels (B, T) that ignore the tokens whose attention mask is 0."""
     labels = whole_numbers(labels, "labels")
     if attention_mask is None or attention_mask.shape != labels.shape:
         return labels
     return labels.to(logits.device).masked_fill(attention_mask == 0, IGNORED[1])
-
-
-def _summary(config: BertConfig) -> Step | None:
-    """Return the step of multiple choice, as ELECTRA's config describes it.
-
-    Raises:
-        ConfigError: it describes another one than the published models have.
-    """
-    step = config.family.choice_step
-    if step is None or step.name != "summary":
-        return step
-    published = {"summary_type": "first", "summary_use_proj": True, "summary_proj_to_labels": False}
-    for key, value in published.items():
-        if config.extra.get(key, value) != value:
-            raise ConfigError(
-                f"{key} is {shown(config.extra[key])}; expected {value}. Multiple choice is "
-                "computed as in the published models only."
-            )
-    return replace(step, activation=config.extra.get("summary_activation", "gelu") or "linear")
 
 
 def _labelled(config: BertConfig, num_labels: int | None) -> BertConfig:

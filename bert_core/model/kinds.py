@@ -13,12 +13,14 @@ from bert_core.model.heads import (
     BertForNextSentencePrediction,
     BertForPreTraining,
     BertForQuestionAnswering,
-    BertForReplacedTokenDetection,
-    BertForSentenceOrderPrediction,
     BertForSequenceClassification,
     BertForTokenClassification,
 )
 from bert_core.model.pretrained import BertPreTrainedModel
+from bert_core.model.relative_heads import (
+    BertForReplacedTokenDetection,
+    BertForSentenceOrderPrediction,
+)
 
 
 @dataclass(frozen=True, slots=True)

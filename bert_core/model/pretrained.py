@@ -252,11 +252,12 @@ class BertPreTrainedModel(Fillable):
         if name != "head":
             return activation
         size = self.encoder_model.encoder.block(layer).attention.self.head_size
-        heads = activation.unflatten(-1, (-1, size)).transpose(1, 2)
+        heads = activation.view(*activation.shape[:2], -1, size).transpose(1, 2)
         if heads.requires_grad:
             heads.retain_grad()
         self._multihead_outputs[layer] = heads
-        return heads.transpose(1, 2).flatten(2)
+        joined: Tensor = heads.transpose(1, 2).flatten(2)
+        return joined
 
     def get_multihead_outputs(self) -> list[Tensor | None]:
         """Return the per-head outputs (B, H, T, K) of each layer in the last forward pass.

@@ -35,9 +35,8 @@ class RelativeEmbeddings(nn.Module):
             self.token_type_embeddings = nn.Embedding(config.type_vocab_size, size)
         self.LayerNorm = nn.LayerNorm(size, eps=config.layer_norm_eps)
         self.dropout_rate = config.hidden_dropout_prob
-        self.projection: nn.Linear | None = None
-        if family.projects and (family.always_projects or size != config.hidden_size):
-            self.projection = nn.Linear(size, config.hidden_size)
+        wide = config.hidden_size
+        self.projection = nn.Linear(size, wide) if config.projects_words else None
 
     def positions(self, input_ids: Tensor) -> Tensor:
         """Return the rows of positions for ids (B, T): (1 or B, T, E)."""
@@ -71,8 +70,8 @@ class RelativeEmbeddings(nn.Module):
 def repeated(make: Callable[[BertConfig], L], config: BertConfig, own: nn.Module) -> L:
     """Make a layer that has the weights of another (Lan et al. 2020, section 3.1).
 
-    It keeps its own place in the stack, so that it can be asked for its own results; its matrices and
-    normalisations are the other's modules.
+    It keeps its own place in the stack, so that it can be asked for its own results; its matrices
+    and normalisations are the other's modules.
     """
     with without_memory():
         layer = make(config)
