@@ -291,7 +291,7 @@ class BertPooler(nn.Module):
 
     def forward(self, hidden: Tensor) -> Tensor:
         """Pool the hidden state of [CLS]."""
-        return torch.tanh(linear(self.dense, hidden[:, :1])[:, 0])
+        return torch.tanh(linear(self.dense, hidden[:, 0]))
 
 
 class BertModel(BertPreTrainedModel):
