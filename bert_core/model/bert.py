@@ -78,12 +78,10 @@ class BertEmbeddings(nn.Module):
 
 
 def attention_bias(mask: Tensor | None, dtype: torch.dtype) -> Tensor | None:
-    """Convert a 0/1 mask (B, T) or (B, T, T) to a bias that is added to the attention scores.
+    """Return what is added to the scores for a 0/1 mask (B, T) or (B, T, T); None for nothing.
 
-    Returns:
-        (B, 1, 1, T) or (B, 1, T, T), or None if nothing is masked. Masked entries are half of the
-        smallest finite number instead of -inf, so that a fully masked row stays finite, also in
-        float16.
+    Masked entries of the result (B, 1, 1 or T, T) are half of the smallest finite number instead of
+    -inf, so that a fully masked row stays finite, also in float16.
     """
     if mask is None:
         return None
@@ -123,17 +121,13 @@ class BertSelfAttention(nn.Module):
         head_mask: Tensor | None = None,
         attentions: bool = False,
     ) -> tuple[Tensor, Tensor | None]:
-        """Let every token attend to all tokens.
+        """Let every token of `hidden` (B, T, D) attend to all tokens.
 
-        Args:
-            hidden: (B, T, D).
-            bias: the result of `attention_bias`.
-            head_mask: (H,), factors for the heads' outputs, or None.
-            attentions: whether to return the attention probabilities.
+        `bias` is the result of `attention_bias`; `head_mask` (H,) has factors for the heads.
 
         Returns:
-            The heads' contexts side by side, (B, T, H * K), and the probabilities (B, H, T, T),
-            before dropout, or None.
+            The heads' contexts side by side, (B, T, H * K); and if `attentions`, the probabilities
+            (B, H, T, T) before dropout, else None.
         """
         query, key, value = self.project(hidden)
         probabilities = None
@@ -233,11 +227,10 @@ class BertEncoder(nn.Module):
     def __init__(self, config: BertConfig) -> None:
         super().__init__()
         self.layer = nn.ModuleList()
-        for number, own in enumerate(config.weights_of):  # its own; in ALBERT another layer's
-            again = own != number
-            self.layer.append(
-                repeated(BertLayer, config, self.layer[own]) if again else BertLayer(config)
-            )
+        for number, own in enumerate(config.weights_of):
+            first = own == number  # as always in BERT; ALBERT repeats layers
+            layer = BertLayer(config) if first else repeated(BertLayer, config, self.layer[own])
+            self.layer.append(layer)
 
     def block(self, index: int) -> BertLayer:
         """Return one layer."""
@@ -341,30 +334,18 @@ class BertModel(BertPreTrainedModel):
         output_all_encoded_layers: bool = True,
         head_mask: Tensor | None = None,
     ) -> Any:
-        """Encode token ids.
-
-        Args:
-            input_ids: (B, T) integers.
-            token_type_ids: (B, T), default zeros.
-            attention_mask: (B, T), 1 for real tokens, default ones.
-            output_all_encoded_layers: return a list of L tensors instead of only the last one.
-            head_mask: (H,) or (L, H), 1 keeps a head.
+        """Encode token ids; inputs are those of `run`.
 
         Returns:
             `(encoded_layers, pooled_output)`. `encoded_layers` is a list of L tensors (B, T, D),
-            or only the last tensor; `pooled_output` is (B, D), or None without a pooler. With
-            `output_attentions`: `(attentions, encoded_layers, pooled_output)`.
+            or only the last one unless `output_all_encoded_layers`; `pooled_output` is (B, D), or
+            None without a pooler. With `output_attentions`: `(attentions, *these two)`.
 
         Raises:
             InputError: see `check_inputs`.
         """
-        outputs = self._encode(
-            input_ids,
-            token_type_ids,
-            attention_mask,
-            head_mask,
-            hidden_states=output_all_encoded_layers,
-        )
+        inputs = (input_ids, token_type_ids, attention_mask, head_mask)
+        outputs = self._encode(*inputs, hidden_states=output_all_encoded_layers)
         states = outputs.hidden_states
         layers = outputs.last_hidden_state if states is None else list(states[1:])
         return self._answer(outputs, layers, outputs.pooler_output)

@@ -152,10 +152,9 @@ class _MaskedWords(ModelWithHead):
         """
         check_positions(positions, input_ids)
         outputs = self._encode(input_ids, token_type_ids, attention_mask, head_mask)
-        places = positions.long().to(outputs.last_hidden_state.device)[..., None]
-        chosen = outputs.last_hidden_state.gather(
-            1, places.expand(-1, -1, outputs.last_hidden_state.shape[-1])
-        )  # (B, P, D)
+        hidden = outputs.last_hidden_state
+        places = positions.long().to(hidden.device)[..., None]
+        chosen = torch.take_along_dim(hidden, places, dim=1)  # (B, P, D)
         scores: Tensor = self.cls.predictions(chosen)
         return scores
 
@@ -317,54 +316,39 @@ class WithLabels(ModelWithHead):
 
 
 class _Classifier(ModelWithHead):
-    """Base class of the models with a `classifier` layer."""
+    """Base class of the models with a `classifier` layer.
 
-    def _build(self, config: BertConfig) -> None:
+    BERT classifies texts by its pooled output. Families without a pooler there have a `Step` of
+    their own.
+    """
+
+    def _add(self, config: BertConfig, classes: int, *, pooler: bool) -> None:
+        """Add the encoder and the classifier."""
         rate = config.extra.get(config.family.dropout)
         self.dropout_rate = config.hidden_dropout_prob if rate is None else float(rate)
-        self.bert = BertModel(config, add_pooling_layer=self._pooling(config))
-        self.classifier = nn.Linear(config.hidden_size, self._classes(config))
+        self.bert = BertModel(config, add_pooling_layer=pooler)
+        self.classifier = nn.Linear(config.hidden_size, classes)
 
-    def _pooling(self, config: BertConfig) -> bool:
-        """Return whether the classifier reads the pooled output."""
-        raise NotImplementedError
-
-    def _classes(self, config: BertConfig) -> int:
-        """Return how many scores the layer gives."""
-        raise NotImplementedError
+    def _add_with_step(self, config: BertConfig, classes: int, step: Step | None) -> None:
+        """Add the encoder, the classifier, and the step before it; None means the pooler."""
+        self._add(config, classes, pooler=step is None)
+        self.step = step
+        if step is not None:
+            self.step_activation = activation(step.activation)
+            self.add_module(step.name, nn.Linear(config.hidden_size, config.hidden_size))
 
     def _classify(self, hidden: Tensor) -> Tensor:
         return linear(self.classifier, F.dropout(hidden, self.dropout_rate, self.training))
 
-
-class _TextClassifier(_Classifier):
-    """Base class of the two models that classify by the first token.
-
-    BERT classifies its pooled output. Families without a pooler there have a `Step` of their own.
-    """
-
-    def _step(self, config: BertConfig) -> Step | None:
-        """Return the step before the classifier; None means the pooler."""
-        raise NotImplementedError
-
-    def _pooling(self, config: BertConfig) -> bool:
-        return self._step(config) is None
-
-    def _build(self, config: BertConfig) -> None:
-        super()._build(config)
-        self.step = self._step(config)
-        if self.step is not None:
-            self.step_activation = activation(self.step.activation)
-            self.add_module(self.step.name, nn.Linear(config.hidden_size, config.hidden_size))
-
-    def _logits(self, outputs: ModelOutputs) -> dict[str, Tensor]:
+    def _classify_texts(self, outputs: ModelOutputs) -> Tensor:
+        """Return the scores (B, C) of whole texts, by their first token."""
         if self.step is None:
-            return {"logits": self._classify(_pooled(outputs))}
+            return self._classify(_pooled(outputs))
         first = outputs.last_hidden_state[:, 0]
         if self.step.drops_first:
             first = F.dropout(first, self.dropout_rate, self.training)
         dense = self.get_submodule(self.step.name)
-        return {"logits": self._classify(self.step_activation(linear(dense, first)))}
+        return self._classify(self.step_activation(linear(dense, first)))
 
 
 class _LabelClassifier(_Classifier):
@@ -384,19 +368,19 @@ class _LabelClassifier(_Classifier):
         self.num_labels = config.num_labels
         super().__init__(config, output_attentions, keep_multihead_output)
 
-    def _classes(self, config: BertConfig) -> int:
-        return config.num_labels
 
-
-class BertForSequenceClassification(_LabelClassifier, _TextClassifier, WithLabels):
+class BertForSequenceClassification(_LabelClassifier, WithLabels):
     """BERT that classifies a text or a pair; `config.problem_type` says what its outputs are.
 
     Logits are (B, C). The loss is cross-entropy, or of labels (B, C) the mean squared error of a
     regression, or the binary cross-entropy of labels of which any number is true.
     """
 
-    def _step(self, config: BertConfig) -> Step | None:
-        return config.family.text_step
+    def _build(self, config: BertConfig) -> None:
+        self._add_with_step(config, config.num_labels, config.family.text_step)
+
+    def _logits(self, outputs: ModelOutputs) -> dict[str, Tensor]:
+        return {"logits": self._classify_texts(outputs)}
 
     def _loss(self, logits: Tensor, labels: Tensor, attention_mask: Tensor | None) -> Tensor:
         problem = self.config.problem_type
@@ -410,7 +394,7 @@ class BertForSequenceClassification(_LabelClassifier, _TextClassifier, WithLabel
         return loss(logits, labels.view_as(logits).to(logits))
 
 
-class BertForMultipleChoice(_TextClassifier):
+class BertForMultipleChoice(_Classifier):
     """BERT that chooses one of N texts; inputs are (B, N, T).
 
     `num_choices` is only stored; inputs may have any N.
@@ -426,11 +410,11 @@ class BertForMultipleChoice(_TextClassifier):
         self.num_choices = num_choices
         super().__init__(config, output_attentions, keep_multihead_output)
 
-    def _classes(self, config: BertConfig) -> int:
-        return 1
+    def _build(self, config: BertConfig) -> None:
+        self._add_with_step(config, 1, config.choice_step)
 
-    def _step(self, config: BertConfig) -> Step | None:
-        return config.choice_step
+    def _logits(self, outputs: ModelOutputs) -> dict[str, Tensor]:
+        return {"logits": self._classify_texts(outputs)}
 
     def forward(
         self,
@@ -441,9 +425,9 @@ class BertForMultipleChoice(_TextClassifier):
         head_mask: Tensor | None = None,
     ) -> Any:
         """Return logits (B, N), or the loss; attentions are (B * N, H, T, T)."""
-        ids, types, mask = self._flat(input_ids, token_type_ids, attention_mask)
-        outputs = self._encode(ids, types, mask, head_mask)
-        logits = self._logits(outputs)["logits"].view(input_ids.shape[:2])
+        flat = self._flat(input_ids, token_type_ids, attention_mask)
+        outputs, logits = self._score(*flat, head_mask)
+        logits = logits.view(input_ids.shape[:2])
         if labels is not None:
             return cross_entropy(logits, labels)
         return self._answer(outputs, logits)
@@ -480,8 +464,8 @@ class BertForTokenClassification(_LabelClassifier, WithLabels):
     Logits are (B, T, C). The loss is that of the tokens whose attention mask is not 0.
     """
 
-    def _pooling(self, config: BertConfig) -> bool:
-        return False
+    def _build(self, config: BertConfig) -> None:
+        self._add(config, config.num_labels, pooler=False)
 
     def _logits(self, outputs: ModelOutputs) -> dict[str, Tensor]:
         return {"logits": self._classify(outputs.last_hidden_state)}
