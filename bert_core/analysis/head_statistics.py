@@ -23,8 +23,8 @@ from bert_core.errors import InputError
 from bert_core.model.checks import known_types
 from bert_core.model.pretrained import BertPreTrainedModel
 from bert_core.text.batches import TextTokenizer
+from bert_core.text.characters import Role, role
 from bert_core.text.encoding import Encoding
-from bert_core.text.normalizer import PUNCTUATION
 
 Shares = NDArray[np.float64]
 Attention = NDArray[Any]
@@ -345,7 +345,9 @@ def _places(encoding: Encoding) -> dict[str, NDArray[np.bool_]]:
     """Return boolean masks (T,) of the tokens that are [CLS], [SEP] and punctuation."""
     added = np.array(encoding.special_tokens_mask, dtype=bool)
     first = np.arange(len(added)) == 0
-    marks = np.array([all(char in PUNCTUATION for char in token) for token in encoding.tokens])
+    marks = np.array(
+        [all(role(char) is Role.PUNCTUATION for char in token) for token in encoding.tokens]
+    )
     return {
         "to_cls": added & first,
         "to_sep": added & ~first,
