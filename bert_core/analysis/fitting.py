@@ -28,7 +28,7 @@ from torch import Tensor
 from bert_core.analysis.forward import Progress, Site, embed, run_layers, word_vectors
 from bert_core.analysis.head_statistics import Text, fixed_texts
 from bert_core.bundled import bundled_folder, bundled_names
-from bert_core.checkpoints.formats.safetensors_file import SafetensorsFile, write_safetensors
+from bert_core.checkpoints.formats.safetensors_file import open_safetensors, write_safetensors
 from bert_core.compat import times_written
 from bert_core.errors import CheckpointError, InputError
 from bert_core.model.bert import BertModel
@@ -282,18 +282,17 @@ def _read(model: BertPreTrainedModel, digest: str) -> Fitted | None:
         for site in SUBLAYERS
     }
     wanted = {"maps": maps, **{f"{site}.{layer}": mean for (site, layer), mean in means.items()}}
-    with SafetensorsFile(folder / NAME) as file:
-        shapes = {name: each.shape for name, each in file.tensors.items()}
-        stored = torch.empty(32, dtype=torch.uint8)
-        if shapes.pop(_DIGEST, None) == stored.shape:
-            file.tensors[_DIGEST].copy_to(stored)
-            if bytes(stored.tolist()).hex() != digest:
-                return None
-        if shapes != {name: each.shape for name, each in wanted.items()}:
-            raise CheckpointError(
-                f"{NAME} does not contain the means and maps of a model of this size. Write it "
-                "again with `write_fitted`."
-            )
-        for name, each in wanted.items():
-            file.tensors[name].copy_to(each)
+    tensors = open_safetensors(folder / NAME)
+    stored = tensors.pop(_DIGEST, torch.empty(0))
+    if stored.shape == (32,) and bytes(stored.tolist()).hex() != digest:
+        return None
+    if {name: each.shape for name, each in tensors.items()} != {
+        name: each.shape for name, each in wanted.items()
+    }:
+        raise CheckpointError(
+            f"{NAME} does not contain the means and maps of a model of this size. Write it "
+            "again with `write_fitted`."
+        )
+    for name, each in wanted.items():
+        each.copy_(tensors[name])
     return Fitted(maps, means)

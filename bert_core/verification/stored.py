@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from bert_core.checkpoints.formats.safetensors_file import SafetensorsFile, write_safetensors
+from bert_core.checkpoints.formats.safetensors_file import open_safetensors, write_safetensors
 from bert_core.checkpoints.sources.hub_names import MERGES, SENTENCEPIECE
 from bert_core.errors import CheckpointError, MissingFileError
 from bert_core.model.kinds import ALL_KINDS
@@ -104,17 +104,12 @@ def read_stored(folder: Path) -> Stored:
             f"{TENSORS_NAME} is not the file that {JSON_NAME} describes: one of the two is damaged "
             "or belongs to another model. Get both files again; nothing was compared."
         )
-    with SafetensorsFile(folder / TENSORS_NAME) as file:
-        if file.size > _LARGEST_TENSORS:
-            raise CheckpointError(
-                f"{TENSORS_NAME} has {file.size:,} bytes; expected at most {_LARGEST_TENSORS:,}. "
-                "Get the file again; nothing was compared."
-            )
-        tensors = {
-            name: torch.empty(each.shape, dtype=each.dtype) for name, each in file.tensors.items()
-        }
-        for name, each in file.tensors.items():
-            each.copy_to(tensors[name])
+    if (size := (folder / TENSORS_NAME).stat().st_size) > _LARGEST_TENSORS:
+        raise CheckpointError(
+            f"{TENSORS_NAME} has {size:,} bytes; expected at most {_LARGEST_TENSORS:,}. "
+            "Get the file again; nothing was compared."
+        )
+    tensors = {name: each.clone() for name, each in open_safetensors(folder / TENSORS_NAME).items()}
     try:
         return _understand(record, tensors)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError):
