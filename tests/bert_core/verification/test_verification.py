@@ -271,7 +271,7 @@ def test_every_flipped_bit_of_the_stored_numbers_ends_in_a_sentence(folder: Path
     ids=str,
 )
 def test_another_format_ends_in_a_sentence(folder: Path, change: dict) -> None:
-    from bert_core.verification.stored import _digest
+    from bert_core.verification.stored import digest as _digest
 
     path = folder / "verification.json"
     record = json.loads(path.read_text(encoding="utf-8")) | change
@@ -298,7 +298,7 @@ def test_another_format_ends_in_a_sentence(folder: Path, change: dict) -> None:
     ids=str,
 )
 def test_an_entry_that_asks_for_something_else_is_refused(folder: Path, change: dict) -> None:
-    from bert_core.verification.stored import _digest
+    from bert_core.verification.stored import digest as _digest
 
     path = folder / "verification.json"
     record = json.loads(path.read_text(encoding="utf-8"))
