@@ -47,9 +47,9 @@ from bert_core.analysis.head_atlas import HeadAtlas
 from bert_core.checkpoints.loading import load_sharing
 from bert_core.config import TEMPERATURES_FITTED_ON
 from bert_core.errors import BertError, CheckpointError, InputError, MissingFileError
-from bert_core.model.pretrained import BertPreTrainedModel
 from bert_core.model.kinds import KINDS
 from bert_core.model.outputs import ModelOutputs
+from bert_core.model.pretrained import BertPreTrainedModel
 from bert_core.reading.gaps import pieces_after
 from bert_core.reading.running import Inputs, Progress, by_length, input_tensors
 from bert_core.verification import verify
