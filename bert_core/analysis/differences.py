@@ -4,16 +4,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
+from bert_core.analysis.forward import Floats
 from bert_core.analysis.mixing import distances
 from bert_core.errors import InputError
 from bert_core.model.outputs import ModelOutputs
 
-Floats = NDArray[np.float64]
 Pairs = Sequence[tuple[int, int]]
 
 

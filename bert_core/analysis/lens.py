@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from bert_core.analysis.fitting import fitted
-from bert_core.analysis.forward import Input, head_outputs, record
+from bert_core.analysis.forward import Input, head_outputs, listed, record
 from bert_core.analysis.targets import Target
 from bert_core.errors import InputError
 from bert_core.model.pretrained import BertPreTrainedModel
@@ -41,8 +41,7 @@ def lens(
     Raises:
         InputError: the model has no such head, the text no such position, or there is no such kind.
     """
-    _check(kind)
-    places = [positions] if isinstance(positions, int) else list(positions)
+    places = listed(positions)
     states = torch.cat(record(model, encoding).hidden_states)  # (L + 1, T, D)
     for place in places:
         Target.token(place, 0).check(model, states.shape[1])
@@ -66,13 +65,9 @@ def lens_states(model: BertPreTrainedModel, states: Tensor, kind: str = "raw") -
     Raises:
         InputError: there is no such kind.
     """
-    _check(kind)
+    if kind not in KINDS:
+        raise InputError(f"There is no lens {kind!r}; expected one of {', '.join(KINDS)}.")
     if kind == "raw":
         return states
     maps = fitted(model).maps
     return torch.cat([states[:-1] @ maps[:, :-1] + maps[:, -1:], states[-1:]])
-
-
-def _check(kind: str) -> None:
-    if kind not in KINDS:
-        raise InputError(f"There is no lens {kind!r}; expected one of {', '.join(KINDS)}.")
