@@ -37,29 +37,21 @@ _EXACT, _MOST_EXACT = 7, 10  # free tokens: 128 and 1024 selections
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Attribution:
-    """The scores of one text for one target.
+    """The scores of one text for one target."""
 
-    Attributes:
-        scores: (T,), positive for tokens that speak for the answer; 0 for `frozen` ones. The
-            methods "gradient", "attention", "rollout" and "norms" have no sign.
-        method: the method.
-        target: what was explained.
-        frozen: positions that were not scored: added special tokens, and the asked [MASK].
-        baseline: what a token was compared with; "" if the method has none.
-        steps: points of the path, or orders of tokens; 0 if the method has none.
-        gap: |sum of the scores - (target of the text - target of the baseline)|, divided by the
-            latter; None for methods whose scores do not sum to it.
-        passes: texts run through the model; a backward pass counts as one more.
-    """
-
+    # (T,), positive for tokens that speak for the answer; 0 for `frozen` ones. The methods
+    # "gradient", "attention", "rollout" and "norms" have no sign
     scores: Floats
     method: str
-    target: Target
+    target: Target  # what was explained
+    # positions that were not scored: added special tokens, and the asked [MASK]
     frozen: tuple[int, ...]
-    baseline: str = ""
-    steps: int = 0
+    baseline: str = ""  # what a token was compared with; "" if the method has none
+    steps: int = 0  # points of the path, or orders of tokens; 0 if the method has none
+    # |sum of the scores - (target of the text - target of the baseline)|, divided by the latter;
+    # None for methods whose scores do not sum to it
     gap: float | None = None
-    passes: int = 1
+    passes: int = 1  # texts run through the model; a backward pass counts as one more
 
     @property
     def order(self) -> tuple[int, ...]:
@@ -108,9 +100,6 @@ def attribute(
     """Score each token of a text for one number of the answer.
 
     Args:
-        model: a class whose head the target asks, in evaluation mode.
-        encoding: the text.
-        target: what to explain.
         method: one of `METHODS`.
         baseline: for integrated gradients, a special token such as "[MASK]" or "[PAD]", or "zero".
         operator: for occlusion and Shapley values, how tokens are hidden, see `masked_values`.
@@ -345,23 +334,14 @@ METHODS: dict[str, Callable[[_Asked], _Found]] = {
 
 @dataclass(frozen=True, slots=True)
 class WordScore:
-    """The score of one word.
+    """The score of one word."""
 
-    Attributes:
-        text: the word as typed.
-        score: the sum of the scores of its pieces.
-        positions: its pieces.
-        sequence: 0 if the word is in the first text, 1 if in the second.
-        start: offset of its first character in that text.
-        end: offset after its last character.
-    """
-
-    text: str
-    score: float
-    positions: tuple[int, ...]
-    sequence: int
-    start: int
-    end: int
+    text: str  # the word as typed
+    score: float  # the sum of the scores of its pieces
+    positions: tuple[int, ...]  # its pieces
+    sequence: int  # 0 if the word is in the first text, 1 if in the second
+    start: int  # offset of its first character in that text
+    end: int  # offset after its last character
 
 
 def by_word(scores: Sequence[float] | Floats, encoding: Encoding) -> tuple[WordScore, ...]:

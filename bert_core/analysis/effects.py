@@ -25,15 +25,10 @@ DIRECTIONS = ("denoise", "noise")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LayerEffects:
-    """How a target changes without the parts of one layer, each switched off alone.
+    """How a target changes without the parts of one layer, each switched off alone."""
 
-    Attributes:
-        heads: (H,), NaN for a pruned head.
-        sublayers: (2,), without the attention block and without the feed-forward block.
-    """
-
-    heads: Floats
-    sublayers: Floats
+    heads: Floats  # (H,), NaN for a pruned head
+    sublayers: Floats  # (2,), without the attention block and without the feed-forward block
 
 
 @torch.inference_mode()
@@ -48,9 +43,6 @@ def head_effects(
     """Measure how the target changes with each head switched off (Michel et al. 2019, section 3.2).
 
     Args:
-        model: a class whose head the target asks.
-        encoding: the text.
-        target: what to measure.
         mode: what replaces the head's context, see `Heads`.
         source: for the modes "mean" and "resample", see `Heads`.
 
@@ -111,12 +103,8 @@ def patching_grid(
     without it. The two differ where several parts carry the same information.
 
     Args:
-        model: a class whose head the target asks.
-        clean: a text.
         corrupt: a text of as many tokens, best with only one word changed.
         target: best a difference of two logits (Zhang and Nanda 2023, section 4).
-        site: one of `SITES`.
-        direction: "denoise" or "noise".
 
     Returns:
         (target patched - target corrupt) / (target clean - target corrupt), (L, T); at the site

@@ -33,17 +33,11 @@ _SEED = 0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Band:
-    """Where random orders lie: arrays like the value they are compared with.
-
-    Attributes:
-        mean: the mean.
-        low: 5 % lie below.
-        high: 5 % lie above.
-    """
+    """Where random orders lie: arrays like the value they are compared with."""
 
     mean: Floats
-    low: Floats
-    high: Floats
+    low: Floats  # 5 % lie below
+    high: Floats  # 5 % lie above
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,23 +52,16 @@ class RandomOrders:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Faithfulness:
-    """What happens to the probability when tokens are hidden in some order.
+    """What happens to the probability when tokens are hidden in some order."""
 
-    Attributes:
-        deletion: (11,), the probability when the most important 0, 10, ..., 100 % of the free
-            tokens are hidden.
-        insertion: (11,), when all but the most important 0, 10, ..., 100 % are hidden.
-        comprehensiveness: fall of the probability without the most important 10 to 50 %, averaged
-            over five steps; higher is better.
-        sufficiency: fall when only these are left; lower is better.
-        random: the same for random orders.
-    """
-
+    # (11,), the probability when the most important 0, 10, ..., 100 % of the free tokens are hidden
     deletion: Floats
-    insertion: Floats
+    insertion: Floats  # (11,), when all but the most important 0, 10, ..., 100 % are hidden
+    # fall of the probability without the most important 10 to 50 %, averaged over five steps;
+    # higher is better
     comprehensiveness: float
-    sufficiency: float
-    random: RandomOrders
+    sufficiency: float  # fall when only these are left; lower is better
+    random: RandomOrders  # the same for random orders
 
 
 class Contender(NamedTuple):
@@ -95,9 +82,6 @@ def faithfulness(
     """Measure one order of importance beside 20 random orders.
 
     Args:
-        model: a class whose head the target asks.
-        encoding: the text.
-        target: what was explained.
         order: the free tokens, most important first, such as `Attribution.order`.
         operator: how tokens are hidden, see `masked_values`.
 
@@ -118,9 +102,6 @@ def compare_methods(
     """Attribute with several methods and measure each of them, with the same random orders.
 
     Args:
-        model: a class whose head the target asks.
-        encoding: the text.
-        target: what to explain.
         methods: names of methods, see `attribute`.
         operator: how tokens are hidden, see `masked_values`; also for occlusion and Shapley values.
 

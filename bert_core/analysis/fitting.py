@@ -53,15 +53,12 @@ _SEED = 0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fitted:
-    """Means and maps of one encoder.
+    """Means and maps of one encoder."""
 
-    Attributes:
-        maps: (L, D + 1, D); `[h_l, 1] @ maps[l]` estimates the last hidden state from that of
-            layer l, the embeddings being layer 0.
-        means: (site, layer) -> mean activation (H * K,) or (D,), at the sites `SUBLAYERS`.
-    """
-
+    # (L, D + 1, D); `[h_l, 1] @ maps[l]` estimates the last hidden state from that of layer l, the
+    # embeddings being layer 0
     maps: Tensor
+    # (site, layer) -> mean activation (H * K,) or (D,), at the sites `SUBLAYERS`
     means: dict[Site, Tensor]
 
 
@@ -78,9 +75,7 @@ def fitted(
     """Return the means and maps of a model: kept, read from its folder, or fitted now.
 
     Args:
-        model: any of the eight classes.
         tokenizer: for fitting; None means the one in the folder the model was loaded from.
-        progress: called while fitting.
 
     Raises:
         InputError: they must be fitted, and there is no tokenizer.
@@ -111,10 +106,7 @@ def fit(
     Transformers with the Tuned Lens", whose maps are trained on the divergence of the predictions.
 
     Args:
-        model: any of the eight classes.
-        tokenizer: the model's tokenizer.
         texts: texts, or pairs of texts as tuples; None means `fixed_texts()`.
-        progress: called with the tokens done and their number.
     """
     encoder: BertModel = model.encoder_model
     size, layers = model.config.hidden_size, model.config.num_hidden_layers

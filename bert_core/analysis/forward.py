@@ -34,7 +34,6 @@ def input_tensors(model: BertPreTrainedModel, given: Input) -> tuple[Tensor, Ten
     """Return the ids and token types of one text, (1, T) each, on the model's device.
 
     Args:
-        model: any of the eight classes.
         given: an encoding, or ids (T,) or (1, T), whose token types are 0.
 
     Raises:
@@ -66,25 +65,15 @@ def head_outputs(model: BertPreTrainedModel, hidden: Tensor) -> ModelOutputs:
 
 @dataclass(frozen=True, slots=True)
 class Activations:
-    """What one text leaves in a model.
+    """What one text leaves in a model."""
 
-    Attributes:
-        hidden_states: L + 1 tensors (1, T, D), embeddings first.
-        attentions: L tensors (1, H, T, T); empty if not requested.
-        at: (site, layer) -> activation, (1, T, H * K) or (1, T, D).
-    """
-
-    hidden_states: tuple[Tensor, ...]
-    attentions: tuple[Tensor, ...]
-    at: dict[Site, Tensor]
+    hidden_states: tuple[Tensor, ...]  # L + 1 tensors (1, T, D), embeddings first
+    attentions: tuple[Tensor, ...]  # L tensors (1, H, T, T); empty if not requested
+    at: dict[Site, Tensor]  # (site, layer) -> activation, (1, T, H * K) or (1, T, D)
 
 
 def record(
-    model: BertPreTrainedModel,
-    given: Input,
-    *,
-    attentions: bool = False,
-    edit: Edit | None = None,
+    model: BertPreTrainedModel, given: Input, *, attentions: bool = False, edit: Edit | None = None
 ) -> Activations:
     """Run one text and return its activations at all sites, as the edit leaves them."""
     at: dict[Site, Tensor] = {}
@@ -109,7 +98,6 @@ def in_batches(
 
     Args:
         function: a batch of rows -> its results, in the same order.
-        rows: N rows.
         tokens: number of tokens that the model runs for each row.
         progress: called after each batch with the rows done and their number.
     """

@@ -51,33 +51,26 @@ class HeadAtlas:
 
     Entries are NaN for pruned heads. What needs a hidden word is NaN for a model without a
     masked-word head.
-
-    Attributes:
-        statistics: where each head looks.
-        distances: (N, N), the Jensen-Shannon distance of the attention of two heads, averaged over
-            tokens; 0 for equal heads, at most 1. Heads are in the order of the model.
-        effects: (L, H), how much the loss of hidden words grows without the head, in nats; its
-            context is replaced by the mean over many texts.
-        errors: (L, H), half of the 95 % interval of `effects`.
-        loss: of the hidden words with all heads, in nats.
-        words: number of hidden words, at most two in each text, hidden one at a time.
-        typical: (L, H, P), numbers of the texts in which the head does most what it is named after
-            (see `telling_measure`), clearest first; -1 where there are fewer.
-        sep_to_sep: (L, H), the share of attention that [SEP] gives to [SEP]; in a pair, to both.
-        cls_entropy: (L, H), entropy of the attention of [CLS] in bits.
-        gradients: (L, 3), mean size of the gradient of the loss with respect to one attention
-            weight to [CLS], to [SEP], and to a token of the text.
     """
 
-    statistics: HeadStatistics
+    statistics: HeadStatistics  # where each head looks
+    # (N, N), the Jensen-Shannon distance of the attention of two heads, averaged over tokens; 0 for
+    # equal heads, at most 1. Heads are in the order of the model
     distances: Floats
+    # (L, H), how much the loss of hidden words grows without the head, in nats; its context is
+    # replaced by the mean over many texts
     effects: Floats
-    errors: Floats
-    loss: float
-    words: int
+    errors: Floats  # (L, H), half of the 95 % interval of `effects`
+    loss: float  # of the hidden words with all heads, in nats
+    words: int  # number of hidden words, at most two in each text, hidden one at a time
+    # (L, H, P), numbers of the texts in which the head does most what it is named after (see
+    # `telling_measure`), clearest first; -1 where there are fewer
     typical: NDArray[np.int64]
+    # (L, H), the share of attention that [SEP] gives to [SEP]; in a pair, to both
     sep_to_sep: Floats
-    cls_entropy: Floats
+    cls_entropy: Floats  # (L, H), entropy of the attention of [CLS] in bits
+    # (L, 3), mean size of the gradient of the loss with respect to one attention weight to [CLS],
+    # to [SEP], and to a token of the text
     gradients: Floats
 
 
@@ -92,9 +85,7 @@ def head_atlas(
 
     Args:
         model: any class, in evaluation mode; effects need a masked-word head.
-        tokenizer: the model's tokenizer.
         texts: texts, or pairs of texts as tuples; None means `fixed_texts()`.
-        progress: called with the texts done and their number.
 
     Raises:
         InputError: there are no texts.

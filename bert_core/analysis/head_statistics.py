@@ -52,46 +52,29 @@ class HeadStatistics:
     the share is the part that goes to the named kind of token, averaged over all tokens, including
     [CLS] and [SEP]. Every token counts once, so long texts weigh more. The kinds overlap (the
     previous token can be [CLS] or a comma), so the shares of a head do not sum to 1.
-
-    Attributes:
-        to_previous: to the previous token; the first token does not count.
-        to_next: to the next token; the last token does not count.
-        to_itself: to the token itself.
-        to_repeats: to other occurrences of the same piece; only tokens with such an occurrence
-            count, and never the added [CLS] and [SEP].
-        to_cls: to the added [CLS].
-        to_sep: to the added [SEP]; in a pair, to both.
-        to_punctuation: to punctuation in the text.
-        entropy: entropy of the attention in bits; 0 if all goes to one token.
-        entropy_limit: the entropy of uniform attention in bits: the mean of log2(T).
-        texts: number of inputs, including pairs.
-        pairs: number of inputs that are pairs.
-        tokens: number of tokens averaged over, including the added ones.
-        repeats: number of tokens whose piece occurs elsewhere in the input.
-        truncated: number of tokens that did not fit the model and were left out.
-        text_sha256: digest of the texts, see `text_digest`; 64 hexadecimal digits, "" for a
-            single text.
-        weights_sha256: digest of the model's weights; "" if they were not loaded from a folder.
-        vocabulary_sha256: digest of its vocabulary file; "" if not loaded from a folder.
     """
 
-    to_previous: Floats
-    to_next: Floats
-    to_itself: Floats
+    to_previous: Floats  # to the previous token; the first token does not count
+    to_next: Floats  # to the next token; the last token does not count
+    to_itself: Floats  # to the token itself
+    # to other occurrences of the same piece; only tokens with such an occurrence count, and never
+    # the added [CLS] and [SEP]
     to_repeats: Floats
-    to_cls: Floats
-    to_sep: Floats
-    to_punctuation: Floats
-    entropy: Floats
-    entropy_limit: float
-    texts: int
-    pairs: int
-    tokens: int
-    repeats: int
-    truncated: int
+    to_cls: Floats  # to the added [CLS]
+    to_sep: Floats  # to the added [SEP]; in a pair, to both
+    to_punctuation: Floats  # to punctuation in the text
+    entropy: Floats  # entropy of the attention in bits; 0 if all goes to one token
+    entropy_limit: float  # the entropy of uniform attention in bits: the mean of log2(T)
+    texts: int  # number of inputs, including pairs
+    pairs: int  # number of inputs that are pairs
+    tokens: int  # number of tokens averaged over, including the added ones
+    repeats: int  # number of tokens whose piece occurs elsewhere in the input
+    truncated: int  # number of tokens that did not fit the model and were left out
+    # digest of the texts, see `text_digest`; 64 hexadecimal digits, "" for a single text
     text_sha256: str = ""
+    # digest of the model's weights; "" if they were not loaded from a folder
     weights_sha256: str = ""
-    vocabulary_sha256: str = ""
+    vocabulary_sha256: str = ""  # digest of its vocabulary file; "" if not loaded from a folder
 
     @property
     def to_special(self) -> Floats:
@@ -121,8 +104,6 @@ def head_statistics(
     model's own dtype, everything after it in double precision.
 
     Args:
-        model: any of the eight classes, in evaluation mode.
-        tokenizer: the model's tokenizer.
         texts: texts, or pairs of texts as tuples; None means `fixed_texts()`.
 
     Raises:
@@ -301,11 +282,7 @@ def _kinds(encoding: Encoding) -> dict[str, NDArray[np.bool_]]:
     added = np.array(encoding.special_tokens_mask, dtype=bool)
     first = np.arange(len(added)) == 0
     marks = np.array([all(char in PUNCTUATION for char in token) for token in encoding.tokens])
-    return {
-        "to_cls": added & first,
-        "to_sep": added & ~first,
-        "to_punctuation": marks & ~added,
-    }
+    return {"to_cls": added & first, "to_sep": added & ~first, "to_punctuation": marks & ~added}
 
 
 def _means(sums: dict[str, Floats], rows: dict[str, int]) -> dict[str, Floats]:
@@ -338,16 +315,13 @@ BROAD_FROM = 0.8
 
 @dataclass(frozen=True, slots=True)
 class HeadName:
-    """The pattern of one head.
+    """The pattern of one head."""
 
-    Attributes:
-        name: "previous", "next", "itself", "same piece", "punctuation", "[CLS]", "[SEP]", "broad"
-            or "none"; "pruned" for a pruned head.
-        score: the share of attention that gave the name; for "broad", the entropy as a share of
-            the largest possible; for "none", the largest of all shares; NaN for "pruned".
-    """
-
+    # "previous", "next", "itself", "same piece", "punctuation", "[CLS]", "[SEP]", "broad" or
+    # "none"; "pruned" for a pruned head
     name: str
+    # the share of attention that gave the name; for "broad", the entropy as a share of the largest
+    # possible; for "none", the largest of all shares; NaN for "pruned"
     score: float
 
 

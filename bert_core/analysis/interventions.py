@@ -31,35 +31,24 @@ MODES = ("zero", "mean", "resample")
 
 @dataclass(frozen=True, slots=True)
 class _Scale:
-    """An activation becomes `scale` times itself plus (1 - `scale`) times what the mode puts there.
-
-    Attributes:
-        layer: counted from 0.
-        scale: 1 changes nothing, 0 switches off.
-        mode: "zero"; "mean", the mean over the tokens of `source`, or of many texts (see
-            `fitted`), in both cases without added special tokens; or "resample", the same tokens
-            of `source`.
-        source: another text, or its outputs.
-    """
+    """An activation becomes `scale` times itself plus (1 - `scale`) times what the mode puts there."""
 
     site: ClassVar[str]
-    layer: int
+    layer: int  # counted from 0
     _: KW_ONLY
-    scale: float = 0.0
+    scale: float = 0.0  # 1 changes nothing, 0 switches off
+    # "zero"; "mean", the mean over the tokens of `source`, or of many texts (see `fitted`), in both
+    # cases without added special tokens; or "resample", the same tokens of `source`
     mode: str = "zero"
-    source: Source | None = None
+    source: Source | None = None  # another text, or its outputs
 
 
 @dataclass(frozen=True, slots=True)
 class Heads(_Scale):
-    """Scale heads of one layer, at their contexts before the output projection; see `_Scale`.
-
-    Attributes:
-        heads: one or several, counted from 0, as indices of the unpruned model.
-    """
+    """Scale heads of one layer, at their contexts before the output projection; see `_Scale`."""
 
     site: ClassVar[str] = "head"
-    heads: int | Sequence[int]
+    heads: int | Sequence[int]  # one or several, counted from 0, as indices of the unpruned model
 
 
 class Attention(_Scale):
@@ -78,21 +67,15 @@ class FeedForward(_Scale):
 
 @dataclass(frozen=True, slots=True)
 class Patch:
-    """Replace activations by those of another text at the same positions.
+    """Replace activations by those of another text at the same positions."""
 
-    Attributes:
-        site: one of `SITES`.
-        layer: counted from 0.
-        positions: one or several tokens; None for all, which needs texts of equal length.
-        source: the other text, or its outputs (which only contain the site "layer").
-        heads: at the site "head", one or several heads; None for all.
-    """
-
-    site: str
-    layer: int
+    site: str  # one of `SITES`
+    layer: int  # counted from 0
+    # one or several tokens; None for all, which needs texts of equal length
     positions: int | Sequence[int] | None
-    source: Source
+    source: Source  # the other text, or its outputs (which only contain the site "layer")
     _: KW_ONLY
+    # at the site "head", one or several heads; None for all
     heads: int | Sequence[int] | None = None
 
 
@@ -112,14 +95,6 @@ def run(
 
     Several interventions at one site are applied in the given order. Sources are run without
     interventions. Gradients pass through as in `model.run`.
-
-    Args:
-        model: any of the eight classes, in evaluation mode.
-        encoding: the text, or its ids (T,).
-        interventions: what to change.
-        attentions: return the L attention tensors.
-        hidden_states: return the L + 1 hidden states.
-        logits: run the head.
 
     Raises:
         InputError: an intervention does not fit the model or the text.

@@ -30,8 +30,6 @@ def lens(
     """Score the vocabulary at chosen positions of every layer.
 
     Args:
-        model: a class with a masked-word head.
-        encoding: the text.
         positions: P tokens.
         kind: "raw" or "affine".
 
@@ -55,7 +53,6 @@ def lens_states(model: BertPreTrainedModel, states: Tensor, kind: str = "raw") -
     """Prepare hidden states of all layers for the head of a class, of whatever kind it is.
 
     Args:
-        model: any of the eight classes.
         states: (L + 1, P, D), embeddings first, at P tokens of a text.
         kind: "raw" leaves them as they are, "affine" maps them to the last layer.
 

@@ -48,12 +48,7 @@ def masked_values(
     """Compute a target for N selections of hidden tokens; equal selections are computed once.
 
     Args:
-        model: a class whose head the target asks.
-        encoding: the text.
-        target: what to compute.
         hidden: (N, T), true where a token is hidden.
-        operator: one of `OPERATORS`.
-        progress: called with the selections done and their number.
 
     Returns:
         (N,).

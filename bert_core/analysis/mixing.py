@@ -66,8 +66,6 @@ def parts(model: BertPreTrainedModel, encoding: Input, include: str = "attention
     the block's output.
 
     Args:
-        model: any of the eight classes.
-        encoding: the text.
         include: "attention": the value vectors of all heads, weighted by attention and projected;
             "residual": also the token's own input; "layer_norm": also the normalisation, whose mean
             and deviation are those of the whole sum.

@@ -65,18 +65,12 @@ class Target:
 
     >>> print(Target.token(4, 2003))
     log-probability of token 2003 at position 4
-
-    Attributes:
-        kind: the name of the method that built it.
-        position: the token whose vector the head reads; 0, [CLS], for a whole text.
-        chosen: the token, label or class asked for.
-        other: the token compared with.
     """
 
-    kind: str
-    position: int = 0
-    chosen: int = 0
-    other: int = 0
+    kind: str  # the name of the method that built it
+    position: int = 0  # the token whose vector the head reads; 0, [CLS], for a whole text
+    chosen: int = 0  # the token, label or class asked for
+    other: int = 0  # the token compared with
 
     @classmethod
     def token(cls, position: int, token_id: int) -> Self:
