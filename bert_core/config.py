@@ -60,19 +60,7 @@ class BertConfig:
 
     Args:
         vocab_size_or_config_json_file: V, the vocabulary size; or the path of a config JSON.
-        hidden_size: D, width of every hidden state.
-        num_hidden_layers: L.
-        num_attention_heads: H; must divide D when a model is built.
-        intermediate_size: F, width inside the feed-forward block.
-        hidden_act: "gelu" (erf form) or one of its variants: "gelu_new", "gelu_fast" and
-            "gelu_pytorch_tanh" (all the tanh form), "gelu_10", "quick_gelu"; "relu",
-            "leaky_relu", "swish" (also called "silu"), "mish", "tanh", "sigmoid", "linear"; or a
-            callable.
-        hidden_dropout_prob: dropout of hidden states, 0 to 1.
-        attention_probs_dropout_prob: dropout of attention weights, 0 to 1.
-        max_position_embeddings: rows of the table of positions; `max_length` is the longest input.
-        type_vocab_size: number of token types (segments).
-        initializer_range: standard deviation of newly initialised weights.
+        hidden_size: D; the other arguments are the fields below.
         **extra: any other key of a config file. `layer_norm_eps`, `pad_token_id`, `id2label`,
             `label2id`, `num_labels`, `temperatures`, `model_type` (the family; "bert" if absent)
             and what only that family has take effect; all others are only kept and written back.
@@ -87,6 +75,18 @@ class BertConfig:
     >>> BertConfig(99, hidden_size=32, num_attention_heads=4).hidden_size
     32
     """
+
+    vocab_size: int  # V
+    hidden_size: int  # D, width of every hidden state
+    num_hidden_layers: int  # L
+    num_attention_heads: int  # H; must divide D when a model is built
+    intermediate_size: int  # F, width inside the feed-forward block
+    hidden_act: Activation  # a name in `bert_core.model.activations`, or a callable
+    hidden_dropout_prob: float  # dropout of hidden states, 0 to 1
+    attention_probs_dropout_prob: float  # dropout of attention weights, 0 to 1
+    max_position_embeddings: int  # rows of the table of positions; `max_length` may be smaller
+    type_vocab_size: int  # number of token types (segments)
+    initializer_range: float  # standard deviation of newly initialised weights
 
     def __init__(
         self,
@@ -111,16 +111,8 @@ class BertConfig:
                 "The vocabulary size was given twice: as the first argument and as vocab_size=. "
                 "Give it once."
             )
-        self.hidden_size = hidden_size
-        self.num_hidden_layers = num_hidden_layers
-        self.num_attention_heads = num_attention_heads
-        self.intermediate_size = intermediate_size
-        self.hidden_act = hidden_act
-        self.hidden_dropout_prob = hidden_dropout_prob
-        self.attention_probs_dropout_prob = attention_probs_dropout_prob
-        self.max_position_embeddings = max_position_embeddings
-        self.type_vocab_size = type_vocab_size
-        self.initializer_range = initializer_range
+        given = locals()  # fields are called as the arguments are
+        self._take({name: given[name] for name in (*_SIZES, *_KNOWN) if name in given})
         self.layer_norm_eps = 1e-12  # BERT's own value, and that of most families
         self.pad_token_id: int | None = 0
         self.id2label: dict[int, str] = {}
