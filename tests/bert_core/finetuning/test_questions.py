@@ -108,14 +108,6 @@ def test_an_answer_half_inside_a_window_is_none_there(tokenizer: BertTokenizer) 
     assert batch["end_positions"].tolist()[:2] == [0, 6]
 
 
-def test_an_answer_in_two_windows_is_marked_in_both(tokenizer: BertTokenizer) -> None:
-    row = Question("where?", PASSAGE, "river", 33)
-    batch = question_batch(tokenizer, [row], max_length=15, stride=5)
-    windows = tokenizer.encode_windows(row.question, row.context, max_length=15, stride=5)
-    found = [read(batch, number, window) for number, window in enumerate(windows)]
-    assert found == ["river", "river", None]
-
-
 def test_a_passage_without_the_answer_points_at_the_first_token(tokenizer: BertTokenizer) -> None:
     batch = question_batch(tokenizer, [Question("who?", PASSAGE, None)], max_length=15, stride=3)
     assert len(batch["input_ids"]) > 1
@@ -172,8 +164,3 @@ def test_an_answer_without_any_token_is_refused(tokenizer: BertTokenizer) -> Non
     row = Question("who?", "the \x07\u200b cat", "\x07\u200b", 4)
     with pytest.raises(InputError, match="characters give no token"):
         question_batch(tokenizer, [row], max_length=15, stride=2)
-
-
-def test_no_rows_are_refused(tokenizer: BertTokenizer) -> None:
-    with pytest.raises(InputError, match="no rows"):
-        question_batch(tokenizer, [], max_length=15, stride=2)

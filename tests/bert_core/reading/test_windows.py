@@ -44,19 +44,6 @@ def test_every_stretch_is_read_by_the_first_window_with_most_room(
 
 
 @pytest.mark.parametrize(("tokens", "size", "stride"), CASES)
-def test_every_place_is_read_by_exactly_one_window_and_they_take_turns(
-    tokens: int, size: int, stride: int
-) -> None:
-    bounds = window_bounds(tokens, size=size, stride=stride)
-    number = readers(bounds)[0][:, 0]
-    assert (number >= 0).all()
-    assert (np.diff(number) >= 0).all()
-    assert number[0] == 0
-    held = [range(*bounds[window]) for window in number.tolist()]
-    assert all(place in places for place, places in enumerate(held))
-
-
-@pytest.mark.parametrize(("tokens", "size", "stride"), CASES)
 def test_no_stretch_is_lost_that_is_at_most_one_token_longer_than_what_windows_share(
     tokens: int, size: int, stride: int
 ) -> None:
