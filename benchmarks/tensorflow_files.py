@@ -1,17 +1,14 @@
 """Writing TensorFlow checkpoints without TensorFlow, to have large ones to read.
 
-The sources are those of `bert_core.checkpoints.formats.tensorflow_index`. TensorFlow can open the
-files written here.
+The sources are those of `bert_core.checkpoints.formats.tensorflow_checkpoint`. The checksums are
+zero: the reader does not compare them, TensorFlow would.
 """
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-import numpy as np
 import torch
 from torch import Tensor
-
-from bert_core.checkpoints.formats.crc32c import crc32c, masked
 
 _TYPES = {torch.float32: 1, torch.int64: 9, torch.bfloat16: 14, torch.float16: 19}
 _MAGIC = (0xDB4775248B80FB57).to_bytes(8, "little")
@@ -65,7 +62,6 @@ def write_bundle(prefix: Path, tensors: Mapping[str, Tensor]) -> None:
             shape = b"".join(message(2, number(1, size)) for size in tensor.shape)
             entry = number(1, _TYPES[tensor.dtype]) + message(2, shape)
             entry += number(4, start) + number(5, raw.size)
-            entry += varint(6 << 3 | 5) + masked(crc32c(raw)).to_bytes(4, "little")
             entries.append((name.encode(), entry))
             file.write(raw.data)
             start += raw.size
@@ -89,11 +85,9 @@ def block(entries: Iterable[tuple[bytes, bytes]]) -> bytes:
 
 
 def with_trailer(before: bytes, contents: bytes, kind: int = 0) -> tuple[bytes, bytes]:
-    """Append a block and its checksum to a file; return the file and the block's handle."""
-    covered = contents + bytes([kind])
-    checksum = masked(crc32c(np.frombuffer(covered, np.uint8)))
+    """Append a block and its trailer to a file; return the file and the block's handle."""
     place = varint(len(before)) + varint(len(contents))
-    return before + covered + checksum.to_bytes(4, "little"), place
+    return before + contents + bytes([kind]) + bytes(4), place
 
 
 def varint(value: int) -> bytes:

@@ -5,6 +5,7 @@ blocking or exhausting memory.
 """
 
 import hashlib
+import io
 import json
 import os
 import reprlib
@@ -61,6 +62,22 @@ def open_regular(path: Path, *, error: type[BertError] = CheckpointError) -> int
         os.close(descriptor)
         raise error(f"{path.name} in {path.parent} is not a regular file.")
     return descriptor
+
+
+class BoundedFile(io.FileIO):
+    """A file whose single reads are bounded, for readers that believe what it says of itself."""
+
+    def __init__(self, path: Path, most: int) -> None:
+        super().__init__(path)
+        self._most = most
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Return the next bytes; a ValueError if more are asked for than the bound."""
+        if size is None or size < 0:
+            size = os.fstat(self.fileno()).st_size - self.tell()
+        if size > self._most:
+            raise ValueError(f"{size:,} bytes of it are asked for at once")
+        return super().read(max(0, size)) or b""
 
 
 # What a file begins with -> what it is, whatever its name, and what to do.
@@ -243,6 +260,8 @@ def replacing(path: Path) -> Iterator[Path]:
     draft = path.with_name(f".{path.name}.{token_hex(4)}")
     try:
         yield draft
+        with draft.open("r+b") as file:
+            os.fsync(file.fileno())
         os.replace(draft, path)
     finally:
         draft.unlink(missing_ok=True)

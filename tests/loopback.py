@@ -7,6 +7,7 @@ sets what goes wrong at each path; `log` records every request.
 
 import hashlib
 import json
+import re
 import socket
 import threading
 import time
@@ -194,18 +195,17 @@ class _Handler(BaseHTTPRequestHandler):
         return None
 
     def _describe(self, rest: str) -> None:
-        name, _, revision = rest.partition("/revision/")
-        found = self._repository(name, revision or "main")
+        """Answer with the commit of a model, or with the entries of one of its folders."""
+        name, kind, place = re.fullmatch(r"([^/]+/[^/]+)/(revision|tree)/(.*)", rest).groups()  # type: ignore[union-attr]
+        revision, _, folder = place.partition("/") if kind == "tree" else (place, "", "")
+        found = self._repository(name, revision)
         if found is None:
             return
-        siblings = []
-        for file, data in found.files.items():
-            digest = hashlib.sha256(data).hexdigest()
-            large = {"sha256": digest, "size": len(data), "pointerSize": len(pointer(data))}
-            each = {"rfilename": file, "size": len(data), "blobId": git_sha1(data)}
-            lfs = {"blobId": git_sha1(pointer(data)), "lfs": large}
-            siblings.append({**each, **lfs} if len(data) >= LARGE else each)
-        answer = {"id": name, "modelId": name, "sha": found.commit, "siblings": siblings}
+        answer: Any = {"id": name, "modelId": name, "sha": found.commit}
+        if kind == "tree":
+            answer = tree(
+                found, f"{folder}/" if folder else "", "recursive=true" in self.path.lower()
+            )
         self._send(200, {"Content-Type": "application/json"}, json.dumps(answer).encode())
 
     def _resolve(self, rest: str, fault: Fault) -> None:
@@ -281,13 +281,20 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
 
 
+def tree(repository: Repository, folder: str, recursive: bool) -> list[dict[str, Any]]:
+    """Return the entries of a folder, as the Hub lists them."""
+    entries = {}
+    for file, data in repository.files.items():
+        if not file.startswith(folder):
+            continue
+        top, deeper, _ = file.removeprefix(folder).partition("/")
+        if deeper and not recursive:
+            entries[top] = {"type": "directory", "path": folder + top, "oid": "0" * 40}
+        else:
+            entries[file] = {"type": "file", "path": file, "size": len(data), "oid": git_sha1(data)}
+    return list(entries.values())
+
+
 def git_sha1(data: bytes) -> str:
     """Return the name git gives to contents."""
     return hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest()
-
-
-def pointer(data: bytes) -> bytes:
-    """Return the pointer that git stores in place of a large file."""
-    digest = hashlib.sha256(data).hexdigest()
-    first = "version https://git-lfs.github.com/spec/v1"
-    return f"{first}\noid sha256:{digest}\nsize {len(data)}\n".encode()

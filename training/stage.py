@@ -23,7 +23,7 @@ from bert_core.finetuning import (
     NotFiniteError,
     StepReport,
 )
-from bert_core.model.bert import BertPreTrainedModel
+from bert_core.model.pretrained import BertPreTrainedModel
 from bert_core.text.tokenizer import BertTokenizer
 from training import processes
 from training.ahead import BuiltAhead

@@ -11,7 +11,7 @@ from torch.optim import AdamW, Optimizer
 from bert_core.errors import InputError
 from bert_core.finetuning import StepReport, Trainer, TrainerSettings
 from bert_core.finetuning.optimizer import LAYER, parameter_groups
-from bert_core.model.bert import BertPreTrainedModel
+from bert_core.model.pretrained import BertPreTrainedModel
 from training import processes
 from training.muon import Muon
 

@@ -1,22 +1,15 @@
-"""Allocate and fill the parameters of a model that was built without memory."""
+"""Fill the parameters of a model that was built without memory, and check them."""
 
-import itertools
 import math
-from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Mapping, Sequence
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
 from bert_core.checkpoints.fillable import Fillable, M
-from bert_core.checkpoints.keys import Found, bare_name
+from bert_core.checkpoints.keys import bare_name
 from bert_core.checkpoints.plan import Plan
 from bert_core.errors import CheckpointError
-
-_QUERY = ".attention.self.query."
-_LINE = 64  # bytes; tensors are aligned to cache lines
-_PROJECTIONS = (_QUERY, ".attention.self.key.", ".attention.self.value.")
 
 
 def fill(
@@ -28,8 +21,8 @@ def fill(
 ) -> M:
     """Fill every parameter of a planned model with stored, shared or fresh values.
 
-    The files of the plan must still be open. `shared` holds parameters of another model to use
-    instead of the stored ones.
+    Stored values are copied, so that the files may change afterwards. `shared` holds parameters of
+    another model to use instead of the stored ones.
 
     Raises:
         CheckpointError: a parameter would be NaN or infinite, tied copies differ, or the class
@@ -40,11 +33,9 @@ def fill(
     model, shared = plan.model, dict(shared or {})
     fill_fresh(model, plan.report.missing, dtype, torch.device("cpu"))
     stored = {name: found for name, found in plan.stored.items() if name not in shared}
-    values = _reserve(stored, dtype)
-    for name, memory in values.items():
-        stored[name].tensor.copy_to(memory)
+    values = {name: _own(found.tensor, dtype) for name, found in stored.items()}
     if not allow_nonfinite:
-        check_finite([(found, values[name]) for name, found in stored.items()])
+        check_finite((stored[name].file_name, stored[name].tensor, values[name]) for name in stored)
     set_parameters(model, {name: nn.Parameter(value) for name, value in values.items()} | shared)
     _check_repeats(plan, set(stored))
     model.load_report = plan.report
@@ -74,37 +65,25 @@ def fill_fresh(
         model.init_bert_weights(module)
 
 
-def check_finite(filled: Sequence[tuple[Found, Tensor]]) -> None:
+def check_finite(filled: Iterable[tuple[str, Tensor, Tensor]]) -> None:
     """Reject weights that are NaN or infinite; every result of such a model would be NaN.
 
-    The norm of a vector is finite only if all of its values are, and takes one pass over the
-    memory, as fast as one core can read it. Only if it is not finite are the values counted, since
-    the squares of large finite values can overflow too. Each thread takes the next whole tensor
-    from one iterator, without waiting for the others: at base size that takes 33 ms of one thread,
-    22 of two, 16 of four (a future per tensor: 26 and 26). Sums, which PyTorch splits among
-    threads, take 18 and 12, but then all wait for the slowest at every tensor: 0.6 s if the
-    machine is busy.
+    The norm of a vector is finite only if all of its values are, and takes one pass. Only if it is
+    not are the values counted, since the squares of large finite values can overflow too.
 
     Args:
-        filled: tensors of a checkpoint, each with the parameter values taken from it.
+        filled: name, tensor of the checkpoint, and the values taken from it.
 
     Raises:
         CheckpointError: lists the first such tensors and how many of their values are affected.
     """
-    threads, remaining = torch.get_num_threads(), enumerate(filled)
-
-    def suspects(_: int) -> list[int]:
-        norm = torch.linalg.vector_norm
-        return [i for i, (_, values) in remaining if not math.isfinite(norm(values).item())]
-
-    with ThreadPoolExecutor(threads) as pool:
-        found_by = pool.map(suspects, range(threads))
-        places = sorted(itertools.chain.from_iterable(found_by))
     complaints = []
-    for found, values in (filled[place] for place in places):
+    for name, tensor, values in filled:
+        if math.isfinite(torch.linalg.vector_norm(values).item()):
+            continue
         if count := int((~torch.isfinite(values)).sum()):
-            kind = "" if values.dtype == found.tensor.dtype else f" as {values.dtype}"
-            complaints.append(f"{found.file_name} ({count:,} of {values.numel():,} values{kind})")
+            kind = "" if values.dtype == tensor.dtype else f" as {values.dtype}"
+            complaints.append(f"{name} ({count:,} of {values.numel():,} values{kind})")
     if complaints:
         shown = ", ".join(complaints[:3])
         more = f" and {len(complaints) - 3:,} more tensors" if len(complaints) > 3 else ""
@@ -126,14 +105,10 @@ def _check_repeats(plan: Plan[M], filled: set[str]) -> None:
         if repeat.original not in places or repeat.name not in tied:
             continue
         original = plan.model.get_parameter(places[repeat.original]).detach()
-        same = repeat.copy.tensor.shape == tuple(original.shape)
-        if same:
-            copy = torch.empty_like(original)
-            repeat.copy.tensor.copy_to(copy)
-            same = torch.equal(copy, original) or torch.allclose(
-                copy, original, rtol=0, atol=0, equal_nan=True
-            )
-        if not same:
+        copy = repeat.copy.tensor
+        if copy.shape != original.shape or not torch.allclose(
+            copy.to(original.dtype), original, rtol=0, atol=0, equal_nan=True
+        ):
             raise CheckpointError(
                 f"{repeat.copy.file_name} differs from {repeat.original}. These are one parameter "
                 "in this model (a decoder is tied to the word embeddings, an ALBERT repeats its "
@@ -141,29 +116,6 @@ def _check_repeats(plan: Plan[M], filled: set[str]) -> None:
             )
 
 
-def _reserve(stored: Mapping[str, Found], dtype: torch.dtype) -> dict[str, Tensor]:
-    """Reserve memory for the tensors in one piece, with query, key and value adjacent.
-
-    Otherwise the model would join these three itself, at the cost of another copy. The system
-    provides memory in pages of 4 kB and clears each first; numpy requests large pages for a large
-    piece, PyTorch does not. For the 113 MB of a small model in float32 that was 50 of 70 ms on a
-    quiet machine and most of 0.4 s on a busy one.
-    """
-    shapes = {name: found.tensor.shape for name, found in stored.items()}
-    groups = {name: [name] for name in shapes}
-    for name in shapes:
-        names = [name.replace(_QUERY, projection) for projection in _PROJECTIONS]
-        if _QUERY in name and all(part in shapes for part in names):
-            groups[name] = names
-            del groups[names[1]], groups[names[2]]
-    counts = {name: len(group) * math.prod(shapes[name]) for name, group in groups.items()}
-    sizes = [-(-count * dtype.itemsize // _LINE) * _LINE for count in counts.values()]
-    starts = itertools.accumulate(sizes, initial=0)
-    memory = np.empty(sum(sizes), dtype=np.uint8).data
-    reserved: dict[str, Tensor] = {}
-    for (name, group), start in zip(groups.items(), starts, strict=False):
-        flat = torch.empty(0, dtype=dtype, device="cpu")
-        if count := counts[name]:  # a storage of its own, so that torch.save stores only these
-            flat = torch.frombuffer(memory, dtype=dtype, count=count, offset=start)
-        reserved.update(zip(group, flat.view(len(group), *shapes[name]), strict=True))
-    return reserved
+def _own(tensor: Tensor, dtype: torch.dtype) -> Tensor:
+    """Return a copy in memory of its own, in row-major order."""
+    return tensor.detach().to("cpu", dtype, copy=True, memory_format=torch.contiguous_format)

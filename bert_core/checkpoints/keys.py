@@ -11,7 +11,8 @@ import re
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 
-from bert_core.checkpoints.formats.weights import StoredTensor
+from torch import Tensor
+
 from bert_core.config import BertConfig
 from bert_core.errors import CheckpointError
 from bert_core.families import BERT, FAMILIES, PARAMETERS, Family
@@ -46,12 +47,12 @@ class Found:
 
     Attributes:
         file_name: its name in the file.
-        tensor: where it is.
+        tensor: a view of the file.
         is_inside: whether the name puts it into the embeddings or layers, as any family calls them.
     """
 
     file_name: str
-    tensor: StoredTensor
+    tensor: Tensor
     is_inside: bool = False
 
 
@@ -133,7 +134,7 @@ def _inverse(family: Family, layers: tuple[int, ...]) -> dict[str, str]:
 
 
 def by_bare_name(
-    tensors: Mapping[str, StoredTensor], config: BertConfig | None = None, *, given: bool = False
+    tensors: Mapping[str, Tensor], config: BertConfig | None = None, *, given: bool = False
 ) -> tuple[dict[str, Found], tuple[Repeat, ...]]:
     """Map bare names to a checkpoint's tensors; leave out buffers and tied copies.
 

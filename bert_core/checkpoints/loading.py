@@ -9,7 +9,6 @@ from torch import nn
 
 from bert_core.checkpoints.fillable import Fillable, LoadReport, M
 from bert_core.checkpoints.filling import check_finite, fill, fill_fresh, set_parameters
-from bert_core.checkpoints.formats.pickle_file import LoadedTensor
 from bert_core.checkpoints.formats.tensorflow_checkpoint import need_checkpoint, open_checkpoint
 from bert_core.checkpoints.keys import Found, bare_name, by_bare_name
 from bert_core.checkpoints.ownership import PARTS, head_class
@@ -76,12 +75,12 @@ def load_pretrained(
     part = part if state_dict is None else Part.CONFIG
     folder = resolve(name_or_path, cache_dir=cache_dir, revision=revision, part=part)
     source = os.fspath(name_or_path)
-    with open_folder(
+    files = open_folder(
         folder, source, config=wanted.config, from_tf=from_tf, state_dict=state_dict
-    ) as files:
-        plan = files.plan(cls, wanted)
-        dtype = wanted_dtype(wanted.dtype, (found.tensor for found in plan.stored.values()))
-        return fill(plan, dtype, allow_nonfinite=wanted.allow_nonfinite)
+    )
+    plan = files.plan(cls, wanted)
+    dtype = wanted_dtype(wanted.dtype, (found.tensor for found in plan.stored.values()))
+    return fill(plan, dtype, allow_nonfinite=wanted.allow_nonfinite)
 
 
 def load_sharing(cls: type[M], base: Fillable, folder: Path) -> M:
@@ -99,15 +98,14 @@ def load_sharing(cls: type[M], base: Fillable, folder: Path) -> M:
     unfilled = {bare_name(name) for name in report.missing}
     theirs = _by_bare_name(base)
     first = next(base.parameters())
-    with open_folder(folder, report.source) as files:
-        plan = files.plan(cls)
-        bare_names = {name: bare_name(name) for name in plan.shared}
-        shared = {
-            name: theirs[bare]
-            for name, bare in bare_names.items()
-            if bare in theirs and bare not in unfilled
-        }
-        model = fill(plan, first.dtype, shared=shared)
+    plan = open_folder(folder, report.source).plan(cls)
+    bare_names = {name: bare_name(name) for name in plan.shared}
+    shared = {
+        name: theirs[bare]
+        for name, bare in bare_names.items()
+        if bare in theirs and bare not in unfilled
+    }
+    model = fill(plan, first.dtype, shared=shared)
     # Move new parameters to the base's device; shared ones are there already and stay shared.
     return model if first.device.type == "cpu" else model.to(first.device)
 
@@ -119,7 +117,7 @@ def share_parameters(model: M, base: Fillable) -> M:
     ours, owner = head_class(type(model)), head_class(type(base))
     if ours and owner and ours != owner:
         theirs = {bare: each for bare, each in theirs.items() if not bare.startswith(PARTS)}
-    found = {bare: Found(bare, LoadedTensor(value)) for bare, value in theirs.items()}
+    found = {bare: Found(bare, value.detach()) for bare, value in theirs.items()}
     stored, _, fresh = match(model, found, report.source, ignore_mismatched_sizes=True)
     check_encoders(model, found, fresh)
     fill_fresh(model, fresh.missing, first.dtype, first.device)
@@ -155,9 +153,7 @@ def load_tf_weights_in_bert(
     Raises:
         InputError: the path is not a string or a path, or the model is not from this package.
         CheckpointError: the files are damaged, malicious, not finite, or do not fit;
-            MissingFileError if one is missing. Names and shapes are compared before anything is
-            changed, checksums while reading: after a wrong checksum the model is partly filled.
-            Non-finite weights are detected at the end, when the model already contains them.
+            MissingFileError if one is missing. The model is as it was before.
     """
     if not hasattr(model, "tied_keys"):
         raise InputError(f"Expected a model of this package to fill; got a {type(model).__name__}.")
@@ -167,20 +163,20 @@ def load_tf_weights_in_bert(
             f"{model.config.family.title}. Convert the checkpoint with `transformers` first."
         )
     prefix = _prefix(tf_checkpoint_path)
-    with open_checkpoint(prefix) as tensors:
-        found, _ = by_bare_name(tensors)
-        check_layers(model.config, found, prefix.name)
-        stored, left, report = match(model, found, os.fspath(tf_checkpoint_path))
-        check_encoders(model, found, report)
-        check_inside(model, left, prefix.name, layers_chosen=True)
-        check_core(report)
-        if refusal := head_refusal(model, left, stored):
-            raise CheckpointError(refusal)
-        filled = [(each, model.get_parameter(name)) for name, each in stored.items()]
-        for entry, parameter in filled:
-            entry.tensor.copy_to(parameter)
+    found, _ = by_bare_name(open_checkpoint(prefix))
+    check_layers(model.config, found, prefix.name)
+    stored, left, report = match(model, found, os.fspath(tf_checkpoint_path))
+    check_encoders(model, found, report)
+    check_inside(model, left, prefix.name, layers_chosen=True)
+    check_core(report)
+    if refusal := head_refusal(model, left, stored):
+        raise CheckpointError(refusal)
     if not allow_nonfinite:
-        check_finite([(entry, parameter.detach()) for entry, parameter in filled])
+        dtype = next(model.parameters()).dtype
+        tensors = ((each.file_name, each.tensor) for each in stored.values())
+        check_finite((name, tensor, tensor.to(dtype)) for name, tensor in tensors)
+    for name, entry in stored.items():
+        model.get_parameter(name).detach().copy_(entry.tensor)
     model.load_report = report
     return model
 

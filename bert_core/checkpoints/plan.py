@@ -8,14 +8,13 @@ every class and fills none.
 import copy
 import math
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic
 
 from bert_core.checkpoints.fillable import Fillable, LoadReport, M, without_memory
-from bert_core.checkpoints.formats.pickle_file import from_state_dict
+from bert_core.checkpoints.formats.pickle_file import checked_table
 from bert_core.checkpoints.formats.weights import has_weights, open_weights, weight_files
 from bert_core.checkpoints.keys import (
     Found,
@@ -84,7 +83,6 @@ class Checkpoint:
         root: the root's tensors by bare name.
         repeats: the root's tied copies.
         is_given: the caller passed the weights; only the configuration is from the folder.
-        stack: closes the files of heads.
     """
 
     folder: Path
@@ -93,7 +91,6 @@ class Checkpoint:
     root: Mapping[str, Found]
     repeats: tuple[Repeat, ...]
     is_given: bool
-    stack: ExitStack
 
     def plan(self, cls: type[M], options: LoadOptions | None = None) -> Plan[M]:
         """Compare the files with what a class needs; no weights are read.
@@ -143,12 +140,10 @@ class Checkpoint:
         """Open the weights of a head, if it has any; return them, and all tied copies."""
         if head is None or not has_weights(head):
             return {}, self.repeats
-        tensors = self.stack.enter_context(open_weights(head))
-        own, repeats = by_bare_name(tensors, self.config)
+        own, repeats = by_bare_name(open_weights(head), self.config)
         return own, (*(each for each in self.repeats if each.original not in own), *repeats)
 
 
-@contextmanager
 def open_folder(
     folder: Path,
     source: str = "",
@@ -156,8 +151,8 @@ def open_folder(
     config: BertConfig | None = None,
     from_tf: bool = False,
     state_dict: Mapping[str, Any] | None = None,
-) -> Iterator[Checkpoint]:
-    """Open the weights of a folder for as long as the context lasts.
+) -> Checkpoint:
+    """Open the weights of a folder.
 
     `config` and `state_dict` replace those of the folder; the weights in `state_dict` are taken as
     those of the class that is planned. `source` is the folder's name in reports and errors.
@@ -168,21 +163,13 @@ def open_folder(
             the configuration are missing.
     """
     config = config or read_config(folder, {})
-    with ExitStack() as stack:
-        if state_dict is None:
-            tensors = stack.enter_context(open_weights(folder, from_tf=from_tf))
-        else:
-            tensors = from_state_dict(dict(state_dict), "state_dict")
-        root, repeats = by_bare_name(tensors, config, given=state_dict is not None)
-        yield Checkpoint(
-            folder=folder,
-            source=source or folder.name,
-            config=config,
-            root=root,
-            repeats=repeats,
-            is_given=state_dict is not None,
-            stack=stack,
-        )
+    if state_dict is None:
+        tensors = open_weights(folder, from_tf=from_tf)
+    else:
+        tensors = checked_table(dict(state_dict), "state_dict")
+    is_given = state_dict is not None
+    root, repeats = by_bare_name(tensors, config, given=is_given)
+    return Checkpoint(folder, source or folder.name, config, root, repeats, is_given)
 
 
 def head_folder(folder: Path, cls: type[Any]) -> Path | None:
@@ -222,9 +209,9 @@ def survey(folder: Path, classes: Iterable[type[Fillable]]) -> Survey:
             head's configuration are reported in its plan instead.
     """
     options = LoadOptions(ignore_mismatched_sizes=True)
-    with open_folder(folder) as files:
-        has = files.config.family.has
-        plans = {cls.__name__: files.plan(cls, options) for cls in classes if has(cls.__name__)}
+    files = open_folder(folder)
+    has = files.config.family.has
+    plans = {cls.__name__: files.plan(cls, options) for cls in classes if has(cls.__name__)}
     heads = folder / "heads"
     folders = [folder, *sorted(heads.iterdir())] if heads.is_dir() else [folder]
     paths = [path for each in folders if each.is_dir() for path in weight_files(each)]
@@ -278,11 +265,11 @@ def match(
                 f"{entry.file_name} is {entry.tensor.dtype}; expected floating-point weights. "
                 "Quantised checkpoints cannot be loaded."
             )
-        elif entry.tensor.shape != tuple(parameter.shape):
+        elif entry.tensor.shape != parameter.shape:
             missing.append(name)
             mismatched.append(name)
             complaints.append(
-                f"{name} has the shape {entry.tensor.shape} in the checkpoint and "
+                f"{name} has the shape {tuple(entry.tensor.shape)} in the checkpoint and "
                 f"{tuple(parameter.shape)} in {type(model).__name__}"
             )
         else:

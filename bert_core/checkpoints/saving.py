@@ -4,14 +4,12 @@ Parameters, keys and classes get the names of the model's family (`bert_core.fam
 """
 
 import copy
-import io
-from collections.abc import Sequence
 from pathlib import Path
 
 from torch import Tensor
 
 from bert_core.checkpoints.fillable import Fillable
-from bert_core.checkpoints.formats.safetensors_file import write_safetensors, write_tensors
+from bert_core.checkpoints.formats.safetensors_file import safetensors_bytes, write_safetensors
 from bert_core.checkpoints.formats.weights import SAFETENSORS
 from bert_core.checkpoints.keys import name_in_file
 from bert_core.config import BertConfig
@@ -28,8 +26,7 @@ def save_model(model: Fillable, folder: Path) -> None:
     Raises:
         CheckpointError: the folder cannot be written.
     """
-    tensors = _tensors_to_save(model)
-    config = _config_to_save(model)
+    tensors, config = _tensors_to_save(model), _config_to_save(model)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with replacing(folder / SAFETENSORS) as draft:
@@ -42,10 +39,8 @@ def save_model(model: Fillable, folder: Path) -> None:
 
 def saved_files(model: Fillable) -> dict[str, bytes]:
     """Return the files that `save_model` writes, by name, without touching the disk."""
-    tensors = io.BytesIO()
-    write_tensors(tensors, _tensors_to_save(model))
     config = _config_to_save(model).to_json_string().encode("utf-8")
-    return {"config.json": config, SAFETENSORS: tensors.getvalue()}
+    return {"config.json": config, SAFETENSORS: safetensors_bytes(_tensors_to_save(model))}
 
 
 def _tensors_to_save(model: Fillable) -> dict[str, Tensor]:
@@ -53,25 +48,7 @@ def _tensors_to_save(model: Fillable) -> dict[str, Tensor]:
     state = model.state_dict()
     for name in model.tied_keys():
         del state[name]
-    return {name_in_file(name, model.config, state): state[name] for name in _in_order(list(state))}
-
-
-def _in_order(names: Sequence[str]) -> list[str]:
-    """Put query, key and value next to each other, so that they can be used as one matrix.
-
-    >>> part = "a.attention.self."
-    >>> names = [part + name for name in ("query.weight", "query.bias", "key.weight", "key.bias")]
-    >>> [name.removeprefix(part) for name in _in_order(names)]
-    ['query.weight', 'key.weight', 'query.bias', 'key.bias']
-    """
-    groups: dict[str, list[str]] = {}
-    for name in names:
-        owner, _, leaf = name.rpartition(".")
-        of_attention = owner.rpartition(".")[0].endswith("attention.self")
-        groups.setdefault(
-            f"{owner.rpartition('.')[0]}:{leaf}" if of_attention else name, []
-        ).append(name)
-    return [name for group in groups.values() for name in group]
+    return {name_in_file(name, model.config, state): value for name, value in state.items()}
 
 
 def _config_to_save(model: Fillable) -> BertConfig:

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor
 
-from bert_core.checkpoints.formats.weights import StoredTensor, list_names
+from bert_core.checkpoints.formats.weights import list_names
 from bert_core.config import BertConfig
 from bert_core.errors import CheckpointError, ConfigError, InputError, MissingFileError
 from bert_core.families import FAMILIES
@@ -164,7 +165,7 @@ def _check_architecture(config: BertConfig, path: Path) -> None:
         )
 
 
-def wanted_dtype(choice: Any, tensors: Iterable[StoredTensor]) -> torch.dtype:
+def wanted_dtype(choice: Any, tensors: Iterable[Tensor]) -> torch.dtype:
     """Return the number type to load as: float32 unless the caller chose another.
 
     Raises:

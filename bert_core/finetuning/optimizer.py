@@ -10,7 +10,7 @@ from typing import Any
 
 from torch import nn
 
-from bert_core.model.bert import BertPreTrainedModel
+from bert_core.model.pretrained import BertPreTrainedModel
 
 _EMBEDDINGS = re.compile(r"(bert\.)?embeddings\.")
 LAYER = re.compile(r"(?:bert\.)?encoder\.layer\.(\d+)\.")

@@ -20,8 +20,8 @@ from bert_core.errors import CheckpointError, InputError
 from bert_core.finetuning.optimizer import parameter_groups
 from bert_core.finetuning.schedule import Budget, linear_decay
 from bert_core.finetuning.state import load_state, write_state
-from bert_core.model.bert import BertPreTrainedModel
-from bert_core.model.inputs import known_types
+from bert_core.model.checks import known_types
+from bert_core.model.pretrained import BertPreTrainedModel
 
 _FORMAT = 2  # of saved states
 

@@ -37,7 +37,7 @@ from bert_core.model.heads import BertForMaskedLM, BertForPreTraining
 from bert_core.text.batches import TextTokenizer
 from bert_core.text.byte_level import SPACE
 from bert_core.text.encoding import Encoding
-from bert_core.text.wordpiece import CONTINUATION
+from bert_core.text.vocabulary import CONTINUATION
 
 Scorer = Callable[[Tensor, Tensor], Tensor]
 """Scores the vocabulary: ids (B, T) and positions (B, P) -> logits (B, P, V)."""

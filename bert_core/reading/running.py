@@ -13,9 +13,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from bert_core.model.bert import BertPreTrainedModel
-from bert_core.model.inputs import known_types
+from bert_core.model.checks import known_types
 from bert_core.model.outputs import ModelOutputs
+from bert_core.model.pretrained import BertPreTrainedModel
 from bert_core.text.batches import TextTokenizer
 from bert_core.text.encoding import Encoding
 from bert_core.text.padding import padded_encodings

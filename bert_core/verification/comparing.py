@@ -24,9 +24,9 @@ from bert_core.bundled import bundled_folder, bundled_names
 from bert_core.checkpoints.loading import load_sharing
 from bert_core.checkpoints.plan import Plan, head_folder, survey
 from bert_core.errors import BertError, CheckpointError, InputError, MissingFileError
-from bert_core.model.bert import BertPreTrainedModel
 from bert_core.model.heads import BertForMaskedLM, BertForPreTraining
 from bert_core.model.kinds import ALL_KINDS
+from bert_core.model.pretrained import BertPreTrainedModel
 from bert_core.small_files import file_digest
 from bert_core.text.batches import TextTokenizer
 from bert_core.text.family import load_tokenizer

@@ -26,8 +26,7 @@ NOTICE = Path(__file__).parents[2] / "NOTICE"
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Loopback]:
-    monkeypatch.setattr("bert_core.checkpoints.sources.address._PAUSE", 0.01)
+def server() -> Iterator[Loopback]:
     with Loopback() as server:
         server.files.update(addresses())
         yield server
@@ -112,7 +111,7 @@ def test_what_cannot_be_had_is_said_and_the_rest_goes_on(
     told = capsys.readouterr()
     assert told.out.count("not to be had") == 3
     assert "there is nothing at this address (404)" in told.out
-    assert "returned an error (503)" in told.out
+    assert "returned an error; try again later (503)" in told.out
     assert "the archive is damaged" in told.out
     assert told.err.startswith("error: 3 of 4 could not be had: ")
     assert "causes and effects (choices between two causes or effects)" in told.err

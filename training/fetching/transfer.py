@@ -16,14 +16,13 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from bert_core.checkpoints.sources.address import Fetch, Version
-from bert_core.checkpoints.sources.transfer import watched
+from bert_core.checkpoints.sources.address import Unreachable, fetch
 from bert_core.errors import CheckpointError, MissingFileError
 
 ARCHIVES = "https://codeload.github.com"  # also takes abbreviated commits
 LARGEST, KEPT, PASSED = 128 * 2**20, 2**30, 16 * 2**30  # bytes: of a member, of all wanted, of all
+_TRIES = 3  # of a download
 _HEADER = 2**20  # bytes of a header that goes before a member
-_PATIENCE = 60.0  # seconds without data
 _DAMAGE = (
     *(tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError),
     *(EOFError, ValueError, OSError, IndexError, RecursionError),
@@ -82,11 +81,16 @@ def single(address: str, sha256: str, part: Path) -> Got:
 
 
 def _download(address: str, part: Path) -> None:
-    """Download to `part`; an interrupted download goes on where the server allows it."""
+    """Download to `part`; a connection that breaks is tried again."""
     part.parent.mkdir(parents=True, exist_ok=True)
-    fetch = Fetch(address, part, Version())
-    watched(fetch.run, what=address, patience=_PATIENCE, unblock=fetch.unblock)
-    part.with_suffix(".json").unlink(missing_ok=True)
+    for left in reversed(range(_TRIES)):
+        try:
+            fetch(address, part)
+            return
+        except Unreachable:
+            part.unlink(missing_ok=True)
+            if not left:
+                raise
 
 
 class _Forward:

@@ -1,7 +1,12 @@
-"""Weights of other kinds than those read here, recognised by the names of their files."""
+"""Files of other kinds than those read here, recognised by their names or first bytes."""
 
+import os
 import re
 from collections.abc import Iterable
+from pathlib import Path
+
+from bert_core.errors import CheckpointError
+from bert_core.small_files import FORM_BYTES, mistaken, open_regular
 
 ADAPTERS = (
     "adapter_config.json",
@@ -58,6 +63,24 @@ _KINDS = (
 )
 
 
+def check_form(path: Path, own: str = "") -> int:
+    """Return the size of a file of weights, which must not be another kind of file.
+
+    Args:
+        path: the file.
+        own: how `small_files.mistaken` begins for the format's own files.
+
+    Raises:
+        MissingFileError: it does not exist.
+        CheckpointError: it is no regular file, cannot be read, or is of a kind that is named.
+    """
+    with os.fdopen(open_regular(path), "rb") as file:
+        says = mistaken(file.read(FORM_BYTES))
+        if says and not (own and says.startswith(own)):
+            raise CheckpointError(f"{path.name} is not what its name says. It is {says}")
+        return os.fstat(file.fileno()).st_size
+
+
 def instead(names: Iterable[str]) -> str:
     """Return what a folder without a model has instead, as sentences after a space; or "".
 
@@ -65,11 +88,5 @@ def instead(names: Iterable[str]) -> str:
     ('', ' Its weights are in GGUF, for llama.')
     """
     found = list(names)
-    return next(
-        (
-            f" {says}"
-            for pattern, says in _KINDS
-            if any(re.fullmatch(pattern, name) for name in found)
-        ),
-        "",
-    )
+    kinds = (f" {says}" for form, says in _KINDS if any(re.fullmatch(form, each) for each in found))
+    return next(kinds, "")

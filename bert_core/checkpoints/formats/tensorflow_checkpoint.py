@@ -1,129 +1,236 @@
 """Read TensorFlow checkpoints without TensorFlow, under PyTorch's parameter names.
 
-`<prefix>.index` names the tensors (see `tensorflow_index`); the numbers are in
-`<prefix>.data-00000-of-00001` and so on, little-endian, in row-major order. Training writes several
-checkpoints to one folder (`model.ckpt-1000.index`, `model.ckpt-2000.index`, ...), and a small text
-file `checkpoint` that names the last one.
+`<prefix>.index` is a sorted table: data blocks, an index block with the places of the data blocks,
+and a footer of 48 bytes with the place of the index block and a magic number. A block is a sequence
+of entries (length of the prefix shared with the previous key, rest of the key, value), a list of
+restart points that only searching needs, one byte for the compression and four for a checksum. The
+values are protocol buffers: that of the empty key has the number of data files, those of variables
+have type, shape and place. The numbers are in `<prefix>.data-00000-of-00001` and so on,
+little-endian, in row-major order.
 
-The checksum of every tensor is verified before the tensor is returned. Tensors are read one at a
-time, directly into their final memory or into one shared buffer, so weights are never resident
-twice. `TensorBundle` reads the files, `by_published_name` renames the variables, and the other
-modules call `find_checkpoint` and `open_checkpoint`.
+Training writes several checkpoints to one folder (`model.ckpt-1000.index`, ...), and a small text
+file `checkpoint` that names the last one. Checksums are not compared.
 
-Sources: TensorFlow, `core/util/tensor_bundle/tensor_bundle.h`; google-research/bert,
-`modeling.py`, `run_pretraining.py`, `run_classifier.py` and `run_squad.py` for the variables;
+Sources: TensorFlow, `tsl/lib/io/table_format.txt`, `core/util/tensor_bundle/tensor_bundle.h`,
+`core/protobuf/tensor_bundle.proto`, `core/framework/types.proto`; the encoding page of the Protocol
+Buffers documentation; google-research/bert, `modeling.py` and `run_*.py` for the variables;
 transformers (up to version 4), `load_tf_weights_in_bert`, for their later names.
 """
 
 import glob
+import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from bert_core.checkpoints.formats.crc32c import crc32c, masked
-from bert_core.checkpoints.formats.file_tensors import TensorFile
-from bert_core.checkpoints.formats.tensorflow_index import IndexEntry, read_index
+from bert_core.checkpoints.formats.mistaken import check_form
 from bert_core.errors import CheckpointError, MissingFileError
+from bert_core.small_files import read_small
 
-# -- files ----------------------------------------------------------------------------------------
+# -- the index ------------------------------------------------------------------------------------
+
+_FOOTER_BYTES = 48
+_MAGIC = (0xDB4775248B80FB57).to_bytes(8, "little")
+# The index of BERT large with its optimizer has 100 kB and 1,200 entries.
+_MAX_FILE_BYTES = 16 * 1024 * 1024
+_MAX_ENTRIES = 20_000
+_MAX_KEY_BYTES = 1024
+_VARINT, _BYTES = 0, 2  # kinds of fields; the others have a fixed number of bytes
+_FIXED = {1: 8, 5: 4}
+_STRING = 7
+_DTYPES = {
+    1: torch.float32,
+    2: torch.float64,
+    3: torch.int32,
+    4: torch.uint8,
+    5: torch.int16,
+    6: torch.int8,
+    9: torch.int64,
+    10: torch.bool,
+    14: torch.bfloat16,
+    19: torch.float16,
+}
+# Numbers of the fields in a tensor's entry.
+_DTYPE, _SHAPE, _SHARD, _START, _SIZE, _, _SLICES = range(1, 8)
 
 
-@dataclass(frozen=True, slots=True)
-class BundleTensor:
-    """One tensor of an open checkpoint.
+class _Entry(NamedTuple):
+    """A tensor of the index: data file `shard` has its `size` bytes, from byte `start`."""
 
-    Attributes:
-        bundle: the checkpoint.
-        entry: type, shape and place of the tensor.
-        transposed: whether to swap its two axes: a dense layer's matrix is (inputs, outputs) in
-            TensorFlow and (outputs, inputs) in PyTorch.
+    shard: int
+    start: int
+    size: int
+    name: str
+    dtype: torch.dtype
+    shape: tuple[int, ...]
+
+
+def _varint(raw: bytes, at: int) -> tuple[int, int]:
+    """Return a number in groups of seven bits, lowest first, and where it ends."""
+    number = 0
+    for shift in range(0, 70, 7):
+        byte = raw[at]
+        at += 1
+        number |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return number, at
+    raise ValueError("a number in it does not end")
+
+
+def _taken(raw: bytes, at: int, size: int) -> tuple[bytes, int]:
+    """Return so many bytes, and where they end."""
+    if at + size > len(raw):
+        raise ValueError(f"it announces {size:,} bytes where {len(raw) - at:,} are left")
+    return raw[at : at + size], at + size
+
+
+def _fields(raw: bytes) -> dict[int, list[Any]]:
+    """Return the fields of a message: number -> values in their order.
+
+    >>> _fields(bytes([0x08, 0x96, 0x01, 0x12, 0x02, 0x68, 0x69]))
+    {1: [150], 2: [b'hi']}
     """
-
-    bundle: "TensorBundle"
-    entry: IndexEntry
-    transposed: bool = False
-
-    @property
-    def dtype(self) -> torch.dtype:
-        """Number type in the file."""
-        return self.entry.dtype
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Shape, after transposing."""
-        return self.entry.shape[::-1] if self.transposed else self.entry.shape
-
-    def copy_to(self, target: Tensor) -> None:
-        """Fill `target`, of the same shape, converting to its dtype and device.
-
-        Raises:
-            CheckpointError: the bytes are not those originally written.
-        """
-        target = target.detach()
-        direct = (target.dtype, target.device.type) == (self.dtype, "cpu")
-        if direct and target.is_contiguous() and not self.transposed:
-            self.bundle.read_into(target.view(-1).view(torch.uint8), self.entry)
-            return
-        raw = self.bundle.buffer(self.entry.size)
-        self.bundle.read_into(raw, self.entry)
-        stored = raw.view(self.dtype).view(self.entry.shape)
-        target.copy_(stored.mT if self.transposed else stored)
+    found: dict[int, list[Any]] = {}
+    at = 0
+    value: int | bytes
+    while at < len(raw):
+        key, at = _varint(raw, at)
+        number, kind = divmod(key, 8)
+        if kind == _VARINT:
+            value, at = _varint(raw, at)
+        elif kind == _BYTES:
+            value, at = _taken(raw, *reversed(_varint(raw, at)))
+        else:
+            raw_value, at = _taken(raw, at, _FIXED[kind])
+            value = int.from_bytes(raw_value, "little")
+        found.setdefault(number, []).append(value)
+    return found
 
 
-class TensorBundle:
-    """An open checkpoint whose index has been checked; a context manager.
+def _last(fields: Mapping[int, list[Any]], number: int, default: Any = 0) -> Any:
+    """Return the value of a field that occurs once; writers omit what is zero or empty."""
+    value = fields.get(number, [default])[-1]
+    if type(value) is not type(default):
+        raise ValueError(f"field {number} is of another kind")
+    return value
 
-    Attributes:
-        tensors: name -> tensor.
+
+def _block(raw: bytes, place: bytes, at: int = 0) -> Iterator[tuple[bytes, bytes]]:
+    """Yield the entries of the block whose start and size are encoded in `place`."""
+    start, at = _varint(place, at)
+    block, end = _taken(raw, start, _varint(place, at)[0])
+    if raw[end]:
+        raise ValueError("it is compressed; expected an index as TensorFlow writes it")
+    restarts = int.from_bytes(block[-4:], "little")
+    entries = block[: max(0, len(block) - 4 * (restarts + 1))]
+    key, at = b"", 0
+    while at < len(entries):
+        kept, at = _varint(entries, at)
+        added, at = _varint(entries, at)
+        length, at = _varint(entries, at)
+        more, at = _taken(entries, at, added)
+        key = key[:kept] + more
+        if len(key) > _MAX_KEY_BYTES:
+            raise ValueError(f"a key has more than {_MAX_KEY_BYTES:,} bytes")
+        value, at = _taken(entries, at, length)
+        yield key, value
+
+
+def _table(raw: bytes) -> dict[bytes, bytes]:
+    """Return all entries of a table."""
+    if len(raw) < _FOOTER_BYTES or not raw.endswith(_MAGIC):
+        raise ValueError(f"it has {len(raw):,} bytes and does not end like an index")
+    footer = raw[-_FOOTER_BYTES:]
+    at = 0
+    for _ in range(2):  # the place of a block that is empty here
+        _, at = _varint(footer, at)
+    found: dict[bytes, bytes] = {}
+    count = 0
+    for _, place in _block(raw, footer, at):
+        for key, value in _block(raw, place):
+            found[key] = value
+            count += 1
+            if count > _MAX_ENTRIES:
+                raise ValueError(f"it names more than {_MAX_ENTRIES:,} tensors")
+    return found
+
+
+def _entries(raw: bytes) -> tuple[int, list[_Entry]]:
+    """Return the number of data files, and the tensors in their order; texts are left out."""
+    table = {key: _fields(value) for key, value in _table(raw).items()}
+    header = table.pop(b"")
+    if _last(header, 2):
+        raise ValueError("its numbers are big-endian; convert it where it was written")
+    for key, fields in table.items():
+        if _SLICES in fields:
+            name = key.decode("utf-8", "backslashreplace")[:80]
+            raise ValueError(
+                f"the variable {name} was saved in slices (partitioned); load it with TensorFlow "
+                "and save it without a partitioner"
+            )
+    found = []
+    for key, fields in table.items():
+        kind = _last(fields, _DTYPE)
+        if kind == _STRING:
+            continue
+        sizes = _fields(_last(fields, _SHAPE, b"")).get(2, [])
+        shape = tuple(_last(_fields(each), 1) for each in sizes)
+        shard, start, size = (_last(fields, field) for field in (_SHARD, _START, _SIZE))
+        entry = _Entry(shard, start, size, key.decode("utf-8"), _DTYPES[kind], shape)
+        if math.prod(shape) * entry.dtype.itemsize != size or len(shape) > 8:
+            raise ValueError(f"{entry.name[:80]} of shape {shape[:9]} has {size:,} bytes")
+        found.append(entry)
+    return _last(header, 1), sorted(found)
+
+
+# -- the tensors ----------------------------------------------------------------------------------
+
+
+def read_variables(prefix: Path) -> dict[str, Tensor]:
+    """Return the variables of a checkpoint, as views of its files: copy what you keep.
 
     Raises:
         MissingFileError: the index or one of the data files is missing.
         CheckpointError: a file is damaged, malicious, or of an unsupported kind.
     """
-
-    def __init__(self, prefix: Path) -> None:
-        self._buffer = torch.empty(0, dtype=torch.uint8, device="cpu")
-        self._files: dict[int, TensorFile] = {}
-        shards, entries = read_index(_existing(prefix.with_name(f"{prefix.name}.index")))
-        with ExitStack() as stack:
-            for shard in sorted({entry.shard for entry in entries}):
-                path = prefix.with_name(f"{prefix.name}.data-{shard:05d}-of-{shards:05d}")
-                file = stack.enter_context(TensorFile(_existing(path)))
-                _check_places((entry for entry in entries if entry.shard == shard), file)
-                self._files[shard] = file
-            self._close = stack.pop_all().close
-        self.tensors = {entry.name: BundleTensor(self, entry) for entry in entries}
-
-    def __enter__(self) -> "TensorBundle":
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._close()
-
-    def buffer(self, size: int) -> Tensor:
-        """Return (size,) uint8, a part of the buffer that all tensors share."""
-        if self._buffer.numel() < size:
-            self._buffer = torch.empty(size, dtype=torch.uint8, device="cpu")
-        return self._buffer[:size]
-
-    def read_into(self, raw: Tensor, entry: IndexEntry) -> None:
-        """Fill `raw`, (bytes,) uint8, from the file and verify the checksum.
-
-        Raises:
-            CheckpointError: the file was truncated, or the checksum is wrong.
-        """
-        file, array = self._files[entry.shard], raw.numpy()
-        file.read_into(array.data, entry.start, entry.name)
-        if masked(crc32c(array)) != entry.checksum:
+    index = _existing(prefix.with_name(f"{prefix.name}.index"))
+    raw = read_small(index, _MAX_FILE_BYTES)
+    try:
+        shards, entries = _entries(raw)
+    except (ValueError, LookupError, TypeError) as error:
+        reason = f"{type(error).__name__}: {error}"[:300]
+        raise CheckpointError(
+            f"{index.name} is truncated, damaged or not the index of a TensorFlow checkpoint that "
+            f"is read here ({reason}). Get it again."
+        ) from None
+    files: dict[int, np.ndarray[Any, np.dtype[np.uint8]]] = {}
+    found, behind = {}, (0, 0)
+    for entry in entries:
+        if entry.shard not in files:
+            name = f"{prefix.name}.data-{entry.shard:05d}-of-{shards:05d}"
+            path = _existing(prefix.with_name(name))
+            size = check_form(path)
+            files[entry.shard] = np.memmap(path, np.uint8, "c") if size else np.empty(0, np.uint8)
+        memory, end = files[entry.shard], entry.start + entry.size
+        if end > len(memory) or (entry.size and (entry.shard, entry.start) < behind):
             raise CheckpointError(
-                f"{file.path.name}: the checksum of the tensor {entry.name} is wrong. The file is "
-                "damaged; get it again."
+                f"{prefix.name}.index puts {entry.name[:80]} at {entry.start:,} to {end:,} of a "
+                f"file of {len(memory):,} bytes, outside of it or upon another tensor. A file is "
+                "truncated or damaged; get it again."
             )
+        behind = max(behind, (entry.shard, end))
+        flat = torch.empty(0, dtype=entry.dtype, device="cpu")
+        if entry.size:
+            flat = torch.frombuffer(
+                memory, dtype=entry.dtype, count=math.prod(entry.shape), offset=entry.start
+            )
+        found[entry.name] = flat.view(entry.shape)
+    return found
 
 
 def bundle_files(prefix: Path) -> tuple[Path, ...]:
@@ -141,42 +248,13 @@ def _existing(path: Path) -> Path:
     return path
 
 
-def _check_places(entries: Iterable[IndexEntry], file: TensorFile) -> None:
-    """Reject tensors that are outside their file or overlap each other."""
-    behind, before = 0, ""
-    for entry in sorted(entries, key=lambda entry: (entry.start, entry.size)):
-        end = entry.start + entry.size
-        if end > file.size:
-            raise CheckpointError(
-                f"{file.path.name} has {file.size:,} bytes; the index puts the tensor "
-                f"{entry.name} at {entry.start:,} to {end:,}. The file is truncated or damaged; "
-                "get it again."
-            )
-        if entry.start < behind and entry.size:
-            raise CheckpointError(
-                f"{file.path.name}: the tensor {entry.name} begins at byte {entry.start:,}, "
-                f"inside {before}. The index is damaged; get it again."
-            )
-        behind, before = max(behind, end), entry.name
-
-
 # -- names ----------------------------------------------------------------------------------------
 
 # Optimizer variables, recognised by a part of their name.
 _OPTIMIZER = {
-    "adam_m",
-    "adam_v",
-    "AdamWeightDecayOptimizer",
-    "AdamWeightDecayOptimizer_1",
-    "Adam",
-    "Adam_1",
-    "beta1_power",
-    "beta2_power",
-    "global_step",
-    "current_loss_scale",
-    "loss_scale",
-    "good_steps",
-    "bad_steps",
+    *("adam_m", "adam_v", "AdamWeightDecayOptimizer", "AdamWeightDecayOptimizer_1", "Adam"),
+    *("Adam_1", "beta1_power", "beta2_power", "global_step", "current_loss_scale", "loss_scale"),
+    *("good_steps", "bad_steps"),
 }
 _LEAVES = {
     "kernel": "weight",
@@ -214,39 +292,41 @@ def published_name(variable: str) -> str | None:
     return ".".join((*parts, _LEAVES.get(leaf, leaf)))
 
 
-def by_published_name(tensors: Mapping[str, BundleTensor], source: str) -> dict[str, BundleTensor]:
-    """Convert a checkpoint to the names and layout of published PyTorch checkpoints.
+def open_checkpoint(prefix: Path) -> dict[str, Tensor]:
+    """Return the tensors of a checkpoint under the names and in the layout of PyTorch's.
+
+    A dense layer's matrix is (inputs, outputs) in TensorFlow and (outputs, inputs) in PyTorch.
 
     Raises:
-        CheckpointError: two variables map to one parameter, or the checkpoint contains TensorFlow 2
-            objects.
+        MissingFileError: one of its files is missing.
+        CheckpointError: a file is damaged, malicious, or of an unsupported kind.
     """
-    found: dict[str, BundleTensor] = {}
+    variables = read_variables(prefix)
+    found: dict[str, Tensor] = {}
     origin: dict[str, str] = {}
-    for variable, tensor in tensors.items():
+    for variable, tensor in variables.items():
         if variable.endswith(_OBJECTS):
             raise CheckpointError(
-                f"{source} was saved from Keras objects of TensorFlow 2 ({variable}). Expected "
-                "the variables of the original release, such as "
+                f"{prefix.name} was saved from Keras objects of TensorFlow 2 ({variable}). "
+                "Expected the variables of the original release, such as "
                 "bert/encoder/layer_0/output/dense/kernel."
             )
         name = published_name(variable)
-        if name is None or variable.rpartition("/")[0] in tensors:
+        if name is None or variable.rpartition("/")[0] in variables:
             continue  # an optimizer's variables are named after the variable that they belong to
         if name in origin:
             raise CheckpointError(
-                f"{source} contains {name} twice, as {origin[name]} and as {variable}; expected "
-                "it once."
+                f"{prefix.name} contains {name} twice, as {origin[name]} and as {variable}; "
+                "expected it once."
             )
         origin[name] = variable
-        is_kernel = variable.rpartition("/")[2] == "kernel" and len(tensor.shape) == 2
-        found[name] = replace(tensor, transposed=is_kernel)
+        is_kernel = variable.rpartition("/")[2] == "kernel" and tensor.dim() == 2
+        found[name] = tensor.mT if is_kernel else tensor
     return found
 
 
 # -- folders --------------------------------------------------------------------------------------
 
-_STATE = "checkpoint"
 _MAX_STATE_BYTES = 1024 * 1024
 _LATEST = re.compile(rb'(?m)^model_checkpoint_path: "([^"\n]+)"')
 
@@ -260,7 +340,7 @@ def find_checkpoint(folder: Path) -> Path | None:
     names = sorted(path.name.removesuffix(".index") for path in folder.glob("*.index"))
     prefixes = [name for name in names if "ckpt" in name]
     if len(prefixes) > 1:
-        latest = _latest(folder)
+        latest = _latest(folder / "checkpoint")
         if latest not in prefixes:
             shown = ", ".join(prefixes[:6]) + (" ..." if len(prefixes) > 6 else "")
             raise CheckpointError(
@@ -287,21 +367,8 @@ def need_checkpoint(folder: Path) -> Path:
     return prefix
 
 
-@contextmanager
-def open_checkpoint(prefix: Path) -> Iterator[Mapping[str, BundleTensor]]:
-    """Open a checkpoint as published name -> tensor, readable until the context ends.
-
-    Raises:
-        MissingFileError: one of its files is missing.
-        CheckpointError: a file is damaged, malicious, or of an unsupported kind.
-    """
-    with TensorBundle(prefix) as bundle:
-        yield by_published_name(bundle.tensors, prefix.name)
-
-
-def _latest(folder: Path) -> str:
+def _latest(path: Path) -> str:
     """Return the name given in the file `checkpoint`, without leading folders."""
-    path = folder / _STATE
     if not path.is_file():
         return ""
     with path.open("rb") as file:

@@ -1,34 +1,41 @@
-"""Unpack archives into the cache, each into a folder named by the archive's sha256.
+"""Unpack archives into the cache with the standard library, within bounds on number and size.
 
-An archive is unpacked only once, whatever its path, and a changed archive is detected. Files are
-written only to a temporary folder next to the final one. It is renamed once everything is complete
-and every checksum has been verified, and removed on any failure.
+An archive is unpacked once; one that changed is unpacked anew. Files are written to a temporary
+folder next to the final one, which is renamed once everything is complete, and removed on any
+failure. Nothing is written outside of it: `tarfile`'s data filter and `zipfile` see to the names,
+and a tar file may contain only files and folders.
 """
 
-import hashlib
-import os
+import errno
+import gzip
 import shutil
+import tarfile
 import threading
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from secrets import token_hex
 
 from bert_core.checkpoints.settings import CONFIG_NAMES
-from bert_core.checkpoints.sources.archive_members import Limits, Member, archive_members, target_of
-from bert_core.checkpoints.sources.cache import (
-    check_space,
-    disk_error,
-    key_of,
-    locked,
-    read_record,
-    write_all,
-    write_record,
-)
+from bert_core.checkpoints.sources.cache import check_space, disk_error, key_of, locked, size_text
 from bert_core.checkpoints.sources.hub_names import VOCABULARIES
 from bert_core.errors import CheckpointError, DownloadCancelled, DownloadError
+from bert_core.small_files import BoundedFile
 
+MAX_FILES = 1_000
+MAX_BYTES = 8 * 2**30  # the largest BERT release, with optimizer state, has 4 GB
+MAX_RATIO = 100  # unpacked to packed; trained weights shrink by a tenth
+_SMALL = 64 * 2**20  # below this the ratio does not matter
+_OVERHEAD = 32 * 2**20  # for headers and padding of a tar file
+_MAX_READ = 2 * 2**20  # at once: a header or a table of contents
+_GZIP, _ZIP = b"\x1f\x8b", b"PK"
 _MARKS = (*CONFIG_NAMES, *VOCABULARIES)  # any of these marks the folder of a model
+_DAMAGE = (
+    *(tarfile.TarError, zipfile.BadZipFile, gzip.BadGzipFile, zlib.error, EOFError),
+    *(ValueError, OverflowError, RuntimeError, LookupError),
+)
 
 
 def open_archive(path: Path, cache: Path, cancel: threading.Event | None = None) -> Path:
@@ -39,20 +46,10 @@ def open_archive(path: Path, cache: Path, cancel: threading.Event | None = None)
         DownloadError: there is not enough disk space, or the cache is not writable.
     """
     path = path.resolve()
-    key = key_of(os.fspath(path))
-    record = cache / "records" / f"{key}.json"
     try:
-        seen = _identity(path)
-        if folder := _known(record, seen, cache):
-            return folder
-        with locked(cache, key, cancel):
-            if folder := _known(record, seen, cache):
-                return folder
-            folder, digest = unpack(path, cache, path.name, cancel)
-            if _identity(path) != seen:
-                raise CheckpointError(f"{path.name} changed while it was read. Try again.")
-            write_record(record, {**seen, "sha256": digest})
-            return folder
+        found = path.stat()  # ctime cannot be set back
+        version = (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
+        return unpack(path, cache, key_of(f"{path} {version}"), path.name, cancel)
     except (CheckpointError, DownloadError):
         raise
     except OSError as error:
@@ -60,46 +57,48 @@ def open_archive(path: Path, cache: Path, cancel: threading.Event | None = None)
 
 
 def unpack(
-    path: Path, cache: Path, what: str, cancel: threading.Event | None = None
-) -> tuple[Path, str]:
-    """Unpack an archive into the cache.
-
-    The format is detected from the contents. `what` is the archive's name in messages.
-
-    Returns:
-        The model's folder, and the sha256 of the archive.
+    path: Path, cache: Path, key: str, what: str, cancel: threading.Event | None = None
+) -> Path:
+    """Return the model's folder in an archive, unpacking it unless the cache has it as `key`.
 
     Raises:
         CheckpointError: the archive is damaged, malicious, or contains no model.
         OSError: the cache is not writable.
     """
-    place = cache / "archives"
-    place.mkdir(parents=True, exist_ok=True)
-    fresh = place / f".{token_hex(8)}"
-    with ThreadPoolExecutor(1) as pool:
-        digest = pool.submit(_sha256, path)
+    if held := unpacked(cache, key):
+        return held
+    with locked(cache, key, cancel):
+        if held := unpacked(cache, key):
+            return held
+        folder = cache / "archives" / key
+        shutil.rmtree(folder, ignore_errors=True)
+        fresh = folder.with_name(f".{token_hex(8)}")
         try:
-            fresh.mkdir()
-            try:
-                _write_all(archive_members(path), fresh, path.stat().st_size, cancel)
-                model_folder(fresh)
-            except CheckpointError as error:
-                raise CheckpointError(f"{what} was not unpacked: {error}") from None
-            _rename(fresh, place / digest.result())
+            fresh.mkdir(parents=True)
+            _write_all(path, fresh, cancel)
+            model_folder(fresh)
+            fresh.rename(folder)
+        except CheckpointError as error:
+            raise CheckpointError(f"{what} was not unpacked: {error}") from None
+        except _DAMAGE as error:
+            raise CheckpointError(f"{what} was not unpacked: it is damaged ({error}).") from None
+        except OSError as error:
+            if error.errno != errno.EINVAL:  # that one is for an impossible place in the file
+                raise
+            raise CheckpointError(f"{what} was not unpacked: it is damaged.") from None
         finally:
             shutil.rmtree(fresh, ignore_errors=True)
-    return model_folder(place / digest.result()), digest.result()
+    return model_folder(folder)
 
 
-def unpacked(cache: Path, digest: object) -> Path | None:
-    """Return the model folder of an already unpacked archive, looked up by its sha256."""
-    if not isinstance(digest, str) or len(digest) != 64 or not digest.isalnum():
+def unpacked(cache: Path, key: object) -> Path | None:
+    """Return the model folder of an archive that the cache has; None if it has none."""
+    if not isinstance(key, str) or not key.isalnum():
         return None
-    folder = cache / "archives" / digest
+    folder = cache / "archives" / key
     try:
         return model_folder(folder) if folder.is_dir() else None
     except CheckpointError:  # files were removed from outside
-        shutil.rmtree(folder, ignore_errors=True)
         return None
 
 
@@ -125,63 +124,67 @@ def _is_model(folder: Path) -> bool:
     return any((folder / name).is_file() for name in _MARKS)
 
 
-def _write_all(
-    members: Iterator[Member], folder: Path, archive_bytes: int, cancel: threading.Event | None
-) -> None:
-    """Write members into a folder, enforcing the limits."""
-    limits = Limits(archive_bytes)
-    taken: set[str] = set()
-    for member in members:
-        target = target_of(member.name)
-        if target is None:
-            continue
-        limits.count(member)
-        if str(target).casefold() in taken:
-            raise CheckpointError(f"it contains {str(target)!r} twice.")
-        taken.add(str(target).casefold())
-        check_space(folder, member.size, "unpacking it")
-        path = folder / target
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            file = path.open("xb", buffering=0)
-        except (FileExistsError, NotADirectoryError):
+def _write_all(path: Path, folder: Path, cancel: threading.Event | None) -> None:
+    """Write the members of an archive into a folder; its first bytes say which kind it is."""
+    size, files, total = path.stat().st_size, 0, 0
+    most = min(MAX_BYTES, max(_SMALL, MAX_RATIO * size))
+    with path.open("rb") as file:
+        start = file.read(16)
+    if start.startswith(_GZIP):
+        members = _tar_members(path, folder, most + _OVERHEAD)
+    elif start.startswith(_ZIP):
+        members = _zip_members(path, folder)
+    else:
+        raise CheckpointError(f"expected a .tar.gz or .zip archive; it begins with {start!r}.")
+    for member_bytes, extract in members:
+        files, total = files + 1, total + member_bytes
+        if files > MAX_FILES or total > most:
             raise CheckpointError(
-                f"it contains {str(target)!r} both as a file and as a folder."
-            ) from None
-        with file:
-            for chunk in member.chunks:
-                if cancel is not None and cancel.is_set():
-                    raise DownloadCancelled("Unpacking was cancelled; nothing was kept.")
-                write_all(file, chunk)
+                f"its {size_text(size)} would unpack to {files:,} files of {size_text(total)} or "
+                f"more; expected at most {MAX_FILES:,} files and {size_text(most)}."
+            )
+        if cancel is not None and cancel.is_set():
+            raise DownloadCancelled("Unpacking was cancelled; nothing was kept.")
+        check_space(folder, member_bytes, "unpacking it")
+        extract()
 
 
-def _rename(fresh: Path, folder: Path) -> None:
-    """Rename the finished folder; another process may have done so first."""
-    try:
-        fresh.rename(folder)
-    except OSError:
-        if not folder.is_dir():
-            raise
+def _zip_members(path: Path, folder: Path) -> Iterator[tuple[int, Callable[[], object]]]:
+    """Yield the size of each member and what writes it."""
+    with BoundedFile(path, _MAX_READ) as file, zipfile.ZipFile(file) as archive:
+        for info in archive.infolist():
+            if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                raise CheckpointError(
+                    f"its member {info.filename[:100]!r} is compressed by method "
+                    f"{info.compress_type}; expected stored or deflated."
+                )
+            yield info.file_size, partial(archive.extract, info, folder)
 
 
-def _known(record: Path, seen: dict[str, int], cache: Path) -> Path | None:
-    """Return the unpacked folder of an archive whose file has not changed since."""
-    found = read_record(record)
-    same = all(found.get(name) == value for name, value in seen.items())
-    return unpacked(cache, found.get("sha256")) if same else None
+def _tar_members(
+    path: Path, folder: Path, limit: int
+) -> Iterator[tuple[int, Callable[[], object]]]:
+    """Yield the size of each member and what writes it; at the end, compare the checksum."""
+    with _Inflated(path, limit) as plain, tarfile.open(fileobj=plain, mode="r:") as archive:
+        for info in archive:
+            if not (info.isreg() or info.isdir()):
+                raise CheckpointError(
+                    f"it contains {info.name[:100]!r}, a link or a device. Only files and folders "
+                    "are unpacked; pack the files themselves."
+                )
+            yield max(0, info.size), partial(archive.extract, info, folder, filter="data")
+        while plain.read(_MAX_READ):
+            pass
 
 
-def _identity(path: Path) -> dict[str, int]:
-    """Return the file facts that change with its contents; ctime cannot be set back."""
-    found = path.stat()
-    return {
-        "size": found.st_size,
-        "mtime": found.st_mtime_ns,
-        "ctime": found.st_ctime_ns,
-        "inode": found.st_ino,
-    }
+class _Inflated(gzip.GzipFile):
+    """The contents of a gzip file: a read is bounded, and so is all that is read."""
 
+    def __init__(self, path: Path, limit: int) -> None:
+        super().__init__(path)
+        self._limit = limit
 
-def _sha256(path: Path) -> str:
-    with path.open("rb", buffering=0) as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    def read(self, size: int | None = -1) -> bytes:
+        if size is None or not 0 <= size <= _MAX_READ or self.tell() > self._limit:
+            raise CheckpointError("it has a header, or an end, larger than any model needs.")
+        return super().read(size)

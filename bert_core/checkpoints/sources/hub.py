@@ -1,17 +1,14 @@
 """Download models from the Hugging Face Hub into its shared cache, in two steps: plan, then fetch.
 
-One request lists the files of a repository. If the Hub cannot be reached, the cached copy is used;
-a commit that is complete in the cache needs no request at all. The Hub's client compares file
-lengths only, so this module also compares every file with the digest that the Hub lists for it,
-and removes the file if they differ.
+Two small requests tell a repository's commit and files. If the Hub cannot be reached, the cached
+copy is used; a commit that is complete in the cache needs no request at all. Requests, redirects,
+resuming and the check of what arrives are those of the Hub's own client.
 
 The cache is the client's own (`HF_HOME`, `HF_HUB_CACHE`) unless a folder is given. `HF_ENDPOINT`,
 `HF_TOKEN` and `HF_HUB_OFFLINE` have the same meaning as for the client.
-
-Source: the cache layout documented by the Hub.
 """
 
-import hashlib
+import itertools
 import os
 import re
 import threading
@@ -21,15 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from bert_core.checkpoints.settings import CONFIG_NAMES, read_config
-from bert_core.checkpoints.sources.cache import check_space
-from bert_core.checkpoints.sources.hub_client import (
-    bounded_answers,
-    endpoint,
-    explained,
-    offline,
-    quiet_client,
-    unreachable,
-)
+from bert_core.checkpoints.sources.cache import check_space, disk_error
 from bert_core.checkpoints.sources.hub_names import (
     Part,
     checked_revision,
@@ -37,35 +26,25 @@ from bert_core.checkpoints.sources.hub_names import (
     is_complete,
     needed,
 )
-from bert_core.checkpoints.sources.transfer import Meter, Progress, watched
-from bert_core.errors import DownloadError
+from bert_core.checkpoints.sources.transfer import Meter, Progress
+from bert_core.errors import BertError, DownloadError
 from bert_core.small_files import replacing
-
-# -- the plan -------------------------------------------------------------------------------------
 
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _TIMEOUT = 10.0  # seconds
-_LISTING = 4_000_000  # bytes: 10,000 files take 2.5 MB, and reading them takes 25 times as much
+_MAX_FILES = 5_000  # at the root of a repository, and in its folder of heads
 _FOLDER = "models--"  # prefix of a model's folder in the cache
+_HEADS = "heads"
+_LOCK_SECONDS = 0.05
 Token = bool | str | None
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedFile:
-    """A file of a plan.
-
-    Attributes:
-        name: path within the repository.
-        size: in bytes.
-        sha256: digest of large files; "" if the Hub lists none.
-        git_sha1: digest of small files, as git computes it; "" if the Hub lists none.
-        cached: whether it is in the cache already.
-    """
+    """A file of a plan: its path within the repository, its bytes, and whether it is cached."""
 
     name: str
     size: int
-    sha256: str
-    git_sha1: str
     cached: bool
 
 
@@ -117,6 +96,9 @@ class DownloadPlan:
         return self.storage / "snapshots" / self.commit
 
 
+# -- the plan -------------------------------------------------------------------------------------
+
+
 def plan_download(
     name: str,
     revision: str | None = None,
@@ -142,92 +124,78 @@ def plan_download(
         DownloadError: the repository or revision does not exist or is not public, or the Hub
             cannot be reached and the model is not cached.
     """
+    from huggingface_hub import constants
+
     name, revision = hub_id(name), checked_revision(revision)
-    cache = _cache(cache_dir)
-    held = _held(cache, name, revision, part)
-    if held is not None and (offline() or _COMMIT.fullmatch(revision)):
-        return _plan_of(held, name, revision, cache, token)
-    if offline():
+    cache = Path(cache_dir or constants.HF_HUB_CACHE).expanduser().absolute()
+    held = _held(cache, name, revision, part, token)
+    offline = constants.HF_HUB_OFFLINE or os.environ.get("HF_HUB_OFFLINE", "0") not in ("", "0")
+    if held is not None and (offline or _COMMIT.fullmatch(revision)):
+        return held
+    if offline:
         raise DownloadError(
             f"{name} is not on this machine, and the environment forbids requests to the Hub "
             "(HF_HUB_OFFLINE)."
         )
     try:
-        with quiet_client():
-            found = _ask(name, revision, token)
+        commit, sizes = _listing(name, revision, token)
     except Exception as error:
-        if held is not None and unreachable(error):
-            return _plan_of(held, name, revision, cache, token)
-        anonymous = token is False
-        raise explained(error, name, revision, cache, anonymous=anonymous) from error
-    return _plan_from(found, name, revision, cache, part, token)
+        if held is not None and _is_unreachable(error):
+            return held
+        raise _explained(error, name, revision, cache, token) from error
+    folder = _storage(cache, name) / "snapshots" / commit
+    files = tuple(
+        PlannedFile(each, sizes[each], _has(folder / each, sizes[each]))
+        for each in needed(sizes.keys(), part, name)
+    )
+    return DownloadPlan(name, revision, commit, files, cache, token)
 
 
-def _ask(name: str, revision: str, token: Token) -> Any:
-    """Ask the Hub for the contents of a repository."""
+def _listing(name: str, revision: str, token: Token) -> tuple[str, dict[str, int]]:
+    """Ask the Hub for a repository's commit, and its files with their sizes.
+
+    The files come in pages, of which only as many are read as a model needs.
+    """
     from huggingface_hub import HfApi
 
-    plain = {"Accept-Encoding": "identity"}
-    api = HfApi(endpoint=endpoint(), token=token, library_name="bert_core", headers=plain)
-    with bounded_answers(_LISTING):
-        return api.model_info(name, revision=revision, files_metadata=True, timeout=_TIMEOUT)
-
-
-def _plan_from(
-    found: Any, name: str, revision: str, cache: Path, part: Part, token: Token
-) -> DownloadPlan:
-    """Build a plan from the Hub's answer."""
-    commit = found.sha
+    _quiet()
+    api = HfApi(endpoint=_endpoint(), token=token, library_name="bert_core")
+    commit = api.model_info(name, revision=revision, expand=["sha"], timeout=_TIMEOUT).sha
     if not isinstance(commit, str) or not _COMMIT.fullmatch(commit):
         raise DownloadError(f"{name}: the server that answered is not the Hub; it gave no commit.")
-    listed = {file.rfilename: file for file in found.siblings or ()}
-    folder = _storage(cache, name) / "snapshots" / commit
-    files = []
-    for each in needed(listed.keys(), part, name):
-        size, large = listed[each].size, listed[each].lfs
-        if not isinstance(size, int) or size < 0:
-            raise DownloadError(f"{name}: the Hub does not say how large {each} is. Try again.")
-        path = folder / each
-        cached = path.is_file() and path.stat().st_size == size
-        sha256 = large.sha256 if large else ""
-        files.append(PlannedFile(each, size, sha256, listed[each].blob_id or "", cached))
-    return DownloadPlan(name, revision, commit, tuple(files), cache, token)
+    entries = list(itertools.islice(api.list_repo_tree(name, revision=commit), _MAX_FILES))
+    if any(entry.path == _HEADS for entry in entries):
+        inside = api.list_repo_tree(name, _HEADS, recursive=True, revision=commit)
+        entries += itertools.islice(inside, _MAX_FILES)
+    sizes = {entry.path: getattr(entry, "size", None) for entry in entries}
+    return commit, {path: size for path, size in sizes.items() if isinstance(size, int)}
 
 
-def _plan_of(folder: Path, name: str, revision: str, cache: Path, token: Token) -> DownloadPlan:
-    """Build a plan from a cached folder, with nothing to fetch."""
-    paths = sorted(path for path in folder.rglob("*") if path.is_file())
-    files = tuple(
-        PlannedFile(path.relative_to(folder).as_posix(), path.stat().st_size, "", "", True)
-        for path in paths
-    )
-    kept_as = folder.parent.parent.name.removeprefix(_FOLDER).replace("--", "/")
-    return DownloadPlan(name, revision, folder.name, files, cache, token, kept_as)
-
-
-def _held(cache: Path, name: str, revision: str, part: Part) -> Path | None:
-    """Return the cached folder of a revision if it is complete.
+def _held(cache: Path, name: str, revision: str, part: Part, token: Token) -> DownloadPlan | None:
+    """Return a plan with nothing to fetch if the cache has all of a revision.
 
     Copies cached by other programs under the old name, without an owner, count too.
     """
     for each in dict.fromkeys((name, name.removeprefix("google-bert/"))):
-        commit = revision
+        storage, commit = _storage(cache, each), revision
         if not _COMMIT.fullmatch(revision):
             try:
-                place = _storage(cache, each) / "refs" / revision
-                commit = place.read_text(encoding="ascii").strip()
+                commit = (storage / "refs" / revision).read_text(encoding="ascii").strip()
             except (OSError, ValueError):
                 continue
-        folder = _storage(cache, each) / "snapshots" / commit
+        folder = storage / "snapshots" / commit
         if _COMMIT.fullmatch(commit) and is_complete(folder, part):
-            return folder
+            paths = sorted(path for path in folder.rglob("*") if path.is_file())
+            files = tuple(
+                PlannedFile(path.relative_to(folder).as_posix(), path.stat().st_size, True)
+                for path in paths
+            )
+            return DownloadPlan(name, revision, commit, files, cache, token, each)
     return None
 
 
-def _cache(cache_dir: str | os.PathLike[str] | None) -> Path:
-    from huggingface_hub import constants
-
-    return Path(constants.HF_HUB_CACHE if cache_dir is None else cache_dir).expanduser().absolute()
+def _has(path: Path, size: int) -> bool:
+    return path.is_file() and path.stat().st_size == size
 
 
 def _storage(cache: Path, name: str) -> Path:
@@ -235,9 +203,6 @@ def _storage(cache: Path, name: str) -> Path:
 
 
 # -- the download ---------------------------------------------------------------------------------
-
-_PATIENCE = 300.0  # seconds for one of the client's chunks of 10 MiB: less than 35 kB/s
-_LOCK_SECONDS = 0.05
 
 
 def download(
@@ -250,8 +215,8 @@ def download(
 
     Args:
         plan: from `plan_download`.
-        progress: called in this thread with bytes and total; None draws a bar on a terminal.
-        cancel: event that cancels the download.
+        progress: called with bytes and total; None draws a bar on a terminal.
+        cancel: event that cancels the download, when data arrives.
 
     Returns:
         The folder with the files, for `from_pretrained` of models and tokenizers.
@@ -259,20 +224,24 @@ def download(
     Raises:
         DownloadCancelled: the download was cancelled.
         ConfigError: the model is not a BERT; nothing large has been fetched.
-        DownloadError: the download failed, a file differs from the Hub's listing, or there is not
-            enough disk space.
+        DownloadError: the download failed, or there is not enough disk space.
     """
     if plan.cached:
         return plan.folder
     remove_leftovers(plan.storage)
     check_space(plan.cache, plan.bytes, plan.name)
-    watched(
-        lambda meter: _fetch(plan, meter),
-        what=plan.name,
-        patience=_PATIENCE,
-        progress=progress,
-        cancel=cancel,
-    )
+    try:
+        with Meter(plan.name, plan.bytes, progress, cancel) as meter:
+            for file in plan.files:
+                if not file.cached:
+                    _fetch_file(plan, file, meter)
+                if file.name in CONFIG_NAMES:
+                    read_config(plan.folder, {})  # rejects other kinds of models early
+        if plan.revision != plan.commit:
+            _note_commit(plan)
+    except Exception as error:
+        remove_leftovers(plan.storage)
+        raise _explained(error, plan.name, plan.revision, plan.cache, plan.token) from error
     return plan.folder
 
 
@@ -285,32 +254,14 @@ def remove_leftovers(storage: Path) -> None:
     for part in list(storage.glob("blobs/*.incomplete")):
         from filelock import FileLock
 
-        blob = part.name.partition(".")[0]
-        lock = storage.parent / ".locks" / storage.name / f"{blob}.lock"
-        # If the lock is held, this raises TimeoutError, which is an OSError.
+        lock = storage.parent / ".locks" / storage.name / f"{part.name.partition('.')[0]}.lock"
+        # If the lock is held, this raises Timeout, which is an OSError.
         with suppress(OSError), FileLock(lock, timeout=_LOCK_SECONDS):
             part.unlink(missing_ok=True)
 
 
-def _fetch(plan: DownloadPlan, meter: Meter) -> None:
-    """Fetch the files of a plan in order, then record the commit of the revision."""
-    meter.total = plan.bytes
-    try:
-        with quiet_client():
-            for file in plan.files:
-                if not file.cached:
-                    _fetch_file(plan, file, meter)
-                if file.name in CONFIG_NAMES:
-                    read_config(plan.folder, {})  # rejects other kinds of models early
-            if plan.revision != plan.commit:
-                _note_commit(plan)
-    except Exception as error:
-        anonymous = plan.token is False
-        raise explained(error, plan.name, plan.revision, plan.cache, anonymous=anonymous) from error
-
-
 def _fetch_file(plan: DownloadPlan, file: PlannedFile, meter: Meter) -> None:
-    """Fetch one file and verify it against the Hub's listing."""
+    """Fetch one file, which the client compares with the length that the Hub states."""
     from huggingface_hub import hf_hub_download
 
     class Bar:
@@ -328,54 +279,20 @@ def _fetch_file(plan: DownloadPlan, file: PlannedFile, meter: Meter) -> None:
         def update(self, count: int) -> None:
             meter.add(count)
 
-    path = plan.folder / file.name
-    if path.is_file():  # its length is wrong: it is damaged
-        _remove(path)
+    _quiet()
     before = meter.done
-    found = hf_hub_download(
+    hf_hub_download(
         plan.name,
         file.name,
         revision=plan.commit,
         cache_dir=plan.cache,
-        endpoint=endpoint(),
+        endpoint=_endpoint(),
         token=plan.token,
         library_name="bert_core",
         tqdm_class=Bar,  # type: ignore[arg-type]
+        force_download=(plan.folder / file.name).is_file(),  # of the wrong length: it is damaged
     )
     meter.add(before + file.size - meter.done)  # the client shows no bar for small or shared files
-    if Path(found) != path:
-        raise DownloadError(
-            f"{plan.name}: the Hub sent {file.name} from another commit. Try again."
-        )
-    if not _is_listed(path, file):
-        _remove(path)
-        raise DownloadError(
-            f"{plan.name}: {file.name} does not match the digest that the Hub lists. It has been "
-            "removed. Try again."
-        )
-
-
-def _is_listed(path: Path, file: PlannedFile) -> bool:
-    """Return whether a file has the length and digest that the Hub lists."""
-    if path.stat().st_size != file.size:
-        return False
-    if file.sha256:
-        digest, expected = hashlib.sha256(), file.sha256
-    elif file.git_sha1:
-        digest, expected = hashlib.sha1(usedforsecurity=False), file.git_sha1
-        digest.update(b"blob %d\0" % file.size)
-    else:
-        return True
-    with path.open("rb", buffering=0) as opened:
-        hashlib.file_digest(opened, lambda: digest)
-    return digest.hexdigest() == expected
-
-
-def _remove(path: Path) -> None:
-    """Remove a cached file and the blob that it links to."""
-    blob = path.resolve()
-    path.unlink(missing_ok=True)
-    blob.unlink(missing_ok=True)
 
 
 def _note_commit(plan: DownloadPlan) -> None:
@@ -384,3 +301,96 @@ def _note_commit(plan: DownloadPlan) -> None:
     place.parent.mkdir(parents=True, exist_ok=True)
     with replacing(place) as draft:
         draft.write_text(plan.commit, encoding="ascii")
+
+
+# -- the client -----------------------------------------------------------------------------------
+
+
+def _endpoint() -> str | None:
+    """Return the address of the Hub; None for the default one."""
+    return os.environ.get("HF_ENDPOINT") or None
+
+
+def _quiet() -> None:
+    """Stop the client from sending telemetry, and make it fetch files over plain HTTP.
+
+    Its other transport (Xet) keeps running after a download is cancelled. Both hold for the rest of
+    the process.
+    """
+    from huggingface_hub import constants
+
+    for name in ("HF_HUB_DISABLE_TELEMETRY", "HF_HUB_DISABLE_XET"):
+        setattr(constants, name, True)
+
+
+def _explained(error: Exception, name: str, revision: str, folder: Path, token: Token) -> BertError:
+    """Translate an exception of the client; without a token on purpose, do not suggest one."""
+    from huggingface_hub import errors
+
+    if isinstance(error, BertError):
+        return error
+    log_in = "log in (`hf auth login`) or set HF_TOKEN, and try again."
+    status = _status(error)
+    if isinstance(error, errors.GatedRepoError):
+        advice = (
+            f"accept them there, {log_in}"
+            if token is not False
+            else "private models are not downloaded here."
+        )
+        says = f"{name} is available only to people who accepted its terms on the Hub; {advice}"
+    elif isinstance(error, errors.RevisionNotFoundError):
+        says = f"{name} is on the Hub, but has no revision {revision!r}."
+    elif isinstance(error, errors.RepositoryNotFoundError):
+        advice = (
+            f"for a private model {log_in}"
+            if token is not False
+            else "private models are not downloaded here."
+        )
+        says = f"There is no {name!r} on the Hub, or it is private. Check the name; {advice}"
+    elif status is not None:
+        says = f"{name}: {_answer(status)}"
+    elif _names(error) & {"TimeoutException", "TimeoutError"}:
+        says = f"{name}: the Hub did not answer in time. Try again later."
+    elif _names(error) & {"TransportError", "ConnectionError", "LocalEntryNotFoundError"}:
+        says = f"{name}: the Hub cannot be reached, or the connection broke. Try again later."
+    elif isinstance(error, OSError) and error.errno is not None:
+        return disk_error(error, folder, name)
+    elif type(error) is OSError:
+        says = f"{name}: a file does not have the length that the Hub states. Try again."
+    else:
+        says = f"{name}: the answer is not one that the Hub gives ({type(error).__name__})."
+    return DownloadError(says)
+
+
+def _answer(status: int) -> str:
+    if status in (401, 403):
+        return (
+            f"the Hub denies access ({status}). Check that the token in HF_TOKEN is valid and may "
+            "read this repository."
+        )
+    if status == 404:
+        return "the Hub does not have a file that it lists (404). Try again later."
+    if status == 429:
+        return "the Hub received too many requests from here (429). Try again in a few minutes."
+    return f"the Hub returned an error ({status}). Try again later."
+
+
+def _status(error: Exception) -> int | None:
+    status = getattr(getattr(error, "response", None), "status_code", None)
+    return status if isinstance(status, int) else None
+
+
+def _is_unreachable(error: Exception) -> bool:
+    """Return whether there was no answer, or only one that does not concern the repository."""
+    status = _status(error)
+    return status is None or status == 429 or status >= 500
+
+
+def _names(error: BaseException) -> set[str]:
+    """Return the classes of an error and its causes: the network library has many."""
+    names: set[str] = set()
+    link: BaseException | None = error
+    while link is not None and len(names) < 40:
+        names.update(cls.__name__ for cls in type(link).__mro__)
+        link = link.__cause__ or link.__context__
+    return names

@@ -23,18 +23,10 @@ _REVISION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,127}")
 _FIRST_OWNER = "google-bert"
 # Models that could originally be named without an owner.
 SHORT_NAMES = (
-    "bert-base-uncased",
-    "bert-large-uncased",
-    "bert-base-cased",
-    "bert-large-cased",
-    "bert-base-multilingual-uncased",
-    "bert-base-multilingual-cased",
-    "bert-base-chinese",
-    "bert-base-german-cased",
-    "bert-base-german-dbmdz-cased",
-    "bert-base-german-dbmdz-uncased",
-    "bert-large-uncased-whole-word-masking",
-    "bert-large-cased-whole-word-masking",
+    *("bert-base-uncased", "bert-large-uncased", "bert-base-cased", "bert-large-cased"),
+    *("bert-base-multilingual-uncased", "bert-base-multilingual-cased", "bert-base-chinese"),
+    *("bert-base-german-cased", "bert-base-german-dbmdz-cased", "bert-base-german-dbmdz-uncased"),
+    *("bert-large-uncased-whole-word-masking", "bert-large-cased-whole-word-masking"),
     "bert-large-uncased-whole-word-masking-finetuned-squad",
     "bert-large-cased-whole-word-masking-finetuned-squad",
     "bert-base-cased-finetuned-mrpc",
@@ -100,18 +92,13 @@ def checked_revision(revision: str | None) -> str:
     """
     if revision is None:
         return MAIN
-    parts = revision.split("/") if isinstance(revision, str) else [""]
-    if (
-        not isinstance(revision, str)
-        or not _REVISION.fullmatch(revision)
-        or ".." in revision
-        or "" in parts
-    ):
+    text = revision if isinstance(revision, str) else ""
+    if not _REVISION.fullmatch(text) or ".." in text or "" in text.split("/"):
         raise InputError(
             f"{_short(str(revision))} is not a revision. Expected a branch, a tag or a commit, "
             "such as main."
         )
-    return revision
+    return text
 
 
 def _short(text: str) -> str:
@@ -188,18 +175,11 @@ def is_complete(folder: Path, part: Part) -> bool:
     except OSError:
         return False
     if part is Part.TOKENIZER:
-        return any(name in names for name in _FAMILIES)
-    configured = any(name in names for name in CONFIG_NAMES)
-    if part is Part.CONFIG:
-        return configured
+        return not names.isdisjoint(_FAMILIES)
+    if names.isdisjoint(CONFIG_NAMES) or part is Part.CONFIG:
+        return not names.isdisjoint(CONFIG_NAMES)
     weights = weights_among(names, tensorflow=part is Part.TENSORFLOW)
-    return configured and _is_whole(weights)
-
-
-def _is_whole(weights: list[str]) -> bool:
-    """Return whether a set of weights is complete, judging by the file names."""
-    shards = [match for name in weights if (match := _SHARD.fullmatch(name))]
-    if shards:
+    if shards := [match for name in weights if (match := _SHARD.fullmatch(name))]:
         return len(shards) == int(shards[0][1])
     if weights and _TENSORFLOW.fullmatch(weights[0]):
         return any(name.endswith(".index") for name in weights) and len(weights) > 1

@@ -24,8 +24,8 @@ from typing import Any
 import torch
 
 from bert_core import BertModel, BertTokenizer
-from bert_core.checkpoints.formats.pickle_file import PickleFile
-from bert_core.checkpoints.formats.safetensors_file import SafetensorsFile
+from bert_core.checkpoints.formats.pickle_file import open_pickle
+from bert_core.checkpoints.formats.safetensors_file import open_safetensors
 from bert_core.errors import BertError
 
 ROOM = 256 * 2**20  # bytes beyond what Python and PyTorch have taken
@@ -133,28 +133,27 @@ def pickled(chance: random.Random, raw: bytes) -> bytes:
     return packed.getvalue()
 
 
-def read_all(path: Path, kind: type[SafetensorsFile] | type[PickleFile]) -> None:
-    """Open a file and read every tensor that it claims to have."""
-    with kind(path) as file:
-        for tensor in file.tensors.values():
-            tensor.copy_to(torch.empty(tensor.shape, dtype=tensor.dtype))
+def read_all(path: Path, read: Callable[[Path], dict[str, torch.Tensor]]) -> None:
+    """Open a file and copy every tensor that it claims to have."""
+    for tensor in read(path).values():
+        tensor.clone()
 
 
 KINDS: dict[str, tuple[str, Callable[[random.Random, bytes], bytes], Callable[[Path], object]]] = {
     "safetensors": (
         "model.safetensors",
         safetensors,
-        lambda folder: read_all(folder / "model.safetensors", SafetensorsFile),
+        lambda folder: read_all(folder / "model.safetensors", open_safetensors),
     ),
     "zip": (
         "pytorch_model.bin",
         pickled,
-        lambda folder: read_all(folder / "pytorch_model.bin", PickleFile),
+        lambda folder: read_all(folder / "pytorch_model.bin", open_pickle),
     ),
     "stream": (
         "pytorch_model.bin",
         pickled,
-        lambda folder: read_all(folder / "pytorch_model.bin", PickleFile),
+        lambda folder: read_all(folder / "pytorch_model.bin", open_pickle),
     ),
     "config": ("config.json", config, BertModel.from_pretrained),
     "model": ("model.safetensors", safetensors, BertModel.from_pretrained),

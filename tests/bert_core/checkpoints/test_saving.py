@@ -7,7 +7,7 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import load_file
 
-from bert_core.checkpoints.formats.safetensors_file import SafetensorsFile, write_safetensors
+from bert_core.checkpoints.formats.safetensors_file import open_safetensors, write_safetensors
 from bert_core.checkpoints.saving import saved_files
 from bert_core.errors import CheckpointError
 from bert_core.model.bert import BertModel
@@ -144,15 +144,8 @@ def test_tensors_of_any_layout_and_size_are_written(tmp_path):
     assert set(found) == set(tensors)
     for name, value in tensors.items():
         assert torch.equal(found[name], value)
-    with SafetensorsFile(tmp_path / "a.safetensors") as file:
-        for name, value in tensors.items():
-            target = torch.empty_like(value.contiguous())
-            assert file.tensors[name].shape == tuple(value.shape)
-            file.tensors[name].copy_to(target)
-            assert torch.equal(target, value)
-        turned = torch.empty(2, 3).T
-        file.tensors["turned"].copy_to(turned)
-        assert torch.equal(turned, tensors["turned"])
+    found = open_safetensors(tmp_path / "a.safetensors")
+    assert all(torch.equal(found[name], value) for name, value in tensors.items())
 
 
 # -- files of loaded models -----------------------------------------------------------------------
@@ -193,14 +186,6 @@ def test_a_file_overwritten_in_place_leaves_loaded_models_alone(
     path = tmp_path / "model.safetensors"
     path.write_bytes(changed(path.read_bytes()))  # like `cp` and `truncate`, not like `mv`
     assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
-
-
-def test_what_we_save_is_loaded_as_one_matrix_for_query_key_and_value(make_config, tmp_path):
-    BertModel(make_config()).save_pretrained(tmp_path)
-    attention = BertModel.from_pretrained(tmp_path).encoder.layer[1].attention.self
-    weights = [part.weight for part in (attention.query, attention.key, attention.value)]
-    assert len({weight.untyped_storage().data_ptr() for weight in weights}) == 1
-    assert [weight.data_ptr() - weights[0].data_ptr() for weight in weights] == [0, 4096, 8192]
 
 
 def test_only_the_tensor_itself_is_pickled(make_config, tmp_path):

@@ -34,7 +34,7 @@ from bert_core.finetuning import (
     text_batch,
     word_batch,
 )
-from bert_core.model.bert import BertPreTrainedModel
+from bert_core.model.pretrained import BertPreTrainedModel
 from bert_core.pretraining import mask_tokens, sentence_pairs
 
 COUNT, LABELS = 16, "labels"

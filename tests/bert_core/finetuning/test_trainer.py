@@ -13,8 +13,9 @@ from bert_core.config import BertConfig
 from bert_core.errors import CheckpointError, InputError, MissingFileError
 from bert_core.finetuning import Budget, Loss, NotFiniteError, Trainer, TrainerSettings
 from bert_core.finetuning.optimizer import parameter_groups
-from bert_core.model.bert import BertModel, BertPreTrainedModel
+from bert_core.model.bert import BertModel
 from bert_core.model.heads import BertForMaskedLM, BertForSequenceClassification
+from bert_core.model.pretrained import BertPreTrainedModel
 
 LENGTH = 7
 Batch = dict[str, torch.Tensor]
