@@ -188,27 +188,6 @@ def test_the_rest_of_a_word_is_hidden_with_its_piece(
         assert each.log_probability == pytest.approx(float(row[each.id]), abs=1e-5)
 
 
-def test_batches_do_not_change_the_scores(
-    model: BertForMaskedLM, tokenizer: BertTokenizer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ids, sizes = tokenizer.encode("a cats sating . cat a sat").input_ids, []
-
-    def counting(rows: Tensor, at: Tensor) -> Tensor:
-        sizes.append(len(rows))
-        return scorer_of(model)(rows, at)
-
-    whole = score_pieces(counting, tokenizer, ids, range(1, 9))
-    monkeypatch.setattr("bert_core.reading.gaps._TOKENS", 3 * len(ids))
-    parts = score_pieces(counting, tokenizer, ids, range(1, 9))
-    assert sizes == [8, 3, 3, 2]
-    assert [(each.position, each.id, each.rank, each.best) for each in parts] == [
-        (each.position, each.id, each.rank, each.best) for each in whole
-    ]
-    assert [each.log_probability for each in parts] == pytest.approx(
-        [each.log_probability for each in whole], abs=1e-5
-    )
-
-
 def test_the_odd_word_has_the_lowest_mean(model: BertForMaskedLM, tokenizer: BertTokenizer) -> None:
     encoding = tokenizer.encode("a cats sating . cat")
     scores = score_pieces(scorer_of(model), tokenizer, encoding.input_ids, range(1, 8))

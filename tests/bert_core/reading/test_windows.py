@@ -56,17 +56,6 @@ def test_no_stretch_is_lost_that_is_at_most_one_token_longer_than_what_windows_s
         assert (number[:, stride + 1][inside[:, stride + 1]] == -1).any()
 
 
-def test_the_ends_of_the_text_are_no_cuts_and_the_earlier_of_equals_reads() -> None:
-    number, room = readers([(0, 5), (3, 8), (6, 11)])
-    assert number[:, 0].tolist() == [0, 0, 0, 0, 1, 1, 1, 2, 2, 2, 2]
-    assert room[:, 0].tolist() == [4, 3, 2, 1, 1, 2, 1, 1, 2, 3, 4]
-    # The middle token of what two windows share is as far from both cuts.
-    assert readers([(0, 5), (2, 7)])[0][3, 0] == 0
-    number, room = readers([(0, 4)], 2)
-    assert number.tolist() == [[0, 0]] * 3 + [[0, -1]]
-    assert room.tolist() == [[4, 4]] * 3 + [[4, -1]]
-
-
 @pytest.fixture
 def tiny_tokenizer(tiny_folder: Path) -> BertTokenizer:
     return BertTokenizer.from_pretrained(tiny_folder)
