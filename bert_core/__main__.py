@@ -36,41 +36,38 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m bert_core", description=(__doc__ or "").partition("\n\n")[0]
     )
     commands = parser.add_subparsers(required=True)
-    command = commands.add_parser(
-        "verify",
-        help="compare a model with its stored reference values",
-        description="Compare a model's files, tokens and outputs with the reference values stored "
-        "in its folder. Exit status 0: everything agrees; 1: something differs; 2: the model "
-        "cannot be verified.",
-    )
-    command.add_argument("model", help="bundled name or folder")
-    command.set_defaults(run=_verify)
-    command = commands.add_parser(
-        "weights",
-        help="list for each class the weights that a model lacks, or that are left out",
-        description="Compare the names and shapes in a model's files with what each class needs. "
-        "Nothing is loaded. Exit status 0, or 2 if the model cannot be read.",
-    )
-    command.add_argument("model", help="bundled name, folder, archive, URL or Hub id")
-    command.set_defaults(run=_weights)
-    command = commands.add_parser(
-        "head-statistics",
-        help="measure where each attention head looks",
-        description="Measure where each attention head looks on average over the package's own "
-        "texts (Clark et al. 2019). Exit status 0, or 2 if the model cannot be loaded.",
-    )
-    command.add_argument("model", help="bundled name, folder, archive, URL or Hub id")
-    command.add_argument("--json", action="store_true", help="print head-statistics.json instead")
-    command.set_defaults(run=_head_statistics)
-    command = commands.add_parser(
-        "head-atlas",
-        help="measure which heads are alike, and what is lost without each",
-        description="Measure the distances of all heads and the loss without each over the "
-        "package's own texts, and print head-atlas.json (BERT base: minutes). Exit status 0, or 2 "
-        "if the model cannot be loaded.",
-    )
-    command.add_argument("model", help="bundled name, folder, archive, URL or Hub id")
-    command.set_defaults(run=_head_atlas)
+    for name, run, short, long in (
+        (
+            "verify", _verify, "compare a model with its stored reference values",
+            "Compare a model's files, tokens and outputs with the reference values stored in its "
+            "folder. Exit status 0: everything agrees; 1: something differs; 2: the model cannot "
+            "be verified.",
+        ),
+        (
+            "weights", _weights,
+            "list for each class the weights that a model lacks, or that are left out",
+            "Compare the names and shapes in a model's files with what each class needs. Nothing "
+            "is loaded. Exit status 0, or 2 if the model cannot be read.",
+        ),
+        (
+            "head-statistics", _head_statistics, "measure where each attention head looks",
+            "Measure where each attention head looks on average over the package's own texts "
+            "(Clark et al. 2019). Exit status 0, or 2 if the model cannot be loaded.",
+        ),
+        (
+            "head-atlas", _head_atlas,
+            "measure which heads are alike, and what is lost without each",
+            "Measure the distances of all heads and the loss without each over the package's own "
+            "texts, and print head-atlas.json (BERT base: minutes). Exit status 0, or 2 if the "
+            "model cannot be loaded.",
+        ),
+    ):  # fmt: skip
+        command = commands.add_parser(name, help=short, description=long)
+        anywhere = "bundled name, folder, archive, URL or Hub id"
+        command.add_argument("model", help="bundled name or folder" if run is _verify else anywhere)
+        if run is _head_statistics:
+            command.add_argument("--json", action="store_true", help=f"print {name}.json instead")
+        command.set_defaults(run=run)
     return parser
 
 

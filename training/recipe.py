@@ -165,7 +165,8 @@ def progress(work: Path, budget: Budget) -> float:
     found = newest_state(work, load_state)
     if found is None:
         return 0.0
-    return budget.progress(int(found[1]["step"]), float(found[1]["seconds"]))
+    state = found[1]  # of an earlier version: without these, and refused when it is resumed
+    return budget.progress(int(state.get("step", 0)), float(state.get("seconds", 0.0)))
 
 
 def _announce(settings: RecipeSettings, budgets: dict[str, Budget], say: Say) -> None:

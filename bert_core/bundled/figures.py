@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
+from typing import Annotated
 
 from bert_core.bundled.records import as_json, built, read_json, write_json
 from bert_core.errors import CheckpointError, InputError
@@ -22,55 +23,33 @@ _AIMS = ("floor", "goal", "chance")
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """Cases with similar stated probabilities.
+    """Cases with similar stated probabilities."""
 
-    Attributes:
-        cases: how many; at least one.
-        stated: their mean stated probability.
-        right: the share of them that were right.
-    """
-
-    cases: int
-    stated: float
-    right: float
+    cases: Annotated[int, "how many; at least one"]
+    stated: Annotated[float, "their mean stated probability"]
+    right: Annotated[float, "the share of them that were right"]
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
     """A measured share.
 
-    Attributes:
-        task: the task.
-        measured_on: the data.
-        share: the figure, 0 to 1.
-        low: lower end of its 95 % interval.
-        high: upper end of its 95 % interval.
-        cases: number of cases.
-        meaning: what the share measures, in one sentence.
-        floor: the required value; None if none was set.
-        goal: the desired value; None if none was set.
-        chance: the value of random guessing, if meaningful. A floor equal to it is reached only
-            if the whole interval is better.
-        lower_is_better: whether the figure counts errors.
-        bins: for a calibration error, the cases by stated probability, ascending; () if they were
-            not stored.
-
     Raises:
         InputError: impossible shares, interval or number of cases.
     """
 
     task: str
-    measured_on: str
-    share: float
-    low: float
-    high: float
-    cases: int
-    meaning: str
-    floor: float | None = None
-    goal: float | None = None
-    chance: float | None = None
-    lower_is_better: bool = False
-    bins: tuple[Bin, ...] = ()
+    measured_on: Annotated[str, "the data"]
+    share: Annotated[float, "the figure, 0 to 1"]
+    low: Annotated[float, "lower end of its 95 % interval"]
+    high: Annotated[float, "upper end of its 95 % interval"]
+    cases: Annotated[int, "number of cases"]
+    meaning: Annotated[str, "what the share measures, in one sentence"]
+    floor: Annotated[float | None, "the required value; of chance, by the whole interval"] = None
+    goal: Annotated[float | None, "the desired value"] = None
+    chance: Annotated[float | None, "the value of random guessing, if meaningful"] = None
+    lower_is_better: Annotated[bool, "whether the figure counts errors"] = False
+    bins: Annotated[tuple[Bin, ...], "of a calibration error, ascending by stated"] = ()
 
     def __post_init__(self) -> None:
         given = [getattr(self, name) for name in (*_SHARES, *_AIMS)]

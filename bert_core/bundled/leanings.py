@@ -8,6 +8,7 @@ is likelier, negative the second.
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Annotated
 
 from bert_core.bundled.records import as_json, built, read_json, write_json
 
@@ -16,13 +17,7 @@ BIAS = "bias.json"
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A number with its 95 % interval.
-
-    Attributes:
-        value: the number.
-        low: lower end of the interval.
-        high: upper end of the interval.
-    """
+    """A number with its 95 % interval."""
 
     value: float
     low: float
@@ -31,41 +26,28 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Leaning:
-    """The bias of a model in sentences about one occupation.
-
-    Attributes:
-        occupation: the occupation.
-        log_odds: mean over all templates, with an interval from resampling the templates.
-        open_word: mean over the templates that name the occupation and mask the word.
-        open_occupation: mean over the templates that name the word and mask the occupation.
-    """
+    """The bias of a model in sentences about one occupation."""
 
     occupation: str
-    log_odds: Estimate
-    open_word: float
-    open_occupation: float
+    log_odds: Annotated[Estimate, "mean over all templates; interval from resampling them"]
+    open_word: Annotated[float, "mean over templates that name the occupation and mask the word"]
+    open_occupation: Annotated[float, "mean over those that name the word, mask the occupation"]
 
 
 @dataclass(frozen=True, slots=True)
 class Bias:
     """The bias of a model over all occupations.
 
-    Attributes:
-        words: the two words being compared, first and second.
-        templates: the sentences, with `{occupation}` and `{word}` to fill in; the one that is
-            predicted is filled with [MASK].
-        leanings: one per occupation, ordered from the first word to the second.
-        skew: mean of the absolute log-odds over all occupations, in nats.
-        share_first: share of the occupations biased towards the first word.
-        neutral: log-odds for "person" with the word masked: the bias without an occupation.
+    Templates have `{occupation}` and `{word}` to fill in; the one that is predicted is filled with
+    [MASK].
     """
 
-    words: tuple[str, str]
-    templates: tuple[str, ...]
-    leanings: tuple[Leaning, ...]
-    skew: Estimate
-    share_first: Estimate
-    neutral: float
+    words: Annotated[tuple[str, str], "the two words being compared, first and second"]
+    templates: Annotated[tuple[str, ...], "the sentences"]
+    leanings: Annotated[tuple[Leaning, ...], "by occupation, from the first word to the second"]
+    skew: Annotated[Estimate, "mean of the absolute log-odds over all occupations, in nats"]
+    share_first: Annotated[Estimate, "share of occupations biased towards the first word"]
+    neutral: Annotated[float, 'log-odds for "person" with the word masked']
 
 
 def write_bias(folder: str | Path, bias: Bias) -> None:

@@ -223,8 +223,10 @@ def question_batch(
     places: list[tuple[int, int]] = []
     truncated = missed = 0
     for row in rows:
-        question, cut = _shortened_question(tokenizer, row.question, limit)
-        truncated += cut
+        question, encoding = row.question, tokenizer.encode(row.question)
+        if (cut := len(encoding) - 2 - limit) > 0:
+            question = question[: encoding.offsets[limit][1]]
+            truncated += cut
         windows = tokenizer.encode_windows(
             question, row.context, max_length=max_length, stride=stride
         )
@@ -236,13 +238,6 @@ def question_batch(
     tensors = padded_encodings(tokenizer, inputs)
     tensors |= {"start_positions": starts.contiguous(), "end_positions": ends.contiguous()}
     return Batch(tensors, truncated, missed)
-
-
-def _shortened_question(tokenizer: TextTokenizer, question: str, limit: int) -> tuple[str, int]:
-    """Return a question of at most `limit` tokens, and how many were removed."""
-    encoding = tokenizer.encode(question)
-    removed = max(0, len(encoding) - 2 - limit)
-    return (question[: encoding.offsets[limit][1]] if removed else question), removed
 
 
 def _answer_places(

@@ -7,7 +7,6 @@ Each raises an InputError for a row that cannot be.
 
 from dataclasses import dataclass
 from numbers import Real
-from operator import index
 from typing import Annotated
 
 from bert_core.errors import InputError, count
@@ -47,12 +46,10 @@ class TaggedWords:
                 f"expected one tag per word. The words begin {shortened(' '.join(self.words))}."
             )
         for tag in self.tags:
-            try:
-                index(tag)
-            except TypeError:
+            if not hasattr(tag, "__index__"):
                 raise InputError(
                     f"One of the tags is {tag!r}; expected whole numbers. Number the tags from 0."
-                ) from None
+                )
 
 
 @dataclass(frozen=True, slots=True)

@@ -283,9 +283,7 @@ def fill_gaps(
         gaps: positions of these masks, ascending.
         befores: the text before each (`written_before`); by default a space.
         most: the most pieces in one gap; `most ** len(gaps)` searches are made.
-        width: the most fillings that each search keeps, and that are returned.
-        order: which mask is filled first; see the module docstring.
-        temperature: logits are divided by it before the softmax.
+        width: as in `fill_together`, like order and temperature.
 
     Raises:
         InputError: `most` is below 1, there is no gap, or the vocabulary has no [MASK].
@@ -338,14 +336,7 @@ def widen_gaps(
 ) -> tuple[list[int], list[int]]:
     """Put several masks in the place of one, and return the new ids and the masks' positions.
 
-    Args:
-        tokenizer: the model's tokenizer.
-        input_ids: T ids.
-        gaps: positions of single masks, ascending.
-        lengths: how many masks each of them becomes.
-
-    Raises:
-        InputError: the vocabulary has no [MASK].
+    `gaps` are positions of single masks, ascending; `lengths` how many masks each of them becomes.
     """
     ids: list[int] = []
     masks: list[int] = []
@@ -405,7 +396,7 @@ def score_pieces(
         scorer: computes the scores.
         tokenizer: the model's tokenizer.
         input_ids: T ids, including [CLS] and [SEP].
-        positions: of the pieces to score.
+        positions: of the pieces to score, ascending.
         words: word number of each of the T tokens (`Encoding.words`). With it, the later pieces
             of the same word are hidden as well: otherwise a rare word looks probable, because each
             of its pieces is easily guessed from the others (Kauf and Ivanova, 2023).
@@ -433,14 +424,10 @@ def score_pieces(
 
 
 def odd_word(scores: Sequence[PieceScore], words: Sequence[int | None]) -> list[PieceScore]:
-    """Return the pieces of the word that the model expects least.
+    """Return the pieces of the word with the lowest mean of `PieceScore.log_probability`.
 
-    It is the word with the lowest mean of `PieceScore.log_probability`. Of 69 words put into
-    sentences at random, a model of six layers found more so than by the lowest sum.
-
-    Args:
-        scores: of the pieces of a text, at least one; leave out those that should not be named.
-        words: word number of each token of the text (`Encoding.words`).
+    Of 69 words put into sentences at random, a model of six layers found more so than by the lowest
+    sum. `words` has the word number of each token of the text (`Encoding.words`).
     """
     groups = [list(group) for _, group in groupby(scores, key=lambda each: words[each.position])]
     return min(groups, key=lambda group: fmean(each.log_probability for each in group))

@@ -135,8 +135,7 @@ class PassageReading:
         """Score every span that may be an answer.
 
         Args:
-            longest: maximum pieces of an answer; with several windows, capped at one more than
-                they share.
+            longest: maximum pieces; with several windows, capped at one more than they share.
             rules: further conditions; by default whole words within a single sentence.
             temperature: divisor of the span scores (`BertConfig.temperature`).
             has_answer: divisor of the best span's score minus the score of "no answer".

@@ -59,23 +59,18 @@ def unread(tokenizer: TextTokenizer, encodings: Iterable[Encoding]) -> Unread:
     A first text that several inputs have counts once.
     """
     unknown: dict[str, None] = {}
-    scripts: Counter[str] = Counter()
-    words = fragments = 0
-    known: dict[str, bool] = {}
+    words, fragments = Counter[str](), Counter[str]()  # by script
     unk = tokenizer.unk_token
     for text, pieces in _words(encodings):
         if unk in pieces and text != unk:
             unknown[text] = None
-        letter = next(filter(str.isalpha, text), "")
-        if not letter:
-            continue
-        words += 1
-        script = script_of(letter)
-        if script and not known.setdefault(script, _knows(tokenizer, script)):
-            scripts[script] += 1
-        else:
-            fragments += len(pieces) >= _SMALL
-    return Unread(words, tuple(unknown), tuple(scripts.most_common()), fragments)
+        if letter := next(filter(str.isalpha, text), ""):
+            script = script_of(letter)
+            words[script] += 1
+            fragments[script] += len(pieces) >= _SMALL
+    foreign = Counter({each: words[each] for each in words if not _knows(tokenizer, each)})
+    crumbs = sum(fragments[each] for each in words if each not in foreign)
+    return Unread(words.total(), tuple(unknown), tuple(foreign.most_common()), crumbs)
 
 
 def _words(encodings: Iterable[Encoding]) -> Iterable[tuple[str, Sequence[str]]]:
@@ -102,8 +97,8 @@ def script_of(letter: str) -> str:
 
 
 def _knows(tokenizer: TextTokenizer, script: str) -> bool:
-    """Return whether a vocabulary has enough entries in a script to read it."""
-    if script == _LATIN:
+    """Return whether a vocabulary has enough entries in a script to read it; "" counts as read."""
+    if script in (_LATIN, ""):
         return True
     entries = sum(
         any(script_of(each) == script for each in entry if each.isalpha())

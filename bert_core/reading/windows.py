@@ -36,17 +36,14 @@ class Windows:
 def cut_windows(
     tokenizer: TextTokenizer, whole: Encoding, *, fits: int, size: int, stride: int
 ) -> Windows:
-    """Cut an input into windows if it is too long.
+    """Cut a text, or the second text of a pair, into windows if it is too long.
 
     Args:
         tokenizer: the tokenizer that made the encoding.
-        whole: a text, or a pair whose second text is cut.
+        whole: the input.
         fits: maximum tokens of an uncut input, including [CLS] and [SEP].
-        size: maximum tokens of a window, including [CLS] and [SEP].
+        size: maximum tokens of a window, likewise.
         stride: number of text tokens that neighbours share.
-
-    Raises:
-        InputError: the windows would not advance.
     """
     held = len(whole) - first_of_text(whole) - 1  # [SEP] ends every input
     if len(whole) <= fits:

@@ -40,19 +40,24 @@ class Wordings:
         self._bounds = before[offsets]  # (N, 2): the tokens as stretches of the letters
 
     def alike(self, score: Floats, first: int, last: int) -> tuple[Places, Places]:
-        """Find all spans with the same wording as a given span, itself included.
+        """Return row and column in `score` of all spans that say what a given span does.
 
         A span with no letters left, such as a comma or "the" alone, is compared by its exact
         characters.
-
-        Returns:
-            Row and column indices into `score`.
         """
-        said = self._letters[self._bounds[first, 0] : self._bounds[last, 1]]
-        if said:
-            return _equal(said, self._letters, self._bounds, score)
-        typed = self._text[self._offsets[first, 0] : self._offsets[last, 1]]
-        return _equal(typed, self._text, self._offsets, score)
+        letters, bounds = self._letters, self._bounds
+        if bounds[first, 0] == bounds[last, 1]:
+            letters, bounds = self._text, self._offsets
+        said = letters[bounds[first, 0] : bounds[last, 1]]
+        starts, at = [], letters.find(said)
+        while at >= 0:
+            starts.append(at)
+            at = letters.find(said, at + 1)
+        rows = np.flatnonzero(np.isin(bounds[:, 0], starts))
+        ends = shifted(bounds[:, 1].astype(np.float64), score.shape[1], -1.0)[rows]  # (R, M)
+        same = ends == (bounds[rows, 0] + len(said))[:, None]
+        found, columns = np.nonzero(same & np.isfinite(score[rows]))
+        return rows[found], columns
 
 
 def normalized(text: str) -> str:
@@ -93,16 +98,3 @@ def _letters(text: str) -> tuple[str, Places]:
     counts = np.bincount(np.array(places, dtype=np.intp)[kept], minlength=len(text))
     letters = "".join(character for character, counted in zip(plain, kept, strict=True) if counted)
     return letters, np.concatenate([[0], np.cumsum(counts)]).astype(np.intp)
-
-
-def _equal(said: str, letters: str, bounds: Places, score: Floats) -> tuple[Places, Places]:
-    """Find the spans that cover exactly one occurrence of the given letters."""
-    starts, at = [], letters.find(said)
-    while at >= 0:
-        starts.append(at)
-        at = letters.find(said, at + 1)
-    rows = np.flatnonzero(np.isin(bounds[:, 0], starts))
-    ends = shifted(bounds[:, 1].astype(np.float64), score.shape[1], -1.0)[rows]  # (R, M)
-    same = ends == (bounds[rows, 0] + len(said))[:, None]
-    found, columns = np.nonzero(same & np.isfinite(score[rows]))
-    return rows[found], columns

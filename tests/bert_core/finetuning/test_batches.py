@@ -55,17 +55,6 @@ def test_texts_are_encoded_as_the_tokenizer_does_and_padded(tokenizer: BertToken
     assert batch.truncated == 0
 
 
-def test_a_batch_equals_the_tokenizer_s_own_dictionary(tokenizer: BertTokenizer) -> None:
-    texts, pairs = ["the cat", "a dog sat near the boat"], ["is happy", "who saw what on the hill?"]
-    rows = [LabelledText(a, 0, b) for a, b in zip(texts, pairs, strict=True)]
-    batch = text_batch(tokenizer, rows, max_length=9)
-    own = tokenizer(texts, pairs, padding=True, truncation=True, max_length=9, return_tensors="pt")
-    assert list(own) == list(batch)[:3]
-    for name, tensor in own.items():
-        assert torch.equal(batch[name], tensor)
-        assert batch[name].dtype == torch.int64
-
-
 def test_what_is_cut_off_is_counted(tokenizer: BertTokenizer) -> None:
     rows = [LabelledText("the cat sat on the hill", 1), LabelledText("the cat", 0)]
     batch = text_batch(tokenizer, rows, max_length=5)
@@ -77,11 +66,6 @@ def test_what_is_cut_off_is_counted(tokenizer: BertTokenizer) -> None:
         *("[CLS]", "the", "cat", "[SEP]", "sat", "on", "[SEP]")
     ]
     assert batch.truncated == 2
-
-
-def test_scores_stay_numbers_with_a_fraction(tokenizer: BertTokenizer) -> None:
-    rows = [LabelledText("the cat", 0.25), LabelledText("the dog", 1)]
-    assert text_batch(tokenizer, rows, max_length=8)["labels"].tolist() == [0.25, 1.0]
 
 
 # -- words -----------------------------------------------------------------------------------------
@@ -114,15 +98,6 @@ def test_labels_stand_where_the_reference_sees_words_begin(
         assert (ids, labels) == (encoding["input_ids"], firsts), row.words
 
 
-def test_ids_are_those_of_the_text_with_blanks(
-    tokenizer: BertTokenizer, strange_word: Word
-) -> None:
-    rows = [tagged([strange_word() for _ in range(12)]) for _ in range(300)]
-    batch = word_batch(tokenizer, rows, max_length=2000)
-    for number, row in enumerate(rows):
-        assert inputs_of(batch, number)[0] == tokenizer.encode(" ".join(row.words)).input_ids
-
-
 def test_long_rows_go_on_in_further_inputs_and_lose_nothing(
     tokenizer: BertTokenizer, strange_word: Word
 ) -> None:
@@ -139,19 +114,6 @@ def test_long_rows_go_on_in_further_inputs_and_lose_nothing(
             together = [value for piece in pieces for value in piece[kind][1:-1]]
             apart = [value for row in range(3) for value in inputs_of(whole, row)[kind][1:-1]]
             assert together == apart
-
-
-def test_long_rows_are_divided_between_words(tokenizer: BertTokenizer) -> None:
-    row = tagged(["played", "happys", "near", "unhappyness", "bridges"])
-    batch = word_batch(tokenizer, [row], max_length=8)
-    assert [tokenizer.decode(inputs_of(batch, number)[0]) for number in range(2)] == [
-        "played happys near",
-        "unhappyness bridges",
-    ]
-    assert [inputs_of(batch, number)[1] for number in range(2)] == [
-        [-100, 0, -100, 1, -100, 2, -100],
-        [-100, 3, -100, -100, 4, -100, -100],
-    ]
 
 
 def test_a_word_longer_than_an_input_goes_on_in_the_next(tokenizer: BertTokenizer) -> None:
@@ -216,8 +178,3 @@ def test_inputs_without_room_are_refused(tokenizer: BertTokenizer) -> None:
         word_batch(tokenizer, [tagged(["cat"])], max_length=2)
     with pytest.raises(InputError, match="max_length is 1"):
         text_batch(tokenizer, [LabelledText("cat", 0)], max_length=1)
-
-
-def test_half_a_character_is_refused(tokenizer: BertTokenizer) -> None:
-    with pytest.raises(InputError, match="surrogate"):
-        word_batch(tokenizer, [tagged(["cat", "\ud800"])], max_length=8)

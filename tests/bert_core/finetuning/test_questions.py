@@ -99,31 +99,6 @@ def test_windows_are_those_of_the_tokenizer(tokenizer: BertTokenizer) -> None:
         assert not batch["token_type_ids"][number, length:].any()
 
 
-def test_an_answer_half_inside_a_window_is_none_there(tokenizer: BertTokenizer) -> None:
-    row = Question("where?", PASSAGE, "green river", PASSAGE.index("green"))
-    batch = question_batch(tokenizer, [row], max_length=12, stride=2)
-    texts = [tokenizer.decode(ids).removeprefix("where? ") for ids in batch["input_ids"]]
-    assert texts[:2] == ["the old mill stands by the green", "the green river and the red boat"]
-    assert batch["start_positions"].tolist()[:2] == [0, 5]
-    assert batch["end_positions"].tolist()[:2] == [0, 6]
-
-
-def test_an_answer_in_two_windows_is_marked_in_both(tokenizer: BertTokenizer) -> None:
-    row = Question("where?", PASSAGE, "river", 33)
-    batch = question_batch(tokenizer, [row], max_length=15, stride=5)
-    windows = tokenizer.encode_windows(row.question, row.context, max_length=15, stride=5)
-    found = [read(batch, number, window) for number, window in enumerate(windows)]
-    assert found == ["river", "river", None]
-
-
-def test_a_passage_without_the_answer_points_at_the_first_token(tokenizer: BertTokenizer) -> None:
-    batch = question_batch(tokenizer, [Question("who?", PASSAGE, None)], max_length=15, stride=3)
-    assert len(batch["input_ids"]) > 1
-    assert not batch["start_positions"].any()
-    assert not batch["end_positions"].any()
-    assert batch.missed == 0
-
-
 def test_the_second_of_two_equal_answers_is_the_one_marked(tokenizer: BertTokenizer) -> None:
     row = Question("where?", PASSAGE, "the mill", PASSAGE.rindex("the mill"))
     batch = question_batch(tokenizer, [row], max_length=32, stride=3)
@@ -172,8 +147,3 @@ def test_an_answer_without_any_token_is_refused(tokenizer: BertTokenizer) -> Non
     row = Question("who?", "the \x07\u200b cat", "\x07\u200b", 4)
     with pytest.raises(InputError, match="characters give no token"):
         question_batch(tokenizer, [row], max_length=15, stride=2)
-
-
-def test_no_rows_are_refused(tokenizer: BertTokenizer) -> None:
-    with pytest.raises(InputError, match="no rows"):
-        question_batch(tokenizer, [], max_length=15, stride=2)

@@ -37,16 +37,6 @@ def test_a_step_depends_only_on_the_seed_and_its_number() -> None:
     assert ids[0].tolist() != ids[1].tolist()
 
 
-def test_masks_change_from_epoch_to_epoch() -> None:
-    source = batches(batch_size=6, mask_rate=0.5)
-    seen = set()
-    for epoch in range(6):
-        _, masked, chosen = source.masked(epoch)
-        row = chosen.tolist().index(2)
-        seen.add(tuple((masked.labels[row] >= 0).tolist()))
-    assert len(seen) > 1
-
-
 def test_rows_are_cut_to_the_longest_of_their_batch() -> None:
     source = batches(batch_size=1)
     for step in range(6):
@@ -54,12 +44,6 @@ def test_rows_are_cut_to_the_longest_of_their_batch() -> None:
         assert batch.attention_mask is not None
         assert batch.attention_mask.all()
     assert source.rows.input_ids.shape == (6, 6)
-
-
-def test_single_sentences_have_no_second_task() -> None:
-    batch = batches()(0)[0]
-    assert batch.next_sentence_label is None
-    assert batch.token_type_ids is None
 
 
 def test_pairs_have_segments_and_the_label_of_their_row() -> None:
@@ -75,17 +59,6 @@ def test_pairs_have_segments_and_the_label_of_their_row() -> None:
         for ids, label in zip(rows.input_ids, batch.next_sentence_label, strict=True):
             words = tuple(int(each) for each in ids if each > 4)
             assert (words in following) == (label == 0)
-
-
-def test_whole_words_and_rate_reach_the_masking() -> None:
-    source = batches(batch_size=6, mask_rate=0.5, whole_words=True)
-    for step in range(8):
-        rows, masked, chosen = source.masked(step)
-        row = chosen.tolist().index(4)  # 9 ##m ##n is one word
-        word = masked.labels[row][rows.input_ids[row] > 14] >= 0
-        hidden = masked.labels[row][2:5] >= 0
-        assert hidden.all() or not hidden.any()
-        assert len(word) == 2
 
 
 @pytest.mark.parametrize("options", [{"batch_size": 0}, {"mask_rate": 1.5}])

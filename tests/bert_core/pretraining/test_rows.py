@@ -23,11 +23,6 @@ def test_documents_are_separated_inside_a_block() -> None:
     assert pack_blocks([[5, 6], [7]], 10, TOKENS) == [[1, 5, 6, 2, 7, 2]]
 
 
-def test_a_block_without_room_is_refused() -> None:
-    with pytest.raises(InputError, match="2 tokens"):
-        pack_blocks([[5]], 2, TOKENS)
-
-
 def test_pair_rows_have_segments_and_padding() -> None:
     rows = pair_rows([([5, 6], [7]), ([8], [9, 10, 11])], 16, TOKENS)
     assert rows.input_ids.tolist() == [[1, 5, 6, 2, 7, 2, 0], [1, 8, 2, 9, 10, 11, 2]]
@@ -52,6 +47,8 @@ def test_sentence_rows_are_cut_and_padded() -> None:
 def test_rows_without_room_or_content_are_refused() -> None:
     with pytest.raises(InputError, match="3 special tokens"):
         pair_rows([([5], [6])], 3, TOKENS)
+    with pytest.raises(InputError, match="block of 2 tokens"):
+        pack_blocks([[5]], 2, TOKENS)
     with pytest.raises(InputError, match="no rows"):
         sentence_rows([], 8, TOKENS)
 

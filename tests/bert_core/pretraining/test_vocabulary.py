@@ -25,16 +25,6 @@ def test_the_most_frequent_pair_is_joined_first() -> None:
     assert joined == ["##ab", "aab"]
 
 
-def test_frequencies_below_the_bound_join_nothing() -> None:
-    vocabulary = build_vocabulary(["ab cd ef"], size=100, min_frequency=2)
-    assert vocabulary == [*SPECIAL, "##b", "##d", "##f", "a", "c", "e"]
-
-
-def test_repeated_letters_are_counted_right() -> None:
-    vocabulary = build_vocabulary(["aaaa"] * 4, size=100)
-    assert vocabulary[5:] == ["##a", "a", "##aa", "aa", "aaaa"] or "aaaa" in vocabulary
-
-
 def test_size_is_a_hard_bound() -> None:
     for size in (20, 25, 30):
         assert len(build_vocabulary(TEXT, size=size)) == size

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from bert_core import BertTokenizer
-from bert_core.reading.alignment import align_pieces, stretch_ends
+from bert_core.reading.alignment import align_pieces
 
 ONE = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "cat", "un", "##happy", "##s", "."]
 OTHER = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "ca", "##ts", "##t", "unhappy", "."]
@@ -20,12 +20,6 @@ def tokenizer(folder: Path, vocabulary: list[str]) -> BertTokenizer:
 @pytest.fixture
 def both(tmp_path: Path) -> tuple[BertTokenizer, BertTokenizer]:
     return tokenizer(tmp_path / "one", ONE), tokenizer(tmp_path / "other", OTHER)
-
-
-def test_overlapping_spans_are_one_stretch() -> None:
-    assert stretch_ends([(0, 4), (4, 8), (2, 5)]) == [8]
-    assert stretch_ends([(0, 4), (4, 8)]) == [4, 8]
-    assert stretch_ends([]) == []
 
 
 def test_what_covers_the_same_characters_is_paired(

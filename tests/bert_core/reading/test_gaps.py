@@ -11,10 +11,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from bert_core import BertForMaskedLM, BertForPreTraining, BertTokenizer
+from bert_core import BertForMaskedLM, BertTokenizer
 from bert_core.errors import InputError
 from bert_core.reading.gaps import (
-    Filling,
     Order,
     fill_gaps,
     fill_together,
@@ -23,7 +22,6 @@ from bert_core.reading.gaps import (
     score_pieces,
     scorer_of,
     shuffle_words,
-    widen_gaps,
 )
 from tests.bert_core.conftest import lift_weights
 
@@ -94,27 +92,12 @@ def test_a_beam_over_the_whole_vocabulary_equals_exhaustive_search(
     assert sum(math.exp(total) for _, total in expected) == pytest.approx(1, abs=1e-5)
 
 
-def test_two_masks_need_a_beam_as_wide_as_the_vocabulary(small: BertForMaskedLM) -> None:
-    ids, masks = [2, MASK, 5, MASK, 3], [1, 3]
-    (best, *_) = sorted(every_filling(small, ids, masks, "left"), key=lambda each: -each[1])
-    assert fill_together(scorer_of(small), ids, masks, width=SMALL)[0].ids == best[0]
-
-
 def test_a_narrow_beam_misstates_no_score(small: BertForMaskedLM) -> None:
     ids, masks = [2, MASK, 5, MASK, MASK, 3], [1, 3, 4]
     truth = dict(every_filling(small, ids, masks, "left"))
     for filling in fill_together(scorer_of(small), ids, masks, width=2):
         assert filling.log_probability == pytest.approx(truth[filling.ids], abs=1e-5)
         assert filling.order == (0, 1, 2)
-
-
-def test_the_surest_mask_is_filled_first(small: BertForMaskedLM) -> None:
-    ids, masks = [2, MASK, 5, 6, MASK, 1, MASK, 3], [1, 4, 6]
-    logs = log_probabilities(small, ids)
-    entropies = [-float((logs[at].exp() * logs[at]).sum()) for at in masks]
-    found = fill_together(scorer_of(small), ids, masks, order="certain")
-    assert {each.order[0] for each in found} == {entropies.index(min(entropies))}
-    assert all(sorted(each.order) == [0, 1, 2] for each in found)
 
 
 @pytest.mark.parametrize("order", ["left", "certain"])
@@ -173,24 +156,6 @@ def test_a_gap_takes_words_of_several_pieces(
             assert each.filling.log_probabilities == pytest.approx(expected, abs=1e-5)
 
 
-def test_two_gaps_take_every_choice_of_lengths(
-    model: BertForMaskedLM, tokenizer: BertTokenizer
-) -> None:
-    ids = tokenizer.encode("[MASK] sat [MASK].").input_ids
-    found = fill_gaps(scorer_of(model), tokenizer, ids, [1, 3], most=2, width=500)
-    lengths = {tuple(len(word) for word in each.words) for each in found}
-    assert lengths == {(1, 1), (1, 2), (2, 1), (2, 2)}
-    for each in found:
-        assert tuple(piece for word in each.words for piece in word) == each.filling.ids
-
-
-def test_masks_take_the_place_of_one(tokenizer: BertTokenizer) -> None:
-    assert widen_gaps(tokenizer, [2, 4, 5, 4, 3], [1, 3], [2, 3]) == (
-        [2, 4, 4, 5, 4, 4, 4, 3],
-        [1, 2, 4, 5, 6],
-    )
-
-
 def test_scores_of_pieces_equal_a_token_by_token_loop(
     model: BertForMaskedLM, tokenizer: BertTokenizer
 ) -> None:
@@ -223,27 +188,6 @@ def test_the_rest_of_a_word_is_hidden_with_its_piece(
         assert each.log_probability == pytest.approx(float(row[each.id]), abs=1e-5)
 
 
-def test_batches_do_not_change_the_scores(
-    model: BertForMaskedLM, tokenizer: BertTokenizer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ids, sizes = tokenizer.encode("a cats sating . cat a sat").input_ids, []
-
-    def counting(rows: Tensor, at: Tensor) -> Tensor:
-        sizes.append(len(rows))
-        return scorer_of(model)(rows, at)
-
-    whole = score_pieces(counting, tokenizer, ids, range(1, 9))
-    monkeypatch.setattr("bert_core.reading.gaps._TOKENS", 3 * len(ids))
-    parts = score_pieces(counting, tokenizer, ids, range(1, 9))
-    assert sizes == [8, 3, 3, 2]
-    assert [(each.position, each.id, each.rank, each.best) for each in parts] == [
-        (each.position, each.id, each.rank, each.best) for each in whole
-    ]
-    assert [each.log_probability for each in parts] == pytest.approx(
-        [each.log_probability for each in whole], abs=1e-5
-    )
-
-
 def test_the_odd_word_has_the_lowest_mean(model: BertForMaskedLM, tokenizer: BertTokenizer) -> None:
     encoding = tokenizer.encode("a cats sating . cat")
     scores = score_pieces(scorer_of(model), tokenizer, encoding.input_ids, range(1, 8))
@@ -257,17 +201,6 @@ def test_the_odd_word_has_the_lowest_mean(model: BertForMaskedLM, tokenizer: Ber
     assert [each.position for each in odd] == [
         n for n, of in enumerate(encoding.word_ids) if of == word
     ]
-
-
-def test_both_classes_with_a_masked_word_head_give_a_scorer(
-    model: BertForMaskedLM, tokenizer: BertTokenizer
-) -> None:
-    torch.manual_seed(1)
-    both = BertForPreTraining(model.config).eval()
-    (found,) = fill_together(scorer_of(both), [2, MASK, 3], [1], width=1)
-    with torch.no_grad():
-        row = both(torch.tensor([[2, MASK, 3]]))[0][0, 1]
-    assert isinstance(found, Filling) and found.ids == (int(row.argmax()),)
 
 
 @pytest.mark.parametrize("masks", [[], [3, 1], [1, 1], [-1], [5]])

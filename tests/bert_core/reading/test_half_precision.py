@@ -1,6 +1,7 @@
 """Readers over models in bfloat16 and float16 find what they find in float32, or as good."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,60 +19,42 @@ from bert_core.reading.passage import read_passages
 from bert_core.reading.running import Runner
 from tests.conftest import save_tiny
 
-NARROW = {torch.bfloat16: 0.1, torch.float16: 0.02}  # of scores, whose spread is about 4
 PASSAGE = " ".join(["the cat sat on the mat, the dog played on the river bank."] * 6)
 
 
-@pytest.mark.parametrize("dtype", NARROW)
-def test_answers_to_questions(
-    reader_folder: Path, tokenizer: BertTokenizer, dtype: torch.dtype
-) -> None:
-    exact, found = (
-        read_passages(
-            Runner.of(
-                BertForQuestionAnswering.from_pretrained(reader_folder, dtype=kind), tokenizer
-            ),
-            [(PASSAGE, "the dog")],
-        )[0].answers()
-        for kind in (torch.float32, dtype)
+def figures(folders: dict[str, Path], tokenizer: BertTokenizer, dtype: torch.dtype) -> list[Any]:
+    """Return a margin, probabilities of labels, and log-probabilities of gaps and pieces."""
+    reader, tagger, words = (
+        cls.from_pretrained(folders[cls.__name__], dtype=dtype)
+        for cls in (BertForQuestionAnswering, BertForTokenClassification, BertForMaskedLM)
     )
-    assert found.text in PASSAGE
-    best = exact.spans.score[found.spans.best[0], found.spans.best[1] - found.spans.best[0]]
-    assert exact.spans.best_score - best < NARROW[dtype]  # another answer only among equals
-    assert found.spans.margin == pytest.approx(exact.spans.margin, abs=NARROW[dtype])
-    assert found.probability.sum() <= 1 + 1e-9
-
-
-@pytest.mark.parametrize("dtype", NARROW)
-def test_labels_of_words(tagger_folder: Path, tokenizer: BertTokenizer, dtype: torch.dtype) -> None:
-    exact, found = (
-        read_texts(
-            Runner.of(
-                BertForTokenClassification.from_pretrained(tagger_folder, dtype=kind), tokenizer
-            ),
-            [PASSAGE],
-        )[0].probabilities
-        for kind in (torch.float32, dtype)
-    )
-    assert np.abs(found - exact).max() < NARROW[dtype]
-    np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-9)
-
-
-@pytest.mark.parametrize("dtype", NARROW)
-def test_gaps_and_scores_of_pieces(tmp_path: Path, dtype: torch.dtype) -> None:
-    folder = save_tiny(tmp_path, BertForMaskedLM)
-    tokenizer = BertTokenizer.from_pretrained(folder)
+    [reading] = read_passages(Runner.of(reader, tokenizer), [(PASSAGE, "the dog")])
+    [labelled] = read_texts(Runner.of(tagger, tokenizer), [PASSAGE])
+    np.testing.assert_allclose(labelled.probabilities.sum(axis=1), 1, atol=1e-9)
+    assert isinstance(words, BertForMaskedLM)
     ids = tokenizer.encode("the [MASK] sat on the [MASK].").input_ids
-    gaps = [place for place, each in enumerate(ids) if each == tokenizer.vocab["[MASK]"]]
-    scorers = [
-        scorer_of(BertForMaskedLM.from_pretrained(folder, dtype=kind))
-        for kind in (torch.float32, dtype)
+    gaps = [at for at, each in enumerate(ids) if each == tokenizer.mask_token_id]
+    filled = fill_together(scorer_of(words), ids, gaps)[0].log_probability
+    scored = score_pieces(scorer_of(words), tokenizer, ids, [1, 3, 4])
+    return [
+        reading.answers().spans.margin,
+        labelled.probabilities,
+        filled,
+        [each.log_probability for each in scored],
     ]
-    exact, found = (fill_together(scorer, ids, gaps) for scorer in scorers)
-    assert found[0].log_probability == pytest.approx(exact[0].log_probability, abs=NARROW[dtype])
-    text = tokenizer.encode("the cat sat on the mat.").input_ids
-    mine, theirs = (
-        [each.log_probability for each in score_pieces(scorer, tokenizer, text, [1, 2, 3])]
-        for scorer in scorers
-    )
-    assert mine == pytest.approx(theirs, abs=NARROW[dtype])
+
+
+# How far scores, whose spread is about 4, may be off.
+@pytest.mark.parametrize(("dtype", "apart"), [(torch.bfloat16, 0.1), (torch.float16, 0.02)])
+def test_narrow_types_find_what_float32_finds(
+    dtype: torch.dtype, apart: float, reader_folder: Path, tagger_folder: Path, tmp_path: Path
+) -> None:
+    folders = {
+        "BertForQuestionAnswering": reader_folder,
+        "BertForTokenClassification": tagger_folder,
+        "BertForMaskedLM": save_tiny(tmp_path, BertForMaskedLM),
+    }
+    tokenizer = BertTokenizer.from_pretrained(reader_folder)
+    exact, found = (figures(folders, tokenizer, kind) for kind in (torch.float32, dtype))
+    for one, other in zip(exact, found, strict=True):
+        np.testing.assert_allclose(one, other, atol=apart)

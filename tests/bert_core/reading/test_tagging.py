@@ -116,29 +116,6 @@ def test_labels_of_one_kind_are_known_and_others_kept_apart(
     assert [tag.kind for tag in TagScheme(names).tags] == kinds
 
 
-def test_a_hyphen_in_a_kind_stays_in_it() -> None:
-    scheme = TagScheme(["O", "B-work-of-art", "I-work-of-art", "E-mail"])
-    assert [tag.kind for tag in scheme.tags] == ["", "work-of-art", "work-of-art", "E-mail"]
-    assert scheme.name == "BIO"
-
-
-def test_plain_neighbours_with_one_label_are_joined() -> None:
-    scheme = TagScheme(PLAIN)
-    assert scheme.stretches([0, 0, 1, 2, 2]) == [
-        Stretch("NOUN", 0, 2),
-        Stretch("VERB", 2, 3),
-        Stretch("PROPER-NOUN", 3, 5),
-    ]
-
-
-def test_neighbours_of_one_kind_are_told_apart_by_their_beginnings() -> None:
-    assert TagScheme(BIO).stretches([1, 1, 2, 1]) == [
-        Stretch("PER", 0, 1),
-        Stretch("PER", 1, 3),
-        Stretch("PER", 3, 4),
-    ]
-
-
 @pytest.mark.parametrize("seed", range(4))
 def test_in_bio_exactly_the_unopened_labels_are_faults(seed: int) -> None:
     drawn = random.Random(seed)

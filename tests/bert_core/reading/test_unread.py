@@ -22,12 +22,6 @@ def found(tokens: BertTokenizer, *texts: str) -> Unread:
     return unread(tokens, [tokens.encode(*texts)])
 
 
-def test_plain_text_is_read(tmp_path: Path) -> None:
-    result = found(tokenizer(tmp_path), "The cat sat on the mat.", "playing!")
-    assert result == Unread(words=7, unknown=(), scripts=(), fragments=0)
-    assert not result.anything
-
-
 def test_words_that_become_unknown_are_named_as_typed_and_once(tmp_path: Path) -> None:
     result = found(tokenizer(tmp_path), "Cat Ωmega 🍀", "Ωmega sat 🍀🍀")
     assert result.unknown == ("Ωmega", "🍀", "🍀🍀")
@@ -39,10 +33,6 @@ def test_a_first_text_that_several_inputs_have_counts_once(tmp_path: Path) -> No
     result = unread(tokens, [tokens.encode("Ωmega 海", end) for end in ("the 海", "cat")])
     assert result == found(tokens, "Ωmega 海", "the 海 cat")
     assert result.scripts[0] == ("Chinese", 2)
-
-
-def test_a_written_unknown_token_is_no_loss(tmp_path: Path) -> None:
-    assert found(tokenizer(tmp_path), "the [UNK] sat").unknown == ()
 
 
 def test_a_script_without_words_in_the_vocabulary_is_unknown(tmp_path: Path) -> None:

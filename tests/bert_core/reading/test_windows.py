@@ -44,19 +44,6 @@ def test_every_stretch_is_read_by_the_first_window_with_most_room(
 
 
 @pytest.mark.parametrize(("tokens", "size", "stride"), CASES)
-def test_every_place_is_read_by_exactly_one_window_and_they_take_turns(
-    tokens: int, size: int, stride: int
-) -> None:
-    bounds = window_bounds(tokens, size=size, stride=stride)
-    number = readers(bounds)[0][:, 0]
-    assert (number >= 0).all()
-    assert (np.diff(number) >= 0).all()
-    assert number[0] == 0
-    held = [range(*bounds[window]) for window in number.tolist()]
-    assert all(place in places for place, places in enumerate(held))
-
-
-@pytest.mark.parametrize(("tokens", "size", "stride"), CASES)
 def test_no_stretch_is_lost_that_is_at_most_one_token_longer_than_what_windows_share(
     tokens: int, size: int, stride: int
 ) -> None:
@@ -67,17 +54,6 @@ def test_no_stretch_is_lost_that_is_at_most_one_token_longer_than_what_windows_s
     assert (number[~inside] == -1).all()
     if len(bounds) > 1:
         assert (number[:, stride + 1][inside[:, stride + 1]] == -1).any()
-
-
-def test_the_ends_of_the_text_are_no_cuts_and_the_earlier_of_equals_reads() -> None:
-    number, room = readers([(0, 5), (3, 8), (6, 11)])
-    assert number[:, 0].tolist() == [0, 0, 0, 0, 1, 1, 1, 2, 2, 2, 2]
-    assert room[:, 0].tolist() == [4, 3, 2, 1, 1, 2, 1, 1, 2, 3, 4]
-    # The middle token of what two windows share is as far from both cuts.
-    assert readers([(0, 5), (2, 7)])[0][3, 0] == 0
-    number, room = readers([(0, 4)], 2)
-    assert number.tolist() == [[0, 0]] * 3 + [[0, -1]]
-    assert room.tolist() == [[4, 4]] * 3 + [[4, -1]]
 
 
 @pytest.fixture

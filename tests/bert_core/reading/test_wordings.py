@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from bert_core.reading.spans import shifted
 from bert_core.reading.wordings import Wordings
-from training.question_evaluation import normalized
 
 
 def pieces(text: str) -> NDArray[np.intp]:
@@ -53,38 +52,6 @@ def test_what_says_nothing_is_alike_where_its_characters_are(nothing: str) -> No
     assert found == [nothing, nothing]
 
 
-def test_only_allowed_spans_are_found() -> None:
-    text = "cat cat cat"
-    score = np.array([[0.0, -np.inf], [-np.inf, 0.0], [0.0, -np.inf]])
-    rows, columns = Wordings(text, pieces(text)).alike(score, 0, 0)
-    assert (rows.tolist(), columns.tolist()) == ([0, 2], [0, 0])
-
-
 def test_letters_that_grow_when_small_keep_their_places() -> None:
     assert alike("İİ or İstanbul, the İSTANBUL", "İstanbul")[-1] == "İSTANBUL"
     assert alike("Straße STRASSE", "Straße") == ["Straße"]  # as lower case has it, no more
-
-
-def test_spans_with_one_normal_form_are_those_that_are_found() -> None:
-    text = (
-        "The old U.S. bridge, the Old bridge; an old-bridge and a bridge (old). Old bridge the U.S."
-    )
-    offsets, longest = pieces(text), 5
-    spans = [
-        (first, last)
-        for first in range(len(offsets))
-        for last in range(first, min(first + longest, len(offsets)))
-    ]
-    score = np.full((len(offsets), longest), -np.inf)
-    for first, last in spans:
-        score[first, last - first] = 0.0
-    said = {each: normalized(text[offsets[each[0], 0] : offsets[each[1], 1]]) for each in spans}
-    wordings = Wordings(text, offsets)
-    for first, last in spans:
-        rows, columns = wordings.alike(score, first, last)
-        found = set(zip(rows.tolist(), (rows + columns).tolist(), strict=True))
-        wanted = said[first, last].replace(" ", "")
-        if wanted:
-            assert found == {each for each in spans if said[each].replace(" ", "") == wanted}
-        else:
-            assert (first, last) in found
