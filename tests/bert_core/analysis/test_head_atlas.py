@@ -197,12 +197,7 @@ def test_pruned_heads_are_left_out(words: Any, tokenizer: BertTokenizer) -> None
     assert np.isnan(found.distances).sum() == 23 and (found.typical[1, 2] == -1).all()
 
 
-def test_progress_counts_texts_and_may_cancel(words: Any, tokenizer: BertTokenizer) -> None:
-    steps = []
-    head_atlas(words, tokenizer, TEXTS, progress=lambda *step: steps.append(step))
-    assert steps == [(1, 4), (2, 4), (3, 4), (4, 4)]
-    with pytest.raises(ZeroDivisionError):
-        head_atlas(words, tokenizer, TEXTS, progress=lambda *_: 1 // 0)
+def test_without_texts_there_is_no_atlas(words: Any, tokenizer: BertTokenizer) -> None:
     with pytest.raises(InputError, match="no texts"):
         head_atlas(words, tokenizer, [])
 
