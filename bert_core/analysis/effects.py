@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bert_core.analysis.forward import SITES, Floats, Input, in_batches, record
+from bert_core.analysis.forward import SITES, Floats, Input, as_array, in_batches, record
 from bert_core.analysis.interventions import Edits, Source
 from bert_core.analysis.targets import Target
 from bert_core.errors import InputError
@@ -213,5 +213,4 @@ class _Text:
             last = encoder.encoder(hidden, edit=edit, start=site[1]).last_hidden_state
             return self._target.read(self._model, last)
 
-        found: Floats = in_batches(values, masks, self.tokens).double().cpu().numpy()
-        return found
+        return as_array(in_batches(values, masks, self.tokens))

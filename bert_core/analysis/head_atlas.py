@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from bert_core.analysis.differences import jensen_shannon
 from bert_core.analysis.effects import head_effects
 from bert_core.analysis.fitting import fitted
-from bert_core.analysis.forward import Floats, input_tensors
+from bert_core.analysis.forward import Floats, as_array, input_tensors
 from bert_core.analysis.head_statistics import (
     MEASURES,
     HeadStatistics,
@@ -240,6 +240,6 @@ def _gradients(
         found = torch.autograd.grad(value.sum(), run.attentions)
     added = np.array(hidden.special_tokens_mask, dtype=bool)
     first = np.arange(len(added)) == 0
-    sizes = np.stack([layer[0].abs().mean(dim=(0, 1)).double().cpu().numpy() for layer in found])
+    sizes = np.stack([as_array(layer[0].abs().mean(dim=(0, 1))) for layer in found])
     columns = [sizes[:, kind].mean(axis=1) for kind in (first, added & ~first, ~added)]
     return -float(value.detach()), np.stack(columns, axis=1)

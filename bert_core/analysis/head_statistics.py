@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from bert_core.analysis.forward import Floats, record
+from bert_core.analysis.forward import Floats, as_array, record
 from bert_core.errors import InputError
 from bert_core.model.bert import BertModel
 from bert_core.model.pretrained import BertPreTrainedModel
@@ -146,7 +146,7 @@ def all_maps(model: BertPreTrainedModel, encoding: Encoding) -> Floats:
     maps = np.full((*shape, len(encoding), len(encoding)), np.nan)
     layers = record(model, encoding, attentions=True).attentions
     for layer, block in enumerate(encoder.encoder.blocks()):
-        maps[layer, block.attention.self.heads] = layers[layer][0].double().cpu().numpy()
+        maps[layer, block.attention.self.heads] = as_array(layers[layer][0])
     return maps
 
 
@@ -229,15 +229,7 @@ def text_statistics(attentions: Sequence[NDArray[Any]], encoding: Encoding) -> H
 
     Returns:
         The statistics; NaN for a kind of token that the text does not contain.
-
-    Raises:
-        InputError: the lengths of attentions and input differ.
     """
-    if any(layer.shape[1:] != (len(encoding), len(encoding)) for layer in attentions):
-        raise InputError(
-            f"The input has {len(encoding)} tokens, but the attentions have the shape "
-            f"{attentions[0].shape}; expected (heads, {len(encoding)}, {len(encoding)})."
-        )
     found = averaged(text_sums(attentions, encoding))
     if (found.to_punctuation == 0).all():
         found = replace(found, to_punctuation=np.full_like(found.to_punctuation, np.nan))

@@ -31,7 +31,7 @@ MODES = ("zero", "mean", "resample")
 
 @dataclass(frozen=True, slots=True)
 class _Scale:
-    """An activation becomes `scale` times itself plus (1 - `scale`) times what a mode puts there."""
+    """An activation becomes `scale` times itself and (1 - `scale`) times what a mode puts there."""
 
     site: ClassVar[str]
     layer: int  # counted from 0

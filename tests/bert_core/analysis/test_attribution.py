@@ -240,13 +240,11 @@ def test_sampled_shapley_values_approach_the_exact_ones(words: Any, pair: Encodi
     exact = attribute(words, pair, TARGET, method="shapley").scores
     errors = []
     for orders in (4, 400):
-        sampled = attribute(
-            words, pair, TARGET, method="shapley", exact=False, orders=orders, seed=1
-        )
+        sampled = attribute(words, pair, TARGET, method="shapley", exact=False, orders=orders)
         errors.append(np.abs(sampled.scores - exact).max())
     assert errors[1] < errors[0] / 3
-    again = attribute(words, pair, TARGET, method="shapley", exact=False, orders=4, seed=1)
-    first = attribute(words, pair, TARGET, method="shapley", exact=False, orders=4, seed=1)
+    again = attribute(words, pair, TARGET, method="shapley", exact=False, orders=4)
+    first = attribute(words, pair, TARGET, method="shapley", exact=False, orders=4)
     np.testing.assert_array_equal(again.scores, first.scores)
 
 
@@ -318,7 +316,6 @@ def test_progress_is_told_and_can_cancel(words: Any, pair: Encoding, method: str
         ({"baseline": "cat"}, "'cat' is not a special token"),
         ({"method": "occlusion", "operator": "delete"}, "There is no operator 'delete'"),
         ({"method": "attention", "layers": "first"}, "layers='first'"),
-        ({"method": "shapley", "exact": False, "orders": 0}, "orders=0; expected at least 1"),
     ],
 )
 def test_unknown_choices_are_refused(
