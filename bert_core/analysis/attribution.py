@@ -22,14 +22,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from bert_core.analysis.forward import (
-    Floats,
-    Progress,
-    as_array,
-    in_batches,
-    input_tensors,
-    record,
-)
+from bert_core.analysis.forward import Floats, Progress, as_array, in_batches, input_tensors, record
 from bert_core.analysis.masking import MASK, Selection, free_tokens, masked_values
 from bert_core.analysis.mixing import norms, rolled, rollout
 from bert_core.analysis.targets import Target

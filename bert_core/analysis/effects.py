@@ -7,7 +7,6 @@ callers that do other things in between.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -21,14 +20,6 @@ from bert_core.model.bert import BertModel, Site
 from bert_core.model.pretrained import BertPreTrainedModel
 
 DIRECTIONS = ("denoise", "noise")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class LayerEffects:
-    """How a target changes without the parts of one layer, each switched off alone."""
-
-    heads: Floats  # (H,), NaN for a pruned head
-    sublayers: Floats  # (2,), without the attention block and without the feed-forward block
 
 
 @torch.inference_mode()
@@ -79,11 +70,12 @@ def effects_by_layer(
     mode: str = "mean",
     *,
     source: Source | None = None,
-) -> Iterator[LayerEffects]:
-    """Measure both, one layer at a time."""
-    text, off = _Text(model, encoding, target), (mode, source)
+) -> Iterator[tuple[Floats, Floats]]:
+    """Measure both, (H,) and (2,), one layer at a time."""
+    text = _Text(model, encoding, target)
     for layer in range(text.layers):
-        yield LayerEffects(text.without_heads(layer, *off), text.without_blocks(layer, *off))
+        heads = text.without_heads(layer, mode, source)
+        yield heads, text.without_blocks(layer, mode, source)
 
 
 def patching_grid(

@@ -9,7 +9,7 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -28,16 +28,6 @@ from bert_core.text.normalizer import PUNCTUATION
 
 Text = str | tuple[str, str]
 
-MEASURES = (
-    "to_previous",
-    "to_next",
-    "to_itself",
-    "to_repeats",
-    "to_cls",
-    "to_sep",
-    "to_punctuation",
-    "entropy",
-)
 _TEXTS = Path(__file__).with_name("texts.txt")
 
 
@@ -80,6 +70,10 @@ class HeadStatistics:
     def to_special(self) -> Floats:
         """The share (L, H) to the added [CLS] and [SEP] together."""
         return self.to_cls + self.to_sep
+
+
+MEASURES = tuple(each.name for each in fields(HeadStatistics) if each.type == Floats)
+"""The names of the tables."""
 
 
 # -- many texts -----------------------------------------------------------------------------------

@@ -138,9 +138,6 @@ def test_what_cannot_be_patched_is_refused(words: Any, pair: Encoding, other: En
 @pytest.mark.parametrize("mode", ["zero", "mean"])
 def test_effects_come_one_layer_at_a_time(words: Any, pair: Encoding, mode: str) -> None:
     layers = list(effects_by_layer(words, pair, TARGET, mode))
-    heads, sublayers = (
-        np.stack([each.heads for each in layers]),
-        np.stack([each.sublayers for each in layers]),
-    )
+    heads, sublayers = (np.stack(each) for each in zip(*layers, strict=True))
     assert np.array_equal(heads, head_effects(words, pair, TARGET, mode))
     assert np.array_equal(sublayers, layer_effects(words, pair, TARGET, mode))
