@@ -81,11 +81,9 @@ def _checked(align: Pairs | None, first: int, second: int) -> tuple[tuple[int, i
 def _stacked(run: ModelOutputs) -> tuple[Tensor, Tensor]:
     """Return the hidden states (L + 1, T, D) and attentions (L, H, T, T), in double precision."""
     states, maps = run.hidden_states, run.attentions
-    if states is None or maps is None or len(run.last_hidden_state) != 1:
-        raise InputError(
-            f"Found a run of {len(run.last_hidden_state)} texts with attentions {maps is not None} "
-            f"and hidden states {states is not None}; expected one text, and both."
-        )
+    if states is None or maps is None or len(states[0]) != 1:
+        found = f"{len(states[0])} texts" if states and maps else "no hidden states or attentions"
+        raise InputError(f"Found a run with {found}; expected both, of one text.")
     return torch.cat(states).detach().double(), torch.cat(maps).detach().double()
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from bert_core.analysis.differences import jensen_shannon
 from bert_core.analysis.effects import head_effects
 from bert_core.analysis.fitting import fitted
-from bert_core.analysis.forward import Floats, as_array, input_tensors
+from bert_core.analysis.forward import Floats, Progress, as_array, input_tensors
 from bert_core.analysis.head_statistics import (
     MEASURES,
     HeadStatistics,
@@ -75,7 +75,11 @@ class HeadAtlas:
 
 
 def head_atlas(
-    model: BertPreTrainedModel, tokenizer: TextTokenizer, texts: Sequence[Text] | None = None
+    model: BertPreTrainedModel,
+    tokenizer: TextTokenizer,
+    texts: Sequence[Text] | None = None,
+    *,
+    progress: Progress | None = None,
 ) -> HeadAtlas:
     """Measure all heads of a model; effects need a masked-word head.
 
@@ -87,8 +91,10 @@ def head_atlas(
     """
     texts = fixed_texts() if texts is None else tuple(texts)
     sums = AtlasSums(model, tokenizer)
-    for text in texts:
+    for number, text in enumerate(texts, 1):
         sums.add(text)
+        if progress is not None:
+            progress(number, len(texts))
     return sums.finished(text_digest(texts))
 
 

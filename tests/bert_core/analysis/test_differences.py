@@ -67,8 +67,9 @@ def test_unequal_models_and_pairs_outside_are_refused(
     for align in ([], [(0, 11)], [(-1, 0)], [(0, 0), (0, 1)]):
         with pytest.raises(InputError, match="at least one pair"):
             differences(plain, plain, align=align)
-    with pytest.raises(InputError, match="attentions False"):
+    with pytest.raises(InputError, match="no hidden states or attentions"):
         differences(plain, replace(plain, attentions=None))
-    doubled = replace(plain, last_hidden_state=plain.last_hidden_state.repeat(2, 1, 1))
+    assert plain.hidden_states
+    doubled = tuple(each.repeat(2, 1, 1) for each in plain.hidden_states)
     with pytest.raises(InputError, match="2 texts"):
-        differences(plain, doubled)
+        differences(plain, replace(plain, hidden_states=doubled))
