@@ -34,8 +34,8 @@ def head_effects(
     """Measure how the target changes with each head switched off (Michel et al. 2019, section 3.2).
 
     Args:
-        mode: what replaces the head's context, see `Heads`.
-        source: for the modes "mean" and "resample", see `Heads`.
+        mode: what replaces the head's context, see `Scaled`.
+        source: for the modes "mean" and "resample".
 
     Returns:
         (L, H), the target without the head minus the target; NaN for a pruned head.
@@ -185,13 +185,8 @@ class _Text:
     def _variants(self, site: Site, masks: Tensor, other: Tensor) -> Floats:
         """Compute the target with an activation replaced, once for each of N masks.
 
-        Args:
-            site: where.
-            masks: (N, T or 1, width or 1), true where `other` replaces the activation.
-            other: (1, T or 1, width), or a scalar.
-
-        Returns:
-            (N,).
+        Masks (N, T or 1, width or 1) are true where `other` (1, T or 1, width; or a scalar)
+        replaces the activation. Returns (N,).
         """
         own, hidden = self.activations.at[site], self.activations.hidden_states[site[1]]
         encoder: BertModel = self._model.encoder_model

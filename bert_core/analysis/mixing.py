@@ -118,12 +118,8 @@ def _taken_apart(
 ) -> tuple[Vectors, Tensor]:
     """Return a function, tokens (N,) -> their parts (N, T, D), and the biases (T, D).
 
-    Args:
-        block: an attention block.
-        hidden: (T, D), its input.
-        weights: (H, T, T), its attention.
-        sums: (T, D), what its LayerNorm gets.
-        include: see `parts`.
+    They are of an attention block with the input `hidden` (T, D) and the attention `weights` (H, T,
+    T), whose LayerNorm gets `sums` (T, D).
     """
     dense, norm = block.output.dense, block.output.LayerNorm
     value = block.self.project(hidden[None])[2][0]  # (H, T, K)
