@@ -12,13 +12,14 @@ Where to look:
 - `head_statistics`, `head_atlas` (and `statistics_file`), `input_parts`, `similarity`: what heads
   look at, which of them are alike, and vectors.
 
-`forward` contains the forward pass that the analyses share.
+`forward` contains what the analyses share. Everywhere, `model` is any of the eight classes in
+evaluation mode (with the head that a target asks), `encoding` is one text or its ids (T,), and
+`progress` is called with the work done and the total; an exception that it raises cancels.
 """
 
 from bert_core.analysis.attribution import METHODS, Attribution, WordScore, attribute, by_word
 from bert_core.analysis.differences import Differences, differences
 from bert_core.analysis.effects import (
-    LayerEffects,
     effects_by_layer,
     head_effects,
     layer_effects,
@@ -52,7 +53,6 @@ __all__ = [
     "HeadStatistics",
     "Heads",
     "Intervention",
-    "LayerEffects",
     "Patch",
     "Target",
     "WordScore",

@@ -22,7 +22,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from bert_core.analysis.forward import Floats, Progress, in_batches, input_tensors, record
+from bert_core.analysis.forward import Floats, Progress, as_array, in_batches, input_tensors, record
 from bert_core.analysis.masking import MASK, Selection, free_tokens, masked_values
 from bert_core.analysis.mixing import norms, rolled, rollout
 from bert_core.analysis.targets import Target
@@ -32,6 +32,7 @@ from bert_core.model.pretrained import BertPreTrainedModel
 from bert_core.text.encoding import Encoding
 
 _FIRST_STEPS, _MOST_STEPS, _LARGEST_GAP = 8, 64, 0.01
+_SEED = 0
 _EXACT, _MOST_EXACT = 7, 10  # free tokens: 128 and 1024 selections
 
 
@@ -77,7 +78,6 @@ class _Asked:
     orders: int
     exact: bool | None
     layers: str
-    seed: int
 
 
 _Found = tuple[Floats, dict[str, Any]]
@@ -94,7 +94,6 @@ def attribute(
     orders: int = 10,
     exact: bool | None = None,
     layers: str = "mean",
-    seed: int = 0,
     progress: Progress | None = None,
 ) -> Attribution:
     """Score each token of a text for one number of the answer.
@@ -107,7 +106,6 @@ def attribute(
         exact: for Shapley values, whether to use all 2^n selections of the n free tokens; None
             means up to 7, and more than 10 are refused.
         layers: for "attention", "mean" of all layers, or "last".
-        seed: for sampled Shapley values.
         progress: called with the work done and the total; an exception it raises cancels.
 
     Raises:
@@ -117,7 +115,7 @@ def attribute(
         raise InputError(f"There is no method {method!r}; expected one of {', '.join(METHODS)}.")
     target.check(model, len(encoding))
     free = free_tokens(encoding, target)
-    options = (baseline, operator, orders, exact, layers, seed)
+    options = (baseline, operator, orders, exact, layers)
     # Also where the caller is in inference mode, whose tensors refuse gradients.
     with torch.inference_mode(False), torch.no_grad():
         found, about = METHODS[method](_Asked(model, encoding, target, free, progress, *options))
@@ -131,14 +129,14 @@ def attribute(
 # -- gradients -------------------------------------------------------------------------------------
 
 
-def _word_vectors(asked: _Asked, ids: Tensor) -> Tensor:
-    """Return rows of the word embeddings: ids (B, T) -> (B, T, E)."""
-    vectors: Tensor = asked.model.encoder_model.embeddings.word_embeddings(ids.long())
-    return vectors
+def _word_vectors(asked: _Asked) -> Tensor:
+    """Return the rows of the word embeddings of the text, (1, T, E)."""
+    return _table(asked)[asked.encoding.input_ids][None]
 
 
-def _own_vectors(asked: _Asked) -> Tensor:
-    return _word_vectors(asked, input_tensors(asked.model, asked.encoding)[0])
+def _table(asked: _Asked) -> Tensor:
+    encoder: BertModel = asked.model.encoder_model
+    return encoder.embeddings.word_embeddings.weight.detach()
 
 
 def _target_of(asked: _Asked, words: Tensor) -> Tensor:
@@ -163,21 +161,22 @@ def _gradients(asked: _Asked, words: Tensor) -> Tensor:
 
 def _gradient(asked: _Asked) -> _Found:
     """Return the length of the gradient at each token."""
-    gradients = _gradients(asked, _own_vectors(asked))[0, asked.free]
-    return _numbers(gradients.norm(dim=-1)), {"passes": 2}
+    gradients = _gradients(asked, _word_vectors(asked))[0, asked.free]
+    return as_array(gradients.norm(dim=-1)), {"passes": 2}
 
 
 def _gradient_x_input(asked: _Asked) -> _Found:
-    words = _own_vectors(asked)
+    words = _word_vectors(asked)
     products = (_gradients(asked, words) * words)[0, asked.free]
-    return _numbers(products.sum(-1)), {"passes": 2}
+    return as_array(products.sum(-1)), {"passes": 2}
 
 
 def _integrated_gradients(asked: _Asked) -> _Found:
     """Double the number of steps until the scores sum to the difference they divide up."""
-    words = _own_vectors(asked)
+    words = _word_vectors(asked)
     start = words.clone()
-    start[:, asked.free] = _baseline_vector(asked)
+    zero = asked.baseline == "zero"
+    start[:, asked.free] = 0.0 if zero else _table(asked)[asked.encoding.special_id(asked.baseline)]
     whole, empty = _target_of(asked, torch.cat([words, start])).double().tolist()
     steps, passes = _FIRST_STEPS, 2
     while True:
@@ -197,25 +196,13 @@ def _along_path(asked: _Asked, start: Tensor, end: Tensor, steps: int) -> Floats
     ways = (torch.arange(steps, device=end.device, dtype=wide) + 0.5) / steps
     points = start + ways[:, None, None] * (end - start)  # (steps, T, E)
     mean = _gradients(asked, points.to(asked.model.dtype)).double().mean(dim=0)
-    return _numbers(((end - start)[0].double() * mean).sum(dim=-1)[asked.free])
-
-
-def _baseline_vector(asked: _Asked) -> Tensor:
-    place = asked.model.device
-    if asked.baseline == "zero":
-        return torch.zeros((), dtype=asked.model.dtype, device=place)
-    return _word_vectors(asked, torch.tensor(asked.encoding.special_id(asked.baseline)).to(place))
+    return as_array(((end - start)[0].double() * mean).sum(dim=-1)[asked.free])
 
 
 def _gap(scores: Floats, difference: float) -> float:
     """Return the completeness gap; 0 if nothing differs."""
     missing = abs(float(scores.sum()) - difference)
     return missing / abs(difference) if difference else float(missing > 0)
-
-
-def _numbers(values: Tensor) -> Floats:
-    numbers: Floats = values.double().cpu().numpy()
-    return numbers
 
 
 # -- hiding tokens ---------------------------------------------------------------------------------
@@ -266,9 +253,7 @@ def _exact_shapley(asked: _Asked, count: int) -> tuple[Floats, float, dict[str, 
 
 
 def _sampled_shapley(asked: _Asked, count: int) -> tuple[Floats, float, dict[str, Any]]:
-    if asked.orders < 1:
-        raise InputError(f"Found orders={asked.orders}; expected at least 1.")
-    ranks = random_ranks(count, asked.orders, asked.seed)  # (R, n)
+    ranks = random_ranks(count, asked.orders)  # (R, n)
     shown = ranks[:, None, :] < np.arange(count + 1)[:, None]  # (R, n + 1, n)
     values = _values(asked, ~shown.reshape(-1, count)).reshape(len(ranks), count + 1)
     rises = np.take_along_axis(np.diff(values, axis=1), ranks, axis=1)  # (R, n)
@@ -277,16 +262,16 @@ def _sampled_shapley(asked: _Asked, count: int) -> tuple[Floats, float, dict[str
     return rises.mean(axis=0), float(values[0, -1] - values[0, 0]), about
 
 
-def random_ranks(count: int, orders: int, seed: int) -> NDArray[np.intp]:
-    """Draw random orders of `count` things, every second one the reverse of the one before.
+def random_ranks(count: int, orders: int) -> NDArray[np.intp]:
+    """Draw orders of `count` things, always the same ones, each followed by its reverse.
 
     Returns:
         (orders, count), the rank of each thing.
 
-    >>> bool((random_ranks(5, 4, 0)[1] == 4 - random_ranks(5, 4, 0)[0]).all())
+    >>> bool((random_ranks(5, 4)[1] == 4 - random_ranks(5, 4)[0]).all())
     True
     """
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(_SEED)
     drawn = [generator.permutation(count) for _ in range(-(-orders // 2))]
     both = [each for ranks in drawn for each in (ranks, count - 1 - ranks)]
     return np.array(both[:orders], dtype=np.intp).reshape(orders, count)
@@ -305,7 +290,7 @@ def _attention(asked: _Asked) -> _Found:
         raise InputError(f"Found layers={asked.layers!r}; expected 'mean' or 'last'.")
     maps = _attentions(asked)[-1 if asked.layers == "last" else 0 :]
     rows = torch.stack([layer[0, :, asked.target.position].mean(dim=0) for layer in maps])
-    return _numbers(rows.double().mean(dim=0)[asked.free]), {}
+    return as_array(rows.double().mean(dim=0)[asked.free]), {}
 
 
 def _rollout(asked: _Asked) -> _Found:

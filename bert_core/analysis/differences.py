@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from bert_core.analysis.forward import Floats
+from bert_core.analysis.forward import Floats, as_array
 from bert_core.analysis.mixing import distances
 from bert_core.errors import InputError
 from bert_core.model.outputs import ModelOutputs
@@ -43,21 +43,21 @@ def differences(
         InputError: the runs lack attentions or hidden states, have different numbers of layers,
             heads, dimensions, or (without `align`) tokens, or a pair is outside the texts.
     """
-    states = [_stacked(run.hidden_states, "hidden_states") for run in (run_a, run_b)]
-    maps = [_stacked(run.attentions, "attentions") for run in (run_a, run_b)]
-    if states[0].shape[::2] != states[1].shape[::2] or maps[0].shape[:2] != maps[1].shape[:2]:
-        (a, heads_a), (b, heads_b) = (
-            (s.shape, m.shape[1]) for s, m in zip(states, maps, strict=True)
-        )
+    (states_a, maps_a), (states_b, maps_b) = _stacked(run_a), _stacked(run_b)
+    sizes_a, sizes_b = (
+        (len(maps), maps.shape[1], states.shape[2])
+        for states, maps in ((states_a, maps_a), (states_b, maps_b))
+    )
+    if sizes_a != sizes_b:
         raise InputError(
-            f"The runs have {a[0] - 1} and {b[0] - 1} layers, {heads_a} and {heads_b} heads, "
-            f"{a[2]} and {b[2]} dimensions; expected equal numbers."
+            f"The runs have {sizes_a} and {sizes_b} layers, heads and dimensions; expected equal "
+            "numbers."
         )
-    pairs = _checked(align, states[0].shape[1], states[1].shape[1])
+    pairs = _checked(align, states_a.shape[1], states_b.shape[1])
     left, right = ([pair[side] for pair in pairs] for side in (0, 1))
-    attention = jensen_shannon(_selected(maps[0], left), _selected(maps[1], right)).mean(dim=-1)
-    apart = distances(states[0][:, left], states[1][:, right])
-    return Differences(attention.cpu().numpy(), apart.cpu().numpy(), pairs)
+    attention = jensen_shannon(_selected(maps_a, left), _selected(maps_b, right)).mean(dim=-1)
+    apart = distances(states_a[:, left], states_b[:, right])
+    return Differences(as_array(attention), as_array(apart), pairs)
 
 
 def _checked(align: Pairs | None, first: int, second: int) -> tuple[tuple[int, int], ...]:
@@ -78,12 +78,13 @@ def _checked(align: Pairs | None, first: int, second: int) -> tuple[tuple[int, i
     return pairs
 
 
-def _stacked(layers: tuple[Tensor, ...] | None, name: str) -> Tensor:
-    """Return the layers of one text, (L, ...), in double precision."""
-    if layers is None or any(len(layer) != 1 for layer in layers):
-        found = "none" if layers is None else f"those of {len(layers[0])} texts"
-        raise InputError(f"A run has {found} as its {name}; expected those of one text.")
-    return torch.cat([layer.detach() for layer in layers]).double()
+def _stacked(run: ModelOutputs) -> tuple[Tensor, Tensor]:
+    """Return the hidden states (L + 1, T, D) and attentions (L, H, T, T), in double precision."""
+    states, maps = run.hidden_states, run.attentions
+    if states is None or maps is None or len(states[0]) != 1:
+        found = f"{len(states[0])} texts" if states and maps else "no hidden states or attentions"
+        raise InputError(f"Found a run with {found}; expected both, of one text.")
+    return torch.cat(states).detach().double(), torch.cat(maps).detach().double()
 
 
 def _selected(maps: Tensor, places: list[int]) -> Tensor:

@@ -7,13 +7,12 @@ callers that do other things in between.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from bert_core.analysis.forward import SITES, Floats, Input, in_batches, record
+from bert_core.analysis.forward import SITES, Floats, Input, as_array, in_batches, record
 from bert_core.analysis.interventions import Edits, Source
 from bert_core.analysis.targets import Target
 from bert_core.errors import InputError
@@ -21,14 +20,6 @@ from bert_core.model.bert import BertModel, Site
 from bert_core.model.pretrained import BertPreTrainedModel
 
 DIRECTIONS = ("denoise", "noise")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class LayerEffects:
-    """How a target changes without the parts of one layer, each switched off alone."""
-
-    heads: Floats  # (H,), NaN for a pruned head
-    sublayers: Floats  # (2,), without the attention block and without the feed-forward block
 
 
 @torch.inference_mode()
@@ -43,8 +34,8 @@ def head_effects(
     """Measure how the target changes with each head switched off (Michel et al. 2019, section 3.2).
 
     Args:
-        mode: what replaces the head's context, see `Heads`.
-        source: for the modes "mean" and "resample", see `Heads`.
+        mode: what replaces the head's context, see `Scaled`.
+        source: for the modes "mean" and "resample".
 
     Returns:
         (L, H), the target without the head minus the target; NaN for a pruned head.
@@ -79,11 +70,12 @@ def effects_by_layer(
     mode: str = "mean",
     *,
     source: Source | None = None,
-) -> Iterator[LayerEffects]:
-    """Measure both, one layer at a time."""
-    text, off = _Text(model, encoding, target), (mode, source)
+) -> Iterator[tuple[Floats, Floats]]:
+    """Measure both, (H,) and (2,), one layer at a time."""
+    text = _Text(model, encoding, target)
     for layer in range(text.layers):
-        yield LayerEffects(text.without_heads(layer, *off), text.without_blocks(layer, *off))
+        heads = text.without_heads(layer, mode, source)
+        yield heads, text.without_blocks(layer, mode, source)
 
 
 def patching_grid(
@@ -193,13 +185,8 @@ class _Text:
     def _variants(self, site: Site, masks: Tensor, other: Tensor) -> Floats:
         """Compute the target with an activation replaced, once for each of N masks.
 
-        Args:
-            site: where.
-            masks: (N, T or 1, width or 1), true where `other` replaces the activation.
-            other: (1, T or 1, width), or a scalar.
-
-        Returns:
-            (N,).
+        Masks (N, T or 1, width or 1) are true where `other` (1, T or 1, width; or a scalar)
+        replaces the activation. Returns (N,).
         """
         own, hidden = self.activations.at[site], self.activations.hidden_states[site[1]]
         encoder: BertModel = self._model.encoder_model
@@ -213,5 +200,4 @@ class _Text:
             last = encoder.encoder(hidden, edit=edit, start=site[1]).last_hidden_state
             return self._target.read(self._model, last)
 
-        found: Floats = in_batches(values, masks, self.tokens).double().cpu().numpy()
-        return found
+        return as_array(in_batches(values, masks, self.tokens))

@@ -28,7 +28,6 @@ from bert_core.text.encoding import Encoding
 _BINS = slice(1, 6)  # 10 % to 50 %
 _STEPS = 11
 _RANDOM = 20
-_SEED = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,7 +129,7 @@ def measure_orders(
         if sorted(order) != free:
             raise InputError(f"The order is {list(order)}; expected each free token once: {free}.")
     ranks = [np.argsort([free.index(token) for token in order]) for order in orders]
-    every = np.vstack([*ranks, random_ranks(len(free), _RANDOM, _SEED)])  # (R, n)
+    every = np.vstack([*ranks, random_ranks(len(free), _RANDOM)])  # (R, n)
     hidden = np.zeros((len(every), 2, _STEPS, len(encoding)), dtype=np.bool_)
     hidden[..., free] = _hidden(every)
     rows = hidden.reshape(-1, len(encoding))

@@ -231,24 +231,18 @@ def _read(model: BertPreTrainedModel, digest: str) -> Fitted | None:
     if folder is None or not (folder / NAME).is_file():
         return None
     layers, size = model.config.num_hidden_layers, model.config.hidden_size
-    wanted: dict[str, tuple[int, ...]] = {"maps": (layers, size + 1, size)}
-    for layer, block in enumerate(model.encoder_model.encoder.blocks()):
-        heads = block.attention.output.dense.in_features
-        wanted |= {f"{site}.{layer}": (heads if site == "head" else size,) for site in SUBLAYERS}
+    sites = [(site, layer) for layer in range(layers) for site in SUBLAYERS]
     try:
         stored = load(read_small(folder / NAME, _LARGEST))
-    except SafetensorError:
-        stored = {}
-    own = torch.tensor(list(bytes.fromhex(digest)))
-    if stored.pop(_DIGEST, own).tolist() != own.tolist():
-        return None
-    if {name: tuple(each.shape) for name, each in stored.items()} != wanted:
+        if bytes(stored[_DIGEST].tolist()).hex() != digest:
+            return None
+        found = {name: each.to(model.device, model.dtype) for name, each in stored.items()}
+        read = Fitted(found["maps"], {at: found[f"{at[0]}.{at[1]}"] for at in sites})
+    except (SafetensorError, KeyError, TypeError, ValueError):
+        read = None
+    if read is None or read.maps.shape != (layers, size + 1, size):
         raise CheckpointError(
             f"{NAME} is damaged, or does not contain the means and maps of a model of this size. "
             "Write it again with `write_fitted`."
         )
-    found = {name: each.to(model.device, model.dtype) for name, each in stored.items()}
-    means = {
-        (site, layer): found[f"{site}.{layer}"] for layer in range(layers) for site in SUBLAYERS
-    }
-    return Fitted(found["maps"], means)
+    return read

@@ -112,6 +112,12 @@ def in_batches(
     return torch.cat(found)
 
 
+def as_array(values: Tensor) -> Floats:
+    """Return the values of a tensor in double precision."""
+    array: Floats = values.detach().double().cpu().numpy()
+    return array
+
+
 def listed(numbers: int | Sequence[int]) -> list[int]:
     """Return one or several numbers as a list."""
     return [numbers] if isinstance(numbers, int) else list(numbers)

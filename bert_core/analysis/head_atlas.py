@@ -15,17 +15,18 @@ from numpy.typing import NDArray
 from bert_core.analysis.differences import jensen_shannon
 from bert_core.analysis.effects import head_effects
 from bert_core.analysis.fitting import fitted
-from bert_core.analysis.forward import Floats, Progress, input_tensors
+from bert_core.analysis.forward import Floats, Progress, as_array, input_tensors
 from bert_core.analysis.head_statistics import (
     MEASURES,
     HeadStatistics,
-    StatisticsSums,
     Text,
     all_maps,
+    averaged,
     encoded,
     fixed_texts,
     telling_measure,
     text_digest,
+    text_sums,
 )
 from bert_core.analysis.targets import Target
 from bert_core.model.bert import BertModel
@@ -42,7 +43,6 @@ _SEED = 0
 _NORMAL = 1.96  # standard errors on each side of a 95 % interval
 _HIDDEN = 2  # words in each text
 _FEWEST = 8  # tokens between [CLS] and [SEP] from which a text can be typical
-_NONE = np.array([-np.inf, -1]).reshape(2, 1, 1, 1)  # instead of a value and the number of a text
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,10 +81,9 @@ def head_atlas(
     *,
     progress: Progress | None = None,
 ) -> HeadAtlas:
-    """Measure all heads of a model.
+    """Measure all heads of a model; effects need a masked-word head.
 
     Args:
-        model: any class, in evaluation mode; effects need a masked-word head.
         texts: texts, or pairs of texts as tuples; None means `fixed_texts()`.
 
     Raises:
@@ -111,47 +110,35 @@ class AtlasSums:
 
     def __init__(self, model: BertPreTrainedModel, tokenizer: TextTokenizer) -> None:
         self._model, self._tokenizer = model, tokenizer
-        layers, heads = model.config.num_hidden_layers, model.config.num_attention_heads
-        self._shape = (layers, heads)
-        self._sums = StatisticsSums(model)
-        self.totals: dict[str, Floats] = {
-            **self._sums.totals,  # the same arrays
-            **{name: np.zeros(self._shape) for name in ("sep", "cls", "effects", "squares")},
-            "distances": np.zeros((layers * heads, layers * heads)),
-            "gradients": np.zeros((layers, 3)),
-            "words": np.zeros(2),  # their number, and the sum of their losses
-            "typical": np.full((2, TYPICAL, len(MEASURES), *self._shape), _NONE[:, None]),
-        }
         self._chance = random.Random(_SEED)
+        self.totals: dict[str, Floats] = {}
 
     def add(self, text: Text) -> None:
         """Measure one text."""
         encoding = encoded(self._model, self._tokenizer, text)
         maps = all_maps(self._model, encoding)  # (L, H, T, T)
-        measures = self._sums.add(maps, encoding)
-        measures["entropy"] = measures["entropy"] / np.log2(len(encoding))  # comparable
-        if len(encoding) >= _FEWEST + 2:
-            values = np.stack([measures[name] for name in MEASURES])
-            number = np.full_like(values, self.totals["counts"][1] - 1)
-            self._rank(np.where(np.isnan(values), _NONE, [values, number])[:, None])
-        self._add_distances(maps.reshape(-1, *maps.shape[2:]))
-        self._add_specials(maps, encoding)
-        if isinstance(self._model, (BertForMaskedLM, BertForPreTraining)):
-            fitted(self._model, self._tokenizer)  # the means that replace a head; kept
-            for place in _words(encoding, self._chance):
-                self._hide(encoding, place)
+        sums = text_sums(maps, encoding)
+        number = int(self.totals["counts"][1]) if self.totals else 0
+        found = {
+            **sums,
+            "typical": _clearest(averaged(sums), len(encoding)),
+            "distances": _distances(maps.reshape(-1, *maps.shape[2:])),
+            **_specials(maps, encoding),
+            **self._losses(encoding),
+        }
+        self.merge(found, first=number)
 
     def merge(self, totals: Mapping[str, Floats], first: int) -> None:
-        """Add what another one has collected.
-
-        Args:
-            totals: its `totals`.
-            first: the number of its first text.
-        """
+        """Add the `totals` of another one, whose first text has the number `first`."""
         values, numbers = totals["typical"]
-        self._rank(np.stack([values, np.where(numbers < 0, numbers, numbers + first)]))
-        for name in self.totals.keys() - {"typical"}:
-            self.totals[name] += totals[name]
+        both = np.stack([values, np.where(numbers < 0, numbers, numbers + first)])
+        if self.totals:
+            both = np.concatenate([self.totals["typical"], both], axis=1)
+        order = np.argsort(-both[0], axis=0, kind="stable")[:TYPICAL]
+        self.totals = {
+            name: self.totals.get(name, 0.0) + totals[name] for name in totals if name != "typical"
+        }
+        self.totals["typical"] = np.take_along_axis(both, order[None], axis=1)
 
     def finished(self, text_sha256: str = "") -> HeadAtlas:
         """Return what was measured on all texts added, whose digest is given or not known.
@@ -159,69 +146,74 @@ class AtlasSums:
         Raises:
             InputError: there were none.
         """
-        statistics = self._sums.finished(text_sha256)
-        gone = np.isnan(statistics.entropy)
-        distances = self.totals["distances"] / statistics.tokens
-        distances[gone.reshape(-1)] = distances[:, gone.reshape(-1)] = np.nan
+        statistics = averaged(self.totals, text_sha256)
         words, loss = self.totals["words"]
         known = words or np.nan
         effects = self.totals["effects"] / known
         spread = np.maximum(self.totals["squares"] / known - effects**2, 0)
         return HeadAtlas(
             statistics=statistics,
-            distances=distances,
+            distances=self.totals["distances"] / statistics.tokens,
             effects=effects,
             errors=_NORMAL * np.sqrt(spread / max(words - 1, 1)),
             loss=float(loss / known),
             words=int(words),
             typical=self._typical(statistics),
-            sep_to_sep=np.where(gone, np.nan, self.totals["sep"] / statistics.texts),
-            cls_entropy=np.where(gone, np.nan, self.totals["cls"] / statistics.texts),
+            sep_to_sep=self.totals["sep"] / statistics.texts,
+            cls_entropy=self.totals["cls"] / statistics.texts,
             gradients=self.totals["gradients"] / known,
         )
 
-    def _rank(self, more: Floats) -> None:
-        """Keep the largest values of each measure, in order; `more` has the shape of `typical`."""
-        both = np.concatenate([self.totals["typical"], more], axis=1)
-        order = np.argsort(-both[0], axis=0, kind="stable")[:TYPICAL]
-        self.totals["typical"] = np.take_along_axis(both, order[None], axis=1)
-
-    def _add_distances(self, maps: Floats) -> None:
-        """Add the distances of all pairs of heads, of attention (N, T, T), summed over rows."""
-        rows, distances = torch.from_numpy(maps), self.totals["distances"]
-        for head in range(len(maps) - 1):
-            apart = jensen_shannon(rows[head], rows[head + 1 :]).sum(dim=-1).numpy()
-            distances[head, head + 1 :] += apart
-            distances[head + 1 :, head] += apart
-
-    def _add_specials(self, maps: Floats, encoding: Encoding) -> None:
-        """Add what [CLS] and [SEP] look at, of attention (L, H, T, T)."""
-        seps = np.flatnonzero(encoding.special_tokens_mask)[1:]
-        self.totals["sep"] += maps[:, :, seps][..., seps].sum(axis=-1).mean(axis=-1)
-        own = maps[:, :, 0]
-        bits = np.log2(np.maximum(own, np.finfo(own.dtype).tiny))
-        self.totals["cls"] -= (own * bits).sum(axis=-1)
-
-    def _hide(self, encoding: Encoding, place: int) -> None:
-        """Hide one word of the text, and measure what is lost without each head."""
-        target = Target.token(place, encoding.input_ids[place])
-        hidden = _hidden(self._tokenizer, encoding, place)
-        effects = -head_effects(self._model, hidden, target)
-        loss, gradients = _gradients(self._model, hidden, target)
-        self.totals["effects"] += effects
-        self.totals["squares"] += effects**2
-        self.totals["gradients"] += gradients
-        self.totals["words"] += (1, loss)
+    def _losses(self, encoding: Encoding) -> dict[str, Floats]:
+        """Hide some words of a text, one at a time, and add up what is lost without each head."""
+        shape = (self._model.config.num_hidden_layers, self._model.config.num_attention_heads)
+        effects, squares, gradients = np.zeros(shape), np.zeros(shape), np.zeros((shape[0], 3))
+        words = np.zeros(2)  # their number, and the sum of their losses
+        if isinstance(self._model, (BertForMaskedLM, BertForPreTraining)):
+            fitted(self._model, self._tokenizer)  # the means that replace a head; kept
+            for place in _words(encoding, self._chance):
+                target = Target.token(place, encoding.input_ids[place])
+                hidden = _hidden(self._tokenizer, encoding, place)
+                lost = -head_effects(self._model, hidden, target)
+                loss, sizes = _gradients(self._model, hidden, target)
+                effects, squares, gradients = effects + lost, squares + lost**2, gradients + sizes
+                words += (1, loss)
+        return {"effects": effects, "squares": squares, "gradients": gradients, "words": words}
 
     def _typical(self, statistics: HeadStatistics) -> NDArray[np.int64]:
         """Name the texts in which each head does most what it is named after."""
-        found = np.full((*self._shape, TYPICAL), -1)
-        for layer, head in np.ndindex(self._shape):
-            if np.isnan(statistics.entropy[layer, head]):
-                continue
-            measure = MEASURES.index(telling_measure(statistics, layer, head))
-            found[layer, head] = self.totals["typical"][1, :, measure, layer, head]
+        numbers = self.totals["typical"][1]  # (up to P, M, L, H)
+        found = np.full((*numbers.shape[2:], TYPICAL), -1)
+        for place in np.ndindex(numbers.shape[2:]):
+            measure = MEASURES.index(telling_measure(statistics, *place))
+            found[place][: len(numbers)] = numbers[:, measure, *place]
         return found
+
+
+def _clearest(own: HeadStatistics, tokens: int) -> Floats:
+    """Return the measures of one text, and its number, 0; -inf and -1 where it does not count."""
+    values = np.stack([getattr(own, name) for name in MEASURES])  # (M, L, H)
+    values[MEASURES.index("entropy")] /= own.entropy_limit  # comparable between texts
+    counts = ~np.isnan(values) & (tokens >= _FEWEST + 2)
+    return np.stack([np.where(counts, values, -np.inf), np.where(counts, 0.0, -1.0)])[:, None]
+
+
+def _distances(maps: Floats) -> Floats:
+    """Return the distances of all pairs of heads, of attention (N, T, T), summed over rows."""
+    rows, found = torch.from_numpy(maps), np.zeros((len(maps), len(maps)))
+    for head in range(len(maps)):
+        apart = jensen_shannon(rows[head], rows[head:]).sum(dim=-1).numpy()
+        found[head, head:] = found[head:, head] = apart
+    return found
+
+
+def _specials(maps: Floats, encoding: Encoding) -> dict[str, Floats]:
+    """Return what [SEP] gives to [SEP], and the entropy of [CLS], of attention (L, H, T, T)."""
+    seps = np.flatnonzero(encoding.special_tokens_mask)[1:]
+    own = maps[:, :, 0]
+    bits = np.log2(np.maximum(own, np.finfo(own.dtype).tiny))
+    given = maps[:, :, seps][..., seps].sum(axis=-1).mean(axis=-1)
+    return {"sep": given, "cls": -(own * bits).sum(axis=-1)}
 
 
 def _words(encoding: Encoding, chance: random.Random) -> list[int]:
@@ -254,6 +246,6 @@ def _gradients(
         found = torch.autograd.grad(value.sum(), run.attentions)
     added = np.array(hidden.special_tokens_mask, dtype=bool)
     first = np.arange(len(added)) == 0
-    sizes = np.stack([layer[0].abs().mean(dim=(0, 1)).double().cpu().numpy() for layer in found])
+    sizes = np.stack([as_array(layer[0].abs().mean(dim=(0, 1))) for layer in found])
     columns = [sizes[:, kind].mean(axis=1) for kind in (first, added & ~first, ~added)]
     return -float(value.detach()), np.stack(columns, axis=1)

@@ -8,8 +8,8 @@ averages them over many texts, `text_statistics` computes them for one input; `n
 import hashlib
 import json
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from bert_core.analysis.forward import Floats, record
+from bert_core.analysis.forward import Floats, as_array, record
 from bert_core.errors import InputError
 from bert_core.model.bert import BertModel
 from bert_core.model.pretrained import BertPreTrainedModel
@@ -28,16 +28,6 @@ from bert_core.text.encoding import Encoding
 
 Text = str | tuple[str, str]
 
-MEASURES = (
-    "to_previous",
-    "to_next",
-    "to_itself",
-    "to_repeats",
-    "to_cls",
-    "to_sep",
-    "to_punctuation",
-    "entropy",
-)
 _TEXTS = Path(__file__).with_name("texts.txt")
 
 
@@ -81,15 +71,9 @@ class HeadStatistics:
         """The share (L, H) to the added [CLS] and [SEP] together."""
         return self.to_cls + self.to_sep
 
-    @property
-    def layers(self) -> int:
-        """L, the number of layers."""
-        return int(self.entropy.shape[0])
 
-    @property
-    def heads(self) -> int:
-        """H, the number of heads in each layer before pruning."""
-        return int(self.entropy.shape[1])
+MEASURES = tuple(each.name for each in fields(HeadStatistics) if each.type == Floats)
+"""The names of the tables."""
 
 
 # -- many texts -----------------------------------------------------------------------------------
@@ -110,71 +94,12 @@ def head_statistics(
         InputError: there are no texts, or an id of the tokenizer is outside the model's vocabulary.
     """
     texts = fixed_texts() if texts is None else tuple(texts)
-    sums = StatisticsSums(model)
+    totals: dict[str, Floats] = {}
     for text in texts:
         encoding = encoded(model, tokenizer, text)
-        sums.add(all_maps(model, encoding), encoding)
-    return sums.finished(text_digest(texts))
-
-
-class StatisticsSums:
-    """Sums over the tokens of many texts, from which `HeadStatistics` are computed.
-
-    Attributes:
-        totals: the sums, which may be added to those of other texts: (L, H) for each measure, the
-            rows in each, and four counts.
-    """
-
-    def __init__(self, model: BertPreTrainedModel) -> None:
-        config, encoder = model.config, model.encoder_model.encoder
-        self._gone = np.ones((config.num_hidden_layers, config.num_attention_heads), dtype=bool)
-        for layer, block in enumerate(encoder.blocks()):
-            self._gone[layer, block.attention.self.heads] = False
-        self.totals: dict[str, Floats] = {name: np.zeros(self._gone.shape) for name in MEASURES}
-        self.totals |= {"rows": np.zeros(len(MEASURES)), "counts": np.zeros(4)}
-
-    def add(self, layers: Floats, encoding: Encoding) -> dict[str, Floats]:
-        """Add one text with its attention (L, H, T, T), see `all_maps`.
-
-        Returns:
-            The measures (L, H) of this text alone; NaN where it has no such token.
-        """
-        sums, rows = _sums(layers, encoding)
-        for measure in MEASURES:
-            self.totals[measure] += sums[measure]
-        self.totals["rows"] += [rows[measure] for measure in MEASURES]
-        limit = len(encoding) * math.log2(len(encoding))
-        paired, cut = encoding.text_pair is not None, encoding.truncated
-        self.totals["counts"] += (limit, 1, paired, cut)
-        return _means(sums, rows)
-
-    def finished(self, text_sha256: str = "") -> HeadStatistics:
-        """Return the statistics of all texts added.
-
-        Raises:
-            InputError: there were none.
-        """
-        limit, *counts = self.totals["counts"].tolist()
-        texts, pairs, truncated = map(int, counts)
-        if not texts:
-            raise InputError("There are no texts to measure heads on; give at least one.")
-        rows = dict(zip(MEASURES, map(int, self.totals["rows"]), strict=True))
-        means: dict[str, Any] = {
-            name: np.where(self._gone, np.nan, self.totals[name] / max(rows[name], 1))
-            for name in MEASURES
-        }
-        for table in means.values():
-            table.setflags(write=False)
-        return HeadStatistics(
-            **means,
-            entropy_limit=limit / rows["entropy"],
-            tokens=rows["entropy"],
-            repeats=rows["to_repeats"],
-            text_sha256=text_sha256,
-            texts=texts,
-            pairs=pairs,
-            truncated=truncated,
-        )
+        sums = text_sums(all_maps(model, encoding), encoding)
+        totals = {name: totals.get(name, 0.0) + each for name, each in sums.items()}
+    return averaged(totals, text_digest(texts))
 
 
 @cache
@@ -208,15 +133,82 @@ def encoded(model: BertPreTrainedModel, tokenizer: TextTokenizer, text: Text) ->
 def all_maps(model: BertPreTrainedModel, encoding: Encoding) -> Floats:
     """Return the attention of every layer, (L, H, T, T), in double precision.
 
-    Heads are those of the unpruned model; pruned ones get zeros.
+    Heads are those of the unpruned model; pruned ones are NaN.
     """
     encoder: BertModel = model.encoder_model
     shape = (model.config.num_hidden_layers, model.config.num_attention_heads)
-    maps = np.zeros((*shape, len(encoding), len(encoding)))
+    maps = np.full((*shape, len(encoding), len(encoding)), np.nan)
     layers = record(model, encoding, attentions=True).attentions
     for layer, block in enumerate(encoder.encoder.blocks()):
-        maps[layer, block.attention.self.heads] = layers[layer][0].double().cpu().numpy()
+        maps[layer, block.attention.self.heads] = as_array(layers[layer][0])
     return maps
+
+
+def text_sums(layers: Floats | Sequence[NDArray[Any]], encoding: Encoding) -> dict[str, Floats]:
+    """Return what one text adds to the statistics of many; see `averaged`.
+
+    Args:
+        layers: L arrays (H, T, T), or one (L, H, T, T); rows are queries and sum to 1.
+        encoding: the input they were computed from.
+
+    Returns:
+        Each measure, summed over the tokens that count, (L, H); "rows", their numbers; "counts",
+        T log2(T), and the numbers of texts, pairs, and tokens that were left out.
+    """
+    ids, inside = np.array(encoding.input_ids), np.array(encoding.special_tokens_mask) == 0
+    alike = (ids[:, None] == ids) & inside[:, None] & inside & ~np.eye(len(ids), dtype=bool)
+    tokens, first = len(encoding), np.arange(len(encoding)) == 0
+    marks = np.array([all(role(char) is Role.PUNCTUATION for char in token) for token in encoding.tokens])
+    kinds = {
+        "to_cls": ~inside & first,
+        "to_sep": ~inside & ~first,
+        "to_punctuation": marks & inside,
+    }
+    sums: dict[str, list[Any]] = {measure: [] for measure in MEASURES}
+    for maps in layers:  # (H, T, T)
+        for measure, offset in (("to_previous", -1), ("to_next", 1), ("to_itself", 0)):
+            sums[measure].append(np.trace(maps, offset, 1, 2))
+        sums["to_repeats"].append(maps[:, alike].sum(axis=1))
+        received = maps.sum(axis=1)  # (H, T)
+        for kind, places in kinds.items():
+            sums[kind].append(received[:, places].sum(axis=1))
+        bits = np.log2(np.maximum(maps, np.finfo(maps.dtype).tiny))  # 0 * log2(tiny) is 0
+        sums["entropy"].append(-(maps * bits).sum(axis=(1, 2)))
+    rows = dict.fromkeys(MEASURES, tokens) | {"to_previous": tokens - 1, "to_next": tokens - 1}
+    rows["to_repeats"] = int(alike.any(axis=1).sum())
+    counts = (tokens * math.log2(tokens), 1, encoding.text_pair is not None, encoding.truncated)
+    return {
+        **{measure: np.stack(found) for measure, found in sums.items()},
+        "rows": np.array([rows[measure] for measure in MEASURES], dtype=np.float64),
+        "counts": np.array(counts, dtype=np.float64),
+    }
+
+
+def averaged(totals: Mapping[str, Floats], text_sha256: str = "") -> HeadStatistics:
+    """Return the statistics of texts whose `text_sums` were added up.
+
+    Raises:
+        InputError: there were none.
+    """
+    if not totals:
+        raise InputError("There are no texts to measure heads on; give at least one.")
+    means: dict[str, Any] = {}
+    for measure, rows in zip(MEASURES, totals["rows"], strict=True):
+        means[measure] = totals[measure] / (rows or np.nan)
+        means[measure].setflags(write=False)
+    limit, *counts = totals["counts"].tolist()
+    texts, pairs, truncated = map(int, counts)
+    tokens, repeats = (int(totals["rows"][MEASURES.index(m)]) for m in ("entropy", "to_repeats"))
+    return HeadStatistics(
+        **means,
+        entropy_limit=limit / tokens,
+        texts=texts,
+        pairs=pairs,
+        tokens=tokens,
+        repeats=repeats,
+        truncated=truncated,
+        text_sha256=text_sha256,
+    )
 
 
 # -- one text -------------------------------------------------------------------------------------
@@ -231,68 +223,11 @@ def text_statistics(attentions: Sequence[NDArray[Any]], encoding: Encoding) -> H
 
     Returns:
         The statistics; NaN for a kind of token that the text does not contain.
-
-    Raises:
-        InputError: the lengths of attentions and input differ.
     """
-    if any(layer.shape[1:] != (len(encoding), len(encoding)) for layer in attentions):
-        raise InputError(
-            f"The input has {len(encoding)} tokens, but the attentions have the shape "
-            f"{attentions[0].shape}; expected (heads, {len(encoding)}, {len(encoding)})."
-        )
-    sums, rows = _sums(attentions, encoding)
-    means: dict[str, Any] = _means(sums, rows)
-    if not _kinds(encoding)["to_punctuation"].any():
-        means["to_punctuation"] = np.full_like(means["to_punctuation"], np.nan)
-    return HeadStatistics(
-        **means,
-        entropy_limit=math.log2(len(encoding)),
-        texts=1,
-        pairs=int(encoding.text_pair is not None),
-        tokens=len(encoding),
-        repeats=rows["to_repeats"],
-        truncated=encoding.truncated,
-    )
-
-
-def _sums(
-    layers: Sequence[NDArray[Any]] | Floats, encoding: Encoding
-) -> tuple[dict[str, Floats], dict[str, int]]:
-    """Return each measure, summed over the tokens that count, (L, H), and their number."""
-    ids, inside = np.array(encoding.input_ids), np.array(encoding.special_tokens_mask) == 0
-    alike = (ids[:, None] == ids) & inside[:, None] & inside & ~np.eye(len(ids), dtype=bool)
-    tokens, kinds = len(encoding), _kinds(encoding)
-    sums: dict[str, list[Any]] = {measure: [] for measure in MEASURES}
-    for maps in layers:  # (H, T, T)
-        for measure, offset in (("to_previous", -1), ("to_next", 1), ("to_itself", 0)):
-            sums[measure].append(np.trace(maps, offset, 1, 2))
-        sums["to_repeats"].append(maps[:, alike].sum(axis=1))
-        received = maps.sum(axis=1)  # (H, T)
-        for kind, places in kinds.items():
-            sums[kind].append(received[:, places].sum(axis=1))
-        bits = np.log2(np.maximum(maps, np.finfo(maps.dtype).tiny))  # 0 * log2(tiny) is 0
-        sums["entropy"].append(-(maps * bits).sum(axis=(1, 2)))
-    rows = dict.fromkeys(MEASURES, tokens) | {"to_previous": tokens - 1, "to_next": tokens - 1}
-    rows["to_repeats"] = int(alike.any(axis=1).sum())
-    return {measure: np.stack(found) for measure, found in sums.items()}, rows
-
-
-def _kinds(encoding: Encoding) -> dict[str, NDArray[np.bool_]]:
-    """Return masks (T,) of the tokens that are [CLS], [SEP] and punctuation."""
-    added = np.array(encoding.special_tokens_mask, dtype=bool)
-    first = np.arange(len(added)) == 0
-    marks = np.array(
-        [all(role(char) is Role.PUNCTUATION for char in token) for token in encoding.tokens]
-    )
-    return {"to_cls": added & first, "to_sep": added & ~first, "to_punctuation": marks & ~added}
-
-
-def _means(sums: dict[str, Floats], rows: dict[str, int]) -> dict[str, Floats]:
-    """Return the means over rows; NaN where there are none."""
-    return {
-        name: sums[name] / rows[name] if rows[name] else np.full_like(sums[name], np.nan)
-        for name in MEASURES
-    }
+    found = averaged(text_sums(attentions, encoding))
+    if (found.to_punctuation == 0).all():
+        found = replace(found, to_punctuation=np.full_like(found.to_punctuation, np.nan))
+    return found
 
 
 # -- names and ranks ------------------------------------------------------------------------------
@@ -335,10 +270,8 @@ def name_heads(statistics: HeadStatistics) -> tuple[tuple[HeadName, ...], ...]:
     largest possible; else "none". The thresholds are a convention, not a finding: a head below one
     can still follow the pattern in some texts.
     """
-    return tuple(
-        tuple(_named(statistics, layer, head)[0] for head in range(statistics.heads))
-        for layer in range(statistics.layers)
-    )
+    layers, heads = map(range, statistics.entropy.shape)
+    return tuple(tuple(_named(statistics, layer, head)[0] for head in heads) for layer in layers)
 
 
 def telling_measure(statistics: HeadStatistics, layer: int, head: int) -> str:

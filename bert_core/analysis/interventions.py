@@ -30,8 +30,8 @@ MODES = ("zero", "mean", "resample")
 
 
 @dataclass(frozen=True, slots=True)
-class _Scale:
-    """Make an activation `scale` times itself plus (1 - `scale`) times what the mode puts there."""
+class Scaled:
+    """An activation becomes `scale` times itself and (1 - `scale`) times what a mode puts there."""
 
     site: ClassVar[str]
     layer: int  # counted from 0
@@ -44,22 +44,22 @@ class _Scale:
 
 
 @dataclass(frozen=True, slots=True)
-class Heads(_Scale):
-    """Scale heads of one layer, at their contexts before the output projection; see `_Scale`."""
+class Heads(Scaled):
+    """Scale heads of one layer, at their contexts before the output projection; see `Scaled`."""
 
     site: ClassVar[str] = "head"
     heads: int | Sequence[int]  # one or several, counted from 0, as indices of the unpruned model
 
 
-class Attention(_Scale):
-    """Scale what the attention block of one layer adds to its input; see `_Scale`."""
+class Attention(Scaled):
+    """Scale what the attention block of one layer adds to its input; see `Scaled`."""
 
     __slots__ = ()
     site = "attention"
 
 
-class FeedForward(_Scale):
-    """Scale what the feed-forward block of one layer adds to its input; see `_Scale`."""
+class FeedForward(Scaled):
+    """Scale what the feed-forward block of one layer adds to its input; see `Scaled`."""
 
     __slots__ = ()
     site = "feed_forward"

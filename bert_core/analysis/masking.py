@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from bert_core.analysis.forward import Floats, Progress, in_batches, input_tensors
+from bert_core.analysis.forward import Floats, Progress, as_array, in_batches, input_tensors
 from bert_core.analysis.targets import Target
 from bert_core.errors import InputError
 from bert_core.model.bert import BertModel
@@ -74,6 +74,5 @@ def masked_values(
         return target.read(model, outputs.last_hidden_state)
 
     rows = torch.from_numpy(different).to(model.device)
-    found = in_batches(values, rows, ids.shape[1], progress)
-    result: Floats = found.double().cpu().numpy()[places.reshape(-1)]
-    return result
+    found = as_array(in_batches(values, rows, ids.shape[1], progress))
+    return found[places.reshape(-1)]

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from bert_core.analysis.forward import Activations, Floats, Input, in_batches, record
+from bert_core.analysis.forward import Activations, Floats, Input, as_array, in_batches, record
 from bert_core.errors import InputError
 from bert_core.model.bert import BertAttention, BertLayer, BertModel
 from bert_core.model.pretrained import BertPreTrainedModel
@@ -33,9 +33,7 @@ def rollout(attentions: Sequence[Tensor]) -> Floats:
     Returns:
         (T, T), rows sum to 1.
     """
-    return rolled(
-        np.stack([layer.detach().flatten(0, -3).double().cpu().mean(0) for layer in attentions])
-    )
+    return rolled(np.stack([as_array(layer.flatten(0, -3)).mean(0) for layer in attentions]))
 
 
 def rolled(mixing: Floats, *, residual: bool = True) -> Floats:
@@ -94,8 +92,7 @@ def norms(model: BertPreTrainedModel, encoding: Input, include: str = "attention
     for vectors, biases in _layers(model, encoding, include):
         rows = torch.arange(len(biases), device=biases.device)
         found.append(in_batches(_lengths(vectors), rows, len(rows)))
-    lengths: Floats = torch.stack(found).double().cpu().numpy()
-    return lengths
+    return as_array(torch.stack(found))
 
 
 def _lengths(vectors: Vectors) -> Vectors:
@@ -121,12 +118,8 @@ def _taken_apart(
 ) -> tuple[Vectors, Tensor]:
     """Return a function, tokens (N,) -> their parts (N, T, D), and the biases (T, D).
 
-    Args:
-        block: an attention block.
-        hidden: (T, D), its input.
-        weights: (H, T, T), its attention.
-        sums: (T, D), what its LayerNorm gets.
-        include: see `parts`.
+    They are of an attention block with the input `hidden` (T, D) and the attention `weights` (H, T,
+    T), whose LayerNorm gets `sums` (T, D).
     """
     dense, norm = block.output.dense, block.output.LayerNorm
     value = block.self.project(hidden[None])[2][0]  # (H, T, K)
@@ -167,7 +160,7 @@ def value_zeroing(model: BertPreTrainedModel, encoding: Input) -> Floats:
     scores = [
         _zeroed_scores(layer, number, text) for number, layer in enumerate(encoder.encoder.blocks())
     ]
-    found: Floats = torch.stack(scores).double().cpu().numpy()
+    found = as_array(torch.stack(scores))
     total = found.sum(axis=-1, keepdims=True)
     return found / np.where(total > 0, total, 1)
 

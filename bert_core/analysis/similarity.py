@@ -10,8 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from bert_core.errors import InputError
-
+_TINY = torch.finfo(torch.float64).tiny
 _SETTLED = 1e-7  # of stress, less than which a step no longer counts
 
 
@@ -62,21 +61,14 @@ def principal_axes(points: Tensor, count: int = 2) -> Projection:
     Args:
         points: (N, D).
         count: C, the number of axes.
-
-    Raises:
-        InputError: there is no point.
     """
-    if points.dim() != 2 or not len(points):
-        raise InputError(f"The points have the shape {tuple(points.shape)}; expected (N, D).")
     centred = points.double() - points.double().mean(dim=0)
-    _, lengths, axes = torch.linalg.svd(centred, full_matrices=False)
-    axes = F.pad(axes, (0, 0, 0, max(0, count - len(axes))))[:count]  # (C, D)
-    lengths = F.pad(lengths, (0, max(0, count - len(lengths))))
+    squares, axes = torch.linalg.eigh(centred.T @ centred)  # smallest first
+    axes = axes.T.flip(0)[:count]  # (C, D)
     largest = axes.gather(1, axes.abs().argmax(dim=1, keepdim=True))
     axes = axes * torch.where(largest < 0, -1.0, 1.0)
-    total = centred.square().sum()
-    shares = lengths[:count].square() / total if total > 0 else torch.zeros_like(lengths[:count])
-    return Projection(coordinates=centred @ axes.T, shares=shares)
+    shares = squares.flip(0)[:count].clamp_min(0) / squares.sum().clamp_min(_TINY)
+    return Projection(centred @ axes.T, shares)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,19 +90,14 @@ def multidimensional_scaling(distances: Tensor, count: int = 2, *, rounds: int =
     Args:
         distances: (N, N), symmetric, 0 on the diagonal.
         count: C, the number of dimensions.
-
-    Raises:
-        InputError: the distances have another shape.
     """
-    if distances.dim() != 2 or distances.shape[0] != distances.shape[1] or not len(distances):
-        raise InputError(f"The distances have the shape {tuple(distances.shape)}; expected (N, N).")
     wanted = distances.double()
     number = len(wanted)
     centring = torch.eye(number, dtype=torch.float64) - 1 / number
     values, vectors = torch.linalg.eigh(-centring @ wanted.square() @ centring / 2)
     points = vectors.flip(1)[:, :count] * values.flip(0)[:count].clamp_min(0).sqrt()
     points = F.pad(points, (0, count - points.shape[1]))
-    total = wanted.square().sum().clamp_min(torch.finfo(torch.float64).tiny)
+    total = wanted.square().sum().clamp_min(_TINY)
     stress = torch.inf
     for _ in range(rounds):
         found = torch.cdist(points, points, compute_mode="donot_use_mm_for_euclid_dist")

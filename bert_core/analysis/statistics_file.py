@@ -51,25 +51,18 @@ _ATLAS_UNITS = {
 }
 
 
-# -- measuring and writing ------------------------------------------------------------------------
+# -- measuring and writing, on the fixed texts ----------------------------------------------------
+# All four raise a BertError if the folder contains no model, or it cannot be read.
 
 
 def measure_folder(folder: Path) -> HeadStatistics:
-    """Measure where the heads of the model in a folder look, on the fixed texts.
-
-    Raises:
-        BertError: the folder contains no model, or it cannot be read.
-    """
+    """Measure where the heads of the model in a folder look."""
     model = BertModel.from_pretrained(folder, add_pooling_layer=False)
     return _signed(head_statistics(model, load_tokenizer(folder)), folder)
 
 
 def measure_atlas(folder: Path) -> HeadAtlas:
-    """Measure everything about the heads of the model in a folder, on the fixed texts.
-
-    Raises:
-        BertError: the folder contains no model, or it cannot be read.
-    """
+    """Measure everything about the heads of the model in a folder."""
     words = BertForMaskedLM.from_pretrained(folder)
     trained = words.load_report is not None and not words.load_report.missing
     found = head_atlas(words if trained else words.encoder_model, load_tokenizer(folder))
@@ -83,22 +76,14 @@ def _signed(found: HeadStatistics, folder: Path) -> HeadStatistics:
 
 
 def write_head_statistics(folder: str | os.PathLike[str]) -> HeadStatistics:
-    """Measure a model on the fixed texts and write its head statistics to its folder.
-
-    Raises:
-        BertError: the folder contains no model, or it cannot be read.
-    """
+    """Measure a model and write its head statistics to its folder."""
     statistics = measure_folder(Path(folder))
     _write(Path(folder) / NAME, to_json(statistics))
     return statistics
 
 
 def write_head_atlas(folder: str | os.PathLike[str]) -> HeadAtlas:
-    """Measure a model on the fixed texts and write the atlas of its heads to its folder.
-
-    Raises:
-        BertError: the folder contains no model, or it cannot be read.
-    """
+    """Measure a model and write the atlas of its heads to its folder."""
     found = measure_atlas(Path(folder))
     _write(Path(folder) / ATLAS_NAME, atlas_json(found))
     return found
@@ -214,18 +199,18 @@ def _read(path: Path, understand: Callable[[Any], Found], writer: str) -> Found:
 
 
 def _statistics(record: dict[str, Any]) -> HeadStatistics:
-    values = {each.name: record[each.name] for each in fields(HeadStatistics)}
-    tables = {name: _table(values[name]) for name in MEASURES}
-    pruned = np.isnan(tables["entropy"])
-    for name, table in tables.items():
-        most = float(values["entropy_limit"]) if name == "entropy" else 1.0
-        _need(table.shape == pruned.shape and (np.isnan(table) == pruned).all())
-        _need((table[~pruned] >= -1e-3).all() and (table[~pruned] <= most + 1e-3).all())
-    for name in ("texts", "pairs", "tokens", "repeats", "truncated"):
-        _need(type(values[name]) is int and values[name] >= 0)
-    for name in ("text_sha256", "weights_sha256", "vocabulary_sha256"):
-        _need(isinstance(values[name], str))
-    return HeadStatistics(**{**values, **tables})
+    values: dict[str, Any] = {}
+    for each in fields(HeadStatistics):
+        value = record[each.name]
+        values[each.name] = _table(value) if each.name in MEASURES else value
+        if each.name not in MEASURES:
+            _need(type(value) is each.type and (each.type is str or value >= 0))
+    found = HeadStatistics(**values)
+    for name in MEASURES:
+        table, most = values[name], found.entropy_limit if name == "entropy" else 1.0
+        _need(table.shape == found.entropy.shape)
+        _need(not ((table < -1e-3) | (table > most + 1e-3)).any())  # NaN, not measured, is neither
+    return found
 
 
 def _atlas(record: dict[str, Any], statistics: HeadStatistics) -> HeadAtlas:
@@ -235,14 +220,13 @@ def _atlas(record: dict[str, Any], statistics: HeadStatistics) -> HeadAtlas:
     tables = {name: _table(record[name]) for name in _TABLES}
     for name, table in tables.items():
         _need(table.shape == (layers, 3 if name == "gradients" else heads))
-    typical = np.array(record["typical"])
-    _need(typical.shape == (layers * heads, TYPICAL) and typical.dtype.kind == "i")
-    _need(typical.min() >= -1 and typical.max() < statistics.texts)
+    typical = np.array(record["typical"]).reshape(layers, heads, TYPICAL)
+    _need(typical.dtype.kind == "i" and -1 <= typical.min() <= typical.max() < statistics.texts)
     _need([len(row) for row in record["distances"]] == list(range(layers * heads)))
     distances = np.zeros((layers * heads, layers * heads))
     for head, row in enumerate(record["distances"][1:], 1):
         distances[head, :head] = distances[:head, head] = _table([row])
-    _need(not ((distances < 0) | (distances > 1)).any())  # NaN, for a pruned head, is neither
+    _need(not ((distances < 0) | (distances > 1)).any())
     words, loss = record["words"], record["loss"]
     _need(type(words) is int and words >= 0)
     return HeadAtlas(
@@ -250,7 +234,7 @@ def _atlas(record: dict[str, Any], statistics: HeadStatistics) -> HeadAtlas:
         distances=distances,
         loss=math.nan if loss is None else float(loss),
         words=words,
-        typical=typical.reshape(layers, heads, TYPICAL),
+        typical=typical,
         **tables,
     )
 

@@ -26,34 +26,19 @@ from bert_core.model.heads import (
 from bert_core.model.losses import widened
 from bert_core.model.pretrained import BertPreTrainedModel
 
-_WORDS = (BertForMaskedLM, BertForPreTraining)
+_WORDS, _SPANS = (BertForMaskedLM, BertForPreTraining), (BertForQuestionAnswering,)
+_PAIRS = (BertForNextSentencePrediction, BertForPreTraining)
+_SCORES = (BertForMultipleChoice, BertForSequenceClassification)
+_AT = "at position {0.position}"
 _KINDS: dict[str, tuple[tuple[type[BertPreTrainedModel], ...], str]] = {
-    "token": (_WORDS, "log-probability of token {0.chosen} at position {0.position}"),
-    "token_difference": (
-        _WORDS,
-        "logit of token {0.chosen} minus logit of token {0.other} at position {0.position}",
-    ),
-    "start": (
-        (BertForQuestionAnswering,),
-        "log-probability that the answer starts at position {0.position}",
-    ),
-    "end": (
-        (BertForQuestionAnswering,),
-        "log-probability that the answer ends at position {0.position}",
-    ),
-    "label": (
-        (BertForTokenClassification,),
-        "log-probability of label {0.chosen} at position {0.position}",
-    ),
+    "token": (_WORDS, "log-probability of token {0.chosen} " + _AT),
+    "token_difference": (_WORDS, "logit of token {0.chosen} minus logit of token {0.other} " + _AT),
+    "start": (_SPANS, "log-probability that the answer starts " + _AT),
+    "end": (_SPANS, "log-probability that the answer ends " + _AT),
+    "label": ((BertForTokenClassification,), "log-probability of label {0.chosen} " + _AT),
     "classification": ((BertForSequenceClassification,), "log-probability of label {0.chosen}"),
-    "next_sentence": (
-        (BertForNextSentencePrediction, BertForPreTraining),
-        "logit of {1} minus logit of {2}",
-    ),
-    "score": (
-        (BertForMultipleChoice, BertForSequenceClassification),
-        "score {0.chosen} of the text",
-    ),
+    "next_sentence": (_PAIRS, "logit of {1} minus logit of {2}"),
+    "score": (_SCORES, "score {0.chosen} of the text"),
 }
 """Kind -> the classes that can be asked, and what the number is."""
 _PAIR = ('"B follows A"', '"B does not follow"')

@@ -249,9 +249,10 @@ def read_statistics(folder: Path, size: tuple[int, int]) -> StatisticsOnFile | N
         found = read_head_statistics(folder)
     except MissingFileError:
         return None
-    if (found.layers, found.heads) != size:
+    layers, heads = found.entropy.shape
+    if (layers, heads) != size:
         raise CheckpointError(
-            f"The statistics of its heads are about {found.layers} layers of {found.heads} heads; "
+            f"The statistics of its heads are about {layers} layers of {heads} heads; "
             f"the model has {size[0]} of {size[1]}. Measure them again."
         )
     return StatisticsOnFile(found, stale_because(found, folder))

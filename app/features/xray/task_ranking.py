@@ -9,7 +9,8 @@ from app.engine.compute.recent import RECENT
 from app.features.xray.result import Part, PartEffect, Question, Ranking, Spared, read_parts
 from app.features.xray.task_run import Text, prepare, scores
 from app.features.xray.task_target import name_of, sign, target_of
-from bert_core.analysis import LayerEffects, effects_by_layer, run
+from bert_core.analysis import effects_by_layer, run
+from bert_core.analysis.forward import Floats
 from bert_core.reading.running import Progress
 
 
@@ -42,7 +43,7 @@ def _rank(text: Text, question: Question, progress: Progress | None) -> Ranking:
         effects = PROCESSOR.run(lambda: next(layers), tokens=len(encoding))
         towards = sign(question.kind, question.chosen)
         found += [
-            PartEffect(part.name, towards * effect) for part, effect in _parts(layer, effects)
+            PartEffect(part.name, towards * effect) for part, effect in _parts(layer, *effects)
         ]
         if progress is not None:
             progress(layer + 1, count)
@@ -50,13 +51,13 @@ def _rank(text: Text, question: Question, progress: Progress | None) -> Ranking:
     return Ranking(tuple(found), question, text.mode)
 
 
-def _parts(layer: int, effects: LayerEffects) -> Iterator[tuple[Part, float]]:
+def _parts(layer: int, heads: Floats, blocks: Floats) -> Iterator[tuple[Part, float]]:
     """Yield the parts of a layer, with what happens without them; pruned heads are left out."""
-    for head, effect in enumerate(effects.heads.tolist()):
+    for head, effect in enumerate(heads.tolist()):
         if not np.isnan(effect):
             yield Part(layer, "head", head), effect
-    yield Part(layer, "attention"), float(effects.sublayers[0])
-    yield Part(layer, "feed_forward"), float(effects.sublayers[1])
+    yield Part(layer, "attention"), float(blocks[0])
+    yield Part(layer, "feed_forward"), float(blocks[1])
 
 
 def spare(text: Text, ranking: Ranking, progress: Progress | None = None) -> Spared:

@@ -1,12 +1,10 @@
 """Effects and patching grids, against one intervention at a time."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 import torch
 
-from bert_core import BertForQuestionAnswering, Encoding
+from bert_core import BertForQuestionAnswering
 from bert_core.analysis import (
     Attention,
     FeedForward,
@@ -28,49 +26,33 @@ TARGET = Target.token_difference(3, 7, 9)
 
 
 @torch.inference_mode()
-def value(model: Any, encoding: Encoding, target: Target, *changes: Any) -> float:
+def value(model, encoding, target, *changes):
     outputs = run(model, encoding, interventions=changes, attentions=False)
     return float(target.read(model, outputs.last_hidden_state)[0])
 
 
 @pytest.mark.parametrize("mode", ["zero", "mean", "resample"])
-def test_head_effects_are_those_of_one_head_at_a_time(
-    words: Any, pair: Encoding, other: Encoding, mode: str
-) -> None:
-    source = None if mode == "zero" else other
-    found = head_effects(words, pair, TARGET, mode, source=source)
-    expected = [
-        [
-            value(words, pair, TARGET, Heads(layer, head, mode=mode, source=source))
-            - value(words, pair, TARGET)
-            for head in range(4)
-        ]
-        for layer in range(3)
-    ]
-    np.testing.assert_allclose(found, expected, atol=2e-5)
+def test_effects_are_those_of_one_part_at_a_time(words, pair, other, mode):
+    off = {"mode": mode, "source": None if mode == "zero" else other}
+    plain = value(words, pair, TARGET)
+
+    def without(part):
+        return value(words, pair, TARGET, part) - plain
+
+    heads = [[without(Heads(layer, head, **off)) for head in range(4)] for layer in range(3)]
+    found = head_effects(words, pair, TARGET, **off)
+    np.testing.assert_allclose(found, heads, atol=2e-5)
     assert np.abs(found).min() > 1e-4
-
-
-@pytest.mark.parametrize("mode", ["zero", "mean", "resample"])
-def test_layer_effects_are_those_of_one_sublayer_at_a_time(
-    words: Any, pair: Encoding, other: Encoding, mode: str
-) -> None:
-    source = None if mode == "zero" else other
-    found = layer_effects(words, pair, TARGET, mode, source=source)
-    expected = [
-        [
-            value(words, pair, TARGET, kind(layer, mode=mode, source=source))
-            - value(words, pair, TARGET)
-            for kind in (Attention, FeedForward)
-        ]
-        for layer in range(3)
+    blocks = [
+        [without(kind(layer, **off)) for kind in (Attention, FeedForward)] for layer in range(3)
     ]
-    np.testing.assert_allclose(found, expected, atol=2e-5)
+    np.testing.assert_allclose(layer_effects(words, pair, TARGET, **off), blocks, atol=2e-5)
+    layers = effects_by_layer(words, pair, TARGET, **off)
+    for both, own in zip(zip(*layers, strict=True), (heads, blocks), strict=True):
+        np.testing.assert_allclose(np.stack(both), own, atol=2e-5)
 
 
-def test_the_usual_mean_is_the_one_kept_for_the_model(
-    words: Any, pair: Encoding, tokenizer: Any
-) -> None:
+def test_the_usual_mean_is_the_one_kept_for_the_model(words, pair, tokenizer):
     fitted(words, tokenizer)
     found = head_effects(words, pair, TARGET)
     assert found[1, 2] == pytest.approx(
@@ -79,9 +61,7 @@ def test_the_usual_mean_is_the_one_kept_for_the_model(
 
 
 @pytest.mark.parametrize(("cls", "target"), TARGETS)
-def test_every_head_of_a_model_can_be_asked(
-    build: Any, pair: Encoding, cls: Any, target: Target
-) -> None:
+def test_every_head_of_a_model_can_be_asked(build, pair, cls, target):
     model = build(cls)
     found = head_effects(model, pair, target, "zero")
     single = value(model, pair, target, Heads(0, 3)) - value(model, pair, target)
@@ -89,9 +69,7 @@ def test_every_head_of_a_model_can_be_asked(
     assert found[0, 3] == pytest.approx(single, abs=2e-5)
 
 
-def test_pruned_heads_have_no_effect_to_measure(
-    build: Any, pair: Encoding, other: Encoding
-) -> None:
+def test_pruned_heads_have_no_effect_to_measure(build, pair, other):
     model = build()
     model.prune_heads({0: [1], 2: [0, 1, 2, 3]})
     found = head_effects(model, pair, TARGET, "zero")
@@ -102,9 +80,7 @@ def test_pruned_heads_have_no_effect_to_measure(
 
 @pytest.mark.parametrize("site", SITES)
 @pytest.mark.parametrize("direction", ["denoise", "noise"])
-def test_a_grid_holds_one_patch_at_a_time(
-    words: Any, pair: Encoding, other: Encoding, site: str, direction: str
-) -> None:
+def test_a_grid_holds_one_patch_at_a_time(words, pair, other, site, direction):
     found = patching_grid(words, pair, other, TARGET, site, direction=direction)
     clean, corrupt = value(words, pair, TARGET), value(words, other, TARGET)
     start, giver = (other, pair) if direction == "denoise" else (pair, other)
@@ -117,30 +93,17 @@ def test_a_grid_holds_one_patch_at_a_time(
     assert found.shape == (3, 4 if site == "head" else len(pair))
 
 
-def test_only_the_asked_vector_counts_in_the_last_layer(
-    words: Any, pair: Encoding, other: Encoding
-) -> None:
+def test_only_the_asked_vector_counts_in_the_last_layer(words, pair, other):
     last = patching_grid(words, pair, other, TARGET)[-1]
     np.testing.assert_allclose(last, np.arange(len(pair)) == 3, atol=1e-4)
 
 
-def test_what_cannot_be_patched_is_refused(words: Any, pair: Encoding, other: Encoding) -> None:
+def test_what_cannot_be_patched_is_refused(words, pair, other):
     with pytest.raises(InputError, match="11 and 3 tokens; expected equal numbers"):
-        patching_grid(words, pair, [2, 5, 3], Target.token(1, 7))  # type: ignore[arg-type]
+        patching_grid(words, pair, [2, 5, 3], Target.token(1, 7))
     with pytest.raises(InputError, match="no difference"):
         patching_grid(words, pair, pair, TARGET)
     with pytest.raises(InputError, match="direction='up'"):
         patching_grid(words, pair, other, TARGET, direction="up")
     with pytest.raises(InputError, match="cannot be asked of a BertForQuestionAnswering"):
         head_effects(BertForQuestionAnswering(words.config).eval(), pair, TARGET)
-
-
-@pytest.mark.parametrize("mode", ["zero", "mean"])
-def test_effects_come_one_layer_at_a_time(words: Any, pair: Encoding, mode: str) -> None:
-    layers = list(effects_by_layer(words, pair, TARGET, mode))
-    heads, sublayers = (
-        np.stack([each.heads for each in layers]),
-        np.stack([each.sublayers for each in layers]),
-    )
-    assert np.array_equal(heads, head_effects(words, pair, TARGET, mode))
-    assert np.array_equal(sublayers, layer_effects(words, pair, TARGET, mode))

@@ -1,13 +1,10 @@
 """Curves of faithfulness, against selections computed one by one."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 
-from bert_core import BertForQuestionAnswering, Encoding
 from bert_core.analysis import METHODS, Target, attribute, compare_methods, faithfulness
-from bert_core.analysis.masking import free_tokens, masked_values
+from bert_core.analysis.masking import masked_values
 from bert_core.errors import InputError
 
 TARGET = Target.token(3, 7)
@@ -15,7 +12,7 @@ ORDER = [5, 1, 9, 2, 8, 4, 6]
 
 
 @pytest.mark.parametrize("operator", ["mask", "attention"])
-def test_curves_hide_tokens_in_order(words: Any, pair: Encoding, operator: str) -> None:
+def test_curves_hide_tokens_in_order(words, pair, operator):
     found = faithfulness(words, pair, TARGET, ORDER, operator=operator)
 
     def probability(hidden: list[int]) -> float:
@@ -35,7 +32,7 @@ def test_curves_hide_tokens_in_order(words: Any, pair: Encoding, operator: str) 
     assert found.sufficiency == pytest.approx(deletion[0] - np.mean(insertion[1:6]), abs=1e-5)
 
 
-def test_random_orders_are_the_same_each_time(words: Any, pair: Encoding) -> None:
+def test_random_orders_are_the_same_each_time(words, pair):
     first, second = (faithfulness(words, pair, TARGET, each) for each in (ORDER, ORDER[::-1]))
     np.testing.assert_array_equal(first.random.deletion.mean, second.random.deletion.mean)
     band = first.random.deletion
@@ -47,16 +44,7 @@ def test_random_orders_are_the_same_each_time(words: Any, pair: Encoding) -> Non
     assert chance.low < chance.mean < chance.high
 
 
-def test_an_order_and_its_reverse_mirror_each_other(words: Any, pair: Encoding) -> None:
-    ten = free_tokens(pair, Target.token(3, 7))
-    there = faithfulness(words, pair, TARGET, ten)
-    back = faithfulness(words, pair, TARGET, ten[::-1])
-    # Of seven tokens, 3 hidden (40 %) are 4 kept (60 %); at 50 % the rounding differs.
-    same = [0, 1, 2, 3, 4, 6, 7, 8, 9, 10]
-    np.testing.assert_allclose(there.deletion[same], back.insertion[::-1][same], rtol=1e-5)
-
-
-def test_the_most_important_token_first_is_better_than_last(words: Any, pair: Encoding) -> None:
+def test_the_most_important_token_first_is_better_than_last(words, pair):
     best = attribute(words, pair, TARGET, method="shapley").order
     good, bad = (faithfulness(words, pair, TARGET, each) for each in (best, best[::-1]))
     assert good.comprehensiveness > bad.comprehensiveness
@@ -64,7 +52,7 @@ def test_the_most_important_token_first_is_better_than_last(words: Any, pair: En
     assert good.comprehensiveness > good.random.comprehensiveness.mean
 
 
-def test_a_comparison_gives_what_each_method_gives_alone(words: Any, pair: Encoding) -> None:
+def test_a_comparison_gives_what_each_method_gives_alone(words, pair):
     found = compare_methods(words, pair, TARGET)
     assert list(found) == list(METHODS)
     for method, each in found.items():
@@ -77,14 +65,7 @@ def test_a_comparison_gives_what_each_method_gives_alone(words: Any, pair: Encod
         )
 
 
-def test_other_heads_have_curves_too(build: Any, pair: Encoding) -> None:
-    model, target = build(BertForQuestionAnswering), Target.start(2)
-    order = attribute(model, pair, target, method="occlusion").order
-    found = faithfulness(model, pair, target, order)
-    assert 0 < found.deletion.min() < found.deletion.max() < 1
-
-
-def test_orders_must_name_every_free_token_once(words: Any, pair: Encoding) -> None:
+def test_orders_must_name_every_free_token_once(words, pair):
     for order in (ORDER[1:], [*ORDER, 3], [1] * 7):
         with pytest.raises(InputError, match="expected each free token once"):
             faithfulness(words, pair, TARGET, order)

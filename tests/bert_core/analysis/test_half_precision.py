@@ -11,14 +11,12 @@ from bert_core.analysis import (
     attribute,
     differences,
     head_effects,
-    head_statistics,
     lens,
     norms,
     patching_grid,
     run,
     value_zeroing,
 )
-from bert_core.analysis import attribution as module
 from bert_core.analysis.targets import Target
 from tests.bert_core.analysis.conftest import TARGETS
 
@@ -52,28 +50,6 @@ def test_attributions_are_close(method, dtype, build, pair):
     close(found.scores, expected.scores, 4 * NARROW[dtype])
 
 
-def test_the_path_of_integrated_gradients_is_rounded_only_at_its_points(build, pair, monkeypatch):
-    taken = []
-    gradients = module._gradients
-
-    def kept(asked, words):
-        taken.append(words)
-        return gradients(asked, words)
-
-    monkeypatch.setattr(module, "_gradients", kept)
-    monkeypatch.setattr(module, "_FIRST_STEPS", 256)
-    monkeypatch.setattr(module, "_MOST_STEPS", 256)
-    model = build().bfloat16()
-    attribute(model, pair, Target.token(3, 7), method="integrated_gradients")
-    vectors = model.bert.embeddings.word_embeddings.weight.detach()
-    start, end = vectors[pair.special_id("[MASK]")].double(), vectors[pair.input_ids[1]].double()
-    ways = (torch.arange(256) + 0.5)[:, None] / 256
-    expected = start + ways * (end - start)
-    difference = (taken[-1][:, 1].double() - expected).abs()
-    assert taken[-1].dtype == torch.bfloat16
-    assert (difference <= 2**-8 * expected.abs()).all()
-
-
 @pytest.mark.parametrize("dtype", NARROW)
 @pytest.mark.parametrize(
     "measure",
@@ -89,14 +65,6 @@ def test_the_path_of_integrated_gradients_is_rounded_only_at_its_points(build, p
 def test_other_analyses_are_close(measure, dtype, build, pair, other):
     expected = measure(build(), pair, other)
     close(measure(build().to(dtype), pair, other), expected, 4 * NARROW[dtype])
-
-
-@pytest.mark.parametrize("dtype", NARROW)
-def test_statistics_of_heads_are_close(dtype, build, tokenizer):
-    texts = ["the cat sat on the mat.", "a dog and a river"]
-    expected = head_statistics(build(), tokenizer, texts)
-    found = head_statistics(build().to(dtype), tokenizer, texts)
-    close(found.entropy, expected.entropy, NARROW[dtype])
 
 
 def test_patching_finds_the_word_that_differs_and_changes_no_weight(build, pair, other):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-from bert_core import BertConfig, BertForPreTraining, BertModel, BertTokenizer
+from bert_core import BertModel, BertTokenizer
 from bert_core.analysis.head_statistics import (
     MEASURES,
     HeadName,
@@ -27,7 +27,6 @@ from bert_core.analysis.statistics_file import (
     measure_folder,
     read_head_statistics,
     stale_because,
-    to_json,
     write_head_statistics,
 )
 from bert_core.bundled import bundled_folder, bundled_names
@@ -45,11 +44,11 @@ TEXTS = (
 
 
 @pytest.fixture
-def folder(tiny_folder: Path, tmp_path: Path) -> Path:
+def folder(tiny_folder, tmp_path):
     return Path(shutil.copytree(tiny_folder, tmp_path / "model"))
 
 
-def looked_at(layer: list[list[float]], tokens: list[str], added: list[int], row: int) -> dict:
+def looked_at(layer, tokens, added, row):
     """What one token of one head gives to each place; a place that is not there is left out."""
     weights, length = layer[row], len(tokens)
     inside = [not each for each in added]
@@ -75,7 +74,7 @@ def looked_at(layer: list[list[float]], tokens: list[str], added: list[int], row
     return found
 
 
-def slowly(model: BertModel, tokenizer: BertTokenizer, texts: tuple) -> dict[str, list]:
+def slowly(model, tokenizer, texts):
     """Every number of every head, collected token by token."""
     found: dict[str, list] = defaultdict(list)
     for text in texts:
@@ -94,7 +93,7 @@ def slowly(model: BertModel, tokenizer: BertTokenizer, texts: tuple) -> dict[str
     return found
 
 
-def test_every_number_is_the_mean_over_all_tokens_written_out(tiny_folder: Path) -> None:
+def test_every_number_is_the_mean_over_all_tokens_written_out(tiny_folder):
     model = BertModel.from_pretrained(tiny_folder)
     tokenizer = BertTokenizer.from_pretrained(tiny_folder)
     found = head_statistics(model, tokenizer, TEXTS)
@@ -111,10 +110,10 @@ def test_every_number_is_the_mean_over_all_tokens_written_out(tiny_folder: Path)
         sum(n * math.log2(n) for n in lengths) / sum(lengths), abs=1e-12
     )
     assert (found.entropy <= found.entropy_limit).all()
-    assert (found.layers, found.heads, found.truncated) == (2, 4, 0)
+    assert (*found.entropy.shape, found.truncated) == (2, 4, 0)
 
 
-def test_made_up_attention_gives_the_numbers_it_was_made_for(tiny_folder: Path) -> None:
+def test_made_up_attention_gives_the_numbers_it_was_made_for(tiny_folder):
     encoding = BertTokenizer.from_pretrained(tiny_folder).encode("cat sat cat")
     before = np.eye(5, k=-1)
     before[0, 0] = 1
@@ -131,38 +130,7 @@ def test_made_up_attention_gives_the_numbers_it_was_made_for(tiny_folder: Path) 
     assert np.isnan(found.to_punctuation).all()  # the text has none
 
 
-@pytest.mark.parametrize("text", TEXTS[:4])
-def test_one_text_alone_gives_what_averaging_it_alone_gives(
-    tiny_folder: Path, text: str | tuple[str, str]
-) -> None:
-    model = BertModel.from_pretrained(tiny_folder)
-    tokenizer = BertTokenizer.from_pretrained(tiny_folder)
-    encoding = tokenizer.encode(*(text if isinstance(text, tuple) else (text,)))
-    ids, types = (torch.tensor([x]) for x in (encoding.input_ids, encoding.token_type_ids))
-    with torch.no_grad():
-        layers = model.run(ids, types).attentions
-    assert layers is not None
-    found = text_statistics([layer[0].double().numpy() for layer in layers], encoding)
-    wanted = head_statistics(model, tokenizer, [text])
-    for measure in MEASURES:
-        values = np.nan_to_num(getattr(found, measure))
-        np.testing.assert_allclose(values, getattr(wanted, measure), atol=1e-9)
-    assert (found.tokens, found.repeats, found.pairs) == (
-        wanted.tokens,
-        wanted.repeats,
-        wanted.pairs,
-    )
-
-
-def test_attention_of_another_length_is_refused(tiny_folder: Path) -> None:
-    encoding = BertTokenizer.from_pretrained(tiny_folder).encode("cat")
-    with pytest.raises(
-        InputError, match=r"has 3 tokens, but the attentions have the shape \(2, 4, 4\)"
-    ):
-        text_statistics([np.zeros((2, 4, 4))], encoding)
-
-
-def made_up(**heads: list[float]) -> HeadStatistics:
+def made_up(**heads):
     """One layer; what is not named is 0."""
     width = len(next(iter(heads.values())))
     values = {m: np.array([heads.get(m, [0.0] * width)]) for m in MEASURES}
@@ -170,7 +138,7 @@ def made_up(**heads: list[float]) -> HeadStatistics:
     return HeadStatistics(**values, entropy_limit=4.0, **counts)
 
 
-def test_a_head_is_named_by_its_largest_pattern_then_by_where_it_rests() -> None:
+def test_a_head_is_named_by_its_largest_pattern_then_by_where_it_rests():
     found = made_up(
         to_previous=[0.9, 0.31, 0.29, 0.0, 0.0, np.nan],
         to_repeats=[0.3, 0.35, 0.0, 0.0, np.nan, np.nan],
@@ -188,7 +156,7 @@ def test_a_head_is_named_by_its_largest_pattern_then_by_where_it_rests() -> None
     assert names[5].name == "pruned" and math.isnan(names[5].score)
 
 
-def test_heads_are_ranked_by_a_measure_or_by_their_clearest_pattern() -> None:
+def test_heads_are_ranked_by_a_measure_or_by_their_clearest_pattern():
     gone = np.nan
     found = made_up(
         to_previous=[0.1, 0.7, 0.2, gone],
@@ -202,7 +170,7 @@ def test_heads_are_ranked_by_a_measure_or_by_their_clearest_pattern() -> None:
         rank_heads(found, "fame")
 
 
-def test_the_fixed_texts_are_eighty_sentences_and_twenty_pairs() -> None:
+def test_the_fixed_texts_are_eighty_sentences_and_twenty_pairs():
     texts = fixed_texts()
     pairs = [text for text in texts if isinstance(text, tuple)]
     assert (len(texts), len(pairs)) == (100, 20)
@@ -212,26 +180,20 @@ def test_the_fixed_texts_are_eighty_sentences_and_twenty_pairs() -> None:
     assert all(part == part.strip() and part[-1] in '.?!"' for part in whole)
 
 
-def test_the_digest_of_texts_tells_pairs_from_sentences() -> None:
+def test_the_digest_of_texts_tells_pairs_from_sentences():
     digests = {text_digest(each) for each in ([], ["a", "b"], [("a", "b")], ["ab"], ["b", "a"])}
     assert len(digests) == 5
     assert text_digest(["é"]) == text_digest(("é",))
 
 
-def test_a_text_that_does_not_fit_is_cut_and_the_cut_is_told(tiny_folder: Path) -> None:
+def test_a_text_that_does_not_fit_is_cut_and_the_cut_is_told(tiny_folder):
     model = BertModel.from_pretrained(tiny_folder)
     tokenizer = BertTokenizer.from_pretrained(tiny_folder)
     found = head_statistics(model, tokenizer, ["a b " * 40, "cat"])
     assert (found.tokens, found.truncated) == (48 + 3, 82 - 48)
 
 
-def test_without_texts_there_is_nothing_to_measure(tiny_folder: Path) -> None:
-    model = BertModel.from_pretrained(tiny_folder)
-    with pytest.raises(InputError, match="no texts"):
-        head_statistics(model, BertTokenizer.from_pretrained(tiny_folder), [])
-
-
-def test_a_pruned_head_has_no_numbers_and_the_others_keep_theirs(tiny_folder: Path) -> None:
+def test_a_pruned_head_has_no_numbers_and_the_others_keep_theirs(tiny_folder):
     model = BertModel.from_pretrained(tiny_folder)
     tokenizer = BertTokenizer.from_pretrained(tiny_folder)
     whole = head_statistics(model, tokenizer, TEXTS)
@@ -246,7 +208,7 @@ def test_a_pruned_head_has_no_numbers_and_the_others_keep_theirs(tiny_folder: Pa
         )
 
 
-def test_statistics_come_back_from_their_file(folder: Path) -> None:
+def test_statistics_come_back_from_their_file(folder):
     written = write_head_statistics(folder)
     found = read_head_statistics(folder)
     for measure in MEASURES:
@@ -260,15 +222,7 @@ def test_statistics_come_back_from_their_file(folder: Path) -> None:
     assert not list(folder.glob(".*"))
 
 
-def test_statistics_of_a_pruned_model_come_back_from_their_file(folder: Path) -> None:
-    model = BertForPreTraining.from_pretrained(folder)
-    model.prune_heads({1: [2]})
-    model.save_pretrained(folder)
-    write_head_statistics(folder)
-    assert np.argwhere(np.isnan(read_head_statistics(folder).entropy)).tolist() == [[1, 2]]
-
-
-def test_statistics_of_another_model_are_recognised(folder: Path) -> None:
+def test_statistics_of_another_model_are_recognised(folder):
     found = write_head_statistics(folder)
     assert "texts" in stale_because(replace(found, text_sha256="0" * 64), folder)
     with (folder / "vocab.txt").open("a", encoding="utf-8") as file:
@@ -280,7 +234,7 @@ def test_statistics_of_another_model_are_recognised(folder: Path) -> None:
     assert "weights" in stale_because(found, folder)
 
 
-def test_without_a_file_there_are_no_statistics(tiny_folder: Path) -> None:
+def test_without_a_file_there_are_no_statistics(tiny_folder):
     with pytest.raises(MissingFileError):
         read_head_statistics(tiny_folder)
 
@@ -293,7 +247,6 @@ def test_without_a_file_there_are_no_statistics(tiny_folder: Path) -> None:
         {"to_cls": "many"},
         {"to_cls": [[2.0] * 4] * 2},
         {"to_next": [[-1.0] * 4] * 2},
-        {"to_next": [[None] * 4] * 2},
         {"to_next": [[True] * 4] * 2},
         {"to_next": []},
         {"tokens": -1},
@@ -303,49 +256,25 @@ def test_without_a_file_there_are_no_statistics(tiny_folder: Path) -> None:
         {"entropy_limit": None},
         {"text_sha256": 7},
         {"to_itself": None},
+        "",
+        "[]",
+        "{",
+        '{"entropy": 1}',
     ],
     ids=str,
 )
-def test_a_damaged_file_ends_in_a_sentence(folder: Path, change: dict) -> None:
+def test_a_damaged_file_ends_in_a_sentence(folder, change):
     path = folder / "head-statistics.json"
     write_head_statistics(folder)
-    record = json.loads(path.read_text(encoding="utf-8"))
-    path.write_text(json.dumps(record | change), encoding="utf-8")
-    with pytest.raises(CheckpointError, match="damaged"):
-        read_head_statistics(folder)
-
-
-@pytest.mark.parametrize("text", ["", "[]", "{}", "{", '{"entropy": 1}', "null"])
-def test_a_file_of_another_kind_ends_in_a_sentence(folder: Path, text: str) -> None:
-    (folder / "head-statistics.json").write_text(text, encoding="utf-8")
+    if isinstance(change, dict):
+        change = json.dumps(json.loads(path.read_text(encoding="utf-8")) | change)
+    path.write_text(change, encoding="utf-8")
     with pytest.raises(CheckpointError, match=r"head-statistics\.json"):
         read_head_statistics(folder)
 
 
-def test_a_single_segment_serves_pairs_too(tmp_path: Path, tiny_folder: Path) -> None:
-    tokenizer = BertTokenizer.from_pretrained(tiny_folder)
-    config = BertConfig(
-        len(tokenizer),
-        hidden_size=8,
-        num_hidden_layers=1,
-        num_attention_heads=2,
-        intermediate_size=8,
-        max_position_embeddings=48,
-        type_vocab_size=1,
-    )
-    found = head_statistics(BertModel(config).eval(), tokenizer, [("the cat", "sat")])
-    assert found.pairs == 1 and found.tokens == 6
-
-
-def test_the_json_says_its_units_and_its_source(tiny_folder: Path) -> None:
-    record = json.loads(to_json(measure_folder(tiny_folder)))
-    assert record["units"]["entropy"] == "bits"
-    assert "Clark" in record["measures_of"]
-    assert len(record["to_next"]) == 2 and len(record["to_next"][0]) == 4
-
-
 @pytest.mark.parametrize("name", bundled_names())
-def test_bundled_statistics_are_those_of_the_bundled_weights(name: str) -> None:
+def test_bundled_statistics_are_those_of_the_bundled_weights(name):
     folder = bundled_folder(name)
     stored = read_head_statistics(folder)
     assert stale_because(stored, folder) == ""
@@ -357,5 +286,6 @@ def test_bundled_statistics_are_those_of_the_bundled_weights(name: str) -> None:
     assert found.truncated == 0
 
 
-def test_an_encoder_without_any_head_can_be_measured(tmp_path: Path) -> None:
-    assert write_head_statistics(save_tiny(tmp_path / "m", BertModel)).layers == 2
+def test_an_encoder_without_any_head_can_be_measured(tmp_path):
+    found = write_head_statistics(save_tiny(tmp_path / "m", BertModel))
+    assert found.entropy.shape == (2, 4)

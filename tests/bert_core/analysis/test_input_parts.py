@@ -1,8 +1,5 @@
 """The parts of the input add up to what the model's embeddings compute."""
 
-from collections.abc import Callable
-from types import SimpleNamespace
-
 import pytest
 import torch
 
@@ -12,9 +9,7 @@ from bert_core.errors import InputError
 
 
 @pytest.mark.parametrize("cls", [BertModel, BertForQuestionAnswering])
-def test_the_last_part_is_the_first_hidden_state(
-    make_pair: Callable, batch: SimpleNamespace, cls: type
-) -> None:
+def test_the_last_part_is_the_first_hidden_state(make_pair, batch, cls):
     ours, _ = make_pair(cls)
     for ids, types in zip(batch.input_ids, batch.token_type_ids, strict=True):
         with torch.inference_mode():
@@ -25,7 +20,7 @@ def test_the_last_part_is_the_first_hidden_state(
         torch.testing.assert_close(parts.normalised, states[0][0], rtol=0, atol=1e-6)
 
 
-def test_the_parts_are_those_of_the_reference(make_pair: Callable, batch: SimpleNamespace) -> None:
+def test_the_parts_are_those_of_the_reference(make_pair, batch):
     ours, peer = make_pair(BertModel)
     ids, types = batch.input_ids[0], batch.token_type_ids[0]
     with torch.inference_mode():
@@ -38,9 +33,7 @@ def test_the_parts_are_those_of_the_reference(make_pair: Callable, batch: Simple
     assert types.unique().tolist() == [0, 1]  # both rows of the table were compared
 
 
-def test_layer_norm_can_be_redone_from_the_parts(
-    make_pair: Callable, batch: SimpleNamespace
-) -> None:
+def test_layer_norm_can_be_redone_from_the_parts(make_pair, batch):
     ours, _ = make_pair(BertModel, layer_norm_eps=0.01)
     parts = input_parts(ours, batch.input_ids[0])
     assert parts.epsilon == 0.01
@@ -52,7 +45,7 @@ def test_layer_norm_can_be_redone_from_the_parts(
     torch.testing.assert_close(redone, parts.normalised, rtol=0, atol=1e-6)
 
 
-def test_inputs_at_a_place_are_those_of_each_piece_there(make_pair: Callable) -> None:
+def test_inputs_at_a_place_are_those_of_each_piece_there(make_pair):
     ours, _ = make_pair(BertModel)
     placed = inputs_at(ours, 3, 1)
     assert placed.shape == (99, 32)
@@ -62,7 +55,7 @@ def test_inputs_at_a_place_are_those_of_each_piece_there(make_pair: Callable) ->
         torch.testing.assert_close(placed[id_], parts.normalised[3], rtol=0, atol=1e-6)
 
 
-def test_what_the_model_does_not_have_is_refused(make_pair: Callable) -> None:
+def test_what_the_model_does_not_have_is_refused(make_pair):
     ours, _ = make_pair(BertModel)
     with pytest.raises(InputError, match=r"\(2, 3\)"):
         input_parts(ours, torch.ones(2, 3, dtype=torch.long))

@@ -1,26 +1,16 @@
 """Context mixing: what rolls out, what sums to what, and values that are really zero."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 import torch
 
-from bert_core import BertModel, Encoding
-from bert_core.analysis import (
-    norms,
-    part_biases,
-    parts,
-    rolled,
-    rollout,
-    run,
-    value_zeroing,
-)
+from bert_core import BertModel
+from bert_core.analysis import norms, part_biases, parts, rolled, rollout, run, value_zeroing
 from bert_core.analysis.forward import record
 from bert_core.errors import InputError
 
 
-def test_rows_of_a_rollout_sum_to_one(words: Any, pair: Encoding) -> None:
+def test_rows_of_a_rollout_sum_to_one(words, pair):
     attentions = run(words, pair).attentions
     assert attentions
     found = rollout(attentions)
@@ -32,7 +22,7 @@ def test_rows_of_a_rollout_sum_to_one(words: Any, pair: Encoding) -> None:
     np.testing.assert_array_equal(found, without_batch)
 
 
-def test_rolling_without_the_identity_is_the_plain_product() -> None:
+def test_rolling_without_the_identity_is_the_plain_product():
     scores = np.array([[[1.0, 3.0], [1.0, 1.0]], [[0.0, 2.0], [5.0, 0.0]]])
     expected = np.array([[0.0, 1.0], [1.0, 0.0]]) @ np.array([[0.25, 0.75], [0.5, 0.5]])
     np.testing.assert_allclose(rolled(scores, residual=False), expected)
@@ -40,9 +30,7 @@ def test_rolling_without_the_identity_is_the_plain_product() -> None:
 
 @pytest.mark.parametrize("heads", [{}, {1: [0, 2]}])
 @torch.inference_mode()
-def test_parts_and_biases_sum_to_what_the_model_computes(
-    build: Any, pair: Encoding, heads: Any
-) -> None:
+def test_parts_and_biases_sum_to_what_the_model_computes(build, pair, heads):
     model = build(BertModel)
     model.prune_heads(heads)
     text = record(model, pair)
@@ -63,12 +51,12 @@ def test_parts_and_biases_sum_to_what_the_model_computes(
 
 
 @pytest.mark.parametrize("include", ["attention", "residual", "layer_norm"])
-def test_norms_are_the_lengths_of_the_parts(words: Any, pair: Encoding, include: str) -> None:
+def test_norms_are_the_lengths_of_the_parts(words, pair, include):
     expected = parts(words, pair, include).norm(dim=-1).numpy()
     np.testing.assert_allclose(norms(words, pair, include), expected, rtol=1e-5)
 
 
-def test_the_residual_is_a_part_of_the_token_itself(words: Any, pair: Encoding) -> None:
+def test_the_residual_is_a_part_of_the_token_itself(words, pair):
     with torch.inference_mode():
         added = parts(words, pair, "residual") - parts(words, pair, "attention")
         states = torch.cat((run(words, pair).hidden_states or ())[:-1])
@@ -78,7 +66,7 @@ def test_the_residual_is_a_part_of_the_token_itself(words: Any, pair: Encoding) 
 
 
 @torch.inference_mode()
-def test_zeroed_values_are_zero_in_every_head(words: Any, pair: Encoding) -> None:
+def test_zeroed_values_are_zero_in_every_head(words, pair):
     found = value_zeroing(words, pair)
     np.testing.assert_allclose(found.sum(-1), 1, atol=1e-6)
     text = record(words, pair, attentions=True)
@@ -96,7 +84,7 @@ def test_zeroed_values_are_zero_in_every_head(words: Any, pair: Encoding) -> Non
     np.testing.assert_allclose(found[1], scores / scores.sum(-1, keepdims=True), atol=1e-5)
 
 
-def test_unknown_parts_are_refused(words: Any, pair: Encoding) -> None:
+def test_unknown_parts_are_refused(words, pair):
     for function in (parts, part_biases, norms):
         with pytest.raises(InputError, match="There is no 'values'; expected one of attention"):
             function(words, pair, "values")

@@ -5,14 +5,13 @@ import pytest
 import torch
 
 from bert_core.analysis.similarity import cosines, nearest, principal_axes
-from bert_core.errors import InputError
 
 
-def cloud(*shape: int) -> torch.Tensor:
+def cloud(*shape):
     return torch.randn(shape, generator=torch.Generator().manual_seed(3))
 
 
-def test_cosines_are_those_of_the_textbook() -> None:
+def test_cosines_are_those_of_the_textbook():
     vectors, table = cloud(2, 5), cloud(7, 5)
     found = cosines(vectors, table)
     assert found.shape == (2, 7)
@@ -24,7 +23,7 @@ def test_cosines_are_those_of_the_textbook() -> None:
     assert float(cosines(torch.zeros(5), table).abs().max()) == 0
 
 
-def test_nearest_rows_come_in_order_and_without_those_left_out() -> None:
+def test_nearest_rows_come_in_order_and_without_those_left_out():
     table = torch.tensor([[1.0, 0.0], [0.9, 0.1], [0.0, 1.0], [-1.0, 0.0]])
     rows, values = nearest(table[0], table, 2, without=[0])
     assert rows == [1, 2]
@@ -33,7 +32,7 @@ def test_nearest_rows_come_in_order_and_without_those_left_out() -> None:
     assert nearest(table[0], table, 9, without=[0, 3])[0] == [1, 2]
 
 
-def test_the_plane_keeps_what_two_axes_can_keep() -> None:
+def test_the_plane_keeps_what_two_axes_can_keep():
     points = cloud(9, 6)
     plane = principal_axes(points)
     centred = points.double().numpy() - points.double().numpy().mean(axis=0)
@@ -44,7 +43,7 @@ def test_the_plane_keeps_what_two_axes_can_keep() -> None:
     assert plane.coordinates.mean(dim=0).abs().max() < 1e-9
 
 
-def test_points_of_a_plane_keep_their_distances() -> None:
+def test_points_of_a_plane_keep_their_distances():
     flat = cloud(5, 2) @ torch.linalg.qr(cloud(6, 2)).Q.T
     plane = principal_axes(flat)
     torch.testing.assert_close(
@@ -54,7 +53,7 @@ def test_points_of_a_plane_keep_their_distances() -> None:
     assert float(plane.shares.sum()) == pytest.approx(1, abs=1e-6)
 
 
-def test_the_sign_of_an_axis_depends_on_the_axis_alone() -> None:
+def test_the_sign_of_an_axis_depends_on_the_axis_alone():
     points = cloud(9, 6)
     doubled = torch.cat([points, points])
     first, again = principal_axes(points), principal_axes(doubled.flip(0))
@@ -64,10 +63,8 @@ def test_the_sign_of_an_axis_depends_on_the_axis_alone() -> None:
     assert principal_axes(-line).coordinates[:, 0].tolist() == pytest.approx([1.5, -1.5])
 
 
-def test_fewer_points_than_axes_give_zeros() -> None:
+def test_fewer_points_than_axes_give_zeros():
     alone = principal_axes(cloud(1, 6))
     assert alone.coordinates.tolist() == [[0, 0]] and alone.shares.tolist() == [0, 0]
     same = principal_axes(torch.ones(3, 6))
     assert same.coordinates.abs().max() == 0 and same.shares.tolist() == [0, 0]
-    with pytest.raises(InputError, match=r"\(0, 6\)"):
-        principal_axes(torch.zeros(0, 6))

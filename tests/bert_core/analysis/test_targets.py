@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 import torch
 
-from bert_core import BertForMaskedLM, BertForSequenceClassification, BertModel, Encoding
+from bert_core import BertForMaskedLM, BertForSequenceClassification, BertModel
 from bert_core.analysis import Target, run
 from bert_core.errors import InputError
 from tests.bert_core.analysis.conftest import TARGETS
 
 
-def by_hand(target: Target, outputs: Any) -> torch.Tensor:
+def by_hand(target, outputs):
     """The number of a target, from the outputs of the whole model."""
     at = target.position
     if target.kind in ("start", "end"):
@@ -32,9 +32,7 @@ def by_hand(target: Target, outputs: Any) -> torch.Tensor:
 
 @pytest.mark.parametrize(("cls", "target"), TARGETS)
 @torch.inference_mode()
-def test_a_target_is_read_from_the_models_own_answer(
-    build: Any, pair: Encoding, cls: Any, target: Target
-) -> None:
+def test_a_target_is_read_from_the_models_own_answer(build, pair, cls, target):
     model = build(cls)
     outputs = run(model, pair)
     target.check(model, len(pair))
@@ -56,13 +54,13 @@ def test_a_target_is_read_from_the_models_own_answer(
         (Target.score(), "score 0 of the text", -1.3862943),
     ],
 )
-def test_a_target_says_what_it_is(target: Target, words: str, probability: float) -> None:
+def test_a_target_says_what_it_is(target, words, probability):
     assert str(target).startswith(words)
     found = target.probability(torch.tensor([-1.3862943])).item()  # log(1/4), also log(0.2 / 0.8)
     assert found == pytest.approx(probability)
 
 
-def test_targets_ask_only_what_the_model_has(build: Any) -> None:
+def test_targets_ask_only_what_the_model_has(build):
     with pytest.raises(InputError, match="cannot be asked of a BertModel; expected BertForMask"):
         Target.token(1, 2).check(build(BertModel), 5)
     with pytest.raises(InputError, match="Found position 5; the text has 0 to 4"):
@@ -70,7 +68,7 @@ def test_targets_ask_only_what_the_model_has(build: Any) -> None:
 
 
 @torch.inference_mode()
-def test_scores_that_the_head_does_not_have_are_refused(build: Any, pair: Encoding) -> None:
+def test_scores_that_the_head_does_not_have_are_refused(build, pair):
     def read(model: Any, target: Target) -> None:
         target.read(model, run(model, pair).last_hidden_state)
 
