@@ -114,20 +114,12 @@ def find_tokenizer(
 def _from_json(path: Path) -> StoredTokenizer:
     """Read a `tokenizer.json`, and compare it with the files beside it."""
     document = read_document(path)
-    found = wordpiece_of(document, str(path))
-    own: dict[str, Any] = {
-        "do_lower_case": found.lowercase,
-        "strip_accents": found.strip_accents,
-        "tokenize_chinese_chars": found.chinese_chars,
-        "clean_text": found.clean_text,
-        "max_input_chars_per_word": found.max_chars,
-        "unk_token": found.unknown,
-    }
+    pieces, own = wordpiece_of(document, str(path))
     told = _options(path.parent / CONFIG_NAME)
     void = {"do_basic_tokenize", *(_SWITCHES if files_beside(path.parent).whole else ())}
-    says = [*_other_words(path, found.pieces), *_other_switches(own, told, void)]
+    says = [*_other_words(path, pieces), *_other_switches(own, told, void)]
     told = {key: value for key, value in told.items() if key not in void}
-    return _stored(path, list(found.pieces), {**own, **told}, document, says)
+    return _stored(path, pieces, {**own, **told}, document, says)
 
 
 def _stored(
