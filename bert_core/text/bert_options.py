@@ -60,7 +60,7 @@ class BertOptions(TextTokenizer):
 
     Attributes:
         contradictions: sentences on files that say different things, and which of them counts; see
-            `files`. () if they agree.
+            `stored`. () if they agree.
 
     Raises:
         MissingFileError: the file does not exist.

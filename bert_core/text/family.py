@@ -10,13 +10,11 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 from tokenizers import Tokenizer
 
-from bert_core.checkpoints.sources.hub_names import Part as Kind
-from bert_core.checkpoints.sources.resolve import ARCHIVE_ENDINGS, given_name, resolve
+from bert_core.checkpoints.sources.resolve import given_name
 from bert_core.errors import CheckpointError, InputError
 from bert_core.small_files import shown
 from bert_core.text.batches import TextTokenizer, check_text
@@ -24,6 +22,7 @@ from bert_core.text.byte_level import SPACE, as_text
 from bert_core.text.encoding import Part, Slot, Span, Template
 from bert_core.text.family_files import FamilyFiles, find_files, read_family
 from bert_core.text.replay import Replay, Token
+from bert_core.text.stored import place_of
 from bert_core.text.tokenizer import BertTokenizer
 from bert_core.text.tokenizer_class import ANY_CLASS, CONFIG_NAME
 from bert_core.text.tokenizer_json import (
@@ -75,8 +74,7 @@ def from_pretrained(
     """
     name = given_name(name_or_path, kwargs)
     revision = kwargs.pop("revision", None)
-    folder, given = _place(name, cache_dir, revision)
-    found = find_files(folder, given)
+    found = find_files(*place_of(name, cache_dir, revision))
     if found.layout.kind == "WordPiece":
         return BertTokenizer.from_pretrained(name, cache_dir, revision=revision, **kwargs)
     if kwargs:
@@ -184,7 +182,7 @@ class FamilyTokenizer(TextTokenizer):
     def trace(self, text: str) -> Trace:
         """Return every step from the text to its tokens; its words are in `words`.
 
-        They are `BpeWord` (`symbols`, `merges`) or `UnigramWord` (`score`, `table`). `cleaned` and
+        They are `BpeWord` (`symbols`, `merges`) or `UnigramWord` (`score`, `best`). `cleaned` and
         `stripped` are the text: these tokenizers normalise in one step.
 
         Raises:
@@ -269,15 +267,18 @@ class FamilyTokenizer(TextTokenizer):
 
     def _encoded(self, text: str) -> Any:
         """Encode one text in Rust, without added tokens."""
-        return self._encoded_all([text])[0]
+        checked = check_text(text)
+        with in_words():
+            return self._processed(self._rust.encode(checked, add_special_tokens=False))
 
     def _encoded_all(self, texts: Sequence[str]) -> list[Any]:
         checked = [*map(check_text, texts)]
         with in_words():
-            found: list[Any] = self._rust.encode_batch(checked, add_special_tokens=False)
-            if self._processor is None:
-                return found
-            return [self._processor.process(each, None, False) for each in found]
+            found = self._rust.encode_batch(checked, add_special_tokens=False)
+            return [*map(self._processed, found)]
+
+    def _processed(self, found: Any) -> Any:
+        return found if self._processor is None else self._processor.process(found, None, False)
 
     def _template(self, places: list[Place]) -> Template:
         """Return the template that the places of the tokens around "A", or "A" and "B", show."""
@@ -294,18 +295,6 @@ class FamilyTokenizer(TextTokenizer):
             Slot(number if text is None else -1, text, kind if typed else 0)
             for number, _, text, kind in places
         )
-
-
-def _place(
-    name_or_path: str | os.PathLike[str],
-    cache_dir: str | os.PathLike[str] | None,
-    revision: str | None,
-) -> tuple[Path, Path | None]:
-    """Return the folder of a tokenizer, and its file if the caller gave one."""
-    path = Path(os.path.expanduser(path_of(name_or_path)))
-    if os.path.isfile(path) and not path.name.lower().endswith(ARCHIVE_ENDINGS):
-        return path.parent, path
-    return resolve(name_or_path, cache_dir=cache_dir, revision=revision, part=Kind.TOKENIZER), None
 
 
 def _lines(contents: Mapping[str, Any]) -> bytes:
