@@ -80,7 +80,7 @@ FEATURES = (
         page="pages/1_tokenizer.py",
         group=TEXT,
         see="See a text cut into the pieces that the model reads.",
-        beware="Pieces follow frequency, not meaning: a cut inside a word is neither grammar nor "
+        beware="Pieces follow statistics, not meaning: a cut inside a word is neither grammar nor "
         "etymology.",
     ),
     Feature(

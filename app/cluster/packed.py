@@ -57,7 +57,8 @@ def _name(kind: type) -> str:
 
 def _classes_in(hint: Any) -> Iterator[type]:
     """Yield the classes of ours in a type."""
-    if isinstance(hint, type) and (is_dataclass(hint) or hint in _OWN):
+    named = hasattr(hint, "_fields")  # a named tuple
+    if isinstance(hint, type) and (is_dataclass(hint) or named or hint in _OWN):
         yield hint
     for each in get_args(hint):
         yield from _classes_in(each)
@@ -177,6 +178,8 @@ def _given(value: Any) -> Iterable[Any]:
     own = _OWN.get(type(value))
     if own is not None:
         return own(value)
+    if isinstance(value, tuple):
+        return value  # named
     kind: type = type(value)
     found: tuple[Any, ...] = _getter(kind)(value)
     return found

@@ -158,7 +158,9 @@ def text_sums(layers: Floats | Sequence[NDArray[Any]], encoding: Encoding) -> di
     ids, inside = np.array(encoding.input_ids), np.array(encoding.special_tokens_mask) == 0
     alike = (ids[:, None] == ids) & inside[:, None] & inside & ~np.eye(len(ids), dtype=bool)
     tokens, first = len(encoding), np.arange(len(encoding)) == 0
-    marks = np.array([all(role(char) is Role.PUNCTUATION for char in token) for token in encoding.tokens])
+    marks = np.array(
+        [all(role(char) is Role.PUNCTUATION for char in token) for token in encoding.tokens]
+    )
     kinds = {
         "to_cls": ~inside & first,
         "to_sep": ~inside & ~first,

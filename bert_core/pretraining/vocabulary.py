@@ -1,8 +1,9 @@
-"""Building a WordPiece vocabulary from text, to train BERT from scratch.
+"""Building a vocabulary for WordPiece from text, to train BERT from scratch.
 
 Starts with single characters and repeatedly joins the most frequent pair of adjacent pieces until
 the vocabulary is full: byte-pair encoding (Sennrich et al. 2016), with "##" marking pieces inside a
-word (Wu et al. 2016). Longest-match WordPiece (Devlin et al. 2019, section 3) uses the result.
+word. WordPiece itself joins the pair that makes the text most likely (Schuster and Nakajima 2012;
+Wu et al. 2016), by a program that Google has not published. BERT's longest match reads both alike.
 """
 
 import heapq

@@ -1,7 +1,9 @@
-"""Text to an Encoding: normalisation, WordPiece, and a trace of every step.
+"""Text to an Encoding: BERT's tokenizer, and those of its relatives.
 
-Read `normalizer`, `wordpiece`, `packed`, `words`, `encoding`, then `tokenizer`; `trace` shows the
-same steps one by one. `stored` and `tokenizer_json` read a tokenizer's files. The tokenizers of
-other families than BERT's are `family`, `family_files`, `sentencepiece_file`, `listed_encoding` and
-`replay`. This package must not import `bert_core.model`.
+Read `tokenizer`, which is BERT's from top to bottom, then `characters` and `encoding`. Beside it:
+`batches` (several texts, tensors), `bert_options` (constructor, files, many texts), `trace`,
+`added` (tokens that are found first) and `borders` (words and characters as a reader sees them).
+`stored`, `added_files`, `tokenizer_class` and `tokenizer_json` read a tokenizer's files. The
+tokenizers of other families are `family`, `family_files`, `sentencepiece_file` and `replay`. This
+package must not import `bert_core.model`.
 """

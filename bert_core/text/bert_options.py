@@ -8,10 +8,11 @@ from functools import cached_property
 from typing import Any, Self
 
 from tokenizers import AddedToken as RustToken
-from tokenizers import Tokenizer
+from tokenizers import Tokenizer, decoders
 from tokenizers.models import WordPiece
 from tokenizers.normalizers import BertNormalizer
 from tokenizers.pre_tokenizers import BertPreTokenizer
+from tokenizers.processors import BertProcessing
 
 from bert_core.checkpoints.sources.resolve import given_name
 from bert_core.text.added import AddedToken, as_entry
@@ -19,7 +20,7 @@ from bert_core.text.batches import TextTokenizer, check_text, listed_texts
 from bert_core.text.encoding import Part
 from bert_core.text.stored import find_tokenizer
 from bert_core.text.tokenizer_class import CONFIG_NAME
-from bert_core.text.tokenizer_json import TOKENIZER_NAME, WordPieceFile, document_of
+from bert_core.text.tokenizer_json import TOKENIZER_NAME
 from bert_core.text.vocabulary import (
     MAX_CHARS,
     SPECIAL_TOKENS,
@@ -59,7 +60,7 @@ class BertOptions(TextTokenizer):
 
     Attributes:
         contradictions: sentences on files that say different things, and which of them counts; see
-            `files`. () if they agree.
+            `stored`. () if they agree.
 
     Raises:
         MissingFileError: the file does not exist.
@@ -129,13 +130,13 @@ class BertOptions(TextTokenizer):
     @cached_property
     def _rust(self) -> Tokenizer | None:
         """The same tokenizer in `tokenizers`; None for one that this library does not have."""
-        rust = Tokenizer(
-            WordPiece(
-                entries(self.own_pieces),
-                unk_token=self.unk_token,
-                max_input_chars_per_word=self.max_input_chars_per_word,
-            )
-        )
+        rust = self._without_added()
+        rust.add_tokens([RustToken(**asdict(each)) for each in self.added_tokens])
+        return rust if self.do_basic_tokenize and rust.get_vocab() == self.vocab else None
+
+    def _without_added(self) -> Tokenizer:
+        own, longest = entries(self.own_pieces), self.max_input_chars_per_word
+        rust = Tokenizer(WordPiece(own, unk_token=self.unk_token, max_input_chars_per_word=longest))
         rust.normalizer = BertNormalizer(
             clean_text=self.clean_text,
             handle_chinese_chars=self.tokenize_chinese_chars,
@@ -143,8 +144,8 @@ class BertOptions(TextTokenizer):
             lowercase=self.do_lower_case,
         )
         rust.pre_tokenizer = BertPreTokenizer()
-        rust.add_tokens([RustToken(**asdict(each)) for each in self.added_tokens])
-        return rust if self.do_basic_tokenize and rust.get_vocab() == self.vocab else None
+        rust.decoder = decoders.WordPiece()
+        return rust
 
     def saved_files(self) -> dict[str, bytes]:
         """Return the files that `save_pretrained` writes, by name, without touching the disk.
@@ -172,8 +173,8 @@ class BertOptions(TextTokenizer):
         usual = {AddedToken(token, special=True) for token in names.values()}  # need not be listed
         added = [each for each in self.added_tokens if each.content in self.vocab]
         listed = not set(self.added_tokens) <= usual
+        numbers = {self.vocab[each.content]: each for each in added}
         if listed:
-            numbers = {self.vocab[each.content]: each for each in added}
             options["added_tokens_decoder"] = {
                 str(number): {k: v for k, v in as_entry(each, number).items() if k != "id"}
                 for number, each in numbers.items()
@@ -187,17 +188,11 @@ class BertOptions(TextTokenizer):
         plain = plain and not listed and [*map(as_line, pieces)] == pieces
         framed = {self.cls_token, self.sep_token} <= self.vocab.keys()
         if not plain and framed and self.do_basic_tokenize:
-            found = WordPieceFile(
-                pieces=tuple(pieces),
-                unknown=self.unk_token,
-                lowercase=self.do_lower_case,
-                strip_accents=self.strip_accents,
-                chinese_chars=self.tokenize_chinese_chars,
-                clean_text=self.clean_text,
-                max_chars=self.max_input_chars_per_word,
-            )
-            frame = self.cls_token, self.sep_token
-            document = document_of(found, added, self.vocab, frame)
+            rust = self._without_added()
+            sep, cls = ((token, self.vocab[token]) for token in (self.sep_token, self.cls_token))
+            rust.post_processor = BertProcessing(sep, cls)
+            document = json.loads(rust.to_str())
+            document["added_tokens"] = [as_entry(each, n) for n, each in sorted(numbers.items())]
             files[TOKENIZER_NAME] = (
                 f"{json.dumps(document, indent=2, ensure_ascii=False)}\n".encode()
             )

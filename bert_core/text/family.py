@@ -9,15 +9,12 @@ a text is encoded whole, and cut here.
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 from tokenizers import Tokenizer
 
-from bert_core.checkpoints.sources.hub_names import Part as Kind
-from bert_core.checkpoints.sources.resolve import ARCHIVE_ENDINGS, given_name, resolve
+from bert_core.checkpoints.sources.resolve import given_name
 from bert_core.errors import CheckpointError, InputError
 from bert_core.small_files import shown
 from bert_core.text.batches import TextTokenizer, check_text
@@ -25,9 +22,16 @@ from bert_core.text.byte_level import SPACE, as_text
 from bert_core.text.encoding import Part, Slot, Span, Template
 from bert_core.text.family_files import FamilyFiles, find_files, read_family
 from bert_core.text.replay import Replay, Token
+from bert_core.text.stored import place_of
 from bert_core.text.tokenizer import BertTokenizer
 from bert_core.text.tokenizer_class import ANY_CLASS, CONFIG_NAME
-from bert_core.text.tokenizer_json import TOKENIZER_NAME, model_type
+from bert_core.text.tokenizer_json import (
+    TOKENIZER_NAME,
+    Place,
+    frame_of,
+    in_words,
+    model_type,
+)
 from bert_core.text.trace import Trace
 from bert_core.text.vocabulary import path_of
 
@@ -70,8 +74,7 @@ def from_pretrained(
     """
     name = given_name(name_or_path, kwargs)
     revision = kwargs.pop("revision", None)
-    folder, given = _place(name, cache_dir, revision)
-    found = find_files(folder, given)
+    found = find_files(*place_of(name, cache_dir, revision))
     if found.layout.kind == "WordPiece":
         return BertTokenizer.from_pretrained(name, cache_dir, revision=revision, **kwargs)
     if kwargs:
@@ -119,23 +122,18 @@ class FamilyTokenizer(TextTokenizer):
         self._files = files
         cuts = json.dumps(files.document.get("pre_tokenizer"))
         self._with_spaces = self.kind == "Unigram" and '"WhitespaceSplit"' not in cuts
-        framing = files.document["post_processor"]
-        with _in_words():
+        self._processor, (single, pair) = frame_of(files.document["post_processor"])
+        with in_words():
             self._rust = Tokenizer.from_str(
                 json.dumps({**files.document, "post_processor": None}, ensure_ascii=False)
             )
-            # A tokenizer of two words shows where the added tokens are put.
-            words = {"type": "WordLevel", "vocab": {"A": 0, "B": 1}, "unk_token": "A"}
-            frame = Tokenizer.from_str(json.dumps({"model": words, "post_processor": framing}))
-            self._processor = frame.post_processor
-            found = frame.encode("A"), frame.encode("A", "B")
             actual = self._rust.get_vocab()
         if actual != self.vocab:
             raise CheckpointError(
                 f"The tokenizer has {len(actual):,} pieces and ids in the library `tokenizers`, "
                 f"which are not the {len(self.vocab):,} of its file. Fetch the file again."
             )
-        self._templates = self._template(found[0]), self._template(found[1])
+        self._templates = self._template(single), self._template(pair)
 
     @classmethod
     def from_pretrained(
@@ -184,7 +182,7 @@ class FamilyTokenizer(TextTokenizer):
     def trace(self, text: str) -> Trace:
         """Return every step from the text to its tokens; its words are in `words`.
 
-        They are `BpeWord` (`symbols`, `merges`) or `UnigramWord` (`score`, `table`). `cleaned` and
+        They are `BpeWord` (`symbols`, `merges`) or `UnigramWord` (`score`, `best`). `cleaned` and
         `stripped` are the text: these tokenizers normalise in one step.
 
         Raises:
@@ -203,7 +201,7 @@ class FamilyTokenizer(TextTokenizer):
             )
         ]
         normalizer = self._rust.normalizer
-        with _in_words():
+        with in_words():
             return self._replay.trace(
                 text, tokens, normalizer.normalize_str if normalizer is not None else None
             )
@@ -220,7 +218,7 @@ class FamilyTokenizer(TextTokenizer):
         """
         numbers = ids.tolist() if hasattr(ids, "tolist") else list(ids)
         self.convert_ids_to_tokens(numbers)  # checks them
-        with _in_words():
+        with in_words():
             return self._rust.decode(numbers, skip_special_tokens=skip_special_tokens)
 
     def save_vocabulary(self, vocab_path: str | os.PathLike[str]) -> str:
@@ -269,59 +267,34 @@ class FamilyTokenizer(TextTokenizer):
 
     def _encoded(self, text: str) -> Any:
         """Encode one text in Rust, without added tokens."""
-        return self._encoded_all([text])[0]
+        checked = check_text(text)
+        with in_words():
+            return self._processed(self._rust.encode(checked, add_special_tokens=False))
 
     def _encoded_all(self, texts: Sequence[str]) -> list[Any]:
         checked = [*map(check_text, texts)]
-        with _in_words():
-            found: list[Any] = self._rust.encode_batch(checked, add_special_tokens=False)
-            if self._processor is None:
-                return found
-            return [self._processor.process(each, None, False) for each in found]
+        with in_words():
+            found = self._rust.encode_batch(checked, add_special_tokens=False)
+            return [*map(self._processed, found)]
 
-    def _template(self, found: Any) -> tuple[Slot, ...]:
-        """Return the template that the encoding of "A", or of "A" and "B", shows."""
-        places = list(zip(found.ids, found.tokens, found.sequence_ids, found.type_ids, strict=True))
+    def _processed(self, found: Any) -> Any:
+        return found if self._processor is None else self._processor.process(found, None, False)
+
+    def _template(self, places: list[Place]) -> Template:
+        """Return the template that the places of the tokens around "A", or "A" and "B", show."""
         texts = [text for _, _, text, _ in places if text is not None]
         if texts not in ([0], [0, 1]) or any(
             text is None and self.vocab.get(token) != number for number, token, text, _ in places
         ):
             raise CheckpointError(
-                f"The post_processor of the tokenizer makes {' '.join(found.tokens)} of the texts "
-                "A and B; expected each once, in order, among tokens of the vocabulary."
+                f"The post_processor makes {' '.join(token for _, token, *_ in places)} of the "
+                "texts A and B; expected each once, in order, among tokens of the vocabulary."
             )
         typed = self._files.typed
         return tuple(
             Slot(number if text is None else -1, text, kind if typed else 0)
             for number, _, text, kind in places
         )
-
-
-def _place(
-    name_or_path: str | os.PathLike[str],
-    cache_dir: str | os.PathLike[str] | None,
-    revision: str | None,
-) -> tuple[Path, Path | None]:
-    """Return the folder of a tokenizer, and its file if the caller gave one."""
-    path = Path(os.path.expanduser(path_of(name_or_path)))
-    if os.path.isfile(path) and not path.name.lower().endswith(ARCHIVE_ENDINGS):
-        return path.parent, path
-    return resolve(name_or_path, cache_dir=cache_dir, revision=revision, part=Kind.TOKENIZER), None
-
-
-@contextmanager
-def _in_words() -> Iterator[None]:
-    """Turn what the library `tokenizers` raises, its panics too, into a `CheckpointError`."""
-    try:
-        yield
-    except BaseException as error:
-        # A panic of Rust is no Exception, and its class cannot be imported.
-        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
-            raise
-        raise CheckpointError(
-            f"The library `tokenizers` cannot use this tokenizer's files: {str(error)[:200]}. "
-            "Fetch them again."
-        ) from None
 
 
 def _lines(contents: Mapping[str, Any]) -> bytes:

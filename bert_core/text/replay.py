@@ -36,24 +36,6 @@ class Merge(NamedTuple):
     rank: int
 
 
-class Best(NamedTuple):
-    """The best segmentation of the beginning of a word.
-
-    Attributes:
-        end: how many characters of the word it covers.
-        start: where its last piece begins.
-        piece: its last piece.
-        score: sum of the log-probabilities of its pieces.
-        known: whether the last piece is in the vocabulary; if not, it is one unknown character.
-    """
-
-    end: int
-    start: int
-    piece: str
-    score: float
-    known: bool
-
-
 @dataclass(frozen=True, slots=True)
 class Segmentation:
     """One way to cut a word.
@@ -85,18 +67,15 @@ class BpeWord(WordTrace):
 
 @dataclass(frozen=True, slots=True)
 class UnigramWord(WordTrace):
-    """One word and the table its tokens are read from.
+    """One word and the segmentations its tokens are the best of.
 
     Attributes:
         score: sum of the log-probabilities of its pieces; 0 for a special token.
-        table: the best segmentation of each beginning, one row for each character; () for a special
-            token and for a word of more than `LONGEST` characters. The last row has the last piece
-            of the word, the row that ends where this one starts the piece before it, and so on.
-        best: the segmentations with the largest sums, the largest first; () where `table` is.
+        best: the segmentations with the largest sums, the largest first; () for a special token and
+            for a word of more than `LONGEST` characters.
     """
 
     score: float = 0.0
-    table: tuple[Best, ...] = ()
     best: tuple[Segmentation, ...] = ()
 
 
@@ -127,7 +106,7 @@ class Segmenter:
         self._unknown = min(scores.values(), default=0.0) - _UNKNOWN_COST
 
     def best(self, word: str, count: int = BEST) -> tuple[Segmentation, ...]:
-        """Return the best segmentations of a word, the best first; of equal ones as `table`.
+        """Return the best segmentations of a word, the best first.
 
         >>> found = Segmenter({"a": -1.0, "ab": -1.5, "b": -1.0}).best("ab")
         >>> [(each.pieces, each.score) for each in found]
@@ -148,26 +127,9 @@ class Segmenter:
             for score, path in found[-1]
         )
 
-    def table(self, word: str) -> tuple[Best, ...]:
-        """Return the best segmentation of each beginning of a word.
-
-        >>> [best.piece for best in Segmenter({"a": -1.0, "ab": -1.5, "b": -1.0}).table("ab")]
-        ['a', 'ab']
-        """
-        best: list[Best | None] = [None] * (len(word) + 1)
-        for start in range(len(word)):
-            before = best[start]
-            so_far = before.score if before else 0.0
-            for end in range(start + 1, min(start + self._longest, len(word)) + 1):
-                piece = word[start:end]
-                known = piece in self._scores
-                if not known and end > start + 1:
-                    continue
-                score = so_far + (self._scores[piece] if known else self._unknown)
-                there = best[end]
-                if there is None or score > there.score:
-                    best[end] = Best(end, start, piece, score, known)
-        return tuple(each for each in best if each)
+    def knows(self, piece: str) -> bool:
+        """Return whether a piece is in the vocabulary."""
+        return piece in self._scores
 
     def score(self, pieces: Sequence[str]) -> float:
         """Return the sum of the log-probabilities of pieces; unknown ones cost by the character."""
@@ -175,22 +137,6 @@ class Segmenter:
             self._scores[piece] if piece in self._scores else self._unknown * len(piece)
             for piece in pieces
         )
-
-
-def pieces_of(table: Sequence[Best]) -> tuple[str, ...]:
-    """Read the pieces from a table; neighbouring unknown characters are one piece."""
-    found: list[Best] = []
-    while (end := found[-1].start if found else len(table)) > 0:
-        found.append(table[end - 1])
-    pieces: list[str] = []
-    unknown = False
-    for best in reversed(found):
-        if unknown and not best.known:
-            pieces[-1] += best.piece
-        else:
-            pieces.append(best.piece)
-        unknown = not best.known
-    return tuple(pieces)
 
 
 # -- a whole text ---------------------------------------------------------------------------------
@@ -267,12 +213,17 @@ class Replay:
             symbols = () if special else tuple(common["normalized"])
             merges, pieces = merges_of(symbols if shown else (), self._ranks)
             return BpeWord(**common, symbols=symbols, merges=merges if pieces == contents else ())
-        table = self._segmenter.table(common["normalized"]) if shown else ()
-        if pieces_of(table) != contents:
-            table = ()
+        best = self._segmenter.best(common["normalized"]) if shown else ()
+        if best and self._joined(best[0]) != contents:
+            best = ()
         score = 0.0 if special else self._segmenter.score(contents)
-        best = self._segmenter.best(common["normalized"]) if table else ()
-        return UnigramWord(**common, score=score, table=table, best=best)
+        return UnigramWord(**common, score=score, best=best)
+
+    def _joined(self, found: Segmentation) -> tuple[str, ...]:
+        """Return the pieces of a segmentation; neighbouring unknown characters are one piece."""
+        known = self._segmenter.knows if self._segmenter else str
+        groups = groupby(enumerate(found.pieces), lambda each: known(each[1]) and each)
+        return tuple("".join(piece for _, piece in group) for _, group in groups)
 
     def _reason(self, tokens: Sequence[Token]) -> str | None:
         """Return a sentence on unknown characters of a word; None if there are none."""

@@ -67,6 +67,18 @@ def vocabulary_file(folder: Path) -> Path | None:
     return next((path for path in paths if os.path.exists(path)), None)
 
 
+def place_of(
+    name_or_path: str | os.PathLike[str],
+    cache_dir: str | os.PathLike[str] | None,
+    revision: str | None,
+) -> tuple[Path, Path | None]:
+    """Return the folder of a tokenizer, and its file if the caller gave one."""
+    path = Path(os.path.expanduser(path_of(name_or_path)))
+    if os.path.isfile(path) and not path.name.lower().endswith(ARCHIVE_ENDINGS):
+        return path.parent, path
+    return resolve(name_or_path, cache_dir=cache_dir, revision=revision, part=Part.TOKENIZER), None
+
+
 def find_tokenizer(
     name_or_path: str | os.PathLike[str],
     *,
@@ -84,15 +96,11 @@ def find_tokenizer(
         MissingFileError: the name or path does not exist or has no vocabulary.
         CheckpointError: a file cannot be used.
     """
-    path = Path(os.path.expanduser(path_of(name_or_path)))
-    found: Path | None = path
-    if os.path.isfile(path) and not path.name.lower().endswith(ARCHIVE_ENDINGS):
-        folder, name = path.parent, f"{path.parent.name}/{path.name}"
-    else:
-        folder = resolve(name_or_path, cache_dir=cache_dir, revision=revision, part=Part.TOKENIZER)
-        found, name = vocabulary_file(folder), _told_name(path)
-        if "cased" not in name.lower():  # an archive's own name may not tell; try its folder
-            name = _told_name(folder)
+    folder, given = place_of(name_or_path, cache_dir, revision)
+    found = given or vocabulary_file(folder)
+    name = f"{folder.name}/{given.name}" if given else _told_name(path_of(name_or_path))
+    if "cased" not in name.lower() and not given:  # an archive's own name may not tell
+        name = _told_name(folder)
     named = read_named(folder)
     if found is not None and found.suffix.lower() == ".json":
         return _from_json(found)  # it counts before the class
@@ -114,20 +122,12 @@ def find_tokenizer(
 def _from_json(path: Path) -> StoredTokenizer:
     """Read a `tokenizer.json`, and compare it with the files beside it."""
     document = read_document(path)
-    found = wordpiece_of(document, str(path))
-    own: dict[str, Any] = {
-        "do_lower_case": found.lowercase,
-        "strip_accents": found.strip_accents,
-        "tokenize_chinese_chars": found.chinese_chars,
-        "clean_text": found.clean_text,
-        "max_input_chars_per_word": found.max_chars,
-        "unk_token": found.unknown,
-    }
+    pieces, own = wordpiece_of(document, str(path))
     told = _options(path.parent / CONFIG_NAME)
     void = {"do_basic_tokenize", *(_SWITCHES if files_beside(path.parent).whole else ())}
-    says = [*_other_words(path, found.pieces), *_other_switches(own, told, void)]
+    says = [*_other_words(path, pieces), *_other_switches(own, told, void)]
     told = {key: value for key, value in told.items() if key not in void}
-    return _stored(path, list(found.pieces), {**own, **told}, document, says)
+    return _stored(path, pieces, {**own, **told}, document, says)
 
 
 def _stored(

@@ -5,25 +5,17 @@
      WordpieceTokenizer  creme | bru ##lee ##s | !          the longest pieces of the vocabulary
      BertTokenizer       [CLS] creme bru ##lee ##s ! [SEP]  ids and offsets, in a frame
 
-After Devlin et al. 2019 and google-research/bert, `tokenization.py`. Ids and offsets equal those of
+After Devlin et al. 2019 and google-research/bert, `tokenization.py`. Ids and offsets are those of
 the library `tokenizers`, which reads many texts at once (`bert_options`).
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 
+from bert_core.text import characters
 from bert_core.text.added import AddedToken, Finder
 from bert_core.text.batches import check_text
 from bert_core.text.bert_options import NEVER_SPLIT, BertOptions
-from bert_core.text.characters import (
-    Role,
-    cleaned,
-    in_canonical_order,
-    is_accent,
-    is_chinese,
-    lowered,
-    role,
-)
 from bert_core.text.encoding import Part, Slot, Span, Template
 from bert_core.text.trace import Lookup, Stages, Trace, Word, trace_text
 from bert_core.text.vocabulary import BLANK_SEPARATED, CONTINUATION, MAX_CHARS, entries
@@ -72,17 +64,15 @@ class BasicTokenizer:
         return words
 
     def normalize(self, text: str, start: int = 0) -> Stages:
-        """Clean a text, drop its accents and lower-case it, as far as these are asked for.
-
-        `start` is where this text begins in the whole one.
-        """
+        """Clean a text that begins at `start` of a whole one, drop accents, and lower-case it."""
         chars = [(new, at) for at, char in enumerate(text, start) for new in self._clean(char)]
         clean = "".join([char for char, _ in chars])
         if self.strip_accents and not text.isascii():  # é becomes e and an accent, which is dropped
-            chars = [(char, at) for char, at in in_canonical_order(chars) if not is_accent(char)]
+            chars = characters.in_canonical_order(chars)
+            chars = [(char, at) for char, at in chars if not characters.is_accent(char)]
         stripped = "".join([char for char, _ in chars])
         if self.do_lower_case:
-            chars = [(new, at) for char, at in chars for new in lowered(char)]
+            chars = [(new, at) for char, at in chars for new in characters.lowered(char)]
         normalized = "".join([char for char, _ in chars])
         return Stages(clean, stripped, normalized, [at for _, at in chars])
 
@@ -90,18 +80,18 @@ class BasicTokenizer:
         """Split normalised text at spaces, and before and after each punctuation mark."""
         text, places = normal.normalized[:end], normal.places
         for at in range(start, len(text) + 1):
-            kind = role(text[at]) if at < len(text) else Role.BETWEEN
-            if kind is Role.IN_WORD:
+            kind = characters.role(text[at]) if at < len(text) else characters.Role.BETWEEN
+            if kind is characters.Role.IN_WORD:
                 continue
             if start < at:
                 yield Word(text[start:at], places[start:at])
-            if kind is Role.PUNCTUATION:
+            if kind is characters.Role.PUNCTUATION:
                 yield Word(text[at], places[at : at + 1])
             start = at + 1
 
     def _clean(self, char: str) -> str:
-        new = cleaned(char) if self.clean_text else char
-        return f" {new} " if self.tokenize_chinese_chars and is_chinese(char) else new
+        new = characters.cleaned(char) if self.clean_text else char
+        return f" {new} " if self.tokenize_chinese_chars and characters.is_chinese(char) else new
 
 
 class WordpieceTokenizer:
@@ -211,7 +201,7 @@ class BertTokenizer(BertOptions):
         Added tokens are found first: those as they are typed, such as [MASK], then, in the text
         between them, those that are found after normalisation.
         """
-        for start, end, token in self._typed.split(text):
+        for start, end, token in self._finders[0].split(text):
             typed, places = text[start:end], range(start, end)
             if token:
                 word = Word(token.content, places, token.content in self.vocab)
@@ -233,21 +223,14 @@ class BertTokenizer(BertOptions):
         return [(each.piece, (places[each.start], places[each.end - 1] + 1)) for each in found]
 
     def trace(self, text: str) -> Trace:
-        """Return every step from the text to its tokens.
-
-        Raises:
-            InputError: `text` is not a string or contains a lone surrogate.
-        """
+        """Return every step from the text to its tokens; it raises what `encode` raises."""
         return trace_text(self, check_text(text))
 
     @cached_property
-    def _typed(self) -> Finder:
-        return Finder({each.content: each for each in self.added_tokens if not each.normalized})
-
-    @cached_property
-    def _normalized(self) -> Finder:
-        tokens = (each for each in self.added_tokens if each.normalized)
-        return Finder({self._normalize(each.content, 0).normalized: each for each in tokens})
+    def _finders(self) -> tuple[Finder, Finder]:
+        typed = {each.content: each for each in self.added_tokens if not each.normalized}
+        later = [each for each in self.added_tokens if each.normalized]
+        return Finder(typed), Finder({self._normalize(t.content, 0).normalized: t for t in later})
 
     def _normalize(self, text: str, start: int) -> Stages:
         if self.do_basic_tokenize:
@@ -257,7 +240,7 @@ class BertTokenizer(BertOptions):
     def _words(self, normal: Stages) -> Iterator[Word]:
         """Yield the words of normalised text, and the added tokens that are found in it."""
         text, places = normal.normalized, normal.places
-        for start, end, token in self._normalized.split(text):
+        for start, end, token in self._finders[1].split(text):
             if token:
                 yield Word(token.content, places[start:end], added=True)
             elif self.do_basic_tokenize:

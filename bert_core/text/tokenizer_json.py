@@ -2,57 +2,36 @@
 
 `read_document` reads the file without trusting it; `wordpiece_of` understands BERT's WordPiece in
 it and refuses everything else, because a rule that is skipped gives other ids. `family_files` reads
-the other kinds, `added_files` the added tokens of all. `document_of` is the way back.
+the other kinds, `added_files` the added tokens of all.
 
 `truncation` and `padding` are settings of one program's calls; only their sides are read. `decoder`
 concerns only text that is put together again from ids: BERT's is expected; whether it tidies spaces
 is not read.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from operator import itemgetter
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
+from tokenizers import Tokenizer
+
 from bert_core.errors import CheckpointError
 from bert_core.small_files import parse_json, read_small, shown
-from bert_core.text.added import AddedToken, as_entry
-from bert_core.text.vocabulary import (
-    CONTINUATION,
-    MAX_CHARS,
-    MOST_PIECES,
-    SPECIAL_TOKENS,
-    entries,
-)
+from bert_core.text.vocabulary import CONTINUATION, MAX_CHARS, MOST_PIECES, entries
 
 TOKENIZER_NAME = "tokenizer.json"
 _LARGEST = 32 * 1024 * 1024  # bytes; half a million pieces, one per line, take 14 MB
 _MOST_VALUES = 2 * MOST_PIECES  # a list of a byte or two in the file takes 64 bytes in memory
+_SWITCHES = {  # of the normalizer, and what `BertTokenizer` calls them
+    "lowercase": "do_lower_case",
+    "strip_accents": "strip_accents",
+    "handle_chinese_chars": "tokenize_chinese_chars",
+    "clean_text": "clean_text",
+}
+Place = tuple[int, str, int | None, int]
 _FLAGS = ("normalized", "single_word", "lstrip", "rstrip", "special")
-
-
-@dataclass(frozen=True, slots=True)
-class WordPieceFile:
-    """BERT's tokenizer as a `tokenizer.json` describes it.
-
-    Attributes:
-        pieces: all pieces in the order of their ids; "" for an id without a piece.
-        unknown: the token for unknown words.
-        lowercase: lower-case the text.
-        strip_accents: drop accents; None follows `lowercase`.
-        chinese_chars: make every Chinese character a word of its own.
-        clean_text: remove control characters.
-        max_chars: longer words become [UNK].
-    """
-
-    pieces: tuple[str, ...]
-    unknown: str = SPECIAL_TOKENS[0]
-    lowercase: bool = True
-    strip_accents: bool | None = None
-    chinese_chars: bool = True
-    clean_text: bool = True
-    max_chars: int = MAX_CHARS
 
 
 def read_document(path: Path) -> dict[str, Any]:
@@ -90,12 +69,16 @@ def model_type(document: Mapping[str, Any]) -> str:
     return found if isinstance(found, str) else ""
 
 
-def wordpiece_of(document: Mapping[str, Any], name: str) -> WordPieceFile:
+def wordpiece_of(document: Mapping[str, Any], name: str) -> tuple[list[str], dict[str, Any]]:
     """Understand a document as BERT's WordPiece tokenizer, without its added tokens.
 
     Args:
         document: the contents of a `tokenizer.json`.
         name: name of the file, for error messages.
+
+    Returns:
+        The pieces in the order of their ids ("" for an id without a piece), and keyword arguments
+        of `BertTokenizer`.
 
     Raises:
         CheckpointError: it is another kind of tokenizer, or contradicts itself.
@@ -116,63 +99,20 @@ def wordpiece_of(document: Mapping[str, Any], name: str) -> WordPieceFile:
     if not isinstance(unknown, str):
         refuse(name, "model.unk_token", unknown, "a piece of the vocabulary")
     for part, expected in (("pre_tokenizer", "BertPreTokenizer"), ("normalizer", "BertNormalizer")):
-        _expect(name, f"{part}.type", _type_of(document, part), expected)
-    _check_decoder(document.get("decoder"), name)
-    return WordPieceFile(
-        pieces=tuple(in_order(model.get("vocab"), name)),
-        unknown=unknown,
-        **_normalizer(document["normalizer"], name),
-        max_chars=longest,
-    )
-
-
-def document_of(
-    found: WordPieceFile,
-    added: Iterable[AddedToken],
-    vocab: Mapping[str, int],
-    frame: tuple[str, str],
-) -> dict[str, Any]:
-    """Return the contents of the `tokenizer.json` that describes a tokenizer.
-
-    Args:
-        found: the tokenizer.
-        added: its added tokens.
-        vocab: the id of each piece and of each added token.
-        frame: [CLS] and [SEP], by their names.
-    """
-    single, pair = _templates(*frame)
-    return {
-        "version": "1.0",
-        "truncation": None,
-        "padding": None,
-        "added_tokens": sorted(
-            (as_entry(token, vocab[token.content]) for token in added), key=itemgetter("id")
-        ),
-        "normalizer": {
-            "type": "BertNormalizer",
-            "clean_text": found.clean_text,
-            "handle_chinese_chars": found.chinese_chars,
-            "strip_accents": found.strip_accents,
-            "lowercase": found.lowercase,
-        },
-        "pre_tokenizer": {"type": "BertPreTokenizer"},
-        "post_processor": {
-            "type": "TemplateProcessing",
-            "single": [_element(each) for each in single],
-            "pair": [_element(each) for each in pair],
-            "special_tokens": {
-                token: {"id": token, "ids": [vocab[token]], "tokens": [token]} for token in frame
-            },
-        },
-        "decoder": {"type": "WordPiece", "prefix": CONTINUATION, "cleanup": True},
-        "model": {
-            "type": "WordPiece",
-            "unk_token": found.unknown,
-            "continuing_subword_prefix": CONTINUATION,
-            "max_input_chars_per_word": found.max_chars,
-            "vocab": entries(found.pieces),
-        },
-    }
+        _expect(name, f"{part}.type", _type_of(document.get(part)), expected)
+    decoder = document.get("decoder")
+    if decoder is not None and (
+        _type_of(decoder) != "WordPiece" or decoder.get("prefix") != CONTINUATION
+    ):
+        refuse(name, "decoder", decoder, "WordPiece with the prefix ##")
+    options = {"max_input_chars_per_word": longest, "unk_token": unknown}
+    normalizer = document["normalizer"]
+    for key, option in _SWITCHES.items():
+        value = normalizer.get(key)
+        if not isinstance(value, bool) and (key != "strip_accents" or value is not None):
+            refuse(name, f"normalizer.{key}", value, "true or false")
+        options[option] = value
+    return in_order(model.get("vocab"), name), options
 
 
 # -- the vocabulary -------------------------------------------------------------------------------
@@ -234,30 +174,26 @@ def _id_of(token: object) -> int:
     return number if type(number) is int else -1
 
 
-# -- the other parts ------------------------------------------------------------------------------
+# -- tokens around a text -------------------------------------------------------------------------
 
 
-def _normalizer(given: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """Read the four switches of BERT's normalizer."""
-    for key in ("clean_text", "handle_chinese_chars", "lowercase", "strip_accents"):
-        may_be_null = key == "strip_accents" and given.get(key) is None
-        if not isinstance(given.get(key), bool) and not may_be_null:
-            refuse(name, f"normalizer.{key}", given.get(key), "true or false")
-    return {
-        "lowercase": given["lowercase"],
-        "strip_accents": given.get("strip_accents"),
-        "chinese_chars": given["handle_chinese_chars"],
-        "clean_text": given["clean_text"],
-    }
+def frame_of(post_processor: object) -> tuple[Any, list[list[Place]]]:
+    """Let `tokenizers` show what a post-processor puts around the text "A", and around "A" and "B".
 
+    Returns:
+        The post-processor, and for both cases each token: its id, itself, its text and token type.
 
-def _check_decoder(given: object, name: str) -> None:
-    if given is not None and (
-        not isinstance(given, dict)
-        or given.get("type") != "WordPiece"
-        or given.get("prefix") != CONTINUATION
-    ):
-        refuse(name, "decoder", given, "WordPiece with the prefix ##")
+    Raises:
+        CheckpointError: it is none.
+    """
+    words = {"type": "WordLevel", "vocab": {"A": 0, "B": 1}, "unk_token": "A"}
+    with in_words():
+        frame = Tokenizer.from_str(json.dumps({"model": words, "post_processor": post_processor}))
+        found = frame.encode("A"), frame.encode("A", "B")
+    return frame.post_processor, [
+        list(zip(each.ids, each.tokens, each.sequence_ids, each.type_ids, strict=True))
+        for each in found
+    ]
 
 
 def check_template(given: object, frame: tuple[str, str], pieces: list[str], name: str) -> None:
@@ -267,60 +203,38 @@ def check_template(given: object, frame: tuple[str, str], pieces: list[str], nam
         CheckpointError: it becomes something else.
     """
     vocab = entries(pieces)
-    number = {token: vocab[token] for token in frame if token in vocab}
+    cls, sep = ((vocab.get(token), token, None) for token in frame)
+    single = [(*cls, 0), (0, "A", 0, 0), (*sep, 0)]
     try:
-        fits = given is not None and _adds(given, number)
-    except (AttributeError, KeyError, TypeError, ValueError):
-        fits = False
-    if not fits:
-        found = _short(given)
-        cls, sep = frame
-        expected = f"one that makes {cls} A {sep} and {cls} A {sep} B {sep}"
-        refuse(name, "post_processor", found, expected)
+        _, found = frame_of(given)
+    except CheckpointError:
+        found = []
+    if found != [single, [*single, (1, "B", 1, 1), (*sep, 1)]]:
+        expected = "one that makes {0} A {1} and {0} A {1} B {1}".format(*frame)
+        refuse(name, "post_processor", _type_of(given), expected)
 
 
-def _adds(given: Any, number: Mapping[str, int]) -> bool:
-    """Return whether a post-processor adds what BERT reads; a built-in exception if it is none."""
-    if given["type"] == "BertProcessing":
-        return [given["cls"], given["sep"]] == [[token, number[token]] for token in number]
-    tokens = given["special_tokens"]
-    parts = tuple(tuple(_written(each) for each in given[key]) for key in ("single", "pair"))
-    return (
-        given["type"] == "TemplateProcessing"
-        and parts == _templates(*number)
-        and all(tokens[token]["ids"] == [number[token]] for token in number)
-    )
+@contextmanager
+def in_words() -> Iterator[None]:
+    """Turn what the library `tokenizers` raises, its panics too, into a `CheckpointError`."""
+    try:
+        yield
+    except BaseException as error:
+        # A panic of Rust is no Exception, and its class cannot be imported.
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise
+        raise CheckpointError(
+            f"The library `tokenizers` cannot use this tokenizer's files: {str(error)[:200]}. "
+            "Fetch them again."
+        ) from None
 
 
-def _templates(cls: str, sep: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return what a text becomes, and a pair: each element with its token type."""
-    single = (f"{cls} 0", "A 0", f"{sep} 0")
-    return single, (*single, "B 1", f"{sep} 1")
+# -- what is wrong --------------------------------------------------------------------------------
 
 
-def _written(element: Any) -> str:
-    """Write one element of a template: its name and token type."""
-    ((kind, found),) = element.items()
-    if kind != ("Sequence" if found["id"] in ("A", "B") else "SpecialToken"):
-        raise ValueError
-    return f"{found['id']} {found['type_id']}"
-
-
-def _element(written: str) -> dict[str, Any]:
-    """Read what `_written` writes."""
-    token, token_type = written.rsplit(" ", 1)
-    kind = "Sequence" if token in ("A", "B") else "SpecialToken"
-    return {kind: {"id": token, "type_id": int(token_type)}}
-
-
-def _type_of(document: Mapping[str, Any], part: str) -> object:
-    found = document.get(part)
-    return found.get("type") if isinstance(found, dict) else found
-
-
-def _short(given: object) -> object:
-    """Return what tells a post-processor from others."""
-    return given.get("type") if isinstance(given, dict) and "type" in given else given
+def _type_of(part: Any) -> Any:
+    """Return what tells a part from others: its type."""
+    return part["type"] if isinstance(part, dict) and "type" in part else part
 
 
 def _expect(name: str, what: str, found: object, expected: str) -> None:

@@ -7,6 +7,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import overload
 
+from tokenizers.decoders import WordPiece
+
 from bert_core.errors import CheckpointError, InputError, MissingFileError
 from bert_core.small_files import read_small
 from bert_core.text.byte_level import SPACE
@@ -24,17 +26,7 @@ BLANKS += "\u200a\u2028\u2029\u202f\u205f\u3000"
 # The words between whitespace as `str.split` knows it, whatever the Unicode of this Python.
 BLANK_SEPARATED = re.compile(rf"[^\x1c-\x1f{BLANKS}]+")
 
-# The reference decoder's clean-up, applied in this order.
-_TIDY = (
-    *((f" {mark}", mark) for mark in ".?!,"),
-    (" ' ", "'"),
-    (" n't", "n't"),
-    (" 'm", "'m"),
-    (" do not", " don't"),
-    (" 's", "'s"),
-    (" 've", "'ve"),
-    (" 're", "'re"),
-)
+_DECODER = WordPiece(prefix=CONTINUATION, cleanup=True)
 
 
 def path_of(value: object) -> Path:
@@ -260,7 +252,7 @@ class Vocabulary:
         skipped = set(self.special_tokens) if skip_special_tokens else set()
         skipped.add("")
         tokens = [token for token in self.convert_ids_to_tokens(ids) if token not in skipped]
-        return decode_tokens(tokens)
+        return _DECODER.decode(tokens)
 
     def save_vocabulary(self, vocab_path: str | os.PathLike[str]) -> str:
         """Write the vocabulary to a file, or to `vocab.txt` in a folder; return the file's path.
@@ -290,26 +282,3 @@ class Vocabulary:
                 f"There is no token with the id {number!r}; expected an integer from 0 to "
                 f"{len(self) - 1}."
             ) from None
-
-
-def decode_tokens(tokens: list[str]) -> str:
-    """Join tokens into text as the reference decoder does.
-
-    Example:
-        >>> decode_tokens(["play", "##ing", "here", "."])
-        'playing here.'
-    """
-    if not tokens:
-        return ""
-    rest = [
-        token.removeprefix(CONTINUATION) if token.startswith(CONTINUATION) else f" {token}"
-        for token in tokens[1:]
-    ]
-    return "".join(map(_tidy, [tokens[0], *rest]))
-
-
-def _tidy(token: str) -> str:
-    """Remove spaces before punctuation and contractions; per token, as the reference does."""
-    for spaced, tidy in _TIDY:
-        token = token.replace(spaced, tidy)
-    return token

@@ -82,17 +82,11 @@ def check(tokenizer: FamilyTokenizer, word: Any) -> int:
         assert tuple(symbols) == word.pieces
         return len(word.merges)
     assert isinstance(word, UnigramWord)
-    assert word.table, word
-    end, pieces = len(word.normalized), []
-    while end:
-        row = word.table[end - 1]
-        assert row.end == end and row.piece == word.normalized[row.start : end]
-        pieces.append(row.piece if row.known else None)
-        end = row.start
-    known = [piece for piece in reversed(pieces) if piece is not None]
+    assert word.best, word
+    pieces = [piece if piece in tokenizer.scores else None for piece in word.best[0].pieces]
+    known = [piece for piece in pieces if piece is not None]
     assert known == [piece for piece in word.pieces if piece != tokenizer.unk_token]
-    assert word.score == pytest.approx(word.table[-1].score)
-    assert word.best[0].score == word.table[-1].score
+    assert word.score == pytest.approx(word.best[0].score)
     scores = [each.score for each in word.best]
     assert scores == sorted(scores, reverse=True)
     assert len({each.pieces for each in word.best}) == len(scores)
@@ -124,7 +118,7 @@ def test_special_tokens_and_long_words_have_no_steps(tokenizer: FamilyTokenizer)
     special = next(word for word in words if word.special)
     assert special.pieces == (mask,) and mask in special.text
     for word in (special, words[-1]):
-        assert not (word.merges if isinstance(word, BpeWord) else word.table + word.best)  # type: ignore[attr-defined]
+        assert not (word.merges if isinstance(word, BpeWord) else word.best)  # type: ignore[attr-defined]
     assert mask in tokenizer.trace(f"É {mask}").normalized
 
 
@@ -134,11 +128,11 @@ def test_equal_pairs_are_merged_from_the_left() -> None:
     assert merges_of("", {("a", "a"): 5}) == ((), ())
 
 
-def test_the_table_by_hand() -> None:
-    table = Segmenter({"a": -1.0, "b": -2.0, "ab": -2.5, "bc": -4.0}).table("abc")
-    assert [(best.piece, best.score) for best in table] == [("a", -1.0), ("ab", -2.5), ("bc", -5.0)]
-    unknown = Segmenter({"a": -1.0, "b": -2.0}).table("ax")
-    assert unknown[-1].score == -1.0 + (-2.0 - 10.0) and not unknown[-1].known
+def test_a_segmentation_by_hand() -> None:
+    (best, *_) = Segmenter({"a": -1.0, "b": -2.0, "ab": -2.5, "bc": -4.0}).best("abc")
+    assert (best.pieces, best.score) == (("a", "bc"), -5.0)
+    (unknown,) = Segmenter({"a": -1.0, "b": -2.0}).best("ax")
+    assert unknown.score == -1.0 + (-2.0 - 10.0)
 
 
 def test_the_best_segmentations_are_the_best_of_all() -> None:

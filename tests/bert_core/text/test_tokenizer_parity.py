@@ -69,9 +69,10 @@ def test_running_text_in_many_scripts(peers: Any, running_text: list[str]) -> No
     assert peers.differences(["\n".join(running_text)]) == []
 
 
-def test_a_text_seen_before_gives_the_same(peers: Any, running_text: list[str]) -> None:
-    first = [peers.ours.encode(text) for text in running_text]
-    assert [peers.ours.encode(text) for text in running_text] == first
+def test_many_texts_at_once_are_the_texts_one_by_one(peers: Any, strange_texts: list[str]) -> None:
+    texts = [*NASTY.values(), *strange_texts[:2_000]]
+    assert peers.ours.encode_batch(texts) == [peers.ours.encode(text) for text in texts]
+    assert peers.ours.encode_ids(texts) == [peers.ours.encode(text).input_ids for text in texts]
 
 
 def test_a_real_vocabulary(minilm: Path, running_text: list[str], strange_texts: list[str]) -> None:

@@ -33,12 +33,6 @@ def check(tokenizer: BertTokenizer, text: str) -> None:
         assert (word.unknown_reason is None) == (word.pieces != ("[UNK]",) or word.special)
 
 
-@pytest.mark.slow
-def test_ten_thousand_strange_texts_replayed(uncased: Any, strange_texts: list[str]) -> None:
-    for text in strange_texts[:10_000]:
-        check(uncased.ours, text)
-
-
 def test_running_text_and_strange_texts_replayed(
     peers: Any, running_text: list[str], strange_texts: list[str]
 ) -> None:
