@@ -140,7 +140,8 @@ def plan_download(
     try:
         commit, sizes = _listing(name, revision, token)
     except Exception as error:
-        if held is not None and _is_unreachable(error):
+        answered = _status(error) or 503
+        if held is not None and (answered == 429 or answered >= 500):
             return held
         raise _explained(error, name, revision, cache, token) from error
     folder = _storage(cache, name) / "snapshots" / commit
@@ -211,15 +212,12 @@ def download(
     progress: Progress | None = None,
     cancel: threading.Event | None = None,
 ) -> Path:
-    """Fetch the files of a plan that are not cached yet.
+    """Fetch the files of a plan that are not cached yet; return their folder.
 
     Args:
         plan: from `plan_download`.
         progress: called with bytes and total; None draws a bar on a terminal.
         cancel: event that cancels the download, when data arrives.
-
-    Returns:
-        The folder with the files, for `from_pretrained` of models and tokenizers.
 
     Raises:
         DownloadCancelled: the download was cancelled.
@@ -268,16 +266,13 @@ def _fetch_file(plan: DownloadPlan, file: PlannedFile, meter: Meter) -> None:
         """Stand-in for the client's progress bar that counts bytes on the meter."""
 
         def __init__(self, **options: Any) -> None:
-            pass
+            self.update = meter.add
 
         def __enter__(self) -> "Bar":
             return self
 
         def __exit__(self, *error: object) -> None:
             pass
-
-        def update(self, count: int) -> None:
-            meter.add(count)
 
     _quiet()
     before = meter.done
@@ -312,10 +307,9 @@ def _endpoint() -> str | None:
 
 
 def _quiet() -> None:
-    """Stop the client from sending telemetry, and make it fetch files over plain HTTP.
+    """Switch off the client's telemetry, and its transport that goes on after cancelling (Xet).
 
-    Its other transport (Xet) keeps running after a download is cancelled. Both hold for the rest of
-    the process.
+    Both hold for the rest of the process.
     """
     from huggingface_hub import constants
 
@@ -323,74 +317,47 @@ def _quiet() -> None:
         setattr(constants, name, True)
 
 
+# Status, or a class of an error or of its causes -> what to say.
+_REASONS = {
+    "GatedRepoError": "{name} is only for people who accepted its terms on the Hub. {log_in}",
+    "RevisionNotFoundError": "{name} is on the Hub, but has no revision {revision!r}.",
+    "RepositoryNotFoundError": "There is no {name!r} on the Hub, or it is private. {log_in}",
+    "404": "{name} lists a file that the Hub does not have (404). Try again later.",
+    "429": "{name}: the Hub received too many requests from here (429). Try again in a few minutes.",
+    "401": "{name}: the Hub denies access (401). Check the token in HF_TOKEN.",
+    "403": "{name}: the Hub denies access (403). Check the token in HF_TOKEN.",
+    "HTTPStatusError": "{name}: the Hub returned an error ({status}). Try again later.",
+    "TimeoutException": "{name}: the Hub did not answer in time. Try again later.",
+    "TransportError": "{name}: the Hub cannot be reached, or the connection broke. Try again later.",
+    "LocalEntryNotFoundError": "{name}: the Hub cannot be reached. Try again later.",
+}
+
+
 def _explained(error: Exception, name: str, revision: str, folder: Path, token: Token) -> BertError:
     """Translate an exception of the client; without a token on purpose, do not suggest one."""
-    from huggingface_hub import errors
-
     if isinstance(error, BertError):
         return error
-    log_in = "log in (`hf auth login`) or set HF_TOKEN, and try again."
-    status = _status(error)
-    if isinstance(error, errors.GatedRepoError):
-        advice = (
-            f"accept them there, {log_in}"
-            if token is not False
-            else "private models are not downloaded here."
-        )
-        says = f"{name} is available only to people who accepted its terms on the Hub; {advice}"
-    elif isinstance(error, errors.RevisionNotFoundError):
-        says = f"{name} is on the Hub, but has no revision {revision!r}."
-    elif isinstance(error, errors.RepositoryNotFoundError):
-        advice = (
-            f"for a private model {log_in}"
-            if token is not False
-            else "private models are not downloaded here."
-        )
-        says = f"There is no {name!r} on the Hub, or it is private. Check the name; {advice}"
-    elif status is not None:
-        says = f"{name}: {_answer(status)}"
-    elif _names(error) & {"TimeoutException", "TimeoutError"}:
-        says = f"{name}: the Hub did not answer in time. Try again later."
-    elif _names(error) & {"TransportError", "ConnectionError", "LocalEntryNotFoundError"}:
-        says = f"{name}: the Hub cannot be reached, or the connection broke. Try again later."
-    elif isinstance(error, OSError) and error.errno is not None:
-        return disk_error(error, folder, name)
-    elif type(error) is OSError:
-        says = f"{name}: a file does not have the length that the Hub states. Try again."
-    else:
-        says = f"{name}: the answer is not one that the Hub gives ({type(error).__name__})."
-    return DownloadError(says)
-
-
-def _answer(status: int) -> str:
-    if status in (401, 403):
-        return (
-            f"the Hub denies access ({status}). Check that the token in HF_TOKEN is valid and may "
-            "read this repository."
-        )
-    if status == 404:
-        return "the Hub does not have a file that it lists (404). Try again later."
-    if status == 429:
-        return "the Hub received too many requests from here (429). Try again in a few minutes."
-    return f"the Hub returned an error ({status}). Try again later."
-
-
-def _status(error: Exception) -> int | None:
-    status = getattr(getattr(error, "response", None), "status_code", None)
-    return status if isinstance(status, int) else None
-
-
-def _is_unreachable(error: Exception) -> bool:
-    """Return whether there was no answer, or only one that does not concern the repository."""
-    status = _status(error)
-    return status is None or status == 429 or status >= 500
-
-
-def _names(error: BaseException) -> set[str]:
-    """Return the classes of an error and its causes: the network library has many."""
-    names: set[str] = set()
+    log_in = "Log in (`hf auth login`) or set HF_TOKEN, and try again."
+    if token is False:
+        log_in = "Private models are not downloaded here."
+    status, names = _status(error), {str(_status(error))}
     link: BaseException | None = error
     while link is not None and len(names) < 40:
         names.update(cls.__name__ for cls in type(link).__mro__)
         link = link.__cause__ or link.__context__
-    return names
+    if says := next((each for kind, each in _REASONS.items() if kind in names), ""):
+        return DownloadError(
+            says.format(name=name, log_in=log_in, revision=revision, status=status)
+        )
+    if isinstance(error, OSError) and error.errno is not None:
+        return disk_error(error, folder, name)
+    reason = "a file does not have the length that the Hub states"
+    if type(error) is not OSError:
+        reason = f"the answer is not one that the Hub gives ({type(error).__name__})"
+    return DownloadError(f"{name} cannot be had: {reason}. Try again.")
+
+
+def _status(error: Exception) -> int | None:
+    """Return the status of the answer; None if there was none."""
+    status = getattr(getattr(error, "response", None), "status_code", None)
+    return status if isinstance(status, int) else None
