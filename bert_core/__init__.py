@@ -23,12 +23,14 @@ if TYPE_CHECKING:
         BertForNextSentencePrediction,
         BertForPreTraining,
         BertForQuestionAnswering,
-        BertForReplacedTokenDetection,
-        BertForSentenceOrderPrediction,
         BertForSequenceClassification,
         BertForTokenClassification,
     )
     from bert_core.model.outputs import ModelOutputs
+    from bert_core.model.relative_heads import (
+        BertForReplacedTokenDetection,
+        BertForSentenceOrderPrediction,
+    )
     from bert_core.text.encoding import Encoding
     from bert_core.text.family import FamilyTokenizer, load_tokenizer
     from bert_core.text.tokenizer import BasicTokenizer, BertTokenizer, WordpieceTokenizer
@@ -78,12 +80,14 @@ _HOMES = {
         "BertForNextSentencePrediction",
         "BertForPreTraining",
         "BertForQuestionAnswering",
-        "BertForReplacedTokenDetection",
-        "BertForSentenceOrderPrediction",
         "BertForSequenceClassification",
         "BertForTokenClassification",
     ),
     "model.outputs": ("ModelOutputs",),
+    "model.relative_heads": (
+        "BertForReplacedTokenDetection",
+        "BertForSentenceOrderPrediction",
+    ),
     "text.encoding": ("Encoding",),
     "text.family": ("FamilyTokenizer", "load_tokenizer"),
     "text.tokenizer": ("BasicTokenizer", "BertTokenizer", "WordpieceTokenizer"),

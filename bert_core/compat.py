@@ -1,9 +1,9 @@
 """What PyTorch does not document, and what it is needed for.
 
-- oneDNN's product with an activation (`onednn_product`), which halves the time of a linear layer on
-  some processors; without it, `torch.nn.functional.linear` is used.
-- Whether calling a module would do more than its `forward` (`does_more_than_forward`), so that the
-  kernels read the weights of plain modules alone.
+- oneDNN's product (`onednn_product`), which halves the time of a linear layer on some processors;
+  without it, the layer is called.
+- Whether calling a module would do more than its `forward` (`does_more_than_forward`), so that
+  `bert_core.model.speed` reads the weights of plain layers alone.
 - How often a tensor was written to (`times_written`), so that what is known of weights is computed
   again only when they change.
 - `Module._apply`, which `to`, `float`, `cuda` and others of a model and of all that contains it go
@@ -17,23 +17,13 @@ from torch.nn.modules import module as every_module
 HAS_ONEDNN = hasattr(torch.ops.mkldnn, "_linear_pointwise")
 """Whether there is the operator; an operator of PyTorch's Inductor, missing without oneDNN."""
 
-HAS_BFLOAT16 = HAS_ONEDNN and bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
-"""Whether it multiplies bfloat16 too: with AVX-512 or more. float16 only where that has it."""
 
-
-def onednn_product(
-    x: Tensor, weight: Tensor, bias: Tensor | None, then: str, variant: str
-) -> Tensor:
+def onednn_product(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """Multiply with oneDNN: x (..., I), weight (O, I), bias (O) -> (..., O).
 
-    Args:
-        x: float32 or bfloat16, on the CPU, without gradients.
-        weight: of the same type.
-        bias: or None.
-        then: "none" or "gelu".
-        variant: of GELU: "none" or "tanh".
+    float32 on the CPU, without gradients.
     """
-    product: Tensor = torch.ops.mkldnn._linear_pointwise.default(x, weight, bias, then, [], variant)
+    product: Tensor = torch.ops.mkldnn._linear_pointwise.default(x, weight, bias, "none", [], "")
     return product
 
 
@@ -55,3 +45,16 @@ def does_more_than_forward(module: nn.Module) -> bool:
 def times_written(tensor: Tensor) -> int:
     """Return how often a tensor was written to in place; 0 for one made in inference mode."""
     return 0 if tensor.is_inference() else tensor._version
+
+
+def recording_graph() -> bool:
+    """Return whether PyTorch is recording a graph of the operations.
+
+    True inside `torch.compile`, `torch.export`, `torch.jit.trace` and the ONNX exporters. The
+    recorded graph would contain only the branch that the example input takes, so code must not
+    branch on values or sizes then.
+    """
+    if torch.compiler.is_compiling():
+        return True
+    tracing: bool = torch.jit.is_tracing()  # type: ignore[attr-defined, no-untyped-call]
+    return tracing

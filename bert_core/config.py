@@ -8,13 +8,14 @@ Bidirectional Transformers", and the `bert_config.json` files published with it.
 import copy
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, TypeGuard
 
 from torch import Tensor
 
 from bert_core.errors import ConfigError
-from bert_core.families import BERT, Family, family_called
+from bert_core.families import BERT, Family, Step, family_called
 from bert_core.labels import read_labels
 from bert_core.small_files import parse_json, read_small, shown
 
@@ -298,6 +299,78 @@ class BertConfig:
             return self.hidden_size
         size: int = self.extra.get("embedding_size", self.family.defaults["embedding_size"])
         return size
+
+    @property
+    def projects_words(self) -> bool:
+        """Whether word vectors (E) pass through a matrix before the first layer (D)."""
+        family = self.family
+        differs = self.embedding_size != self.hidden_size
+        return family.projects and (family.always_projects or differs)
+
+    @property
+    def head_size(self) -> int:
+        """K, width of one head.
+
+        Raises:
+            ConfigError: the heads do not divide the hidden size.
+        """
+        if self.hidden_size % self.num_attention_heads:
+            raise ConfigError(
+                f"hidden_size is {self.hidden_size}; expected a multiple of num_attention_heads, "
+                f"which is {self.num_attention_heads}."
+            )
+        return self.hidden_size // self.num_attention_heads
+
+    @property
+    def choice_step(self) -> Step | None:
+        """What multiple choice has before its classifier; ELECTRA's config describes it.
+
+        Raises:
+            ConfigError: it describes another one than the published models have.
+        """
+        step = self.family.choice_step
+        if step is None or step.name != "summary":
+            return step
+        published = {
+            "summary_type": "first",
+            "summary_use_proj": True,
+            "summary_proj_to_labels": False,
+        }
+        for key, value in published.items():
+            if self.extra.get(key, value) != value:
+                raise ConfigError(
+                    f"{key} is {shown(self.extra[key])}; expected {value}. Multiple choice is "
+                    "computed as in the published models only."
+                )
+        return replace(step, activation=self.extra.get("summary_activation", "gelu") or "linear")
+
+    @property
+    def padding_row(self) -> int | None:
+        """The row of padding in the word vectors, which gets no gradient; None without one."""
+        pad = self.pad_token_id
+        return pad if pad is not None and 0 <= pad < self.vocab_size else None
+
+    @property
+    def pruned_heads(self) -> dict[int, list[int]]:
+        """Layer -> heads that the model no longer has.
+
+        Raises:
+            ConfigError: the model has no such layer or head.
+        """
+        record = self.extra.get("pruned_heads") or {}  # in JSON the keys are strings
+        layers, heads = range(self.num_hidden_layers), range(self.num_attention_heads)
+        try:
+            pruned = {int(layer): list(gone) for layer, gone in record.items()}
+        except (AttributeError, TypeError, ValueError):
+            pruned = {-1: []}
+        if any(layer not in layers for layer in pruned) or any(
+            type(head) is not int or head not in heads for gone in pruned.values() for head in gone
+        ):
+            raise ConfigError(
+                f"pruned_heads is {str(record)[:80]}; expected layers 0 to {layers[-1]}, each with "
+                f"a list of heads 0 to {heads[-1]}."
+            )
+        return pruned
 
     @property
     def weights_of(self) -> tuple[int, ...]:

@@ -32,7 +32,7 @@ from bert_core import (
     BertModel,
 )
 from bert_core.checkpoints.formats.safetensors_file import write_safetensors
-from bert_core.model.bert import BertPreTrainedModel
+from bert_core.model.pretrained import BertPreTrainedModel
 from tests.loopback import Loopback
 
 if TYPE_CHECKING:

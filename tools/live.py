@@ -31,8 +31,9 @@ from app.settings import LIVE
 from bert_core.errors import ConfigError
 from bert_core.pretraining import build_vocabulary
 from bert_core.reading.unread import script_of
-from bert_core.text import normalizer, normalizer_tables
+from bert_core.text import characters
 from bert_core.text.borders import JOINED
+from bert_core.text.characters import Role
 
 COMPILER, VERSION = "clang-19", "19.1.7"
 _FLAGS = (
@@ -71,17 +72,29 @@ def has_compiler() -> bool:
 def tables() -> bytes:
     """Write the tables that the tokenizer and the remarks on a text read, as JSON.
 
-    Sets of characters are ranges of hexadecimal numbers, as in `normalizer_tables`. Those after
+    Sets of characters are ranges of hexadecimal numbers, lower case is in runs
+    `first-last/step+distance` (without U+0130, which becomes two characters). Those after
     `unicode` come from this Python's Unicode, for what is said about a text.
     """
-    found: dict[str, object] = {
-        name.lower(): getattr(normalizer_tables, name)
-        for name in ("REMOVED", "BLANK", "CHINESE", "NONSPACING", "PUNCTUATION", "LOWERED")
-    }
-    found["decomposed"] = {char: normalizer.decompose(char) for char in normalizer.DECOMPOSED}
-    found["classes"] = _grouped(normalizer.REORDERED, normalizer.combining_class)
-    found["unicode"] = unicodedata.unidata_version
     every = [chr(point) for point in range(sys.maxunicode + 1) if not 0xD800 <= point <= 0xDFFF]
+    apart = {char: parts for char in every if (parts := characters.decomposed(char)) != char}
+    found: dict[str, object] = {
+        name: _ranges(char for char in every if holds(char))
+        for name, holds in (
+            ("removed", lambda char: not characters.cleaned(char)),
+            ("blank", lambda char: characters.cleaned(char) == " "),
+            ("chinese", characters.is_chinese),
+            ("nonspacing", characters.is_accent),
+            ("punctuation", lambda char: characters.role(char) is Role.PUNCTUATION),
+        )
+    }
+    lower = {ord(char): characters.lowered(char) for char in every if char != "\u0130"}
+    found["lowered"] = _lower_runs({p: ord(new) - p for p, new in lower.items() if new != chr(p)})
+    # Hangul syllables decompose by arithmetic.
+    found["decomposed"] = {c: apart[c] for c in apart if not "\uac00" <= c <= "\ud7a3"}
+    ordered = (char for char in every if char not in apart and characters.combining_class(char))
+    found["classes"] = _grouped(ordered, characters.combining_class)
+    found["unicode"] = unicodedata.unidata_version
     found["letters"] = _ranges(filter(str.isalpha, every))
     found["words"] = _ranges(char for char in every if char.isalnum() or char == "_")
     found["upper"] = _ranges(filter(str.isupper, every))
@@ -91,6 +104,18 @@ def tables() -> bytes:
     scripts = _grouped(filter(str.isalpha, every), script_of)
     found["scripts"] = {name: ranges for name, ranges in scripts.items() if name}
     return _written(found)
+
+
+def _lower_runs(distances: dict[int, int]) -> str:
+    runs: list[list[int]] = []  # [first, last, step, distance]
+    for point, distance in sorted(distances.items()):
+        last = runs[-1] if runs else [-9, -9, 1, 0]
+        step = point - last[1]
+        if last[3] == distance and (step == last[2] if last[0] != last[1] else step in (1, 2)):
+            last[1:3] = [point, step]
+        else:
+            runs.append([point, point, 1, distance])
+    return " ".join(f"{a:x}-{b:x}/{step}{distance:+x}" for a, b, step, distance in runs)
 
 
 def _written(found: object) -> bytes:

@@ -134,9 +134,6 @@ def _add_stage(commands: Any, name: str, told: str) -> None:
     command.add_argument(
         "--precision", choices=tuple(_PRECISIONS), help="auto: as the processor prefers"
     )
-    command.add_argument(
-        "--workers", type=int, help="threads of the processor; default: all it has, 1 on CUDA"
-    )
     command.add_argument("--cache", type=Path, help="folder of encoded texts; default: --work")
     _add_run_options(command)
     command.set_defaults(run=_stage, stage=name)
@@ -187,7 +184,6 @@ def _stage(options: argparse.Namespace) -> None:
     plan = PLANS[choose(options.device)]
     plan = replace(
         plan,
-        workers=options.workers or plan.workers,
         bfloat16=_PRECISIONS.get(options.precision, plan.bfloat16),
     ).on_this_machine()
     planned = plan.stages[options.stage]

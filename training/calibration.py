@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 from bert_core.bundled.figures import Bin, Figure
 from bert_core.config import HAS_ANSWER, TEMPERATURES_FITTED_ON, BertConfig
 from bert_core.errors import InputError
-from bert_core.model.bert import BertPreTrainedModel
 from bert_core.model.heads import (
     BertForMultipleChoice,
     BertForPreTraining,
@@ -29,6 +28,7 @@ from bert_core.model.heads import (
     BertForSequenceClassification,
     BertForTokenClassification,
 )
+from bert_core.model.pretrained import BertPreTrainedModel
 from bert_core.text.tokenizer import BertTokenizer
 from training import calibration_rows as rows
 from training.aims import Aim, calibration

@@ -20,7 +20,6 @@ from bert_core.bundled.leanings import Bias
 from bert_core.checkpoints.sources.resolve import resolve
 from bert_core.config import BertConfig
 from bert_core.errors import InputError, MissingFileError
-from bert_core.model.bert import BertPreTrainedModel
 from bert_core.model.heads import (
     BertForMultipleChoice,
     BertForPreTraining,
@@ -28,6 +27,7 @@ from bert_core.model.heads import (
     BertForSequenceClassification,
     BertForTokenClassification,
 )
+from bert_core.model.pretrained import BertPreTrainedModel
 from bert_core.text.tokenizer import BertTokenizer
 from training.aims import trained_on_cuda
 from training.bias import bias_figures, bias_unfit, measure_bias

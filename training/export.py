@@ -21,7 +21,7 @@ from bert_core.bundled.leanings import BIAS, write_bias
 from bert_core.checkpoints.formats.safetensors_file import write_safetensors
 from bert_core.config import BertConfig
 from bert_core.errors import MissingFileError
-from bert_core.finetuning.state import load_state, trained_weights
+from bert_core.finetuning.state import load_state
 from bert_core.model.heads import BertForPreTraining
 from bert_core.text.tokenizer import BertTokenizer
 from bert_core.verification import write_verification
@@ -35,6 +35,7 @@ from training.learned import describe_training
 from training.record import RECORD, earlier_stages, read_record, stage_record, write_record
 from training.stage import LOG, SETTINGS, Say, newest_state
 from training.task_model import HEADS, LABELS
+from training.trainer import trained_weights
 
 # Fields a bundle's config takes from the encoder's; the rest are our own or defaults.
 _SIZES = (

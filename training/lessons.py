@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from bert_core.finetuning import Trainer
-from bert_core.finetuning.processes import Processes
 from bert_core.model.heads import BertForPreTraining
 from bert_core.text.tokenizer import BertTokenizer
+from training import processes
 from training.corpus import EncodedText, load_corpus, plain_ids
 from training.frames import neighbours
 from training.frames.everyday import Everyday
@@ -35,14 +35,14 @@ def run_stage(
     stop: threading.Event | None = None,
 ) -> Trainer:
     """Run or resume the stage of this name, see `training.stage.train`."""
-    processes = Processes()
-    say = say if processes.first else silent
+    processes.join()
+    say = say if processes.FIRST else silent
     if left_out := absent(settings.data):
         say(f"not there, and left out: {', '.join(left_out)}")
     with processes.first_before_others():  # it writes the encoded texts
         lesson = LESSONS[name](settings, sizes, say)
     trainer = train(settings, lesson, say, stop)
-    processes.close()
+    processes.leave()
     return trainer
 
 

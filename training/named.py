@@ -7,7 +7,7 @@ words and labels each of them. Trained on the first piece alone, it took the fou
 from functools import cache
 
 from bert_core.finetuning import TaggedWords
-from bert_core.text.basic import BasicTokenizer
+from bert_core.text.tokenizer import BasicTokenizer
 from training.rows import TAGS
 
 _SPLIT = BasicTokenizer(do_lower_case=False)

@@ -7,20 +7,18 @@ schedule, and `tasks` trains all tasks together with pretraining.
   running text and 80 sentence pairs. It took 2.8 seconds in bfloat16 on two cores that were also
   doing other work (mean of 895 steps), so 240 minutes are about 5,200 steps and 21 million tokens.
   A step of the long pretraining has about 9,550 tokens, half of them running text; its 9,400 steps
-  see 90 million and take 4.5 hours on four quiet cores (5,570 tokens a second). A step of the tasks
-  has about 22,600, 41 % of them running text and 15 % short sentences; its 2,650 steps see 60
-  million. The lengths of the last two are in steps, so that an interrupted run sees the same
-  batches.
+  see 90 million and took 4.5 hours on four quiet cores (5,570 tokens a second, with an earlier
+  version of Muon). A step of the tasks has about 22,600, 41 % of them running text and 15 % short
+  sentences; its 2,650 steps see 60 million. The lengths of the last two are in steps, so that an
+  interrupted run sees the same batches.
 - `cuda`: bfloat16, batches built ahead by processes; it goes on from the bundled model, so
-  `pretrain` is left out. Layers are not compiled: compiling counts as training time, for rows with
-  and without padding apart, and was never timed on a card. A step of `long` has about
-  250,000 tokens, 131,072 of them running text, and a step of `tasks` about 400,000. A token costs
-  about 64 million operations in the layers (6 x 10.6 million weights), 14 million in the vocabulary
-  layer (20 % of 6 x 11.7 million) and 4 million in the attention, so at 80 * 10^12 operations a
-  second, a tenth of an H100's bfloat16 throughput, seven minutes see about 400 million tokens. A
-  core builds 100,000 to 200,000 tokens a second, so fourteen keep up with that. These are estimates
-  until a card has run it: each stage reports its rate after 20 steps. Lengths are in minutes; the
-  schedule follows the clock.
+  `pretrain` is left out. A step of `long` has about 250,000 tokens, 131,072 of them running text,
+  and a step of `tasks` about 400,000. A token costs about 64 million operations in the layers (6 x
+  10.6 million weights), 14 million in the vocabulary layer (20 % of 6 x 11.7 million) and 4 million
+  in the attention, so at 80 * 10^12 operations a second, a tenth of an H100's bfloat16 throughput,
+  seven minutes see about 400 million tokens. A core builds 100,000 to 200,000 tokens a second, so
+  fourteen keep up with that. These are estimates until a card has run it: each stage reports its
+  rate after 20 steps. Lengths are in minutes; the schedule follows the clock.
 
 Parts of at most 32,768 tokens keep a step below 24 GB of memory: about 160 kB per token in the
 layers and 90 kB in the vocabulary layer.
@@ -36,13 +34,15 @@ from typing import Any, Literal
 import torch
 
 from bert_core.errors import InputError
-from bert_core.finetuning import Budget, TrainerSettings
+from bert_core.finetuning import Budget
 from training.choices import LONG, PRETRAIN, TASKS
 from training.long_mixture import LongSettings
 from training.mixture import MixtureSettings
+from training.processes import COUNT
 from training.stage import StageSettings
 from training.start import prefers_bfloat16
 from training.tasks import TaskSettings
+from training.trainer import StageTraining
 
 Machine = Literal["cpu", "cuda"]
 
@@ -52,7 +52,7 @@ Machine = Literal["cpu", "cuda"]
 # 4.05 and 4.11 (means of 40 steps). After 200 steps it was 4.03 at 1e-3, AdamW's 3.99 at 5e-4.
 # There were no longer side-by-side trials. In 60 steps of the long pretraining Muon at 5e-4 was
 # ahead of AdamW at 5e-4 on text (by 0.08 nats in the last 20 steps) and level on facts.
-_trainer = partial(TrainerSettings, warmup_steps=100, optimizer="muon")
+_trainer = partial(StageTraining, warmup_steps=100, optimizer="muon")
 # The long pretraining stays at its highest rate for three quarters.
 _long = partial(_trainer, weight_decay=0.1, average_last=0.1, decay_share=0.25)
 
@@ -68,7 +68,7 @@ class StagePlan:
         measured: how often the model is measured on the way.
     """
 
-    trainer: TrainerSettings
+    trainer: StageTraining
     sizes: MixtureSettings | LongSettings | TaskSettings
     share: float = 1.0
     measured: int = 0
@@ -82,7 +82,6 @@ class Plan:
         device: device to train on.
         stages: the stages by name, in order; each starts from the weights of the one before.
         bfloat16: whether to use it; None decides by the processor.
-        workers: threads that compute parts of a step in parallel; 0 for one per core.
         builders: processes that build batches in advance, at most two fewer than there are cores.
         init: name of the model to start from; "" for the encoder package.
     """
@@ -90,20 +89,19 @@ class Plan:
     device: Machine
     stages: Mapping[str, StagePlan]
     bfloat16: bool | None = None
-    workers: int = 1
     builders: int = 0
     init: str = ""
 
     def on_this_machine(self) -> "Plan":
-        """Return the plan with workers and builders matched to the number of cores."""
+        """Return the plan with builders matched to the number of cores, parts to the processes."""
         cores = os.cpu_count() or 1
         if self.device != "cpu":
             return replace(self, builders=max(1, min(self.builders, cores - 2)))
-        workers, stages = self.workers or cores, dict(self.stages)
+        stages = dict(self.stages)
         if isinstance(sizes := stages[PRETRAIN].sizes, MixtureSettings):
-            sizes = replace(sizes, splits=2 * workers if workers > 1 else 1)
+            sizes = replace(sizes, splits=2 * COUNT if COUNT > 1 else 1)
             stages[PRETRAIN] = replace(stages[PRETRAIN], sizes=sizes)
-        return replace(self, workers=workers, stages=stages)
+        return replace(self, stages=stages)
 
     def stage(
         self, name: str, data: Path, work: Path, init: str, *, budget: Budget | None = None,
@@ -115,7 +113,6 @@ class Plan:
             stage.trainer,
             budget=budget or stage.trainer.budget,
             bfloat16=prefers_bfloat16(self.device) if self.bfloat16 is None else self.bfloat16,
-            workers=self.workers,
         )
         more = {"measured": stage.measured, "builders": self.builders, **more}
         return StageSettings(data, work, init, trainer, self.device, **more)
@@ -136,7 +133,6 @@ PLANS: Mapping[Machine, Plan] = {
     "cpu": Plan(
         device="cpu",
         bfloat16=False,
-        workers=0,
         builders=1,
         stages={
             PRETRAIN: StagePlan(

@@ -162,11 +162,10 @@ def _lesson(
 
 def progress(work: Path, budget: Budget) -> float:
     """Return how much of a stage is done, 0 to 1."""
-    state = newest_state(work, load_state)
-    if state is None:
+    found = newest_state(work, load_state)
+    if found is None:
         return 0.0
-    record = state[1]["record"]
-    return budget.progress(int(record["step"]), float(record["seconds"]))
+    return budget.progress(int(found[1]["step"]), float(found[1]["seconds"]))
 
 
 def _announce(settings: RecipeSettings, budgets: dict[str, Budget], say: Say) -> None:

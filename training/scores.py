@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from bert_core.bundled.figures import Figure
 from bert_core.compat import times_written
 from bert_core.errors import InputError
-from bert_core.model.bert import BertPreTrainedModel
+from bert_core.model.pretrained import BertPreTrainedModel
 from training.aims import Aim
 
 Floats = NDArray[np.float64]

@@ -19,18 +19,17 @@ import torch
 from bert_core.errors import CheckpointError
 from bert_core.finetuning import (
     BatchSource,
-    BuiltAhead,
     Loss,
     NotFiniteError,
     StepReport,
-    Trainer,
-    TrainerSettings,
 )
-from bert_core.finetuning.processes import Processes
-from bert_core.model.bert import BertPreTrainedModel
+from bert_core.model.pretrained import BertPreTrainedModel
 from bert_core.text.tokenizer import BertTokenizer
+from training import processes
+from training.ahead import BuiltAhead
 from training.curve import write_curve
 from training.start import keep_memory
+from training.trainer import StageTrainer, StageTraining
 
 STATE = "state.pt"
 BEFORE = "state-before.pt"
@@ -68,7 +67,7 @@ class StageSettings:
     data: Path
     work: Path
     init: str
-    trainer: TrainerSettings
+    trainer: StageTraining
     device: str = "cpu"
     save_minutes: float = 5.0
     pause_file: Path | None = None
@@ -105,7 +104,7 @@ class Lesson:
 
 def train(
     settings: StageSettings, lesson: Lesson, say: Say = print, stop: threading.Event | None = None
-) -> Trainer:
+) -> StageTrainer:
     """Run or resume a stage until its budget is used up or `stop` is set.
 
     Args:
@@ -116,19 +115,18 @@ def train(
     """
     log = settings.work / LOG
     trainer = make_trainer(settings, lesson, log)
-    processes = trainer.processes
-    say = say if processes.first else silent
+    say = say if processes.FIRST else silent
     with closing_builders(trainer):
         resumed = newest_state(settings.work, trainer.resume)
         if resumed is not None:
             say(f"resumed {resumed[0].name} after step {trainer.steps_done}")
-        processes.meet()  # all have read what the first one now replaces
-        if processes.first:
+        processes.anywhere(True)  # all have read what the first one now replaces
+        if processes.FIRST:
             if resumed is None and log.is_file():
                 log.unlink()  # left by a run that was killed before its first save
             write_settings(settings, trainer, lesson)
         _run(settings, trainer, lesson, say, stop)
-        processes.meet()  # the first one has saved
+        processes.anywhere(True)  # the first one has saved
     return trainer
 
 
@@ -136,10 +134,9 @@ def silent(_: str) -> None:
     """Say nothing: the first process speaks for all."""
 
 
-def make_trainer(settings: StageSettings, lesson: Lesson, log: Path | None = None) -> Trainer:
+def make_trainer(settings: StageSettings, lesson: Lesson, log: Path | None = None) -> StageTrainer:
     """Set up the machine and create the trainer of a stage, ready for its first step."""
     if settings.device == "cpu":
-        torch.set_num_threads(1)
         torch.set_flush_denormal(True)
         keep_memory()
     else:
@@ -152,14 +149,15 @@ def make_trainer(settings: StageSettings, lesson: Lesson, log: Path | None = Non
     trainer = replace(settings.trainer, seed=lesson.seed)
     device = torch.device(settings.device)
     if device.type == "cuda":
-        device = torch.device("cuda", Processes().device)
+        device = torch.device("cuda", processes.CARD)
         torch.cuda.set_device(device)
     model = lesson.start(settings.init).to(device)
-    return Trainer(model, batches, trainer, loss=lesson.loss, log=log)
+    log = log if processes.FIRST else None
+    return StageTrainer(model, batches, trainer, loss=lesson.loss, log=log)
 
 
 @contextmanager
-def closing_builders(trainer: Trainer) -> Iterator[None]:
+def closing_builders(trainer: StageTrainer) -> Iterator[None]:
     """End the processes that build batches when the block exits, even after an error."""
     try:
         yield
@@ -170,18 +168,17 @@ def closing_builders(trainer: Trainer) -> Iterator[None]:
 
 def _run(
     settings: StageSettings,
-    trainer: Trainer,
+    trainer: StageTrainer,
     lesson: Lesson,
     say: Say,
     stop: threading.Event | None,
 ) -> None:
-    processes = trainer.processes
     parts = settings.measured if lesson.measure is not None else 0
     saved, before, refused = time.monotonic(), trainer.progress, 0
     reports: list[StepReport] = []
-    if parts and not trainer.steps_done and processes.first:
+    if parts and not trainer.steps_done and processes.FIRST:
         _measure(settings, trainer, lesson, say)
-    while not trainer.done and not processes.any(stop is not None and stop.is_set()):
+    while not trainer.done and not processes.anywhere(stop is not None and stop.is_set()):
         wait_while_paused(settings.pause_file, say, stop)
         try:
             report = trainer.step()
@@ -193,7 +190,7 @@ def _run(
             trainer.skip()
             continue
         _tell(report, reports, say)
-        if not processes.first:
+        if not processes.FIRST:
             before, refused = report.progress, 0
             continue
         measured = passed(before, report.progress, parts)
@@ -206,7 +203,7 @@ def _run(
         if measured:
             _measure(settings, trainer, lesson, say)
         before, refused = report.progress, 0
-    if processes.first:
+    if processes.FIRST:
         save(trainer, settings.work)
 
 
@@ -230,17 +227,15 @@ def passed(before: float, after: float, parts: int) -> int:
     return ended if ended > int(before * parts + 1e-9) else 0
 
 
-def _measure(settings: StageSettings, trainer: Trainer, lesson: Lesson, say: Say) -> None:
+def _measure(settings: StageSettings, trainer: StageTrainer, lesson: Lesson, say: Say) -> None:
     """Measure the current model and append a line to the curve."""
     assert lesson.measure is not None
-    began, threads = time.monotonic(), torch.get_num_threads()
-    torch.set_num_threads(max(1, settings.trainer.workers))
+    began = time.monotonic()
     trainer.model.eval()
     try:
         found = lesson.measure(trainer.model)
     finally:
         trainer.model.train()
-        torch.set_num_threads(threads)
     line = {"step": trainer.steps_done, "progress": trainer.progress, **found}
     with (settings.work / WAY).open("a", encoding="utf-8") as stream:
         stream.write(json.dumps(line) + "\n")
@@ -250,7 +245,7 @@ def _measure(settings: StageSettings, trainer: Trainer, lesson: Lesson, say: Say
 # -- states ------------------------------------------------------------------------------------
 
 
-def save(trainer: Trainer, work: Path) -> None:
+def save(trainer: StageTrainer, work: Path) -> None:
     """Save the state, keeping the one before it, and the learning curve."""
     if (work / STATE).is_file():
         (work / STATE).replace(work / BEFORE)
@@ -280,7 +275,7 @@ def newest_state(work: Path, read: Callable[[Path], T]) -> tuple[Path, T] | None
     return None
 
 
-def _keep_weights(trainer: Trainer, tokenizer: BertTokenizer, folder: Path) -> None:
+def _keep_weights(trainer: StageTrainer, tokenizer: BertTokenizer, folder: Path) -> None:
     """Write the weights in half precision; at the end of the stage, the mean of the last ones."""
     model = copy.deepcopy(trainer.model)
     with torch.no_grad():
@@ -330,7 +325,7 @@ def describe_rate(reports: Sequence[StepReport]) -> str:
     return f"{seconds:.3f} s a step after {len(reports)} steps{counted}"
 
 
-def write_settings(settings: StageSettings, trainer: Trainer, lesson: Lesson) -> None:
+def write_settings(settings: StageSettings, trainer: StageTrainer, lesson: Lesson) -> None:
     """Record the recipe for the model card; it may have changed when training was resumed."""
     target = settings.work / SETTINGS
     phase = {

@@ -11,7 +11,6 @@ from torch import Tensor
 
 from bert_core.config import BertConfig
 from bert_core.finetuning import Loss
-from bert_core.model.bert import BertPreTrainedModel
 from bert_core.model.heads import (
     BertForMultipleChoice,
     BertForPreTraining,
@@ -20,6 +19,7 @@ from bert_core.model.heads import (
     BertForTokenClassification,
 )
 from bert_core.model.outputs import ModelOutputs
+from bert_core.model.pretrained import BertPreTrainedModel
 from training.long_mixture import long_part_loss
 from training.mixture import Part
 from training.rows import SENTIMENTS, TAGS

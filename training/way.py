@@ -7,13 +7,13 @@ from typing import Any
 import torch
 
 from bert_core.bundled.figures import Figure
-from bert_core.model.bert import BertPreTrainedModel
 from bert_core.model.heads import (
     BertForPreTraining,
     BertForQuestionAnswering,
     BertForSequenceClassification,
     BertForTokenClassification,
 )
+from bert_core.model.pretrained import BertPreTrainedModel
 from bert_core.text.tokenizer import BertTokenizer
 from training.famous import FAMOUS
 from training.gaps import GAPS, Gap

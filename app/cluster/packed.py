@@ -17,21 +17,15 @@ from typing import Any, Literal, get_args, get_type_hints
 
 import numpy as np
 
-from bert_core import Encoding
 from bert_core.reading.tagging import TagScheme
-from bert_core.text.encoding import Frame
-from bert_core.text.listed_encoding import Entries, ListedEncoding, Part, Slot
 
 Classes = Mapping[str, type]
 
 _OWN: dict[type, Callable[[Any], tuple[Any, ...]]] = {
-    Encoding: lambda given: given.__reduce__()[1],  # the pieces in use, not the vocabulary
-    ListedEncoding: lambda given: given.__reduce__()[1],
     TagScheme: lambda given: (given.names,),
 }
 """What is given to classes that are no dataclasses."""
 
-_NAMED = (Frame, Entries, Part, Slot)
 _DTYPE = re.compile(r"[<>|][biufUS]\d{1,6}")
 _ALIGNED = 64  # bytes
 _MANY = 64
@@ -51,7 +45,6 @@ def classes_of(result: type) -> Classes:
             continue
         found[_name(kind)] = kind
         if kind in _OWN:
-            waiting += [ListedEncoding, *_NAMED] if kind is Encoding else []
             continue
         waiting += kind.__subclasses__() if is_dataclass(kind) else []
         waiting += chain.from_iterable(map(_classes_in, get_type_hints(kind).values()))
@@ -184,8 +177,6 @@ def _given(value: Any) -> Iterable[Any]:
     own = _OWN.get(type(value))
     if own is not None:
         return own(value)
-    if isinstance(value, tuple):
-        return value  # named
     kind: type = type(value)
     found: tuple[Any, ...] = _getter(kind)(value)
     return found

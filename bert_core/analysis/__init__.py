@@ -25,12 +25,7 @@ from bert_core.analysis.effects import (
     patching_by_layer,
     patching_grid,
 )
-from bert_core.analysis.faithfulness import (
-    Contender,
-    Faithfulness,
-    compare_methods,
-    faithfulness,
-)
+from bert_core.analysis.faithfulness import Contender, Faithfulness, compare_methods, faithfulness
 from bert_core.analysis.fitting import fitted
 from bert_core.analysis.head_atlas import HeadAtlas, head_atlas
 from bert_core.analysis.head_statistics import (
@@ -40,14 +35,7 @@ from bert_core.analysis.head_statistics import (
     rank_heads,
     text_statistics,
 )
-from bert_core.analysis.interventions import (
-    Attention,
-    FeedForward,
-    Heads,
-    Intervention,
-    Patch,
-    run,
-)
+from bert_core.analysis.interventions import Attention, FeedForward, Heads, Intervention, Patch, run
 from bert_core.analysis.lens import lens, lens_states
 from bert_core.analysis.mixing import norms, part_biases, parts, rolled, rollout, value_zeroing
 from bert_core.analysis.targets import Target

@@ -15,64 +15,43 @@ In the order of this module:
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from bert_core.analysis.forward import (
-    Progress,
-    embed,
-    in_batches,
-    input_tensors,
-    record,
-    run_layers,
-    word_vectors,
-)
-from bert_core.analysis.masking import (
-    MASK,
-    Floats,
-    Selection,
-    free_tokens,
-    masked_values,
-)
+from bert_core.analysis.forward import Floats, Progress, in_batches, input_tensors, record
+from bert_core.analysis.masking import MASK, Selection, free_tokens, masked_values
 from bert_core.analysis.mixing import norms, rolled, rollout
 from bert_core.analysis.targets import Target
 from bert_core.errors import InputError
-from bert_core.model.bert import BertPreTrainedModel
+from bert_core.model.bert import BertModel
+from bert_core.model.pretrained import BertPreTrainedModel
 from bert_core.text.encoding import Encoding
 
-ZERO = "zero"
 _FIRST_STEPS, _MOST_STEPS, _LARGEST_GAP = 8, 64, 0.01
 _EXACT, _MOST_EXACT = 7, 10  # free tokens: 128 and 1024 selections
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Attribution:
-    """The scores of one text for one target.
+    """The scores of one text for one target."""
 
-    Attributes:
-        scores: (T,), positive for tokens that speak for the answer; 0 for `frozen` ones. The
-            methods "gradient", "attention", "rollout" and "norms" have no sign.
-        method: the method.
-        target: what was explained.
-        frozen: positions that were not scored: added special tokens, and the asked [MASK].
-        baseline: what a token was compared with; "" if the method has none.
-        steps: points of the path, or orders of tokens; 0 if the method has none.
-        gap: |sum of the scores - (target of the text - target of the baseline)|, divided by the
-            latter; None for methods whose scores do not sum to it.
-        passes: texts run through the model; a backward pass counts as one more.
-    """
-
+    # (T,), positive for tokens that speak for the answer; 0 for `frozen` ones. The methods
+    # "gradient", "attention", "rollout" and "norms" have no sign
     scores: Floats
     method: str
-    target: Target
+    target: Target  # what was explained
+    # positions that were not scored: added special tokens, and the asked [MASK]
     frozen: tuple[int, ...]
-    baseline: str = ""
-    steps: int = 0
+    baseline: str = ""  # what a token was compared with; "" if the method has none
+    steps: int = 0  # points of the path, or orders of tokens; 0 if the method has none
+    # |sum of the scores - (target of the text - target of the baseline)|, divided by the latter;
+    # None for methods whose scores do not sum to it
     gap: float | None = None
-    passes: int = 1
+    passes: int = 1  # texts run through the model; a backward pass counts as one more
 
     @property
     def order(self) -> tuple[int, ...]:
@@ -83,30 +62,25 @@ class Attribution:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What a method gets; the fields are the arguments of `attribute`."""
+    """What a method gets: the arguments of `attribute`, and the positions of the free tokens.
+
+    A method returns the scores of these, (n,), and the last four fields of `Attribution`.
+    """
 
     model: BertPreTrainedModel
     encoding: Encoding
     target: Target
     free: list[int]
+    progress: Progress | None
     baseline: str
     operator: str
     orders: int
     exact: bool | None
     layers: str
     seed: int
-    progress: Progress | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """What a method gives; the fields are those of `Attribution`."""
-
-    scores: Floats
-    baseline: str = ""
-    steps: int = 0
-    gap: float | None = None
-    passes: int = 1
+_Found = tuple[Floats, dict[str, Any]]
 
 
 def attribute(
@@ -126,9 +100,6 @@ def attribute(
     """Score each token of a text for one number of the answer.
 
     Args:
-        model: a class whose head the target asks, in evaluation mode.
-        encoding: the text.
-        target: what to explain.
         method: one of `METHODS`.
         baseline: for integrated gradients, a special token such as "[MASK]" or "[PAD]", or "zero".
         operator: for occlusion and Shapley values, how tokens are hidden, see `masked_values`.
@@ -146,66 +117,76 @@ def attribute(
         raise InputError(f"There is no method {method!r}; expected one of {', '.join(METHODS)}.")
     target.check(model, len(encoding))
     free = free_tokens(encoding, target)
-    found = METHODS[method](
-        _Asked(
-            model, encoding, target, free, baseline, operator, orders, exact, layers, seed, progress
-        )
-    )
-    frozen = tuple(at for at in range(len(encoding)) if at not in set(free))
-    scores = found.scores.copy()
-    scores[list(frozen)] = 0
+    options = (baseline, operator, orders, exact, layers, seed)
+    # Also where the caller is in inference mode, whose tensors refuse gradients.
+    with torch.inference_mode(False), torch.no_grad():
+        found, about = METHODS[method](_Asked(model, encoding, target, free, progress, *options))
+    scores = np.zeros(len(encoding))
+    scores[free] = found
     scores.setflags(write=False)
-    return Attribution(
-        scores, method, target, frozen, found.baseline, found.steps, found.gap, found.passes
-    )
+    frozen = tuple(at for at in range(len(encoding)) if at not in set(free))
+    return Attribution(scores, method, target, frozen, **about)
 
 
 # -- gradients -------------------------------------------------------------------------------------
 
 
+def _word_vectors(asked: _Asked, ids: Tensor) -> Tensor:
+    """Return rows of the word embeddings: ids (B, T) -> (B, T, E)."""
+    vectors: Tensor = asked.model.encoder_model.embeddings.word_embeddings(ids.long())
+    return vectors
+
+
+def _own_vectors(asked: _Asked) -> Tensor:
+    return _word_vectors(asked, input_tensors(asked.model, asked.encoding)[0])
+
+
+def _target_of(asked: _Asked, words: Tensor) -> Tensor:
+    """Compute the target with other word vectors (N, T, E) in the places of the text's: (N,)."""
+    ids, types = input_tensors(asked.model, asked.encoding)
+    encoder: BertModel = asked.model.encoder_model
+    rows = encoder.embeddings
+    hidden = rows.normalised(words + rows.positions(ids) + rows.types(types))
+    return asked.target.read(asked.model, encoder.encoder(hidden).last_hidden_state)
+
+
 def _gradients(asked: _Asked, words: Tensor) -> Tensor:
-    """Return the gradient of the target with respect to word vectors (N, T, D), N texts."""
+    """Return the gradient of the target with respect to word vectors (N, T, E)."""
 
     def gradients(batch: Tensor) -> Tensor:
-        ids, types = input_tensors(asked.model, asked.encoding)
         batch = batch.detach().requires_grad_()
-        last = run_layers(asked.model, embed(asked.model, batch, ids, types)).last
-        (found,) = torch.autograd.grad(asked.target.read(asked.model, last).sum(), batch)
-        return found
+        with torch.enable_grad():
+            return torch.autograd.grad(_target_of(asked, batch).sum(), batch)[0]
 
-    # Also where the caller has switched gradients off; only those of the inputs are computed.
-    with torch.inference_mode(False), torch.enable_grad():
-        return in_batches(gradients, words.clone(), words.shape[1], asked.progress)
-
-
-def _word_vectors(asked: _Asked) -> Tensor:
-    with torch.inference_mode(False), torch.no_grad():
-        return word_vectors(asked.model, input_tensors(asked.model, asked.encoding)[0])
+    return in_batches(gradients, words, words.shape[1], asked.progress)
 
 
 def _gradient(asked: _Asked) -> _Found:
     """Return the length of the gradient at each token."""
-    return _Found(_numbers(_gradients(asked, _word_vectors(asked)).norm(dim=-1)[0]), passes=2)
+    gradients = _gradients(asked, _own_vectors(asked))[0, asked.free]
+    return _numbers(gradients.norm(dim=-1)), {"passes": 2}
 
 
 def _gradient_x_input(asked: _Asked) -> _Found:
-    words = _word_vectors(asked)
-    return _Found(_numbers((_gradients(asked, words) * words).sum(-1)[0]), passes=2)
+    words = _own_vectors(asked)
+    products = (_gradients(asked, words) * words)[0, asked.free]
+    return _numbers(products.sum(-1)), {"passes": 2}
 
 
 def _integrated_gradients(asked: _Asked) -> _Found:
     """Double the number of steps until the scores sum to the difference they divide up."""
-    words = _word_vectors(asked)
+    words = _own_vectors(asked)
     start = words.clone()
     start[:, asked.free] = _baseline_vector(asked)
-    difference = _difference(asked, words, start)
+    whole, empty = _target_of(asked, torch.cat([words, start])).double().tolist()
     steps, passes = _FIRST_STEPS, 2
     while True:
         scores = _along_path(asked, start, words, steps)
-        gap = _gap(scores, difference)
+        gap = _gap(scores, whole - empty)
         passes += 2 * steps
         if gap < _LARGEST_GAP or steps >= _MOST_STEPS:
-            return _Found(scores, asked.baseline, steps, gap, passes)
+            about = {"baseline": asked.baseline, "steps": steps, "gap": gap, "passes": passes}
+            return scores, about
         steps *= 2
 
 
@@ -214,25 +195,16 @@ def _along_path(asked: _Asked, start: Tensor, end: Tensor, steps: int) -> Floats
     wide = torch.promote_types(end.dtype, torch.float32)  # bfloat16 has no 128.5
     start, end = start.to(wide), end.to(wide)
     ways = (torch.arange(steps, device=end.device, dtype=wide) + 0.5) / steps
-    points = start + ways[:, None, None] * (end - start)  # (steps, T, D)
+    points = start + ways[:, None, None] * (end - start)  # (steps, T, E)
     mean = _gradients(asked, points.to(asked.model.dtype)).double().mean(dim=0)
-    return _numbers(((end - start)[0].double() * mean).sum(dim=-1))
+    return _numbers(((end - start)[0].double() * mean).sum(dim=-1)[asked.free])
 
 
 def _baseline_vector(asked: _Asked) -> Tensor:
-    if asked.baseline == ZERO:
-        return torch.zeros((), dtype=asked.model.dtype, device=asked.model.device)
-    token = torch.tensor([[asked.encoding.special_id(asked.baseline)]], device=asked.model.device)
-    return word_vectors(asked.model, token)[0, 0]
-
-
-@torch.no_grad()
-def _difference(asked: _Asked, end: Tensor, start: Tensor) -> float:
-    """Return the target of one text minus that of another, given as word vectors (1, T, D)."""
-    ids, types = input_tensors(asked.model, asked.encoding)
-    last = run_layers(asked.model, embed(asked.model, torch.cat([end, start]), ids, types)).last
-    of_end, of_start = asked.target.read(asked.model, last).double().tolist()
-    return float(of_end - of_start)
+    place = asked.model.device
+    if asked.baseline == "zero":
+        return torch.zeros((), dtype=asked.model.dtype, device=place)
+    return _word_vectors(asked, torch.tensor(asked.encoding.special_id(asked.baseline)).to(place))
 
 
 def _gap(scores: Floats, difference: float) -> float:
@@ -253,27 +225,15 @@ def _values(asked: _Asked, hidden: Selection) -> Floats:
     """Return the target for selections of hidden free tokens (N, n)."""
     whole = np.zeros((len(hidden), len(asked.encoding)), dtype=np.bool_)
     whole[:, asked.free] = hidden
-    return masked_values(
-        asked.model,
-        asked.encoding,
-        asked.target,
-        whole,
-        operator=asked.operator,
-        progress=asked.progress,
-    )
-
-
-def _spread(asked: _Asked, free_scores: Floats) -> Floats:
-    scores = np.zeros(len(asked.encoding))
-    scores[asked.free] = free_scores
-    return scores
+    how: dict[str, Any] = {"operator": asked.operator, "progress": asked.progress}
+    return masked_values(asked.model, asked.encoding, asked.target, whole, **how)
 
 
 def _occlusion(asked: _Asked) -> _Found:
     """Return how much the target falls when each token is hidden."""
     count = len(asked.free)
     values = _values(asked, np.vstack([np.zeros(count, bool), np.eye(count, dtype=bool)]))
-    return _Found(_spread(asked, values[0] - values[1:]), baseline=asked.operator, passes=count + 1)
+    return values[0] - values[1:], {"baseline": asked.operator, "passes": count + 1}
 
 
 def _shapley(asked: _Asked) -> _Found:
@@ -285,39 +245,36 @@ def _shapley(asked: _Asked) -> _Found:
             f"Exact Shapley values of {count} tokens need 2^{count} passes; at most "
             f"{_MOST_EXACT} tokens are computed exactly. Leave exact out to sample orders."
         )
-    found = _exact_shapley(asked) if exact else _sampled_shapley(asked)
-    scores, full, empty, steps, passes = found
-    return _Found(_spread(asked, scores), asked.operator, steps, _gap(scores, full - empty), passes)
+    scores, difference, about = (_exact_shapley if exact else _sampled_shapley)(asked, count)
+    return scores, {"baseline": asked.operator, "gap": _gap(scores, difference), **about}
 
 
-def _exact_shapley(asked: _Asked) -> tuple[Floats, float, float, int, int]:
+def _exact_shapley(asked: _Asked, count: int) -> tuple[Floats, float, dict[str, Any]]:
     """Sum over all selections, weighted by the number of orders in which they occur."""
-    count = len(asked.free)
     selections = np.arange(2**count)
     shown = (selections[:, None] >> np.arange(count)) & 1  # (2^n, n)
     values = _values(asked, shown == 0)
-    sizes = shown.sum(axis=1)
-    weights = np.array(
-        [1 / (count * math.comb(count - 1, size)) for size in range(count)]
-    )  # by the number of tokens that appeared earlier
+    earlier = shown.sum(axis=1)  # tokens that appeared before the next
+    weights = np.array([1 / (count * math.comb(count - 1, size)) for size in range(count)])
     scores = np.empty(count)
     for token in range(count):
         before = selections[shown[:, token] == 0]
         rise = values[before | (1 << token)] - values[before]
-        scores[token] = (weights[sizes[before]] * rise).sum()
-    return scores, float(values[-1]), float(values[0]), math.factorial(count), len(selections)
+        scores[token] = (weights[earlier[before]] * rise).sum()
+    about = {"steps": math.factorial(count), "passes": len(selections)}
+    return scores, float(values[-1] - values[0]), about
 
 
-def _sampled_shapley(asked: _Asked) -> tuple[Floats, float, float, int, int]:
+def _sampled_shapley(asked: _Asked, count: int) -> tuple[Floats, float, dict[str, Any]]:
     if asked.orders < 1:
         raise InputError(f"Found orders={asked.orders}; expected at least 1.")
-    count = len(asked.free)
     ranks = random_ranks(count, asked.orders, asked.seed)  # (R, n)
     shown = ranks[:, None, :] < np.arange(count + 1)[:, None]  # (R, n + 1, n)
     values = _values(asked, ~shown.reshape(-1, count)).reshape(len(ranks), count + 1)
     rises = np.take_along_axis(np.diff(values, axis=1), ranks, axis=1)  # (R, n)
     passes = len(np.unique(shown.reshape(-1, count), axis=0))
-    return rises.mean(axis=0), float(values[0, -1]), float(values[0, 0]), len(ranks), passes
+    about = {"steps": len(ranks), "passes": passes}
+    return rises.mean(axis=0), float(values[0, -1] - values[0, 0]), about
 
 
 def random_ranks(count: int, orders: int, seed: int) -> NDArray[np.intp]:
@@ -339,8 +296,7 @@ def random_ranks(count: int, orders: int, seed: int) -> NDArray[np.intp]:
 
 
 def _attentions(asked: _Asked) -> tuple[Tensor, ...]:
-    with torch.inference_mode():
-        return record(asked.model, asked.encoding, attentions=True).attentions
+    return record(asked.model, asked.encoding, attentions=True).attentions
 
 
 def _attention(asked: _Asked) -> _Found:
@@ -349,15 +305,15 @@ def _attention(asked: _Asked) -> _Found:
         raise InputError(f"Found layers={asked.layers!r}; expected 'mean' or 'last'.")
     maps = _attentions(asked)[-1 if asked.layers == "last" else 0 :]
     rows = torch.stack([layer[0, :, asked.target.position].mean(dim=0) for layer in maps])
-    return _Found(_numbers(rows.double().mean(dim=0)))
+    return _numbers(rows.double().mean(dim=0)[asked.free]), {}
 
 
 def _rollout(asked: _Asked) -> _Found:
-    return _Found(rollout(_attentions(asked))[asked.target.position])
+    return rollout(_attentions(asked))[asked.target.position, asked.free], {}
 
 
 def _norms(asked: _Asked) -> _Found:
-    return _Found(rolled(norms(asked.model, asked.encoding))[asked.target.position])
+    return rolled(norms(asked.model, asked.encoding))[asked.target.position, asked.free], {}
 
 
 METHODS: dict[str, Callable[[_Asked], _Found]] = {
@@ -378,23 +334,14 @@ METHODS: dict[str, Callable[[_Asked], _Found]] = {
 
 @dataclass(frozen=True, slots=True)
 class WordScore:
-    """The score of one word.
+    """The score of one word."""
 
-    Attributes:
-        text: the word as typed.
-        score: the sum of the scores of its pieces.
-        positions: its pieces.
-        sequence: 0 if the word is in the first text, 1 if in the second.
-        start: offset of its first character in that text.
-        end: offset after its last character.
-    """
-
-    text: str
-    score: float
-    positions: tuple[int, ...]
-    sequence: int
-    start: int
-    end: int
+    text: str  # the word as typed
+    score: float  # the sum of the scores of its pieces
+    positions: tuple[int, ...]  # its pieces
+    sequence: int  # 0 if the word is in the first text, 1 if in the second
+    start: int  # offset of its first character in that text
+    end: int  # offset after its last character
 
 
 def by_word(scores: Sequence[float] | Floats, encoding: Encoding) -> tuple[WordScore, ...]:

@@ -4,34 +4,28 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
+from bert_core.analysis.forward import Floats
 from bert_core.analysis.mixing import distances
 from bert_core.errors import InputError
 from bert_core.model.outputs import ModelOutputs
 
-Floats = NDArray[np.float64]
 Pairs = Sequence[tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Differences:
-    """How two runs differ; equal runs give exactly 0.
+    """How two runs differ; equal runs give exactly 0."""
 
-    Attributes:
-        attention: (L, H), the Jensen-Shannon distance of the attention of two heads, the square
-            root of the divergence in bits, averaged over tokens: 0 to 1 (Clark et al. 2019,
-            section 6, measures the divergence).
-        hidden_states: (L + 1, T), 1 - cosine of the vectors of each token, or each aligned pair.
-        align: the pairs of positions compared.
-    """
-
+    # (L, H), the Jensen-Shannon distance of the attention of two heads, the square root of the
+    # divergence in bits, averaged over tokens: 0 to 1 (Clark et al. 2019, section 6, measures the
+    # divergence)
     attention: Floats
+    # (L + 1, T), 1 - cosine of the vectors of each token, or each aligned pair
     hidden_states: Floats
-    align: tuple[tuple[int, int], ...]
+    align: tuple[tuple[int, int], ...]  # the pairs of positions compared
 
 
 def differences(

@@ -2,7 +2,8 @@
 
 Every number is an experiment, not a guess from gradients, which agree poorly with it. All
 experiments on one layer share everything before it: the text is run once, and from the layer on,
-the variants are computed in batches.
+the variants are computed in batches. The functions `..._by_layer` measure one layer at a time, for
+callers that do other things in between.
 """
 
 from collections.abc import Iterator
@@ -10,39 +11,24 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
-from bert_core.analysis.forward import (
-    SITES,
-    Activations,
-    Input,
-    Progress,
-    Site,
-    in_batches,
-    record,
-    run_layers,
-)
+from bert_core.analysis.forward import SITES, Floats, Input, in_batches, record
 from bert_core.analysis.interventions import Edits, Source
 from bert_core.analysis.targets import Target
 from bert_core.errors import InputError
-from bert_core.model.bert import BertPreTrainedModel
+from bert_core.model.bert import BertModel, Site
+from bert_core.model.pretrained import BertPreTrainedModel
 
-Floats = NDArray[np.float64]
 DIRECTIONS = ("denoise", "noise")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LayerEffects:
-    """How a target changes without the parts of one layer, each switched off alone.
+    """How a target changes without the parts of one layer, each switched off alone."""
 
-    Attributes:
-        heads: (H,), NaN for a pruned head.
-        sublayers: (2,), without the attention block and without the feed-forward block.
-    """
-
-    heads: Floats
-    sublayers: Floats
+    heads: Floats  # (H,), NaN for a pruned head
+    sublayers: Floats  # (2,), without the attention block and without the feed-forward block
 
 
 @torch.inference_mode()
@@ -53,28 +39,18 @@ def head_effects(
     mode: str = "mean",
     *,
     source: Source | None = None,
-    progress: Progress | None = None,
 ) -> Floats:
     """Measure how the target changes with each head switched off (Michel et al. 2019, section 3.2).
 
     Args:
-        model: a class whose head the target asks.
-        encoding: the text.
-        target: what to measure.
         mode: what replaces the head's context, see `Heads`.
         source: for the modes "mean" and "resample", see `Heads`.
-        progress: called with the layers done and their number.
 
     Returns:
         (L, H), the target without the head minus the target; NaN for a pruned head.
     """
-    text, off = _Text(model, encoding, target), (mode, source)
-    effects = []
-    for layer in range(text.layers):
-        effects.append(text.without_heads(layer, *off))
-        if progress is not None:
-            progress(layer + 1, text.layers)
-    return np.stack(effects)
+    text = _Text(model, encoding, target)
+    return np.stack([text.without_heads(layer, mode, source) for layer in range(text.layers)])
 
 
 @torch.inference_mode()
@@ -104,13 +80,12 @@ def effects_by_layer(
     *,
     source: Source | None = None,
 ) -> Iterator[LayerEffects]:
-    """Measure both, one layer at a time, for callers that do other things in between."""
+    """Measure both, one layer at a time."""
     text, off = _Text(model, encoding, target), (mode, source)
     for layer in range(text.layers):
         yield LayerEffects(text.without_heads(layer, *off), text.without_blocks(layer, *off))
 
 
-@torch.inference_mode()
 def patching_grid(
     model: BertPreTrainedModel,
     clean: Input,
@@ -119,7 +94,6 @@ def patching_grid(
     site: str = "layer",
     *,
     direction: str = "denoise",
-    progress: Progress | None = None,
 ) -> Floats:
     """Measure which activations carry the difference between two texts (Vig et al. 2020).
 
@@ -129,13 +103,8 @@ def patching_grid(
     without it. The two differ where several parts carry the same information.
 
     Args:
-        model: a class whose head the target asks.
-        clean: a text.
         corrupt: a text of as many tokens, best with only one word changed.
         target: best a difference of two logits (Zhang and Nanda 2023, section 4).
-        site: one of `SITES`.
-        direction: "denoise" or "noise".
-        progress: called with the layers done and their number.
 
     Returns:
         (target patched - target corrupt) / (target clean - target corrupt), (L, T); at the site
@@ -144,12 +113,8 @@ def patching_grid(
     Raises:
         InputError: the texts differ in length, or the target has the same value for both.
     """
-    rows = []
-    for row in patching_by_layer(model, clean, corrupt, target, site, direction=direction):
-        rows.append(row)
-        if progress is not None:
-            progress(len(rows), model.config.num_hidden_layers)
-    return np.stack(rows)
+    rows = patching_by_layer(model, clean, corrupt, target, site, direction=direction)
+    return np.stack(list(rows))
 
 
 @torch.inference_mode()
@@ -162,7 +127,7 @@ def patching_by_layer(
     *,
     direction: str = "denoise",
 ) -> Iterator[Floats]:
-    """Measure the same one layer at a time, for callers that do other things in between."""
+    """Measure the same one layer at a time."""
     if site not in SITES or direction not in DIRECTIONS:
         raise InputError(
             f"Found site={site!r} and direction={direction!r}; expected one of {', '.join(SITES)} "
@@ -178,21 +143,17 @@ def patching_by_layer(
     if span == 0:
         raise InputError("The target has the same value for both texts; there is no difference.")
     start, giver = (other, original) if direction == "denoise" else (original, other)
-    columns = model.config.num_attention_heads if site == "head" else original.tokens
     for layer in range(original.layers):
-        row = np.full(columns, np.nan)
-        places, masks = start.masks(layer, heads=site == "head")
-        if places:
-            found = start.variants((site, layer), masks, giver.activations.at[site, layer])
-            row[places] = (found - other.value) / span
-        yield row
+        place, there = (site, layer), giver.activations.at[site, layer]
+        found = start.by_head(place, there) if site == "head" else start.by_token(place, there)
+        yield (found - other.value) / span
 
 
 class _Text:
     """One text with its activations, and the value of the target."""
 
     def __init__(self, model: BertPreTrainedModel, encoding: Input, target: Target) -> None:
-        self.activations: Activations = record(model, encoding)
+        self.activations = record(model, encoding)
         self._model, self._target = model, target
         last = self.activations.hidden_states[-1]
         self.tokens, self.layers = last.shape[1], model.config.num_hidden_layers
@@ -202,31 +163,34 @@ class _Text:
 
     def without_heads(self, layer: int, mode: str, source: Source | None) -> Floats:
         """Return the change of the target without each head of a layer, (H,)."""
-        effects = np.full(self._model.config.num_attention_heads, np.nan)
-        heads, masks = self.masks(layer, heads=True)
-        if heads:
-            off = self._edits.replacement(("head", layer), mode, source)
-            effects[heads] = self.variants(("head", layer), masks, off) - self.value
-        return effects
+        site = ("head", layer)
+        return self.by_head(site, self._edits.replacement(site, mode, source)) - self.value
 
     def without_blocks(self, layer: int, mode: str, source: Source | None) -> Floats:
         """Return the change without the attention and without the feed-forward block, (2,)."""
         whole = torch.ones((1, 1, 1), dtype=torch.bool, device=self._model.device)
-        sites = (("attention", layer), ("feed_forward", layer))
-        off = [self._edits.replacement(site, mode, source) for site in sites]
-        found = [self.variants(site, whole, each) for site, each in zip(sites, off, strict=True)]
-        return np.concatenate(found) - self.value
+        sites = [("attention", layer), ("feed_forward", layer)]
+        off = [(site, self._edits.replacement(site, mode, source)) for site in sites]
+        return np.concatenate([self._variants(site, whole, other) for site, other in off]) - (
+            self.value
+        )
 
-    def masks(self, layer: int, *, heads: bool) -> tuple[list[int], Tensor]:
-        """Return the heads of a layer, or all positions, and the mask of each; see `variants`."""
-        if not heads:
-            each = torch.eye(self.tokens, dtype=torch.bool, device=self._model.device)
-            return list(range(self.tokens)), each[:, :, None]
-        attention = self._model.encoder_model.encoder.block(layer).attention.self
-        kept = torch.eye(len(attention.heads), dtype=torch.bool, device=self._model.device)
-        return attention.heads, kept.repeat_interleave(attention.head_size, dim=1)[:, None]
+    def by_head(self, site: Site, other: Tensor) -> Floats:
+        """Compute the target with each head replaced, (H,); NaN for a pruned head."""
+        attention = self._model.encoder_model.encoder.block(site[1]).attention.self
+        values = np.full(self._model.config.num_attention_heads, np.nan)
+        if attention.heads:
+            each = torch.eye(len(attention.heads), dtype=torch.bool, device=self._model.device)
+            masks = each.repeat_interleave(attention.head_size, dim=1)[:, None]  # (H, 1, H * K)
+            values[attention.heads] = self._variants(site, masks, other)
+        return values
 
-    def variants(self, site: Site, masks: Tensor, other: Tensor) -> Floats:
+    def by_token(self, site: Site, other: Tensor) -> Floats:
+        """Compute the target with the activation of each token replaced, (T,)."""
+        masks = torch.eye(self.tokens, dtype=torch.bool, device=self._model.device)
+        return self._variants(site, masks[:, :, None], other)
+
+    def _variants(self, site: Site, masks: Tensor, other: Tensor) -> Floats:
         """Compute the target with an activation replaced, once for each of N masks.
 
         Args:
@@ -238,16 +202,16 @@ class _Text:
             (N,).
         """
         own, hidden = self.activations.at[site], self.activations.hidden_states[site[1]]
+        encoder: BertModel = self._model.encoder_model
 
         def values(batch: Tensor) -> Tensor:
             rows = torch.where(batch, other, own)  # (n, T, width)
-            encoded = run_layers(
-                self._model,
-                hidden,
-                start=site[1],
-                edit=lambda at, activation: rows if at == site else activation,
-            )
-            return self._target.read(self._model, encoded.last)
+
+            def edit(at: Site, activation: Tensor) -> Tensor:
+                return rows if at == site else activation
+
+            last = encoder.encoder(hidden, edit=edit, start=site[1]).last_hidden_state
+            return self._target.read(self._model, last)
 
         found: Floats = in_batches(values, masks, self.tokens).double().cpu().numpy()
         return found

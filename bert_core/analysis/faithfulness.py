@@ -11,17 +11,18 @@ should be shown for both.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from bert_core.analysis.attribution import METHODS, Attribution, attribute, random_ranks
-from bert_core.analysis.forward import Progress
-from bert_core.analysis.masking import Floats, Selection, free_tokens, masked_values
+from bert_core.analysis.forward import Floats, Progress
+from bert_core.analysis.masking import Selection, free_tokens, masked_values
 from bert_core.analysis.targets import Target
 from bert_core.errors import InputError
-from bert_core.model.bert import BertPreTrainedModel
+from bert_core.model.pretrained import BertPreTrainedModel
 from bert_core.text.encoding import Encoding
 
 _BINS = slice(1, 6)  # 10 % to 50 %
@@ -32,17 +33,11 @@ _SEED = 0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Band:
-    """Where random orders lie: arrays like the value they are compared with.
-
-    Attributes:
-        mean: the mean.
-        low: 5 % lie below.
-        high: 5 % lie above.
-    """
+    """Where random orders lie: arrays like the value they are compared with."""
 
     mean: Floats
-    low: Floats
-    high: Floats
+    low: Floats  # 5 % lie below
+    high: Floats  # 5 % lie above
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,27 +52,19 @@ class RandomOrders:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Faithfulness:
-    """What happens to the probability when tokens are hidden in some order.
+    """What happens to the probability when tokens are hidden in some order."""
 
-    Attributes:
-        deletion: (11,), the probability when the most important 0, 10, ..., 100 % of the free
-            tokens are hidden.
-        insertion: (11,), when all but the most important 0, 10, ..., 100 % are hidden.
-        comprehensiveness: fall of the probability without the most important 10 to 50 %, averaged
-            over five steps; higher is better.
-        sufficiency: fall when only these are left; lower is better.
-        random: the same for random orders.
-    """
-
+    # (11,), the probability when the most important 0, 10, ..., 100 % of the free tokens are hidden
     deletion: Floats
-    insertion: Floats
+    insertion: Floats  # (11,), when all but the most important 0, 10, ..., 100 % are hidden
+    # fall of the probability without the most important 10 to 50 %, averaged over five steps;
+    # higher is better
     comprehensiveness: float
-    sufficiency: float
-    random: RandomOrders
+    sufficiency: float  # fall when only these are left; lower is better
+    random: RandomOrders  # the same for random orders
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Contender:
+class Contender(NamedTuple):
     """One method in a comparison: its scores, and how faithful their order is."""
 
     attribution: Attribution
@@ -91,22 +78,17 @@ def faithfulness(
     order: Sequence[int],
     *,
     operator: str = "mask",
-    progress: Progress | None = None,
 ) -> Faithfulness:
     """Measure one order of importance beside 20 random orders.
 
     Args:
-        model: a class whose head the target asks.
-        encoding: the text.
-        target: what was explained.
         order: the free tokens, most important first, such as `Attribution.order`.
         operator: how tokens are hidden, see `masked_values`.
-        progress: called with the passes done and their number.
 
     Raises:
         InputError: `order` does not contain each free token once.
     """
-    return measure_orders(model, encoding, target, [order], operator, progress)[0]
+    return measure_orders(model, encoding, target, [order], operator)[0]
 
 
 def compare_methods(
@@ -116,39 +98,22 @@ def compare_methods(
     *,
     methods: Sequence[str] = tuple(METHODS),
     operator: str = "mask",
-    progress: Progress | None = None,
 ) -> dict[str, Contender]:
     """Attribute with several methods and measure each of them, with the same random orders.
 
     Args:
-        model: a class whose head the target asks.
-        encoding: the text.
-        target: what to explain.
         methods: names of methods, see `attribute`.
         operator: how tokens are hidden, see `masked_values`; also for occlusion and Shapley values.
-        progress: called after each batch with the methods done and their number plus one, for the
-            curves; an exception it raises cancels.
 
     Returns:
         Method -> its scores and measures.
     """
-    total = len(methods) + 1
-    found = []
-    for number, method in enumerate(methods):
-        step = None if progress is None else _fixed(progress, number, total)
-        one = attribute(model, encoding, target, method=method, operator=operator, progress=step)
-        found.append(one)
-    step = None if progress is None else _fixed(progress, len(methods), total)
+    found = [
+        attribute(model, encoding, target, method=method, operator=operator) for method in methods
+    ]
     orders = [each.order for each in found]
-    curves = measure_orders(model, encoding, target, orders, operator, step)
-    if progress is not None:
-        progress(total, total)
+    curves = measure_orders(model, encoding, target, orders, operator)
     return {each.method: Contender(each, curve) for each, curve in zip(found, curves, strict=True)}
-
-
-def _fixed(progress: Progress, done: int, total: int) -> Progress:
-    """Return a function that reports this progress whatever it is called with."""
-    return lambda *_: progress(done, total)
 
 
 def measure_orders(
@@ -157,38 +122,30 @@ def measure_orders(
     target: Target,
     orders: Sequence[Sequence[int]],
     operator: str,
-    progress: Progress | None,
+    progress: Progress | None = None,
 ) -> list[Faithfulness]:
     """Measure several orders; all share the random ones and are computed together."""
     free = free_tokens(encoding, target)
     for order in orders:
         if sorted(order) != free:
             raise InputError(f"The order is {list(order)}; expected each free token once: {free}.")
-    place = {token: number for number, token in enumerate(free)}
-    ranks = np.empty((len(orders), len(free)), dtype=np.intp)
-    for row, order in enumerate(orders):
-        ranks[row, [place[token] for token in order]] = np.arange(len(free))
-    ranks = np.concatenate([ranks, random_ranks(len(free), _RANDOM, _SEED)])  # (R, n)
-    hidden = np.zeros((len(ranks), 2, _STEPS, len(encoding)), dtype=np.bool_)
-    hidden[..., free] = _hidden(ranks)
-    values = masked_values(
-        model,
-        encoding,
-        target,
-        hidden.reshape(-1, len(encoding)),
-        operator=operator,
-        progress=progress,
-    )
+    ranks = [np.argsort([free.index(token) for token in order]) for order in orders]
+    every = np.vstack([*ranks, random_ranks(len(free), _RANDOM, _SEED)])  # (R, n)
+    hidden = np.zeros((len(every), 2, _STEPS, len(encoding)), dtype=np.bool_)
+    hidden[..., free] = _hidden(every)
+    rows = hidden.reshape(-1, len(encoding))
+    values = masked_values(model, encoding, target, rows, operator=operator, progress=progress)
     curves = target.probability(torch.from_numpy(values)).numpy().reshape(hidden.shape[:3])
-    given, random = curves[: len(orders)], curves[len(orders) :]
-    falls = _falls(curves)  # (R, 2)
+    falls = (curves[:, :1, :1] - curves[:, :, _BINS]).mean(axis=-1)  # (R, 2)
     chance = RandomOrders(
-        *(_band(each) for each in (random[:, 0], random[:, 1])),
-        *(_band(each) for each in falls[len(orders) :].T),
+        *(_band(curves[len(orders) :, side]) for side in (0, 1)),
+        *(_band(falls[len(orders) :, side]) for side in (0, 1)),
     )
     return [
-        Faithfulness(one[0], one[1], float(fall[0]), float(fall[1]), chance)
-        for one, fall in zip(given, falls, strict=False)
+        Faithfulness(deletion, insertion, float(comprehensiveness), float(sufficiency), chance)
+        for (deletion, insertion), (comprehensiveness, sufficiency) in zip(
+            curves[: len(orders)], falls, strict=False
+        )
     ]
 
 
@@ -204,12 +161,6 @@ def _hidden(ranks: NDArray[np.intp]) -> Selection:
     steps = np.array([(tenth * ranks.shape[1] + 5) // 10 for tenth in range(_STEPS)])
     deleted = ranks[:, None, :] < steps[:, None]
     return np.stack([deleted, ~deleted], axis=1)
-
-
-def _falls(curves: Floats) -> Floats:
-    """Return comprehensiveness and sufficiency of curves (R, 2, 11), (R, 2)."""
-    falls: Floats = (curves[:, :1, :1] - curves[:, :, _BINS]).mean(axis=-1)
-    return falls
 
 
 def _band(values: Floats) -> Band:

@@ -8,7 +8,7 @@ activations", Sun et al. 2024), and a mean with them is like no token at all.
 
 They are stored beside the weights in `fitted.safetensors`, with the digest of the encoder they
 belong to. For any other model they are fitted on first use and kept in memory for the last `_KEPT`
-models, by the same digest and the entries of the tokenizer.
+models, by the same digest.
 """
 
 import hashlib
@@ -23,23 +23,27 @@ from itertools import groupby
 from pathlib import Path
 
 import torch
+from safetensors import SafetensorError
+from safetensors.torch import load, save
 from torch import Tensor
+from torch.nn import functional as F
 
-from bert_core.analysis.forward import Progress, Site, embed, run_layers, word_vectors
-from bert_core.analysis.head_statistics import Text, fixed_texts
+from bert_core.analysis.forward import Progress
+from bert_core.analysis.head_statistics import Text, encoded, fixed_texts
 from bert_core.bundled import bundled_folder, bundled_names
-from bert_core.checkpoints.formats.safetensors_file import open_safetensors, write_safetensors
 from bert_core.compat import times_written
 from bert_core.errors import CheckpointError, InputError
-from bert_core.model.bert import BertModel, BertPreTrainedModel
-from bert_core.model.layers import Request
-from bert_core.small_files import replacing
+from bert_core.model.bert import BertModel, Site
+from bert_core.model.checks import known_types
+from bert_core.model.pretrained import BertPreTrainedModel
+from bert_core.small_files import read_small, replacing
 from bert_core.text.batches import TextTokenizer
 from bert_core.text.family import load_tokenizer
 
 NAME = "fitted.safetensors"
 SUBLAYERS = ("head", "attention", "feed_forward")
 _DIGEST = "encoder_sha256"
+_LARGEST = 256 * 1024 * 1024  # bytes; of BERT large, 51 million
 _KEPT = 4
 _COPIES = 4
 _MASKED = 0.4
@@ -49,20 +53,17 @@ _SEED = 0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fitted:
-    """Means and maps of one encoder.
+    """Means and maps of one encoder."""
 
-    Attributes:
-        maps: (L, D + 1, D); `[h_l, 1] @ maps[l]` estimates the last hidden state from that of
-            layer l, the embeddings being layer 0.
-        means: (site, layer) -> mean activation (H * K,) or (D,), at the sites `SUBLAYERS`.
-    """
-
+    # (L, D + 1, D); `[h_l, 1] @ maps[l]` estimates the last hidden state from that of layer l, the
+    # embeddings being layer 0
     maps: Tensor
+    # (site, layer) -> mean activation (H * K,) or (D,), at the sites `SUBLAYERS`
     means: dict[Site, Tensor]
 
 
 _lock = threading.Lock()
-_cache: OrderedDict[tuple[str, torch.device, torch.dtype, str], Fitted] = OrderedDict()
+_cache: OrderedDict[tuple[str, torch.device, torch.dtype], Fitted] = OrderedDict()
 
 
 def fitted(
@@ -74,21 +75,15 @@ def fitted(
     """Return the means and maps of a model: kept, read from its folder, or fitted now.
 
     Args:
-        model: any of the eight classes.
-        tokenizer: for fitting; None means what is kept with any, or else the one in the folder the
-            model was loaded from.
-        progress: called while fitting.
+        tokenizer: for fitting; None means the one in the folder the model was loaded from.
 
     Raises:
         InputError: they must be fitted, and there is no tokenizer.
     """
-    digest = encoder_digest(model)
-    key = (digest, model.device, model.dtype, _entries_digest(tokenizer))
+    key = (encoder_digest(model), model.device, model.dtype)
     # Kept tensors must be usable everywhere: those made in inference mode refuse gradients.
     with _lock, torch.inference_mode(False):
-        if tokenizer is None:
-            key = next((kept for kept in reversed(_cache) if kept[:3] == key[:3]), key)
-        found = _cache.pop(key, None) or _read(model, digest)
+        found = _cache.pop(key, None) or _read(model, key[0])
         if found is None:
             found = fit(model, tokenizer or _tokenizer_of(model), progress=progress)
         _cache[key] = found
@@ -97,6 +92,7 @@ def fitted(
     return found
 
 
+@torch.no_grad()
 def fit(
     model: BertPreTrainedModel,
     tokenizer: TextTokenizer,
@@ -110,22 +106,39 @@ def fit(
     Transformers with the Tuned Lens", whose maps are trained on the divergence of the predictions.
 
     Args:
-        model: any of the eight classes.
-        tokenizer: the model's tokenizer.
         texts: texts, or pairs of texts as tuples; None means `fixed_texts()`.
-        progress: called with the tokens done and their number.
     """
-    sums = _Sums(model)
+    encoder: BertModel = model.encoder_model
+    size, layers = model.config.hidden_size, model.config.num_hidden_layers
+    squares = torch.zeros(layers, size + 1, size + 1, dtype=torch.float64, device=model.device)
+    products = squares[..., :-1].clone()
+    sums: dict[Site, Tensor] = {}
     rows = _rows(model, tokenizer, fixed_texts() if texts is None else texts)
-    done = 0
-    with torch.no_grad():
-        for length, group in groupby(rows, key=lambda row: len(row[0])):  # no padding
-            ids, types, counted = (torch.tensor(each) for each in zip(*group, strict=True))
-            sums.add(*(each.to(model.device) for each in (ids, types, counted)))
-            done += len(ids) * length
-            if progress is not None:
-                progress(done, sum(len(row[0]) for row in rows))
-    return sums.fitted()
+    tokens, done, averaged = sum(len(ids) for ids, _, _ in rows), 0, 0
+    for _, group in groupby(rows, key=lambda row: len(row[0])):  # no padding
+        ids, types, counted = (
+            torch.tensor(each, device=model.device) for each in zip(*group, strict=True)
+        )
+        at: dict[Site, Tensor] = {}
+        types = known_types(model.config, types)
+        run = encoder.encode(ids, types, hidden_states=True, edit=at.setdefault)
+        for site, activation in at.items():
+            if site[0] in SUBLAYERS:
+                sums[site] = sums.get(site, 0) + activation[counted].double().sum(0)
+        *before, last = (state.flatten(0, 1).double() for state in run.hidden_states or ())
+        for layer, states in enumerate(before):
+            inputs = F.pad(states, (0, 1), value=1.0)  # (B * T, D + 1)
+            squares[layer] += inputs.T @ inputs
+            products[layer] += inputs.T @ last
+        done += ids.numel()
+        averaged += int(counted.sum())
+        if progress is not None:
+            progress(done, tokens)
+    penalty = _RIDGE * tokens * torch.eye(size + 1).to(squares)
+    penalty[-1, -1] = 0  # the constant
+    maps = torch.cholesky_solve(products, torch.linalg.cholesky(squares + penalty))
+    means = {site: (total / averaged).to(model.dtype) for site, total in sums.items()}
+    return Fitted(maps.to(model.dtype), means)
 
 
 def _rows(
@@ -135,59 +148,16 @@ def _rows(
     chance = random.Random(_SEED)
     rows = []
     for text in texts:
-        first, second = (text, None) if isinstance(text, str) else text
-        encoding = tokenizer.encode(first, second, max_length=model.config.max_length)
-        types = [min(each, model.config.type_vocab_size - 1) for each in encoding.token_type_ids]
-        rows.append(
-            (encoding.input_ids, types, [not added for added in encoding.special_tokens_mask])
-        )
+        encoding = encoded(model, tokenizer, text)
+        own = [not added for added in encoding.special_tokens_mask]
+        rows.append((encoding.input_ids, encoding.token_type_ids, own))
         for _ in range(_COPIES - 1):
             ids = [
-                tokenizer.mask_token_id if not added and chance.random() < _MASKED else id_
-                for id_, added in zip(encoding.input_ids, encoding.special_tokens_mask, strict=True)
+                tokenizer.mask_token_id if word and chance.random() < _MASKED else id_
+                for id_, word in zip(encoding.input_ids, own, strict=True)
             ]
-            rows.append((ids, types, [False] * len(ids)))
+            rows.append((ids, encoding.token_type_ids, [False] * len(ids)))
     return sorted(rows, key=lambda row: len(row[0]))
-
-
-class _Sums:
-    """Sums over tokens, in double precision, from which means and maps are computed."""
-
-    def __init__(self, model: BertPreTrainedModel) -> None:
-        self._model = model
-        self._rows, self._tokens = 0, 0  # of the maps, of the means
-        self._sums: dict[Site, Tensor] = {}
-        size, layers = model.config.hidden_size + 1, model.config.num_hidden_layers
-        self._squares = torch.zeros(layers, size, size, dtype=torch.float64, device=model.device)
-        self._products = self._squares[..., :-1].clone()
-
-    def add(self, ids: Tensor, types: Tensor, counted: Tensor) -> None:
-        """Add texts (B, T); the tokens `counted` (B, T) enter the means."""
-
-        def summed(site: Site, activation: Tensor) -> Tensor:
-            if site[0] in SUBLAYERS:
-                self._sums[site] = self._sums.get(site, 0) + activation[counted].double().sum(0)
-            return activation
-
-        hidden = embed(self._model, word_vectors(self._model, ids), ids, types)
-        found = run_layers(self._model, hidden, want=Request(hidden_states=True), edit=summed)
-        *before, last = [state.flatten(0, 1).double() for state in found.hidden_states or ()]
-        for layer, states in enumerate(before):
-            inputs = torch.cat([states, states.new_ones(len(states), 1)], dim=1)  # (B * T, D + 1)
-            self._squares[layer] += inputs.T @ inputs
-            self._products[layer] += inputs.T @ last
-        self._rows += ids.numel()
-        self._tokens += int(counted.sum())
-
-    def fitted(self) -> Fitted:
-        """Solve for the maps, one layer at a time."""
-        penalty = _RIDGE * self._rows * torch.eye(self._squares.shape[-1]).to(self._squares)
-        penalty[-1, -1] = 0  # the constant
-        factors = torch.linalg.cholesky(self._squares + penalty)
-        maps = torch.cholesky_solve(self._products, factors)
-        kind = self._model.dtype
-        means = {site: (total / self._tokens).to(kind) for site, total in self._sums.items()}
-        return Fitted(maps.to(kind), means)
 
 
 # -- which model ----------------------------------------------------------------------------------
@@ -201,24 +171,17 @@ def encoder_digest(model: BertPreTrainedModel) -> str:
 
     Hashing is repeated only if a parameter was replaced or changed in place since.
     """
-    encoder = model.encoder_model
+    encoder: BertModel = model.encoder_model
     state = tuple((each.data_ptr(), times_written(each)) for each in encoder.parameters())
     known = _digests.get(encoder)
-    if known is not None and known[0] == state:
-        return known[1]
-    digest = hashlib.sha256()
-    for name, parameter in encoder.named_parameters():
-        if name.startswith("pooler."):
-            continue  # some classes have none
-        digest.update(name.encode())
-        digest.update(parameter.detach().float().cpu().contiguous().numpy().data)
-    _digests[encoder] = (state, digest.hexdigest())
-    return digest.hexdigest()
-
-
-def _entries_digest(tokenizer: TextTokenizer | None) -> str:
-    entries = "" if tokenizer is None else "\0".join(tokenizer.vocab)
-    return hashlib.sha256(entries.encode(errors="surrogatepass")).hexdigest()
+    if known is None or known[0] != state:
+        digest = hashlib.sha256()
+        for name, parameter in encoder.named_parameters():
+            if not name.startswith("pooler."):  # some classes have none
+                digest.update(name.encode())
+                digest.update(parameter.detach().float().cpu().contiguous().numpy().data)
+        known = _digests[encoder] = (state, digest.hexdigest())
+    return known[1]
 
 
 def _folder_of(model: BertPreTrainedModel) -> Path | None:
@@ -251,13 +214,10 @@ def write_fitted(folder: str | os.PathLike[str]) -> Fitted:
     place = Path(folder)
     model = BertModel.from_pretrained(place, add_pooling_layer=False)
     found = fit(model, load_tokenizer(place))
-    tensors = {
-        _DIGEST: torch.frombuffer(bytearray.fromhex(encoder_digest(model)), dtype=torch.uint8),
-        "maps": found.maps.half(),
-        **{f"{site}.{layer}": mean for (site, layer), mean in found.means.items()},
-    }
+    digest = torch.tensor(list(bytes.fromhex(encoder_digest(model))), dtype=torch.uint8)
+    means = {f"{site}.{layer}": mean for (site, layer), mean in found.means.items()}
     with replacing(place / NAME) as draft:
-        write_safetensors(draft, tensors)
+        draft.write_bytes(save({_DIGEST: digest, "maps": found.maps.half().contiguous(), **means}))
     return found
 
 
@@ -270,29 +230,25 @@ def _read(model: BertPreTrainedModel, digest: str) -> Fitted | None:
     folder = _folder_of(model)
     if folder is None or not (folder / NAME).is_file():
         return None
-    config = model.config
-    layers, size = config.num_hidden_layers, config.hidden_size
-    like = next(model.parameters())
-    maps = like.new_empty(layers, size + 1, size)
-    means = {
-        (site, layer): like.new_empty(
-            block.attention.output.dense.in_features if site == "head" else size
-        )
-        for layer, block in enumerate(model.encoder_model.encoder.blocks())
-        for site in SUBLAYERS
-    }
-    wanted = {"maps": maps, **{f"{site}.{layer}": mean for (site, layer), mean in means.items()}}
-    tensors = open_safetensors(folder / NAME)
-    stored = tensors.pop(_DIGEST, torch.empty(0))
-    if stored.shape == (32,) and bytes(stored.tolist()).hex() != digest:
+    layers, size = model.config.num_hidden_layers, model.config.hidden_size
+    wanted: dict[str, tuple[int, ...]] = {"maps": (layers, size + 1, size)}
+    for layer, block in enumerate(model.encoder_model.encoder.blocks()):
+        heads = block.attention.output.dense.in_features
+        wanted |= {f"{site}.{layer}": (heads if site == "head" else size,) for site in SUBLAYERS}
+    try:
+        stored = load(read_small(folder / NAME, _LARGEST))
+    except SafetensorError:
+        stored = {}
+    own = torch.tensor(list(bytes.fromhex(digest)))
+    if stored.pop(_DIGEST, own).tolist() != own.tolist():
         return None
-    if {name: each.shape for name, each in tensors.items()} != {
-        name: each.shape for name, each in wanted.items()
-    }:
+    if {name: tuple(each.shape) for name, each in stored.items()} != wanted:
         raise CheckpointError(
-            f"{NAME} does not contain the means and maps of a model of this size. Write it "
-            "again with `write_fitted`."
+            f"{NAME} is damaged, or does not contain the means and maps of a model of this size. "
+            "Write it again with `write_fitted`."
         )
-    for name, each in wanted.items():
-        each.copy_(tensors[name])
-    return Fitted(maps, means)
+    found = {name: each.to(model.device, model.dtype) for name, each in stored.items()}
+    means = {
+        (site, layer): found[f"{site}.{layer}"] for layer in range(layers) for site in SUBLAYERS
+    }
+    return Fitted(found["maps"], means)

@@ -1,49 +1,39 @@
-"""The forward pass with its inner results in reach; all analyses compute with it.
+"""What all analyses share: one text as tensors, its activations, variants of it in batches.
 
-`run_layer` repeats `bert_core.model.layers.BertLayer.forward` with the same kernels, so its numbers
-are the same bits, and passes four results ("sites") of each layer through an `edit`, a function
-that may replace them:
-
-    "head"           the heads' contexts before the output projection, (B, T, H * K)
-    "attention"      what the attention block adds to its input, (B, T, D)
-    "feed_forward"   what the feed-forward block adds to its input, (B, T, D)
-    "layer"          the layer's output, (B, T, D)
-
-The model is not modified: there are no hooks. An edit may also enlarge the batch: a pass begins
-with one text, and continues with N variants of it from the place where they begin to differ.
-
-`attention_maps` and `queries_and_keys` are shorter passes, for what needs no more than these.
+There is no forward pass here but the model's own. Its layers pass four results ("sites") through an
+`edit`, a function that may read or replace them; see `bert_core.model.bert`. Nothing is written to
+the model, and there are no hooks. An edit may also enlarge the batch: a pass begins with one text,
+and continues with N variants of it from the place where they begin to differ.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from bert_core.errors import InputError
-from bert_core.model.bert import BertPreTrainedModel
-from bert_core.model.inputs import check_inputs, known_types
-from bert_core.model.kernels import layer_norm, project
-from bert_core.model.layers import BertLayer, Encoded, Request, attention_bias
+from bert_core.model.bert import BertModel, Edit, Site
+from bert_core.model.checks import check_inputs, known_types
 from bert_core.model.outputs import ModelOutputs
+from bert_core.model.pretrained import BertPreTrainedModel
 from bert_core.text.encoding import Encoding
 
+Floats = NDArray[np.float64]
 Input = Encoding | Tensor | Sequence[int]
-Site = tuple[str, int]
-Edit = Callable[[Site, Tensor], Tensor]
 Progress = Callable[[int, int], None]
 """Called with the work done and the total. An exception that it raises cancels the work."""
 
 SITES = ("head", "attention", "feed_forward", "layer")
-_TOKENS = {"cpu": 2048, "cuda": 65_536}  # per batch
+_TOKENS_ON_CPU, _TOKENS = 2048, 65_536  # per batch
 
 
 def input_tensors(model: BertPreTrainedModel, given: Input) -> tuple[Tensor, Tensor]:
     """Return the ids and token types of one text, (1, T) each, on the model's device.
 
     Args:
-        model: any of the eight classes.
         given: an encoding, or ids (T,) or (1, T), whose token types are 0.
 
     Raises:
@@ -66,126 +56,36 @@ def input_tensors(model: BertPreTrainedModel, given: Input) -> tuple[Tensor, Ten
     return ids, types
 
 
-def word_vectors(model: BertPreTrainedModel, ids: Tensor) -> Tensor:
-    """Return rows of the word embeddings: ids (B, T) -> (B, T, E), without gradients."""
-    vectors: Tensor = model.encoder_model.embeddings.word_embeddings(ids.long())
-    return vectors.detach()
-
-
-def embed(model: BertPreTrainedModel, words: Tensor, ids: Tensor, token_type_ids: Tensor) -> Tensor:
-    """Return the first hidden states (B, T, D) for word vectors (B, T, E).
-
-    Positions are those of the text itself, `ids` (1 or B, T), also where its words are replaced.
-    """
-    embeddings = model.encoder_model.embeddings
-    total = words + embeddings.positions(ids) + embeddings.types(token_type_ids)
-    return embeddings.projected(layer_norm(total, embeddings.LayerNorm))
-
-
-def unchanged(site: Site, activation: Tensor) -> Tensor:
-    """Return an activation as it is: the edit that changes nothing."""
-    return activation
-
-
-def run_layer(
-    layer: BertLayer,
-    number: int,
-    hidden: Tensor,
-    *,
-    bias: Tensor | None = None,
-    want: Request | None = None,
-    edit: Edit = unchanged,
-) -> tuple[Tensor, Tensor | None]:
-    """Run one layer on hidden states (B, T, D).
-
-    Returns:
-        The output (B, T, D), and the attentions (B, H, T, T) or None.
-    """
-    attention = layer.attention
-    context, probabilities = attention.self(hidden, bias, None, want or Request())
-    context = edit(("head", number), context)  # (B, T, H * K)
-    added = edit(("attention", number), project(context, attention.output.dense))
-    attended = layer_norm(hidden + added, attention.output.LayerNorm)  # (B, T, D)
-    added = edit(
-        ("feed_forward", number), project(layer.intermediate(attended), layer.output.dense)
-    )
-    output = layer_norm(attended + added, layer.output.LayerNorm)
-    return edit(("layer", number), output), probabilities
-
-
-def run_layers(
-    model: BertPreTrainedModel,
-    hidden: Tensor,
-    *,
-    start: int = 0,
-    bias: Tensor | None = None,
-    want: Request | None = None,
-    edit: Edit = unchanged,
-) -> Encoded:
-    """Run the layers from `start` to the last on hidden states (B, T, D), and the pooler."""
-    want = want or Request()
-    states, attentions = [hidden], []
-    for number, layer in enumerate(model.encoder_model.encoder.blocks()):
-        if number < start:
-            continue
-        hidden, found = run_layer(layer, number, hidden, bias=bias, want=want, edit=edit)
-        states.append(hidden)
-        if found is not None:
-            attentions.append(found)
-    return Encoded(
-        last=hidden,
-        pooled=pool(model, hidden),
-        hidden_states=tuple(states) if want.hidden_states else None,
-        attentions=tuple(attentions) if want.attentions else None,
-    )
-
-
-def pool(model: BertPreTrainedModel, last: Tensor) -> Tensor | None:
-    """Return the pooled output (B, D), or None for a class without a pooler."""
-    pooler = model.encoder_model.pooler
-    return None if pooler is None else pooler(last)
-
-
 def head_outputs(model: BertPreTrainedModel, hidden: Tensor) -> ModelOutputs:
     """Apply the model's head to hidden states (B, T, D) of any layer; T may be a selection."""
-    return model.outputs(Encoded(hidden, pool(model, hidden), None, None))
+    encoder: BertModel = model.encoder_model
+    pooled = None if encoder.pooler is None else encoder.pooler(hidden)
+    return model.with_logits(ModelOutputs(hidden, pooler_output=pooled))
 
 
 @dataclass(frozen=True, slots=True)
 class Activations:
-    """What one text leaves in a model.
+    """What one text leaves in a model."""
 
-    Attributes:
-        hidden_states: L + 1 tensors (1, T, D), embeddings first.
-        attentions: L tensors (1, H, T, T); empty if not requested.
-        at: (site, layer) -> activation, (1, T, H * K) or (1, T, D).
-    """
-
-    hidden_states: tuple[Tensor, ...]
-    attentions: tuple[Tensor, ...]
-    at: dict[Site, Tensor]
+    hidden_states: tuple[Tensor, ...]  # L + 1 tensors (1, T, D), embeddings first
+    attentions: tuple[Tensor, ...]  # L tensors (1, H, T, T); empty if not requested
+    at: dict[Site, Tensor]  # (site, layer) -> activation, (1, T, H * K) or (1, T, D)
 
 
 def record(
-    model: BertPreTrainedModel,
-    given: Input,
-    *,
-    attentions: bool = False,
-    edit: Edit = unchanged,
+    model: BertPreTrainedModel, given: Input, *, attentions: bool = False, edit: Edit | None = None
 ) -> Activations:
     """Run one text and return its activations at all sites, as the edit leaves them."""
-    ids, types = input_tensors(model, given)
-    found: dict[Site, Tensor] = {}
+    at: dict[Site, Tensor] = {}
 
     def keep(site: Site, activation: Tensor) -> Tensor:
-        found[site] = edit(site, activation)
-        return found[site]
+        at[site] = activation if edit is None else edit(site, activation)
+        return at[site]
 
-    embedded = embed(model, word_vectors(model, ids), ids, types)
-    encoded = run_layers(
-        model, embedded, want=Request(attentions=attentions, hidden_states=True), edit=keep
-    )
-    return Activations(encoded.hidden_states or (), encoded.attentions or (), found)
+    encoder: BertModel = model.encoder_model
+    inputs = input_tensors(model, given)
+    found = encoder.encode(*inputs, attentions=attentions, hidden_states=True, edit=keep)
+    return Activations(found.hidden_states or (), found.attentions or (), at)
 
 
 def in_batches(
@@ -198,11 +98,10 @@ def in_batches(
 
     Args:
         function: a batch of rows -> its results, in the same order.
-        rows: N rows.
         tokens: number of tokens that the model runs for each row.
-        progress: called after each batch.
+        progress: called after each batch with the rows done and their number.
     """
-    room = _TOKENS.get(rows.device.type, _TOKENS["cuda"])
+    room = _TOKENS_ON_CPU if rows.device.type == "cpu" else _TOKENS
     found: list[Tensor] = []
     done = 0
     for batch in torch.split(rows, max(1, room // tokens)):
@@ -213,72 +112,6 @@ def in_batches(
     return torch.cat(found)
 
 
-def attention_maps(
-    model: BertPreTrainedModel,
-    input_ids: Tensor,
-    token_type_ids: Tensor | None = None,
-    attention_mask: Tensor | None = None,
-) -> tuple[Tensor, ...]:
-    """Return the same attentions as `model.run(...)`, skipping everything after the last one.
-
-    No attention depends on the last layer's output projection and feed-forward block; skipping
-    them saves an eighth of the work in linear layers of a six-layer model.
-
-    Returns:
-        L tensors (B, H, T, T), rows sum to 1 (Vaswani et al. 2017, equation 1).
-
-    Raises:
-        InputError: see `BertModel.run`.
-    """
-    encoder = model.encoder_model
-    place = model.device
-    check_inputs(model.config, input_ids, token_type_ids, attention_mask, device=place)
-    hidden = encoder.embeddings(input_ids, token_type_ids)
-    bias = attention_bias(attention_mask, hidden.dtype)
-    want = Request(attentions=True)
-    maps: list[Tensor] = []
-    *before, last = encoder.encoder.blocks()
-    for layer in before:
-        hidden, found = layer(hidden, bias, None, want)
-        maps.append(found)
-    maps.append(last.attention.self(hidden, bias, None, want)[1])
-    return tuple(maps)
-
-
-def queries_and_keys(
-    model: BertPreTrainedModel,
-    layer: int,
-    input_ids: Tensor,
-    token_type_ids: Tensor | None = None,
-    attention_mask: Tensor | None = None,
-) -> tuple[Tensor, Tensor]:
-    """Return the queries and keys of one layer, by the model's own projections.
-
-    The attention of the layer is the softmax of the queries times the keys, divided by the square
-    root of K (Vaswani et al. 2017, equation 1).
-
-    Args:
-        model: any of the eight classes.
-        layer: counted from 0.
-        input_ids: (B, T).
-        token_type_ids: (B, T), default zeros.
-        attention_mask: (B, T), default ones.
-
-    Returns:
-        Queries and keys, (B, H, T, K) each.
-
-    Raises:
-        InputError: there is no such layer; or see `BertModel.run`.
-    """
-    encoder = model.encoder_model
-    blocks = list(encoder.encoder.blocks())
-    if not 0 <= layer < len(blocks):
-        raise InputError(f"There is no layer {layer}; the model has layers 0 to {len(blocks) - 1}.")
-    check_inputs(model.config, input_ids, token_type_ids, attention_mask, device=model.device)
-    hidden = encoder.embeddings(input_ids, token_type_ids)
-    bias = attention_bias(attention_mask, hidden.dtype)
-    want = Request(attentions=True)  # the kernels of `attention_maps`, so that numbers agree
-    for block in blocks[:layer]:
-        hidden, _ = block(hidden, bias, None, want)
-    query, key, _ = blocks[layer].attention.self.project(hidden)
-    return query, key
+def listed(numbers: int | Sequence[int]) -> list[int]:
+    """Return one or several numbers as a list."""
+    return [numbers] if isinstance(numbers, int) else list(numbers)

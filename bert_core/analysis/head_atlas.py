@@ -15,29 +15,25 @@ from numpy.typing import NDArray
 from bert_core.analysis.differences import jensen_shannon
 from bert_core.analysis.effects import head_effects
 from bert_core.analysis.fitting import fitted
-from bert_core.analysis.forward import Progress, embed, input_tensors, run_layers, word_vectors
+from bert_core.analysis.forward import Floats, Progress, input_tensors
 from bert_core.analysis.head_statistics import (
     MEASURES,
     HeadStatistics,
-    Shares,
     StatisticsSums,
     Text,
-    TextDigest,
     all_maps,
     encoded,
     fixed_texts,
     telling_measure,
+    text_digest,
 )
 from bert_core.analysis.targets import Target
-from bert_core.errors import InputError
-from bert_core.model.bert import BertPreTrainedModel
+from bert_core.model.bert import BertModel
 from bert_core.model.heads import BertForMaskedLM, BertForPreTraining
-from bert_core.model.layers import Request
+from bert_core.model.pretrained import BertPreTrainedModel
 from bert_core.text.batches import TextTokenizer
 from bert_core.text.byte_level import SPACE
 from bert_core.text.encoding import Encoding
-
-Floats = NDArray[np.float64]
 
 TYPICAL = 5
 """Texts that are named for each head."""
@@ -55,33 +51,26 @@ class HeadAtlas:
 
     Entries are NaN for pruned heads. What needs a hidden word is NaN for a model without a
     masked-word head.
-
-    Attributes:
-        statistics: where each head looks.
-        distances: (N, N), the Jensen-Shannon distance of the attention of two heads, averaged over
-            tokens; 0 for equal heads, at most 1. Heads are in the order of the model.
-        effects: (L, H), how much the loss of hidden words grows without the head, in nats; its
-            context is replaced by the mean over many texts.
-        errors: (L, H), half of the 95 % interval of `effects`.
-        loss: of the hidden words with all heads, in nats.
-        words: number of hidden words, at most two in each text, hidden one at a time.
-        typical: (L, H, P), numbers of the texts in which the head does most what it is named after
-            (see `telling_measure`), clearest first; -1 where there are fewer.
-        sep_to_sep: (L, H), the share of attention that [SEP] gives to [SEP]; in a pair, to both.
-        cls_entropy: (L, H), entropy of the attention of [CLS] in bits.
-        gradients: (L, 3), mean size of the gradient of the loss with respect to one attention
-            weight to [CLS], to [SEP], and to a token of the text.
     """
 
-    statistics: HeadStatistics
+    statistics: HeadStatistics  # where each head looks
+    # (N, N), the Jensen-Shannon distance of the attention of two heads, averaged over tokens; 0 for
+    # equal heads, at most 1. Heads are in the order of the model
     distances: Floats
+    # (L, H), how much the loss of hidden words grows without the head, in nats; its context is
+    # replaced by the mean over many texts
     effects: Floats
-    errors: Floats
-    loss: float
-    words: int
+    errors: Floats  # (L, H), half of the 95 % interval of `effects`
+    loss: float  # of the hidden words with all heads, in nats
+    words: int  # number of hidden words, at most two in each text, hidden one at a time
+    # (L, H, P), numbers of the texts in which the head does most what it is named after (see
+    # `telling_measure`), clearest first; -1 where there are fewer
     typical: NDArray[np.int64]
+    # (L, H), the share of attention that [SEP] gives to [SEP]; in a pair, to both
     sep_to_sep: Floats
-    cls_entropy: Floats
+    cls_entropy: Floats  # (L, H), entropy of the attention of [CLS] in bits
+    # (L, 3), mean size of the gradient of the loss with respect to one attention weight to [CLS],
+    # to [SEP], and to a token of the text
     gradients: Floats
 
 
@@ -96,9 +85,7 @@ def head_atlas(
 
     Args:
         model: any class, in evaluation mode; effects need a masked-word head.
-        tokenizer: the model's tokenizer.
         texts: texts, or pairs of texts as tuples; None means `fixed_texts()`.
-        progress: called with the texts done and their number.
 
     Raises:
         InputError: there are no texts.
@@ -109,7 +96,7 @@ def head_atlas(
         sums.add(text)
         if progress is not None:
             progress(number, len(texts))
-    return sums.finished()
+    return sums.finished(text_digest(texts))
 
 
 class AtlasSums:
@@ -135,29 +122,27 @@ class AtlasSums:
             "words": np.zeros(2),  # their number, and the sum of their losses
             "typical": np.full((2, TYPICAL, len(MEASURES), *self._shape), _NONE[:, None]),
         }
-        self._digest = TextDigest()
         self._chance = random.Random(_SEED)
 
     def add(self, text: Text) -> None:
         """Measure one text."""
         encoding = encoded(self._model, self._tokenizer, text)
-        layers = all_maps(self._model, encoding)
-        measures = dict(self._sums.add(layers, encoding))
+        maps = all_maps(self._model, encoding)  # (L, H, T, T)
+        measures = self._sums.add(maps, encoding)
         measures["entropy"] = measures["entropy"] / np.log2(len(encoding))  # comparable
         if len(encoding) >= _FEWEST + 2:
             values = np.stack([measures[name] for name in MEASURES])
             number = np.full_like(values, self.totals["counts"][1] - 1)
             self._rank(np.where(np.isnan(values), _NONE, [values, number])[:, None])
-        self._digest.add(text)
-        self._add_distances(np.concatenate(layers))
-        self._add_specials(np.stack(layers), encoding)
+        self._add_distances(maps.reshape(-1, *maps.shape[2:]))
+        self._add_specials(maps, encoding)
         if isinstance(self._model, (BertForMaskedLM, BertForPreTraining)):
             fitted(self._model, self._tokenizer)  # the means that replace a head; kept
             for place in _words(encoding, self._chance):
                 self._hide(encoding, place)
 
     def merge(self, totals: Mapping[str, Floats], first: int) -> None:
-        """Add what another one has collected; the digest is then that of no text.
+        """Add what another one has collected.
 
         Args:
             totals: its `totals`.
@@ -167,21 +152,18 @@ class AtlasSums:
         self._rank(np.stack([values, np.where(numbers < 0, numbers, numbers + first)]))
         for name in self.totals.keys() - {"typical"}:
             self.totals[name] += totals[name]
-        self._digest = TextDigest()
 
-    def finished(self) -> HeadAtlas:
-        """Return what was measured on all texts added.
+    def finished(self, text_sha256: str = "") -> HeadAtlas:
+        """Return what was measured on all texts added, whose digest is given or not known.
 
         Raises:
             InputError: there were none.
         """
-        texts, (words, loss) = self.totals["counts"][1], self.totals["words"]
-        if not texts:
-            raise InputError("There are no texts to measure heads on; give at least one.")
-        statistics = self._sums.finished(self._digest.text)
+        statistics = self._sums.finished(text_sha256)
         gone = np.isnan(statistics.entropy)
         distances = self.totals["distances"] / statistics.tokens
         distances[gone.reshape(-1)] = distances[:, gone.reshape(-1)] = np.nan
+        words, loss = self.totals["words"]
         known = words or np.nan
         effects = self.totals["effects"] / known
         spread = np.maximum(self.totals["squares"] / known - effects**2, 0)
@@ -193,8 +175,8 @@ class AtlasSums:
             loss=float(loss / known),
             words=int(words),
             typical=self._typical(statistics),
-            sep_to_sep=np.where(gone, np.nan, self.totals["sep"] / texts),
-            cls_entropy=np.where(gone, np.nan, self.totals["cls"] / texts),
+            sep_to_sep=np.where(gone, np.nan, self.totals["sep"] / statistics.texts),
+            cls_entropy=np.where(gone, np.nan, self.totals["cls"] / statistics.texts),
             gradients=self.totals["gradients"] / known,
         )
 
@@ -204,7 +186,7 @@ class AtlasSums:
         order = np.argsort(-both[0], axis=0, kind="stable")[:TYPICAL]
         self.totals["typical"] = np.take_along_axis(both, order[None], axis=1)
 
-    def _add_distances(self, maps: Shares) -> None:
+    def _add_distances(self, maps: Floats) -> None:
         """Add the distances of all pairs of heads, of attention (N, T, T), summed over rows."""
         rows, distances = torch.from_numpy(maps), self.totals["distances"]
         for head in range(len(maps) - 1):
@@ -212,7 +194,7 @@ class AtlasSums:
             distances[head, head + 1 :] += apart
             distances[head + 1 :, head] += apart
 
-    def _add_specials(self, maps: Shares, encoding: Encoding) -> None:
+    def _add_specials(self, maps: Floats, encoding: Encoding) -> None:
         """Add what [CLS] and [SEP] look at, of attention (L, H, T, T)."""
         seps = np.flatnonzero(encoding.special_tokens_mask)[1:]
         self.totals["sep"] += maps[:, :, seps][..., seps].sum(axis=-1).mean(axis=-1)
@@ -264,12 +246,12 @@ def _gradients(
     model: BertPreTrainedModel, hidden: Encoding, target: Target
 ) -> tuple[float, Floats]:
     """Return the loss, and the mean gradients (L, 3) on attention to [CLS], [SEP] and the text."""
+    encoder: BertModel = model.encoder_model
     with torch.inference_mode(False), torch.enable_grad():
-        ids, types = input_tensors(model, hidden)
-        words = word_vectors(model, ids).requires_grad_()
-        run = run_layers(model, embed(model, words, ids, types), want=Request(attentions=True))
-        value = target.read(model, run.last)
-        found = torch.autograd.grad(value.sum(), run.attentions or ())
+        embedded = encoder.embeddings(*input_tensors(model, hidden)).detach().requires_grad_()
+        run = encoder.encoder(embedded, attentions=True)
+        value = target.read(model, run.last_hidden_state)
+        found = torch.autograd.grad(value.sum(), run.attentions)
     added = np.array(hidden.special_tokens_mask, dtype=bool)
     first = np.arange(len(added)) == 0
     sizes = np.stack([layer[0].abs().mean(dim=(0, 1)).double().cpu().numpy() for layer in found])

@@ -8,7 +8,7 @@ averages them over many texts, `text_statistics` computes them for one input; `n
 import hashlib
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -18,16 +18,14 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from bert_core.analysis.forward import attention_maps
+from bert_core.analysis.forward import Floats, record
 from bert_core.errors import InputError
-from bert_core.model.bert import BertPreTrainedModel
-from bert_core.model.inputs import known_types
+from bert_core.model.bert import BertModel
+from bert_core.model.pretrained import BertPreTrainedModel
 from bert_core.text.batches import TextTokenizer
+from bert_core.text.characters import Role, role
 from bert_core.text.encoding import Encoding
-from bert_core.text.normalizer import PUNCTUATION
 
-Shares = NDArray[np.float64]
-Attention = NDArray[Any]
 Text = str | tuple[str, str]
 
 MEASURES = (
@@ -54,49 +52,32 @@ class HeadStatistics:
     the share is the part that goes to the named kind of token, averaged over all tokens, including
     [CLS] and [SEP]. Every token counts once, so long texts weigh more. The kinds overlap (the
     previous token can be [CLS] or a comma), so the shares of a head do not sum to 1.
-
-    Attributes:
-        to_previous: to the previous token; the first token does not count.
-        to_next: to the next token; the last token does not count.
-        to_itself: to the token itself.
-        to_repeats: to other occurrences of the same piece; only tokens with such an occurrence
-            count, and never the added [CLS] and [SEP].
-        to_cls: to the added [CLS].
-        to_sep: to the added [SEP]; in a pair, to both.
-        to_punctuation: to punctuation in the text.
-        entropy: entropy of the attention in bits; 0 if all goes to one token.
-        entropy_limit: the entropy of uniform attention in bits: the mean of log2(T).
-        texts: number of inputs, including pairs.
-        pairs: number of inputs that are pairs.
-        tokens: number of tokens averaged over, including the added ones.
-        repeats: number of tokens whose piece occurs elsewhere in the input.
-        truncated: number of tokens that did not fit the model and were left out.
-        text_sha256: digest of the texts, see `text_digest`; 64 hexadecimal digits, "" for a
-            single text.
-        weights_sha256: digest of the model's weights; "" if they were not loaded from a folder.
-        vocabulary_sha256: digest of its vocabulary file; "" if not loaded from a folder.
     """
 
-    to_previous: Shares
-    to_next: Shares
-    to_itself: Shares
-    to_repeats: Shares
-    to_cls: Shares
-    to_sep: Shares
-    to_punctuation: Shares
-    entropy: Shares
-    entropy_limit: float
-    texts: int
-    pairs: int
-    tokens: int
-    repeats: int
-    truncated: int
+    to_previous: Floats  # to the previous token; the first token does not count
+    to_next: Floats  # to the next token; the last token does not count
+    to_itself: Floats  # to the token itself
+    # to other occurrences of the same piece; only tokens with such an occurrence count, and never
+    # the added [CLS] and [SEP]
+    to_repeats: Floats
+    to_cls: Floats  # to the added [CLS]
+    to_sep: Floats  # to the added [SEP]; in a pair, to both
+    to_punctuation: Floats  # to punctuation in the text
+    entropy: Floats  # entropy of the attention in bits; 0 if all goes to one token
+    entropy_limit: float  # the entropy of uniform attention in bits: the mean of log2(T)
+    texts: int  # number of inputs, including pairs
+    pairs: int  # number of inputs that are pairs
+    tokens: int  # number of tokens averaged over, including the added ones
+    repeats: int  # number of tokens whose piece occurs elsewhere in the input
+    truncated: int  # number of tokens that did not fit the model and were left out
+    # digest of the texts, see `text_digest`; 64 hexadecimal digits, "" for a single text
     text_sha256: str = ""
+    # digest of the model's weights; "" if they were not loaded from a folder
     weights_sha256: str = ""
-    vocabulary_sha256: str = ""
+    vocabulary_sha256: str = ""  # digest of its vocabulary file; "" if not loaded from a folder
 
     @property
-    def to_special(self) -> Shares:
+    def to_special(self) -> Floats:
         """The share (L, H) to the added [CLS] and [SEP] together."""
         return self.to_cls + self.to_sep
 
@@ -123,16 +104,12 @@ def head_statistics(
     model's own dtype, everything after it in double precision.
 
     Args:
-        model: any of the eight classes, in evaluation mode.
-        tokenizer: the model's tokenizer.
         texts: texts, or pairs of texts as tuples; None means `fixed_texts()`.
 
     Raises:
         InputError: there are no texts, or an id of the tokenizer is outside the model's vocabulary.
     """
     texts = fixed_texts() if texts is None else tuple(texts)
-    if not texts:
-        raise InputError("There are no texts to measure heads on; give at least one.")
     sums = StatisticsSums(model)
     for text in texts:
         encoding = encoded(model, tokenizer, text)
@@ -149,40 +126,48 @@ class StatisticsSums:
     """
 
     def __init__(self, model: BertPreTrainedModel) -> None:
-        self._kept = [block.attention.self.heads for block in model.encoder_model.encoder.blocks()]
-        shape = (len(self._kept), model.config.num_attention_heads)
-        self.totals: dict[str, Shares] = {measure: np.zeros(shape) for measure in MEASURES}
+        config, encoder = model.config, model.encoder_model.encoder
+        self._gone = np.ones((config.num_hidden_layers, config.num_attention_heads), dtype=bool)
+        for layer, block in enumerate(encoder.blocks()):
+            self._gone[layer, block.attention.self.heads] = False
+        self.totals: dict[str, Floats] = {name: np.zeros(self._gone.shape) for name in MEASURES}
         self.totals |= {"rows": np.zeros(len(MEASURES)), "counts": np.zeros(4)}
 
-    def add(self, layers: Sequence[Shares], encoding: Encoding) -> Mapping[str, Shares]:
-        """Add one text with its attention, (H, T, T) for each layer; see `all_maps`.
+    def add(self, layers: Floats, encoding: Encoding) -> dict[str, Floats]:
+        """Add one text with its attention (L, H, T, T), see `all_maps`.
 
         Returns:
             The measures (L, H) of this text alone; NaN where it has no such token.
         """
-        found = _measure(layers, encoding)
-        for number, measure in enumerate(MEASURES):
-            values, looking = found[measure]
-            if looking:
-                self.totals[measure] += looking * values
-                self.totals["rows"][number] += looking
+        sums, rows = _sums(layers, encoding)
+        for measure in MEASURES:
+            self.totals[measure] += sums[measure]
+        self.totals["rows"] += [rows[measure] for measure in MEASURES]
         limit = len(encoding) * math.log2(len(encoding))
         paired, cut = encoding.text_pair is not None, encoding.truncated
         self.totals["counts"] += (limit, 1, paired, cut)
-        return {measure: values for measure, (values, _) in found.items()}
+        return _means(sums, rows)
 
-    def finished(self, text_sha256: str) -> HeadStatistics:
-        """Return the statistics of all texts added."""
+    def finished(self, text_sha256: str = "") -> HeadStatistics:
+        """Return the statistics of all texts added.
+
+        Raises:
+            InputError: there were none.
+        """
+        limit, *counts = self.totals["counts"].tolist()
+        texts, pairs, truncated = map(int, counts)
+        if not texts:
+            raise InputError("There are no texts to measure heads on; give at least one.")
         rows = dict(zip(MEASURES, map(int, self.totals["rows"]), strict=True))
         means: dict[str, Any] = {
-            measure: _finished(self.totals[measure] / max(count, 1), self._kept)
-            for measure, count in rows.items()
+            name: np.where(self._gone, np.nan, self.totals[name] / max(rows[name], 1))
+            for name in MEASURES
         }
-        limit, *counts = self.totals["counts"]
-        texts, pairs, truncated = map(int, counts)
+        for table in means.values():
+            table.setflags(write=False)
         return HeadStatistics(
             **means,
-            entropy_limit=float(limit) / rows["entropy"],
+            entropy_limit=limit / rows["entropy"],
             tokens=rows["entropy"],
             repeats=rows["to_repeats"],
             text_sha256=text_sha256,
@@ -209,31 +194,8 @@ def text_digest(texts: Sequence[Text]) -> str:
 
     The hash is over their compact UTF-8 JSON, with each pair as a list of two.
     """
-    digest = TextDigest()
-    for text in texts:
-        digest.add(text)
-    return digest.text
-
-
-class TextDigest:
-    """The same, text by text."""
-
-    def __init__(self) -> None:
-        self._hash, self._before = hashlib.sha256(b"["), ""
-
-    def add(self, text: Text) -> None:
-        """Add one text."""
-        listed = text if isinstance(text, str) else list(text)
-        raw = json.dumps(listed, ensure_ascii=False, separators=(",", ":"))
-        self._hash.update(f"{self._before}{raw}".encode())
-        self._before = ","
-
-    @property
-    def text(self) -> str:
-        """The digest of all texts added."""
-        found = self._hash.copy()
-        found.update(b"]")
-        return found.hexdigest()
+    raw = json.dumps(list(texts), ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(raw.encode()).hexdigest()
 
 
 def encoded(model: BertPreTrainedModel, tokenizer: TextTokenizer, text: Text) -> Encoding:
@@ -242,45 +204,25 @@ def encoded(model: BertPreTrainedModel, tokenizer: TextTokenizer, text: Text) ->
     return tokenizer.encode(first, second, max_length=model.config.max_length)
 
 
-def all_maps(model: BertPreTrainedModel, encoding: Encoding) -> list[Shares]:
-    """Return the attention of every layer, (H, T, T) each, in double precision.
+@torch.inference_mode()
+def all_maps(model: BertPreTrainedModel, encoding: Encoding) -> Floats:
+    """Return the attention of every layer, (L, H, T, T), in double precision.
 
     Heads are those of the unpruned model; pruned ones get zeros.
     """
-    place = model.device
-    ids = torch.tensor([encoding.input_ids], device=place)
-    types = torch.tensor([encoding.token_type_ids], device=place)
-    types = known_types(model.config, types)
-    with torch.inference_mode():
-        layers = attention_maps(model, ids, types)
-    return [
-        _spread(layer[0].double().cpu().numpy(), block.attention.self.heads, model)
-        for layer, block in zip(layers, model.encoder_model.encoder.blocks(), strict=True)
-    ]
-
-
-def _spread(layer: Shares, kept: Sequence[int], model: BertPreTrainedModel) -> Shares:
-    """Place the remaining heads at their original indices."""
-    if len(kept) == model.config.num_attention_heads:
-        return layer
-    whole = np.zeros((model.config.num_attention_heads, *layer.shape[1:]))
-    whole[list(kept)] = layer
-    return whole
-
-
-def _finished(values: Shares, kept: Sequence[Sequence[int]]) -> Shares:
-    """Set pruned heads to NaN and make the array read-only."""
-    for layer, heads in enumerate(kept):
-        gone = [head for head in range(values.shape[1]) if head not in heads]
-        values[layer, gone] = np.nan
-    values.setflags(write=False)
-    return values
+    encoder: BertModel = model.encoder_model
+    shape = (model.config.num_hidden_layers, model.config.num_attention_heads)
+    maps = np.zeros((*shape, len(encoding), len(encoding)))
+    layers = record(model, encoding, attentions=True).attentions
+    for layer, block in enumerate(encoder.encoder.blocks()):
+        maps[layer, block.attention.self.heads] = layers[layer][0].double().cpu().numpy()
+    return maps
 
 
 # -- one text -------------------------------------------------------------------------------------
 
 
-def text_statistics(attentions: Sequence[Attention], encoding: Encoding) -> HeadStatistics:
+def text_statistics(attentions: Sequence[NDArray[Any]], encoding: Encoding) -> HeadStatistics:
     """Measure where each head looks in one text.
 
     Args:
@@ -298,84 +240,59 @@ def text_statistics(attentions: Sequence[Attention], encoding: Encoding) -> Head
             f"The input has {len(encoding)} tokens, but the attentions have the shape "
             f"{attentions[0].shape}; expected (heads, {len(encoding)}, {len(encoding)})."
         )
-    found = _measure(attentions, encoding)
-    values: dict[str, Any] = {measure: means for measure, (means, _) in found.items()}
-    if not _places(encoding)["to_punctuation"].any():
-        values["to_punctuation"] = np.full_like(values["to_punctuation"], np.nan)
+    sums, rows = _sums(attentions, encoding)
+    means: dict[str, Any] = _means(sums, rows)
+    if not _kinds(encoding)["to_punctuation"].any():
+        means["to_punctuation"] = np.full_like(means["to_punctuation"], np.nan)
     return HeadStatistics(
-        **values,
+        **means,
         entropy_limit=math.log2(len(encoding)),
         texts=1,
         pairs=int(encoding.text_pair is not None),
         tokens=len(encoding),
-        repeats=found["to_repeats"][1],
+        repeats=rows["to_repeats"],
         truncated=encoding.truncated,
     )
 
 
-def _measure(
-    layers: Sequence[Attention], encoding: Encoding
-) -> Mapping[str, tuple[Attention, int]]:
-    """Return measure -> (means (L, H), number of rows averaged over); NaN if there are no rows."""
-    tokens = len(encoding)
-    found: dict[str, tuple[Attention, int]] = {}
-    for measure, offset in (("to_previous", -1), ("to_next", 1), ("to_itself", 0)):
-        if rows := max(tokens - abs(offset), 0):
-            found[measure] = np.stack([_to_neighbour(layer, offset) for layer in layers]), rows
-        else:
-            found[measure] = np.full((len(layers), len(layers[0])), np.nan), 0
-    seen = np.stack([layer.mean(axis=1) for layer in layers])  # (L, H, T): received by each token
-    for measure, places in _places(encoding).items():
-        found[measure] = seen[..., places].sum(axis=-1), tokens
-    lookers, others = np.nonzero(_repeats(encoding))
-    rows = len(np.unique(lookers))
-    shares = np.stack([layer[:, lookers, others].sum(axis=-1) for layer in layers])
-    found["to_repeats"] = (shares / rows if rows else np.full(shares.shape, np.nan)), rows
-    found["entropy"] = np.stack([_entropies(layer) for layer in layers]), tokens
-    return found
+def _sums(
+    layers: Sequence[NDArray[Any]] | Floats, encoding: Encoding
+) -> tuple[dict[str, Floats], dict[str, int]]:
+    """Return each measure, summed over the tokens that count, (L, H), and their number."""
+    ids, inside = np.array(encoding.input_ids), np.array(encoding.special_tokens_mask) == 0
+    alike = (ids[:, None] == ids) & inside[:, None] & inside & ~np.eye(len(ids), dtype=bool)
+    tokens, kinds = len(encoding), _kinds(encoding)
+    sums: dict[str, list[Any]] = {measure: [] for measure in MEASURES}
+    for maps in layers:  # (H, T, T)
+        for measure, offset in (("to_previous", -1), ("to_next", 1), ("to_itself", 0)):
+            sums[measure].append(np.trace(maps, offset, 1, 2))
+        sums["to_repeats"].append(maps[:, alike].sum(axis=1))
+        received = maps.sum(axis=1)  # (H, T)
+        for kind, places in kinds.items():
+            sums[kind].append(received[:, places].sum(axis=1))
+        bits = np.log2(np.maximum(maps, np.finfo(maps.dtype).tiny))  # 0 * log2(tiny) is 0
+        sums["entropy"].append(-(maps * bits).sum(axis=(1, 2)))
+    rows = dict.fromkeys(MEASURES, tokens) | {"to_previous": tokens - 1, "to_next": tokens - 1}
+    rows["to_repeats"] = int(alike.any(axis=1).sum())
+    return {measure: np.stack(found) for measure, found in sums.items()}, rows
 
 
-def _to_neighbour(layer: Attention, offset: int) -> Attention:
-    """Return the mean attention (H,) to the token `offset` positions ahead."""
-    means: Attention = np.diagonal(layer, offset, -2, -1).mean(axis=-1)
-    return means
-
-
-def _places(encoding: Encoding) -> dict[str, NDArray[np.bool_]]:
-    """Return boolean masks (T,) of the tokens that are [CLS], [SEP] and punctuation."""
+def _kinds(encoding: Encoding) -> dict[str, NDArray[np.bool_]]:
+    """Return masks (T,) of the tokens that are [CLS], [SEP] and punctuation."""
     added = np.array(encoding.special_tokens_mask, dtype=bool)
     first = np.arange(len(added)) == 0
-    marks = np.array([all(char in PUNCTUATION for char in token) for token in encoding.tokens])
+    marks = np.array(
+        [all(role(char) is Role.PUNCTUATION for char in token) for token in encoding.tokens]
+    )
+    return {"to_cls": added & first, "to_sep": added & ~first, "to_punctuation": marks & ~added}
+
+
+def _means(sums: dict[str, Floats], rows: dict[str, int]) -> dict[str, Floats]:
+    """Return the means over rows; NaN where there are none."""
     return {
-        "to_cls": added & first,
-        "to_sep": added & ~first,
-        "to_punctuation": marks & ~added,
+        name: sums[name] / rows[name] if rows[name] else np.full_like(sums[name], np.nan)
+        for name in MEASURES
     }
-
-
-def _repeats(encoding: Encoding) -> NDArray[np.bool_]:
-    """Return a mask (T, T) of pairs of different tokens with the same piece, added ones aside."""
-    ids = np.array(encoding.input_ids)
-    inside = ~np.array(encoding.special_tokens_mask, dtype=bool)
-    same: NDArray[np.bool_] = (ids[:, None] == ids[None, :]) & inside[:, None] & inside[None, :]
-    np.fill_diagonal(same, False)
-    return same
-
-
-def _entropies(layer: Attention) -> Attention:
-    """Return the mean entropy (H,) of the rows in bits, from 0 (one token) to log2(T) (uniform).
-
-    Heads are processed one at a time because one head's 1 MiB at 512 tokens fits into the CPU
-    cache; in NumPy because its logarithm takes a third of the time of PyTorch's.
-    """
-    tiny = np.finfo(layer.dtype).tiny  # avoids log2(0); 0 * log2(tiny) is 0
-    scratch = np.empty(layer.shape[1:], dtype=layer.dtype)
-    found = np.empty(len(layer), dtype=layer.dtype)
-    for head, weights in enumerate(layer):
-        np.add(weights, tiny, out=scratch)
-        np.log2(scratch, out=scratch)
-        found[head] = -np.einsum("ij,ij->i", weights, scratch).mean()  # vecdot needs numpy 2
-    return found
 
 
 # -- names and ranks ------------------------------------------------------------------------------
@@ -400,16 +317,13 @@ BROAD_FROM = 0.8
 
 @dataclass(frozen=True, slots=True)
 class HeadName:
-    """The pattern of one head.
+    """The pattern of one head."""
 
-    Attributes:
-        name: "previous", "next", "itself", "same piece", "punctuation", "[CLS]", "[SEP]", "broad"
-            or "none"; "pruned" for a pruned head.
-        score: the share of attention that gave the name; for "broad", the entropy as a share of
-            the largest possible; for "none", the largest of all shares; NaN for "pruned".
-    """
-
+    # "previous", "next", "itself", "same piece", "punctuation", "[CLS]", "[SEP]", "broad" or
+    # "none"; "pruned" for a pruned head
     name: str
+    # the share of attention that gave the name; for "broad", the entropy as a share of the largest
+    # possible; for "none", the largest of all shares; NaN for "pruned"
     score: float
 
 
@@ -422,34 +336,31 @@ def name_heads(statistics: HeadStatistics) -> tuple[tuple[HeadName, ...], ...]:
     can still follow the pattern in some texts.
     """
     return tuple(
-        tuple(_name(statistics, layer, head) for head in range(statistics.heads))
+        tuple(_named(statistics, layer, head)[0] for head in range(statistics.heads))
         for layer in range(statistics.layers)
     )
 
 
-def _name(statistics: HeadStatistics, layer: int, head: int) -> HeadName:
-    if np.isnan(statistics.entropy[layer, head]):
-        return HeadName("pruned", math.nan)
-    shares = {m: float(getattr(statistics, m)[layer, head]) for m in (*PATTERNS, *RESTS)}
-    for group in (PATTERNS, RESTS):
-        earned = [(shares[m], name) for m, (name, least) in group.items() if shares[m] >= least]
-        if earned:
-            score, name = max(earned)
-            return HeadName(name, score)
-    spread = float(statistics.entropy[layer, head]) / statistics.entropy_limit
-    if spread >= BROAD_FROM:
-        return HeadName(BROAD, spread)
-    return HeadName(NONE, float(np.fmax.reduce(list(shares.values()))))
-
-
 def telling_measure(statistics: HeadStatistics, layer: int, head: int) -> str:
     """Return the measure that gave a head its name; for "none", that of its largest share."""
-    name = _name(statistics, layer, head).name
-    found = {pattern: measure for measure, (pattern, _) in {**PATTERNS, **RESTS}.items()}
-    if name == BROAD:
-        return "entropy"
-    shares = {m: np.nan_to_num(getattr(statistics, m)[layer, head]) for m in (*PATTERNS, *RESTS)}
-    return found.get(name) or max(shares, key=shares.__getitem__)
+    return _named(statistics, layer, head)[1]
+
+
+def _named(statistics: HeadStatistics, layer: int, head: int) -> tuple[HeadName, str]:
+    """Return the name of a head, and the measure that gave it."""
+    entropy = float(statistics.entropy[layer, head])
+    if math.isnan(entropy):
+        return HeadName("pruned", math.nan), "entropy"
+    shares = {m: float(getattr(statistics, m)[layer, head]) for m in (*PATTERNS, *RESTS)}
+    for group in (PATTERNS, RESTS):
+        earned = [(shares[m], name, m) for m, (name, least) in group.items() if shares[m] >= least]
+        if earned:
+            score, name, measure = max(earned)
+            return HeadName(name, score), measure
+    if entropy / statistics.entropy_limit >= BROAD_FROM:
+        return HeadName(BROAD, entropy / statistics.entropy_limit), "entropy"
+    measure = max(shares, key=lambda each: np.nan_to_num(shares[each], nan=-1.0))
+    return HeadName(NONE, shares[measure]), measure
 
 
 def rank_heads(statistics: HeadStatistics, by: str = "pattern") -> tuple[tuple[int, int], ...]:

@@ -6,40 +6,26 @@ import torch
 from torch import Tensor
 
 from bert_core.errors import InputError
-from bert_core.model.bert import BertPreTrainedModel
-from bert_core.model.inputs import check_inputs
-from bert_core.model.kernels import layer_norm
+from bert_core.model.checks import check_inputs
+from bert_core.model.pretrained import BertPreTrainedModel
 
 
 @dataclass(frozen=True, slots=True)
 class InputParts:
-    """The three vectors of every piece, their sum, and what LayerNorm makes of it.
+    """The three vectors of every piece, their sum, and what LayerNorm makes of it."""
 
-    Attributes:
-        word: (T, E), rows of the word embeddings.
-        position: (T, E), rows of the position embeddings: in BERT the first T.
-        segment: (T, E), rows of the token-type embeddings; zeros in a family without them.
-        sum: (T, E), word + position + segment.
-        mean: (T,), the mean of each sum.
-        variance: (T,), its variance (divided by D, not D - 1).
-        scale: (E,), LayerNorm's weight (gamma).
-        shift: (E,), LayerNorm's bias (beta).
-        epsilon: added to the variance.
-        normalised: (T, E), (sum - mean) / sqrt(variance + epsilon) * scale + shift.
-        hidden: (T, D), the first of the hidden states: `normalised`, or what a family's projection
-            makes of it.
-    """
-
-    word: Tensor
-    position: Tensor
-    segment: Tensor
-    sum: Tensor
-    mean: Tensor
-    variance: Tensor
-    scale: Tensor
-    shift: Tensor
-    epsilon: float
-    normalised: Tensor
+    word: Tensor  # (T, E), rows of the word embeddings
+    position: Tensor  # (T, E), rows of the position embeddings: in BERT the first T
+    segment: Tensor  # (T, E), rows of the token-type embeddings; zeros in a family without them
+    sum: Tensor  # (T, E), word + position + segment
+    mean: Tensor  # (T,), the mean of each sum
+    variance: Tensor  # (T,), its variance (divided by D, not D - 1)
+    scale: Tensor  # (E,), LayerNorm's weight (gamma)
+    shift: Tensor  # (E,), LayerNorm's bias (beta)
+    epsilon: float  # added to the variance
+    normalised: Tensor  # (T, E), (sum - mean) / sqrt(variance + epsilon) * scale + shift
+    # (T, D), the first of the hidden states: `normalised`, or what a family's projection makes of
+    # it
     hidden: Tensor
 
 
@@ -49,9 +35,7 @@ def input_parts(
     """Take the input of the first layer apart, as `BertEmbeddings` computes it without dropout.
 
     Args:
-        model: any of the eight classes.
         input_ids: (T,).
-        token_type_ids: (T,), default zeros.
 
     Raises:
         InputError: see `BertModel.run`.
@@ -67,7 +51,7 @@ def input_parts(
     total = word + position + segment
     variance, mean = torch.var_mean(total, dim=-1, correction=0)
     norm = embeddings.LayerNorm
-    normalised = layer_norm(total, norm)
+    normalised = norm(total)
     return InputParts(
         word=word,
         position=position,
@@ -79,7 +63,7 @@ def input_parts(
         shift=norm.bias,
         epsilon=norm.eps,
         normalised=normalised,
-        hidden=embeddings.projected(normalised),
+        hidden=embeddings.normalised(total),
     )
 
 
@@ -87,9 +71,7 @@ def inputs_at(model: BertPreTrainedModel, position: int, token_type: int = 0) ->
     """Return what each entry of the vocabulary would become at one place of an input.
 
     Args:
-        model: any of the eight classes.
         position: counted from 0.
-        token_type: the segment.
 
     Returns:
         (V, D), the first hidden state.
@@ -108,4 +90,5 @@ def inputs_at(model: BertPreTrainedModel, position: int, token_type: int = 0) ->
     place = embeddings.position_embeddings.weight[unread + position]
     kind = embeddings.types(torch.full((1, 1), token_type, device=model.device))[0, 0]
     total = embeddings.word_embeddings.weight + place + kind
-    return embeddings.projected(layer_norm(total, embeddings.LayerNorm))
+    hidden: Tensor = embeddings.normalised(total)
+    return hidden

@@ -6,32 +6,23 @@ One?"; activations are patched as in Vig et al. 2020, "Investigating Gender Bias
 Using Causal Mediation Analysis", and Zhang and Nanda 2023, "Towards Best Practices of Activation
 Patching".
 
-The sites are those of `bert_core.analysis.forward`. BERT normalises after each sum (post-LN), so
-there is no stream of vectors to which parts only add; "layer" is the layer's normalised output.
+The sites are those of `bert_core.model.bert`. BERT normalises after each sum (post-LN), so there is
+no stream of vectors to which parts only add; "layer" is the layer's normalised output.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor
 
 from bert_core.analysis.fitting import fitted
-from bert_core.analysis.forward import (
-    SITES,
-    Activations,
-    Input,
-    Site,
-    embed,
-    input_tensors,
-    record,
-    run_layers,
-    word_vectors,
-)
+from bert_core.analysis.forward import SITES, Activations, Input, input_tensors, listed, record
 from bert_core.errors import InputError
-from bert_core.model.bert import BertPreTrainedModel
-from bert_core.model.layers import Request
+from bert_core.model.bert import BertModel, Site
 from bert_core.model.outputs import ModelOutputs
+from bert_core.model.pretrained import BertPreTrainedModel
 from bert_core.text.encoding import Encoding
 
 Source = Input | ModelOutputs
@@ -39,74 +30,56 @@ MODES = ("zero", "mean", "resample")
 
 
 @dataclass(frozen=True, slots=True)
-class Heads:
-    """Scale heads of one layer, at their contexts before the output projection.
+class _Scale:
+    """Make an activation `scale` times itself plus (1 - `scale`) times what the mode puts there."""
 
-    The context becomes `scale` times itself plus (1 - `scale`) times what the mode puts there.
-
-    Attributes:
-        layer: counted from 0.
-        heads: one or several, counted from 0, as indices of the unpruned model.
-        scale: 1 changes nothing, 0 switches off.
-        mode: "zero"; "mean", the mean over the tokens of `source`, or of many texts (see
-            `fitted`), in both cases without added special tokens; or "resample", the same tokens
-            of `source`.
-        source: another text, or its outputs.
-    """
-
-    layer: int
-    heads: int | Sequence[int]
+    site: ClassVar[str]
+    layer: int  # counted from 0
     _: KW_ONLY
-    scale: float = 0.0
+    scale: float = 0.0  # 1 changes nothing, 0 switches off
+    # "zero"; "mean", the mean over the tokens of `source`, or of many texts (see `fitted`), in both
+    # cases without added special tokens; or "resample", the same tokens of `source`
     mode: str = "zero"
-    source: Source | None = None
+    source: Source | None = None  # another text, or its outputs
 
 
 @dataclass(frozen=True, slots=True)
-class _Sublayer:
-    """Scale what a block of one layer adds to its input; fields as in `Heads`."""
+class Heads(_Scale):
+    """Scale heads of one layer, at their contexts before the output projection; see `_Scale`."""
 
-    layer: int
-    _: KW_ONLY
-    scale: float = 0.0
-    mode: str = "zero"
-    source: Source | None = None
+    site: ClassVar[str] = "head"
+    heads: int | Sequence[int]  # one or several, counted from 0, as indices of the unpruned model
 
 
-class Attention(_Sublayer):
-    """Scale what the attention block of one layer adds to its input; fields as in `Heads`."""
+class Attention(_Scale):
+    """Scale what the attention block of one layer adds to its input; see `_Scale`."""
 
     __slots__ = ()
+    site = "attention"
 
 
-class FeedForward(_Sublayer):
-    """Scale what the feed-forward block of one layer adds to its input; fields as in `Heads`."""
+class FeedForward(_Scale):
+    """Scale what the feed-forward block of one layer adds to its input; see `_Scale`."""
 
     __slots__ = ()
+    site = "feed_forward"
 
 
 @dataclass(frozen=True, slots=True)
 class Patch:
-    """Replace activations by those of another text at the same positions.
+    """Replace activations by those of another text at the same positions."""
 
-    Attributes:
-        site: one of `SITES`.
-        layer: counted from 0.
-        positions: one or several tokens; None for all, which needs texts of equal length.
-        source: the other text, or its outputs (which only contain the site "layer").
-        heads: at the site "head", one or several heads; None for all.
-    """
-
-    site: str
-    layer: int
+    site: str  # one of `SITES`
+    layer: int  # counted from 0
+    # one or several tokens; None for all, which needs texts of equal length
     positions: int | Sequence[int] | None
-    source: Source
+    source: Source  # the other text, or its outputs (which only contain the site "layer")
     _: KW_ONLY
+    # at the site "head", one or several heads; None for all
     heads: int | Sequence[int] | None = None
 
 
 Intervention = Heads | Attention | FeedForward | Patch
-_SITE_OF = {Heads: "head", Attention: "attention", FeedForward: "feed_forward"}
 
 
 def run(
@@ -123,33 +96,23 @@ def run(
     Several interventions at one site are applied in the given order. Sources are run without
     interventions. Gradients pass through as in `model.run`.
 
-    Args:
-        model: any of the eight classes, in evaluation mode.
-        encoding: the text, or its ids (T,).
-        interventions: what to change.
-        attentions: return the L attention tensors.
-        hidden_states: return the L + 1 hidden states.
-        logits: run the head.
-
     Raises:
         InputError: an intervention does not fit the model or the text.
     """
     ids, types = input_tensors(model, encoding)
-    found = Edits(model, interventions, ids.shape[1], attentions=attentions)
-    encoded = run_layers(
-        model,
-        embed(model, word_vectors(model, ids), ids, types),
-        want=Request(attentions=attentions, hidden_states=hidden_states),
-        edit=found.apply,
+    edits = Edits(model, interventions, ids.shape[1], attentions=attentions)
+    encoder: BertModel = model.encoder_model
+    outputs = encoder.encode(
+        ids, types, attentions=attentions, hidden_states=hidden_states, edit=edits.apply
     )
-    return model.outputs(encoded, logits=logits)
+    return model.with_logits(outputs) if logits else outputs
 
 
 class Edits:
     """Interventions, ready to be applied to one text of `tokens` tokens.
 
-    `attentions` says whether the text is run with attentions. So are sources then, because another
-    kernel computes them, whose last bits differ.
+    `attentions` says whether the text is run with attentions. So are sources then, because PyTorch
+    computes attention in another way without them, whose last bits differ.
     """
 
     def __init__(
@@ -164,9 +127,8 @@ class Edits:
         self._records: dict[int, Activations] = {}  # id of a source -> its activations
         self._steps: dict[Site, list[Callable[[Tensor], Tensor]]] = {}
         for each in interventions:
-            site = (each.site if isinstance(each, Patch) else _SITE_OF[type(each)], each.layer)
-            step = self._patch(each, site) if isinstance(each, Patch) else self._scale(each, site)
-            self._steps.setdefault(site, []).append(step)
+            step = self._patch(each) if isinstance(each, Patch) else self._scale(each)
+            self._steps.setdefault((each.site, each.layer), []).append(step)
 
     def apply(self, site: Site, activation: Tensor) -> Tensor:
         """Change the activation at one site."""
@@ -174,33 +136,26 @@ class Edits:
             activation = step(activation)
         return activation
 
-    def _scale(
-        self, change: Heads | Attention | FeedForward, site: Site
-    ) -> Callable[[Tensor], Tensor]:
-        check_layer(self._model, change.layer)
+    def _scale(self, change: Heads | Attention | FeedForward) -> Callable[[Tensor], Tensor]:
         heads = change.heads if isinstance(change, Heads) else None
-        columns = head_columns(self._model, change.layer, heads)
-        other = self.replacement(site, change.mode, change.source)
-        scale = change.scale
+        columns, scale = self._columns(change.layer, heads), change.scale
+        other = self.replacement((change.site, change.layer), change.mode, change.source)
         return lambda own: torch.where(columns, scale * own + (1 - scale) * other, own)
 
-    def _patch(self, change: Patch, site: Site) -> Callable[[Tensor], Tensor]:
-        check_layer(self._model, change.layer)
+    def _patch(self, change: Patch) -> Callable[[Tensor], Tensor]:
         if change.site not in SITES or (change.heads is not None and change.site != "head"):
             raise InputError(
                 f"Found the site {change.site!r}{' with heads' if change.heads else ''}; expected "
                 f"one of {', '.join(SITES)}, and heads only at 'head'."
             )
-        columns = head_columns(self._model, change.layer, change.heads)
-        other = self._activation(site, change.source)
-        positions = change.positions
-        if positions is None:
+        columns = self._columns(change.layer, change.heads)
+        other = self._activation((change.site, change.layer), change.source)
+        if change.positions is None:
             self._check_length(other)
-            return lambda own: torch.where(columns, other, own)
-        places = [positions] if isinstance(positions, int) else list(positions)
-        most = min(self._tokens, other.shape[1])
-        if any(not 0 <= place < most for place in places):
-            raise InputError(f"Found the positions {places}; both texts have 0 to {most - 1}.")
+        both = min(self._tokens, other.shape[1])
+        places = list(range(both)) if change.positions is None else listed(change.positions)
+        if any(not 0 <= place < both for place in places):
+            raise InputError(f"Found the positions {places}; both texts have 0 to {both - 1}.")
 
         def patched(own: Tensor) -> Tensor:
             result = own.clone()
@@ -215,17 +170,34 @@ class Edits:
             raise InputError(f"There is no mode {mode!r}; expected one of {', '.join(MODES)}.")
         if mode == "zero":
             return torch.zeros((), device=self._model.device, dtype=self._model.dtype)
-        if mode == "mean":
-            if source is None:
-                return fitted(self._model).means[site]
-            found = self._activation(site, source)
-            if isinstance(source, Encoding):  # as in `fitted`, without the added special tokens
-                added = torch.tensor(source.special_tokens_mask, device=found.device) == 1
-                found = found[:, ~added] if not added.all() else found
-            return found.mean(dim=1, keepdim=True)
         if source is None:
+            if mode == "mean":
+                return fitted(self._model).means[site]
             raise InputError("The mode 'resample' needs a source: another text of equal length.")
-        return self._check_length(self._activation(site, source))
+        found = self._activation(site, source)
+        if mode == "resample":
+            return self._check_length(found)
+        if isinstance(source, Encoding):  # as in `fitted`, without the added special tokens
+            added = torch.tensor(source.special_tokens_mask, device=found.device) == 1
+            found = found[:, ~added] if not added.all() else found
+        return found.mean(dim=1, keepdim=True)
+
+    def _columns(self, layer: int, heads: int | Sequence[int] | None) -> Tensor:
+        """Return a mask of the columns that belong to heads, (H * K,); true for None, all."""
+        layers = self._model.config.num_hidden_layers
+        if not 0 <= layer < layers:
+            raise InputError(f"There is no layer {layer}; this model has 0 to {layers - 1}.")
+        if heads is None:
+            return torch.ones((), dtype=torch.bool, device=self._model.device)
+        attention = self._model.encoder_model.encoder.block(layer).attention.self
+        wanted = set(listed(heads))
+        if unknown := sorted(wanted - set(attention.heads)):
+            raise InputError(
+                f"Layer {layer} has no head {unknown[0]}, or it is pruned; it has "
+                f"{', '.join(map(str, attention.heads))}."
+            )
+        mask = torch.tensor([head in wanted for head in attention.heads], device=self._model.device)
+        return mask.repeat_interleave(attention.head_size)
 
     def _activation(self, site: Site, source: Source) -> Tensor:
         """Return the activation (1, T, width) of a source."""
@@ -247,35 +219,3 @@ class Edits:
                 "numbers, because each token takes the place of the one at its position."
             )
         return other
-
-
-def check_layer(model: BertPreTrainedModel, layer: int) -> None:
-    """Reject a layer that the model does not have.
-
-    Raises:
-        InputError: it does not.
-    """
-    layers = model.config.num_hidden_layers
-    if not 0 <= layer < layers:
-        raise InputError(f"There is no layer {layer}; this model has 0 to {layers - 1}.")
-
-
-def head_columns(
-    model: BertPreTrainedModel, layer: int, heads: int | Sequence[int] | None
-) -> Tensor:
-    """Return a mask (H * K,) of the columns of a context that belong to heads; None means all.
-
-    Raises:
-        InputError: the layer has no such head, or it is pruned.
-    """
-    if heads is None:
-        return torch.ones((), dtype=torch.bool, device=model.device)
-    attention = model.encoder_model.encoder.block(layer).attention.self
-    wanted = {heads} if isinstance(heads, int) else set(heads)
-    if unknown := sorted(wanted - set(attention.heads)):
-        raise InputError(
-            f"Layer {layer} has no head {unknown[0]}, or it is pruned; it has "
-            f"{', '.join(map(str, attention.heads))}."
-        )
-    mask = torch.tensor([head in wanted for head in attention.heads], device=model.device)
-    return mask.repeat_interleave(attention.head_size)

@@ -11,10 +11,10 @@ import torch
 from torch import Tensor
 
 from bert_core.analysis.fitting import fitted
-from bert_core.analysis.forward import Input, head_outputs, record
+from bert_core.analysis.forward import Input, head_outputs, listed, record
 from bert_core.analysis.targets import Target
 from bert_core.errors import InputError
-from bert_core.model.bert import BertPreTrainedModel
+from bert_core.model.pretrained import BertPreTrainedModel
 
 KINDS = ("raw", "affine")
 
@@ -30,8 +30,6 @@ def lens(
     """Score the vocabulary at chosen positions of every layer.
 
     Args:
-        model: a class with a masked-word head.
-        encoding: the text.
         positions: P tokens.
         kind: "raw" or "affine".
 
@@ -41,8 +39,7 @@ def lens(
     Raises:
         InputError: the model has no such head, the text no such position, or there is no such kind.
     """
-    _check(kind)
-    places = [positions] if isinstance(positions, int) else list(positions)
+    places = listed(positions)
     states = torch.cat(record(model, encoding).hidden_states)  # (L + 1, T, D)
     for place in places:
         Target.token(place, 0).check(model, states.shape[1])
@@ -56,7 +53,6 @@ def lens_states(model: BertPreTrainedModel, states: Tensor, kind: str = "raw") -
     """Prepare hidden states of all layers for the head of a class, of whatever kind it is.
 
     Args:
-        model: any of the eight classes.
         states: (L + 1, P, D), embeddings first, at P tokens of a text.
         kind: "raw" leaves them as they are, "affine" maps them to the last layer.
 
@@ -66,13 +62,9 @@ def lens_states(model: BertPreTrainedModel, states: Tensor, kind: str = "raw") -
     Raises:
         InputError: there is no such kind.
     """
-    _check(kind)
+    if kind not in KINDS:
+        raise InputError(f"There is no lens {kind!r}; expected one of {', '.join(KINDS)}.")
     if kind == "raw":
         return states
     maps = fitted(model).maps
     return torch.cat([states[:-1] @ maps[:, :-1] + maps[:, -1:], states[-1:]])
-
-
-def _check(kind: str) -> None:
-    if kind not in KINDS:
-        raise InputError(f"There is no lens {kind!r}; expected one of {', '.join(KINDS)}.")

@@ -11,21 +11,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from bert_core.analysis.forward import (
-    Progress,
-    embed,
-    in_batches,
-    input_tensors,
-    run_layers,
-    word_vectors,
-)
+from bert_core.analysis.forward import Floats, Progress, in_batches, input_tensors
 from bert_core.analysis.targets import Target
 from bert_core.errors import InputError
-from bert_core.model.bert import BertPreTrainedModel
-from bert_core.model.layers import attention_bias
+from bert_core.model.bert import BertModel
+from bert_core.model.pretrained import BertPreTrainedModel
 from bert_core.text.encoding import Encoding
 
-Floats = NDArray[np.float64]
 Selection = NDArray[np.bool_]
 MASK = "[MASK]"
 OPERATORS = ("mask", "attention")
@@ -37,13 +29,10 @@ def free_tokens(encoding: Encoding, target: Target) -> list[int]:
     Frozen are the added special tokens and, if the target asks what is at a [MASK], that [MASK].
     """
     asked = target.position if target.kind in ("token", "token_difference") else -1
-    return [
-        position
-        for position, (special, token) in enumerate(
-            zip(encoding.special_tokens_mask, encoding.input_ids, strict=True)
-        )
-        if not special and not (position == asked and token == encoding.special_id(MASK))
-    ]
+    if asked >= 0 and encoding.input_ids[asked] != encoding.special_id(MASK):
+        asked = -1
+    added = encoding.special_tokens_mask
+    return [at for at in range(len(encoding)) if not added[at] and at != asked]
 
 
 @torch.inference_mode()
@@ -59,12 +48,7 @@ def masked_values(
     """Compute a target for N selections of hidden tokens; equal selections are computed once.
 
     Args:
-        model: a class whose head the target asks.
-        encoding: the text.
-        target: what to compute.
         hidden: (N, T), true where a token is hidden.
-        operator: one of `OPERATORS`.
-        progress: called with the selections done and their number.
 
     Returns:
         (N,).
@@ -78,18 +62,16 @@ def masked_values(
         )
     ids, types = input_tensors(model, encoding)
     target.check(model, ids.shape[1])
+    encoder: BertModel = model.encoder_model
     mask_id = encoding.special_id(MASK) if operator == "mask" else 0
     different, places = np.unique(hidden, axis=0, return_inverse=True)
 
     def values(rows: Tensor) -> Tensor:
-        seen = ids.expand(len(rows), -1)
-        bias = None
         if operator == "mask":
-            seen = seen.masked_fill(rows, mask_id)
+            outputs = encoder.encode(ids.masked_fill(rows, mask_id), types)
         else:
-            bias = attention_bias(~rows, model.dtype)
-        embedded = embed(model, word_vectors(model, seen), ids, types)
-        return target.read(model, run_layers(model, embedded, bias=bias).last)
+            outputs = encoder.encode(ids.expand(len(rows), -1), types, ~rows)
+        return target.read(model, outputs.last_hidden_state)
 
     rows = torch.from_numpy(different).to(model.device)
     found = in_batches(values, rows, ids.shape[1], progress)

@@ -8,20 +8,19 @@ attention adds up and their lengths (Kobayashi et al. 2020, "Attention is Not On
 and value zeroing (Mohebbi et al. 2023, "Quantifying Context Mixing in Transformers").
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
-from bert_core.analysis.forward import Activations, Input, Site, in_batches, record, run_layer
+from bert_core.analysis.forward import Activations, Floats, Input, in_batches, record
 from bert_core.errors import InputError
-from bert_core.model.bert import BertPreTrainedModel
-from bert_core.model.layers import BertLayer
+from bert_core.model.bert import BertAttention, BertLayer, BertModel
+from bert_core.model.pretrained import BertPreTrainedModel
 
-Floats = NDArray[np.float64]
+Vectors = Callable[[Tensor], Tensor]
 INCLUDED = ("attention", "residual", "layer_norm")
 
 
@@ -67,8 +66,6 @@ def parts(model: BertPreTrainedModel, encoding: Input, include: str = "attention
     the block's output.
 
     Args:
-        model: any of the eight classes.
-        encoding: the text.
         include: "attention": the value vectors of all heads, weighted by attention and projected;
             "residual": also the token's own input; "layer_norm": also the normalisation, whose mean
             and deviation are those of the whole sum.
@@ -81,77 +78,75 @@ def parts(model: BertPreTrainedModel, encoding: Input, include: str = "attention
         InputError: there is no such selection; or see `input_tensors`.
     """
     layers = _layers(model, encoding, include)
-    return torch.stack([each.vectors(each.rows) for each in layers])
+    return torch.stack([vectors(torch.arange(len(biases))) for vectors, biases in layers])
 
 
 @torch.inference_mode()
 def part_biases(model: BertPreTrainedModel, encoding: Input, include: str = "attention") -> Tensor:
     """Return what no token contributes: the biases, (L, T, D); arguments as for `parts`."""
-    return torch.stack([each.biases() for each in _layers(model, encoding, include)])
+    return torch.stack([biases for _, biases in _layers(model, encoding, include)])
 
 
 @torch.inference_mode()
 def norms(model: BertPreTrainedModel, encoding: Input, include: str = "attention") -> Floats:
     """Return the lengths (L, T, T) of the `parts`; arguments as for `parts`."""
-    layers = _layers(model, encoding, include)
-    found = [in_batches(each.lengths, each.rows, len(each.rows)) for each in layers]
+    found = []
+    for vectors, biases in _layers(model, encoding, include):
+        rows = torch.arange(len(biases), device=biases.device)
+        found.append(in_batches(_lengths(vectors), rows, len(rows)))
     lengths: Floats = torch.stack(found).double().cpu().numpy()
     return lengths
 
 
-def _layers(model: BertPreTrainedModel, encoding: Input, include: str) -> "Iterator[_LayerParts]":
-    """Run a text, and take one attention block after another apart."""
+def _lengths(vectors: Vectors) -> Vectors:
+    return lambda rows: torch.linalg.vector_norm(vectors(rows), dim=-1)
+
+
+def _layers(
+    model: BertPreTrainedModel, encoding: Input, include: str
+) -> Iterator[tuple[Vectors, Tensor]]:
+    """Run a text, and take one attention block after another apart; see `_taken_apart`."""
     if include not in INCLUDED:
         raise InputError(f"There is no {include!r}; expected one of {', '.join(INCLUDED)}.")
     text = record(model, encoding, attentions=True)
-    for number, layer in enumerate(model.encoder_model.encoder.blocks()):
-        yield _LayerParts(layer, number, text, include)
+    encoder: BertModel = model.encoder_model
+    for number, layer in enumerate(encoder.encoder.blocks()):
+        hidden, weights = text.hidden_states[number][0], text.attentions[number][0]
+        sums = text.at["attention", number][0] + hidden
+        yield _taken_apart(layer.attention, hidden, weights, sums, include)
 
 
-class _LayerParts:
-    """The parts of one attention block; `rows` are all positions, (T,)."""
+def _taken_apart(
+    block: BertAttention, hidden: Tensor, weights: Tensor, sums: Tensor, include: str
+) -> tuple[Vectors, Tensor]:
+    """Return a function, tokens (N,) -> their parts (N, T, D), and the biases (T, D).
 
-    def __init__(self, layer: BertLayer, number: int, text: Activations, include: str) -> None:
-        self._norm, self._include = layer.attention.output.LayerNorm, include
-        self._hidden = text.hidden_states[number][0]  # (T, D)
-        self.rows = torch.arange(len(self._hidden), device=self._hidden.device)
-        self._weights = text.attentions[number][0]  # (H, T, T)
-        dense = layer.attention.output.dense
-        value = layer.attention.self.project(self._hidden[None])[2][0]  # (H, T, K)
-        slices = torch.unflatten(dense.weight, 1, (len(value), -1))  # (D, H, K)
-        self._values = torch.einsum("htk,dhk->htd", value, slices)
-        self._bias = dense.bias
-        self._sums = text.at["attention", number][0] + self._hidden  # (T, D), before the LayerNorm
+    Args:
+        block: an attention block.
+        hidden: (T, D), its input.
+        weights: (H, T, T), its attention.
+        sums: (T, D), what its LayerNorm gets.
+        include: see `parts`.
+    """
+    dense, norm = block.output.dense, block.output.LayerNorm
+    value = block.self.project(hidden[None])[2][0]  # (H, T, K)
+    slices = torch.unflatten(dense.weight, 1, (len(value), -1))  # (D, H, K)
+    values = torch.einsum("htk,dhk->htd", value, slices)
+    deviations = torch.sqrt(sums.var(dim=-1, correction=0, keepdim=True) + norm.eps)  # (T, 1)
 
-    def vectors(self, rows: Tensor) -> Tensor:
-        """Return the parts of some tokens, (N, T, D)."""
-        found = torch.einsum("hit,htd->itd", self._weights[:, rows], self._values)
-        if self._include != "attention":
-            found[torch.arange(len(rows)), rows] += self._hidden[rows]
-        if self._include == "layer_norm":
-            found = self._normalised(found, self._deviations()[rows, None])
-        return found
+    def normalised(vectors: Tensor, deviations: Tensor) -> Tensor:
+        return (vectors - vectors.mean(dim=-1, keepdim=True)) / deviations * norm.weight
 
-    def lengths(self, rows: Tensor) -> Tensor:
-        """Return the lengths of the parts of some tokens, (N, T)."""
-        found: Tensor = torch.linalg.vector_norm(self.vectors(rows), dim=-1)
-        return found
+    def vectors(rows: Tensor) -> Tensor:
+        found = torch.einsum("hit,htd->itd", weights[:, rows], values)
+        if include != "attention":
+            found[torch.arange(len(rows)), rows] += hidden[rows]
+        return normalised(found, deviations[rows, None]) if include == "layer_norm" else found
 
-    def biases(self) -> Tensor:
-        """Return what no token contributes, (T, D)."""
-        bias = self._bias.expand_as(self._hidden)
-        if self._include != "layer_norm":
-            return bias
-        return self._normalised(bias, self._deviations()) + self._norm.bias
-
-    def _normalised(self, vectors: Tensor, deviations: Tensor) -> Tensor:
-        centred = vectors - vectors.mean(dim=-1, keepdim=True)
-        return centred / deviations * self._norm.weight
-
-    def _deviations(self) -> Tensor:
-        """Return the standard deviation of each whole sum, (T, 1)."""
-        variance = self._sums.var(dim=-1, correction=0, keepdim=True)
-        return torch.sqrt(variance + self._norm.eps)
+    biases = dense.bias.expand_as(hidden)
+    if include == "layer_norm":
+        biases = normalised(biases, deviations) + norm.bias
+    return vectors, biases
 
 
 # -- value zeroing ---------------------------------------------------------------------------------
@@ -168,9 +163,9 @@ def value_zeroing(model: BertPreTrainedModel, encoding: Input) -> Floats:
         (L, T, T): 1 - cosine with the true output, rows divided by their sum.
     """
     text = record(model, encoding, attentions=True)
+    encoder: BertModel = model.encoder_model
     scores = [
-        _zeroed_scores(layer, number, text)
-        for number, layer in enumerate(model.encoder_model.encoder.blocks())
+        _zeroed_scores(layer, number, text) for number, layer in enumerate(encoder.encoder.blocks())
     ]
     found: Floats = torch.stack(scores).double().cpu().numpy()
     total = found.sum(axis=-1, keepdims=True)
@@ -186,11 +181,7 @@ def _zeroed_scores(layer: BertLayer, number: int, text: Activations) -> Tensor:
     def changed(zeroed: Tensor) -> Tensor:
         lost = torch.einsum("hin,hnk->nihk", weights[..., zeroed], value[:, zeroed])
         without = context - lost.flatten(2)  # (N, T, H * K)
-
-        def edit(site: Site, activation: Tensor) -> Tensor:
-            return without if site[0] == "head" else activation
-
-        output, _ = run_layer(layer, number, hidden, edit=edit)
+        output, _ = layer(hidden, edit=lambda site, own: without if site == "head" else own)
         return distances(output, true)  # (N, T)
 
     tokens = hidden.shape[1]

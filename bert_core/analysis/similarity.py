@@ -17,15 +17,10 @@ _SETTLED = 1e-7  # of stress, less than which a step no longer counts
 
 @dataclass(frozen=True, slots=True)
 class Projection:
-    """Points on their principal axes.
+    """Points on their principal axes."""
 
-    Attributes:
-        coordinates: (N, C), on each of C axes; the mean of the points is at 0.
-        shares: (C,), of the variance, along each axis.
-    """
-
-    coordinates: Tensor
-    shares: Tensor
+    coordinates: Tensor  # (N, C), on each of C axes; the mean of the points is at 0
+    shares: Tensor  # (C,), of the variance, along each axis
 
 
 def cosines(vectors: Tensor, table: Tensor) -> Tensor:
@@ -86,15 +81,11 @@ def principal_axes(points: Tensor, count: int = 2) -> Projection:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Points in a plane whose distances are as close as possible to given ones.
+    """Points in a plane whose distances are as close as possible to given ones."""
 
-    Attributes:
-        coordinates: (N, C); their mean is at 0.
-        stress: how much the distances on the plane are off: the root of the summed squares of the
-            errors, as a share of that of the distances given (Kruskal 1964, stress 1). 0 is exact.
-    """
-
-    coordinates: Tensor
+    coordinates: Tensor  # (N, C); their mean is at 0
+    # how much the distances on the plane are off: the root of the summed squares of the errors, as
+    # a share of that of the distances given (Kruskal 1964, stress 1). 0 is exact
     stress: float
 
 
@@ -107,7 +98,6 @@ def multidimensional_scaling(distances: Tensor, count: int = 2, *, rounds: int =
     Args:
         distances: (N, N), symmetric, 0 on the diagonal.
         count: C, the number of dimensions.
-        rounds: the most steps.
 
     Raises:
         InputError: the distances have another shape.

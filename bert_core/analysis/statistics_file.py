@@ -7,18 +7,18 @@
 import json
 import math
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 
+from bert_core.analysis.forward import Floats
 from bert_core.analysis.head_atlas import TYPICAL, HeadAtlas, head_atlas
 from bert_core.analysis.head_statistics import (
     MEASURES,
     HeadStatistics,
-    Shares,
     fixed_texts,
     head_statistics,
     text_digest,
@@ -27,7 +27,7 @@ from bert_core.checkpoints.formats.weights import weight_files
 from bert_core.checkpoints.sources.hub_names import MERGES, SENTENCEPIECE
 from bert_core.errors import CheckpointError
 from bert_core.model.bert import BertModel
-from bert_core.model.heads import BertForMaskedLM, BertForPreTraining
+from bert_core.model.heads import BertForMaskedLM
 from bert_core.small_files import file_digest, parse_json, read_small, replacing
 from bert_core.text.family import load_tokenizer
 from bert_core.text.stored import vocabulary_file
@@ -37,8 +37,6 @@ Found = TypeVar("Found", HeadStatistics, HeadAtlas)
 NAME = "head-statistics.json"
 ATLAS_NAME = "head-atlas.json"
 _LARGEST = 4 * 1024 * 1024  # bytes; of BERT large, with 384 heads, the atlas needs 600 kB
-_MOST_HEADS = 65_536
-_DIGITS, _ATLAS_DIGITS = 6, 4
 _UNITS = {"shares": "of the attention a token gives away, 0 to 1", "entropy": "bits"}
 _SOURCE = 'Clark et al. 2019, "What Does BERT Look At?", section 3'
 _TABLES = ("effects", "errors", "sep_to_sep", "cls_entropy", "gradients")
@@ -62,7 +60,7 @@ def measure_folder(folder: Path) -> HeadStatistics:
     Raises:
         BertError: the folder contains no model, or it cannot be read.
     """
-    model = BertForPreTraining.from_pretrained(folder)
+    model = BertModel.from_pretrained(folder, add_pooling_layer=False)
     return _signed(head_statistics(model, load_tokenizer(folder)), folder)
 
 
@@ -74,8 +72,7 @@ def measure_atlas(folder: Path) -> HeadAtlas:
     """
     words = BertForMaskedLM.from_pretrained(folder)
     trained = words.load_report is not None and not words.load_report.missing
-    model = words if trained else BertModel.from_pretrained(folder)
-    found = head_atlas(model, load_tokenizer(folder))
+    found = head_atlas(words if trained else words.encoder_model, load_tokenizer(folder))
     return replace(found, statistics=_signed(found.statistics, folder))
 
 
@@ -107,57 +104,51 @@ def write_head_atlas(folder: str | os.PathLike[str]) -> HeadAtlas:
     return found
 
 
+def _write(path: Path, text: str) -> None:
+    with replacing(path) as draft:
+        draft.write_text(text, encoding="utf-8", newline="\n")
+
+
 def to_json(statistics: HeadStatistics) -> str:
     """Format statistics as JSON: six decimals, null for pruned heads."""
-    record: dict[str, Any] = {"units": _UNITS, "measures_of": _SOURCE}
-    for each in fields(statistics):
-        value = getattr(statistics, each.name)
-        if each.name in MEASURES:
-            value = _rounded(value.tolist(), _DIGITS)
-        record[each.name] = _as_number(value, _DIGITS) if isinstance(value, float) else value
-    return _laid_out(record)
+    values = {each.name: getattr(statistics, each.name) for each in fields(statistics)}
+    return _laid_out({"units": _UNITS, "measures_of": _SOURCE, **values}, digits=6)
 
 
 def atlas_json(atlas: HeadAtlas) -> str:
     """Format an atlas as JSON: four decimals, null for what was not measured."""
-    distances = [row[:number] for number, row in enumerate(atlas.distances.tolist())]
-    return _laid_out(
-        {
-            "units": _ATLAS_UNITS,
-            "weights_sha256": atlas.statistics.weights_sha256,
-            "text_sha256": atlas.statistics.text_sha256,
-            "words": atlas.words,
-            "loss": _as_number(atlas.loss, _ATLAS_DIGITS),
-            **{name: _rounded(getattr(atlas, name).tolist(), _ATLAS_DIGITS) for name in _TABLES},
-            "typical": atlas.typical.reshape(-1, TYPICAL).tolist(),
-            "distances": _rounded(distances, _ATLAS_DIGITS),
-        }
-    )
+    record = {
+        "units": _ATLAS_UNITS,
+        "weights_sha256": atlas.statistics.weights_sha256,
+        "text_sha256": atlas.statistics.text_sha256,
+        "words": atlas.words,
+        "loss": atlas.loss,
+        **{name: getattr(atlas, name) for name in _TABLES},
+        "typical": atlas.typical.reshape(-1, TYPICAL),
+        "distances": [row[:number] for number, row in enumerate(atlas.distances)],
+    }
+    return _laid_out(record, digits=4)
 
 
-def _as_number(value: float, digits: int) -> float | None:
-    """Round a number for a file; NaN becomes None."""
-    return None if math.isnan(value) else round(value, digits)
-
-
-def _rounded(rows: list[list[float]], digits: int) -> list[list[float | None]]:
-    return [[_as_number(each, digits) for each in row] for row in rows]
-
-
-def _laid_out(record: Mapping[str, Any]) -> str:
+def _laid_out(record: dict[str, Any], digits: int) -> str:
     """Format a record with a line for each value; a table gets one per row."""
     lines = []
     for name, value in record.items():
-        text = json.dumps(value)
-        if isinstance(value, list):
-            text = "[\n  " + ",\n  ".join(json.dumps(row) for row in value) + "\n ]"
+        found = _plain(value, digits)
+        text = json.dumps(found)
+        if isinstance(found, list):
+            text = "[\n  " + ",\n  ".join(json.dumps(row) for row in found) + "\n ]"
         lines.append(f" {json.dumps(name)}: {text}")
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
-def _write(path: Path, text: str) -> None:
-    with replacing(path) as draft:
-        draft.write_text(text, encoding="utf-8", newline="\n")
+def _plain(value: Any, digits: int) -> Any:
+    """Return lists for arrays, and rounded numbers; None for NaN."""
+    if isinstance(value, np.ndarray | list):
+        return [_plain(each, digits) for each in value]
+    if isinstance(value, float):
+        return None if math.isnan(value) else round(float(value), digits)
+    return int(value) if isinstance(value, np.integer) else value
 
 
 # -- reading --------------------------------------------------------------------------------------
@@ -170,40 +161,21 @@ def read_head_statistics(folder: str | os.PathLike[str]) -> HeadStatistics:
         MissingFileError: the folder has no statistics.
         CheckpointError: the file is damaged.
     """
-    return _read(
-        Path(folder) / NAME,
-        _statistics,
-        f"{NAME} is damaged or was written by another version of this package: expected a "
-        "table of numbers, layers by heads, for each measure. Write it again with "
-        "`write_head_statistics`.",
-    )
+    return _read(Path(folder) / NAME, _statistics, "write_head_statistics")
 
 
 def read_head_atlas(folder: str | os.PathLike[str]) -> HeadAtlas:
-    """Read the atlas in a model's folder, with the statistics beside it.
-
-    `stale_because` checks that the statistics belong to the model.
+    """Read the atlas in a model's folder; `stale_because` of its statistics checks that both belong
+    to the model.
 
     Raises:
         MissingFileError: the folder has no atlas, or no statistics.
         CheckpointError: a file is damaged, or the two belong to different weights or texts.
     """
-    statistics = read_head_statistics(folder)
+    known = read_head_statistics(folder)
     return _read(
-        Path(folder) / ATLAS_NAME,
-        lambda record: _atlas(record, statistics),
-        f"{ATLAS_NAME} is damaged, or does not belong to the {NAME} beside it. Write it again "
-        "with `write_head_atlas`.",
+        Path(folder) / ATLAS_NAME, lambda record: _atlas(record, known), "write_head_atlas"
     )
-
-
-def _read(path: Path, understand: Callable[[Any], Found], damaged: str) -> Found:
-    """Read a file; `understand` raises a built-in exception if the record is damaged."""
-    record = parse_json(read_small(path, _LARGEST), path.name, unique=True)
-    try:
-        return understand(record)
-    except (KeyError, TypeError, ValueError, OverflowError):
-        raise CheckpointError(damaged) from None
 
 
 def stale_because(statistics: HeadStatistics, folder: str | os.PathLike[str]) -> str:
@@ -229,38 +201,54 @@ def _digests(folder: Path) -> tuple[str, str]:
     return file_digest(*weight_files(folder)), file_digest(*files)
 
 
+def _read(path: Path, understand: Callable[[Any], Found], writer: str) -> Found:
+    """Read a file; `understand` raises a built-in exception if the record is damaged."""
+    record = parse_json(read_small(path, _LARGEST), path.name, unique=True)
+    try:
+        return understand(record)
+    except (KeyError, TypeError, ValueError, OverflowError):
+        raise CheckpointError(
+            f"{path.name} is damaged, or does not belong to the files beside it. Write it again "
+            f"with `{writer}`."
+        ) from None
+
+
 def _statistics(record: dict[str, Any]) -> HeadStatistics:
     values = {each.name: record[each.name] for each in fields(HeadStatistics)}
-    found = HeadStatistics(**values | {name: _table(values[name]) for name in MEASURES})
-    pruned = np.isnan(found.entropy)
-    for measure in MEASURES:
-        table = getattr(found, measure)
-        most = 1.0 if measure != "entropy" else found.entropy_limit
+    tables = {name: _table(values[name]) for name in MEASURES}
+    pruned = np.isnan(tables["entropy"])
+    for name, table in tables.items():
+        most = float(values["entropy_limit"]) if name == "entropy" else 1.0
         _need(table.shape == pruned.shape and (np.isnan(table) == pruned).all())
         _need((table[~pruned] >= -1e-3).all() and (table[~pruned] <= most + 1e-3).all())
-    counts = (found.texts, found.pairs, found.tokens, found.repeats, found.truncated)
-    digests = (found.text_sha256, found.weights_sha256, found.vocabulary_sha256)
-    _need(all(type(each) is int and each >= 0 for each in counts))
-    _need(all(isinstance(each, str) for each in digests) and found.entropy_limit >= 0)
-    return found
+    for name in ("texts", "pairs", "tokens", "repeats", "truncated"):
+        _need(type(values[name]) is int and values[name] >= 0)
+    for name in ("text_sha256", "weights_sha256", "vocabulary_sha256"):
+        _need(isinstance(values[name], str))
+    return HeadStatistics(**{**values, **tables})
 
 
 def _atlas(record: dict[str, Any], statistics: HeadStatistics) -> HeadAtlas:
-    digests = (record["weights_sha256"], record["text_sha256"])
-    _need(digests == (statistics.weights_sha256, statistics.text_sha256))
-    layers, heads = statistics.layers, statistics.heads
+    _need(record["weights_sha256"] == statistics.weights_sha256)
+    _need(record["text_sha256"] == statistics.text_sha256)
+    layers, heads = statistics.entropy.shape
     tables = {name: _table(record[name]) for name in _TABLES}
     for name, table in tables.items():
         _need(table.shape == (layers, 3 if name == "gradients" else heads))
     typical = np.array(record["typical"])
     _need(typical.shape == (layers * heads, TYPICAL) and typical.dtype.kind == "i")
     _need(typical.min() >= -1 and typical.max() < statistics.texts)
+    _need([len(row) for row in record["distances"]] == list(range(layers * heads)))
+    distances = np.zeros((layers * heads, layers * heads))
+    for head, row in enumerate(record["distances"][1:], 1):
+        distances[head, :head] = distances[:head, head] = _table([row])
+    _need(not ((distances < 0) | (distances > 1)).any())  # NaN, for a pruned head, is neither
     words, loss = record["words"], record["loss"]
     _need(type(words) is int and words >= 0)
     return HeadAtlas(
         statistics=statistics,
-        distances=_square(record["distances"], layers * heads),
-        loss=float("nan") if loss is None else float(loss),
+        distances=distances,
+        loss=math.nan if loss is None else float(loss),
         words=words,
         typical=typical.reshape(layers, heads, TYPICAL),
         **tables,
@@ -272,22 +260,10 @@ def _need(fits: object) -> None:
         raise ValueError
 
 
-def _table(rows: Any) -> Shares:
+def _table(rows: Any) -> Floats:
     """Read a table of numbers, null for NaN; a built-in exception if it is none."""
     table = np.array([[math.nan if n is None else n for n in row] for row in rows])
-    _need(table.dtype.kind in "if" and table.ndim == 2 and 0 < table.size <= _MOST_HEADS)
+    _need(table.dtype.kind in "if" and table.ndim == 2 and table.size)
     table = table.astype(np.float64)
     table.setflags(write=False)
     return table
-
-
-def _square(rows: Any, heads: int) -> Shares:
-    """Return the distances (N, N) of rows that contain those before the diagonal."""
-    found = np.zeros((heads, heads))
-    _need([len(row) for row in rows] == list(range(heads)))
-    for head, row in enumerate(rows[1:], 1):
-        values = _table([row])[0]
-        # NaN, for a pruned head, is neither.
-        _need(not ((values < 0).any() or (values > 1).any()))
-        found[head, :head] = found[:head, head] = values
-    return found

@@ -14,7 +14,6 @@ from torch import Tensor
 from bert_core.analysis.forward import head_outputs
 from bert_core.errors import InputError
 from bert_core.families import NEXT
-from bert_core.model.bert import BertPreTrainedModel
 from bert_core.model.heads import (
     BertForMaskedLM,
     BertForMultipleChoice,
@@ -25,29 +24,38 @@ from bert_core.model.heads import (
     BertForTokenClassification,
 )
 from bert_core.model.losses import widened
-from bert_core.model.outputs import ModelOutputs
+from bert_core.model.pretrained import BertPreTrainedModel
 
 _WORDS = (BertForMaskedLM, BertForPreTraining)
-_CLASSES: dict[str, tuple[type[BertPreTrainedModel], ...]] = {
-    "token": _WORDS,
-    "token_difference": _WORDS,
-    "start": (BertForQuestionAnswering,),
-    "end": (BertForQuestionAnswering,),
-    "label": (BertForTokenClassification,),
-    "classification": (BertForSequenceClassification,),
-    "next_sentence": (BertForNextSentencePrediction, BertForPreTraining),
-    "score": (BertForMultipleChoice, BertForSequenceClassification),
+_KINDS: dict[str, tuple[tuple[type[BertPreTrainedModel], ...], str]] = {
+    "token": (_WORDS, "log-probability of token {0.chosen} at position {0.position}"),
+    "token_difference": (
+        _WORDS,
+        "logit of token {0.chosen} minus logit of token {0.other} at position {0.position}",
+    ),
+    "start": (
+        (BertForQuestionAnswering,),
+        "log-probability that the answer starts at position {0.position}",
+    ),
+    "end": (
+        (BertForQuestionAnswering,),
+        "log-probability that the answer ends at position {0.position}",
+    ),
+    "label": (
+        (BertForTokenClassification,),
+        "log-probability of label {0.chosen} at position {0.position}",
+    ),
+    "classification": ((BertForSequenceClassification,), "log-probability of label {0.chosen}"),
+    "next_sentence": (
+        (BertForNextSentencePrediction, BertForPreTraining),
+        "logit of {1} minus logit of {2}",
+    ),
+    "score": (
+        (BertForMultipleChoice, BertForSequenceClassification),
+        "score {0.chosen} of the text",
+    ),
 }
-_WORDING = {
-    "token": "log-probability of token {chosen} at position {position}",
-    "token_difference": "logit of token {chosen} minus logit of token {other} at position "
-    "{position}",
-    "start": "log-probability that the answer starts at position {position}",
-    "end": "log-probability that the answer ends at position {position}",
-    "label": "log-probability of label {chosen} at position {position}",
-    "classification": "log-probability of label {chosen}",
-    "score": "score {chosen} of the text",
-}
+"""Kind -> the classes that can be asked, and what the number is."""
 _PAIR = ('"B follows A"', '"B does not follow"')
 
 
@@ -57,18 +65,12 @@ class Target:
 
     >>> print(Target.token(4, 2003))
     log-probability of token 2003 at position 4
-
-    Attributes:
-        kind: the name of the method that built it.
-        position: the token whose vector the head reads; 0, [CLS], for a whole text.
-        chosen: the token, label or class asked for.
-        other: the token compared with.
     """
 
-    kind: str
-    position: int = 0
-    chosen: int = 0
-    other: int = 0
+    kind: str  # the name of the method that built it
+    position: int = 0  # the token whose vector the head reads; 0, [CLS], for a whole text
+    chosen: int = 0  # the token, label or class asked for
+    other: int = 0  # the token compared with
 
     @classmethod
     def token(cls, position: int, token_id: int) -> Self:
@@ -112,11 +114,8 @@ class Target:
 
     def __str__(self) -> str:
         """Say in words what the number is."""
-        if self.kind == "next_sentence":
-            return f"logit of {_PAIR[self.chosen]} minus logit of {_PAIR[self.other]}"
-        return _WORDING[self.kind].format_map(
-            {"position": self.position, "chosen": self.chosen, "other": self.other}
-        )
+        pair = (_PAIR[self.chosen], _PAIR[self.other]) if self.kind == "next_sentence" else ()
+        return _KINDS[self.kind][1].format(self, *pair)
 
     def check(self, model: BertPreTrainedModel, tokens: int) -> None:
         """Reject a model without the head that is asked, and a position outside the text.
@@ -124,8 +123,9 @@ class Target:
         Raises:
             InputError: one of the two.
         """
-        if not isinstance(model, _CLASSES[self.kind]):
-            expected = " or ".join(cls.__name__ for cls in _CLASSES[self.kind])
+        classes = _KINDS[self.kind][0]
+        if not isinstance(model, classes):
+            expected = " or ".join(cls.__name__ for cls in classes)
             raise InputError(
                 f"The {self} cannot be asked of a {type(model).__name__}; expected {expected}."
             )
@@ -143,26 +143,22 @@ class Target:
         Returns:
             (B,).
         """
-        if self.kind in ("start", "end"):
-            return self._of(model, head_outputs(model, last))
-        return self._of(model, head_outputs(model, last[:, self.position : self.position + 1]))
-
-    def _of(self, model: BertPreTrainedModel, outputs: ModelOutputs) -> Tensor:
-        """Compute the number from the outputs of the position, or of all for a start or end."""
-        logits, chosen = outputs.logits, self.chosen
-        if self.kind in ("start", "end"):
-            logits = outputs.start_logits if self.kind == "start" else outputs.end_logits
-            chosen = self.position
-        elif self.kind == "next_sentence" and outputs.seq_relationship_logits is not None:
+        spans = self.kind in ("start", "end")
+        here = slice(None) if spans else slice(self.position, self.position + 1)
+        outputs = head_outputs(model, last[:, here])
+        logits = {"start": outputs.start_logits, "end": outputs.end_logits}.get(
+            self.kind, outputs.logits
+        )
+        if self.kind == "next_sentence" and outputs.seq_relationship_logits is not None:
             logits = outputs.seq_relationship_logits
         assert logits is not None
         logits = widened(logits).flatten(0, -2)  # (B, T), (B, V) or (B, C)
         self._check_scores(model, logits.shape[-1])
         if self.kind in ("token_difference", "next_sentence"):
-            return logits[:, chosen] - logits[:, self.other]
+            return logits[:, self.chosen] - logits[:, self.other]
         if self.kind == "score":
-            return logits[:, chosen]
-        return torch.log_softmax(logits, dim=-1)[:, chosen]
+            return logits[:, self.chosen]
+        return torch.log_softmax(logits, dim=-1)[:, self.position if spans else self.chosen]
 
     def _check_scores(self, model: BertPreTrainedModel, count: int) -> None:
         """Reject a token or label that the head does not have, and a head of the wrong kind."""

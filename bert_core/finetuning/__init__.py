@@ -5,7 +5,6 @@ Read `rows` (annotated examples), `batches` (rows to tensors, and the rows of ea
 command line.
 """
 
-from bert_core.finetuning.ahead import BuiltAhead
 from bert_core.finetuning.batches import (
     Batch,
     RowBatches,
@@ -14,7 +13,6 @@ from bert_core.finetuning.batches import (
     text_batch,
     word_batch,
 )
-from bert_core.finetuning.optimizer import Method
 from bert_core.finetuning.rows import Choices, LabelledText, Question, TaggedWords
 from bert_core.finetuning.schedule import Budget, linear_decay
 from bert_core.finetuning.trainer import (
@@ -31,11 +29,9 @@ __all__ = [
     "Batch",
     "BatchSource",
     "Budget",
-    "BuiltAhead",
     "Choices",
     "LabelledText",
     "Loss",
-    "Method",
     "NotFiniteError",
     "Question",
     "RowBatches",

@@ -2,10 +2,6 @@
 
 Inputs are padded to the longest of the batch. Tokens removed to fit are counted in
 `Batch.truncated`, and the trainer reports the count of each step. `RowBatches` chooses the rows.
-
-A question's passage that is too long is split into overlapping windows (Devlin et al. 2019,
-sections 4.2 and 4.3). A window that does not contain the whole answer is labelled "no answer":
-start and end both point to [CLS].
 """
 
 import random
@@ -20,15 +16,12 @@ from bert_core.errors import InputError, count
 from bert_core.finetuning.rows import Choices, LabelledText, Question, TaggedWords, shortened
 from bert_core.model.losses import IGNORED
 from bert_core.text.batches import TextTokenizer
-from bert_core.text.encoding import Encoding, Span, window_bounds
+from bert_core.text.encoding import Encoding
 from bert_core.text.padding import padded, padded_encodings, padded_inputs
 
 UNLABELLED = IGNORED[1]
-NO_ANSWER = 0  # the position of [CLS]
 
 Row = TypeVar("Row")
-
-# -- the rows of each step -------------------------------------------------------------------------
 
 
 class Batch(dict[str, Tensor]):
@@ -69,7 +62,6 @@ def text_batch(
     Raises:
         InputError: there are no rows, or the tokenizer rejects a text or the rule.
     """
-    _check_rows(rows)
     texts = ((row.text, row.text_pair) for row in rows)
     batch = _encoded(tokenizer, texts, max_length=max_length, truncation=truncation)
     batch["labels"] = torch.tensor([row.label for row in rows])
@@ -85,16 +77,11 @@ def choice_batch(
 ) -> Batch:
     """Build a batch for `BertForMultipleChoice`: every choice is paired with its context.
 
-    The arguments are those of `text_batch`; every row must have the same number of choices N.
+    Like `text_batch`, but every row must have the same number of choices N.
 
     Returns:
         `input_ids`, `token_type_ids`, `attention_mask` (B, N, T) and `labels` (B,).
-
-    Raises:
-        InputError: there are no rows, their numbers of choices differ, or the tokenizer rejects a
-            text or the rule.
     """
-    _check_rows(rows)
     numbers = sorted({len(row.choices) for row in rows})
     if len(numbers) > 1:
         raise InputError(
@@ -107,6 +94,25 @@ def choice_batch(
         batch[name] = flat.view(len(rows), numbers[0], -1)
     batch["labels"] = torch.tensor([row.label for row in rows])
     return batch
+
+
+def _encoded(
+    tokenizer: TextTokenizer, texts: Iterable[tuple[str, str | None]], **limits: Any
+) -> Batch:
+    """Build a batch without labels from texts and pairs, padded to the longest."""
+    encodings = [tokenizer.encode(first, second, **limits) for first, second in texts]
+    _check_rows(encodings)
+    truncated = sum(encoding.truncated for encoding in encodings)
+    return Batch(padded_encodings(tokenizer, encodings), truncated)
+
+
+def _check_rows(rows: Sequence[object]) -> None:
+    """Reject an empty batch."""
+    if not rows:
+        raise InputError("There are no rows to build a batch from; give at least one.")
+
+
+# -- words ----------------------------------------------------------------------------------------
 
 
 def word_batch(tokenizer: TextTokenizer, rows: Sequence[TaggedWords], *, max_length: int) -> Batch:
@@ -141,13 +147,12 @@ def word_batch(tokenizer: TextTokenizer, rows: Sequence[TaggedWords], *, max_len
     labels: list[list[int]] = []
     for row in rows:
         words = list(islice(pieces, len(row.words)))
-        tags = (
-            [tag, *[UNLABELLED] * (len(word) - 1)]
-            for tag, word in zip(row.tags, words, strict=True)
-            if word
-        )
         row_ids = [number for word in words for number in word]
-        row_labels = [label for word in tags for label in word]
+        row_labels = [
+            tag if place == 0 else UNLABELLED
+            for tag, word in zip(row.tags, words, strict=True)
+            for place in range(len(word))
+        ]
         for start, stop in _divisions(list(map(len, words)), max_length - 2):
             ids.append([tokenizer.cls_token_id, *row_ids[start:stop], tokenizer.sep_token_id])
             labels.append([UNLABELLED, *row_labels[start:stop], UNLABELLED])
@@ -156,9 +161,7 @@ def word_batch(tokenizer: TextTokenizer, rows: Sequence[TaggedWords], *, max_len
 
 
 def _divisions(sizes: Sequence[int], room: int) -> Iterator[tuple[int, int]]:
-    """Split words of the given sizes into (start, end) ranges of at most `room` pieces.
-
-    There is always at least one range.
+    """Split words of the given sizes into at least one (start, end) range of at most `room` pieces.
 
     >>> list(_divisions([3, 3, 2, 9], 6))
     [(0, 6), (6, 8), (8, 14), (14, 17)]
@@ -176,21 +179,6 @@ def _divisions(sizes: Sequence[int], room: int) -> Iterator[tuple[int, int]]:
         yield start, end
 
 
-def _encoded(
-    tokenizer: TextTokenizer, texts: Iterable[tuple[str, str | None]], **limits: Any
-) -> Batch:
-    """Build a batch without labels from texts and pairs, padded to the longest."""
-    encodings = [tokenizer.encode(first, second, **limits) for first, second in texts]
-    truncated = sum(encoding.truncated for encoding in encodings)
-    return Batch(padded_encodings(tokenizer, encodings), truncated)
-
-
-def _check_rows(rows: Sequence[object]) -> None:
-    """Reject an empty batch."""
-    if not rows:
-        raise InputError("There are no rows to build a batch from; give at least one.")
-
-
 # -- questions ------------------------------------------------------------------------------------
 
 
@@ -199,9 +187,11 @@ def question_batch(
 ) -> Batch:
     """Build a batch for `BertForQuestionAnswering`: `[CLS] question [SEP] passage [SEP]`.
 
-    The windows are those of `BertTokenizer.encode_windows`. An answer that begins or ends inside
-    a token covers that token. A question is truncated to half of the room that neighbouring windows
-    do not share, so that windows always move forward; removed tokens count as truncated.
+    A passage that is too long is split into overlapping windows, those of
+    `BertTokenizer.encode_windows`. A window that does not contain the whole answer is labelled "no
+    answer": start and end both point to [CLS] (Devlin et al. 2019, sections 4.2 and 4.3). An answer
+    that begins or ends inside a token covers that token. A question is truncated to half of the
+    room that neighbouring windows do not share, so that windows always move forward.
 
     Args:
         tokenizer: the model's tokenizer.
@@ -221,39 +211,7 @@ def question_batch(
             text, or an answer consists of characters that give no token.
     """
     _check_rows(rows)
-    between = tokenizer.encode("", "").input_ids[1:-1]  # [SEP]; RoBERTa puts two there
-    limit = _question_limit(max_length - 2 - len(between), stride)
-    questions = tokenizer.encode_ids([row.question for row in rows], add_special_tokens=False)
-    passages = tokenizer.encode_batch([row.context for row in rows])
-    ids: list[list[int]] = []
-    firsts: list[int] = []
-    positions: list[Span] = []
-    missed = 0
-    for row, question, passage in zip(rows, questions, passages, strict=True):
-        opening = [tokenizer.cls_token_id, *question[:limit], *between]
-        tokens = passage.input_ids[1:]  # the last one is [SEP]
-        size = max_length - 1 - len(opening)
-        bounds = window_bounds(len(tokens) - 1, size=size, stride=stride)
-        ids += [[*opening, *tokens[start:stop], tokens[-1]] for start, stop in bounds]
-        firsts += [len(opening)] * len(bounds)
-        answer = _answer_tokens(row, passage)
-        places = list(_places(answer, bounds, len(opening)))
-        missed += answer is not None and all(place == (NO_ANSWER, NO_ANSWER) for place in places)
-        positions += places
-    starts, ends = torch.tensor(positions).unbind(-1)
-    return Batch(
-        {
-            **padded_inputs(tokenizer, ids, firsts),
-            "start_positions": starts.contiguous(),
-            "end_positions": ends.contiguous(),
-        },
-        truncated=sum(max(0, len(question) - limit) for question in questions),
-        missed=missed,
-    )
-
-
-def _question_limit(room: int, stride: int) -> int:
-    """Return the largest number of tokens for a question."""
+    room = max_length - len(tokenizer.encode("", "").input_ids)
     limit = (room - stride) // 2
     if stride < 0 or limit < 1:
         raise InputError(
@@ -261,41 +219,58 @@ def _question_limit(room: int, stride: int) -> int:
             f"{stride} are shared with the next. Expected a stride from 0 to {room - 2}; raise "
             "max_length or lower stride."
         )
-    return limit
+    inputs: list[Encoding] = []
+    places: list[tuple[int, int]] = []
+    truncated = missed = 0
+    for row in rows:
+        question, cut = _shortened_question(tokenizer, row.question, limit)
+        truncated += cut
+        windows = tokenizer.encode_windows(
+            question, row.context, max_length=max_length, stride=stride
+        )
+        inputs += windows
+        own = list(_answer_places(tokenizer, row, question, windows))
+        places += own
+        missed += row.answer is not None and not any(last for _, last in own)
+    starts, ends = torch.tensor(places).unbind(-1)
+    tensors = padded_encodings(tokenizer, inputs)
+    tensors |= {"start_positions": starts.contiguous(), "end_positions": ends.contiguous()}
+    return Batch(tensors, truncated, missed)
 
 
-def _answer_tokens(row: Question, passage: Encoding) -> Span | None:
-    """Return the indices of the answer's first and last token within the passage."""
-    if row.answer is None:
-        return None
-    start, end = row.answer_start, row.answer_start + len(row.answer)
-    covered = [
-        token
-        for token, (first, last) in enumerate(passage.offsets[1:-1])
-        if first < end and last > start
-    ]
-    if not covered:
+def _shortened_question(tokenizer: TextTokenizer, question: str, limit: int) -> tuple[str, int]:
+    """Return a question of at most `limit` tokens, and how many were removed."""
+    encoding = tokenizer.encode(question)
+    removed = max(0, len(encoding) - 2 - limit)
+    return (question[: encoding.offsets[limit][1]] if removed else question), removed
+
+
+def _answer_places(
+    tokenizer: TextTokenizer, row: Question, question: str, windows: Sequence[Encoding]
+) -> Iterator[tuple[int, int]]:
+    """Yield the positions of the answer's first and last token in each window, or (0, 0)."""
+    whole = windows[0] if len(windows) == 1 else tokenizer.encode(question, row.context)
+    size = len(_answer_tokens(row, whole))
+    if row.answer is not None and not size:
         raise InputError(
             f"The answer to {shortened(row.question)} is {shortened(row.answer)}, but its "
             "characters give no token. Expected an answer with at least one token."
         )
-    return covered[0], covered[-1]
+    for window in windows:
+        tokens = _answer_tokens(row, window)
+        yield (tokens[0], tokens[-1]) if tokens and len(tokens) == size else (0, 0)
 
 
-def _places(answer: Span | None, bounds: Sequence[Span], opening: int) -> Iterator[Span]:
-    """Yield the answer's positions in each window, whose passage starts after `opening` tokens.
-
-    >>> list(_places((3, 4), [(0, 4), (2, 6)], 5))
-    [(0, 0), (6, 7)]
-    """
-    for start, stop in bounds:
-        if answer is not None and start <= answer[0] and answer[1] < stop:
-            yield answer[0] - start + opening, answer[1] - start + opening
-        else:
-            yield NO_ANSWER, NO_ANSWER
+def _answer_tokens(row: Question, encoding: Encoding) -> list[int]:
+    """Return the positions of the tokens that have characters of the answer."""
+    if row.answer is None:
+        return []
+    start, end = row.answer_start, row.answer_start + len(row.answer)
+    rows = zip(encoding.sequence_ids, encoding.offsets, strict=True)
+    return [at for at, (side, (a, b)) in enumerate(rows) if side == 1 and a < end and b > start]
 
 
-# -- the rows of each step -------------------------------------------------------------------------
+# -- the rows of each step ------------------------------------------------------------------------
 
 
 class RowBatches(Generic[Row]):
@@ -332,25 +307,16 @@ class RowBatches(Generic[Row]):
         self.batch_size, self.seed = batch_size, seed
         self._order: tuple[int, list[int]] = (-1, [])
 
-    @property
-    def steps_per_round(self) -> float:
-        """Number of steps per epoch."""
-        return len(self.rows) / self.batch_size
-
-    def rows_of(self, step: int) -> list[Row]:
-        """Return the rows of a step."""
-        first = step * self.batch_size
-        return [self._row(place) for place in range(first, first + self.batch_size)]
-
     def __call__(self, step: int, progress: float) -> list[Batch]:
         """Return the batch of a step, in a list of one."""
-        return [self.make(self.rows_of(step))]
+        first = step * self.batch_size
+        return [self.make([self._row(place) for place in range(first, first + self.batch_size)])]
 
     def _row(self, place: int) -> Row:
         """Return the row at an index into the concatenation of all epochs."""
-        round_number, offset = divmod(place, len(self.rows))
-        if self._order[0] != round_number:
+        epoch, offset = divmod(place, len(self.rows))
+        if self._order[0] != epoch:
             order = list(range(len(self.rows)))
-            random.Random(f"{self.seed} {round_number}").shuffle(order)
-            self._order = round_number, order
+            random.Random(f"{self.seed} {epoch}").shuffle(order)
+            self._order = epoch, order
         return self.rows[self._order[1][offset]]

@@ -2,12 +2,13 @@
 
 One class per task of Devlin et al. 2019: `LabelledText` (one text or a pair, section 4.1),
 `Question` (4.2, and 4.3 for questions without an answer), `Choices` (4.4) and `TaggedWords` (5.3).
+Each raises an InputError for a row that cannot be.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from numbers import Real
 from operator import index
+from typing import Annotated
 
 from bert_core.errors import InputError, count
 
@@ -16,20 +17,11 @@ _SHOWN = 40  # characters of a text shown in an error message
 
 @dataclass(frozen=True, slots=True)
 class LabelledText:
-    """A text, or a pair of texts, with one label.
-
-    Attributes:
-        text: the text.
-        label: index of the class, from 0; or a float for a model with one output (a score).
-        text_pair: the second text, such as the hypothesis in entailment; None for a single text.
-
-    Raises:
-        InputError: the label is not a number.
-    """
+    """A text, or a pair of texts, with one label."""
 
     text: str
-    label: int | float
-    text_pair: str | None = None
+    label: Annotated[int | float, "class, from 0; or a float for a model with one output (a score)"]
+    text_pair: Annotated[str | None, "second text, such as the hypothesis in entailment"] = None
 
     def __post_init__(self) -> None:
         label: object = self.label
@@ -42,18 +34,10 @@ class LabelledText:
 
 @dataclass(frozen=True, slots=True)
 class TaggedWords:
-    """Words with one tag each, as in corpora of named entities or parts of speech.
+    """Words with one tag each, as in corpora of named entities or parts of speech."""
 
-    Attributes:
-        words: the words as split in the corpus.
-        tags: index of each word's class, from 0; -1 or -100 to ignore a word.
-
-    Raises:
-        InputError: the numbers of words and tags differ, or a tag is not an integer.
-    """
-
-    words: tuple[str, ...]
-    tags: tuple[int, ...]
+    words: Annotated[tuple[str, ...], "as split in the corpus"]
+    tags: Annotated[tuple[int, ...], "class of each word, from 0; -1 or -100 to ignore a word"]
 
     def __post_init__(self) -> None:
         _check_not_text(self.words, "words")
@@ -62,28 +46,23 @@ class TaggedWords:
                 f"There are {count(len(self.words), 'word')} and {count(len(self.tags), 'tag')}; "
                 f"expected one tag per word. The words begin {shortened(' '.join(self.words))}."
             )
-        _check_whole(self.tags)
+        for tag in self.tags:
+            try:
+                index(tag)
+            except TypeError:
+                raise InputError(
+                    f"One of the tags is {tag!r}; expected whole numbers. Number the tags from 0."
+                ) from None
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question, a passage, and the part of the passage that answers it.
-
-    Attributes:
-        question: the question.
-        context: the passage, of any length.
-        answer: the answer, exactly as it occurs in the passage; None if the passage does not
-            contain it.
-        answer_start: index of its first character in the passage.
-
-    Raises:
-        InputError: the answer is blank, or does not occur at `answer_start`.
-    """
+    """A question, a passage, and the part of the passage that answers it."""
 
     question: str
-    context: str
-    answer: str | None
-    answer_start: int = 0
+    context: Annotated[str, "the passage, of any length"]
+    answer: Annotated[str | None, "exactly as it occurs in the passage; None if it does not"]
+    answer_start: Annotated[int, "index of its first character in the passage"] = 0
 
     def __post_init__(self) -> None:
         if self.answer is None:
@@ -105,20 +84,11 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """A context and several continuations, one of which is correct.
+    """A context and several continuations, one of which is correct."""
 
-    Attributes:
-        context: the first text of every pair.
-        choices: the second texts.
-        label: index of the correct choice, from 0.
-
-    Raises:
-        InputError: `label` is not the index of a choice.
-    """
-
-    context: str
-    choices: tuple[str, ...]
-    label: int
+    context: Annotated[str, "first text of every pair"]
+    choices: Annotated[tuple[str, ...], "second texts"]
+    label: Annotated[int, "index of the correct choice, from 0"]
 
     def __post_init__(self) -> None:
         _check_not_text(self.choices, "choices")
@@ -135,17 +105,6 @@ def _check_not_text(value: object, name: str) -> None:
         raise InputError(
             f"Expected a tuple of {name}, found the string {shortened(value)}. Split it."
         )
-
-
-def _check_whole(tags: Iterable[object]) -> None:
-    """Reject tags that are not integers, such as "B-PER"."""
-    for tag in tags:
-        try:
-            index(tag)  # type: ignore[arg-type]
-        except TypeError:
-            raise InputError(
-                f"One of the tags is {tag!r}; expected whole numbers. Number the tags from 0."
-            ) from None
 
 
 def shortened(text: str) -> str:

@@ -1,9 +1,8 @@
 """The learning rate schedule: linear warm-up, an optional plateau, then linear decay to zero.
 
-Source: Devlin et al. 2019, appendix A.2 (linear warm-up and linear decay). Progress is a share of
-the whole training, measured in steps or in minutes; with minutes, training on a busy machine still
-ends on time with a learning rate of zero. A late decay leaves a plateau before it, in which a
-training can be resumed or extended without a new warm-up (Hu et al. 2024, "MiniCPM", section 4).
+Source: Devlin et al. 2019, appendix A.2 (linear warm-up and linear decay). A late decay leaves a
+plateau before it, in which a training can be resumed or extended without a new warm-up (Hu et al.
+2024, "MiniCPM", section 4).
 """
 
 from dataclasses import dataclass
@@ -15,8 +14,8 @@ from bert_core.errors import InputError
 class Budget:
     """The length of a training: either a number of steps or minutes of computing time.
 
-    Only with a budget in steps is a resumed training bit-for-bit equal to an uninterrupted one;
-    minutes depend on the machine.
+    With minutes, training on a busy machine still ends on time with a learning rate of zero, but
+    only with steps is a resumed training bit-for-bit equal to an uninterrupted one.
 
     Raises:
         InputError: not exactly one of the two is given, or it is not positive.
@@ -36,15 +35,11 @@ class Budget:
     def progress(self, step: int, seconds: float) -> float:
         """Return the used share of the budget, 0 to 1.
 
-        >>> Budget(steps=8).progress(2, 0.0)
-        0.25
-        >>> Budget(minutes=2).progress(7, 60.0)
-        0.5
+        >>> Budget(steps=8).progress(2, 0.0), Budget(minutes=2).progress(7, 60.0)
+        (0.25, 0.5)
         """
-        if self.steps is not None:
-            return min(1.0, step / self.steps)
-        assert self.minutes is not None
-        return min(1.0, seconds / (60.0 * self.minutes))
+        used = step / self.steps if self.steps else seconds / (60.0 * (self.minutes or 1.0))
+        return min(1.0, used)
 
 
 def linear_decay(step: int, progress: float, warmup_steps: int, share: float = 1.0) -> float:

@@ -1,43 +1,36 @@
 """`Trainer`: train any model of this package one step at a time; resumable if interrupted.
 
-Read `TrainerSettings`, `StepReport`, `Trainer.step`, then saving and resuming in
-`bert_core.finetuning.state`. There is no loop over steps or epochs here: the caller calls `step()`
-until `done` and reads the report of each step.
+Read `TrainerSettings`, `StepReport`, then `Trainer.step`. There is no loop over steps or epochs
+here: the caller calls `step()` until `done` and reads the report of each step.
 """
 
 import json
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Annotated, Any
 
 import torch
 from torch import Tensor
 
 from bert_core.errors import CheckpointError, InputError
-from bert_core.finetuning.averaging import WeightAverage
-from bert_core.finetuning.optimizer import Method, make_optimizer
-from bert_core.finetuning.parallel import Replicas
-from bert_core.finetuning.processes import Processes
+from bert_core.finetuning.optimizer import parameter_groups
 from bert_core.finetuning.schedule import Budget, linear_decay
-from bert_core.finetuning.state import read_state, write_state
-from bert_core.model.bert import BertPreTrainedModel
-from bert_core.model.inputs import known_types
+from bert_core.finetuning.state import load_state, write_state
+from bert_core.model.checks import known_types
+from bert_core.model.pretrained import BertPreTrainedModel
+
+_FORMAT = 2  # of saved states
 
 
-class BatchSource(Protocol):
-    """A function from step to batches; it keeps no position, so that training can be resumed."""
+BatchSource = Callable[[int, float], Sequence[Any]]
+"""(steps done, share of the training done) -> the parts of one step, whose losses are summed.
 
-    def __call__(self, step: int, progress: float, /) -> Sequence[Any]:
-        """Return the parts of one step; their losses are summed.
-
-        Args:
-            step: number of steps done so far.
-            progress: share of the training done, 0 to 1 (for example, to vary a masking rate).
-        """
+It keeps no position, so that training can be resumed.
+"""
 
 
 class NotFiniteError(InputError):
@@ -77,83 +70,45 @@ def model_loss(model: BertPreTrainedModel, batch: Mapping[str, Tensor]) -> Loss:
 class TrainerSettings:
     """Hyperparameters and settings of a training.
 
-    Attributes:
-        budget: length of the training, in steps or minutes.
-        learning_rate: peak learning rate.
-        warmup_steps: steps until the peak.
-        weight_decay: of matrices; biases and normalisations have none.
-        max_grad_norm: larger gradients are scaled down to this norm.
-        bfloat16: compute matrix products in bfloat16; parameters stay float32.
-        seed: seed of dropout.
-        workers: number of threads that compute the parts of a step in parallel. With more than
-            one, gradients are added in any order, so two runs differ in the last digits.
-        layer_decay: learning rate of a layer divided by that of the layer above; see
-            `bert_core.finetuning.optimizer`. 1.0 gives all layers the same rate.
-        average_last: share of the training, from its end, over which to average the weights; see
-            `Trainer.average`. 0.0 for no average.
-        decay_share: share of the training, from its end, over which the rate decays to 0.
-        compiled: compile the encoder layers; for GPUs, with one worker only.
-        optimizer: "adamw", or "muon" for the matrices of the layers and AdamW for the rest.
-
     Raises:
         InputError: `layer_decay` or `decay_share` is not above 0 and at most 1.
     """
 
-    budget: Budget
-    learning_rate: float = 5e-5
-    warmup_steps: int = 0
-    weight_decay: float = 0.01
-    max_grad_norm: float = 1.0
-    bfloat16: bool = False
-    seed: int = 0
-    workers: int = 1
-    layer_decay: float = 1.0
-    average_last: float = 0.0
-    decay_share: float = 1.0
-    compiled: bool = False
-    optimizer: Method = "adamw"
+    budget: Annotated[Budget, "length of the training, in steps or minutes"]
+    learning_rate: Annotated[float, "the peak"] = 5e-5
+    warmup_steps: Annotated[int, "until the peak"] = 0
+    weight_decay: Annotated[float, "of matrices; biases and normalisations have none"] = 0.01
+    max_grad_norm: Annotated[float, "larger gradients are scaled down to this norm"] = 1.0
+    bfloat16: Annotated[bool, "compute matrix products in it; parameters stay float32"] = False
+    seed: Annotated[int, "of dropout"] = 0
+    layer_decay: Annotated[float, "rate of a layer divided by that of the layer above"] = 1.0
+    decay_share: Annotated[float, "share of the training over which the rate falls to 0"] = 1.0
 
     def __post_init__(self) -> None:
-        if not 0.0 < self.layer_decay <= 1.0:
-            raise InputError(
-                f"layer_decay is {self.layer_decay}; give a factor above 0 and up to 1 (no decay)."
-            )
-        if not 0.0 < self.decay_share <= 1.0:
-            raise InputError(
-                f"decay_share is {self.decay_share}; give the share of the training over which "
-                "the learning rate decays, above 0 and up to 1 (all of it)."
-            )
+        for name in ("layer_decay", "decay_share"):
+            if not 0.0 < getattr(self, name) <= 1.0:
+                raise InputError(
+                    f"{name} is {getattr(self, name)}; give a number above 0 and up to 1."
+                )
 
 
 @dataclass(frozen=True, slots=True)
 class StepReport:
-    """The result of one step; also one line of the log.
+    """The result of one step; also one line of the log."""
 
-    Attributes:
-        step: number of steps done, including this one.
-        progress: share of the training done, 0 to 1.
-        loss: sum over the parts of the step.
-        parts: named parts of the loss.
-        learning_rate: used in this step; if layers differ, that of the heads.
-        grad_norm: gradient norm before clipping.
-        seconds: computing time so far, without pauses.
-        truncated: number of tokens removed from the rows of this step; see `Batch`.
-        missed: number of answers of this step that no window contains; see `Batch`.
-    """
-
-    step: int
-    progress: float
-    loss: float
-    parts: dict[str, float]
-    learning_rate: float
-    grad_norm: float
-    seconds: float
-    truncated: int = 0
-    missed: int = 0
+    step: Annotated[int, "number of steps done, including this one"]
+    progress: Annotated[float, "share of the training done, 0 to 1"]
+    loss: Annotated[float, "sum over the parts of the step"]
+    parts: Annotated[dict[str, float], "named parts of the loss"]
+    learning_rate: Annotated[float, "used in this step; if layers differ, that of the heads"]
+    grad_norm: Annotated[float, "before clipping"]
+    seconds: Annotated[float, "computing time so far, without pauses"]
+    truncated: Annotated[int, "tokens removed from the rows of this step; see `Batch`"] = 0
+    missed: Annotated[int, "answers of this step that no window contains; see `Batch`"] = 0
 
 
 class Trainer:
-    """Train one model with AdamW or Muon, linear warm-up and linear decay.
+    """Train one model with AdamW, linear warm-up and linear decay.
 
     Temperatures in the model's config are discarded: they belong to the weights before training.
 
@@ -163,13 +118,6 @@ class Trainer:
         settings: hyperparameters and settings.
         loss: (model, part) -> `Loss`; by default the model's own loss.
         log: file to which one JSON line per step is appended.
-
-    Attributes:
-        average: mean of the last weights (see `TrainerSettings.average_last`); at the end,
-            `trainer.average.adopt()` copies it to the model.
-
-    Started by `torchrun`, every process calls the same functions, and computes its share of each
-    step.
 
     The caller runs the steps::
 
@@ -196,21 +144,14 @@ class Trainer:
         self.log = None if log is None else Path(log)
         self.steps_done = 0
         self.seconds = 0.0
-        self.optimizer, self.shares = make_optimizer(
-            model,
-            learning_rate=settings.learning_rate,
-            weight_decay=settings.weight_decay,
-            layer_decay=settings.layer_decay,
-            method=settings.optimizer,
-            threads=settings.workers,
-            narrow=settings.bfloat16 or model.device.type != "cpu",
-        )
-        self.average = WeightAverage(model, settings.average_last)
-        if settings.compiled:
-            compile_layers(model, workers=settings.workers)
-        self.replicas = Replicas(model, settings.workers)
-        self.processes = Processes()
+        self.optimizers = self.make_optimizers()
         torch.manual_seed(settings.seed)
+
+    def make_optimizers(self) -> list[torch.optim.Optimizer]:
+        """Return the optimizers, whose groups come from `parameter_groups`."""
+        settings, device = self.settings, self.model.device.type
+        groups = parameter_groups(self.model, settings.weight_decay, settings.layer_decay)
+        return [torch.optim.AdamW(groups, settings.learning_rate, fused=device in ("cpu", "cuda"))]
 
     @property
     def progress(self) -> float:
@@ -222,10 +163,15 @@ class Trainer:
         """Whether the budget is used up."""
         return self.progress >= 1.0
 
+    @property
+    def groups(self) -> list[dict[str, Any]]:
+        """The parameter groups of all optimizers."""
+        return [group for optimizer in self.optimizers for group in optimizer.param_groups]
+
     def step(self) -> StepReport:
         """Do one step and return its report.
 
-        A step that raises has changed neither the model nor the state of the optimizer, and its
+        A step that raises has changed neither the model nor the state of the optimizers, and its
         gradients are not part of the next step.
 
         Raises:
@@ -240,98 +186,79 @@ class Trainer:
             )
         began = time.perf_counter()
         settings, progress = self.settings, self.progress
-        factor = linear_decay(
+        rate = settings.learning_rate * linear_decay(
             self.steps_done, progress, settings.warmup_steps, settings.decay_share
         )
-        for group, share in zip(self.optimizer.param_groups, self.shares, strict=True):
-            group["lr"] = settings.learning_rate * factor * share
+        for group in self.groups:
+            group["lr"] = rate * group["share"]
         batches = self.batches(self.steps_done, progress)
-        self.replicas.zero_grad()  # an interrupted step may have left some
-        total, parts = self._backward(batches)
-        self.processes.add_gradients(self.model)
-        norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), settings.max_grad_norm)
-        if not math.isfinite(norm):
-            raise self._not_finite("norm of the gradients", float(norm))
-        self.optimizer.step()
-        self.replicas.zero_grad()  # frees their memory
+        self.model.zero_grad()  # an interrupted step may have left some
+        total, parts = self.backward(batches)
+        norm = float(
+            torch.nn.utils.clip_grad_norm_(self.model.parameters(), settings.max_grad_norm)
+        )
+        for what, value in (("loss", total), ("norm of the gradients", norm)):
+            if not math.isfinite(value):
+                raise NotFiniteError(
+                    f"The {what} of step {self.steps_done + 1} is {value}; expected a finite "
+                    "number. The step changed nothing. Try a smaller learning rate, or check that "
+                    "all labels are in the model's range."
+                )
+        for optimizer in self.optimizers:
+            optimizer.step()
+        self.model.zero_grad()  # frees their memory
         self.steps_done += 1
-        self.seconds = self.processes.agreed(self.seconds + time.perf_counter() - began)
-        self.average.update(self.progress)
+        self.seconds += time.perf_counter() - began
         report = StepReport(
             step=self.steps_done,
             progress=self.progress,
             loss=total,
             parts=parts,
-            learning_rate=settings.learning_rate * factor,
-            grad_norm=float(norm),
+            learning_rate=rate,
+            grad_norm=norm,
             seconds=self.seconds,
-            truncated=_added(batches, "truncated"),
-            missed=_added(batches, "missed"),
+            truncated=sum(getattr(batch, "truncated", 0) for batch in batches),
+            missed=sum(getattr(batch, "missed", 0) for batch in batches),
         )
-        self._write(report)
+        if self.log is not None:
+            with self.log.open("a", encoding="utf-8") as stream:
+                stream.write(json.dumps(asdict(report)) + "\n")
         return report
 
-    def _backward(self, batches: Sequence[Any]) -> tuple[float, dict[str, float]]:
-        """Accumulate the gradients of all parts; return the loss and its named parts."""
-        totals: dict[str, float] = {}
-        failure: NotFiniteError | None = None
-        try:
-            for figures in self.replicas.run(self._backward_part, self.processes.share(batches)):
-                for name, value in figures.items():
-                    totals[name] = totals.get(name, 0.0) + value
-        except NotFiniteError as error:
-            failure = error
-        if self.processes.any(failure is not None):  # then no process does the step
-            raise failure or self._not_finite("loss in another process", math.nan)
-        totals = self.processes.add_figures(totals)
-        return totals.pop("", 0.0), totals
-
-    def _backward_part(self, model: BertPreTrainedModel, batch: Any) -> dict[str, float]:
-        """Run one part; return its loss under the key "", and its named parts."""
-        with self._precision(model):
-            loss = self.loss(model, batch)
-        value = float(loss.total.detach())
-        if not math.isfinite(value):
-            raise self._not_finite("loss", value)
-        loss.total.backward()  # type: ignore[no-untyped-call]
-        return {"": value, **{name: float(part) for name, part in loss.parts.items()}}
-
-    def _not_finite(self, what: str, value: float) -> NotFiniteError:
-        return NotFiniteError(
-            f"The {what} of step {self.steps_done + 1} is {value}; expected a finite number. The "
-            "step changed nothing. Try a smaller learning rate, or check that all labels are in "
-            "the model's range."
-        )
+    def backward(self, batches: Sequence[Any]) -> tuple[float, dict[str, float]]:
+        """Add the gradients of all parts of a step; return its loss and the loss's named parts."""
+        total, parts = 0.0, dict[str, float]()
+        device, narrow = self.model.device.type, self.settings.bfloat16
+        for batch in batches:
+            with torch.autocast(device, torch.bfloat16) if narrow else nullcontext():
+                loss = self.loss(self.model, batch)
+            loss.total.backward()  # type: ignore[no-untyped-call]
+            total += float(loss.total.detach())
+            for name, part in loss.parts.items():
+                parts[name] = parts.get(name, 0.0) + float(part)
+        return total, parts
 
     def skip(self) -> None:
         """Leave out the next step: its batches are not used, and nothing but its number changes."""
         self.steps_done += 1
 
-    def _precision(self, model: BertPreTrainedModel) -> AbstractContextManager[object]:
-        """Return the autocast context for bfloat16, or one that does nothing."""
-        if not self.settings.bfloat16:
-            return nullcontext()
-        return torch.autocast(model.device.type, torch.bfloat16)
-
-    def _write(self, report: StepReport) -> None:
-        if self.log is not None and self.processes.first:
-            with self.log.open("a", encoding="utf-8") as stream:
-                stream.write(json.dumps(asdict(report)) + "\n")
-
     # -- saving and resuming ---------------------------------------------------------------------
 
     def save(self, path: str | Path) -> None:
-        """Write everything needed to resume; an interruption leaves the old file or the new one.
+        """Write everything needed to resume; an interruption leaves the old file or the new one."""
+        write_state(Path(path), self.state())
 
-        Of several processes, let the first one write; see `bert_core.finetuning.processes`.
-        """
-        write_state(
-            Path(path),
-            self.model,
-            self.optimizer,
-            {"step": self.steps_done, "seconds": self.seconds, "settings": asdict(self.settings)},
-            self.average,
-        )
+    def state(self) -> dict[str, Any]:
+        """Return everything needed to resume, as tensors and plain values."""
+        return {
+            "format": _FORMAT,
+            "model": {name: value.detach() for name, value in self.model.named_parameters()},
+            "optimizers": [optimizer.state_dict() for optimizer in self.optimizers],
+            "random": torch.get_rng_state(),
+            "cuda_random": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [],
+            "step": self.steps_done,
+            "seconds": self.seconds,
+        }
 
     def resume(self, path: str | Path) -> None:
         """Continue from a state written by `save`; later lines are removed from the log.
@@ -341,28 +268,48 @@ class Trainer:
 
         Raises:
             MissingFileError: the file does not exist.
-            CheckpointError: the file is damaged or belongs to another model.
+            CheckpointError: the file is damaged or belongs to another training.
         """
-        decays = [group["weight_decay"] for group in self.optimizer.param_groups]
-        record = read_state(Path(path), self.model, self.optimizer, self.average)
-        for group, decay in zip(self.optimizer.param_groups, decays, strict=True):
-            group["weight_decay"] = decay  # the saved state overwrote it
+        state = load_state(Path(path))
         try:
-            self.steps_done, self.seconds = int(record["step"]), float(record["seconds"])
-        except (KeyError, TypeError, ValueError):
+            self.restore(state)
+        except Exception as error:  # noqa: BLE001  a damaged file can raise anything
             raise CheckpointError(
-                f"The training state {path} has no valid step and seconds; expected a file written "
-                "by Trainer.save. Remove it to start again."
+                f"The training state {path} does not fit this training: {str(error)[:200]}. Build "
+                "the model and settings it was saved with, or remove it to start again."
             ) from None
-        if self.log is not None and self.log.is_file() and self.processes.first:
+        if self.log is not None and self.log.is_file():
             lines = self.log.read_text(encoding="utf-8").splitlines(keepends=True)
-            kept = [line for line in lines if _step_of(line) <= self.steps_done]
-            self.log.write_text("".join(kept), encoding="utf-8")
+            done = [line for line in lines if _step_of(line) <= self.steps_done]
+            self.log.write_text("".join(done), encoding="utf-8")
 
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Continue from what `state` returned; an error leaves the model as it is."""
+        if state["format"] != _FORMAT:
+            raise ValueError(f"its format is {state['format']}, expected {_FORMAT}")
+        steps_done, seconds = int(state["step"]), float(state["seconds"])
+        self.check_weights(state["model"])
+        kept = [(group["weight_decay"], group["share"]) for group in self.groups]
+        for optimizer, moments in zip(self.optimizers, state["optimizers"], strict=True):
+            optimizer.load_state_dict(moments)
+        for group, (decay, share) in zip(self.groups, kept, strict=True):
+            group.update(weight_decay=decay, share=share)  # the saved state overwrote them
+        torch.set_rng_state(state["random"])
+        if state["cuda_random"] and torch.cuda.is_available():
+            torch.cuda.set_rng_state_all(state["cuda_random"])
+        with torch.no_grad():
+            for name, parameter in self.model.named_parameters():
+                parameter.copy_(state["model"][name])
+        self.steps_done, self.seconds = steps_done, seconds
 
-def _added(batches: Sequence[Any], name: str) -> int:
-    """Sum a count over the parts of a step that have it."""
-    return sum(getattr(batch, name, 0) for batch in batches)
+    def check_weights(self, weights: Mapping[str, Tensor]) -> None:
+        """Raise a ValueError for the weights of another model."""
+        own = dict(self.model.named_parameters())
+        wrong = sorted(set(own) ^ set(weights)) or [
+            name for name, value in weights.items() if value.shape != own[name].shape
+        ]
+        if wrong:
+            raise ValueError(f"it belongs to another model ({', '.join(wrong[:3])} differ)")
 
 
 def _step_of(line: str) -> float:
@@ -370,23 +317,4 @@ def _step_of(line: str) -> float:
     try:
         return float(json.loads(line)["step"])
     except (ValueError, KeyError, TypeError):
-        return float("inf")
-
-
-def compile_layers(model: BertPreTrainedModel, *, workers: int = 1) -> None:
-    """Make a model compile its layers on the first call, for batches of any shape.
-
-    On a GPU that fuses many small kernels into one. Each layer is compiled separately; as layers
-    share their code, a six-layer model is compiled once, not six times. Embeddings and heads are
-    not compiled. Parameters keep their names, so the model can be saved and shared like any other.
-
-    Raises:
-        InputError: `workers` is not 1; the compiler supports one thread.
-    """
-    if workers != 1:
-        raise InputError(
-            f"Compiled steps run in one thread, but workers is {workers}. Set workers=1 or "
-            "compiled=False."
-        )
-    for block in model.encoder_model.encoder.blocks():
-        block.compile(dynamic=True)
+        return math.inf

@@ -1,271 +1,290 @@
-"""`BertModel`, and the base class of all models: loading, saving, sharing and pruning.
+"""BERT, from token ids to hidden states: read it from top to bottom.
 
-Read `layers` (the forward pass), `check_inputs`, `BertPreTrainedModel`, `BertModel`, then `heads`.
+`BertModel`, at the end, calls what stands above it: embeddings, self-attention, attention block,
+feed-forward block, layer, encoder, pooler. Sources: Devlin et al. 2019, "BERT", section 3; Vaswani
+et al. 2017, "Attention is all you need", section 3. Modules and parameters have the names of the
+published checkpoints; `bert_core.model.outputs` explains the letters used for shapes.
+
+`linear(layer, x)` is `layer(x)`, faster on some processors. An `edit` lets an analysis read or
+replace four results of each layer, its *sites*; in a plain forward pass it is `unchanged`:
+
+    "head"           the heads' contexts before the output projection, (B, T, H * K)
+    "attention"      what the attention block adds to its input, (B, T, D)
+    "feed_forward"   what the feed-forward block adds to its input, (B, T, D)
+    "layer"          the layer's output, (B, T, D)
 """
 
-from collections.abc import Iterable, Mapping
-from pathlib import Path
-from typing import Any, Self
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
-from bert_core.checkpoints.fillable import Fillable, without_memory
-from bert_core.checkpoints.sources.resolve import given_name
+from bert_core.compat import recording_graph
 from bert_core.config import BertConfig
-from bert_core.errors import ConfigError, InputError
-from bert_core.families import BERT, FAMILIES
-from bert_core.model.inputs import check_inputs
-from bert_core.model.kernels import recording_graph
-from bert_core.model.layers import (
-    BertEmbeddings,
-    BertEncoder,
-    BertPooler,
-    Encoded,
-    Request,
-    attention_bias,
-)
+from bert_core.families import BERT
+from bert_core.model.activations import activation
 from bert_core.model.outputs import ModelOutputs
-from bert_core.model.variants import FamilyEmbeddings, RepeatedEncoder
+from bert_core.model.pretrained import BertPreTrainedModel
+from bert_core.model.relatives import RelativeEmbeddings, repeated
+from bert_core.model.speed import linear
+
+Site = tuple[str, int]
+"""One of the names above, and a layer, counted from 0."""
+Edit = Callable[[Site, Tensor], Tensor]
+LayerEdit = Callable[[str, Tensor], Tensor]
 
 
-class BertPreTrainedModel(Fillable):
-    """Base class of all models.
+def unchanged(site: str, activation: Tensor) -> Tensor:
+    """Return an activation as it is: the edit that changes nothing."""
+    return activation
 
-    Args:
-        config: sizes and settings of the model.
-        output_attentions: make `forward` return the attentions as its first result.
-        keep_multihead_output: make `forward` store each head's output for
-            `get_multihead_outputs`; not for a model shared by several threads.
+
+class BertEmbeddings(nn.Module):
+    """Sum of word, position and token-type embeddings, normalised; ids (B, T) -> (B, T, D)."""
+
+    def __init__(self, config: BertConfig) -> None:
+        super().__init__()
+        size = config.hidden_size
+        self.word_embeddings = nn.Embedding(config.vocab_size, size, padding_idx=config.padding_row)
+        self.position_embeddings = nn.Embedding(config.max_position_embeddings, size)
+        self.token_type_embeddings = nn.Embedding(config.type_vocab_size, size)
+        self.LayerNorm = nn.LayerNorm(size, eps=config.layer_norm_eps)
+        self.dropout_rate = config.hidden_dropout_prob
+
+    def positions(self, input_ids: Tensor) -> Tensor:
+        """Return the rows of positions for ids (B, T): (1, T, D)."""
+        places = torch.arange(input_ids.shape[1], device=input_ids.device)
+        rows: Tensor = self.position_embeddings(places[None])
+        return rows
+
+    def types(self, token_type_ids: Tensor) -> Tensor:
+        """Return the rows of token types (B, T, D)."""
+        rows: Tensor = self.token_type_embeddings(token_type_ids.long())
+        return rows
+
+    def normalised(self, summed: Tensor) -> Tensor:
+        """Return the first hidden state (..., D) for a sum of three vectors."""
+        return F.dropout(self.LayerNorm(summed), self.dropout_rate, self.training)
+
+    def forward(self, input_ids: Tensor, token_type_ids: Tensor | None = None) -> Tensor:
+        """Embed token ids; missing token types are 0."""
+        kinds = torch.zeros_like(input_ids) if token_type_ids is None else token_type_ids
+        words: Tensor = self.word_embeddings(input_ids.long())  # (B, T, D)
+        return self.normalised(words + self.positions(input_ids) + self.types(kinds))
+
+
+def attention_bias(mask: Tensor | None, dtype: torch.dtype) -> Tensor | None:
+    """Return what is added to the scores for a 0/1 mask (B, T) or (B, T, T); None for nothing.
+
+    Masked entries of the result (B, 1, 1 or T, T) are half of the smallest finite number instead of
+    -inf, so that a fully masked row stays finite, also in float16.
     """
+    if mask is None:
+        return None
+    keep = mask != 0
+    # Reading a value from a GPU would wait for all work queued there.
+    if keep.device.type == "cpu" and not recording_graph() and bool(keep.all()):
+        return None
+    keep = keep[:, None, None, :] if keep.dim() == 2 else keep[:, None, :, :]
+    bias = torch.zeros(keep.shape, dtype=dtype, device=mask.device)
+    return bias.masked_fill_(~keep, torch.finfo(dtype).min / 2)
 
-    def __init__(
-        self,
-        config: BertConfig,
-        output_attentions: bool = False,
-        keep_multihead_output: bool = False,
-    ) -> None:
-        super().__init__(config)
-        if not isinstance(config, BertConfig):
-            raise ConfigError(
-                f"{type(self).__name__} is built from a BertConfig, not from a "
-                f"{type(config).__name__}. To load weights use {type(self).__name__}"
-                ".from_pretrained(name_or_path)."
-            )
-        for name in (base.__name__ for base in type(self).__mro__):
-            if config.family.has(name):
-                continue
-            raise ConfigError(
-                f"{config.family.title} has no head for {name}: it was not trained for that. "
-                f"Found model_type {config.model_type!r}; expected one of "
-                f"{', '.join(each.model_type for each in FAMILIES.values() if each.has(name))}."
-            )
-        self.output_attentions = output_attentions
-        self.keep_multihead_output = keep_multihead_output
 
-    # -- loading and saving -------------------------------------------------------------------
+class BertSelfAttention(nn.Module):
+    """Multi-head scaled dot-product attention (Vaswani et al. 2017, section 3.2)."""
 
-    @classmethod
-    def from_pretrained(
-        cls, name_or_path: str | Path | None = None, *inputs: Any, **kwargs: Any
-    ) -> Self:
-        """Load a model by name or path; see `checkpoints.loading.load_pretrained`.
+    def __init__(self, config: BertConfig) -> None:
+        super().__init__()
+        self.head_size = config.head_size  # K
+        self.heads = list(range(config.num_attention_heads))  # heads that are not pruned
+        self.query = nn.Linear(config.hidden_size, config.hidden_size)
+        self.key = nn.Linear(config.hidden_size, config.hidden_size)
+        self.value = nn.Linear(config.hidden_size, config.hidden_size)
+        self.dropout_rate = config.attention_probs_dropout_prob
 
-        Args:
-            name_or_path: a folder, an archive or its URL, a bundled name or a Hub id. The keyword
-                `pretrained_model_name_or_path` is an alias.
-            *inputs: further positional arguments of the class (num_labels, num_choices).
-            **kwargs: options of `load_pretrained`, such as `dtype="bfloat16"`.
-        """
-        from bert_core.checkpoints.loading import load_pretrained
-
-        return load_pretrained(cls, given_name(name_or_path, kwargs), *inputs, **kwargs)
-
-    def save_pretrained(self, folder: str | Path) -> None:
-        """Write `config.json` and `model.safetensors`, which `transformers` can load."""
-        from bert_core.checkpoints.saving import save_model
-
-        save_model(self, Path(folder))
-
-    @classmethod
-    def from_model(cls, other: "BertPreTrainedModel", *inputs: Any, **kwargs: Any) -> Self:
-        """Build a model of this class that shares the parameters of another model.
-
-        Parameters with equal name and shape are shared, not copied: training one model trains the
-        other. The rest is newly initialised and listed in `load_report.missing`. This includes a
-        `classifier` that belongs to a different class; see `checkpoints.ownership`.
-        """
-        from bert_core.checkpoints.loading import share_parameters
-
-        with without_memory():
-            model = cls(other.config, *inputs, **kwargs)
-        return share_parameters(model, other).train(other.training)
-
-    # -- parameters ---------------------------------------------------------------------------
-
-    @property
-    def device(self) -> torch.device:
-        """The device of the parameters."""
-        return next(self.parameters()).device
-
-    @property
-    def dtype(self) -> torch.dtype:
-        """The dtype of the parameters."""
-        return next(self.parameters()).dtype
-
-    @property
-    def encoder_model(self) -> "BertModel":
-        """The encoder of this model (for a BertModel, itself)."""
-        model = self if isinstance(self, BertModel) else self.bert
-        assert isinstance(model, BertModel)
-        return model
-
-    def tied_keys(self) -> tuple[str, ...]:
-        """Return the state-dict names in layers that repeat the weights of others."""
-        place = "" if isinstance(self, BertModel) else "bert."
-        layers = enumerate(self.config.weights_of)
-        repeated = tuple(f"{place}encoder.layer.{i}." for i, own in layers if own != i)
-        if not repeated:
-            return ()
-        return tuple(name for name in self.state_dict() if name.startswith(repeated))
-
-    def init_weights(self) -> None:
-        """Initialise all parameters: normal(0, initializer_range), biases 0, LayerNorm 1."""
-        for module in self.modules():
-            init_weights(module, self.config.initializer_range)
-        self.tie_weights()
-
-    def init_bert_weights(self, module: nn.Module) -> None:
-        """Initialise one module, as in `self.apply(self.init_bert_weights)`."""
-        init_weights(module, self.config.initializer_range)
-
-    def _finish(self) -> None:
-        """Finish a constructor: initialise all children that are not complete models themselves."""
-        for child in () if self.device.type == "meta" else self.children():
-            if not isinstance(child, BertPreTrainedModel):
-                for module in child.modules():
-                    init_weights(module, self.config.initializer_range)
-        self.tie_weights()
-
-    def _apply(self, fn: Any, recurse: bool = True) -> Self:
-        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
-        self.tie_weights()
-        if not self.training:
-            self.eval()  # moving or converting separates the weights that inference stores together
-        return self
-
-    # -- heads --------------------------------------------------------------------------------
-
-    def prune_heads(self, heads_to_prune: Mapping[int, Iterable[int]]) -> None:
-        """Remove attention heads permanently; the config records which.
-
-        Args:
-            heads_to_prune: layer -> heads, both as indices of the unpruned model; negative indices
-                count from the end. Heads that are already pruned are ignored.
-
-        Raises:
-            InputError: the unpruned model has no such layer or head.
-            ConfigError: layers share their weights.
-        """
-        config = self.config
-        if len(set(config.weights_of)) < config.num_hidden_layers:
-            raise ConfigError(
-                f"The layers of {config.family.title} share their weights, so a head cannot be "
-                "pruned in one of them. Switch it off with head_mask instead."
-            )
-        wanted = {
-            _count_from_end(layer, config.num_hidden_layers, "layer"): {
-                _count_from_end(head, config.num_attention_heads, "head") for head in heads
-            }
-            for layer, heads in heads_to_prune.items()
-        }
-        # A copy, because other models may share the config; without temperatures, because these
-        # were fitted with all heads.
-        config = config.without_temperatures()
-        record = config.extra.setdefault("pruned_heads", {})
-        for layer, heads in sorted(wanted.items()):
-            self.encoder_model.encoder.block(layer).attention.prune(heads)
-            if gone := set(record.get(str(layer), ())) | heads:
-                record[str(layer)] = sorted(gone)
-        self.set_config(config)
-
-    def set_config(self, config: BertConfig) -> None:
-        """Give this model, and the models inside it, another config."""
-        for module in self.modules():
-            if isinstance(module, BertPreTrainedModel):
-                module.config = config
-
-    def get_multihead_outputs(self) -> list[Tensor | None]:
-        """Return the per-head outputs (B, H, T, K) of each layer in the last forward pass.
-
-        They are stored after applying the head mask, with gradients, if the model was built with
-        `keep_multihead_output=True`; otherwise the entries are None.
-        """
-        return [
-            layer.attention.self.multihead_output for layer in self.encoder_model.encoder.blocks()
-        ]
-
-    # -- forward ------------------------------------------------------------------------------
-
-    def _encode(
-        self,
-        input_ids: Tensor,
-        token_type_ids: Tensor | None,
-        attention_mask: Tensor | None,
-        head_mask: Tensor | None,
-        want: Request | None = None,
-    ) -> Encoded:
-        """Check the inputs and run the encoder; `want` defaults to the model's own options."""
-        check_inputs(self.config, input_ids, token_type_ids, attention_mask, device=self.device)
-        if want is None:
-            want = Request(self.output_attentions, False, self.keep_multihead_output)
-        return self.encoder_model.encode(input_ids, token_type_ids, attention_mask, head_mask, want)
-
-    def _answer(self, encoded: Encoded, *results: Any) -> Any:
-        """Return a tuple, with attentions first if requested; a single result is not wrapped."""
-        if self.output_attentions:
-            return (list(encoded.attentions or ()), *results)
-        return results if len(results) > 1 else results[0]
-
-    def _logits(self, encoded: Encoded) -> dict[str, Tensor]:
-        """Return the head's outputs, keyed by the field names of ModelOutputs."""
-        return {}
-
-    def run(
-        self,
-        input_ids: Tensor,
-        token_type_ids: Tensor | None = None,
-        attention_mask: Tensor | None = None,
-        *,
-        head_mask: Tensor | None = None,
-        attentions: bool = True,
-        hidden_states: bool = True,
-        logits: bool = True,
-    ) -> ModelOutputs:
-        """Run the model and return named outputs.
-
-        Args:
-            input_ids: (B, T).
-            token_type_ids: (B, T), default zeros.
-            attention_mask: (B, T), 1 for real tokens, default ones.
-            head_mask: (H,) or (L, H), 1 keeps a head.
-            attentions: return the L attention tensors.
-            hidden_states: return the L + 1 hidden states.
-            logits: run the head (at T = 512 the masked-word scores take 62 MB).
-        """
-        want = Request(attentions, hidden_states, self.keep_multihead_output)
-        encoded = self._encode(input_ids, token_type_ids, attention_mask, head_mask, want)
-        return self.outputs(encoded, logits=logits)
-
-    def outputs(self, encoded: Encoded, *, logits: bool = True) -> ModelOutputs:
-        """Return the encoder's results by name, with those of the head unless `logits` is False."""
-        return ModelOutputs(
-            last_hidden_state=encoded.last,
-            hidden_states=encoded.hidden_states,
-            attentions=encoded.attentions,
-            pooler_output=encoded.pooled,
-            **(self._logits(encoded) if logits else {}),
+    def project(self, hidden: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Return query, key and value of every head, each (B, H, T, K)."""
+        query, key, value = (  # (B, T, H, K) each
+            linear(part, hidden).view(*hidden.shape[:2], len(self.heads), self.head_size)
+            for part in (self.query, self.key, self.value)
         )
+        return query.transpose(1, 2), key.transpose(1, 2), value.transpose(1, 2)
+
+    def forward(
+        self,
+        hidden: Tensor,
+        bias: Tensor | None = None,
+        head_mask: Tensor | None = None,
+        attentions: bool = False,
+    ) -> tuple[Tensor, Tensor | None]:
+        """Let every token of `hidden` (B, T, D) attend to all tokens.
+
+        `bias` is the result of `attention_bias`; `head_mask` (H,) has factors for the heads.
+
+        Returns:
+            The heads' contexts side by side, (B, T, H * K); and if `attentions`, the probabilities
+            (B, H, T, T) before dropout, else None.
+        """
+        query, key, value = self.project(hidden)
+        probabilities = None
+        if attentions:  # softmax(Q Kᵀ / √K) V, equation 1
+            scores = query @ key.transpose(-1, -2) / math.sqrt(self.head_size)  # (B, H, T, T)
+            if bias is not None:
+                scores = scores + bias
+            probabilities = torch.softmax(scores, dim=-1)  # rows are queries and sum to 1
+            seen = F.dropout(probabilities, self.dropout_rate, self.training)
+            context = seen @ value  # (B, H, T, K)
+        else:  # the same, without keeping the probabilities
+            dropout = self.dropout_rate if self.training else 0.0
+            context = F.scaled_dot_product_attention(query, key, value, bias, dropout)
+        if head_mask is not None:
+            context = context * head_mask[self.heads].view(1, -1, 1, 1)
+        return context.transpose(1, 2).flatten(2), probabilities
+
+
+class BertSelfOutput(nn.Module):
+    """The end of both blocks: projection to D, residual, then LayerNorm (post-LN)."""
+
+    def __init__(self, config: BertConfig, input_size: int, site: str) -> None:
+        super().__init__()
+        self.dense = nn.Linear(input_size, config.hidden_size)
+        self.LayerNorm = nn.LayerNorm(config.hidden_size, eps=config.layer_norm_eps)
+        self.dropout_rate = config.hidden_dropout_prob
+        self.site = site
+
+    def forward(self, hidden: Tensor, residual: Tensor, edit: LayerEdit = unchanged) -> Tensor:
+        """Return LayerNorm(residual + dropout(dense(hidden))), (B, T, D)."""
+        added = edit(self.site, linear(self.dense, hidden))
+        added = F.dropout(added, self.dropout_rate, self.training)
+        normalised: Tensor = self.LayerNorm(residual + added)
+        return normalised
+
+
+class BertAttention(nn.Module):
+    """The attention block: self-attention and its output projection."""
+
+    def __init__(self, config: BertConfig) -> None:
+        super().__init__()
+        self.self = BertSelfAttention(config)
+        self.output = BertSelfOutput(config, config.hidden_size, "attention")
+
+    def forward(
+        self,
+        hidden: Tensor,
+        bias: Tensor | None = None,
+        head_mask: Tensor | None = None,
+        attentions: bool = False,
+        edit: LayerEdit = unchanged,
+    ) -> tuple[Tensor, Tensor | None]:
+        """Return the block's output (B, T, D), and the attentions (B, H, T, T) or None."""
+        context, probabilities = self.self(hidden, bias, head_mask, attentions)
+        return self.output(edit("head", context), hidden, edit), probabilities
+
+
+class BertIntermediate(nn.Module):
+    """The first half of the feed-forward block (section 3.3); (B, T, D) -> (B, T, F)."""
+
+    def __init__(self, config: BertConfig) -> None:
+        super().__init__()
+        self.dense = nn.Linear(config.hidden_size, config.intermediate_size)
+        self.activation = activation(config.hidden_act)
+
+    def forward(self, hidden: Tensor) -> Tensor:
+        """Apply the linear layer and the activation."""
+        return self.activation(linear(self.dense, hidden))
+
+
+class BertLayer(nn.Module):
+    """One layer: the attention block, then the feed-forward block."""
+
+    def __init__(self, config: BertConfig) -> None:
+        super().__init__()
+        self.attention = BertAttention(config)
+        self.intermediate = BertIntermediate(config)
+        self.output = BertSelfOutput(config, config.intermediate_size, "feed_forward")
+
+    def forward(
+        self,
+        hidden: Tensor,
+        bias: Tensor | None = None,
+        head_mask: Tensor | None = None,
+        attentions: bool = False,
+        edit: LayerEdit = unchanged,
+    ) -> tuple[Tensor, Tensor | None]:
+        """Return the layer's output (B, T, D), and the attentions (B, H, T, T) or None."""
+        attended, probabilities = self.attention(hidden, bias, head_mask, attentions, edit)
+        output = self.output(self.intermediate(attended), attended, edit)
+        return edit("layer", output), probabilities
+
+
+class BertEncoder(nn.Module):
+    """The stack of L layers."""
+
+    def __init__(self, config: BertConfig) -> None:
+        super().__init__()
+        self.layer = nn.ModuleList()
+        for number, own in enumerate(config.weights_of):
+            first = own == number  # as always in BERT; ALBERT repeats layers
+            layer = BertLayer(config) if first else repeated(BertLayer, config, self.layer[own])
+            self.layer.append(layer)
+
+    def block(self, index: int) -> BertLayer:
+        """Return one layer."""
+        layer = self.layer[index]
+        assert isinstance(layer, BertLayer)
+        return layer
+
+    def blocks(self) -> Iterator[BertLayer]:
+        """Return all layers in order."""
+        return (self.block(index) for index in range(len(self.layer)))
+
+    def forward(
+        self,
+        hidden: Tensor,
+        bias: Tensor | None = None,
+        head_mask: Tensor | None = None,
+        *,
+        attentions: bool = False,
+        hidden_states: bool = False,
+        edit: Edit | None = None,
+        start: int = 0,
+    ) -> ModelOutputs:
+        """Run the layers from `start` on hidden states (B, T, D); `head_mask` is (L, H) or None."""
+        states, probabilities = [hidden], []
+        for number in range(start, len(self.layer)):
+            factors = None if head_mask is None else head_mask[number]
+            within = unchanged if edit is None else _at(edit, number)
+            hidden, found = self.layer[number](hidden, bias, factors, attentions, within)
+            if hidden_states:
+                states.append(hidden)
+            if attentions:
+                probabilities.append(found)
+        return ModelOutputs(
+            last_hidden_state=hidden,
+            hidden_states=tuple(states) if hidden_states else None,
+            attentions=tuple(probabilities) if attentions else None,
+        )
+
+
+def _at(edit: Edit, number: int) -> LayerEdit:
+    """Return the edit of one layer."""
+    return lambda site, activation: edit((site, number), activation)
+
+
+class BertPooler(nn.Module):
+    """Linear layer and tanh on the hidden state of [CLS]; (B, T, D) -> (B, D)."""
+
+    def __init__(self, config: BertConfig) -> None:
+        super().__init__()
+        self.dense = nn.Linear(config.hidden_size, config.hidden_size)
+
+    def forward(self, hidden: Tensor) -> Tensor:
+        """Pool the hidden state of [CLS]."""
+        return torch.tanh(linear(self.dense, hidden[:, 0]))
 
 
 class BertModel(BertPreTrainedModel):
@@ -284,43 +303,28 @@ class BertModel(BertPreTrainedModel):
     ) -> None:
         super().__init__(config, output_attentions, keep_multihead_output)
         family = config.family
-        self.embeddings = (BertEmbeddings if family is BERT else FamilyEmbeddings)(config)
-        self.encoder = (RepeatedEncoder if family.shares_layers else BertEncoder)(config)
+        self.embeddings = (BertEmbeddings if family is BERT else RelativeEmbeddings)(config)
+        self.encoder = BertEncoder(config)
         self.pooler = BertPooler(config) if add_pooling_layer and family.pooler else None
         self._finish()
-        if pruned := _recorded_pruning(config):
-            self.prune_heads(pruned)
 
     def encode(
         self,
         input_ids: Tensor,
-        token_type_ids: Tensor | None,
-        attention_mask: Tensor | None,
-        head_mask: Tensor | None,
-        want: Request,
-    ) -> Encoded:
-        """Run embeddings, layers and pooler; the inputs must have been checked."""
-        embedded = self.embeddings(input_ids, token_type_ids)
-        bias = attention_bias(attention_mask, embedded.dtype)
-        factors = self._expand_head_mask(head_mask, embedded)
-        encoded: Encoded = self.encoder(embedded, bias, factors, want)
-        if self.pooler is None:
-            return encoded
-        pooled = self.pooler(encoded.last)
-        return Encoded(encoded.last, pooled, encoded.hidden_states, encoded.attentions)
+        token_type_ids: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        head_mask: Tensor | None = None,
+        **options: Any,
+    ) -> ModelOutputs:
+        """Run embeddings, layers and pooler; the inputs have been checked.
 
-    def _expand_head_mask(self, head_mask: Tensor | None, like: Tensor) -> Tensor | None:
-        """Expand a head mask (H,) or (L, H) to (L, H)."""
-        if head_mask is None:
-            return None
-        config = self.config
-        shape = (config.num_hidden_layers, config.num_attention_heads)
-        if not recording_graph() and tuple(head_mask.shape) not in (shape, shape[1:]):
-            raise InputError(
-                f"head_mask has the shape {tuple(head_mask.shape)}; expected {shape[1:]}, the same "
-                f"for all layers, or {shape}."
-            )
-        return head_mask.to(like.device, like.dtype).expand(shape)
+        `head_mask` is (L, H) or None; the options are those of `BertEncoder.forward`.
+        """
+        hidden = self.embeddings(input_ids, token_type_ids)  # (B, T, D)
+        bias = attention_bias(attention_mask, hidden.dtype)
+        outputs: ModelOutputs = self.encoder(hidden, bias, head_mask, **options)
+        pooled = None if self.pooler is None else self.pooler(outputs.last_hidden_state)
+        return replace(outputs, pooler_output=pooled)
 
     def forward(
         self,
@@ -330,62 +334,18 @@ class BertModel(BertPreTrainedModel):
         output_all_encoded_layers: bool = True,
         head_mask: Tensor | None = None,
     ) -> Any:
-        """Encode token ids.
-
-        Args:
-            input_ids: (B, T) integers.
-            token_type_ids: (B, T), default zeros.
-            attention_mask: (B, T), 1 for real tokens, default ones.
-            output_all_encoded_layers: return a list of L tensors instead of only the last one.
-            head_mask: (H,) or (L, H), 1 keeps a head.
+        """Encode token ids; inputs are those of `run`.
 
         Returns:
             `(encoded_layers, pooled_output)`. `encoded_layers` is a list of L tensors (B, T, D),
-            or only the last tensor; `pooled_output` is (B, D), or None without a pooler. With
-            `output_attentions`: `(attentions, encoded_layers, pooled_output)`.
+            or only the last one unless `output_all_encoded_layers`; `pooled_output` is (B, D), or
+            None without a pooler. With `output_attentions`: `(attentions, *these two)`.
 
         Raises:
             InputError: see `check_inputs`.
         """
-        want = Request(
-            self.output_attentions, output_all_encoded_layers, self.keep_multihead_output
-        )
-        encoded = self._encode(input_ids, token_type_ids, attention_mask, head_mask, want)
-        states = encoded.hidden_states
-        layers = encoded.last if states is None else list(states[1:])
-        return self._answer(encoded, layers, encoded.pooled)
-
-
-def init_weights(module: nn.Module, deviation: float) -> None:
-    """Initialise one module in place (Devlin et al. 2019, appendix A.2)."""
-    with torch.no_grad():
-        if isinstance(module, nn.Linear | nn.Embedding):
-            module.weight.normal_(0.0, deviation)
-        elif isinstance(module, nn.LayerNorm):
-            module.weight.fill_(1.0)
-        if isinstance(module, nn.Linear | nn.LayerNorm) and module.bias is not None:
-            module.bias.zero_()
-
-
-def _recorded_pruning(config: BertConfig) -> dict[int, list[int]]:
-    """Read layer -> pruned heads from a config; in JSON the keys are strings."""
-    record = config.extra.get("pruned_heads") or {}
-    layers, heads = range(config.num_hidden_layers), range(config.num_attention_heads)
-    try:
-        pruned = {int(layer): list(gone) for layer, gone in record.items()}
-    except (AttributeError, TypeError, ValueError):
-        pruned = {-1: []}
-    if any(layer not in layers for layer in pruned) or any(
-        type(head) is not int or head not in heads for gone in pruned.values() for head in gone
-    ):
-        raise ConfigError(
-            f"pruned_heads is {str(record)[:80]}; expected layers 0 to {layers[-1]}, each with a "
-            f"list of heads 0 to {heads[-1]}."
-        )
-    return pruned
-
-
-def _count_from_end(index: int, size: int, what: str) -> int:
-    if not -size <= index < size:
-        raise InputError(f"There is no {what} {index}; this model has {what}s 0 to {size - 1}.")
-    return index % size
+        inputs = (input_ids, token_type_ids, attention_mask, head_mask)
+        outputs = self._encode(*inputs, hidden_states=output_all_encoded_layers)
+        states = outputs.hidden_states
+        layers = outputs.last_hidden_state if states is None else list(states[1:])
+        return self._answer(outputs, layers, outputs.pooler_output)

@@ -1,7 +1,7 @@
 """The models with a head, and their losses; `bert_core.model.kinds` has a table of them.
 
 First the pre-training heads (Devlin et al. 2019, section 3.1), then the fine-tuning heads (section
-3.2 and figure 4).
+3.2 and figure 4). A head is one or two layers over what `BertModel` returns.
 
 Parameters have the names of the published checkpoints. `forward` returns tensors and tuples, as in
 the original PyTorch interface; `run` returns the same by name. If labels are given, `forward`
@@ -16,19 +16,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from bert_core.compat import recording_graph
 from bert_core.config import BertConfig
-from bert_core.errors import ConfigError, InputError
+from bert_core.errors import InputError
 from bert_core.families import Step
-from bert_core.model.bert import BertModel, BertPreTrainedModel
-from bert_core.model.inputs import check_inputs, check_positions
-from bert_core.model.kernels import (
-    activation,
-    activation_called,
-    linear,
-    own_parameters,
-    recording_graph,
-)
-from bert_core.model.layers import Encoded
+from bert_core.model.activations import activation
+from bert_core.model.bert import BertModel
+from bert_core.model.checks import check_inputs, check_positions
 from bert_core.model.losses import (
     IGNORED,
     cross_entropy,
@@ -38,21 +32,64 @@ from bert_core.model.losses import (
     widened,
 )
 from bert_core.model.outputs import ModelOutputs
-from bert_core.model.word_head import (
-    BertPreTrainingHeads,
-)
-from bert_core.small_files import shown
+from bert_core.model.pretrained import BertPreTrainedModel
+from bert_core.model.speed import linear
 
 # -- pre-training -------------------------------------------------------------------------------
 
 
-def pooled(encoded: Encoded) -> Tensor:
-    """Return the pooled output (B, D); the encoder must have a pooler."""
-    assert encoded.pooled is not None
-    return encoded.pooled
+class BertPredictionHeadTransform(nn.Module):
+    """Linear layer, activation and LayerNorm before the decoder; (..., D) -> (..., E)."""
+
+    def __init__(self, config: BertConfig) -> None:
+        super().__init__()
+        size = config.embedding_size
+        self.dense = nn.Linear(config.hidden_size, size)
+        self.activation = activation(config.family.word_activation or config.hidden_act)
+        self.LayerNorm = nn.LayerNorm(size, eps=config.layer_norm_eps)
+
+    def forward(self, hidden: Tensor) -> Tensor:
+        """Transform hidden states."""
+        normalised: Tensor = self.LayerNorm(self.activation(linear(self.dense, hidden)))
+        return normalised
 
 
-class _ModelWithHead(BertPreTrainedModel):
+class BertLMPredictionHead(nn.Module):
+    """Scores for every piece of the vocabulary; (..., D) -> (..., V).
+
+    `decoder.weight` is the word embedding matrix, and `decoder.bias` is `bias`: one parameter with
+    two names, as in the published checkpoints.
+    """
+
+    def __init__(self, config: BertConfig) -> None:
+        super().__init__()
+        self.transform = BertPredictionHeadTransform(config)
+        self.bias = nn.Parameter(torch.zeros(config.vocab_size))
+        self.decoder = nn.Linear(config.embedding_size, config.vocab_size)
+
+    def forward(self, hidden: Tensor) -> Tensor:
+        """Score hidden states."""
+        return linear(self.decoder, self.transform(hidden))
+
+
+class BertPreTrainingHeads(nn.Module):
+    """The module `cls`: the masked-word head, the head for two sentences, or both."""
+
+    def __init__(self, config: BertConfig, *, words: bool, sentences: bool) -> None:
+        super().__init__()
+        if words:
+            self.predictions = BertLMPredictionHead(config)
+        if sentences:
+            self.seq_relationship = nn.Linear(config.hidden_size, 2)
+
+
+def _pooled(outputs: ModelOutputs) -> Tensor:
+    """Return the pooled output (B, D) of an encoder that has a pooler."""
+    assert outputs.pooler_output is not None
+    return outputs.pooler_output
+
+
+class ModelWithHead(BertPreTrainedModel):
     """Base class of the models with a head: an encoder and a head, both made by `_build`."""
 
     bert: BertModel
@@ -71,8 +108,13 @@ class _ModelWithHead(BertPreTrainedModel):
         """Add the encoder and the modules of the head."""
         raise NotImplementedError
 
+    def _score(self, *inputs: Any) -> tuple[ModelOutputs, Tensor]:
+        """Run the encoder and the head; inputs are those of `_encode`."""
+        outputs = self._encode(*inputs)
+        return outputs, self._logits(outputs)["logits"]
 
-class _MaskedWords(_ModelWithHead):
+
+class _MaskedWords(ModelWithHead):
     """Base class of the two models with a masked-word head."""
 
     cls: BertPreTrainingHeads
@@ -85,7 +127,7 @@ class _MaskedWords(_ModelWithHead):
     def tie_weights(self) -> None:
         """Make the decoder refer to the word embeddings and the bias, unless it was replaced."""
         head, words = self.cls.predictions, self.bert.embeddings.word_embeddings
-        if all("weight" in own_parameters(each) for each in (head.decoder, words)):
+        if all("weight" in each._parameters for each in (head.decoder, words)):
             head.decoder.weight, head.decoder.bias = words.weight, head.bias
 
     def scores_at(
@@ -109,30 +151,29 @@ class _MaskedWords(_ModelWithHead):
             InputError: positions have the wrong shape, are not integers, or are outside the input.
         """
         check_positions(positions, input_ids)
-        encoded = self._encode(input_ids, token_type_ids, attention_mask, head_mask)
-        places = positions.long().to(encoded.last.device)[..., None]
-        chosen = encoded.last.gather(1, places.expand(-1, -1, encoded.last.shape[-1]))  # (B, P, D)
+        outputs = self._encode(input_ids, token_type_ids, attention_mask, head_mask)
+        hidden = outputs.last_hidden_state
+        places = positions.long().to(hidden.device)[..., None]
+        chosen = torch.take_along_dim(hidden, places, dim=1)  # (B, P, D)
         scores: Tensor = self.cls.predictions(chosen)
         return scores
 
-    def _word_loss(self, encoded: Encoded, labels: Tensor) -> Tensor:
+    def _word_loss(self, outputs: ModelOutputs, labels: Tensor) -> Tensor:
         """Return the masked-word loss, scoring the vocabulary only at labelled positions.
 
         While a graph is recorded, the number of labels is unknown, so all positions are scored.
         """
-        labels = whole_numbers(labels, "masked_lm_labels")
-        if labels.shape != encoded.last.shape[:2]:
+        hidden, name = outputs.last_hidden_state, "masked_lm_labels"
+        labels = whole_numbers(labels, name)
+        if labels.shape != hidden.shape[:2]:
             raise InputError(
-                f"masked_lm_labels has the shape {tuple(labels.shape)}; expected "
-                f"{tuple(encoded.last.shape[:2])}."
+                f"{name} has the shape {tuple(labels.shape)}; expected {tuple(hidden.shape[:2])}."
             )
-        labels = labels.to(encoded.last.device)
-        if recording_graph():
-            scores = self.cls.predictions(encoded.last)  # (B, T, V)
-            return cross_entropy(scores, labels, name="masked_lm_labels")
-        counted = ~is_ignored(labels)
-        scores = self.cls.predictions(encoded.last[counted])  # (number counted, V)
-        return cross_entropy(scores, labels[counted], name="masked_lm_labels")
+        labels = labels.to(hidden.device)
+        if not recording_graph():
+            counted = ~is_ignored(labels)
+            hidden, labels = hidden[counted], labels[counted]  # (number counted, D)
+        return cross_entropy(self.cls.predictions(hidden), labels, name=name)
 
 
 class BertForPreTraining(_MaskedWords):
@@ -147,20 +188,20 @@ class BertForPreTraining(_MaskedWords):
         self.bert = BertModel(config, add_pooling_layer=self.has_pairs)
         self.cls = BertPreTrainingHeads(config, words=True, sentences=self.has_pairs)
 
-    def _logits(self, encoded: Encoded) -> dict[str, Any]:
+    def _logits(self, outputs: ModelOutputs) -> dict[str, Any]:
         return {
-            "logits": self.cls.predictions(encoded.last),
-            "seq_relationship_logits": self._relation(encoded) if self.has_pairs else None,
+            "logits": self.cls.predictions(outputs.last_hidden_state),
+            "seq_relationship_logits": self._relation(outputs) if self.has_pairs else None,
         }
 
-    def _relation(self, encoded: Encoded) -> Tensor:
+    def _relation(self, outputs: ModelOutputs) -> Tensor:
         """Return the scores (B, 2) of two sentences."""
         if not self.has_pairs:
             raise InputError(
                 f"next_sentence_label was given; {self.config.family.title} has no head for two "
                 "sentences. Leave it out."
             )
-        return linear(pooled(encoded), self.cls.seq_relationship)
+        return linear(self.cls.seq_relationship, _pooled(outputs))
 
     def forward(
         self,
@@ -181,16 +222,16 @@ class BertForPreTraining(_MaskedWords):
             Without labels, both scores; with one kind of label, its loss; with both kinds, the
             sum of the losses.
         """
-        encoded = self._encode(input_ids, token_type_ids, attention_mask, head_mask)
+        outputs = self._encode(input_ids, token_type_ids, attention_mask, head_mask)
         losses = []
         if masked_lm_labels is not None:
-            losses.append(self._word_loss(encoded, masked_lm_labels))
+            losses.append(self._word_loss(outputs, masked_lm_labels))
         if next_sentence_label is not None:
-            relation = self._relation(encoded)
+            relation = self._relation(outputs)
             losses.append(cross_entropy(relation, next_sentence_label, name="next_sentence_label"))
         if losses:
             return sum(losses[1:], losses[0])
-        return self._answer(encoded, *self._logits(encoded).values())
+        return self._answer(outputs, *self._logits(outputs).values())
 
 
 class BertForMaskedLM(_MaskedWords):
@@ -200,8 +241,8 @@ class BertForMaskedLM(_MaskedWords):
         self.bert = BertModel(config, add_pooling_layer=False)
         self.cls = BertPreTrainingHeads(config, words=True, sentences=False)
 
-    def _logits(self, encoded: Encoded) -> dict[str, Tensor]:
-        return {"logits": self.cls.predictions(encoded.last)}
+    def _logits(self, outputs: ModelOutputs) -> dict[str, Tensor]:
+        return {"logits": self.cls.predictions(outputs.last_hidden_state)}
 
     def forward(
         self,
@@ -212,13 +253,13 @@ class BertForMaskedLM(_MaskedWords):
         head_mask: Tensor | None = None,
     ) -> Any:
         """Score every word at every position (B, T, V), or return the loss."""
-        encoded = self._encode(input_ids, token_type_ids, attention_mask, head_mask)
+        outputs = self._encode(input_ids, token_type_ids, attention_mask, head_mask)
         if masked_lm_labels is not None:
-            return self._word_loss(encoded, masked_lm_labels)
-        return self._answer(encoded, self._logits(encoded)["logits"])
+            return self._word_loss(outputs, masked_lm_labels)
+        return self._answer(outputs, self._logits(outputs)["logits"])
 
 
-class _SentencePair(_ModelWithHead):
+class SentencePair(ModelWithHead):
     """Base class of the two models with only a head for two sentences."""
 
     cls: BertPreTrainingHeads
@@ -227,11 +268,11 @@ class _SentencePair(_ModelWithHead):
         self.bert = BertModel(config)
         self.cls = BertPreTrainingHeads(config, words=False, sentences=True)
 
-    def _logits(self, encoded: Encoded) -> dict[str, Tensor]:
-        return {"logits": linear(pooled(encoded), self.cls.seq_relationship)}
+    def _logits(self, outputs: ModelOutputs) -> dict[str, Tensor]:
+        return {"logits": linear(self.cls.seq_relationship, _pooled(outputs))}
 
 
-class BertForNextSentencePrediction(_SentencePair):
+class BertForNextSentencePrediction(SentencePair):
     """BERT with the next-sentence head (task 2): index 0 is "B follows A", 1 "B is random"."""
 
     def forward(
@@ -243,58 +284,14 @@ class BertForNextSentencePrediction(_SentencePair):
         head_mask: Tensor | None = None,
     ) -> Any:
         """Score the relation of two sentences (B, 2), or return the loss."""
-        encoded = self._encode(input_ids, token_type_ids, attention_mask, head_mask)
-        logits = self._logits(encoded)["logits"]
+        outputs, logits = self._score(input_ids, token_type_ids, attention_mask, head_mask)
         if next_sentence_label is not None:
             return cross_entropy(logits, next_sentence_label, name="next_sentence_label")
-        return self._answer(encoded, logits)
+        return self._answer(outputs, logits)
 
 
-class BertForSentenceOrderPrediction(_SentencePair):
-    """ALBERT with its head for two sentences: index 0 is "in order", 1 "swapped".
-
-    Lan et al. 2020, section 3.1: both are neighbours, so a common topic does not give them away.
-    """
-
-    def forward(
-        self,
-        input_ids: Tensor,
-        token_type_ids: Tensor | None = None,
-        attention_mask: Tensor | None = None,
-        sentence_order_label: Tensor | None = None,
-        head_mask: Tensor | None = None,
-    ) -> Any:
-        """Score the order of two sentences (B, 2), or return the loss."""
-        encoded = self._encode(input_ids, token_type_ids, attention_mask, head_mask)
-        logits = self._logits(encoded)["logits"]
-        if sentence_order_label is not None:
-            return cross_entropy(logits, sentence_order_label, name="sentence_order_label")
-        return self._answer(encoded, logits)
-
-
-class ReplacedTokenHead(nn.Module):
-    """One score for every token; (..., D) -> (...)."""
-
-    def __init__(self, config: BertConfig) -> None:
-        super().__init__()
-        self.dense = nn.Linear(config.hidden_size, config.hidden_size)
-        self.activation = activation(config)
-        self.dense_prediction = nn.Linear(config.hidden_size, 1)
-
-    def forward(self, hidden: Tensor) -> Tensor:
-        """Score hidden states."""
-        return linear(linear(hidden, self.dense, self.activation), self.dense_prediction)[..., 0]
-
-
-class BertForReplacedTokenDetection(_ModelWithHead):
-    """ELECTRA's discriminator: which tokens were replaced? (Clark et al. 2020, section 2)."""
-
-    def _build(self, config: BertConfig) -> None:
-        self.bert = BertModel(config)
-        self.discriminator_predictions = ReplacedTokenHead(config)
-
-    def _logits(self, encoded: Encoded) -> dict[str, Tensor]:
-        return {"logits": self.discriminator_predictions(encoded.last)}
+class WithLabels(ModelWithHead):
+    """Base class of the models whose labels are called `labels`."""
 
     def forward(
         self,
@@ -304,72 +301,54 @@ class BertForReplacedTokenDetection(_ModelWithHead):
         labels: Tensor | None = None,
         head_mask: Tensor | None = None,
     ) -> Any:
-        """Return logits (B, T), positive for "replaced", or the loss.
-
-        `labels` (B, T) are 1 for replaced tokens, else 0; padding is ignored, as are -1 and -100.
-        """
-        encoded = self._encode(input_ids, token_type_ids, attention_mask, head_mask)
-        logits = self._logits(encoded)["logits"]
+        """Return the logits, or with labels the loss; see the class for shapes."""
+        outputs, logits = self._score(input_ids, token_type_ids, attention_mask, head_mask)
         if labels is None:
-            return self._answer(encoded, logits)
-        # Two scores, 0 and the logit, make cross-entropy the loss of a sigmoid.
-        both = torch.stack([torch.zeros_like(logits), logits], dim=-1)
-        return cross_entropy(both, _without_padding(labels, attention_mask, logits))
+            return self._answer(outputs, logits)
+        return self._loss(logits, labels, attention_mask)
+
+    def _loss(self, logits: Tensor, labels: Tensor, attention_mask: Tensor | None) -> Tensor:
+        """Return the mean loss."""
+        raise NotImplementedError
 
 
 # -- fine-tuning --------------------------------------------------------------------------------
 
 
-class _Classifier(_ModelWithHead):
-    """Base class of the models with a `classifier` layer."""
+class _Classifier(ModelWithHead):
+    """Base class of the models with a `classifier` layer.
 
-    def _build(self, config: BertConfig) -> None:
-        rate = config.extra.get(config.family.dropout)
-        self.dropout_rate = config.hidden_dropout_prob if rate is None else float(rate)
-        self.bert = BertModel(config, add_pooling_layer=self._pooling(config))
-        self.classifier = nn.Linear(config.hidden_size, self._classes(config))
-
-    def _pooling(self, config: BertConfig) -> bool:
-        """Return whether the classifier reads the pooled output."""
-        raise NotImplementedError
-
-    def _classes(self, config: BertConfig) -> int:
-        """Return how many scores the layer gives."""
-        raise NotImplementedError
-
-    def _classify(self, hidden: Tensor) -> Tensor:
-        return linear(F.dropout(hidden, self.dropout_rate, self.training), self.classifier)
-
-
-class _TextClassifier(_Classifier):
-    """Base class of the two models that classify by the first token.
-
-    BERT classifies its pooled output. Families without a pooler there have a `Step` of their own.
+    BERT classifies texts by its pooled output. Families without a pooler there have a `Step` of
+    their own.
     """
 
-    def _step(self, config: BertConfig) -> Step | None:
-        """Return the step before the classifier; None means the pooler."""
-        raise NotImplementedError
+    def _add(self, config: BertConfig, classes: int, *, pooler: bool) -> None:
+        """Add the encoder and the classifier."""
+        rate = config.extra.get(config.family.dropout)
+        self.dropout_rate = config.hidden_dropout_prob if rate is None else float(rate)
+        self.bert = BertModel(config, add_pooling_layer=pooler)
+        self.classifier = nn.Linear(config.hidden_size, classes)
 
-    def _pooling(self, config: BertConfig) -> bool:
-        return self._step(config) is None
+    def _add_with_step(self, config: BertConfig, classes: int, step: Step | None) -> None:
+        """Add the encoder, the classifier, and the step before it; None means the pooler."""
+        self._add(config, classes, pooler=step is None)
+        self.step = step
+        if step is not None:
+            self.step_activation = activation(step.activation)
+            self.add_module(step.name, nn.Linear(config.hidden_size, config.hidden_size))
 
-    def _build(self, config: BertConfig) -> None:
-        super()._build(config)
-        self.step = self._step(config)
-        if self.step is not None:
-            self.step_activation = activation_called(self.step.activation)
-            self.add_module(self.step.name, nn.Linear(config.hidden_size, config.hidden_size))
+    def _classify(self, hidden: Tensor) -> Tensor:
+        return linear(self.classifier, F.dropout(hidden, self.dropout_rate, self.training))
 
-    def _logits(self, encoded: Encoded) -> dict[str, Tensor]:
+    def _classify_texts(self, outputs: ModelOutputs) -> Tensor:
+        """Return the scores (B, C) of whole texts, by their first token."""
         if self.step is None:
-            return {"logits": self._classify(pooled(encoded))}
-        first = encoded.last[:, 0]
+            return self._classify(_pooled(outputs))
+        first = outputs.last_hidden_state[:, 0]
         if self.step.drops_first:
             first = F.dropout(first, self.dropout_rate, self.training)
         dense = self.get_submodule(self.step.name)
-        assert isinstance(dense, nn.Linear)
-        return {"logits": self._classify(linear(first, dense, self.step_activation))}
+        return self._classify(self.step_activation(linear(dense, first)))
 
 
 class _LabelClassifier(_Classifier):
@@ -389,33 +368,21 @@ class _LabelClassifier(_Classifier):
         self.num_labels = config.num_labels
         super().__init__(config, output_attentions, keep_multihead_output)
 
-    def _classes(self, config: BertConfig) -> int:
-        return config.num_labels
 
+class BertForSequenceClassification(_LabelClassifier, WithLabels):
+    """BERT that classifies a text or a pair; `config.problem_type` says what its outputs are.
 
-class BertForSequenceClassification(_LabelClassifier, _TextClassifier):
-    """BERT that classifies a text or a pair; `config.problem_type` says what its outputs are."""
+    Logits are (B, C). The loss is cross-entropy, or of labels (B, C) the mean squared error of a
+    regression, or the binary cross-entropy of labels of which any number is true.
+    """
 
-    def _step(self, config: BertConfig) -> Step | None:
-        return config.family.text_step
+    def _build(self, config: BertConfig) -> None:
+        self._add_with_step(config, config.num_labels, config.family.text_step)
 
-    def forward(
-        self,
-        input_ids: Tensor,
-        token_type_ids: Tensor | None = None,
-        attention_mask: Tensor | None = None,
-        labels: Tensor | None = None,
-        head_mask: Tensor | None = None,
-    ) -> Any:
-        """Return logits (B, C), or the loss that belongs to `config.problem_type`.
+    def _logits(self, outputs: ModelOutputs) -> dict[str, Tensor]:
+        return {"logits": self._classify_texts(outputs)}
 
-        That is cross-entropy, or of labels (B, C) the mean squared error of a regression, or the
-        binary cross-entropy of labels of which any number is true.
-        """
-        encoded = self._encode(input_ids, token_type_ids, attention_mask, head_mask)
-        logits = self._logits(encoded)["logits"]
-        if labels is None:
-            return self._answer(encoded, logits)
+    def _loss(self, logits: Tensor, labels: Tensor, attention_mask: Tensor | None) -> Tensor:
         problem = self.config.problem_type
         if problem == "single_label_classification":
             return cross_entropy(logits, labels)
@@ -427,7 +394,7 @@ class BertForSequenceClassification(_LabelClassifier, _TextClassifier):
         return loss(logits, labels.view_as(logits).to(logits))
 
 
-class BertForMultipleChoice(_TextClassifier):
+class BertForMultipleChoice(_Classifier):
     """BERT that chooses one of N texts; inputs are (B, N, T).
 
     `num_choices` is only stored; inputs may have any N.
@@ -443,11 +410,11 @@ class BertForMultipleChoice(_TextClassifier):
         self.num_choices = num_choices
         super().__init__(config, output_attentions, keep_multihead_output)
 
-    def _classes(self, config: BertConfig) -> int:
-        return 1
+    def _build(self, config: BertConfig) -> None:
+        self._add_with_step(config, 1, config.choice_step)
 
-    def _step(self, config: BertConfig) -> Step | None:
-        return _summary(config)
+    def _logits(self, outputs: ModelOutputs) -> dict[str, Tensor]:
+        return {"logits": self._classify_texts(outputs)}
 
     def forward(
         self,
@@ -458,12 +425,12 @@ class BertForMultipleChoice(_TextClassifier):
         head_mask: Tensor | None = None,
     ) -> Any:
         """Return logits (B, N), or the loss; attentions are (B * N, H, T, T)."""
-        ids, types, mask = self._flat(input_ids, token_type_ids, attention_mask)
-        encoded = self._encode(ids, types, mask, head_mask)
-        logits = self._logits(encoded)["logits"].view(input_ids.shape[:2])
+        flat = self._flat(input_ids, token_type_ids, attention_mask)
+        outputs, logits = self._score(*flat, head_mask)
+        logits = logits.view(input_ids.shape[:2])
         if labels is not None:
             return cross_entropy(logits, labels)
-        return self._answer(encoded, logits)
+        return self._answer(outputs, logits)
 
     def run(
         self,
@@ -491,40 +458,31 @@ class BertForMultipleChoice(_TextClassifier):
         )
 
 
-class BertForTokenClassification(_LabelClassifier):
-    """BERT that classifies every token: entities, parts of speech ..."""
+class BertForTokenClassification(_LabelClassifier, WithLabels):
+    """BERT that classifies every token: entities, parts of speech ...
 
-    def _pooling(self, config: BertConfig) -> bool:
-        return False
+    Logits are (B, T, C). The loss is that of the tokens whose attention mask is not 0.
+    """
 
-    def _logits(self, encoded: Encoded) -> dict[str, Tensor]:
-        return {"logits": self._classify(encoded.last)}
+    def _build(self, config: BertConfig) -> None:
+        self._add(config, config.num_labels, pooler=False)
 
-    def forward(
-        self,
-        input_ids: Tensor,
-        token_type_ids: Tensor | None = None,
-        attention_mask: Tensor | None = None,
-        labels: Tensor | None = None,
-        head_mask: Tensor | None = None,
-    ) -> Any:
-        """Return logits (B, T, C), or the loss over tokens whose attention mask is not 0."""
-        encoded = self._encode(input_ids, token_type_ids, attention_mask, head_mask)
-        logits = self._logits(encoded)["logits"]
-        if labels is None:
-            return self._answer(encoded, logits)
-        return cross_entropy(logits, _without_padding(labels, attention_mask, logits))
+    def _logits(self, outputs: ModelOutputs) -> dict[str, Tensor]:
+        return {"logits": self._classify(outputs.last_hidden_state)}
+
+    def _loss(self, logits: Tensor, labels: Tensor, attention_mask: Tensor | None) -> Tensor:
+        return cross_entropy(logits, without_padding(labels, attention_mask, logits))
 
 
-class BertForQuestionAnswering(_ModelWithHead):
+class BertForQuestionAnswering(ModelWithHead):
     """BERT that scores every token as the start and as the end of an answer."""
 
     def _build(self, config: BertConfig) -> None:
         self.bert = BertModel(config, add_pooling_layer=False)
         self.qa_outputs = nn.Linear(config.hidden_size, 2)
 
-    def _logits(self, encoded: Encoded) -> dict[str, Tensor]:
-        start, end = linear(encoded.last, self.qa_outputs).unbind(-1)  # (B, T) each
+    def _logits(self, outputs: ModelOutputs) -> dict[str, Tensor]:
+        start, end = linear(self.qa_outputs, outputs.last_hidden_state).unbind(-1)  # (B, T) each
         return {"start_logits": start, "end_logits": end}
 
     def forward(
@@ -540,10 +498,10 @@ class BertForQuestionAnswering(_ModelWithHead):
 
         Positions outside the input are ignored.
         """
-        encoded = self._encode(input_ids, token_type_ids, attention_mask, head_mask)
-        start, end = self._logits(encoded).values()
+        outputs = self._encode(input_ids, token_type_ids, attention_mask, head_mask)
+        start, end = self._logits(outputs).values()
         if start_positions is None and end_positions is None:
-            return self._answer(encoded, start, end)
+            return self._answer(outputs, start, end)
         if start_positions is None or end_positions is None:
             raise InputError(
                 "Found only one of start_positions and end_positions; both are needed together."
@@ -552,31 +510,12 @@ class BertForQuestionAnswering(_ModelWithHead):
         return (start_loss + position_loss(end, end_positions, "end_positions")) / 2
 
 
-def _without_padding(labels: Tensor, attention_mask: Tensor | None, logits: Tensor) -> Tensor:
+def without_padding(labels: Tensor, attention_mask: Tensor | None, logits: Tensor) -> Tensor:
     """Return labels (B, T) that ignore the tokens whose attention mask is 0."""
     labels = whole_numbers(labels, "labels")
     if attention_mask is None or attention_mask.shape != labels.shape:
         return labels
     return labels.to(logits.device).masked_fill(attention_mask == 0, IGNORED[1])
-
-
-def _summary(config: BertConfig) -> Step | None:
-    """Return the step of multiple choice, as ELECTRA's config describes it.
-
-    Raises:
-        ConfigError: it describes another one than the published models have.
-    """
-    step = config.family.choice_step
-    if step is None or step.name != "summary":
-        return step
-    published = {"summary_type": "first", "summary_use_proj": True, "summary_proj_to_labels": False}
-    for key, value in published.items():
-        if config.extra.get(key, value) != value:
-            raise ConfigError(
-                f"{key} is {shown(config.extra[key])}; expected {value}. Multiple choice is "
-                "computed as in the published models only."
-            )
-    return replace(step, activation=config.extra.get("summary_activation", "gelu") or "linear")
 
 
 def _labelled(config: BertConfig, num_labels: int | None) -> BertConfig:

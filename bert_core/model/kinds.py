@@ -6,17 +6,20 @@ The two classes that only other families are trained with are in `ALL_KINDS`.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from bert_core.model.bert import BertModel, BertPreTrainedModel
+from bert_core.model.bert import BertModel
 from bert_core.model.heads import (
     BertForMaskedLM,
     BertForMultipleChoice,
     BertForNextSentencePrediction,
     BertForPreTraining,
     BertForQuestionAnswering,
-    BertForReplacedTokenDetection,
-    BertForSentenceOrderPrediction,
     BertForSequenceClassification,
     BertForTokenClassification,
+)
+from bert_core.model.pretrained import BertPreTrainedModel
+from bert_core.model.relative_heads import (
+    BertForReplacedTokenDetection,
+    BertForSentenceOrderPrediction,
 )
 
 

@@ -4,8 +4,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from bert_core.compat import recording_graph
 from bert_core.errors import InputError
-from bert_core.model.kernels import recording_graph
 
 IGNORED = (-1, -100)
 

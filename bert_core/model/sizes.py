@@ -14,10 +14,13 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
-from bert_core.errors import ConfigError, InputError
+from bert_core.config import BertConfig
+from bert_core.errors import InputError
 
 EMBEDDING, ATTENTION, FEED_FORWARD, REST = "embedding", "attention", "feed-forward", "rest"
 PARTS = (EMBEDDING, ATTENTION, FEED_FORWARD, REST)
+
+MODERN = "modernbert"  # counted here, not computed
 
 _FLOAT = 4  # bytes of a number in float32
 _TRAINED = 4  # numbers for each parameter in training: itself, its gradient, two of AdamW
@@ -152,24 +155,43 @@ class Architecture:
 
     @classmethod
     def from_config(cls, values: Mapping[str, Any]) -> "Architecture":
-        """Read the keys of a `config.json`.
-
-        Args:
-            values: with `model_type`, and the sizes under the names that this type of model uses.
+        """Read the keys of a `config.json`; keys left out have the family's defaults.
 
         Raises:
-            ConfigError: another type of model, or a key is missing.
+            ConfigError: another type of model, or a value that cannot be.
             InputError: the sizes do not fit together.
         """
-        kind = values.get("model_type", "bert")
-        if kind not in _READERS:
-            raise ConfigError(
-                f"model_type is {str(kind)[:40]!r}; expected one of {', '.join(_READERS)}."
-            )
-        try:
-            return _READERS[kind](values)
-        except KeyError as error:
-            raise ConfigError(f"The configuration of a {kind} model has no {error}.") from None
+        modern = values.get("model_type") == MODERN
+        config = BertConfig.from_dict({**values, "model_type": "bert"} if modern else values)
+        family = config.family
+        base = cls(
+            kind=config.model_type,
+            vocabulary=config.vocab_size,
+            width=config.hidden_size,
+            layers=config.num_hidden_layers,
+            heads=config.num_attention_heads,
+            inner=config.intermediate_size,
+            length=config.max_length,
+            embedding=config.embedding_size,
+            positions=config.max_position_embeddings,
+            segments=config.type_vocab_size if family.token_types else 0,
+            projected=config.projects_words,
+            shared=family.shares_layers,
+            pooler=family.pooler,
+        )
+        if not modern:
+            return base
+        return replace(
+            base,
+            kind=MODERN,
+            positions=0,
+            segments=0,
+            gated=True,
+            biases=False,
+            pooler=False,
+            window=values["local_attention"] // 2,
+            every=values["global_attn_every_n_layers"],
+        )
 
     def edited(
         self,
@@ -294,75 +316,3 @@ class Architecture:
 def _split(value: Callable[[Tensors], int], tensors: tuple[Tensors, ...]) -> Split:
     """Add up a value of tensors by part."""
     return Split(*(sum(value(each) for each in tensors if each.part == part) for part in PARTS))
-
-
-def _bert(values: Mapping[str, Any], **more: Any) -> Architecture:
-    """Read the names of BERT, which most of the others kept."""
-    given: dict[str, Any] = {
-        "kind": values.get("model_type", "bert"),
-        "vocabulary": values["vocab_size"],
-        "width": values["hidden_size"],
-        "layers": values["num_hidden_layers"],
-        "heads": values["num_attention_heads"],
-        "inner": values["intermediate_size"],
-        "length": values["max_position_embeddings"],
-        "embedding": values["hidden_size"],
-        "positions": values["max_position_embeddings"],
-        "segments": values.get("type_vocab_size", 2),
-        "pooler": True,
-    }
-    return Architecture(**{**given, **more})
-
-
-def _roberta(values: Mapping[str, Any]) -> Architecture:
-    """Positions begin after the row of the padding, so two rows are never read."""
-    return _bert(values, length=values["max_position_embeddings"] - 2)
-
-
-def _albert(values: Mapping[str, Any]) -> Architecture:
-    return _bert(values, embedding=values["embedding_size"], projected=True, shared=True)
-
-
-def _electra(values: Mapping[str, Any]) -> Architecture:
-    narrow = values["embedding_size"]
-    projected = narrow != values["hidden_size"]
-    return _bert(values, embedding=narrow, projected=projected, pooler=False)
-
-
-def _distilbert(values: Mapping[str, Any]) -> Architecture:
-    return Architecture(
-        kind="distilbert",
-        vocabulary=values["vocab_size"],
-        width=values["dim"],
-        layers=values["n_layers"],
-        heads=values["n_heads"],
-        inner=values["hidden_dim"],
-        length=values["max_position_embeddings"],
-        embedding=values["dim"],
-        positions=values["max_position_embeddings"],
-    )
-
-
-def _modernbert(values: Mapping[str, Any]) -> Architecture:
-    return _bert(
-        values,
-        positions=0,
-        segments=0,
-        gated=True,
-        biases=False,
-        pooler=False,
-        window=values["local_attention"] // 2,
-        every=values["global_attn_every_n_layers"],
-    )
-
-
-_READERS: dict[str, Callable[[Mapping[str, Any]], Architecture]] = {
-    "bert": _bert,
-    "roberta": _roberta,
-    "xlm-roberta": _roberta,
-    "camembert": _roberta,
-    "albert": _albert,
-    "distilbert": _distilbert,
-    "electra": _electra,
-    "modernbert": _modernbert,
-}

@@ -6,6 +6,7 @@ be hidden), `mask_tokens`, then the two ways of choosing: `_choose_pieces` and `
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Annotated
 
 import torch
 from torch import Tensor
@@ -21,19 +22,12 @@ SHARE_RANDOM = 0.1
 
 @dataclass(frozen=True, slots=True)
 class MaskingVocabulary:
-    """The properties of a vocabulary that masking needs.
+    """The properties of a vocabulary that masking needs."""
 
-    Attributes:
-        mask_id: id of [MASK].
-        special: (V,) bool, tokens that are never chosen.
-        continuation: (V,) bool, pieces that continue a word ("##ing").
-        replacements: ids from which random replacements are drawn (no special or unused tokens).
-    """
-
-    mask_id: int
-    special: Tensor
-    continuation: Tensor
-    replacements: Tensor
+    mask_id: Annotated[int, "id of [MASK]"]
+    special: Annotated[Tensor, "(V,) bool, tokens that are never chosen"]
+    continuation: Annotated[Tensor, 'pieces that continue a word ("##ing"), likewise']
+    replacements: Annotated[Tensor, "ids to draw from, without special and unused tokens"]
 
     @classmethod
     def from_vocab(cls, vocab: Mapping[str, int]) -> "MaskingVocabulary":
@@ -46,10 +40,7 @@ class MaskingVocabulary:
             raise InputError(
                 "The vocabulary has no [MASK], which masking needs. Use a vocabulary made for BERT."
             )
-        size = max(vocab.values()) + 1
-        special = torch.zeros(size, dtype=torch.bool)
-        continuation = torch.zeros(size, dtype=torch.bool)
-        usable = torch.zeros(size, dtype=torch.bool)
+        special, continuation, usable = torch.zeros(3, max(vocab.values()) + 1, dtype=torch.bool)
         for token, index in vocab.items():
             special[index] = token in SPECIAL_TOKENS
             continuation[index] = token.startswith("##") and len(token) > 2
@@ -62,21 +53,13 @@ class MaskingVocabulary:
 
 @dataclass(frozen=True, slots=True)
 class MaskedTokens:
-    """A corrupted batch, with the original ids of the chosen tokens in two forms.
+    """A corrupted batch, with the original ids of the chosen tokens in two forms."""
 
-    Attributes:
-        input_ids: (B, T), corrupted.
-        labels: (B, T), the original id at the chosen positions, -100 elsewhere.
-        positions: (B, P), the chosen positions in ascending order, then zeros.
-        position_labels: (B, P), the original ids there, -100 where there is no position.
-        weights: (B, P), 1.0 for a chosen position, 0.0 for padding.
-    """
-
-    input_ids: Tensor
-    labels: Tensor
-    positions: Tensor
-    position_labels: Tensor
-    weights: Tensor
+    input_ids: Annotated[Tensor, "(B, T), corrupted"]
+    labels: Annotated[Tensor, "(B, T), the original id at the chosen positions, -100 elsewhere"]
+    positions: Annotated[Tensor, "(B, P), the chosen positions in ascending order, then zeros"]
+    position_labels: Annotated[Tensor, "(B, P), the original ids there, -100 for no position"]
+    weights: Annotated[Tensor, "(B, P), 1.0 for a chosen position, 0.0 for padding"]
 
 
 def mask_tokens(
@@ -181,31 +164,20 @@ def _choose_words(
     chosen = torch.zeros_like(candidates)
     keys = torch.rand(candidates.shape, generator=generator)
     for row in range(len(candidates)):
-        words = _words(candidates[row].tolist(), starts[row].tolist())
-        if not words:
-            continue
+        words: list[list[int]] = []  # positions; a continuation joins the piece before it
+        for position in candidates[row].nonzero().flatten().tolist():
+            if starts[row, position] or not words or words[-1][-1] != position - 1:
+                words.append([])
+            words[-1].append(position)
         order = keys[row, : len(words)].argsort().tolist()
-        left, picked = int(wanted[row]), []
+        picked: list[int] = []
         for index in order:
-            if len(words[index]) <= left:
+            if len(picked) + len(words[index]) <= wanted[row]:
                 picked += words[index]
-                left -= len(words[index])
-        if not picked:  # choose at least one word: the shortest, truncated to max_predictions
+        if words and not picked:  # at least one word: the shortest, cut to max_predictions
             picked = min((words[index] for index in order), key=len)[:max_predictions]
         chosen[row, picked] = True
     return chosen
-
-
-def _words(candidates: list[bool], starts: list[bool]) -> list[list[int]]:
-    """Group candidate positions into words; a continuation joins the piece before it."""
-    words: list[list[int]] = []
-    for position, (candidate, start) in enumerate(zip(candidates, starts, strict=True)):
-        if not candidate:
-            continue
-        if start or not words or words[-1][-1] != position - 1:
-            words.append([])
-        words[-1].append(position)
-    return words
 
 
 def _corrupt(

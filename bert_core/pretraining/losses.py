@@ -5,6 +5,7 @@ states of the masked positions first gives the same loss.
 """
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import torch
 from torch import Tensor
@@ -17,23 +18,14 @@ from bert_core.pretraining.corruption import IGNORED
 
 @dataclass(frozen=True, slots=True)
 class PretrainingBatch:
-    """One batch for both tasks; a task whose labels are None is skipped.
+    """One batch for both tasks; a task whose labels are None is skipped."""
 
-    Attributes:
-        input_ids: (B, T), corrupted.
-        token_type_ids: (B, T), or None for zeros.
-        attention_mask: (B, T), or None for ones.
-        positions: (B, P) masked positions.
-        position_labels: (B, P) original ids at these positions, -100 for padding.
-        next_sentence_label: (B,), 0 if B follows A, 1 if it does not.
-    """
-
-    input_ids: Tensor
-    token_type_ids: Tensor | None = None
-    attention_mask: Tensor | None = None
-    positions: Tensor | None = None
-    position_labels: Tensor | None = None
-    next_sentence_label: Tensor | None = None
+    input_ids: Annotated[Tensor, "(B, T), corrupted"]
+    token_type_ids: Annotated[Tensor | None, "(B, T), or None for zeros"] = None
+    attention_mask: Annotated[Tensor | None, "(B, T), or None for ones"] = None
+    positions: Annotated[Tensor | None, "(B, P) masked positions"] = None
+    position_labels: Annotated[Tensor | None, "(B, P) original ids there, -100: padding"] = None
+    next_sentence_label: Annotated[Tensor | None, "(B,), 0 if B follows A, 1 if not"] = None
 
     def to(self, device: torch.device) -> "PretrainingBatch":
         """Return the batch on another device."""
@@ -47,17 +39,11 @@ class PretrainingBatch:
 
 @dataclass(frozen=True, slots=True)
 class PretrainingLoss:
-    """Both losses as scalars with gradients; 0 for a task without labels.
+    """Both losses as scalars with gradients; 0 for a task without labels."""
 
-    Attributes:
-        masked_lm: of the masked words.
-        next_sentence: of the pairs.
-        scores: (N, V) of the masked words, row by row; None if there are none.
-    """
-
-    masked_lm: Tensor
-    next_sentence: Tensor
-    scores: Tensor | None = None
+    masked_lm: Annotated[Tensor, "of the masked words"]
+    next_sentence: Annotated[Tensor, "of the pairs"]
+    scores: Annotated[Tensor | None, "(N, V) of the masked words; None if there are none"] = None
 
     @property
     def total(self) -> Tensor:

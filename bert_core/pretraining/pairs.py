@@ -69,42 +69,25 @@ def sentence_pairs(
     total = len(places) if count is None else count
     labels = [IS_NEXT] * ((total + 1) // 2) + [IS_RANDOM] * (total // 2)
     source.shuffle(labels)
-    maker = _PairMaker(documents, same_document, swapped, source)
-    return [maker.pair(*places[i % len(places)], label) for i, label in enumerate(labels)]
+    filled = [index for index, document in enumerate(documents) if document]
 
-
-class _PairMaker(Generic[Sentence]):
-    """Draws the second sentence of a pair."""
-
-    def __init__(
-        self,
-        documents: Sequence[Sequence[Sentence]],
-        same_document: float,
-        swapped: float,
-        source: random.Random,
-    ) -> None:
-        self.documents = documents
-        self.filled = [index for index, document in enumerate(documents) if document]
-        self.same_document = same_document
-        self.swapped = swapped
-        self.source = source
-
-    def pair(self, document: int, sentence: int, label: int) -> SentencePair[Sentence]:
-        """Make a pair from the given sentence of a document."""
-        sentences = self.documents[document]
-        first, following = sentences[sentence], sentences[sentence + 1]
+    def pair(document: int, at: int, label: int) -> SentencePair[Sentence]:
+        sentences = documents[document]
+        first, following = sentences[at], sentences[at + 1]
         if label == IS_NEXT:
             return SentencePair(first, following, IS_NEXT)
-        lot = self.source.random()
-        if lot < self.swapped:
+        lot = source.random()
+        if lot < swapped:
             return SentencePair(following, first, IS_RANDOM)
-        if lot < self.swapped + self.same_document:
-            far = [i for i in range(len(sentences)) if abs(i - sentence) >= MIN_DISTANCE]
+        if lot < swapped + same_document:
+            far = [i for i in range(len(sentences)) if abs(i - at) >= MIN_DISTANCE]
             if far:
-                return SentencePair(first, sentences[self.source.choice(far)], IS_RANDOM)
-            if len(self.filled) < 2:  # a single short document: fall back to the wrong order
+                return SentencePair(first, sentences[source.choice(far)], IS_RANDOM)
+            if len(filled) < 2:  # a single short document: fall back to the wrong order
                 return SentencePair(following, first, IS_RANDOM)
         other = document
         while other == document:
-            other = self.source.choice(self.filled)
-        return SentencePair(first, self.source.choice(self.documents[other]), IS_RANDOM)
+            other = source.choice(filled)
+        return SentencePair(first, source.choice(documents[other]), IS_RANDOM)
+
+    return [pair(*places[i % len(places)], label) for i, label in enumerate(labels)]

@@ -7,10 +7,10 @@ section 3.1). Short rows are padded, long ones truncated.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-import torch
 from torch import Tensor
 
 from bert_core.errors import InputError
+from bert_core.text.padding import padded
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +46,10 @@ class Rows:
 def pack_blocks(
     documents: Iterable[Sequence[int]], length: int, tokens: RowTokens
 ) -> list[list[int]]:
-    """Split documents into full blocks `[CLS] ... [SEP]` of equal length.
+    """Split documents into full blocks `[CLS] ... [SEP]` of `length` tokens.
 
     Documents are joined with a [SEP] between them, so no token is padding or dropped; only the
     last block can be shorter.
-
-    `length` is the number of tokens per block, including [CLS] and the final [SEP].
 
     >>> pack_blocks([[5, 6, 7], [8]], 5, RowTokens(0, 1, 2))
     [[1, 5, 6, 7, 2], [1, 8, 2]]
@@ -59,25 +57,17 @@ def pack_blocks(
     if length < 3:
         raise InputError(f"A block of {length} tokens has no room for text; give at least 3.")
     room = length - 2
-    blocks: list[list[int]] = []
-    current: list[int] = []
+    inner: list[list[int]] = [[]]
     for document in documents:
-        if current:
-            current.append(tokens.sep_id)
+        rest = [tokens.sep_id, *document] if inner[-1] else document
         start = 0
-        while start < len(document):
-            taken = document[start : start + room - len(current)]
-            current.extend(taken)
-            start += len(taken)
-            if len(current) >= room:
-                blocks.append([tokens.cls_id, *current, tokens.sep_id])
-                current = []
-        if len(current) == room:  # filled by the separator before an empty document
-            blocks.append([tokens.cls_id, *current, tokens.sep_id])
-            current = []
-    if current:
-        blocks.append([tokens.cls_id, *current, tokens.sep_id])
-    return blocks
+        while start < len(rest):
+            stop = start + room - len(inner[-1])
+            inner[-1] += rest[start:stop]
+            start = stop
+            if len(inner[-1]) == room:
+                inner.append([])
+    return [[tokens.cls_id, *block, tokens.sep_id] for block in inner if block]
 
 
 def truncate_pair(
@@ -98,7 +88,7 @@ def sentence_rows(sentences: Sequence[Sequence[int]], length: int, tokens: RowTo
     """Build rows `[CLS] A [SEP]`, truncated to `length` and padded to the longest."""
     room = _room(length, 2)
     rows = [[tokens.cls_id, *sentence[:room], tokens.sep_id] for sentence in sentences]
-    return _pad(rows, [len(row) for row in rows], tokens.pad_id)
+    return _pad(rows, list(map(len, rows)), tokens.pad_id)
 
 
 def pair_rows(
@@ -106,12 +96,9 @@ def pair_rows(
 ) -> Rows:
     """Build rows `[CLS] A [SEP] B [SEP]`, truncated to `length` and padded to the longest."""
     room = _room(length, 3)
-    rows, firsts = [], []
-    for first, second in pairs:
-        a, b = truncate_pair(first, second, room)
-        rows.append([tokens.cls_id, *a, tokens.sep_id, *b, tokens.sep_id])
-        firsts.append(len(a) + 2)
-    return _pad(rows, firsts, tokens.pad_id)
+    cut = [truncate_pair(first, second, room) for first, second in pairs]
+    rows = [[tokens.cls_id, *a, tokens.sep_id, *b, tokens.sep_id] for a, b in cut]
+    return _pad(rows, [len(a) + 2 for a, _ in cut], tokens.pad_id)
 
 
 def _room(length: int, specials: int) -> int:
@@ -127,11 +114,8 @@ def _pad(rows: list[list[int]], firsts: list[int], pad_id: int) -> Rows:
     """Pad to the longest row; `firsts` has the number of tokens in segment 0 of each row."""
     if not rows:
         raise InputError("There are no rows to build; give at least one sentence or pair.")
-    shape = (len(rows), max(map(len, rows)))
-    input_ids = torch.full(shape, pad_id, dtype=torch.long)
-    types, mask = torch.zeros(shape, dtype=torch.long), torch.zeros(shape, dtype=torch.long)
-    for index, (row, first) in enumerate(zip(rows, firsts, strict=True)):
-        input_ids[index, : len(row)] = torch.tensor(row)
-        types[index, first : len(row)] = 1
-        mask[index, : len(row)] = 1
-    return Rows(input_ids, types, mask)
+    types = [
+        [0] * first + [1] * (len(row) - first) for row, first in zip(rows, firsts, strict=True)
+    ]
+    mask = [[1] * len(row) for row in rows]
+    return Rows(padded(rows, pad_id), padded(types, 0), padded(mask, 0))

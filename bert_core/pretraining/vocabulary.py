@@ -8,11 +8,13 @@ word (Wu et al. 2016). Longest-match WordPiece (Devlin et al. 2019, section 3) u
 import heapq
 import itertools
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Annotated
 
 from bert_core.errors import InputError
 from bert_core.pretraining.corruption import SPECIAL_TOKENS
+from bert_core.text.tokenizer import BasicTokenizer
 from bert_core.text.vocabulary import write_vocabulary
 
 __all__ = ["Join", "build_vocabulary", "write_vocabulary"]
@@ -25,17 +27,11 @@ Pair = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """One step of building a vocabulary: two adjacent pieces that become one.
+    """One step of building a vocabulary: two adjacent pieces that become one."""
 
-    Attributes:
-        pair: the two pieces.
-        piece: the piece they become.
-        count: number of places in the texts where they are adjacent.
-    """
-
-    pair: Pair
-    piece: str
-    count: int
+    pair: Annotated[Pair, "the two pieces"]
+    piece: Annotated[str, "what they become"]
+    count: Annotated[int, "number of places in the texts where they are adjacent"]
 
 
 def build_vocabulary(
@@ -68,7 +64,7 @@ def build_vocabulary(
     counts = _count_words(texts, split)
     if not counts:
         raise InputError("The texts contain no words; a vocabulary needs text to learn from.")
-    letters: Counter[str] = Counter()
+    letters = Counter[str]()
     for word, count in counts.items():
         for letter in word:
             letters[letter] += count
@@ -83,11 +79,9 @@ def build_vocabulary(
             f"The text needs {len(vocabulary)} entries for special tokens and characters alone, "
             f"and size is {size}. Give a larger size or a smaller alphabet_limit."
         )
-    merger = _Merger([pieces[word] for word in words], list(words.values()))
     known = set(vocabulary)
-    while len(vocabulary) < size:
-        join = merger.join_best(min_frequency)
-        if join is None:
+    for join in _joins([pieces[word] for word in words], list(words.values())):
+        if len(vocabulary) == size or join.count < min_frequency:
             break
         if watch is not None:
             watch(join)
@@ -101,8 +95,6 @@ def _count_words(
     texts: Iterable[str], split: Callable[[str], Iterable[str]] | None
 ) -> dict[str, int]:
     if split is None:
-        from bert_core.text.tokenizer import BasicTokenizer
-
         split = BasicTokenizer(do_lower_case=True).tokenize
     counts: Counter[str] = Counter()
     for text in texts:
@@ -121,59 +113,50 @@ def _characters(word: str) -> list[str]:
     return [word[0], *(_CONTINUATION + letter for letter in word[1:])]
 
 
-class _Merger:
-    """Words as lists of pieces, with up-to-date counts of adjacent pairs."""
+def _joins(words: list[list[str]], counts: list[int]) -> Iterator[Join]:
+    """Join the most frequent pair of adjacent pieces everywhere, again and again.
 
-    def __init__(self, words: list[list[str]], counts: list[int]) -> None:
-        self.words, self.counts = words, counts
-        self.pairs: dict[Pair, int] = defaultdict(int)
-        self.where: dict[Pair, set[int]] = defaultdict(set)
-        for index, word in enumerate(words):
-            for pair in itertools.pairwise(word):
-                self.pairs[pair] += counts[index]
-                self.where[pair].add(index)
-        self.heap = [(-count, pair) for pair, count in self.pairs.items()]
-        heapq.heapify(self.heap)
+    Args:
+        words: words as lists of pieces, which are replaced.
+        counts: how often each word occurs.
+    """
+    pairs, where = Counter[Pair](), defaultdict[Pair, set[int]](set)
+    for index, word in enumerate(words):
+        for pair in itertools.pairwise(word):
+            pairs[pair] += counts[index]
+            where[pair].add(index)
+    heap = [(-count, pair) for pair, count in pairs.items()]
+    heapq.heapify(heap)
+    while heap:
+        negative, pair = heapq.heappop(heap)
+        if -negative != pairs[pair]:
+            continue  # outdated; the current count is in the heap too
+        piece = pair[0] + pair[1].removeprefix(_CONTINUATION)
+        yield Join(pair, piece, -negative)
+        changes = Counter[Pair]()
+        for index in where.pop(pair):
+            for old in itertools.pairwise(words[index]):
+                changes[old] -= counts[index]
+            words[index] = _joined(words[index], pair, piece)
+            for new in itertools.pairwise(words[index]):
+                changes[new] += counts[index]
+                where[new].add(index)
+        for other, change in changes.items():
+            pairs[other] += change
+            if change and pairs[other]:
+                heapq.heappush(heap, (-pairs[other], other))
 
-    def join_best(self, min_frequency: int) -> Join | None:
-        """Join the most frequent pair everywhere; return None if none is left."""
-        while self.heap:
-            count, pair = heapq.heappop(self.heap)
-            if -count != self.pairs.get(pair, 0):
-                continue  # outdated entry; the current count is in the heap too
-            if -count < min_frequency:
-                return None
-            joined = pair[0] + pair[1].removeprefix(_CONTINUATION)
-            changed: set[Pair] = set()
-            for index in self.where.pop(pair):
-                changed |= self._rewrite(index, pair, joined)
-            self.pairs.pop(pair, None)
-            for other in changed - {pair}:
-                if self.pairs.get(other, 0) > 0:
-                    heapq.heappush(self.heap, (-self.pairs[other], other))
-            return Join(pair, joined, -count)
-        return None
 
-    def _rewrite(self, index: int, pair: Pair, joined: str) -> set[Pair]:
-        """Join `pair` in one word; return the pairs whose counts changed."""
-        word, count = self.words[index], self.counts[index]
-        before = list(itertools.pairwise(word))
-        rewritten: list[str] = []
-        place = 0
-        while place < len(word):
-            if place + 1 < len(word) and (word[place], word[place + 1]) == pair:
-                rewritten.append(joined)
-                place += 2
-            else:
-                rewritten.append(word[place])
-                place += 1
-        after = list(itertools.pairwise(rewritten))
-        for old in before:
-            self.pairs[old] -= count
-        for old in set(before) - set(after):
-            self.where[old].discard(index)
-        for new in after:
-            self.pairs[new] += count
-            self.where[new].add(index)
-        self.words[index] = rewritten
-        return set(before) ^ set(after) | {p for p in after if before.count(p) != after.count(p)}
+def _joined(word: list[str], pair: Pair, piece: str) -> list[str]:
+    """Replace a pair of adjacent pieces from left to right.
+
+    >>> _joined(["a", "##a", "##a", "##a"], ("##a", "##a"), "##aa")
+    ['a', '##aa', '##a']
+    """
+    found: list[str] = []
+    rest = iter(zip(word, [*word[1:], ""], strict=True))
+    for both in rest:
+        found.append(piece if both == pair else both[0])
+        if both == pair:
+            next(rest)
+    return found

@@ -1,5 +1,6 @@
 """The same text cut by two tokenizers: which of their pieces cover the same characters."""
 
+import math
 from bisect import bisect_right
 from collections.abc import Sequence
 
@@ -32,23 +33,19 @@ def align_pieces(first: Encoding, second: Encoding) -> tuple[Shared, ...]:
 
     Pieces that overlap are in one stretch. Added tokens are paired by the texts that are before
     them, so that both [SEP] of a pair meet their own kind. What only one input has is left out.
-
-    Args:
-        first: one input.
-        second: the same texts by another tokenizer.
     """
-    both = (first, second)
+    both = [list(zip(each.offsets, each.sequence_ids, strict=True)) for each in (first, second)]
     ends = {
-        side: stretch_ends([span for each in both for span, own in _spans(each) if own == side])
+        side: stretch_ends([span for each in both for span, own in each if own == side])
         for side in (0, 1)
     }
-    found: dict[tuple[int, int], tuple[list[int], list[int]]] = {}
+    found: dict[tuple[int, float], tuple[list[int], list[int]]] = {}
     for which, each in enumerate(both):
         before = 0  # texts that have begun
-        for at, ((start, _), side) in enumerate(_spans(each)):
+        for at, ((start, _), side) in enumerate(each):
             before = before if side is None else side + 1
-            key = (before, 10**9) if side is None else (before, bisect_right(ends[side], start))
-            found.setdefault(key, ([], []))[which].append(at)
+            place = math.inf if side is None else bisect_right(ends[side], start)
+            found.setdefault((before, place), ([], []))[which].append(at)
     shared = ((tuple(a), tuple(b)) for _, (a, b) in sorted(found.items()))
     return tuple(each for each in shared if all(each))
 
@@ -60,8 +57,3 @@ def plain_spelling(token: str) -> str:
     ('paris', 'paris', '##s')
     """
     return token.lstrip("Ġ▁").casefold()
-
-
-def _spans(encoding: Encoding) -> list[tuple[tuple[int, int], int | None]]:
-    """Return the characters of every token, and which text they are in; None for an added one."""
-    return list(zip(encoding.offsets, encoding.sequence_ids, strict=True))

@@ -22,7 +22,7 @@ supported. A plain label with a hyphen keeps its full name. No entity ends insid
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,78 +42,45 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """A stretch of the text that the model labelled.
+    """A stretch of the text that the model labelled."""
 
-    Attributes:
-        label: the label to display: the kind or, for single pieces, the full label.
-        kind: the entity type, such as "PER".
-        start: index of its first character in the text as typed.
-        end: index after its last character.
-        score: mean probability of the label over its words (or pieces), 0 to 1.
-        pieces: index of its first piece, and the index after its last.
-    """
-
-    label: str
-    kind: str
-    start: int
-    end: int
-    score: float
-    pieces: tuple[int, int]
+    label: Annotated[str, "to display: the kind or, for single pieces, the full label"]
+    kind: Annotated[str, 'the entity type, such as "PER"']
+    start: Annotated[int, "index of its first character in the text as typed"]
+    end: Annotated[int, "index after its last character"]
+    score: Annotated[float, "mean probability of the label over its words (or pieces), 0 to 1"]
+    pieces: Annotated[tuple[int, int], "index of its first piece, and the index after its last"]
 
 
 @dataclass(frozen=True, slots=True)
 class Entities:
-    """The entities of a text under one aggregation strategy.
+    """The entities of a text under one aggregation strategy."""
 
-    Attributes:
-        entities: in text order; they never overlap.
-        faults: labels that break the rules of their scheme, located at the first piece they label.
-        asked: (N,) whether each piece's own prediction counts.
-    """
-
-    entities: tuple[Entity, ...]
-    faults: tuple[Fault, ...]
-    asked: NDArray[np.bool_]
+    entities: Annotated[tuple[Entity, ...], "in text order; they never overlap"]
+    faults: Annotated[tuple[Fault, ...], "against the scheme, at the first piece they label"]
+    asked: Annotated[NDArray[np.bool_], "(N,) whether each piece's own prediction counts"]
 
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How a text was read.
+    """How a text was read."""
 
-    Attributes:
-        windows: number of inputs the model read.
-        room: maximum number of pieces in one window.
-        shared: number of pieces shared by neighbouring windows.
-        context: the smallest number of pieces before or after any piece in the window that
-            decided its label; the start and end of the text do not count as cuts.
-    """
-
-    windows: int
-    room: int
-    shared: int
-    context: int
+    windows: Annotated[int, "number of inputs the model read"]
+    room: Annotated[int, "maximum number of pieces in one window"]
+    shared: Annotated[int, "number of pieces shared by neighbouring windows"]
+    context: Annotated[int, "fewest pieces between any piece and a cut of the window that read it"]
 
 
 @dataclass(frozen=True, slots=True)
 class TaggedText:
-    """A text of N pieces with label probabilities, stored by column because N may be large.
+    """A text of N pieces with label probabilities, stored by column because N may be large."""
 
-    Attributes:
-        text: as typed.
-        tokens: its N pieces, as people read them.
-        spans: index of each piece's first character, and the index after its last; see
-            `Encoding.spans`.
-        words: (N,) number of the word each piece belongs to.
-        probabilities: (N, C) probability of every label at every piece; each row sums to 1.
-        coverage: how the text was read.
-    """
-
-    text: str
-    tokens: Sequence[str]
-    spans: Sequence[Span]
-    words: Ints
-    probabilities: Floats
-    coverage: Coverage
+    text: Annotated[str, "as typed"]
+    tokens: Annotated[Sequence[str], "its N pieces, as people read them"]
+    spans: Annotated[Sequence[Span], "characters of each piece; see `Encoding.spans`"]
+    words: Annotated[Ints, "(N,) number of the word each piece belongs to"]
+    probabilities: Annotated[Floats, "(N, C) of every label at every piece; rows sum to 1"]
+    coverage: Annotated[Coverage, "how the text was read"]
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -126,13 +93,10 @@ class TaggedText:
         return np.where(np.append(starts, len(self.text))[pieces] < ends, pieces, -1)
 
     def entities(self, scheme: TagScheme, how: Aggregation = "first") -> Entities:
-        """Join the labels into entities.
-
-        `how` is the aggregation strategy; see the module docstring.
-        """
-        units = _units(self, how)
-        labels: list[int] = units.probabilities.argmax(axis=1).tolist()
-        scores = units.probabilities.max(axis=1)
+        """Join the labels into entities; `how` is described in the module docstring."""
+        starts, stops, shares, asked = _units(self, how)
+        labels: list[int] = shares.argmax(axis=1).tolist()
+        scores = shares.max(axis=1)
         if how == "none":
             tags = [scheme.tags[label] for label in labels]
             found = [(tag.name, tag.kind, at, at + 1) for at, tag in enumerate(tags) if tag.kind]
@@ -141,15 +105,15 @@ class TaggedText:
         entities = []
         done = 0  # pieces of one character may have different labels
         for label, kind, start, stop in found:
-            first, last = int(units.starts[start]), int(units.stops[stop - 1]) - 1
-            begin, end = max(done, self.spans[first][0]), self.spans[last][1]
+            pieces = int(starts[start]), int(stops[stop - 1])
+            begin, end = max(done, self.spans[pieces[0]][0]), self.spans[pieces[1] - 1][1]
             if begin < end:
                 score = float(scores[start:stop].mean())
-                entities.append(Entity(label, kind, begin, end, score, (first, last + 1)))
+                entities.append(Entity(label, kind, begin, end, score, pieces))
                 done = end
-        faults = [replace(each, at=int(units.starts[each.at])) for each in scheme.faults(labels)]
-        units.asked.setflags(write=False)
-        return Entities(tuple(entities), tuple(faults), units.asked)
+        faults = [replace(each, at=int(starts[each.at])) for each in scheme.faults(labels)]
+        asked.setflags(write=False)
+        return Entities(tuple(entities), tuple(faults), asked)
 
 
 def find_entities(
@@ -160,9 +124,8 @@ def find_entities(
 ) -> tuple[Entity, ...]:
     """Find the entities of a text of any length.
 
-    Scores use the temperature in the model's configuration.
-
-    `how` is the aggregation strategy; see the module docstring.
+    Scores use the temperature in the model's configuration; `how` is described in the module
+    docstring.
     """
     temperature = model.config.temperature("BertForTokenClassification")
     [labelled] = read_texts(Runner.of(model, tokenizer), [text], temperature)
@@ -211,43 +174,24 @@ def _labelled(whole: Encoding, windows: Windows, logits: Sequence[Floats], room:
     )
 
 
-# -- aggregation -------------------------------------------------------------------------------
+def _units(labelled: TaggedText, how: Aggregation) -> tuple[Ints, Ints, Floats, NDArray[np.bool_]]:
+    """Form the U units that get one label each: single pieces, or words by one of three rules.
 
-
-@dataclass(frozen=True, slots=True)
-class _Units:
-    """The U units, pieces or words, that an aggregation strategy gives one label each.
-
-    Attributes:
-        starts: (U,) first piece of each unit.
-        stops: (U,) piece after the last of each unit.
-        probabilities: (U, C) probability of every label.
-        asked: (N,) which pieces' predictions count.
+    Returns:
+        (U,) first piece of each, (U,) piece after its last, (U, C) probability of every label, and
+        (N,) which pieces' predictions count.
     """
-
-    starts: Ints
-    stops: Ints
-    probabilities: Floats
-    asked: NDArray[np.bool_]
-
-
-def _units(labelled: TaggedText, how: Aggregation) -> _Units:
-    """Form the units that get one label each: single pieces, or words by one of three rules."""
-    count = len(labelled)
-    shares = labelled.probabilities
+    count, shares = len(labelled), labelled.probabilities
+    every, asked = np.arange(count), np.ones(count, dtype=np.bool_)
     if how in ("none", "simple"):
-        every = np.arange(count)
-        return _Units(every, every + 1, shares, np.ones(count, dtype=np.bool_))
+        return every, every + 1, shares, asked
     opens = np.flatnonzero(np.diff(labelled.words, prepend=-1))  # the first piece of every word
     stops = np.append(opens[1:], count)
-    asked = np.ones(count, dtype=np.bool_)
     if how == "average":
         shares = np.add.reduceat(shares, opens, axis=0) / (stops - opens)[:, None]
-        return _Units(opens, stops, shares, asked)
+        return opens, stops, shares, asked
     chosen = opens if how == "first" else _surest(shares.max(axis=1), opens, stops)
-    asked = np.zeros(count, dtype=np.bool_)
-    asked[chosen] = True
-    return _Units(opens, stops, shares[chosen], asked)
+    return opens, stops, shares[chosen], np.isin(every, chosen)
 
 
 def _surest(best: Floats, opens: Ints, stops: Ints) -> Ints:

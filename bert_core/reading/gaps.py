@@ -2,29 +2,22 @@
 
 A masked language model answers for one mask at a time: P(piece | everything else, with the other
 masks still hidden). The best pieces of two masks, taken alone, need not fit together.
-`fill_together` looks for joint fillings instead. Their score is a pseudo-joint probability by the
-chain rule: one mask is filled, the model reads the text again, the next mask is filled, and the
+`fill_together` looks for joint fillings. Their score is a pseudo-joint probability by the chain
+rule: one mask is filled, the model reads the text again, the next mask is filled, and the
 conditional probabilities are multiplied. The result depends on the order:
 
-- "left": from left to right, the same order for every filling. Fillings of one text are then
-  comparable piece by piece, a word of several pieces grows from its beginning, and a given filling
-  has the score that the search would give it. This is the default: it is simpler, and on 136 pairs
-  of hidden words a model of six layers recovered about as many as with the other order.
+- "left": from left to right, the same for every filling, so that fillings are comparable piece by
+  piece. On 136 pairs of hidden words a model of six layers recovered about as many as with the
+  other order.
 - "certain": at every step the open mask whose distribution has the lowest entropy, given what this
   filling already contains. A mask with one plausible answer is settled first and helps the others.
 
-Either way the probabilities of all fillings of a text add up to 1, because each filling is reached
-along exactly one path. A beam of V ** (n - 1) fillings is an exhaustive search: for two masks, a
-beam as wide as the vocabulary. A narrower beam may miss the best filling; it never misstates the
-score of one that it returns.
-
-`fill_gaps` also decides how many pieces a gap takes; `pieces_after` cuts a word that is put into
-one, with or without a space before it, as the text has it. `score_pieces` hides every piece of a
-text in turn (the pseudo-log-likelihood of Salazar et al., 2020).
+Each filling is reached along exactly one path, so the probabilities of all fillings of a text add
+up to 1. A beam of V ** (n - 1) fillings is an exhaustive search. A narrower beam may miss the best
+filling; it never misstates the score of one that it returns.
 
 These functions compute through a `Scorer`; `scorer_of` makes one from a model. `read_signs` says
-what counts as a gap in a text that a person typed; `shuffle_words` puts its words into another
-order, to see whether the order matters.
+what counts as a gap in a text that a person typed.
 """
 
 import math
@@ -34,7 +27,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, islice, product
 from statistics import fmean
-from typing import Literal
+from typing import Annotated, Literal
 
 import torch
 from torch import Tensor
@@ -44,7 +37,7 @@ from bert_core.model.heads import BertForMaskedLM, BertForPreTraining
 from bert_core.text.batches import TextTokenizer
 from bert_core.text.byte_level import SPACE
 from bert_core.text.encoding import Encoding
-from bert_core.text.wordpiece import CONTINUATION
+from bert_core.text.vocabulary import CONTINUATION
 
 Scorer = Callable[[Tensor, Tensor], Tensor]
 """Scores the vocabulary: ids (B, T) and positions (B, P) -> logits (B, P, V)."""
@@ -60,15 +53,14 @@ _TOKENS = 4096  # computed at once
 _ROWS = 64  # the same, of short texts: each row holds V float64 numbers
 
 
+# -- gaps in what a person typed ------------------------------------------------------------------
+
+
 def read_signs(text: str, mask: str = _MASK) -> tuple[str, tuple[str, ...]]:
     """Write a mask for other signs of a gap, and return those that were found.
 
     Signs are three or more underscores, <mask>, and [mask] in any case. [MASK], which stands for
-    the mask of every model, is not returned.
-
-    Args:
-        text: as typed.
-        mask: the model's own, `tokenizer.mask_token`.
+    `mask`, the model's own, is not returned.
 
     >>> read_signs("A ___ and a <mask>, a ___ and a [MASK].")
     ('A [MASK] and a [MASK], a [MASK] and a [MASK].', ('___', '<mask>'))
@@ -80,11 +72,8 @@ def read_signs(text: str, mask: str = _MASK) -> tuple[str, tuple[str, ...]]:
 def shuffle_words(text: str, seed: int, mask: str = _MASK) -> str:
     """Put the words of a text into another order; gaps, punctuation and spaces keep their places.
 
-    Args:
-        text: the text, with a mask in each gap.
-        seed: names the order, the same one everywhere; 0 for the text as it is. A text with fewer
-            than two different words has no other order.
-        mask: the model's own, `tokenizer.mask_token`.
+    `seed` names the order, the same one everywhere; 0 leaves the text as it is. A text with fewer
+    than two different words has no other order.
 
     >>> shuffle_words("The capital of France is [MASK].", 1)
     'of France is The capital [MASK].'
@@ -103,35 +92,32 @@ def shuffle_words(text: str, seed: int, mask: str = _MASK) -> str:
 def hide_word(text: str) -> tuple[str, str]:
     """Write [MASK] for the last word of more than three letters, or else for the last one.
 
-    Returns:
-        The text and the word; the text as it is and "" if it has no word.
+    Returns the text and the word; the text as it is and "" if it has no word.
 
     >>> hide_word("The capital of France is Rome, no?")
     ('The capital of France is [MASK], no?', 'Rome')
     """
     words = list(_WORD.finditer(text))
-    found = next(
-        (word for word in reversed(words) if len(word[0]) > 3), words[-1] if words else None
-    )
-    if found is None:
+    long = [word for word in words if len(word[0]) > 3]
+    if not words:
         return text, ""
+    found = (long or words)[-1]
     return f"{text[: found.start()]}{_MASK}{text[found.end() :]}", found[0]
+
+
+# -- filling --------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Filling:
-    """One way to fill several masks.
+    """One way to fill several masks."""
 
-    Attributes:
-        ids: the piece in each mask, in text order.
-        log_probabilities: for each, the natural logarithm of its probability given the pieces
-            filled before it, with the masks filled after it still hidden.
-        order: the masks, counted from 0, in the order in which they were filled.
-    """
-
-    ids: tuple[int, ...]
-    log_probabilities: tuple[float, ...]
-    order: tuple[int, ...]
+    ids: Annotated[tuple[int, ...], "the piece in each mask, in text order"]
+    log_probabilities: Annotated[
+        tuple[float, ...],
+        "of each, given the pieces filled before it, with the masks filled after it still hidden",
+    ]
+    order: Annotated[tuple[int, ...], "the masks, counted from 0, in the order they were filled"]
 
     @property
     def log_probability(self) -> float:
@@ -148,35 +134,12 @@ class Filling:
 class GapFilling:
     """One way to fill several gaps, each with one word of one or more pieces.
 
-    Attributes:
-        words: the pieces in each gap, in text order.
-        filling: the same pieces with their probabilities. These hold for a text with exactly so
-            many masks; how many a gap should have, the model does not say.
+    The probabilities hold for a text with exactly so many masks; how many a gap should have, the
+    model does not say.
     """
 
-    words: tuple[tuple[int, ...], ...]
-    filling: Filling
-
-
-@dataclass(frozen=True, slots=True)
-class PieceScore:
-    """How well a piece fits its place when it is hidden.
-
-    Attributes:
-        position: its place among the tokens of the input.
-        id: its number in the vocabulary.
-        log_probability: natural logarithm of its probability.
-        rank: 1 if the model expects no piece more.
-        best: the piece that the model expects most.
-        best_log_probability: the natural logarithm of its probability.
-    """
-
-    position: int
-    id: int
-    log_probability: float
-    rank: int
-    best: int
-    best_log_probability: float
+    words: Annotated[tuple[tuple[int, ...], ...], "the pieces in each gap, in text order"]
+    filling: Annotated[Filling, "the same pieces with their probabilities"]
 
 
 def scorer_of(model: BertForMaskedLM | BertForPreTraining) -> Scorer:
@@ -223,22 +186,45 @@ def fill_together(
     rows = torch.tensor([list(input_ids)])  # (B, T), B hypotheses
     places = torch.tensor(list(masks))
     filled = torch.zeros(1, len(masks), dtype=torch.float64)  # (B, n) log-probabilities
-    path = torch.zeros(1, 0, dtype=torch.long)  # (B, step)
+    path = torch.zeros(1, 0, dtype=torch.long)  # (B, step) masks already filled
     for _ in masks:
-        number, logs = _next(scorer, rows, places, path, order, temperature)  # (B,), (B, V)
-        if allowed is not None:
-            logs = _only(logs, number, allowed)
+        number, logs = _next_mask(scorer, rows, places, path, order, temperature)  # (B,), (B, V)
+        for row, mask in enumerate(number.tolist()):
+            if allowed is not None and (ids := allowed[mask]) is not None:
+                kept = torch.full_like(logs[row], -math.inf)
+                logs[row] = kept.index_copy(0, ids, logs[row, ids])
         totals = (filled.sum(1)[:, None] + logs).flatten()
         best = totals.topk(max(1, min(width, int(totals.isfinite().sum())))).indices
         parent, piece = best // logs.shape[1], best % logs.shape[1]
-        chosen = number[parent]
+        chosen, every = number[parent], torch.arange(len(best))
         rows, filled, path = rows[parent].clone(), filled[parent].clone(), path[parent]
-        rows[torch.arange(len(best)), places[chosen]] = piece
-        filled[torch.arange(len(best)), chosen] = logs[parent, piece]
+        rows[every, places[chosen]] = piece
+        filled[every, chosen] = logs[parent, piece]
         path = torch.cat([path, chosen[:, None]], dim=1)
     found = zip(rows[:, places].tolist(), filled.tolist(), path.tolist(), strict=True)
     fillings = [Filling(tuple(ids), tuple(logs), tuple(way)) for ids, logs, way in found]
     return sorted(fillings, key=lambda each: -each.log_probability)
+
+
+def _next_mask(
+    scorer: Scorer, rows: Tensor, places: Tensor, path: Tensor, order: Order, temperature: float
+) -> tuple[Tensor, Tensor]:
+    """Return the mask that each hypothesis fills next, (B,), and its log-probabilities, (B, V).
+
+    Of each hypothesis in `rows` (B, T), the masks in `path` (B, step) are filled already; `places`
+    (n,) are the positions of all.
+    """
+    is_open = torch.ones(len(rows), len(places), dtype=torch.bool).scatter(1, path, False)
+    numbers = is_open.nonzero()[:, 1].view(len(rows), -1)  # (B, masks still open)
+    if order == "left":
+        numbers = numbers[:, :1]
+    parts = [logs for _, logs in _batched(scorer, rows, places[numbers], temperature)]
+    logs = torch.cat(parts)  # (B, open, V)
+    if order == "left":
+        return numbers[:, 0], logs[:, 0]
+    surest = (logs.exp() * logs).nansum(dim=-1).argmax(dim=1)  # of the lowest entropy
+    every = torch.arange(len(rows))
+    return numbers[every, surest], logs[every, surest]
 
 
 def score_filling(
@@ -252,13 +238,7 @@ def score_filling(
 ) -> Filling:
     """Score given pieces in several masks, as `fill_together` would score them.
 
-    Args:
-        scorer: computes the scores.
-        input_ids: T ids, including [CLS] and [SEP].
-        masks: positions of the masks, ascending.
-        ids: the piece for each mask.
-        order: which mask is filled first.
-        temperature: logits are divided by it before the softmax.
+    `ids` has the piece for each mask.
     """
     if len(ids) != len(masks):
         raise InputError(
@@ -270,6 +250,9 @@ def score_filling(
         scorer, input_ids, masks, width=1, order=order, allowed=allowed, temperature=temperature
     )
     return filling
+
+
+# -- gaps of several pieces -----------------------------------------------------------------------
 
 
 def fill_gaps(
@@ -321,10 +304,11 @@ def fill_gaps(
             for length, first in zip(lengths, firsts, strict=True)
             for piece in ([None] if length == 1 else [first] + [continues] * (length - 1))
         ]
-        fillings = fill_together(
+        for filling in fill_together(
             scorer, ids, masks, width=width, order=order, allowed=allowed, temperature=temperature
-        )
-        found += [GapFilling(_by_gap(each.ids, lengths), each) for each in fillings]
+        ):
+            rest = iter(filling.ids)
+            found.append(GapFilling(tuple(tuple(islice(rest, n)) for n in lengths), filling))
     return sorted(found, key=lambda each: -each.filling.per_piece)[:width]
 
 
@@ -363,16 +347,44 @@ def widen_gaps(
     Raises:
         InputError: the vocabulary has no [MASK].
     """
-    mask = tokenizer.mask_token_id
     ids: list[int] = []
     masks: list[int] = []
     done = 0
     for gap, length in zip(gaps, lengths, strict=True):
         ids += input_ids[done:gap]
         masks += range(len(ids), len(ids) + length)
-        ids += [mask] * length
+        ids += [tokenizer.mask_token_id] * length
         done = gap + 1
     return [*ids, *input_ids[done:]], masks
+
+
+def _word_pieces(tokenizer: TextTokenizer) -> tuple[Tensor, Tensor]:
+    """Return the ids of pieces that begin a word, and of those that continue one."""
+    starts: list[int] = []
+    continues: list[int] = []
+    for token, id_ in tokenizer.vocab.items():
+        begins = tokenizer.begins_word(token)
+        spelled = tokenizer.readable(token).removeprefix(SPACE if begins else CONTINUATION)
+        if not begins and (spelled[:1].isalnum() or token.startswith(CONTINUATION)):
+            continues.append(id_)
+        elif begins and spelled[:1].isalnum():
+            starts.append(id_)
+    return torch.tensor(starts, dtype=torch.long), torch.tensor(continues, dtype=torch.long)
+
+
+# -- scoring --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class PieceScore:
+    """How well a piece fits its place when it is hidden."""
+
+    position: Annotated[int, "its place among the tokens of the input"]
+    id: Annotated[int, "its number in the vocabulary"]
+    log_probability: Annotated[float, "natural logarithm of its probability"]
+    rank: Annotated[int, "1 if the model expects no piece more"]
+    best: Annotated[int, "the piece that the model expects most"]
+    best_log_probability: float
 
 
 def score_pieces(
@@ -386,7 +398,8 @@ def score_pieces(
 ) -> list[PieceScore]:
     """Hide every piece in turn and score it: one masked copy of the text for each, in batches.
 
-    The sum of `PieceScore.log_probability` is the pseudo-log-likelihood of the text.
+    The sum of `PieceScore.log_probability` is the pseudo-log-likelihood of the text (Salazar et al.
+    2020).
 
     Args:
         scorer: computes the scores.
@@ -402,24 +415,20 @@ def score_pieces(
         InputError: there is nothing to score, or the vocabulary has no [MASK].
     """
     _check(input_ids, positions)
-    mask = tokenizer.mask_token_id
     rows = torch.tensor([list(input_ids)]).repeat(len(positions), 1)  # (P, T)
     for row, position in enumerate(positions):
-        rows[row, position : _end_of_word(words, position)] = mask
+        end = position + 1
+        while words is not None and end < len(words) and words[end] == words[position] is not None:
+            end += 1
+        rows[row, position:end] = tokenizer.mask_token_id
     at = torch.tensor(list(positions))[:, None]  # (P, 1)
-    own = torch.tensor([input_ids[position] for position in positions])
     scores: list[PieceScore] = []
-    for start, logs in _batched(scorer, rows, at, temperature):
-        logs = logs[:, 0]  # (b, V)
-        ids = own[start : start + len(logs)]
-        mine = logs.gather(1, ids[:, None])  # (b, 1)
-        best, first = logs.max(dim=1)
-        ranks = (logs > mine).sum(dim=1) + 1
-        columns = (ids, mine[:, 0], ranks, first, best)
-        scores += [
-            PieceScore(positions[start + n], *values)
-            for n, values in enumerate(zip(*(c.tolist() for c in columns), strict=True))
-        ]
+    for start, batch in _batched(scorer, rows, at, temperature):
+        for position, logs in zip(positions[start:], batch[:, 0], strict=False):  # logs: (V,)
+            own, best = input_ids[position], int(logs.argmax())
+            rank = int((logs > logs[own]).sum()) + 1
+            figures = float(logs[own]), rank, best, float(logs[best])
+            scores.append(PieceScore(position, own, *figures))
     return scores
 
 
@@ -437,53 +446,6 @@ def odd_word(scores: Sequence[PieceScore], words: Sequence[int | None]) -> list[
     return min(groups, key=lambda group: fmean(each.log_probability for each in group))
 
 
-def _next(
-    scorer: Scorer,
-    rows: Tensor,
-    places: Tensor,
-    path: Tensor,
-    order: Order,
-    temperature: float,
-) -> tuple[Tensor, Tensor]:
-    """Choose the mask that each hypothesis fills next, and compute its log-probabilities.
-
-    Args:
-        scorer: computes the scores.
-        rows: (B, T) ids of the hypotheses.
-        places: (n,) positions of all masks.
-        path: (B, step) masks already filled.
-        order: which mask is filled first.
-        temperature: logits are divided by it.
-
-    Returns:
-        (B,) numbers of the masks, and (B, V).
-    """
-    if order == "left":
-        number = torch.full((len(rows),), path.shape[1])
-        return number, _scored(scorer, rows, places[number][:, None], temperature)[:, 0]
-    open_ = torch.ones(len(rows), len(places), dtype=torch.bool).scatter(1, path, False)
-    numbers = open_.nonzero()[:, 1].view(len(rows), -1)  # (B, masks still open)
-    logs = _scored(scorer, rows, places[numbers], temperature)  # (B, open, V)
-    entropy = -(logs.exp() * logs).nansum(dim=-1)
-    sure = entropy.argmin(dim=1)
-    every = torch.arange(len(rows))
-    return numbers[every, sure], logs[every, sure]
-
-
-def _only(logs: Tensor, number: Tensor, allowed: Sequence[Tensor | None]) -> Tensor:
-    """Keep the allowed pieces of each hypothesis' mask: (B, V) with the others at -inf."""
-    kept = logs.clone()
-    for row, mask in enumerate(number.tolist()):
-        ids = allowed[mask]
-        if ids is not None:
-            kept[row] = torch.full_like(logs[row], -math.inf).index_copy(0, ids, logs[row, ids])
-    return kept
-
-
-def _scored(scorer: Scorer, rows: Tensor, at: Tensor, temperature: float) -> Tensor:
-    return torch.cat([logs for _, logs in _batched(scorer, rows, at, temperature)])
-
-
 def _batched(
     scorer: Scorer, rows: Tensor, at: Tensor, temperature: float
 ) -> Iterator[tuple[int, Tensor]]:
@@ -494,42 +456,13 @@ def _batched(
         yield start, torch.log_softmax(logits.double().cpu() / temperature, dim=-1)
 
 
-def _word_pieces(tokenizer: TextTokenizer) -> tuple[Tensor, Tensor]:
-    """Return the ids of pieces that begin a word, and of those that continue one."""
-    starts: list[int] = []
-    continues: list[int] = []
-    for token, id_ in tokenizer.vocab.items():
-        begins = tokenizer.begins_word(token)
-        spelled = tokenizer.readable(token).removeprefix(SPACE if begins else CONTINUATION)
-        if not begins and (spelled[:1].isalnum() or token.startswith(CONTINUATION)):
-            continues.append(id_)
-        elif begins and spelled[:1].isalnum():
-            starts.append(id_)
-    return torch.tensor(starts, dtype=torch.long), torch.tensor(continues, dtype=torch.long)
-
-
-def _by_gap(ids: Sequence[int], lengths: Sequence[int]) -> tuple[tuple[int, ...], ...]:
-    """Cut the pieces of a filling at the ends of its gaps."""
-    pieces = iter(ids)
-    return tuple(tuple(islice(pieces, length)) for length in lengths)
-
-
-def _end_of_word(words: Sequence[int | None] | None, position: int) -> int:
-    """Return the index after the last piece that is hidden together with one."""
-    end = position + 1
-    while words is not None and end < len(words) and words[end] == words[position] is not None:
-        end += 1
-    return end
-
-
 def _check(input_ids: Sequence[int], positions: Sequence[int]) -> None:
     """Reject positions that are not ascending places of the text."""
-    if not positions:
+    places = list(positions)
+    if not places:
         raise InputError("No position is given; expected at least one.")
-    if list(positions) != sorted(set(positions)) or not 0 <= positions[0] <= positions[-1] < len(
-        input_ids
-    ):
+    if places != sorted(set(places)) or places[0] < 0 or places[-1] >= len(input_ids):
         raise InputError(
-            f"Found the positions {list(positions)}; expected different ones in ascending order, "
-            f"from 0 to {len(input_ids) - 1}."
+            f"Found the positions {places}; expected different ones in ascending order, from 0 to "
+            f"{len(input_ids) - 1}."
         )

@@ -2,11 +2,10 @@
 
 `answer_question` does this in three steps, which can also be called separately:
 
-1. `read_passages` runs the model over each passage, splitting passages that are too long for it
-   into overlapping windows, and keeps the logits as a `PassageReading`. A passage that fits is read
-   in one go, even if the model was trained on shorter windows. With a model of six layers, trained
-   on 320 tokens, 150 passages of 304 to 718 pieces gave the same F1 read this way, cut into windows
-   of 384 tokens, and cut into windows of 320.
+1. `read_passages` runs the model over each passage and keeps the logits as a `PassageReading`. A
+   passage that fits is read in one go, even if the model was trained on shorter windows; others are
+   split into overlapping windows. With a model of six layers, trained on 320 tokens, 150 passages
+   of 304 to 718 pieces gave the same F1 read this way, cut into windows of 384 tokens, and of 320.
 2. `PassageReading.answers` scores every span that may be an answer (see `spans`) and compares the
    best one with "no answer". A candidate starts and ends in the passage, does not end before it
    starts, has at most `longest` pieces and contains no special token; `Rules` adds further
@@ -18,6 +17,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,51 +42,31 @@ _MOST_PLACES = 100  # places kept per answer
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """Further conditions that a span must meet to count as an answer.
+    """Further conditions that a span must meet to count as an answer."""
 
-    Attributes:
-        whole_words: it must not begin or end inside a word.
-        one_sentence: it must begin and end in the same sentence.
-    """
-
-    whole_words: bool = True
-    one_sentence: bool = True
+    whole_words: Annotated[bool, "it must not begin or end inside a word"] = True
+    one_sentence: Annotated[bool, "it must begin and end in the same sentence"] = True
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """One stretch of the passage.
+    """One stretch of the passage."""
 
-    Attributes:
-        start: index of its first character in the passage.
-        end: index after its last character.
-        pieces: its number of pieces; the smallest if several piece spans cover the same characters.
-        score: start logit plus end logit.
-        probability: its probability among all candidates and "no answer", 0 to 1.
-    """
-
-    start: int
-    end: int
-    pieces: int
-    score: float
-    probability: float
+    start: Annotated[int, "index of its first character in the passage"]
+    end: Annotated[int, "index after its last character"]
+    pieces: Annotated[int, "the fewest, if several piece spans cover the same characters"]
+    score: Annotated[float, "start logit plus end logit"]
+    probability: Annotated[float, 'among all candidates and "no answer", 0 to 1']
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """All spans of a passage with the same wording (see `bert_core.reading.wordings`).
+    """All spans of a passage with the same wording (see `bert_core.reading.wordings`)."""
 
-    Attributes:
-        text: the best span's characters as typed.
-        places: the spans, most likely first; the best hundred if there are more.
-        count: total number of spans.
-        probability: total over all spans: how likely this is the answer, wherever it occurs.
-    """
-
-    text: str
-    places: tuple[Span, ...]
-    count: int
-    probability: float
+    text: Annotated[str, "the best span's characters as typed"]
+    places: Annotated[tuple[Span, ...], "most likely first; the best hundred if there are more"]
+    count: Annotated[int, "total number of spans"]
+    probability: Annotated[float, "that this is the answer, wherever it occurs: of all spans"]
 
     @property
     def best(self) -> Span:
@@ -96,40 +76,27 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """One input: the logits of its T tokens, and the index of its first passage piece."""
+    """One input: the logits of its T tokens."""
 
-    first: int
+    first: Annotated[int, "index of its first passage piece"]
     start: Floats
     end: Floats
 
 
 @dataclass(frozen=True, slots=True)
 class PassageReading:
-    """A model's output for a question and a passage of N pieces.
+    """A model's output for a question and a passage of N pieces."""
 
-    Attributes:
-        passage: as typed.
-        question: as typed.
-        spans: (N, 2) character range of each passage piece (`Encoding.spans`).
-        words: (N,) word number of each piece (`Encoding.words`), counted from 0 without gaps.
-        sentences: (N,) sentence number of each piece, counted likewise.
-        special: (N,) where the passage contains a special token.
-        asked: (Q, 2) character range of each question piece.
-        windows: the inputs, in passage order.
-        shared: number of passage pieces that neighbouring windows share.
-        offset: the position of the first piece of the passage in every window.
-    """
-
-    passage: str
-    question: str
-    spans: Places
-    words: Places
-    sentences: Places
-    special: NDArray[np.bool_]
-    asked: Places
-    windows: tuple[Window, ...]
-    shared: int
-    offset: int
+    passage: Annotated[str, "as typed"]
+    question: Annotated[str, "as typed"]
+    spans: Annotated[Places, "(N, 2) characters of each passage piece (`Encoding.spans`)"]
+    words: Annotated[Places, "(N,) word number of each piece, counted from 0 without gaps"]
+    sentences: Annotated[Places, "(N,) sentence number of each piece, counted likewise"]
+    special: Annotated[NDArray[np.bool_], "(N,) where the passage contains a special token"]
+    asked: Annotated[Places, "(Q, 2) characters of each question piece"]
+    windows: Annotated[tuple[Window, ...], "the inputs, in passage order"]
+    shared: Annotated[int, "number of passage pieces that neighbouring windows share"]
+    offset: Annotated[int, "position of the first piece of the passage in every window"]
 
     @property
     def nbytes(self) -> int:
@@ -192,16 +159,7 @@ class PassageReading:
 
 @dataclass(frozen=True, slots=True)
 class PassageAnswers:
-    """Every candidate answer to a question, with scores.
-
-    Attributes:
-        reading: the model's output.
-        longest: maximum number of pieces in an answer.
-        rules: further conditions for an answer.
-        spans: the scores of the spans and of "no answer".
-        temperature: divisor of the span scores.
-        has_answer: divisor of the best span's score minus the score of "no answer".
-    """
+    """Every candidate answer to a question, with scores; see `PassageReading.answers`."""
 
     reading: PassageReading
     longest: int
@@ -231,14 +189,6 @@ class PassageAnswers:
         """Return whether "no answer" outscores the best span by at most `threshold`."""
         return -self.spans.margin <= threshold
 
-    def best(self, most: int = 1) -> tuple[Answer, ...]:
-        """Return the best answers with distinct wordings, ordered by their best spans.
-
-        Args:
-            most: maximum number to return; there may be fewer, but there is at least one.
-        """
-        return tuple(self._best(most))
-
     def alike(self) -> NDArray[np.bool_]:
         """Return (N, M): which spans have the same wording as the best one, itself included."""
         found = np.zeros(self.spans.score.shape, dtype=np.bool_)
@@ -247,6 +197,10 @@ class PassageAnswers:
 
     def _wordings(self) -> Wordings:
         return Wordings(self.reading.passage, self.reading.spans)
+
+    def best(self, most: int = 1) -> tuple[Answer, ...]:
+        """Return at least one and at most `most` of the best answers with distinct wordings."""
+        return tuple(self._best(most))
 
     def _best(self, most: int) -> Iterator[Answer]:
         """Yield the best answers, each combining all spans with the same wording."""
@@ -289,10 +243,8 @@ def answer_question(
 ) -> PassageAnswers:
     """Find the answer to a question in a passage of any length.
 
-    Probabilities use the temperatures in the model's configuration.
-
-    `longest` is the largest number of pieces in an answer; `rules` are further conditions, by
-    default whole words within a single sentence.
+    Probabilities use the temperatures in the model's configuration. `longest` and `rules` are those
+    of `PassageReading.answers`.
 
     Raises:
         InputError: a text is empty, the question is too long for the model, or nothing in the
@@ -308,7 +260,7 @@ def answer_question(
 
 
 def read_passages(runner: Runner, asked: Sequence[tuple[str, str]]) -> list[PassageReading]:
-    """Run a model over whole passages.
+    """Run a model over whole passages, each with its question.
 
     Raises:
         InputError: a text is empty, or a question is too long for the model.
@@ -327,14 +279,7 @@ def _cut(runner: Runner, whole: Encoding) -> Windows:
     """Return the inputs for a question and its passage, cut only if it does not fit."""
     first, asked = first_of_text(whole), whole.sequence_ids.count(0)
     size = min(WINDOW, runner.max_length)
-    _check(asked, len(whole) - first - 1, size)
-    stride = min(SHARED, (size - first - 1) // 2)
-    return cut_windows(runner.tokenizer, whole, fits=runner.max_length, size=size, stride=stride)
-
-
-def _check(asked: int, pieces: int, size: int) -> None:
-    """Reject empty texts, and a question that leaves too little room for the passage."""
-    if not pieces:
+    if len(whole) == first + 1:
         raise InputError("The passage has no text that the model can read. Write or paste one.")
     if not asked:
         raise InputError("The question has no text that the model can read. Ask a question.")
@@ -344,6 +289,8 @@ def _check(asked: int, pieces: int, size: int) -> None:
             f"{size:,} tokens that are read at once, to leave room for the passage. "
             "Shorten the question."
         )
+    stride = min(SHARED, (size - first - 1) // 2)
+    return cut_windows(runner.tokenizer, whole, fits=runner.max_length, size=size, stride=stride)
 
 
 def _reading(
@@ -360,6 +307,8 @@ def _reading(
     starts = typed_sentence_starts(whole.text_pair)
     names = tokenizer.cls_token, tokenizer.sep_token, tokenizer.pad_token, tokenizer.mask_token
     specials = [tokenizer.vocab.get(name, -1) for name in names]  # an unknown word may be an answer
+    sides = zip(whole.spans, whole.sequence_ids, strict=True)
+    bounds = zip(windows.bounds, logits, strict=True)
     return PassageReading(
         passage=whole.text_pair,
         question=whole.text,
@@ -367,13 +316,8 @@ def _reading(
         words=np.array(whole.words[inside], dtype=np.intp),
         sentences=np.searchsorted(starts, spans[:, 0], side="right"),
         special=np.isin(whole.input_ids[inside], specials),
-        asked=np.array(
-            [span for span, side in zip(whole.spans, whole.sequence_ids, strict=True) if side == 0],
-            dtype=np.intp,
-        ),
-        windows=tuple(
-            Window(start, *pair) for (start, _), pair in zip(windows.bounds, logits, strict=True)
-        ),
+        asked=np.array([span for span, side in sides if side == 0], dtype=np.intp),
+        windows=tuple(Window(start, *pair) for (start, _), pair in bounds),
         shared=windows.shared,
         offset=first,
     )

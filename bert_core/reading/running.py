@@ -6,15 +6,16 @@ other way, such as through a shared queue, pass a `run` function of your own.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from bert_core.model.bert import BertPreTrainedModel
-from bert_core.model.inputs import known_types
+from bert_core.model.checks import known_types
 from bert_core.model.outputs import ModelOutputs
+from bert_core.model.pretrained import BertPreTrainedModel
 from bert_core.text.batches import TextTokenizer
 from bert_core.text.encoding import Encoding
 from bert_core.text.padding import padded_encodings
@@ -32,21 +33,15 @@ _TOKENS = {"cpu": 4096, "cuda": 65_536}  # per batch
 class Runner:
     """Runs the model for a reader.
 
-    Attributes:
-        run: computes several inputs at once, padded to the longest.
-        tokenizer: the model's tokenizer.
-        max_length: maximum input length in tokens, including [CLS] and [SEP].
-        device: determines how many tokens are computed at once.
-        together: maximum number of inputs computed at once; None for no limit.
-        progress: called before the first call of `run` and after each, with the number of inputs
-            done and the total.
+    `progress` is called before the first call of `run` and after each, with the number of inputs
+    done and the total.
     """
 
-    run: Run
-    tokenizer: TextTokenizer
-    max_length: int
-    device: torch.device = _CPU
-    together: int | None = None
+    run: Annotated[Run, "computes several inputs at once, padded to the longest"]
+    tokenizer: Annotated[TextTokenizer, "the model's tokenizer"]
+    max_length: Annotated[int, "tokens of an input at most, including [CLS] and [SEP]"]
+    device: Annotated[torch.device, "determines how many tokens are computed at once"] = _CPU
+    together: Annotated[int | None, "inputs computed at once at most; None for no limit"] = None
     progress: Progress | None = None
 
     @classmethod
@@ -68,9 +63,8 @@ class Runner:
             The values of these attributes for each input, in input order: (T, ...) without padding.
         """
         found: list[tuple[Floats, ...]] = [()] * len(inputs)
-        done = 0
-        if self.progress is not None:
-            self.progress(done, len(inputs))
+        tell, done = self.progress or (lambda done, total: None), 0
+        tell(done, len(inputs))
         for group in by_length(list(map(len, inputs)), self.device, most=self.together):
             outputs = self.run([inputs[number] for number in group])
             batch = [getattr(outputs, name).cpu() for name in names]
@@ -78,8 +72,7 @@ class Runner:
                 length = len(inputs[number])
                 found[number] = tuple(each[row, :length].double().numpy() for each in batch)
             done += len(group)
-            if self.progress is not None:
-                self.progress(done, len(inputs))
+            tell(done, len(inputs))
         return found
 
 

@@ -2,35 +2,29 @@
 
 The question-answering head gives every token two logits: one for "the answer starts here" and one
 for "the answer ends here". A span's score is the sum of the two (Devlin et al. 2019, section 4.2).
-A text that is too long for the model is read in overlapping windows, so several windows may contain
-the same span. Each span is scored once, by the window that `windows.readers` chooses.
+Of the overlapping windows of a long text, `windows.readers` chooses the one that scores a span.
 
-"No answer" is position 0, [CLS], as both start and end (Devlin et al. 2019, section 4.3; the task
-is that of Rajpurkar et al. 2018, "Know What You Don't Know"). With several windows the lowest such
-score counts, because a text answers the question if any of its windows does.
+"No answer" is position 0, [CLS], as both start and end (Devlin et al. 2019, section 4.3). With
+several windows the lowest such score counts, because a text answers the question if any of its
+windows does.
 
 Two optional rules go beyond the usual decoders: a span consists of whole words, and it stays within
-one part of the text, such as a sentence. They exclude spans that no person would mark and cost
-almost no right answers: of the 23,874 answers that people marked in the training data, 44 began or
-ended inside a word, and 38 crossed a sentence end as found by `sentences`, mostly the full stop of
-an abbreviation. Without these rules the spans are ranked as usual.
+one part of the text, such as a sentence. They exclude spans that no person would mark: of the
+23,874 answers that people marked in the training data, 44 began or ended inside a word, and 38
+crossed a sentence end as found by `sentences`, mostly the full stop of an abbreviation.
 
-Probabilities are computed in two steps. First, the probability that the passage answers at all is
-the logistic function of the best span's score minus the score of "no answer". "No answer" is
-therefore more likely than not exactly when it scores above the best span, which is the published
-decision rule (Devlin et al. 2019, section 4.3). Second, the probability of a span, given that the
-passage answers, is the softmax over the scores of all allowed spans, each counted once. A span's
-probability is the product of the two. A text that fits one window is handled the same way.
-
-Each step has its own temperature (Guo et al. 2017; `BertConfig.temperature`), which changes neither
-the ranking of spans nor any decision. The two differ widely: when first fitted, they were 1.04 for
-the choice of a span and 2.76 for whether there is an answer. A single softmax over the spans and
-"no answer" would have one temperature for both, and many weak spans together could push "no answer"
-below one half although it beats each of them.
+Probabilities are computed in two steps. That the passage answers at all has the probability given
+by the logistic function of the best span's score minus the score of "no answer". So "no answer" is
+more likely than not exactly when it scores above the best span, which is the published decision
+rule. A span, given that the passage answers, has the softmax over all allowed spans. Each step has
+a temperature of its own (Guo et al. 2017; `BertConfig.temperature`), which changes neither ranking
+nor decisions. The two differ widely: when first fitted, they were 1.04 for the choice of a span and
+2.76 for whether there is an answer.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,19 +37,12 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class WindowLogits:
-    """The head's logits for the n text tokens in one window.
+    """The head's logits for the n text tokens in one window."""
 
-    Attributes:
-        first: index in the text of the window's first token.
-        start: (n,) start logits.
-        end: (n,) end logits.
-        null: start logit plus end logit of [CLS].
-    """
-
-    first: int
-    start: Floats
-    end: Floats
-    null: float
+    first: Annotated[int, "index in the text of the window's first token"]
+    start: Annotated[Floats, "(n,) start logits"]
+    end: Annotated[Floats, "(n,) end logits"]
+    null: Annotated[float, "start logit plus end logit of [CLS]"]
 
     @property
     def last(self) -> int:
@@ -65,21 +52,13 @@ class WindowLogits:
 
 @dataclass(frozen=True, slots=True)
 class SpanScores:
-    """Scores of every span of a text of N tokens: row i, column d is the span from i to i + d.
+    """Scores of every span of a text of N tokens: row i, column d is the span from i to i + d."""
 
-    Attributes:
-        score: (N, M) start logit plus end logit; -inf where no answer is allowed.
-        window: (N, M) number of the window that scored it; -1 where no window contains the span.
-        start: (N,) start logits, each from the window with the most context around the token.
-        end: (N,) end logits, likewise.
-        null: the score of "no answer".
-    """
-
-    score: Floats
-    window: NDArray[np.int32]
-    start: Floats
-    end: Floats
-    null: float
+    score: Annotated[Floats, "(N, M) start logit plus end logit; -inf where no answer is allowed"]
+    window: Annotated[NDArray[np.int32], "(N, M) window that scored it; -1 where none contains it"]
+    start: Annotated[Floats, "(N,) start logits, of the window with most around the token"]
+    end: Annotated[Floats, "(N,) end logits, likewise"]
+    null: Annotated[float, 'the score of "no answer"']
 
     @property
     def best(self) -> tuple[int, int]:
@@ -100,9 +79,7 @@ class SpanScores:
     def probability(self, temperature: float = 1.0, *, has_answer: float = 1.0) -> Floats:
         """Return the (N, M) probability of every span; the remainder to 1 is "no answer".
 
-        Args:
-            temperature: divisor of the span scores.
-            has_answer: divisor of the margin.
+        `temperature` divides the span scores, `has_answer` the margin.
         """
         return (1.0 - self.null_probability(has_answer)) * self.shares(temperature)
 
@@ -159,7 +136,8 @@ def score_spans(
         np.copyto(score[held], sums, where=own)
         np.copyto(start[held], window.start, where=own[:, 0])
         np.copyto(end[held], window.end, where=own[:, 0])
-    score[_holds(forbidden, longest)] = -np.inf
+    before = np.concatenate([[0.0], np.cumsum(forbidden)])  # (N + 1,) forbidden ones so far
+    score[shifted(before[1:], longest, before[-1]) > before[:-1, None]] = -np.inf
     if ends is not None:
         begins, stops = ends
         score[~begins] = -np.inf
@@ -182,9 +160,3 @@ def shifted(values: Floats, longest: int, fill: float) -> Floats:
     """
     padded = np.concatenate([values, np.full(longest - 1, fill)])
     return np.asarray(np.lib.stride_tricks.sliding_window_view(padded, longest))
-
-
-def _holds(forbidden: NDArray[np.bool_], longest: int) -> NDArray[np.bool_]:
-    """Return (N, M): whether the span contains a forbidden token."""
-    before = np.concatenate([[0], np.cumsum(forbidden)]).astype(np.float64)
-    return np.asarray(shifted(before[1:], longest, float(before[-1])) > before[:-1, None])

@@ -12,7 +12,7 @@ one-word entities); and plain labels without a prefix, as for parts of speech.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
 from bert_core.config import BertConfig
 from bert_core.labels import NAMELESS, Tag, read_tags
@@ -23,35 +23,25 @@ Break = Literal["not opened", "not closed"]
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """A run of labels that belong together.
+    """A run of labels that belong together."""
 
-    Attributes:
-        kind: its kind, such as "PER".
-        start: its first position in the sequence.
-        stop: the position after its last.
-    """
-
-    kind: str
-    start: int
-    stop: int
+    kind: Annotated[str, 'such as "PER"']
+    start: Annotated[int, "its first position in the sequence"]
+    stop: Annotated[int, "the position after its last"]
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
     """A place where a sequence of labels breaks the rules of its scheme.
 
-    Attributes:
-        at: the position of the label.
-        why: "not opened" if it continues a stretch that is not open; "not closed" (BIOES only)
-            if its stretch should continue but does not.
-        label: the label's name.
-        before: the name of the preceding label; "" at the start.
+    A label is "not opened" if it continues a stretch that is not open; "not closed" (BIOES only) if
+    its stretch should continue but does not.
     """
 
-    at: int
+    at: Annotated[int, "the position of the label"]
     why: Break
-    label: str
-    before: str
+    label: Annotated[str, "the label's name"]
+    before: Annotated[str, 'the name of the preceding label; "" at the start']
 
 
 class TagScheme:

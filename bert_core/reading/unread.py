@@ -8,6 +8,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 from bert_core.text.batches import TextTokenizer
 from bert_core.text.encoding import Encoding
@@ -30,20 +31,16 @@ _SMALL, _MANY, _SOME = 3, 3, 4  # pieces; one word in three; words of a text
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """What a vocabulary cannot read of one text or of several.
+    """What a vocabulary cannot read of one text or of several."""
 
-    Attributes:
-        words: number of words that contain a letter.
-        unknown: the words, as typed, that became [UNK]; each once, in order.
-        scripts: scripts of which the vocabulary has little more than single letters, with the
-            number of words written in them; most words first.
-        fragments: number of words in other scripts that fall into three or more pieces.
-    """
-
-    words: int
-    unknown: tuple[str, ...]
-    scripts: tuple[tuple[str, int], ...]
-    fragments: int
+    words: Annotated[int, "number of words that contain a letter"]
+    unknown: Annotated[tuple[str, ...], "words, as typed, that became [UNK]; each once, in order"]
+    scripts: Annotated[
+        tuple[tuple[str, int], ...],
+        "scripts of which it has little more than single letters, with the number of words written "
+        "in them; most words first",
+    ]
+    fragments: Annotated[int, "number of words in other scripts in three or more pieces"]
 
     @property
     def crumbles(self) -> bool:
@@ -59,9 +56,7 @@ class Unread:
 def unread(tokenizer: TextTokenizer, encodings: Iterable[Encoding]) -> Unread:
     """Find what a tokenizer's vocabulary cannot read of the texts of some inputs.
 
-    Args:
-        tokenizer: the tokenizer of the encodings.
-        encodings: inputs of one or two texts each; a first text that several have counts once.
+    A first text that several inputs have counts once.
     """
     unknown: dict[str, None] = {}
     scripts: Counter[str] = Counter()

@@ -9,6 +9,7 @@ window it uses may be cut right after the answer's end.)
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,15 +22,10 @@ Numbers = NDArray[np.int32]
 
 @dataclass(frozen=True, slots=True)
 class Windows:
-    """A text of N tokens, or the second text of a pair, as model inputs.
+    """A text of N tokens, or the second text of a pair, as model inputs."""
 
-    Attributes:
-        inputs: one input or several overlapping ones, in text order.
-        bounds: index of the first text token in each input, and the index after its last.
-    """
-
-    inputs: Sequence[Encoding]
-    bounds: Sequence[Span]
+    inputs: Annotated[Sequence[Encoding], "one or several overlapping ones, in text order"]
+    bounds: Annotated[Sequence[Span], "first text token of each input, and that after its last"]
 
     @property
     def shared(self) -> int:

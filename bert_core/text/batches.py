@@ -1,15 +1,28 @@
-"""What all tokenizers share: several texts at once, as lists or as tensors for a model."""
+"""What all tokenizers share: texts to encodings, cut and padded, as lists or as tensors."""
 
+import os
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy
 import torch
 
 from bert_core.errors import InputError
-from bert_core.text.encoding import Encoding, check_strategy
-from bert_core.text.vocabulary import Vocabulary
+from bert_core.text.encoding import (
+    Encoding,
+    Part,
+    Template,
+    assembled,
+    check_strategy,
+    kept_lengths,
+    window_bounds,
+)
+from bert_core.text.vocabulary import Vocabulary, path_of
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_AT_ONCE = 10_000  # texts
 
 
 class TextTokenizer(Vocabulary, ABC):
@@ -29,7 +42,47 @@ class TextTokenizer(Vocabulary, ABC):
     do_lower_case: bool
     contradictions: tuple[str, ...]
 
+    @property
     @abstractmethod
+    def templates(self) -> tuple[Template, Template]:
+        """What is put around one text, and around two."""
+
+    @abstractmethod
+    def part(self, text: str) -> Part:
+        """Return the tokens of one text, without added ones."""
+
+    @abstractmethod
+    def parts(self, texts: Sequence[str]) -> Iterator[Part]:
+        """Return what `part` does for each of several texts; for many of them faster."""
+
+    @abstractmethod
+    def ids(self, texts: Sequence[str]) -> list[list[int]]:
+        """Return the ids of each of several texts, without added ones."""
+
+    @abstractmethod
+    def saved_files(self) -> dict[str, bytes]:
+        """Return the files that `save_pretrained` writes, by name, without touching the disk."""
+
+    def save_pretrained(self, folder: str | os.PathLike[str]) -> tuple[str, str]:
+        """Write `saved_files` to a folder, created if necessary.
+
+        An older `tokenizer.json` there is removed, because it would be read instead.
+
+        Returns:
+            The paths of the vocabulary and of `tokenizer_config.json`.
+        """
+        place = path_of(folder)
+        if place.exists() and not place.is_dir():
+            raise InputError(f"Cannot save to {place}: it is a file. Give a folder.")
+        place.mkdir(parents=True, exist_ok=True)
+        files = self.saved_files()
+        if "tokenizer.json" not in files:
+            (place / "tokenizer.json").unlink(missing_ok=True)
+        for name, content in files.items():
+            (place / name).write_bytes(content)
+        vocabulary, settings, *_ = (str(place / name) for name in files)
+        return vocabulary, settings
+
     def encode(
         self,
         text: str,
@@ -38,23 +91,21 @@ class TextTokenizer(Vocabulary, ABC):
         max_length: int | None = None,
         truncation: str = "longest_first",
     ) -> Encoding:
-        """Encode a text or a pair of texts as input for the model."""
+        """Encode a text or a pair of texts as input for the model.
 
-    @abstractmethod
-    def encode_ids(
-        self, texts: Iterable[str], *, add_special_tokens: bool = True
-    ) -> list[list[int]]:
-        """Return only the ids of several texts."""
+        Args:
+            text: the first text.
+            text_pair: the second text, or None for a single text.
+            max_length: truncate the whole input, including [CLS] and [SEP], to this many tokens;
+                None for no truncation.
+            truncation: "longest_first", "only_first" or "only_second"; see `kept_lengths`.
 
-    @abstractmethod
-    def encode_windows(
-        self, text: str, text_pair: str | None = None, *, max_length: int, stride: int
-    ) -> list[Encoding]:
-        """Encode a text too long for the model as overlapping inputs."""
-
-    @abstractmethod
-    def tokenize(self, text: str) -> list[str]:
-        """Return the tokens of a text, without added ones."""
+        Raises:
+            InputError: a text is not a string or contains a lone surrogate, or the rule cannot
+                shorten the input to `max_length`.
+        """
+        texts = (text,) if text_pair is None else (text, text_pair)
+        return self._cut(tuple(map(self.part, texts)), max_length, truncation)
 
     def encode_batch(
         self,
@@ -69,10 +120,64 @@ class TextTokenizer(Vocabulary, ABC):
         Raises:
             InputError: as for `encode`, or the numbers of texts and pairs differ.
         """
-        return [
-            self.encode(text, pair, max_length=max_length, truncation=truncation)
-            for text, pair in _paired(texts, pairs)
-        ]
+        columns = [listed_texts(texts), *([] if pairs is None else [listed_texts(pairs)])]
+        if len({*map(len, columns)}) > 1:
+            raise InputError(
+                f"There are {len(columns[0])} texts and {len(columns[1])} second texts; expected "
+                "the same number of each."
+            )
+        rows = zip(*map(self.parts, columns), strict=True)
+        return [self._cut(row, max_length, truncation) for row in rows]
+
+    def encode_ids(
+        self, texts: Iterable[str], *, add_special_tokens: bool = True
+    ) -> list[list[int]]:
+        """Return only the ids of several texts; faster than `encode_batch`, for training.
+
+        Raises:
+            InputError: a text is not a string or contains a lone surrogate.
+        """
+        every = listed_texts(texts)
+        starts = range(0, len(every), _AT_ONCE)
+        found = [ids for at in starts for ids in self.ids(every[at : at + _AT_ONCE])]
+        if not add_special_tokens:
+            return found
+        single = [slot.token_id for slot in self.templates[0]]
+        at = single.index(-1)
+        return [[*single[:at], *ids, *single[at + 1 :]] for ids in found]
+
+    def encode_windows(
+        self, text: str, text_pair: str | None = None, *, max_length: int, stride: int
+    ) -> list[Encoding]:
+        """Encode a text too long for the model as several overlapping inputs (windows).
+
+        Args:
+            text: the text to split into windows; with `text_pair`, it is instead repeated whole
+                in every window.
+            text_pair: the second text; if given, only this one is split.
+            max_length: largest number of tokens per window, including [CLS] and [SEP].
+            stride: number of tokens that neighbouring windows share.
+
+        Returns:
+            At least one encoding, in text order. Offsets and word ids count from the start of the
+            whole text.
+
+        Raises:
+            InputError: as for `encode`, or `max_length` leaves no room to move forward.
+        """
+        whole = () if text_pair is None else (self.part(text),)
+        split = self.part(text if text_pair is None else text_pair)
+        room = max_length - self._added(len(whole) + 1) - sum(len(part.ids) for part in whole)
+        bounds = window_bounds(len(split.ids), size=room, stride=stride)
+        return [self._framed((*whole, split.between(*each))) for each in bounds]
+
+    def tokenize(self, text: str) -> list[str]:
+        """Return the tokens of a text, without [CLS] and [SEP].
+
+        Raises:
+            InputError: `text` is not a string or contains a lone surrogate.
+        """
+        return [self._pieces[number] for number in self.part(text).ids]
 
     def __call__(
         self,
@@ -124,6 +229,46 @@ class TextTokenizer(Vocabulary, ABC):
             {name: rows[0] for name, rows in columns.items()} if isinstance(texts, str) else columns
         )
 
+    def _cut(self, parts: tuple[Part, ...], max_length: int | None, truncation: str) -> Encoding:
+        """Shorten texts that are too long, and put them into their template."""
+        lengths = [len(part.ids) for part in parts]
+        if max_length is None:
+            return self._framed(parts)
+        kept = kept_lengths(
+            lengths, max_length=max_length, truncation=truncation, added=self._added(len(parts))
+        )
+        left = self.truncation_side == "left"
+        starts = [size - count if left else 0 for size, count in zip(lengths, kept, strict=True)]
+        rows = zip(parts, starts, kept, strict=True)
+        short = tuple(part.between(start, start + count) for part, start, count in rows)
+        return self._framed(short, sum(lengths) - sum(kept))
+
+    def _framed(self, parts: tuple[Part, ...], truncated: int = 0) -> Encoding:
+        template = self.templates[len(parts) - 1]
+        return assembled(template, parts, self._pieces, self.readable, self.special_ids, truncated)
+
+    def _added(self, texts: int) -> int:
+        """Return the number of tokens put around one text or two."""
+        return len(self.templates[texts - 1]) - texts
+
+
+def check_text(text: object) -> str:
+    """Return `text` if a tokenizer can read it.
+
+    Raises:
+        InputError: it is not a string, or contains a lone surrogate.
+    """
+    if not isinstance(text, str):
+        hint = " Decode it first, for instance with .decode('utf-8')." * isinstance(text, bytes)
+        raise InputError(f"Expected a text (str), found {type(text).__name__}.{hint}")
+    if found := _SURROGATE.search(text):
+        raise InputError(
+            f"The text contains U+{ord(found.group()):04X} at character {found.start()}, half of "
+            "a surrogate pair; expected whole Unicode characters. Decode the bytes again, for "
+            "instance with errors='replace'."
+        )
+    return text
+
 
 def listed_texts(texts: Iterable[str]) -> list[str]:
     """Return several texts as a list."""
@@ -133,20 +278,6 @@ def listed_texts(texts: Iterable[str]) -> list[str]:
             "or put it in a list."
         )
     return list(texts)
-
-
-def _paired(texts: Iterable[str], pairs: Iterable[str] | None) -> list[tuple[str, str | None]]:
-    """Pair each text with its second text, or with None."""
-    first = listed_texts(texts)
-    if pairs is None:
-        return [(text, None) for text in first]
-    second = listed_texts(pairs)
-    if len(first) != len(second):
-        raise InputError(
-            f"There are {len(first)} texts and {len(second)} second texts; expected the same "
-            "number of each."
-        )
-    return list(zip(first, second, strict=True))
 
 
 def _cutting(truncation: bool | str, max_length: int | None) -> dict[str, Any]:

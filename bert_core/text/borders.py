@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import regex
 
-from bert_core.text.packed import Span
+Span = tuple[int, int]  # (start, end) in characters
 
 _WITHOUT_SPACES = "".join(
     rf"\p{{scx={script}}}"

@@ -1,133 +1,123 @@
-"""The tokenizer's results: token ids, each with its position in the text.
+"""`Encoding`: what a model reads of one or two texts, each token with its place in the text.
 
-An `Encoding` is one or two tokenized texts with [CLS] and [SEP]. Its lists are built on first
-access, because training needs only the ids. `kept_lengths` and `window_bounds` decide what to do
-with a text that is too long.
+A tokenizer makes a `Part` of each text. `assembled` puts these into a template of added tokens,
+such as `[CLS] A [SEP] B [SEP]`. `kept_lengths` and `window_bounds` say what to do with a text that
+is too long.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import FrozenInstanceError
-from operator import itemgetter
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import repeat
+from typing import NamedTuple, TypeVar
 
 from bert_core.errors import InputError
-from bert_core.text.borders import Word, whole_characters, word_numbers
-from bert_core.text.packed import Span, count_of, ids_of, spans_of, words_of
+from bert_core.text.borders import Span, Word, whole_characters, word_numbers
+from bert_core.text.byte_level import SPACE
 
-__all__ = ["Encoding", "Frame", "Segment", "Span", "check_strategy", "kept_lengths"]
+__all__ = ["Encoding", "Part", "Slot", "Span", "Template", "assembled"]
 
 Value = TypeVar("Value")
-Segment = tuple[str, bytes]  # a text and its tokens, packed, without [CLS] and [SEP]
 
 
-class Frame(NamedTuple):
-    """What an encoding needs from its vocabulary.
+class Part(NamedTuple):
+    """One text and its tokens, without added ones.
 
     Attributes:
-        opening: [CLS], packed, with the gap after it.
-        closing: [SEP], packed, with the gap before it.
-        pieces: id -> token.
-        specials: special token -> id.
-        second_type: token type of a second text: 1, or 0 for models without token types.
+        text: as typed.
+        ids: its N ids.
+        offsets: N (start, end) in the text.
+        words: N indices of words.
     """
 
-    opening: bytes
-    closing: bytes
-    pieces: Sequence[str] | dict[int, str]
-    specials: dict[str, int]
-    second_type: int = 1
+    text: str
+    ids: list[int]
+    offsets: list[Span]
+    words: list[int | None]
+
+    def between(self, start: int, stop: int) -> "Part":
+        """Return the text with tokens `start` to `stop` (exclusive) alone."""
+        ids, offsets, words = self.ids[start:stop], self.offsets[start:stop], self.words[start:stop]
+        return Part(self.text, ids, offsets, words)
 
 
+class Slot(NamedTuple):
+    """One place of a template: an added token, or a whole text.
+
+    Attributes:
+        token_id: the added token; -1 for a text.
+        text: 0 for the first text, 1 for the second; None for an added token.
+        token_type: the token type of all its tokens.
+    """
+
+    token_id: int
+    text: int | None = None
+    token_type: int = 0
+
+
+Template = tuple[Slot, ...]
+
+
+@dataclass(frozen=True, repr=False)
 class Encoding:
-    """`[CLS] text [SEP]` or `[CLS] text [SEP] text_pair [SEP]`, token by token.
+    """One or two texts as T tokens, added ones such as [CLS] and [SEP] included.
 
-    Read-only: attributes cannot be set. Copy a list before changing it. T is the number of tokens,
-    including [CLS] and [SEP] (the added tokens). `truncated` is the number of tokens removed to fit
-    `max_length`.
+    Read-only: attributes cannot be set. Copy a list before changing it.
+
+    Attributes:
+        text: the original text.
+        text_pair: the original second text, or None.
+        input_ids: T vocabulary ids.
+        tokens: T entries of the vocabulary.
+        offsets: T pairs (start, end): the token is `text[start:end]`, or `text_pair[start:end]`
+            where `sequence_ids` is 1; (0, 0) for added tokens. Pieces of one character share its
+            span.
+        word_ids: T indices of the words that the tokenizer cuts into pieces, from 0 in each text;
+            None for added tokens. What the tasks take for a word is in `words`.
+        sequence_ids: T times 0 (text) or 1 (pair); None for added tokens.
+        token_type_ids: T segment ids: 0 up to and including the first [SEP], 1 after it; all 0 for
+            models without token types, such as DistilBERT.
+        special_tokens_mask: T flags: 1 for tokens added by the tokenizer.
+        truncated: number of tokens removed to fit `max_length`.
+        pieces: T tokens as people read them; see `FamilyTokenizer.readable`.
+        specials: special token -> id.
     """
 
-    # Values are written to the instance's dictionary, past `__setattr__`. Until a list is read for
-    # the first time, it is the None of the class.
+    text: str
+    text_pair: str | None
+    input_ids: list[int]
+    tokens: list[str]
+    offsets: list[Span]
+    word_ids: list[int | None]
+    sequence_ids: list[int | None]
+    token_type_ids: list[int]
+    special_tokens_mask: list[int]
     truncated: int
-    _frame: Frame
-    _first: Segment
-    _second: Segment | None
-    _packed: bytes  # [CLS] text [SEP]
-    _input_ids: list[int] | None = None
-    _tokens: list[str] | None = None
-    _offsets: list[Span] | None = None
-    _spans: list[Span] | None = None
-
-    def __init__(
-        self, frame: Frame, first: Segment, second: Segment | None = None, truncated: int = 0
-    ) -> None:
-        fields = self.__dict__
-        fields["_frame"] = frame
-        fields["_first"] = first
-        fields["_second"] = second
-        fields["_packed"] = frame.opening + first[1] + frame.closing
-        fields["truncated"] = truncated
+    pieces: list[str] = field(compare=False)
+    specials: Mapping[str, int] = field(compare=False)
 
     @property
-    def text(self) -> str:
-        """The original text."""
-        return self._first[0]
+    def attention_mask(self) -> list[int]:
+        """T ones; padding is added when a batch is built."""
+        return [1] * len(self)
 
-    @property
-    def text_pair(self) -> str | None:
-        """The original second text, or None."""
-        return None if self._second is None else self._second[0]
-
-    @property
-    def input_ids(self) -> list[int]:
-        """T vocabulary ids."""
-        if self._input_ids is None:
-            ids = ids_of(self._packed)
-            if self._second is not None:
-                ids += ids_of(self._framed_second(self._second))
-            self.__dict__["_input_ids"] = ids
-            return ids
-        return self._input_ids
-
-    @property
-    def tokens(self) -> list[str]:
-        """T tokens as strings."""
-        if self._tokens is None:
-            # One call in C. It returns a tuple because there are always at least two ids.
-            tokens = list(itemgetter(*self.input_ids)(self._frame.pieces))
-            self.__dict__["_tokens"] = tokens
-            return tokens
-        return self._tokens
-
-    @property
-    def pieces(self) -> list[str]:
-        """T tokens as people read them; see `FamilyTokenizer.readable`."""
-        return self.tokens
-
-    @property
-    def offsets(self) -> list[Span]:
-        """T pairs (start, end): the token is `text[start:end]`, or `text_pair[start:end]` where
-        `sequence_ids` is 1; (0, 0) for added tokens.
-        """
-        if self._offsets is None:
-            offsets = spans_of(self._packed)
-            offsets[0] = offsets[-1] = (0, 0)
-            if self._second is not None:
-                offsets += spans_of(self._framed_second(self._second))
-                offsets[-1] = (0, 0)
-            self.__dict__["_offsets"] = offsets
-            return offsets
-        return self._offsets
-
-    @property
+    @cached_property
     def spans(self) -> list[Span]:
         """T pairs as in `offsets`, none of which begins or ends inside a character; see `borders`.
 
-        Pieces of one character share its span.
+        Pieces of one character share its span. That of the mark of a space is empty.
         """
-        if self._spans is None:
-            self.__dict__["_spans"] = self._by_text(self.offsets, whole_characters, (0, 0))
-        return self._spans or []
+        texts = self.text, self.text_pair or ""
+        return [
+            (start, start) if piece == SPACE and SPACE not in texts[side or 0][start:end]
+            else (start, end)
+            for piece, side, (start, end) in zip(
+                self.pieces,
+                self.sequence_ids,
+                self._by_text(self.offsets, whole_characters, (0, 0)),
+                strict=True,
+            )
+        ]  # fmt: skip
 
     @property
     def words(self) -> list[int | None]:
@@ -162,57 +152,18 @@ class Encoding:
                 found.append(Word(texts[side][start:stop], side, start, stop, positions))
         return found
 
-    @property
-    def word_ids(self) -> list[int | None]:
-        """T indices of the words that the tokenizer cuts into pieces, as in `tokenizers`; None for
-        added tokens. What the tasks take for a word is in `words`.
-        """
-        words: list[int | None] = [*words_of(self._packed)]
-        words[0] = words[-1] = None
-        if self._second is not None:
-            words += words_of(self._framed_second(self._second))
-            words[-1] = None
-        return words
-
-    @property
-    def sequence_ids(self) -> list[int | None]:
-        """T times 0 (text) or 1 (pair); None for added tokens."""
-        first, second = self._counts()
-        sequences: list[int | None] = [0] * (first + 2)
-        sequences[0] = sequences[-1] = None
-        if self._second is not None:
-            sequences += [1] * (second + 1)
-            sequences[-1] = None
-        return sequences
-
-    @property
-    def token_type_ids(self) -> list[int]:
-        """T segment ids: 0 up to and including the first [SEP], 1 after it; all 0 for models
-        without token types, such as DistilBERT.
-        """
-        first, second = self._counts()
-        second_types = [self._frame.second_type] * (second + 1 if self._second else 0)
-        return [0] * (first + 2) + second_types
-
-    @property
-    def attention_mask(self) -> list[int]:
-        """T ones; padding is added when a batch is built."""
-        return [1] * len(self)
-
-    @property
-    def special_tokens_mask(self) -> list[int]:
-        """T flags: 1 for [CLS] and [SEP] added by the tokenizer, else 0."""
-        mask = [0] * len(self)
-        mask[0] = mask[self._counts()[0] + 1] = mask[-1] = 1
-        return mask
-
     def special_id(self, token: str) -> int:
         """Return the id of one of the vocabulary's special tokens, such as "[MASK]".
 
         Raises:
             InputError: the vocabulary has no such special token.
         """
-        return special_id(self._frame.specials, token)
+        if token not in self.specials:
+            raise InputError(
+                f"{token!r} is not a special token of this vocabulary; it has "
+                f"{', '.join(self.specials)}."
+            )
+        return self.specials[token]
 
     def __len__(self) -> int:
         return len(self.input_ids)
@@ -221,29 +172,8 @@ class Encoding:
         more = " …" if len(self) > 12 else ""
         return f"Encoding({len(self)} tokens: {' '.join(self.tokens[:12])}{more})"
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Encoding):
-            return NotImplemented
-        return self._identity() == other._identity()
-
     def __hash__(self) -> int:
         return hash((self.text, self.text_pair, tuple(self.input_ids)))
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise FrozenInstanceError(f"cannot assign to field {name!r}")
-
-    def __delattr__(self, name: str) -> None:
-        raise FrozenInstanceError(f"cannot delete field {name!r}")
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # Pickle only the tokens in use, not the whole vocabulary.
-        used = dict(zip(self.input_ids, self.tokens, strict=True))
-        frame = self._frame._replace(pieces=used)
-        return Encoding, (frame, self._first, self._second, self.truncated)
-
-    def _identity(self) -> tuple[object, ...]:
-        texts = self.text, self.text_pair, self.truncated, self.sequence_ids
-        return texts, self.input_ids, self.tokens, self.offsets, self.word_ids
 
     def _by_text(
         self,
@@ -260,28 +190,48 @@ class Encoding:
                 values[at] = value
         return values
 
-    def _framed_second(self, second: Segment) -> bytes:
-        """Return the tokens of `text_pair [SEP]`, packed."""
-        return second[1] + self._frame.closing
 
-    def _counts(self) -> tuple[int, int]:
-        """Return the number of tokens of each text, without [CLS] and [SEP]."""
-        if self._second is None:
-            return len(self.input_ids) - 2, 0
-        return count_of(self._first[1]), count_of(self._second[1])
+def assembled(
+    template: Template,
+    parts: Sequence[Part],
+    pieces: Sequence[str],
+    readable: Callable[[str], str],
+    specials: Mapping[str, int],
+    truncated: int = 0,
+) -> Encoding:
+    """Put one or two tokenized texts into a template.
 
-
-def special_id(specials: dict[str, int], token: str) -> int:
-    """Return the id of a special token; see `Encoding.special_id` and `Vocabulary.special_ids`.
-
-    Raises:
-        InputError: there is none of that name.
+    Args:
+        template: added tokens, and where the texts go.
+        parts: the texts.
+        pieces: id -> token.
+        readable: a token -> how people read it.
+        specials: special token -> id.
+        truncated: number of tokens removed.
     """
-    if token not in specials:
-        raise InputError(
-            f"{token!r} is not a special token of this vocabulary; it has {', '.join(specials)}."
-        )
-    return specials[token]
+    rows: list[tuple[int, Span, int | None, int | None, int, int]] = []
+    for number, text, kind in template:
+        if text is None:
+            rows.append((number, (0, 0), None, None, kind, 1))
+        else:
+            _, ids, offsets, words = parts[text]
+            rows += zip(ids, offsets, words, repeat(text), repeat(kind), repeat(0))
+    ids, offsets, words, sides, types, added = map(list, zip(*rows, strict=True))
+    tokens = [pieces[number] for number in ids]
+    return Encoding(
+        parts[0].text,
+        parts[1].text if len(parts) > 1 else None,
+        ids,
+        tokens,
+        offsets,
+        words,
+        sides,
+        types,
+        added,
+        truncated,
+        [*map(readable, tokens)],
+        specials,
+    )
 
 
 # -- texts that are too long -----------------------------------------------------------------------
@@ -303,69 +253,53 @@ def check_strategy(truncation: str) -> str:
 
 
 def kept_lengths(
-    first: int, second: int | None, *, max_length: int, truncation: str, added: int | None = None
-) -> tuple[int, int]:
+    lengths: Sequence[int], *, max_length: int, truncation: str, added: int
+) -> tuple[int, ...]:
     """Return how many tokens of each text to keep.
 
     Args:
-        first: number of tokens in the first text.
-        second: number of tokens in the second text, or None for a single text.
-        max_length: largest number of tokens of the whole input, including [CLS] and [SEP].
+        lengths: number of tokens of one text or two.
+        max_length: largest number of tokens of the whole input, including added ones.
         truncation: "longest_first" shortens the longer text until both have the same length,
             then both; "only_first" and "only_second" shorten one text and keep the other.
-        added: number of added tokens; None for BERT's, two for one text and three for two.
+        added: number of added tokens.
 
     Raises:
         InputError: the rule cannot shorten the input to `max_length`.
 
     Example:
-        >>> kept_lengths(10, 4, max_length=13, truncation="longest_first")
+        >>> kept_lengths((10, 4), max_length=13, truncation="longest_first", added=3)
         (6, 4)
     """
-    check_strategy(truncation)
-    if added is None:
-        added = 2 if second is None else 3
+    place = STRATEGIES.index(check_strategy(truncation)) - 1
     room = max_length - added
     if room < 0:
         raise InputError(
             f"max_length is {max_length}, but every such input has {added} added tokens. "
             f"Expected at least {added}."
         )
-    excess = first + (second or 0) - room
+    excess = sum(lengths) - room
     if excess <= 0:
-        return first, second or 0
-    if truncation == "only_second" and second is None:
+        return tuple(lengths)
+    if place >= len(lengths):
         raise InputError(
             f"The text has {excess} tokens too many, and truncation='only_second' needs a second "
             "text to cut from; there is only one. Use 'longest_first'."
         )
     if room == 0:
-        return 0, 0
-    if second is None:
-        return first - excess, 0
-    if truncation == "longest_first":
-        return _longest_first(first, second, room)
-    return _one_alone(first, second, excess, truncation)
-
-
-def _longest_first(first: int, second: int, room: int) -> tuple[int, int]:
-    shorter, longer = sorted((first, second))
-    longer = max(shorter, room - shorter)
-    if shorter + longer > room:
-        shorter, longer = room // 2, room - room // 2
-    return (shorter, longer) if first <= second else (longer, shorter)
-
-
-def _one_alone(first: int, second: int, excess: int, truncation: str) -> tuple[int, int]:
-    tokens = first if truncation == "only_first" else second
-    if tokens <= excess:
+        return (0,) * len(lengths)
+    if len(lengths) == 1:
+        return (room,)
+    if place < 0:
+        shorter = min(*lengths, room // 2)
+        return (shorter, room - shorter) if lengths[0] <= lengths[1] else (room - shorter, shorter)
+    if lengths[place] <= excess:
         raise InputError(
             f"The input has {excess} tokens too many, and truncation={truncation!r} may shorten "
-            f"only a text of {tokens} tokens. Use 'longest_first', or raise max_length by {excess}."
+            f"only a text of {lengths[place]} tokens. Use 'longest_first', or raise max_length by "
+            f"{excess}."
         )
-    if truncation == "only_first":
-        return first - excess, second
-    return first, second - excess
+    return tuple(size - excess * (place == n) for n, size in enumerate(lengths))
 
 
 def window_bounds(tokens: int, *, size: int, stride: int) -> list[tuple[int, int]]:

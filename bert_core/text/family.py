@@ -8,7 +8,7 @@ a text is encoded whole, and cut here.
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -16,18 +16,14 @@ from typing import Any
 
 from tokenizers import Tokenizer
 
-from bert_core.checkpoints.sources.hub_names import Part
+from bert_core.checkpoints.sources.hub_names import Part as Kind
 from bert_core.checkpoints.sources.resolve import ARCHIVE_ENDINGS, given_name, resolve
 from bert_core.errors import CheckpointError, InputError
 from bert_core.small_files import shown
-from bert_core.text.basic import check_surrogates, check_text
-from bert_core.text.batches import TextTokenizer, listed_texts
+from bert_core.text.batches import TextTokenizer, check_text
 from bert_core.text.byte_level import SPACE, as_text
-from bert_core.text.encoding import Encoding, kept_lengths, window_bounds
+from bert_core.text.encoding import Part, Slot, Span, Template
 from bert_core.text.family_files import FamilyFiles, find_files, read_family
-from bert_core.text.listed_encoding import Entries, ListedEncoding, Slot
-from bert_core.text.listed_encoding import Part as TextPart
-from bert_core.text.packed import Span
 from bert_core.text.replay import Replay, Token
 from bert_core.text.tokenizer import BertTokenizer
 from bert_core.text.tokenizer_class import ANY_CLASS, CONFIG_NAME
@@ -139,12 +135,7 @@ class FamilyTokenizer(TextTokenizer):
                 f"The tokenizer has {len(actual):,} pieces and ids in the library `tokenizers`, "
                 f"which are not the {len(self.vocab):,} of its file. Fetch the file again."
             )
-        self._single, self._pair = (self._template(each) for each in found)
-        self._entries = Entries(
-            self._pieces,
-            self.special_ids,
-            self.kind == "BPE",
-        )
+        self._templates = self._template(found[0]), self._template(found[1])
 
     @classmethod
     def from_pretrained(
@@ -165,84 +156,22 @@ class FamilyTokenizer(TextTokenizer):
             )
         return found
 
-    def encode(
-        self,
-        text: str,
-        text_pair: str | None = None,
-        *,
-        max_length: int | None = None,
-        truncation: str = "longest_first",
-    ) -> Encoding:
-        """Encode a text or a pair of texts as input for the model.
+    @property
+    def templates(self) -> tuple[Template, Template]:
+        """What is put around one text, and around two."""
+        return self._templates
 
-        Args:
-            text: the first text.
-            text_pair: the second text, or None for a single text.
-            max_length: truncate the whole input, including added tokens, to this many tokens; None
-                for no truncation.
-            truncation: "longest_first", "only_first" or "only_second"; see `kept_lengths`.
+    def part(self, text: str) -> Part:
+        """Return the tokens of one text, without added ones."""
+        return self._read(text, self._encoded(text))
 
-        Raises:
-            InputError: a text is not a string or contains a lone surrogate, or the rule cannot
-                shorten the input to `max_length`.
-        """
-        first = self._part(text)
-        if text_pair is None:
-            parts: tuple[TextPart, ...] = (first,)
-        else:
-            parts = first, self._part(text_pair)
-        tokens = [len(part.ids) for part in parts]
-        if max_length is None:
-            return self._framed(parts)
-        kept = kept_lengths(
-            tokens[0],
-            None if text_pair is None else tokens[1],
-            max_length=max_length,
-            truncation=truncation,
-            added=self._added(len(parts)),
-        )
-        left = self.truncation_side == "left"
-        starts = [size - count if left else 0 for size, count in zip(tokens, kept, strict=False)]
-        short = tuple(
-            part.between(start, start + count)
-            for part, start, count in zip(parts, starts, kept, strict=False)
-        )
-        return self._framed(short, sum(tokens) - sum(kept))
+    def parts(self, texts: Sequence[str]) -> Iterator[Part]:
+        """Return what `part` does for each of several texts."""
+        return map(self._read, texts, self._encoded_all(texts))
 
-    def encode_ids(
-        self, texts: Iterable[str], *, add_special_tokens: bool = True
-    ) -> list[list[int]]:
-        """Return only the ids of several texts, for training.
-
-        Raises:
-            InputError: a text is not a string or contains a lone surrogate.
-        """
-        parts = map(self._part, listed_texts(texts))
-        if not add_special_tokens:
-            return [part.ids for part in parts]
-        return [self._framed((part,)).input_ids for part in parts]
-
-    def encode_windows(
-        self, text: str, text_pair: str | None = None, *, max_length: int, stride: int
-    ) -> list[Encoding]:
-        """Encode a text too long for the model as overlapping inputs; see `BertTokenizer`.
-
-        Raises:
-            InputError: as for `encode`, or `max_length` leaves no room to move forward.
-        """
-        whole = () if text_pair is None else (self._part(text),)
-        split = self._part(text if text_pair is None else text_pair)
-        room = max_length - self._added(len(whole) + 1) - sum(len(part.ids) for part in whole)
-        bounds = window_bounds(len(split.ids), size=room, stride=stride)
-        return [self._framed((*whole, split.between(start, stop))) for start, stop in bounds]
-
-    def tokenize(self, text: str) -> list[str]:
-        """Return the tokens of a text, without added ones.
-
-        Raises:
-            InputError: `text` is not a string or contains a lone surrogate.
-        """
-        return [self._pieces[number] for number in self._part(text).ids]
+    def ids(self, texts: Sequence[str]) -> list[list[int]]:
+        """Return the ids of each of several texts, without added tokens."""
+        return [found.ids for found in self._encoded_all(texts)]
 
     def readable(self, token: str) -> str:
         """Return a token as people read it: bytes as letters, and "▁" for a space before it."""
@@ -307,24 +236,10 @@ class FamilyTokenizer(TextTokenizer):
         path.write_bytes(self.saved_files()[TOKENIZER_NAME])
         return str(path)
 
-    def save_pretrained(self, folder: str | os.PathLike[str]) -> tuple[str, str]:
-        """Write `tokenizer.json` and `tokenizer_config.json` to a folder, created if necessary.
-
-        Returns:
-            The paths of the two files.
-        """
-        place = path_of(folder)
-        if place.exists() and not place.is_dir():
-            raise InputError(f"Cannot save to {place}: it is a file. Give a folder.")
-        place.mkdir(parents=True, exist_ok=True)
-        for name, content in self.saved_files().items():
-            (place / name).write_bytes(content)
-        return str(place / TOKENIZER_NAME), str(place / CONFIG_NAME)
-
     def saved_files(self) -> dict[str, bytes]:
         """Return the files that `save_pretrained` writes, by name, without touching the disk."""
         document = self._files.document
-        kinds = {slot.token_type for slot in self._pair}
+        kinds = {slot.token_type for slot in self._templates[1]}
         options: dict[str, Any] = {
             "tokenizer_class": ANY_CLASS,  # the document says everything
             "model_input_names": [
@@ -342,12 +257,8 @@ class FamilyTokenizer(TextTokenizer):
             CONFIG_NAME: _lines(dict(sorted(options.items()))),
         }
 
-    def _part(self, text: str) -> TextPart:
-        """Return the tokens of one text."""
-        found = self._encoded(text)
-        # Without added tokens, every token belongs to a word.
-        words = [word or 0 for word in found.word_ids]
-        return TextPart(text, found.ids, self._spans(text, found), words)
+    def _read(self, text: str, found: Any) -> Part:
+        return Part(text, found.ids, self._spans(text, found), found.word_ids)
 
     def _spans(self, text: str, found: Any) -> list[Span]:
         """Return the offsets of tokens, without the spaces that pieces begin with."""
@@ -358,18 +269,15 @@ class FamilyTokenizer(TextTokenizer):
 
     def _encoded(self, text: str) -> Any:
         """Encode one text in Rust, without added tokens."""
-        check_surrogates(check_text(text))
+        return self._encoded_all([text])[0]
+
+    def _encoded_all(self, texts: Sequence[str]) -> list[Any]:
+        checked = [*map(check_text, texts)]
         with _in_words():
-            found = self._rust.encode(text, add_special_tokens=False)
-            return found if self._processor is None else self._processor.process(found, None, False)
-
-    def _framed(self, parts: tuple[TextPart, ...], truncated: int = 0) -> ListedEncoding:
-        template = self._single if len(parts) == 1 else self._pair
-        return ListedEncoding(template, parts, self._entries, truncated)
-
-    def _added(self, texts: int) -> int:
-        """Return the number of tokens put around one text or two."""
-        return len(self._single) - 1 if texts == 1 else len(self._pair) - 2
+            found: list[Any] = self._rust.encode_batch(checked, add_special_tokens=False)
+            if self._processor is None:
+                return found
+            return [self._processor.process(each, None, False) for each in found]
 
     def _template(self, found: Any) -> tuple[Slot, ...]:
         """Return the template that the encoding of "A", or of "A" and "B", shows."""
@@ -398,7 +306,7 @@ def _place(
     path = Path(os.path.expanduser(path_of(name_or_path)))
     if os.path.isfile(path) and not path.name.lower().endswith(ARCHIVE_ENDINGS):
         return path.parent, path
-    return resolve(name_or_path, cache_dir=cache_dir, revision=revision, part=Part.TOKENIZER), None
+    return resolve(name_or_path, cache_dir=cache_dir, revision=revision, part=Kind.TOKENIZER), None
 
 
 @contextmanager

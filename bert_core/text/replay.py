@@ -13,7 +13,7 @@ from itertools import groupby, pairwise
 from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple
 
-from bert_core.text.packed import Span
+from bert_core.text.encoding import Span
 from bert_core.text.trace import Trace, WordTrace
 
 LONGEST = 400  # symbols; the steps of longer words are not shown, because their number is squared

@@ -28,6 +28,7 @@ from bert_core.text.tokenizer_json import (
     wordpiece_of,
 )
 from bert_core.text.vocabulary import (
+    CONTINUATION,
     SPECIAL_TOKENS,
     VOCABULARY_NAME,
     as_line,
@@ -35,7 +36,6 @@ from bert_core.text.vocabulary import (
     path_of,
     read_vocabulary,
 )
-from bert_core.text.wordpiece import CONTINUATION
 
 _NO_LIMIT = 1_000_000_000  # configurations use 1e30 for "no limit"
 _SWITCHES = ("do_lower_case", "strip_accents", "tokenize_chinese_chars")

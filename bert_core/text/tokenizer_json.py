@@ -18,8 +18,13 @@ from typing import Any, NoReturn
 from bert_core.errors import CheckpointError
 from bert_core.small_files import parse_json, read_small, shown
 from bert_core.text.added import AddedToken, as_entry
-from bert_core.text.vocabulary import MOST_PIECES, SPECIAL_TOKENS, entries
-from bert_core.text.wordpiece import CONTINUATION, MAX_CHARS
+from bert_core.text.vocabulary import (
+    CONTINUATION,
+    MAX_CHARS,
+    MOST_PIECES,
+    SPECIAL_TOKENS,
+    entries,
+)
 
 TOKENIZER_NAME = "tokenizer.json"
 _LARGEST = 32 * 1024 * 1024  # bytes; half a million pieces, one per line, take 14 MB

@@ -1,6 +1,7 @@
 """`Vocabulary` and `vocab.txt`: one piece per line, whose id is the line number from 0."""
 
 import os
+import re
 from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
@@ -9,15 +10,19 @@ from typing import overload
 from bert_core.errors import CheckpointError, InputError, MissingFileError
 from bert_core.small_files import read_small
 from bert_core.text.byte_level import SPACE
-from bert_core.text.wordpiece import CONTINUATION
 
 VOCABULARY_NAME = "vocab.txt"
+CONTINUATION = "##"  # what a piece that does not begin a word begins with
+MAX_CHARS = 100  # BERT's own value; longer words become [UNK] without being looked up
 SPECIAL_TOKENS = ("[UNK]", "[SEP]", "[PAD]", "[CLS]", "[MASK]")
 _LARGEST = 16 * 1024 * 1024  # bytes; the largest published WordPiece vocabularies have about 5 MB
 MOST_PIECES = 1_000_000  # pieces; the largest have half a million
 # The characters that Rust's `trim_end` strips (Unicode White_Space), written out.
 BLANKS = "\t\n\x0b\x0c\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009"
 BLANKS += "\u200a\u2028\u2029\u202f\u205f\u3000"
+
+# The words between whitespace as `str.split` knows it, whatever the Unicode of this Python.
+BLANK_SEPARATED = re.compile(rf"[^\x1c-\x1f{BLANKS}]+")
 
 # The reference decoder's clean-up, applied in this order.
 _TIDY = (
@@ -138,6 +143,7 @@ class Vocabulary:
 
     Attributes:
         vocab: piece -> id.
+        own_pieces: its pieces without the added ones.
         ids_to_tokens: id -> piece, of the ids that have one.
         special_tokens: tokens that are no text: BERT's five, and what a tokenizer adds.
     """
@@ -146,7 +152,7 @@ class Vocabulary:
     unk_token, sep_token, pad_token, cls_token, mask_token = SPECIAL_TOKENS
 
     def __init__(self, pieces: list[str], added: Iterable[str] = ()) -> None:
-        self._own = pieces
+        self.own_pieces = pieces
         self._pieces = [*pieces, *added]
         self.vocab = entries(self._pieces)
         self.ids_to_tokens = {n: piece for n, piece in enumerate(self._pieces) if piece}
@@ -202,7 +208,7 @@ class Vocabulary:
         """The ids of the special tokens, as far as the vocabulary has them."""
         return [self.vocab[token] for token in self.special_tokens if token in self.vocab]
 
-    @property
+    @cached_property
     def special_ids(self) -> dict[str, int]:
         """The id of each special token; BERT's names are understood in every vocabulary."""
         known = {token: self.vocab[token] for token in self.special_tokens if token in self.vocab}
@@ -264,7 +270,7 @@ class Vocabulary:
         Raises:
             InputError: the folder does not exist.
         """
-        return str(write_vocabulary(self._own, Path(vocab_path)))
+        return str(write_vocabulary(self.own_pieces, Path(vocab_path)))
 
     def _needed(self, token: str) -> int:
         if token in self.vocab:

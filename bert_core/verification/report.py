@@ -1,24 +1,19 @@
 """The result of comparing a model with its stored reference values."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
+
+WEIGHTS = "model.safetensors"
 
 
 @dataclass(frozen=True, slots=True)
 class FileCheck:
-    """One file that affects the model's computations.
+    """One file that affects the model's computations."""
 
-    Attributes:
-        path: its path within the model's folder, with "/" on every system.
-        expected: its stored SHA-256, 64 hexadecimal digits; "" if the file did not exist when the
-            reference values were written.
-        found: its current SHA-256; "" if there is no such file now.
-    """
-
-    path: str
-    expected: str
-    found: str
+    path: Annotated[str, 'within the model\'s folder, with "/" on every system']
+    expected: Annotated[str, 'its stored SHA-256, 64 hexadecimal digits; "" if it did not exist']
+    found: Annotated[str, 'its current SHA-256; "" if there is no such file now']
 
     @property
     def ok(self) -> bool:
@@ -28,19 +23,12 @@ class FileCheck:
 
 @dataclass(frozen=True, slots=True)
 class TextCheck:
-    """One stored text, tokenized again.
-
-    Attributes:
-        text: the text.
-        text_pair: the second text, or None.
-        expected: the stored ids, including [CLS] and [SEP].
-        found: the ids that the tokenizer gives now; () if it could not be used.
-    """
+    """One stored text, tokenized again."""
 
     text: str
     text_pair: str | None
-    expected: tuple[int, ...]
-    found: tuple[int, ...]
+    expected: Annotated[tuple[int, ...], "the stored ids, including [CLS] and [SEP]"]
+    found: Annotated[tuple[int, ...], "the ids of today; () if the tokenizer could not be used"]
 
     @property
     def ok(self) -> bool:
@@ -50,26 +38,17 @@ class TextCheck:
 
 @dataclass(frozen=True, slots=True)
 class OutputCheck:
-    """One output of one class, recomputed from stored ids.
+    """One output of one class, recomputed from stored ids; values are in the unit of the output."""
 
-    Attributes:
-        class_name: the class, for example "BertForMaskedLM".
-        output: name of the output in `ModelOutputs`.
-        texts: indices of the stored texts that were computed as one batch.
-        compared: how many numbers were compared.
-        largest: largest absolute value among the stored numbers.
-        tolerance: largest difference that counts as equal, in the unit of the output.
-        difference: largest absolute difference, in the unit of the output; infinite if a number
-            is not finite or the shapes differ, None if the output could not be computed.
-    """
-
-    class_name: str
-    output: str
-    texts: tuple[int, ...]
-    compared: int
-    largest: float
-    tolerance: float
-    difference: float | None
+    class_name: Annotated[str, 'for example "BertForMaskedLM"']
+    output: Annotated[str, "its name in `ModelOutputs`"]
+    texts: Annotated[tuple[int, ...], "indices of the stored texts computed as one batch"]
+    compared: Annotated[int, "how many numbers were compared"]
+    largest: Annotated[float, "largest absolute value among the stored numbers"]
+    tolerance: Annotated[float, "largest difference that counts as equal"]
+    difference: Annotated[
+        float | None, "largest; infinite for other shapes and not finite numbers; None: no output"
+    ]
 
     @property
     def ok(self) -> bool:
@@ -79,28 +58,19 @@ class OutputCheck:
 
 @dataclass(frozen=True, slots=True)
 class VerificationReport:
-    """The result of a verification.
+    """The result of a verification."""
 
-    Attributes:
-        name: the bundled name or folder that was verified.
-        files: every file that affects the model's computations.
-        texts: every stored text.
-        outputs: every stored output.
-        failure: why outputs or tokens could not be computed; "" if all could be.
-    """
-
-    name: str
-    files: tuple[FileCheck, ...]
-    texts: tuple[TextCheck, ...]
-    outputs: tuple[OutputCheck, ...]
-    failure: str = ""
+    name: Annotated[str, "the bundled name or folder that was verified"]
+    files: Annotated[tuple[FileCheck, ...], "every file that affects the model's computations"]
+    texts: Annotated[tuple[TextCheck, ...], "every stored text"]
+    outputs: Annotated[tuple[OutputCheck, ...], "every stored output"]
+    failure: Annotated[str, 'why outputs or tokens could not be computed; ""'] = ""
 
     @property
     def ok(self) -> bool:
         """Whether everything agrees: all files, all tokens, all outputs."""
-        checks: Sequence[FileCheck | TextCheck | OutputCheck]
-        checks = (*self.files, *self.texts, *self.outputs)
-        return not self.failure and all(check.ok for check in checks)
+        groups = (self.files, self.texts, self.outputs)
+        return not self.failure and all(check.ok for group in groups for check in group)
 
     @property
     def difference(self) -> float:
@@ -117,6 +87,3 @@ class VerificationReport:
     def sha256(self) -> str:
         """Current SHA-256 of `model.safetensors`, 64 hexadecimal digits; "" if there is none."""
         return next((check.found for check in self.files if check.path == WEIGHTS), "")
-
-
-WEIGHTS = "model.safetensors"

@@ -3,8 +3,6 @@
 The texts are stored with the expected outputs, so models remain verifiable if this list changes.
 """
 
-from dataclasses import dataclass
-
 _HARBOUR = (
     "The harbour woke before the town did. Two men in yellow coats carried crates of herring up "
     "the wet steps, and a boy of about nine counted them aloud because nobody had asked him to. "
@@ -53,36 +51,3 @@ BATCHES: dict[str, tuple[int, ...]] = {
     "choices": (7, 8, 9),
 }
 """Name of a batch, as used in `bert_core.model.kinds` -> indices of its texts."""
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One text as input for a model.
-
-    Attributes:
-        ids: T vocabulary ids, including [CLS] and [SEP].
-        types: T segment ids.
-    """
-
-    ids: tuple[int, ...]
-    types: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """Description of one stored output.
-
-    Attributes:
-        class_name: the class that computes it.
-        output: its name in `ModelOutputs`.
-        texts: indices of the texts in the batch.
-        places: for each text, the positions of the stored tokens; None for all tokens, and for
-            outputs without a token axis.
-        tensor: its name in `verification.safetensors`.
-    """
-
-    class_name: str
-    output: str
-    texts: tuple[int, ...]
-    places: tuple[tuple[int, ...], ...] | None
-    tensor: str

@@ -9,13 +9,14 @@ import pytest
 import torch
 
 from bert_core.config import BertConfig
-from bert_core.finetuning import Budget, TrainerSettings
+from bert_core.finetuning import Budget
 from bert_core.model.bert import BertModel
 from bert_core.pretraining import build_vocabulary, write_vocabulary
 from bert_core.text.tokenizer import BertTokenizer
 from training.mixture import MixtureSettings
 from training.rows import MISC_TESTS
 from training.stage import StageSettings
+from training.trainer import StageTraining
 
 SUBJECTS = ["The cat", "A dog", "My aunt", "The old king", "A small bird", "Our teacher"]
 VERBS = ["sees", "likes", "finds", "draws", "hears"]
@@ -213,7 +214,7 @@ def tokenizer(encoder: Path) -> BertTokenizer:
 
 def settings(data: Path, work: Path, encoder: Path | str, steps: int = 4) -> StageSettings:
     """A stage of a few steps."""
-    trainer = TrainerSettings(Budget(steps=steps), 5e-3, 2)
+    trainer = StageTraining(Budget(steps=steps), 5e-3, 2)
     return StageSettings(data, work, str(encoder), trainer)
 
 

@@ -3,10 +3,11 @@
 import sys
 from pathlib import Path
 
-from bert_core.finetuning import Budget, TrainerSettings
+from bert_core.finetuning import Budget
 from tests.training.whole import LONG
 from training.lessons import run_stage
 from training.stage import StageSettings
+from training.trainer import StageTraining
 
 
 def run(data: Path, work: Path, encoder: Path) -> None:
@@ -15,7 +16,7 @@ def run(data: Path, work: Path, encoder: Path) -> None:
         data=data,
         work=work,
         init=str(encoder),
-        trainer=TrainerSettings(Budget(steps=8), 6e-4, 2, average_last=0.25, decay_share=0.5),
+        trainer=StageTraining(Budget(steps=8), 6e-4, 2, average_last=0.25, decay_share=0.5),
         save_minutes=0.0,
         cache=work / "cache",
         measured=2,

@@ -11,7 +11,7 @@ from bert_core.bundled.figures import read_figures
 from bert_core.bundled.leanings import Bias, Estimate, Leaning, read_bias
 from bert_core.config import HAS_ANSWER, TEMPERATURES_FITTED_ON, BertConfig
 from bert_core.errors import CheckpointError
-from bert_core.finetuning import Budget, TrainerSettings
+from bert_core.finetuning import Budget
 from tests.training.conftest import SMALL, quiet
 from training.aims import calibration
 from training.card import write_card
@@ -23,6 +23,7 @@ from training.recipe_text import describe_stage, time_spent
 from training.record import StageRecord, read_record, stage_record, write_record
 from training.sources import SOURCES, TASK_SOURCES
 from training.stage import SETTINGS, StageSettings
+from training.trainer import StageTraining
 
 HEADINGS = ("Licence", "Measured", "Calibration", "Bias", "Limits", "Recipe", "Data", "Hash")
 EVEN = Estimate(0.5, 0.4, 0.6)
@@ -33,7 +34,7 @@ BIAS = Bias(("he", "she"), ("The {occupation} said {word} knew.",), JOBS, EVEN, 
 @pytest.fixture
 def work(data: Path, encoder: Path, tmp_path: Path) -> Path:
     folder = tmp_path / "work"
-    trainer = TrainerSettings(Budget(steps=2), 6e-4, 100)
+    trainer = StageTraining(Budget(steps=2), 6e-4, 100)
     settings = StageSettings(data, folder, str(encoder), trainer)
     run_stage("pretrain", settings, SMALL, say=quiet)
     return folder

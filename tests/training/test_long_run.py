@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from bert_core.errors import CheckpointError
-from bert_core.finetuning import Budget, NotFiniteError, StepReport, Trainer, TrainerSettings
+from bert_core.finetuning import Budget, NotFiniteError, StepReport, Trainer
 from bert_core.finetuning.state import load_state
 from bert_core.model.heads import BertForPreTraining
 from tests.training import process_stage
@@ -29,6 +29,7 @@ from training.stage import (
     make_trainer,
     newest_state,
 )
+from training.trainer import StageTraining
 
 
 def settings(data: Path, work: Path, encoder: Path, steps: int = 8) -> StageSettings:
@@ -36,7 +37,7 @@ def settings(data: Path, work: Path, encoder: Path, steps: int = 8) -> StageSett
         data=data,
         work=work,
         init=str(encoder),
-        trainer=TrainerSettings(Budget(steps=steps), 6e-4, 2, average_last=0.25, decay_share=0.5),
+        trainer=StageTraining(Budget(steps=steps), 6e-4, 2, average_last=0.25, decay_share=0.5),
         save_minutes=0.0,
         cache=data / "cache",
         measured=8,

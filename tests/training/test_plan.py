@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from bert_core.errors import InputError
-from bert_core.finetuning import Budget, TrainerSettings
+from bert_core.finetuning import Budget
 from tests.training.whole import ROWS, SMALL
 from training.lessons import pretraining_lesson, task_lesson
 from training.long_mixture import LongSettings
@@ -19,11 +19,12 @@ from training.plan import PLANS, choose
 from training.stage import StageSettings, closing_builders, make_trainer
 from training.task_model import TaskPart
 from training.tasks import TaskSettings
+from training.trainer import StageTraining
 
 
 def stage(data: Path, work: Path, encoder: Path, **options: Any) -> StageSettings:
     return StageSettings(
-        data, work, str(encoder), TrainerSettings(Budget(steps=4), 1e-3, 2), **options
+        data, work, str(encoder), StageTraining(Budget(steps=4), 1e-3, 2), **options
     )
 
 
@@ -48,14 +49,14 @@ def test_a_step_becomes_larger_or_smaller_in_as_many_parts() -> None:
     assert large.pretraining == tasks.pretraining.times(3)
 
 
-def test_the_processor_s_plan_uses_all_cores_in_float32(
+def test_the_processor_s_plan_is_in_float32(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("os.cpu_count", lambda: 3)
     plan = PLANS["cpu"].on_this_machine()
     pretrain, tasks = plan.stages["pretrain"], plan.stages["tasks"]
     assert isinstance(pretrain.sizes, MixtureSettings)
-    assert plan.workers == 3 and pretrain.sizes.splits == 6
+    assert pretrain.sizes.splits == 1  # one process
     assert pretrain.trainer.budget.minutes and tasks.trainer.budget.steps
     for name in plan.stages:
         assert not plan.stage(name, Path("d"), Path("w"), "init").trainer.bfloat16
@@ -156,11 +157,9 @@ def test_the_task_stage_s_batches_can_be_sent_to_builders(lesson_parts: list[Any
 
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
-def test_a_compiled_step_in_bfloat16_runs_on_a_card(
-    data: Path, encoder: Path, tmp_path: Path
-) -> None:
+def test_a_step_in_bfloat16_runs_on_a_card(data: Path, encoder: Path, tmp_path: Path) -> None:
     settings = stage(data, tmp_path / "w", encoder, device="cuda")
-    trainer = replace(settings.trainer, bfloat16=True, compiled=True)
+    trainer = replace(settings.trainer, bfloat16=True)
     settings = replace(settings, trainer=trainer)
     trainer = make_trainer(settings, pretraining_lesson(settings, SMALL, lambda line: None))
     losses = [trainer.step().loss for _ in range(4)]

@@ -7,12 +7,12 @@ import pytest
 import torch
 
 from bert_core import BertForPreTraining, BertForQuestionAnswering, BertTokenizer
-from bert_core.model.bert import BertPreTrainedModel
 from bert_core.model.heads import (
     BertForMultipleChoice,
     BertForSequenceClassification,
     BertForTokenClassification,
 )
+from bert_core.model.pretrained import BertPreTrainedModel
 from tests.conftest import save_head
 from training import precision
 from training.__main__ import main

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from bert_core.errors import MissingFileError
-from bert_core.finetuning import Budget, TrainerSettings
+from bert_core.finetuning import Budget
 from bert_core.model.heads import BertForMaskedLM, BertForPreTraining
 from bert_core.text.tokenizer import BertTokenizer
 from tests.training.conftest import SMALL, quiet, settings
@@ -24,6 +24,7 @@ from training.lessons import run_stage
 from training.stage import StageSettings, wait_while_paused
 from training.start import keep_memory, start_model
 from training.task_model import Task
+from training.trainer import StageTraining
 
 transformers = pytest.importorskip("transformers")
 
@@ -134,7 +135,7 @@ def test_a_fresh_head_starts_from_the_identity_and_word_frequencies(
 ) -> None:
     weight = start_model(encoder).cls.predictions.transform.dense.weight
     assert torch.allclose(weight, torch.eye(32), atol=0.15)
-    slow = StageSettings(data, tmp_path, str(encoder), TrainerSettings(Budget(steps=1), 1e-9))
+    slow = StageSettings(data, tmp_path, str(encoder), StageTraining(Budget(steps=1), 1e-9))
     trainer = run_stage("pretrain", slow, SMALL, say=quiet)
     bias = trainer.model.get_parameter("cls.predictions.bias")
     vocab = BertTokenizer.from_pretrained(encoder).vocab

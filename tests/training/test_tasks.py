@@ -18,7 +18,7 @@ from bert_core import (
 )
 from bert_core.errors import InputError, MissingFileError
 from bert_core.finetuning import Budget, Question, word_batch
-from bert_core.model.bert import BertPreTrainedModel
+from bert_core.model.pretrained import BertPreTrainedModel
 from tests.training.conftest import settings
 from tests.training.whole import LONG
 from training.__main__ import main

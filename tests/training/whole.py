@@ -11,12 +11,13 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from bert_core.finetuning import Budget, StepReport, Trainer, TrainerSettings
+from bert_core.finetuning import Budget, StepReport, Trainer
 from training.long_mixture import LongSettings
 from training.mixture import MixtureSettings
 from training.plan import Plan, StagePlan
 from training.recipe import RecipeSettings, run_recipe
 from training.tasks import TaskSettings
+from training.trainer import StageTraining
 
 SMALL = MixtureSettings(blocks=4, block_length=32, long_every=4, sentences=2, pairs=4, splits=1)
 LONG = LongSettings(
@@ -38,7 +39,7 @@ ROWS = TaskSettings(
 
 def settings(data: Path, work: Path, encoder: Path, steps: int = 4) -> RecipeSettings:
     """A step's state is saved as soon as the step is done."""
-    trainer = TrainerSettings(Budget(steps=steps), 5e-3, 2, average_last=0.5, optimizer="muon")
+    trainer = StageTraining(Budget(steps=steps), 5e-3, 2, average_last=0.5, optimizer="muon")
     plan = Plan(
         device="cpu",
         stages={

@@ -42,14 +42,13 @@ from bert_core import (
     FamilyTokenizer,
     load_tokenizer,
 )
-from bert_core.analysis.forward import attention_maps, queries_and_keys
 from bert_core.analysis.head_atlas import HeadAtlas
 from bert_core.checkpoints.loading import load_sharing
 from bert_core.config import TEMPERATURES_FITTED_ON
 from bert_core.errors import BertError, CheckpointError, InputError, MissingFileError
-from bert_core.model.bert import BertPreTrainedModel
 from bert_core.model.kinds import KINDS
 from bert_core.model.outputs import ModelOutputs
+from bert_core.model.pretrained import BertPreTrainedModel
 from bert_core.reading.gaps import pieces_after
 from bert_core.reading.running import Inputs, Progress, by_length, input_tensors
 from bert_core.verification import verify
@@ -383,25 +382,26 @@ class Engine:
         """
         input_ids, token_type_ids, attention_mask = self._collate([encoding])
         model = self.model(BertModel)
-        return PROCESSOR.run(
-            lambda: tuple(
-                layer[0].cpu()
-                for layer in attention_maps(model, input_ids, token_type_ids, attention_mask)
-            ),
-            tokens=input_ids.numel(),
-        )
+
+        def run() -> tuple[Tensor, ...]:
+            given = (input_ids, token_type_ids, attention_mask)
+            layers = model.run(*given, hidden_states=False, logits=False).attentions or ()
+            return tuple(layer[0].cpu() for layer in layers)
+
+        return PROCESSOR.run(run, tokens=input_ids.numel())
 
     def queries_and_keys(self, encoding: Encoding, layer: int) -> tuple[Tensor, Tensor]:
         """Return the queries and keys of one layer for one input: (H, T, K) each, on the CPU.
 
         Raises:
-            InputError: the input is longer than the model reads, or there is no such layer.
+            InputError: the input is longer than the model reads.
         """
         input_ids, token_type_ids, attention_mask = self._collate([encoding])
         model = self.model(BertModel)
 
         def run() -> tuple[Tensor, Tensor]:
-            query, key = queries_and_keys(model, layer, input_ids, token_type_ids, attention_mask)
+            states = model.run(input_ids, token_type_ids, attention_mask).hidden_states or ()
+            query, key, _ = model.encoder.block(layer).attention.self.project(states[layer])
             return query[0].cpu(), key[0].cpu()
 
         return PROCESSOR.run(run, tokens=input_ids.numel())

@@ -8,8 +8,8 @@ from app.engine.models.papers import Papers
 from bert_core.checkpoints.fillable import LoadReport, M, without_memory
 from bert_core.checkpoints.loading import share_parameters
 from bert_core.checkpoints.plan import open_folder
-from bert_core.model.bert import BertPreTrainedModel
 from bert_core.model.heads import BertForPreTraining
+from bert_core.model.pretrained import BertPreTrainedModel
 
 _SEED = 0  # the same weights in every process
 NO_PAPERS = Papers("", 0, (), None, (), verifiable=False, problems=())

@@ -2,7 +2,7 @@
 
 from app.engine.compute.visitor import check_windows
 from app.engine.models.engine import TOGETHER, Engine
-from bert_core.model.bert import BertPreTrainedModel
+from bert_core.model.pretrained import BertPreTrainedModel
 from bert_core.reading.running import Progress, Runner
 
 

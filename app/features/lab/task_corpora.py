@@ -13,7 +13,7 @@ from app.features.lab.result_settings import FACTS, GRAMMAR, OWN, LabSettings
 from app.features.lab.task_grammar import documents, phenomena
 from bert_core.errors import InputError, count
 from bert_core.pretraining import split_sentences
-from bert_core.text.basic import BasicTokenizer
+from bert_core.text.tokenizer import BasicTokenizer
 
 SHORTEST_TEXT = 20  # sentences of the visitor's own text
 _MOST_SENTENCES = 20_000

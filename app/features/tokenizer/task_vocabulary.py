@@ -10,7 +10,7 @@ from app.features.tokenizer.task import Cutter, kind_of
 from app.records.fields import Field
 from bert_core.errors import InputError
 from bert_core.text.byte_level import SPACE
-from bert_core.text.wordpiece import CONTINUATION
+from bert_core.text.vocabulary import CONTINUATION
 
 NEAR = 12
 """Number of neighbours by embedding."""

@@ -12,7 +12,7 @@ from app.words.format import count, shortened
 from app.words.html import Html, join, tag, visible
 from app.words.pictures import linked
 from bert_core.text.replay import BpeWord, UnigramWord
-from bert_core.text.trace import Attempt, WordTrace
+from bert_core.text.trace import Lookup, WordTrace
 
 _TRIES = 60  # a long word can have hundreds of failed tries; the table still lists them all
 _EXPLAINED = (
@@ -164,7 +164,7 @@ def _step(name: str, shown: Html | str) -> Html:
     return tag("li", tag("span", name, class_="bx-fact"), " ", tag("div", shown))
 
 
-def _tries(attempts: tuple[Attempt, ...]) -> Html:
+def _tries(attempts: tuple[Lookup, ...]) -> Html:
     """Draw the vocabulary lookups, each labelled as a hit or a miss."""
     shown = attempts[:_TRIES]
     items = [

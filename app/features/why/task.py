@@ -41,7 +41,7 @@ from bert_core import Encoding
 from bert_core.analysis import Attribution, Target, attribute, by_word
 from bert_core.analysis.faithfulness import Band, Faithfulness, measure_orders
 from bert_core.analysis.masking import free_tokens, masked_values
-from bert_core.model.bert import BertPreTrainedModel
+from bert_core.model.pretrained import BertPreTrainedModel
 
 T = TypeVar("T")
 Baseline = Literal["[MASK]", "[PAD]", "[UNK]", "zero"]

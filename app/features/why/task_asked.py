@@ -24,7 +24,7 @@ from bert_core import (
 )
 from bert_core.analysis import Target
 from bert_core.errors import InputError
-from bert_core.model.bert import BertPreTrainedModel
+from bert_core.model.pretrained import BertPreTrainedModel
 from bert_core.reading.entities import read_texts
 from bert_core.reading.gaps import read_signs, written_before
 from bert_core.reading.passage import read_passages

@@ -6,7 +6,7 @@ from app.features.why.result import METHODS, Method
 from bert_core import Encoding
 from bert_core.analysis import Attribution, Target, attribute
 from bert_core.analysis.forward import Progress
-from bert_core.model.bert import BertPreTrainedModel
+from bert_core.model.pretrained import BertPreTrainedModel
 
 _LONG = 64  # tokens from which fewer orders are drawn: the work grows with the cube of the length
 _ORDERS, _FEW = 10, 4

@@ -28,7 +28,7 @@ from bert_core.analysis import Attention, FeedForward, Heads, Intervention, fitt
 from bert_core.analysis.forward import Activations, head_outputs, record
 from bert_core.analysis.interventions import Edits
 from bert_core.errors import InputError
-from bert_core.model.bert import BertPreTrainedModel
+from bert_core.model.pretrained import BertPreTrainedModel
 from bert_core.reading.running import Progress
 
 CLASSES: dict[Kind, type[BertPreTrainedModel]] = {

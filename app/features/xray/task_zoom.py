@@ -2,7 +2,7 @@
 
 import math
 
-from torch.nn import functional as F
+from torch import Tensor
 
 from app.engine.compute.processor import PROCESSOR
 from app.engine.models import Engine
@@ -11,7 +11,6 @@ from app.features.xray.result_zoom import CellPath, HeadNote
 from app.features.xray.task_run import see, text_of
 from app.records.results import CellArithmetic
 from bert_core.analysis.head_statistics import name_heads, text_statistics
-from bert_core.model.layers import Request
 
 
 def head_notes(engine: Engine, result: XrayResult) -> tuple[tuple[HeadNote, ...], ...]:
@@ -47,8 +46,8 @@ def cell_path(
         weight = block.output.dense.weight[:, columns]  # (D, K)
         attention = result.attentions[layer][head]
         context = value.new_tensor(attention[row]) @ value  # (K,)
-        contexts, _ = block.self(states[layer : layer + 1], None, None, Request())
-        added = F.linear(contexts, block.output.dense.weight, block.output.dense.bias)[0, row]
+        sites: dict[str, Tensor] = {}
+        block(states[layer : layer + 1], edit=sites.setdefault)
         one = float(attention[row, column]) * value[column]
         return CellPath(
             arithmetic=CellArithmetic(
@@ -64,7 +63,7 @@ def cell_path(
             value=float(value[column].norm()),
             added=float((weight @ one).norm()),
             head=float((weight @ context).norm()),
-            block=float(added.norm()),
+            block=float(sites["attention"][0, row].norm()),
         )
 
     return PROCESSOR.run(work, tokens=len(result.tokens))

@@ -9,7 +9,6 @@ import torch
 
 from bert_core.analysis.targets import Target
 from bert_core.config import BertConfig
-from bert_core.model.bert import BertPreTrainedModel
 from bert_core.model.heads import (
     BertForMaskedLM,
     BertForMultipleChoice,
@@ -19,6 +18,7 @@ from bert_core.model.heads import (
     BertForSequenceClassification,
     BertForTokenClassification,
 )
+from bert_core.model.pretrained import BertPreTrainedModel
 from bert_core.text.encoding import Encoding
 from bert_core.text.tokenizer import BertTokenizer
 from tests.bert_core.conftest import lift_weights

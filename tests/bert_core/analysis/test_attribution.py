@@ -12,7 +12,7 @@ from torch import Tensor
 
 from bert_core import BertForMaskedLM, BertTokenizer, Encoding
 from bert_core.analysis import METHODS, Target, attribute, by_word, norms, rolled, rollout, run
-from bert_core.analysis.forward import embed, input_tensors, run_layers, word_vectors
+from bert_core.analysis.forward import input_tensors
 from bert_core.analysis.masking import free_tokens, masked_values
 from bert_core.errors import InputError
 from tests.bert_core.analysis.conftest import TARGETS
@@ -27,6 +27,20 @@ def target_of(model: Any, encoding: Encoding, target: Target, ids: list[int]) ->
     with torch.inference_mode():
         last = model.run(torch.tensor([ids]), types, attentions=False).last_hidden_state
         return float(target.read(model, last)[0])
+
+
+def vectors_of(model: Any, encoding: Encoding) -> Tensor:
+    """The word vectors of a text."""
+    rows: Tensor = model.encoder_model.embeddings.word_embeddings.weight
+    return rows[encoding.input_ids][None].detach()
+
+
+def from_vectors(model: Any, encoding: Encoding, target: Target, words: Tensor) -> Tensor:
+    """The target of a text with other word vectors, computed by the model itself."""
+    ids, types = input_tensors(model, encoding)
+    rows = model.encoder_model.embeddings
+    hidden = rows.normalised(words + rows.positions(ids) + rows.types(types))
+    return target.read(model, model.encoder_model.encoder(hidden).last_hidden_state)
 
 
 def masked(encoding: Encoding, places: Any) -> list[int]:
@@ -66,12 +80,11 @@ def test_gradients_are_those_of_finite_differences(
     build: Any, pair: Encoding, cls: Any, target: Target
 ) -> None:
     model = build(cls).double()
-    ids, types = input_tensors(model, pair)
 
     def value(words: Tensor) -> Tensor:
-        return target.read(model, run_layers(model, embed(model, words, ids, types)).last)
+        return from_vectors(model, pair, target, words)
 
-    words = word_vectors(model, ids).requires_grad_()
+    words = vectors_of(model, pair).requires_grad_()
     assert torch.autograd.gradcheck(value, (words,), eps=1e-6, atol=1e-6, fast_mode=True)
     gradient = torch.autograd.grad(value(words).sum(), words)[0][0].numpy()
     found = attribute(model, pair, target, method="gradient").scores
@@ -82,31 +95,17 @@ def test_gradients_are_those_of_finite_differences(
     np.testing.assert_allclose(times[free], expected[free], rtol=1e-9)
 
 
-def test_kernels_do_not_change_gradients(
-    words: Any, pair: Encoding, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    fast = attribute(words, pair, TARGET).scores
-    monkeypatch.setattr("bert_core.model.kernels.special_kernels", lambda: False)
-    np.testing.assert_allclose(fast, attribute(words, pair, TARGET).scores, rtol=1e-5, atol=1e-7)
-
-
 @pytest.mark.parametrize("baseline", ["[MASK]", "[PAD]", "[UNK]", "zero"])
 def test_integrated_gradients_are_complete(words: Any, pair: Encoding, baseline: str) -> None:
     found = attribute(words.double(), pair, TARGET, baseline=baseline)
-    ids = torch.tensor([pair.input_ids])
-    vectors = word_vectors(words, ids)
+    vectors = vectors_of(words, pair)
     empty = vectors.clone()
     empty[:, free_tokens(pair, TARGET)] = (
         0.0
         if baseline == "zero"
         else words.bert.embeddings.word_embeddings.weight[pair.special_id(baseline)].detach()
     )
-    types = torch.tensor([pair.token_type_ids])
-    with torch.inference_mode():
-        ends = [
-            float(TARGET.read(words, run_layers(words, embed(words, each, ids, types)).last)[0])
-            for each in (vectors, empty)
-        ]
+    ends = [from_vectors(words, pair, TARGET, each).item() for each in (vectors, empty)]
     gap = abs(found.scores.sum() - (ends[0] - ends[1])) / abs(ends[0] - ends[1])
     assert found.gap == pytest.approx(gap, rel=1e-6)
     assert found.gap <= 0.01 or found.steps == 64

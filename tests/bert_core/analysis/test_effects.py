@@ -135,19 +135,6 @@ def test_what_cannot_be_patched_is_refused(words: Any, pair: Encoding, other: En
         head_effects(BertForQuestionAnswering(words.config).eval(), pair, TARGET)
 
 
-def test_progress_counts_layers_and_can_cancel(words: Any, pair: Encoding, other: Encoding) -> None:
-    seen: list[tuple[int, int]] = []
-    head_effects(words, pair, TARGET, "zero", progress=lambda *done: seen.append(done))
-    patching_grid(words, pair, other, TARGET, progress=lambda *done: seen.append(done))
-    assert seen == [(1, 3), (2, 3), (3, 3)] * 2
-
-    def cancel(done: int, total: int) -> None:
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        head_effects(words, pair, TARGET, "zero", progress=cancel)
-
-
 @pytest.mark.parametrize("mode", ["zero", "mean"])
 def test_effects_come_one_layer_at_a_time(words: Any, pair: Encoding, mode: str) -> None:
     layers = list(effects_by_layer(words, pair, TARGET, mode))

@@ -77,25 +77,6 @@ def test_a_comparison_gives_what_each_method_gives_alone(words: Any, pair: Encod
         )
 
 
-def test_a_comparison_tells_its_progress_and_can_be_cancelled(words: Any, pair: Encoding) -> None:
-    seen: list[tuple[int, int]] = []
-    compare_methods(
-        words,
-        pair,
-        TARGET,
-        methods=("occlusion", "gradient"),
-        progress=lambda *done: seen.append(done),
-    )
-    assert seen == [(0, 3), (1, 3), (2, 3), (3, 3)]
-
-    def cancel(done: int, total: int) -> None:
-        if done:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        compare_methods(words, pair, TARGET, progress=cancel)
-
-
 def test_other_heads_have_curves_too(build: Any, pair: Encoding) -> None:
     model, target = build(BertForQuestionAnswering), Target.start(2)
     order = attribute(model, pair, target, method="occlusion").order

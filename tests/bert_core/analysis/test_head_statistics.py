@@ -32,7 +32,7 @@ from bert_core.analysis.statistics_file import (
 )
 from bert_core.bundled import bundled_folder, bundled_names
 from bert_core.errors import CheckpointError, InputError, MissingFileError
-from bert_core.text.normalizer import PUNCTUATION
+from bert_core.text.characters import Role, role
 from tests.conftest import save_tiny
 
 TEXTS = (
@@ -60,7 +60,7 @@ def looked_at(layer: list[list[float]], tokens: list[str], added: list[int], row
         "to_punctuation": sum(
             w
             for i, w in enumerate(weights)
-            if inside[i] and all(c in PUNCTUATION for c in tokens[i])
+            if inside[i] and all(role(c) is Role.PUNCTUATION for c in tokens[i])
         ),
         "entropy": -sum(w * math.log2(w) for w in weights if w),
     }

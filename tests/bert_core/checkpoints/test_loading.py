@@ -10,7 +10,7 @@ from bert_core import CONFIG_NAME, WEIGHTS_NAME
 from bert_core.bundled import bundled_names
 from bert_core.checkpoints.loading import load_sharing
 from bert_core.errors import CheckpointError, ConfigError, InputError, MissingFileError
-from bert_core.model.bert import BertModel, BertPreTrainedModel
+from bert_core.model.bert import BertModel
 from bert_core.model.heads import (
     BertForMaskedLM,
     BertForMultipleChoice,
@@ -20,6 +20,7 @@ from bert_core.model.heads import (
     BertForSequenceClassification,
     BertForTokenClassification,
 )
+from bert_core.model.pretrained import BertPreTrainedModel
 
 HEADS = [
     BertForPreTraining,

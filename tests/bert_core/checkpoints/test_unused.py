@@ -21,7 +21,7 @@ from bert_core.checkpoints.loading import load_sharing
 from bert_core.checkpoints.plan import survey
 from bert_core.errors import CheckpointError
 from bert_core.families import FAMILIES
-from bert_core.model.bert import BertPreTrainedModel
+from bert_core.model.pretrained import BertPreTrainedModel
 from tests.bert_core.families.conftest import make_peer
 
 LAYER = "bert.encoder.layer.0."

@@ -14,9 +14,9 @@ from bert_core.checkpoints.plan import survey
 from bert_core.config import BertConfig
 from bert_core.errors import ConfigError, InputError
 from bert_core.families import FAMILIES
+from bert_core.model.bert import BertEmbeddings, BertEncoder
 from bert_core.model.heads import BertForMaskedLM, BertForPreTraining
 from bert_core.model.kinds import ALL_KINDS, KINDS
-from bert_core.model.layers import BertEmbeddings, BertEncoder
 from tests.bert_core.families.conftest import CASES, FEW, SIZES, inputs, outputs_of
 
 OTHERS = [name for name in FAMILIES if name != "bert"]

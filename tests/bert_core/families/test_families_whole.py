@@ -11,7 +11,7 @@ from bert_core.analysis import interventions
 from bert_core.analysis.attribution import METHODS, attribute
 from bert_core.analysis.effects import head_effects
 from bert_core.analysis.fitting import fit
-from bert_core.analysis.forward import attention_maps, queries_and_keys, record
+from bert_core.analysis.forward import record
 from bert_core.analysis.head_atlas import head_atlas
 from bert_core.analysis.head_statistics import fixed_texts, head_statistics
 from bert_core.analysis.input_parts import input_parts, inputs_at
@@ -92,9 +92,8 @@ def test_an_analysis_computes_what_the_model_computes(folder, assert_close):
         expected = model.run(ids, types)
         found = interventions.run(model, text)
         assert torch.equal(found.logits, expected.logits)
-        maps = attention_maps(model, ids, types)
-        assert_close(torch.cat(maps), torch.cat(expected.attentions))
-        query, key = queries_and_keys(model, 2, ids, types)
+        block = model.encoder_model.encoder.block(2).attention.self
+        query, key, _ = block.project(expected.hidden_states[2])
         scores = query @ key.transpose(-1, -2) / query.shape[-1] ** 0.5
         assert_close(scores.softmax(-1), expected.attentions[2])
         own = input_parts(model, ids[0], types[0])

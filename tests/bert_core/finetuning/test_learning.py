@@ -25,7 +25,6 @@ from bert_core.finetuning import (
     text_batch,
     word_batch,
 )
-from bert_core.model.bert import BertPreTrainedModel
 from bert_core.model.heads import (
     BertForMaskedLM,
     BertForMultipleChoice,
@@ -35,6 +34,7 @@ from bert_core.model.heads import (
     BertForSequenceClassification,
     BertForTokenClassification,
 )
+from bert_core.model.pretrained import BertPreTrainedModel
 from bert_core.pretraining import mask_tokens, sentence_pairs
 from bert_core.text.tokenizer import BertTokenizer
 

@@ -25,7 +25,7 @@ from bert_core import (
     BertModel,
 )
 from bert_core.errors import InputError
-from bert_core.model.bert import BertPreTrainedModel
+from bert_core.model.pretrained import BertPreTrainedModel
 from tests.bert_core.conftest import lift_weights
 from tests.compat.torch import tree_leaves
 

@@ -5,7 +5,6 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from bert_core.model import kernels
 from bert_core.model.bert import BertModel
 from bert_core.model.heads import (
     BertForMultipleChoice,
@@ -18,13 +17,6 @@ from tests.compat.torch import CONVERT, TorchDispatchMode
 
 KINDS_OF_MODEL = [kind.cls for kind in KINDS.values()]
 NARROW = {torch.bfloat16: 2**-8, torch.float16: 2**-11}  # the relative error of one rounding
-
-
-@pytest.fixture(params=["fast", "plain"])
-def kernel(request, monkeypatch):
-    """Both ways to compute."""
-    monkeypatch.setattr(kernels, "special_kernels", lambda: request.param == "fast")
-    return request.param
 
 
 def saved(cls, make_pair, folder):
@@ -50,7 +42,7 @@ def numbers_of(outputs):
 @pytest.mark.parametrize("dtype", NARROW)
 @pytest.mark.parametrize("cls", KINDS_OF_MODEL)
 def test_every_output_is_close_and_of_the_chosen_type(
-    cls, dtype, padded, kernel, make_pair, batch, tmp_path
+    cls, dtype, padded, make_pair, batch, tmp_path
 ):
     saved(cls, make_pair, tmp_path)
     inputs = inputs_for(cls, batch, padded)
@@ -73,7 +65,7 @@ def test_every_output_is_close_and_of_the_chosen_type(
 @pytest.mark.parametrize("attention", ["eager", "sdpa"])
 @pytest.mark.parametrize("dtype", NARROW)
 def test_the_error_is_not_larger_than_that_of_transformers(
-    dtype, attention, kernel, make_config, make_peer
+    dtype, attention, make_config, make_peer
 ):
     ours_off, theirs_off = torch.zeros(3), torch.zeros(3)
     for seed in range(6):
@@ -120,7 +112,7 @@ def errors(found, exact, mask):
     )
 
 
-def test_a_long_text_is_computed_in_bfloat16_too(make_pair, kernel):
+def test_a_long_text_is_computed_in_bfloat16_too(make_pair):
     ours, _ = make_pair(BertModel, max_position_embeddings=400)
     ids = torch.randint(1, 99, (2, 400), generator=torch.Generator().manual_seed(0))
     with torch.inference_mode():
@@ -173,7 +165,7 @@ class Casts(TorchDispatchMode):
 
 @pytest.mark.parametrize("attentions", [True, False])
 @pytest.mark.parametrize("cls", KINDS_OF_MODEL)
-def test_nothing_is_cast(cls, attentions, kernel, make_pair, batch):
+def test_nothing_is_cast(cls, attentions, make_pair, batch):
     ours, _ = make_pair(cls, **options_for(cls))
     ours.bfloat16()
     with torch.no_grad(), Casts() as casts:
@@ -182,23 +174,6 @@ def test_nothing_is_cast(cls, attentions, kernel, make_pair, batch):
     kept = ("aten.native_layer_norm", "aten._scaled_dot_product_flash_attention_for_cpu")
     assert [name for name, _ in casts.found if not name.startswith(kept)] == []
     assert casts.seen > 20
-
-
-@pytest.mark.skipif(not kernels.HAS_BFLOAT16, reason="oneDNN does not multiply bfloat16 here")
-def test_bias_and_gelu_are_computed_before_the_result_is_rounded(monkeypatch):
-    monkeypatch.setattr(kernels, "special_kernels", lambda: True)
-    torch.manual_seed(0)
-    layer = torch.nn.Linear(64, 96).bfloat16()
-    x = torch.randn(50, 64).bfloat16()
-    gelu = torch.nn.functional.gelu
-    exact = gelu(layer.double()(x.double()))
-    layer.bfloat16()
-    with torch.no_grad():
-        fused = kernels.linear(x, layer, gelu)
-        apart = gelu(layer(x))
-    assert fused.dtype == torch.bfloat16
-    error, twice = ((each.double() - exact).abs().mean() for each in (fused, apart))
-    assert error < 0.8 * twice
 
 
 # -- training --------------------------------------------------------------------------------------

@@ -15,7 +15,8 @@ from torch.nn.modules.module import (
 from torch.nn.utils import parametrizations, parametrize, prune
 
 from bert_core.analysis.forward import record
-from bert_core.model import kernels
+from bert_core.compat import HAS_ONEDNN
+from bert_core.model import speed
 from bert_core.model.bert import BertModel
 from bert_core.model.heads import BertForMaskedLM, BertForPreTraining, BertForTokenClassification
 from bert_core.model.kinds import KINDS
@@ -38,13 +39,13 @@ PLACES = [
     "cls.predictions.transform.LayerNorm",
     "cls.predictions.decoder",
 ]
-KERNELS = ["fast", "plain"]
 
 
-@pytest.fixture(params=KERNELS)
+@pytest.fixture(params=["fast", "plain"])
 def kernel(request, monkeypatch):
-    """Each of the two settings of the kernels."""
-    monkeypatch.setattr(kernels, "special_kernels", lambda: request.param == "fast")
+    """Both ways of `speed.linear`."""
+    fast = request.param == "fast" and HAS_ONEDNN
+    monkeypatch.setattr(speed, "_onednn_is_faster", lambda: fast)
     return request.param
 
 
@@ -206,23 +207,6 @@ def test_hooks_on_all_modules_reach_every_leaf(register, gradient, kernel, make_
     with torch.no_grad():
         ours.run(**vars(batch))
     assert len(seen) == count
-
-
-def test_without_hooks_no_leaf_but_the_embeddings_is_called(make_pair, batch, monkeypatch):
-    ours, _ = make_pair(BertForMaskedLM)
-    called, call = [], nn.Module.__call__
-
-    def counted(module, *inputs, **options):
-        called.append(module)
-        return call(module, *inputs, **options)
-
-    monkeypatch.setattr(nn.Module, "__call__", counted)
-    handle = ours.get_submodule(HIDDEN).register_forward_hook(lambda *_: None)
-    handle.remove()
-    with torch.no_grad():
-        ours.run(**vars(batch))
-    plain = leaves(ours).values()
-    assert [type(module) for module in called if module in plain] == [nn.Embedding] * 2
 
 
 # -- replacements ---------------------------------------------------------------------------------

@@ -2,18 +2,16 @@
 
 import copy
 import pickle
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 import pytest
 
 import bert_core
 from bert_core.errors import InputError
-from bert_core.text import words as tokenizer_words
 from bert_core.text.tokenizer import BasicTokenizer, BertTokenizer, WordpieceTokenizer
 
 MakeVocab = Callable[..., Path]
@@ -243,63 +241,16 @@ def test_a_missing_special_token_is_an_error_only_where_needed(
         assert len(tokenizer.encode("a a")) == 4
 
 
-class Growing(dict[str, Any]):
-    """A cache that another thread adds to while its oldest entries are listed."""
-
-    def __iter__(self) -> Iterator[str]:
-        for key in dict.__iter__(self):
-            self.setdefault("new", ())
-            yield key
-
-
-def test_a_cache_that_grows_while_it_is_emptied_keeps_its_entries(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(tokenizer_words, "CACHE_SIZE", 2)
-    cache = Growing({"a": (), "b": (), "c": ()})
-    tokenizer_words._forget_oldest(cache, Lock())
-    assert set(dict.keys(cache)) == {"a", "b", "c", "new"}
-    calm = dict.fromkeys("abcd", ())
-    tokenizer_words._forget_oldest(calm, Lock())
-    assert list(calm) == ["d"]
-
-
 def test_one_tokenizer_serves_many_threads(
-    vocab_file: Path,
-    running_text: list[str],
-    strange_texts: list[str],
-    monkeypatch: pytest.MonkeyPatch,
+    vocab_file: Path, running_text: list[str], strange_texts: list[str]
 ) -> None:
     texts = [*running_text, *strange_texts[:600]]
     alone = BertTokenizer(vocab_file)
     expected = [alone.encode(text) for text in texts]
-    monkeypatch.setattr(tokenizer_words, "CACHE_SIZE", 100)  # so that it is emptied all the time
     shared = BertTokenizer(vocab_file)
     with ThreadPoolExecutor(8) as pool:
         for found in pool.map(lambda _: [shared.encode(text) for text in texts], range(8)):
             assert found == expected
-
-
-def test_the_memory_of_words_is_bounded(
-    vocab_file: Path, running_text: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tokenizer_words, "CACHE_SIZE", 64)
-    tokenizer = BertTokenizer(vocab_file)
-    for text in running_text:
-        tokenizer.encode(text)
-    chunks = tokenizer._chunks
-    assert 32 <= len(chunks) <= 64
-    assert 32 <= len(chunks._words) <= 64
-
-
-def test_whole_texts_are_not_remembered(vocab_file: Path) -> None:
-    tokenizer = BertTokenizer(vocab_file)
-    for text in ("a" * 500, "海" * 500, "b" * 41 + "." + "é" * 41, "ab.cd," * 60):
-        tokenizer.encode(text)
-        tokenizer.encode(text + "ж")
-    remembered = [*tokenizer._chunks, *tokenizer._chunks._words]
-    assert remembered
-    assert max(map(len, remembered)) <= tokenizer_words.LONGEST
 
 
 MEGABYTE = {

@@ -4,7 +4,7 @@ import pytest
 from tokenizers.models import WordPiece
 
 from bert_core.errors import InputError
-from bert_core.text.wordpiece import WordpieceTokenizer
+from bert_core.text.tokenizer import WordpieceTokenizer
 
 VOCAB = {
     piece: number
@@ -55,22 +55,14 @@ def test_pieces_equal_the_reference() -> None:
         assert ours.tokenize(word) == [token.value for token in rust.tokenize(word)]
 
 
-def test_attempts_end_in_the_pieces() -> None:
-    ours = WordpieceTokenizer(VOCAB)
-    for word in ("unaffable", "abbb", "playx", "x", "日", "abs"):
-        tried = ours.attempts(word)
-        found = [(each.token, each.start, each.end) for each in tried if each.found]
-        assert (found if tried[-1].found else []) == ours.split(word)
-
-
-def test_attempts_shorten_the_candidate_one_character_at_a_time() -> None:
-    tried = WordpieceTokenizer(VOCAB).attempts("uns")
-    assert [(each.token, each.found) for each in tried] == [
+def test_the_longest_candidate_is_looked_up_first() -> None:
+    tried = WordpieceTokenizer(VOCAB).lookups("uns")
+    assert [(each.piece, each.found) for each in tried] == [
         ("uns", False),
         ("un", True),
         ("##s", True),
     ]
-    assert WordpieceTokenizer(VOCAB).attempts("a" * 101) == []
+    assert WordpieceTokenizer(VOCAB).lookups("a" * 101) == []
 
 
 def test_what_is_not_a_text_is_refused() -> None:

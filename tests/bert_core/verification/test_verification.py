@@ -23,8 +23,8 @@ from bert_core import (
 from bert_core.bundled import bundled_folder, bundled_names
 from bert_core.checkpoints.formats.safetensors_file import open_safetensors
 from bert_core.errors import CheckpointError, MissingFileError
-from bert_core.model.bert import BertPreTrainedModel
 from bert_core.model.kinds import KINDS
+from bert_core.model.pretrained import BertPreTrainedModel
 from bert_core.verification import VerificationReport, verify, write_verification
 from tests.conftest import save_head, save_tiny
 
@@ -275,7 +275,7 @@ def test_every_flipped_bit_of_the_stored_numbers_ends_in_a_sentence(folder: Path
     ids=str,
 )
 def test_another_format_ends_in_a_sentence(folder: Path, change: dict) -> None:
-    from bert_core.verification.stored import _digest
+    from bert_core.verification.stored import digest as _digest
 
     path = folder / "verification.json"
     record = json.loads(path.read_text(encoding="utf-8")) | change
@@ -302,7 +302,7 @@ def test_another_format_ends_in_a_sentence(folder: Path, change: dict) -> None:
     ids=str,
 )
 def test_an_entry_that_asks_for_something_else_is_refused(folder: Path, change: dict) -> None:
-    from bert_core.verification.stored import _digest
+    from bert_core.verification.stored import digest as _digest
 
     path = folder / "verification.json"
     record = json.loads(path.read_text(encoding="utf-8"))

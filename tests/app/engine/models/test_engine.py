@@ -21,7 +21,7 @@ from bert_core import (
     BertForTokenClassification,
 )
 from bert_core.errors import InputError, MissingFileError
-from bert_core.model.bert import BertPreTrainedModel
+from bert_core.model.pretrained import BertPreTrainedModel
 from tests.conftest import save_tiny
 
 

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from bert_core.errors import InputError
-from bert_core.finetuning import Budget, BuiltAhead
+from bert_core.finetuning import Budget
+from training.ahead import BuiltAhead
 
 # The builder processes import what they build from by name, so it lies in a file of its own.
 SOURCE = """
@@ -29,7 +30,8 @@ class Counting:
 KILLED = """
 import sys, time
 from counting import Counting
-from bert_core.finetuning import Budget, BuiltAhead
+from bert_core.finetuning import Budget
+from training.ahead import BuiltAhead
 if __name__ == "__main__":
     batches = BuiltAhead(Counting(), Budget(steps=5), processes=1)
     print(batches(0, 0.0)[0][2], flush=True)
@@ -66,7 +68,7 @@ def test_every_step_gets_what_its_source_gives(folder: Path) -> None:
 
 @pytest.mark.slow
 def test_builders_end_with_a_training_that_was_killed(folder: Path) -> None:
-    root = str(Path(__file__).resolve().parents[3])
+    root = str(Path(__file__).resolve().parents[2])
     paths = os.pathsep.join([str(folder), root])
     training = subprocess.Popen(
         [sys.executable, str(folder / "killed.py")],

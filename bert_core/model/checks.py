@@ -3,9 +3,9 @@
 import torch
 from torch import Tensor
 
+from bert_core.compat import recording_graph
 from bert_core.config import BertConfig
 from bert_core.errors import InputError
-from bert_core.model.kernels import recording_graph
 
 _INTEGERS = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
 
@@ -135,4 +135,18 @@ def check_positions(positions: Tensor, input_ids: Tensor) -> None:
         raise InputError(
             f"positions contains {found}; expected 0 to {input_ids.shape[-1] - 1}, the "
             "positions of the input."
+        )
+
+
+def check_head_mask(config: BertConfig, head_mask: Tensor) -> None:
+    """Reject a head mask that is neither (H,) nor (L, H).
+
+    Raises:
+        InputError: another shape.
+    """
+    shape = (config.num_hidden_layers, config.num_attention_heads)
+    if not recording_graph() and tuple(head_mask.shape) not in (shape, shape[1:]):
+        raise InputError(
+            f"head_mask has the shape {tuple(head_mask.shape)}; expected {shape[1:]}, the same "
+            f"for all layers, or {shape}."
         )

@@ -16,7 +16,7 @@ from typing import Any
 import torch
 
 from bert_core.errors import InputError
-from bert_core.finetuning.schedule import Budget
+from bert_core.finetuning import Budget
 
 _SOURCE: list[Any] = []  # in a builder process: the batch source it builds from
 

@@ -1,0 +1,235 @@
+"""What a `BertTokenizer` is made of, its files, and its equal in Rust for many texts at once."""
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
+from functools import cached_property
+from typing import Any, Self
+
+from tokenizers import AddedToken as RustToken
+from tokenizers import Tokenizer
+from tokenizers.models import WordPiece
+from tokenizers.normalizers import BertNormalizer
+from tokenizers.pre_tokenizers import BertPreTokenizer
+
+from bert_core.checkpoints.sources.resolve import given_name
+from bert_core.text.added import AddedToken, as_entry
+from bert_core.text.batches import TextTokenizer, check_text, listed_texts
+from bert_core.text.encoding import Part
+from bert_core.text.stored import find_tokenizer
+from bert_core.text.tokenizer_class import CONFIG_NAME
+from bert_core.text.tokenizer_json import TOKENIZER_NAME, WordPieceFile, document_of
+from bert_core.text.vocabulary import (
+    MAX_CHARS,
+    SPECIAL_TOKENS,
+    VOCABULARY_NAME,
+    as_line,
+    check_vocabulary,
+    entries,
+    path_of,
+    read_vocabulary,
+)
+
+NEVER_SPLIT = SPECIAL_TOKENS
+ROLES = ("unk", "sep", "pad", "cls", "mask")
+
+
+class BertOptions(TextTokenizer):
+    """The options of a `BertTokenizer`.
+
+    Args:
+        vocab_file: path of a vocabulary, one piece per line; or the list of its pieces.
+        do_lower_case: lower-case the text and drop accents ("uncased" models).
+        max_len: longest input of the model in tokens, used when a call asks for truncation or
+            padding without giving `max_length`; None for no limit.
+        do_basic_tokenize: normalise the text and split at punctuation; if False, words are
+            whitespace-separated and unchanged.
+        never_split: tokens to find in the text, as typed, before anything else.
+        strip_accents: drop accents; None follows `do_lower_case`.
+        tokenize_chinese_chars: make every Chinese character a word of its own.
+        clean_text: remove control characters.
+        max_input_chars_per_word: longer words become [UNK].
+        added_tokens: tokens to find in the text before anything else; unlike `never_split`, each
+            says how, and those that the vocabulary lacks get the ids after it.
+        token_types: number of token types of the model; with fewer than 2 (DistilBERT has none),
+            `token_type_ids` are zeros for a second text, too.
+        unk_token: the piece for unknown words; `sep_token`: after each text; `pad_token`: fills
+            short inputs; `cls_token`: before the first text; `mask_token`: hides a word.
+
+    Attributes:
+        contradictions: sentences on files that say different things, and which of them counts; see
+            `files`. () if they agree.
+
+    Raises:
+        MissingFileError: the file does not exist.
+        CheckpointError: the vocabulary is empty, not UTF-8, or has no `unk_token`.
+    """
+
+    def __init__(
+        self,
+        vocab_file: str | os.PathLike[str] | list[str],
+        do_lower_case: bool = True,
+        max_len: int | None = None,
+        do_basic_tokenize: bool = True,
+        never_split: Iterable[str] | None = NEVER_SPLIT,
+        *,
+        strip_accents: bool | None = None,
+        tokenize_chinese_chars: bool = True,
+        clean_text: bool = True,
+        max_input_chars_per_word: int = MAX_CHARS,
+        added_tokens: Iterable[AddedToken] = (),
+        unk_token: str = "[UNK]",
+        sep_token: str = "[SEP]",
+        pad_token: str = "[PAD]",
+        cls_token: str = "[CLS]",
+        mask_token: str = "[MASK]",
+        token_types: int = 2,
+    ) -> None:
+        if isinstance(vocab_file, list):
+            pieces, source = list(vocab_file), "that is a list of pieces"
+        else:
+            pieces, source = read_vocabulary(path_of(vocab_file)), str(vocab_file)
+        check_vocabulary(pieces, source, unk_token)
+        added, own = tuple(added_tokens), entries(pieces)
+        super().__init__(pieces, [each.content for each in added if each.content not in own])
+        self.unk_token, self.sep_token, self.pad_token = unk_token, sep_token, pad_token
+        self.cls_token, self.mask_token = cls_token, mask_token
+        self.do_lower_case, self.max_len = do_lower_case, max_len
+        self.do_basic_tokenize, self.token_types = do_basic_tokenize, token_types
+        self.strip_accents, self.tokenize_chinese_chars = strip_accents, tokenize_chinese_chars
+        self.clean_text, self.max_input_chars_per_word = clean_text, max_input_chars_per_word
+        self.contradictions = ()
+        roles = (unk_token, sep_token, pad_token, cls_token, mask_token)
+        never = roles if never_split == NEVER_SPLIT else listed_texts(never_split or ())
+        # A special token counts only if the vocabulary has it.
+        typed = [AddedToken(t, t in roles) for t in never if t in self.vocab or t not in roles]
+        found = {each.content: each for each in reversed((*added, *typed)) if each.content}
+        self.added_tokens = tuple(reversed(found.values()))
+        self.never_split = tuple(each.content for each in self.added_tokens)
+        special = (each.content for each in self.added_tokens if each.special)
+        self.special_tokens = tuple(dict.fromkeys((*roles, *special)))
+
+    def parts(self, texts: Sequence[str]) -> Iterator[Part]:
+        """Return what `part` does for each of several texts; for many of them faster."""
+        if len(texts) < 2 or self._rust is None:
+            yield from map(self.part, texts)
+            return
+        found = self._rust.encode_batch([*map(check_text, texts)], add_special_tokens=False)
+        for text, each in zip(texts, found, strict=True):
+            yield Part(text, each.ids, each.offsets, each.word_ids)
+
+    def ids(self, texts: Sequence[str]) -> list[list[int]]:
+        """Return the ids of each of several texts, without [CLS] and [SEP]."""
+        if len(texts) < 2 or self._rust is None:
+            return [self.part(text).ids for text in texts]
+        found = self._rust.encode_batch_fast([*map(check_text, texts)], add_special_tokens=False)
+        return [each.ids for each in found]
+
+    @cached_property
+    def _rust(self) -> Tokenizer | None:
+        """The same tokenizer in `tokenizers`; None for one that this library does not have."""
+        rust = Tokenizer(
+            WordPiece(
+                entries(self.own_pieces),
+                unk_token=self.unk_token,
+                max_input_chars_per_word=self.max_input_chars_per_word,
+            )
+        )
+        rust.normalizer = BertNormalizer(
+            clean_text=self.clean_text,
+            handle_chinese_chars=self.tokenize_chinese_chars,
+            strip_accents=self.strip_accents,
+            lowercase=self.do_lower_case,
+        )
+        rust.pre_tokenizer = BertPreTokenizer()
+        rust.add_tokens([RustToken(**asdict(each)) for each in self.added_tokens])
+        return rust if self.do_basic_tokenize and rust.get_vocab() == self.vocab else None
+
+    def saved_files(self) -> dict[str, bytes]:
+        """Return the files that `save_pretrained` writes, by name, without touching the disk.
+
+        A tokenizer that `vocab.txt` and `tokenizer_config.json` cannot describe (with added tokens,
+        for example) also has a `tokenizer.json`.
+        """
+        options: dict[str, Any] = {
+            "tokenizer_class": "BertTokenizer",
+            "do_lower_case": self.do_lower_case,
+            "do_basic_tokenize": self.do_basic_tokenize,
+            "strip_accents": self.strip_accents,
+            "tokenize_chinese_chars": self.tokenize_chinese_chars,
+        }
+        if self.max_len is not None:
+            options["model_max_length"] = self.max_len
+        if self.token_types < 2:
+            options["model_input_names"] = ["input_ids", "attention_mask"]
+        names = {role: getattr(self, f"{role}_token") for role in ROLES}
+        for role, token in names.items():
+            void = token in self.vocab and token not in self.never_split
+            options[f"{role}_token"] = None if void else token
+        for side in ("truncation_side", "padding_side"):
+            options |= {side: "left"} if getattr(self, side) == "left" else {}
+        usual = {AddedToken(token, special=True) for token in names.values()}  # need not be listed
+        added = [each for each in self.added_tokens if each.content in self.vocab]
+        listed = not set(self.added_tokens) <= usual
+        if listed:
+            numbers = {self.vocab[each.content]: each for each in added}
+            options["added_tokens_decoder"] = {
+                str(number): {k: v for k, v in as_entry(each, number).items() if k != "id"}
+                for number, each in numbers.items()
+            }
+        pieces = self.own_pieces
+        files = {
+            VOCABULARY_NAME: "".join(f"{piece}\n" for piece in pieces).encode(),
+            CONFIG_NAME: f"{json.dumps(options, indent=2, sort_keys=True)}\n".encode(),
+        }
+        plain = self.clean_text and self.max_input_chars_per_word == MAX_CHARS
+        plain = plain and not listed and [*map(as_line, pieces)] == pieces
+        framed = {self.cls_token, self.sep_token} <= self.vocab.keys()
+        if not plain and framed and self.do_basic_tokenize:
+            found = WordPieceFile(
+                pieces=tuple(pieces),
+                unknown=self.unk_token,
+                lowercase=self.do_lower_case,
+                strip_accents=self.strip_accents,
+                chinese_chars=self.tokenize_chinese_chars,
+                clean_text=self.clean_text,
+                max_chars=self.max_input_chars_per_word,
+            )
+            frame = self.cls_token, self.sep_token
+            document = document_of(found, added, self.vocab, frame)
+            files[TOKENIZER_NAME] = (
+                f"{json.dumps(document, indent=2, ensure_ascii=False)}\n".encode()
+            )
+        return files
+
+    @classmethod
+    def from_pretrained(
+        cls,
+        name_or_path: str | os.PathLike[str] | None = None,
+        cache_dir: str | os.PathLike[str] | None = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Load a tokenizer by model name, folder or vocabulary file.
+
+        `do_lower_case` is the keyword argument if given, else what the files say (see `stored`),
+        else False if the name contains "cased" but not "uncased", else True.
+
+        Args:
+            name_or_path: anything a model's `from_pretrained` accepts, or a vocabulary file
+                (`vocab.txt` or `tokenizer.json`). The keyword `pretrained_model_name_or_path` is
+                an alias.
+            cache_dir: folder for downloads.
+            **kwargs: arguments of `BertTokenizer`; also `revision`, a version of the source.
+
+        Raises:
+            MissingFileError: the name or path does not exist or contains no vocabulary.
+            CheckpointError: a file of the tokenizer cannot be used.
+        """
+        name = given_name(name_or_path, kwargs)
+        found = find_tokenizer(name, cache_dir=cache_dir, revision=kwargs.pop("revision", None))
+        tokenizer = cls(list(found.pieces), **{**found.options, **kwargs})
+        tokenizer.contradictions = found.contradictions
+        tokenizer.truncation_side = found.sides.get("truncation_side", "right")
+        tokenizer.padding_side = found.sides.get("padding_side", "right")
+        return tokenizer
