@@ -77,33 +77,33 @@ def resolve(
         raise InputError(
             f"Expected the name of a model or the path of its folder; got {shown(name_or_path)}."
         )
-    path = Path(os.path.expanduser(text))
+    path, cache = Path(os.path.expanduser(text)), cache_folder(cache_dir)
     if os.path.isdir(path):  # unlike Path.is_dir, no error if a name is too long
         return model_folder(path)
+    if os.path.isfile(path) and text.lower().endswith(ARCHIVE_ENDINGS):
+        from bert_core.checkpoints.sources.archive import open_archive
+
+        return model_folder(open_archive(path, cache, cancel))
     if os.path.exists(path):
-        return _archive(path, cache_dir, cancel)
+        raise CheckpointError(
+            f"{path} is neither a folder nor an archive ({', '.join(ARCHIVE_ENDINGS)}). Give the "
+            "folder that contains it."
+        )
     if "://" in text:
         from bert_core.checkpoints.sources.address import fetch_archive
 
-        return fetch_archive(text, cache_folder(cache_dir), progress=progress, cancel=cancel)
+        return fetch_archive(text, cache, progress=progress, cancel=cancel)
     if text in bundled_names():
         return bundled_folder(text)
     if text in SHORT_NAMES or (is_hub_id(text) and isinstance(name_or_path, str)):
         return _from_hub(text, cache_dir, revision, part, progress, cancel)
-    raise MissingFileError(_nothing(text))
-
-
-def _archive(
-    path: Path, cache_dir: str | os.PathLike[str] | None, cancel: threading.Event | None
-) -> Path:
-    """Unpack an archive; reject any other file."""
-    from bert_core.checkpoints.sources.archive import open_archive
-
-    if path.is_file() and path.name.lower().endswith(ARCHIVE_ENDINGS):
-        return model_folder(open_archive(path, cache_folder(cache_dir), cancel))
-    raise CheckpointError(
-        f"{path} is neither a folder nor an archive ({', '.join(ARCHIVE_ENDINGS)}). Give the "
-        "folder that contains it."
+    bundled = ", ".join(bundled_names()) or "none in this installation"
+    raise MissingFileError(
+        f"There is no folder or bundled model {shown(text)}. Expected a folder with config.json, "
+        "weights and vocab.txt or tokenizer.json; an archive of one "
+        f"({', '.join(ARCHIVE_ENDINGS)}) or its http(s) address; a bundled model ({bundled}); or "
+        "an id on the Hugging Face Hub, owner/name or a short name such as "
+        f"{SHORT_NAMES[0]}."
     )
 
 
@@ -124,15 +124,3 @@ def _from_hub(
         if type(error) is not DownloadError or name in SHORT_NAMES:
             raise
         raise DownloadError(f"There is no folder {name!r} here. On the Hub: {error}") from error
-
-
-def _nothing(text: str) -> str:
-    """Return a message that nothing has this name, with what to give instead."""
-    bundled = ", ".join(bundled_names()) or "none in this installation"
-    return (
-        f"There is no folder or bundled model {shown(text)}. Expected a folder with config.json, "
-        "weights and vocab.txt or tokenizer.json; an archive of one "
-        f"({', '.join(ARCHIVE_ENDINGS)}) or its http(s) address; a bundled model ({bundled}); or "
-        "an id on the Hugging Face Hub, owner/name or a short name such as "
-        f"{SHORT_NAMES[0]}."
-    )
