@@ -6,7 +6,6 @@ and only if the text cannot be anything else.
 """
 
 import os
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ from bert_core.bundled import bundled_folder, bundled_names
 from bert_core.checkpoints.sources.cache import cache_folder
 from bert_core.checkpoints.sources.hub_names import SHORT_NAMES, Part, is_hub_id
 from bert_core.checkpoints.sources.modules import model_folder
-from bert_core.checkpoints.sources.transfer import Progress
 from bert_core.errors import CheckpointError, DownloadError, InputError, MissingFileError
 from bert_core.small_files import shown, text_of
 
@@ -48,8 +46,6 @@ def resolve(
     cache_dir: str | os.PathLike[str] | None = None,
     revision: str | None = None,
     part: Part = Part.MODEL,
-    progress: Progress | None = None,
-    cancel: threading.Event | None = None,
 ) -> Path:
     """Return the local folder of a checkpoint, fetching it if needed.
 
@@ -62,8 +58,6 @@ def resolve(
             bundled models do not use it.
         revision: branch, tag or commit on the Hub; other sources have only one version.
         part: the part requested; sources other than the Hub always give everything.
-        progress: called with the bytes received and expected; None draws a bar on a terminal.
-        cancel: event that cancels a download.
 
     Raises:
         InputError: the argument is not a string or a path, is empty, or is an address of another
@@ -83,7 +77,7 @@ def resolve(
     if os.path.isfile(path) and text.lower().endswith(ARCHIVE_ENDINGS):
         from bert_core.checkpoints.sources.archive import open_archive
 
-        return model_folder(open_archive(path, cache, cancel))
+        return model_folder(open_archive(path, cache))
     if os.path.exists(path):
         raise CheckpointError(
             f"{path} is neither a folder nor an archive ({', '.join(ARCHIVE_ENDINGS)}). Give the "
@@ -92,11 +86,11 @@ def resolve(
     if "://" in text:
         from bert_core.checkpoints.sources.address import fetch_archive
 
-        return fetch_archive(text, cache, progress=progress, cancel=cancel)
+        return fetch_archive(text, cache)
     if text in bundled_names():
         return bundled_folder(text)
     if text in SHORT_NAMES or (is_hub_id(text) and isinstance(name_or_path, str)):
-        return _from_hub(text, cache_dir, revision, part, progress, cancel)
+        return _from_hub(text, cache_dir, revision, part)
     bundled = ", ".join(bundled_names()) or "none in this installation"
     raise MissingFileError(
         f"There is no folder or bundled model {shown(text)}. Expected a folder with config.json, "
@@ -108,18 +102,12 @@ def resolve(
 
 
 def _from_hub(
-    name: str,
-    cache_dir: str | os.PathLike[str] | None,
-    revision: str | None,
-    part: Part,
-    progress: Progress | None,
-    cancel: threading.Event | None,
+    name: str, cache_dir: str | os.PathLike[str] | None, revision: str | None, part: Part
 ) -> Path:
     from bert_core.checkpoints.sources.hub import download, plan_download
 
     try:
-        plan = plan_download(name, revision, cache_dir=cache_dir, part=part)
-        return download(plan, progress=progress, cancel=cancel)
+        return download(plan_download(name, revision, cache_dir=cache_dir, part=part))
     except DownloadError as error:
         if type(error) is not DownloadError or name in SHORT_NAMES:
             raise
