@@ -54,7 +54,7 @@ class Step:
 
     Attributes:
         name: its name in the models of this package.
-        activation: a key of `kernels.ACTIVATIONS`.
+        activation: a key of `bert_core.model.activations.ACTIVATIONS`.
         drops_first: whether dropout comes before it, too.
     """
 

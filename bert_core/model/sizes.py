@@ -12,7 +12,7 @@ addition of biases are left out; they are well below 1 % of the rest.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from math import prod
-from typing import Any
+from typing import Annotated, Any
 
 from bert_core.config import BertConfig
 from bert_core.errors import InputError
@@ -29,22 +29,17 @@ _MOST = 10**7  # of any size
 
 @dataclass(frozen=True, slots=True)
 class Tensors:
-    """Tensors of one shape that do the same.
+    """Tensors of one shape that do the same."""
 
-    Attributes:
-        part: one of `PARTS`.
-        name: what they are.
-        shape: of each.
-        stored: how many there are.
-        used: how many products with a vector a token passes through; 0 for tables, from which rows
-            are only read, and for what is added.
-    """
-
-    part: str
-    name: str
-    shape: tuple[int, ...]
-    stored: int
-    used: int = 0
+    part: Annotated[str, "one of `PARTS`"]
+    name: Annotated[str, "what they are"]
+    shape: Annotated[tuple[int, ...], "of each"]
+    stored: Annotated[int, "how many there are"]
+    used: Annotated[
+        int,
+        "how many products with a vector a token passes through; 0 for tables, from which "
+        "rows are only read, and for what is added",
+    ] = 0
 
     @property
     def parameters(self) -> int:
@@ -54,19 +49,12 @@ class Tensors:
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """A number, split by the parts of the model.
+    """A number, split by the parts of the model."""
 
-    Attributes:
-        embedding: word, position and segment vectors.
-        attention: queries, keys, values and the output projection.
-        feed_forward: both matrices, and the gate.
-        rest: normalisations, and the pooler.
-    """
-
-    embedding: int
-    attention: int
-    feed_forward: int
-    rest: int
+    embedding: Annotated[int, "word, position and segment vectors"]
+    attention: Annotated[int, "queries, keys, values and the output projection"]
+    feed_forward: Annotated[int, "both matrices, and the gate"]
+    rest: Annotated[int, "normalisations, and the pooler"]
 
     @property
     def total(self) -> int:
@@ -81,66 +69,55 @@ class Split:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """Bytes.
+    """Bytes."""
 
-    Attributes:
-        float32: the weights with four bytes for each parameter.
-        float16: the same with two.
-        training: weights, gradients and the two averages of AdamW, in float32.
-        attention: how much each token attends to each other one, for one text in float32: what has
-            to be kept to show it. Kernels that never store it need none of this.
-    """
-
-    float32: int
-    float16: int
-    training: int
-    attention: int
+    float32: Annotated[int, "the weights with four bytes for each parameter"]
+    float16: Annotated[int, "the same with two"]
+    training: Annotated[int, "weights, gradients and the two averages of AdamW, in float32"]
+    attention: Annotated[
+        int,
+        "how much each token attends to each other one, for one text in float32: what has "
+        "to be kept to show it. Kernels that never store it need none of this",
+    ]
 
 
 @dataclass(frozen=True, slots=True)
 class Architecture:
     """What decides the size of an encoder.
 
-    Attributes:
-        kind: `model_type` of the configuration.
-        vocabulary: V, number of pieces.
-        width: D, of the vectors between the layers.
-        layers: L.
-        heads: H, in each layer.
-        inner: F, width inside the feed-forward network.
-        length: most tokens of a text.
-        embedding: E, width of the word vectors; D unless they are projected to it.
-        positions: rows of the table of positions; 0 if they are rotated into queries and keys.
-        segments: rows of the table of segments; 0 for none.
-        projected: whether word vectors pass through a matrix (E, D).
-        shared: whether all layers have the same weights.
-        gated: whether the feed-forward network has a second matrix (D, F) as its gate.
-        biases: whether matrices and normalisations have biases.
-        pooler: whether a last matrix (D, D) prepares the vector of [CLS].
-        window: tokens on each side that a local layer sees; 0 if no layer is local.
-        every: of so many layers, the first sees the whole text; the others are local.
-
     Raises:
         InputError: a size is not a positive number, or `heads` does not divide `width`.
     """
 
-    kind: str
-    vocabulary: int
-    width: int
-    layers: int
-    heads: int
-    inner: int
-    length: int
-    embedding: int
-    positions: int
-    segments: int = 0
-    projected: bool = False
-    shared: bool = False
-    gated: bool = False
-    biases: bool = True
-    pooler: bool = False
-    window: int = 0
-    every: int = 1
+    kind: Annotated[str, "`model_type` of the configuration"]
+    vocabulary: Annotated[int, "V, number of pieces"]
+    width: Annotated[int, "D, of the vectors between the layers"]
+    layers: Annotated[int, "L"]
+    heads: Annotated[int, "H, in each layer"]
+    inner: Annotated[int, "F, width inside the feed-forward network"]
+    length: Annotated[int, "most tokens of a text"]
+    embedding: Annotated[int, "E, width of the word vectors; D unless they are projected to it"]
+    positions: Annotated[
+        int,
+        "rows of the table of positions; 0 if they are rotated into queries and keys",
+    ]
+    segments: Annotated[int, "rows of the table of segments; 0 for none"] = 0
+    projected: Annotated[bool, "whether word vectors pass through a matrix (E, D)"] = False
+    shared: Annotated[bool, "whether all layers have the same weights"] = False
+    gated: Annotated[
+        bool,
+        "whether the feed-forward network has a second matrix (D, F) as its gate",
+    ] = False
+    biases: Annotated[bool, "whether matrices and normalisations have biases"] = True
+    pooler: Annotated[bool, "whether a last matrix (D, D) prepares the vector of [CLS]"] = False
+    window: Annotated[
+        int,
+        "tokens on each side that a local layer sees; 0 if no layer is local",
+    ] = 0
+    every: Annotated[
+        int,
+        "of so many layers, the first sees the whole text; the others are local",
+    ] = 1
 
     def __post_init__(self) -> None:
         for name in ("vocabulary", "width", "layers", "heads", "inner", "length"):

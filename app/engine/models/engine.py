@@ -58,7 +58,6 @@ T = TypeVar("T", Tensor, ModelOutputs)
 _LONGEST = 200  # characters shown of what a temperature was fitted on; the text is untrusted
 TOGETHER = 8  # inputs per pass: bounds memory, and lets other sessions run in between
 _UNUSED, _NOT_USED = "[unused", "NOTUSED"  # BERT's entries without text, and CamemBERT's
-_HELD = 3  # more long results kept during warm-up, so that memory is allocated in advance
 
 
 class Engine:
@@ -305,15 +304,11 @@ class Engine:
     def warm_up(self) -> None:
         """Run the model once, so that the first visitor does not wait for lazy initialisation.
 
-        It runs on several long texts and keeps their results at the same time, as visitors'
-        results will be, so that the memory is allocated now: fresh memory makes a pass four times
-        slower (measured: 300 ms instead of 75). `bert_core.model.kernels` reuses it.
+        It runs on a text as long as the model reads.
         """
         length = min(self.max_length, 512)
         encoding = self.tokenizer.encode(self.tokenizer.mask_token * length, max_length=length)
-        held = [self.attentions(encoding)]
-        size = sum(layer.numel() * layer.element_size() for layer in held[0])
-        held += [self.attentions(encoding) for _ in range(min(_HELD, RECENT.limit // size))]
+        self.attentions(encoding)
         self.scores_at(encoding, [1])
         with suppress(BertError):  # the pages report what is wrong
             self.head_statistics()
