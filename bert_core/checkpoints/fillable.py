@@ -59,8 +59,10 @@ class Fillable(nn.Module):
 
 M = TypeVar("M", bound=Fillable)
 
-_INITIALISERS = (nn.init.normal_, nn.init.uniform_, nn.init.kaiming_uniform_)
-_RANDOM_FILLS = frozenset({*_INITIALISERS, Tensor.normal_, Tensor.uniform_})
+_RANDOM_FILLS = {
+    *(nn.init.normal_, nn.init.uniform_, nn.init.kaiming_uniform_),
+    *(Tensor.normal_, Tensor.uniform_),
+}
 
 
 class _NoRandomFills(TorchFunctionMode):

@@ -43,25 +43,19 @@ _CORE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A tensor of a checkpoint and its name in the file.
+    """A tensor of a checkpoint, which is a view of the file."""
 
-    Attributes:
-        file_name: its name in the file.
-        tensor: a view of the file.
-        is_inside: whether the name puts it into the embeddings or layers, as any family calls them.
-    """
-
-    file_name: str
+    file_name: str  # its name in the file
     tensor: Tensor
-    is_inside: bool = False
+    is_inside: bool = False  # of embeddings or layers, as any family calls them
 
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """A tensor stored once in a tied model but twice in the file."""
+    """A tensor stored once in a tied model but twice in the file; by bare names."""
 
-    name: str  # bare name
-    original: str  # bare name
+    name: str
+    original: str
     copy: Found
 
 
@@ -94,13 +88,7 @@ def _names(family: Family, layers: tuple[int, ...]) -> dict[str, str]:
 
 
 def name_in_file(name: str, config: BertConfig, names: Container[str]) -> str:
-    """Return what the family's files call a parameter of a model.
-
-    Args:
-        name: of the parameter, in a model of this package.
-        config: of the model.
-        names: all names of its parameters.
-    """
+    """Return what the family's files call a parameter of a model with these names."""
     family = config.family
     if family is BERT:
         return name
@@ -136,15 +124,12 @@ def _inverse(family: Family, layers: tuple[int, ...]) -> dict[str, str]:
 def by_bare_name(
     tensors: Mapping[str, Tensor], config: BertConfig | None = None, *, given: bool = False
 ) -> tuple[dict[str, Found], tuple[Repeat, ...]]:
-    """Map bare names to a checkpoint's tensors; leave out buffers and tied copies.
+    """Return a checkpoint's tensors by bare name without buffers, and its tied copies.
 
     Args:
         tensors: by their names in the file.
         config: says whose names these are; None means BERT's.
         given: the caller passed the tensors, whose names may also be those of this package.
-
-    Returns:
-        Bare name -> tensor, and the tied copies whose originals are present as well.
 
     Raises:
         CheckpointError: two tensors of the file map to the same parameter.
@@ -180,8 +165,6 @@ def _unwrapped(names: Iterable[str], family: Family) -> list[str]:
     ['bert.embeddings.word_embeddings.weight', 'c.b']
     >>> _unwrapped(["net.embeddings.word_embeddings.weight", "classifier.bias"], BERT)
     ['net.embeddings.word_embeddings.weight', 'classifier.bias']
-    >>> _unwrapped(["model.bert.embeddings.word_embeddings.weight", "criterion.weight"], BERT)
-    ['bert.embeddings.word_embeddings.weight', 'criterion.weight']
     """
     plain = [_WRAPPERS.sub("", name) for name in names]
     words = next((name for name in plain if f".{name}".endswith(f".{_WORDS}")), _WORDS)
@@ -213,22 +196,13 @@ def _repeated(names: Iterable[str], config: BertConfig) -> dict[str, str]:
 
 
 def family_named_by(names: Iterable[str]) -> Family | None:
-    """Return the first family whose encoder begins with its prefix in these names; None if none.
-
-    >>> found = family_named_by(["lm_head.bias", "roberta.embeddings.LayerNorm.bias"])
-    >>> found.title if found else ""
-    'RoBERTa'
-    """
+    """Return the first family whose encoder begins with its prefix in these names; None if none."""
     prefixes = {name.partition(".")[0] + "." for name in names}
     return next((each for each in FAMILIES.values() if each.prefix in prefixes), None)
 
 
 def layers_held(bare_names: Iterable[str]) -> set[int]:
-    """Return the numbers of the layers that have at least one tensor.
-
-    >>> layers_held(["encoder.layer.0.output.dense.bias", "encoder.layer.11.output.dense.bias"])
-    {0, 11}
-    """
+    """Return the numbers of the layers that have at least one tensor."""
     matches = (_LAYER.match(name) for name in bare_names)
     return {int(match[1]) for match in matches if match}
 
@@ -262,10 +236,6 @@ def is_core(bare: str) -> bool:
 
 
 def before_core(name: str) -> str:
-    """Return what comes before the name of a core parameter; see `is_core`.
-
-    >>> before_core("my.encoder.layer.3.output.dense.bias"), before_core("encoder.mask")
-    ('my.', '')
-    """
+    """Return what comes before the name of a core parameter, such as "my."; see `is_core`."""
     match = _CORE.fullmatch(name)
     return match["before"] if match else ""

@@ -38,7 +38,7 @@ def load_pretrained(
     revision: str | None = None,
     **options: Any,
 ) -> M:
-    """Build `cls` and fill it from a checkpoint.
+    """Build `cls`, fill it from a checkpoint, and return it in evaluation mode with a report.
 
     Args:
         cls: one of the eight model classes.
@@ -54,14 +54,9 @@ def load_pretrained(
         **options: keyword arguments of the class (`output_attentions`, `num_labels` ...); fields
             of the config to override; `config`, a BertConfig to use instead of the file;
             `dtype` or `torch_dtype`, a torch.dtype, its name, or "auto" for the file's own
-            (default float32); "bfloat16" halves the memory, is meant for processors that have
-            instructions for it (AVX-512 BF16, AMX) and changes some answers, see docs/bfloat16.md;
+            (default float32; for "bfloat16" see docs/bfloat16.md);
             `ignore_mismatched_sizes=True` to use a fresh head if the checkpoint's has another
-            shape; `allow_nonfinite=True` to load weights that are NaN
-            or infinite, for instance to find out where training diverged.
-
-    Returns:
-        The model, in evaluation mode, with its `load_report`.
+            shape; `allow_nonfinite=True` to load weights that are NaN or infinite.
 
     Raises:
         InputError: an option is unknown, or a loading option is given by position.
@@ -74,9 +69,12 @@ def load_pretrained(
     part = Part.TENSORFLOW if from_tf else Part.MODEL
     part = part if state_dict is None else Part.CONFIG
     folder = resolve(name_or_path, cache_dir=cache_dir, revision=revision, part=part)
-    source = os.fspath(name_or_path)
     files = open_folder(
-        folder, source, config=wanted.config, from_tf=from_tf, state_dict=state_dict
+        folder,
+        os.fspath(name_or_path),
+        config=wanted.config,
+        from_tf=from_tf,
+        state_dict=state_dict,
     )
     plan = files.plan(cls, wanted)
     dtype = wanted_dtype(wanted.dtype, (found.tensor for found in plan.stored.values()))
@@ -95,16 +93,11 @@ def load_sharing(cls: type[M], base: Fillable, folder: Path) -> M:
         BertError: as `load_pretrained`.
     """
     report = base.load_report or LoadReport(source=str(folder))
-    unfilled = {bare_name(name) for name in report.missing}
-    theirs = _by_bare_name(base)
-    first = next(base.parameters())
+    theirs, first = _by_bare_name(base), next(base.parameters())
+    for name in report.missing:
+        theirs.pop(bare_name(name), None)
     plan = open_folder(folder, report.source).plan(cls)
-    bare_names = {name: bare_name(name) for name in plan.shared}
-    shared = {
-        name: theirs[bare]
-        for name, bare in bare_names.items()
-        if bare in theirs and bare not in unfilled
-    }
+    shared = {name: theirs[bare_name(name)] for name in plan.shared if bare_name(name) in theirs}
     model = fill(plan, first.dtype, shared=shared)
     # Move new parameters to the base's device; shared ones are there already and stay shared.
     return model if first.device.type == "cpu" else model.to(first.device)

@@ -6,7 +6,6 @@ every class and fills none.
 """
 
 import copy
-import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -32,7 +31,7 @@ from bert_core.checkpoints.keys import (
 from bert_core.checkpoints.ownership import PARTS, classifier_class, without_foreign_head
 from bert_core.checkpoints.settings import LoadOptions, read_config
 from bert_core.checkpoints.sources.modules import modules_above
-from bert_core.checkpoints.unused import check_inside, head_refusal
+from bert_core.checkpoints.unused import check_inside, head_refusal, some
 from bert_core.config import BertConfig
 from bert_core.errors import CheckpointError, ConfigError
 from bert_core.families import FAMILIES
@@ -40,7 +39,6 @@ from bert_core.families import FAMILIES
 # A head needs a few MB of fresh values. A config that needs more fresh values than this, and more
 # than the file fills, states wrong sizes.
 _MAX_FRESH = 64 * 1024 * 1024
-_PROJECTION = ".attention.self."
 _HEADS = (*PARTS, "cls.", "qa_outputs.", "discriminator_predictions.")
 
 
@@ -104,12 +102,15 @@ class Checkpoint:
         head = head_folder(self.folder, cls)
         config = options.config or read_config(head or self.folder, options.overrides)
         found, own, repeats = dict(self.root), dict[str, Found](), self.repeats
-        of_others: dict[str, Found] = {}
+        others: list[str] = []  # what the folder has for other classes, or above the model
         if not self.is_given:
             found = without_foreign_head(cls, self.config, found, keep_untold=options.is_chosen)
-            of_others = {bare: each for bare, each in self.root.items() if bare not in found}
-            own, repeats = self._with_head(head)
-            found |= own
+            others = [each.file_name for bare, each in self.root.items() if bare not in found]
+            others += modules_above(self.folder)
+            if head is not None and has_weights(head):
+                own, more = by_bare_name(open_weights(head), self.config)
+                repeats = (*(each for each in repeats if each.original not in own), *more)
+                found |= own
             check_layers(config, found, self.source)
         if not options.is_chosen:
             config = _with_counted_labels(config, found)
@@ -121,27 +122,19 @@ class Checkpoint:
             self.source,
             ignore_mismatched_sizes=options.ignore_mismatched_sizes,
             of_heads_only=options.is_chosen,
-            of_others=of_others,
-            above=() if self.is_given else modules_above(self.folder),
+            others=others,
         )
         check_encoders(model, found, report)
         check_inside(model, left, self.source, layers_chosen=options.chooses_layers)
         if not self.is_given:
             _check_memory(model, stored, report.missing)
+            _check_tied(model, found, repeats)
         check_core(report)
         anew = options.is_chosen and options.ignore_mismatched_sizes  # the caller wants a new head
         refusal = "" if anew else head_refusal(model, left, stored)
-        if not self.is_given:
-            _check_tied(model, found, repeats)
         own_encoder = tuple(found[name].file_name for name in own if has_encoder([name]))
-        return Plan(model, stored, _shared(stored, own), report, repeats, own_encoder, refusal)
-
-    def _with_head(self, head: Path | None) -> tuple[dict[str, Found], tuple[Repeat, ...]]:
-        """Open the weights of a head, if it has any; return them, and all tied copies."""
-        if head is None or not has_weights(head):
-            return {}, self.repeats
-        own, repeats = by_bare_name(open_weights(head), self.config)
-        return own, (*(each for each in self.repeats if each.original not in own), *repeats)
+        shared = frozenset(name for name in stored if bare_name(name) not in own)
+        return Plan(model, stored, shared, report, repeats, own_encoder, refusal)
 
 
 def open_folder(
@@ -162,12 +155,11 @@ def open_folder(
         CheckpointError: the weights are damaged or malicious. MissingFileError if the weights or
             the configuration are missing.
     """
-    config = config or read_config(folder, {})
+    config, is_given = config or read_config(folder, {}), state_dict is not None
     if state_dict is None:
         tensors = open_weights(folder, from_tf=from_tf)
     else:
         tensors = checked_table(dict(state_dict), "state_dict")
-    is_given = state_dict is not None
     root, repeats = by_bare_name(tensors, config, given=is_given)
     return Checkpoint(folder, source or folder.name, config, root, repeats, is_given)
 
@@ -176,9 +168,6 @@ def head_folder(folder: Path, cls: type[Any]) -> Path | None:
     """Return `heads/<ClassName>`, which contains this class's changes to the root."""
     head = folder / "heads" / cls.__name__
     return head if os.path.isfile(head / "config.json") else None
-
-
-# -- the survey -----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,19 +197,16 @@ def survey(folder: Path, classes: Iterable[type[Fillable]]) -> Survey:
         BertError: the folder is not a model, or its files are damaged. Shapes that contradict a
             head's configuration are reported in its plan instead.
     """
-    options = LoadOptions(ignore_mismatched_sizes=True)
-    files = open_folder(folder)
+    files, options = open_folder(folder), LoadOptions(ignore_mismatched_sizes=True)
     has = files.config.family.has
     plans = {cls.__name__: files.plan(cls, options) for cls in classes if has(cls.__name__)}
-    heads = folder / "heads"
-    folders = [folder, *sorted(heads.iterdir())] if heads.is_dir() else [folder]
-    paths = [path for each in folders if each.is_dir() for path in weight_files(each)]
+    folders = [folder, *(each for each in folder.glob("heads/*") if each.is_dir())]
     return Survey(
         config=files.config,
         classes=plans,
         has_classifier="classifier.weight" in files.root,
         classifier_of=classifier_class(files.config, files.root),
-        file_bytes=sum(path.stat().st_size for path in paths),
+        file_bytes=sum(path.stat().st_size for each in folders for path in weight_files(each)),
     )
 
 
@@ -234,14 +220,12 @@ def match(
     *,
     ignore_mismatched_sizes: bool = False,
     of_heads_only: bool = False,
-    of_others: Mapping[str, Found] | None = None,
-    above: Sequence[str] = (),
+    others: Iterable[str] = (),
 ) -> tuple[dict[str, Found], dict[str, Found], LoadReport]:
     """Match the parameters of a model with a checkpoint by bare name.
 
     `of_heads_only` restricts `ignore_mismatched_sizes` to what may be missing; see `check_core`.
-    `of_others` are tensors of the checkpoint that belong to other classes, `above` its modules of
-    sentence-transformers that come after the model.
+    `others` are names of what the class does not use, besides tensors that are left over.
 
     Returns:
         Parameter -> the tensor that fills it, without tied copies; the tensors left over, by bare
@@ -252,7 +236,7 @@ def match(
     """
     tied = set(model.tied_keys())
     stored: dict[str, Found] = {}
-    missing, mismatched, complaints = [], [], []
+    missing, complaints = [], dict[str, str]()
     left = dict(found)
     for name, parameter in model.named_parameters(remove_duplicate=False):
         if name in tied:
@@ -267,19 +251,23 @@ def match(
             )
         elif entry.tensor.shape != parameter.shape:
             missing.append(name)
-            mismatched.append(name)
-            complaints.append(
+            complaints[name] = (
                 f"{name} has the shape {tuple(entry.tensor.shape)} in the checkpoint and "
                 f"{tuple(parameter.shape)} in {type(model).__name__}"
             )
         else:
             stored[name] = entry
-    refused = of_heads_only and any(is_core(bare_name(name)) for name in mismatched)
+    refused = of_heads_only and any(is_core(bare_name(name)) for name in complaints)
     if complaints and (refused or not ignore_mismatched_sizes):
-        raise CheckpointError(_shapes_differ(complaints, mismatched))
-    unused = (entry.file_name for entry in (left | dict(of_others or {})).values())
-    report = LoadReport(tuple(missing), (*unused, *above), tuple(mismatched), source)
-    return stored, left, report
+        advice = "The config and the weights do not belong together."
+        if all(name.startswith(_HEADS) for name in complaints):
+            advice = (
+                "Give the number of labels that the checkpoint was trained with, or "
+                "ignore_mismatched_sizes=True to start with a new head."
+            )
+        raise CheckpointError(f"{some(complaints.values(), '; ')}. {advice}")
+    unused = (*(entry.file_name for entry in left.values()), *others)
+    return stored, left, LoadReport(tuple(missing), unused, tuple(complaints), source)
 
 
 def check_layers(config: BertConfig, found: Mapping[str, Found], source: str) -> None:
@@ -288,13 +276,11 @@ def check_layers(config: BertConfig, found: Mapping[str, Found], source: str) ->
     Raises:
         CheckpointError: the weights are not of this family, or belong to another config.
     """
-    family, layers = config.family, config.num_hidden_layers
+    family, needed = config.family, set(config.weights_of)
     names = [entry.file_name for entry in found.values()]
     under = sorted(encoders_in(names) - {"", *(each.prefix for each in FAMILIES.values())})
-    needed = set(config.weights_of)
     held = len(layers_held(found) & needed)
     if not has_encoder(found) or (under and not held):
-        some = ", ".join(names[:4]) or "nothing"
         other = family_named_by(names)
         whose = f", names of {other.title}" if other not in (None, family) else ""
         example = name_in_file("bert.encoder.layer.0.output.dense.weight", config, ())
@@ -302,9 +288,11 @@ def check_layers(config: BertConfig, found: Mapping[str, Found], source: str) ->
         advice = f" An encoder's names begin with {there}: save that module alone." if under else ""
         raise CheckpointError(
             f"The weights of {source} contain no part of {family.title}'s encoder under its own "
-            f"name. Found: {some}{whose}. Expected names such as {example}.{advice}"
+            f"name. Found: {some(names) or 'nothing'}{whose}. Expected names such as "
+            f"{example}.{advice}"
         )
     if held < len(needed):
+        layers = config.num_hidden_layers
         shared = "" if len(needed) == layers else f" with {len(needed)} sets of weights"
         raise CheckpointError(
             f"The config of {source} states {layers} layers{shared}; the weights contain {held} "
@@ -339,23 +327,16 @@ def check_core(report: LoadReport) -> None:
     Raises:
         CheckpointError: names what is missing.
     """
-    absent = set(report.missing) - set(report.mismatched)
-    lacking = [name for name in report.missing if name in absent and is_core(bare_name(name))]
-    if lacking:
-        more = f" and {len(lacking) - 5:,} more" if len(lacking) > 5 else ""
+    absent = [name for name in report.missing if name not in report.mismatched]
+    if lacking := [name for name in absent if is_core(bare_name(name))]:
         raise CheckpointError(
-            f"The weights of {report.source} lack {', '.join(lacking[:5])}{more}. Expected all "
-            "tensors of BERT's embeddings and layers; only a pooler or head may be missing. Get a "
-            "complete copy."
+            f"The weights of {report.source} lack {some(lacking)}. Expected all tensors of BERT's "
+            "embeddings and layers; only a pooler or head may be missing. Get a complete copy."
         )
 
 
 def _check_tied(model: Fillable, found: Mapping[str, Found], repeats: Sequence[Repeat]) -> None:
-    """Reject a decoder that the config calls untied, and of which the file has no copy to compare.
-
-    Raises:
-        CheckpointError: it is.
-    """
+    """Reject a decoder that the config calls untied, and of which the file has no copy."""
     words = "cls.predictions.transform.dense.weight"
     untied = model.config.extra.get("tie_word_embeddings", True) is False
     needed = untied and words in found and words in dict(model.named_parameters())
@@ -366,11 +347,11 @@ def _check_tied(model: Fillable, found: Mapping[str, Found], repeats: Sequence[R
         )
 
 
-def _check_memory(model: Fillable, stored: Mapping[str, Found], missing: Sequence[str]) -> None:
+def _check_memory(model: Fillable, stored: Mapping[str, Found], missing: Iterable[str]) -> None:
     """Reject a config whose unfilled part is implausibly large."""
     sizes = {name: parameter.numel() for name, parameter in model.named_parameters()}
     fresh = sum(sizes[name] for name in missing)
-    filled = sum(math.prod(found.tensor.shape) for found in stored.values())
+    filled = sum(found.tensor.numel() for found in stored.values())
     if fresh > max(filled, _MAX_FRESH):
         raise ConfigError(
             f"The config describes {fresh:,} numbers that the weights do not contain, besides "
@@ -378,44 +359,11 @@ def _check_memory(model: Fillable, stored: Mapping[str, Found], missing: Sequenc
         )
 
 
-def _shapes_differ(complaints: Sequence[str], names: Sequence[str]) -> str:
-    shown = "; ".join(complaints[:3])
-    more = f"; and {len(complaints) - 3} more" if len(complaints) > 3 else ""
-    if all(name.startswith(_HEADS) for name in names):
-        advice = (
-            "Give the number of labels that the checkpoint was trained with, or "
-            "ignore_mismatched_sizes=True to start with a new head."
-        )
-    else:
-        advice = "The config and the weights do not belong together."
-    return f"{shown}{more}. {advice}"
-
-
 def _with_counted_labels(config: BertConfig, found: Mapping[str, Found]) -> BertConfig:
     """Take the number of labels from the classifier's shape if the config has none."""
     head = found.get("classifier.weight")
-    if head is None or config.has_declared_labels or len(head.tensor.shape) != 2:
+    if head is None or config.has_declared_labels or head.tensor.dim() != 2:
         return config
     config = copy.deepcopy(config)
     config.num_labels = head.tensor.shape[0]
     return config
-
-
-def _shared(stored: Iterable[str], own: Iterable[str]) -> frozenset[str]:
-    """Return the parameters that come from the root alone.
-
-    The projections of a layer use one storage, so either all or none of them are shared: laying
-    out a mixture again would move the other model's parameters.
-    """
-    apart = {_block(name) for name in own}
-    bare_names = {name: bare_name(name) for name in stored}
-    return frozenset(name for name, bare in bare_names.items() if _block(bare) not in apart)
-
-
-def _block(bare: str) -> str:
-    """Return the unit in which a parameter is shared: its layer's projections, or itself.
-
-    >>> _block("encoder.layer.3.attention.self.query.bias"), _block("pooler.dense.bias")
-    ('encoder.layer.3', 'pooler.dense.bias')
-    """
-    return bare.partition(_PROJECTION)[0]

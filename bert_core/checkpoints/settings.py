@@ -18,16 +18,19 @@ from bert_core.small_files import shown
 
 CONFIG_NAME = "config.json"
 CONFIG_NAMES = (CONFIG_NAME, "bert_config.json")  # the second is from the original release
-_DTYPES = {
-    "float32": torch.float32,
-    "float16": torch.float16,
-    "bfloat16": torch.bfloat16,
-    "float64": torch.float64,
-}
+_DTYPES = ("float32", "float16", "bfloat16", "float64")
 _LABELS = ("id2label", "label2id", "num_labels", "problem_type")
-# Positional arguments of the classes that are numbers or switches.
-_COUNTS = ("num_labels", "num_choices")
-_SWITCHES = ("output_attentions", "keep_multihead_output")
+# Positional arguments of the classes that are numbers or switches, and what they should be.
+_EXPECTED = dict.fromkeys(("num_labels", "num_choices"), "a whole number") | dict.fromkeys(
+    ("output_attentions", "keep_multihead_output"), "True or False"
+)
+_OF_LOADING = {
+    "config": "config",
+    "ignore_mismatched_sizes": "ignore_mismatched_sizes",
+    "allow_nonfinite": "allow_nonfinite",
+    "dtype": "dtype",
+    "torch_dtype": "dtype",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,26 +72,23 @@ def chosen_options(
     Raises:
         InputError: an option is unknown, contradicts another, or is in the wrong place.
     """
-    _check_positional(cls, inputs)
-    of_class = set(inspect.signature(cls.__init__).parameters) - {"self", "config"}
+    names = list(inspect.signature(cls.__init__).parameters)[2:]  # after self and config
+    _check_positional(cls, dict(zip(names, inputs, strict=False)))
     of_config = {name for name in vars(BertConfig(1)) if not name.startswith("_")} - {"extra"}
-    of_config.update(_LABELS)
     arguments: dict[str, Any] = {}
     overrides: dict[str, Any] = {}
     load: dict[str, Any] = {}
     for name, value in options.items():
-        if name in ("config", "ignore_mismatched_sizes", "allow_nonfinite"):
-            load[name] = value
-        elif name in ("dtype", "torch_dtype"):
-            load["dtype"] = value
-        elif name in of_class:
+        if name in _OF_LOADING:
+            load[_OF_LOADING[name]] = value
+        elif name in names:
             arguments[name] = value
-        elif name in of_config:
+        elif name in of_config or name in _LABELS:
             overrides[name] = value
         else:
             raise InputError(
                 f"{cls.__name__}.from_pretrained does not know the option {name!r}. Its own are "
-                f"{', '.join(sorted(of_class))}, config, dtype, ignore_mismatched_sizes and "
+                f"{', '.join(sorted(names))}, config, dtype, ignore_mismatched_sizes and "
                 "allow_nonfinite; fields of the config can be given too."
             )
     config = load.get("config")
@@ -104,23 +104,21 @@ def chosen_options(
     )
 
 
-def _check_positional(cls: type[Any], inputs: Sequence[Any]) -> None:
+def _check_positional(cls: type[Any], inputs: Mapping[str, Any]) -> None:
     """Reject loading options among the positional arguments, which belong to the class.
 
     In earlier releases of the classic package the second argument was `cache_dir` or `state_dict`;
     in the last one, as here, the class's arguments follow. A folder would silently become
     `output_attentions`.
     """
-    names = list(inspect.signature(cls.__init__).parameters)[2:]  # after self and config
-    for name, value in zip(names, inputs, strict=False):
+    for name, value in inputs.items():
         unset = value is None and name == "num_labels"
-        if name in (*_COUNTS, *_SWITCHES) and not isinstance(value, int) and not unset:
+        if name in _EXPECTED and not isinstance(value, int) and not unset:
             is_place = isinstance(value, str | os.PathLike)
             found = shown(os.fspath(value)) if is_place else f"a {type(value).__name__}"
-            wanted = "a whole number" if name in _COUNTS else "True or False"
             raise InputError(
                 f"{cls.__name__}.from_pretrained was given {found} in the place of {name}; "
-                f"expected {wanted}. Options of loading are given by name: cache_dir=, "
+                f"expected {_EXPECTED[name]}. Options of loading are given by name: cache_dir=, "
                 "state_dict=, from_tf=."
             )
 
@@ -132,18 +130,19 @@ def read_config(folder: Path, overrides: Mapping[str, Any]) -> BertConfig:
         MissingFileError: the folder has none.
         ConfigError: the file is not a configuration, or is of another architecture.
     """
-    for name in CONFIG_NAMES:
-        path = folder / name
-        if os.path.isfile(path):  # unlike Path.is_file, no error if access is denied
-            break
-        if os.path.exists(path):
-            raise ConfigError(f"{name} in {folder} is not a regular file.")
-    else:
+    path = next((folder / name for name in CONFIG_NAMES if os.path.exists(folder / name)), None)
+    if path is None:
         raise MissingFileError(
             f"The folder {folder} has no {' or '.join(CONFIG_NAMES)}. Found: {list_names(folder)}"
         )
     config = BertConfig.from_json_file(path)
-    _check_architecture(config, path)
+    names = config.architectures
+    untold = config.extra.get("model_type") is None  # old BERT files state neither type nor class
+    if untold and names and not any(name.startswith("Bert") for name in names):
+        raise ConfigError(
+            f"{path.name} names no model_type, and the class {shown(', '.join(names))}; expected a "
+            f"model_type, one of {', '.join(FAMILIES)}."
+        )
     if not overrides:
         return config
     overrides = dict(overrides)
@@ -152,17 +151,6 @@ def read_config(folder: Path, overrides: Mapping[str, Any]) -> BertConfig:
     if number is not None:
         config.num_labels = number
     return config
-
-
-def _check_architecture(config: BertConfig, path: Path) -> None:
-    """Reject other architectures; old BERT files state neither type nor class."""
-    names = config.architectures
-    untold = config.extra.get("model_type") is None
-    if untold and names and not any(name.startswith("Bert") for name in names):
-        raise ConfigError(
-            f"{path.name} names no model_type, and the class {shown(', '.join(names))}; expected a "
-            f"model_type, one of {', '.join(FAMILIES)}."
-        )
 
 
 def wanted_dtype(choice: Any, tensors: Iterable[Tensor]) -> torch.dtype:
@@ -176,10 +164,10 @@ def wanted_dtype(choice: Any, tensors: Iterable[Tensor]) -> torch.dtype:
         return torch.float32
     if choice == "auto":
         for tensor in tensors:
-            if tensor.dtype.is_floating_point:
-                return tensor.dtype
+            return tensor.dtype  # those that fill parameters are of floating-point types
         raise CheckpointError("The checkpoint has no floating-point tensor to take dtype from.")
-    found = _DTYPES.get(choice.removeprefix("torch.")) if isinstance(choice, str) else choice
-    if not isinstance(found, torch.dtype) or not found.is_floating_point:
+    name = str(choice).removeprefix("torch.")
+    if name not in _DTYPES or not isinstance(choice, str | torch.dtype):
         raise InputError(f"dtype is {choice!r}; expected 'auto' or one of {', '.join(_DTYPES)}.")
+    found: torch.dtype = getattr(torch, name)
     return found

@@ -83,13 +83,13 @@ def check_inside(
     elif above:
         raise CheckpointError(
             f"The config of {source} states {layers:,} layers; the weights contain more: "
-            f"{_some(above)}. They do not belong together. If only the first are meant, give "
+            f"{some(above)}. They do not belong together. If only the first are meant, give "
             f"num_hidden_layers={layers} when loading, or remove the others from the file."
         )
     if names:
         raise CheckpointError(
             f"The weights of {source} contain tensors inside the model that are not BERT's: "
-            f"{_some(names)}. {_advice(names)}"
+            f"{some(names)}. {_advice(names)}"
         )
 
 
@@ -113,7 +113,7 @@ def head_refusal(model: Fillable, left: Mapping[str, Found], filled: Iterable[st
     if not foreign:
         return ""
     return (
-        f"The weights contain {_some(foreign)}, which {type(model).__name__} does not compute; its "
+        f"The weights contain {some(foreign)}, which {type(model).__name__} does not compute; its "
         f"answers without them would not be the model's. {_advice(foreign)}"
     )
 
@@ -162,9 +162,15 @@ def _layer(name: str) -> int:
     return int(match[1]) if match else -1
 
 
-def _some(names: list[str]) -> str:
-    more = f" and {len(names) - 4:,} more" if len(names) > 4 else ""
-    return ", ".join(names[:4]) + more
+def some(names: Iterable[str], comma: str = ", ") -> str:
+    """Return the first five of some names or sentences, and how many more there are.
+
+    >>> some(["a", "b"]), some("abcdefg")
+    ('a, b', 'a, b, c, d, e and 2 more')
+    """
+    found = list(names)
+    more = f" and {len(found) - 5:,} more" if len(found) > 5 else ""
+    return comma.join(found[:5]) + more
 
 
 def _advice(names: list[str]) -> str:

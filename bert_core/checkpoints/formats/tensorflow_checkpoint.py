@@ -19,10 +19,12 @@ transformers (up to version 4), `load_tf_weights_in_bert`, for their later names
 
 import glob
 import math
+import os
 import re
 from collections.abc import Iterator, Mapping
+from operator import itemgetter
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -43,31 +45,16 @@ _MAX_KEY_BYTES = 1024
 _VARINT, _BYTES = 0, 2  # kinds of fields; the others have a fixed number of bytes
 _FIXED = {1: 8, 5: 4}
 _STRING = 7
-_DTYPES = {
-    1: torch.float32,
-    2: torch.float64,
-    3: torch.int32,
-    4: torch.uint8,
-    5: torch.int16,
-    6: torch.int8,
-    9: torch.int64,
-    10: torch.bool,
-    14: torch.bfloat16,
-    19: torch.float16,
-}
+_DTYPES = (
+    {1: torch.float32, 2: torch.float64, 3: torch.int32, 4: torch.uint8, 5: torch.int16}
+    | {6: torch.int8, 9: torch.int64, 10: torch.bool, 14: torch.bfloat16, 19: torch.float16}
+)  # fmt: skip
 # Numbers of the fields in a tensor's entry.
 _DTYPE, _SHAPE, _SHARD, _START, _SIZE, _, _SLICES = range(1, 8)
 
 
-class _Entry(NamedTuple):
-    """A tensor of the index: data file `shard` has its `size` bytes, from byte `start`."""
-
-    shard: int
-    start: int
-    size: int
-    name: str
-    dtype: torch.dtype
-    shape: tuple[int, ...]
+# A tensor: the number of its data file, its first byte there and their number, name, type, shape.
+_Entry = tuple[int, int, int, str, torch.dtype, tuple[int, ...]]
 
 
 def _varint(raw: bytes, at: int) -> tuple[int, int]:
@@ -113,7 +100,7 @@ def _fields(raw: bytes) -> dict[int, list[Any]]:
 
 
 def _last(fields: Mapping[int, list[Any]], number: int, default: Any = 0) -> Any:
-    """Return the value of a field that occurs once; writers omit what is zero or empty."""
+    """Return the last value of a field; writers omit what is zero or empty."""
     value = fields.get(number, [default])[-1]
     if type(value) is not type(default):
         raise ValueError(f"field {number} is of another kind")
@@ -181,11 +168,11 @@ def _entries(raw: bytes) -> tuple[int, list[_Entry]]:
         sizes = _fields(_last(fields, _SHAPE, b"")).get(2, [])
         shape = tuple(_last(_fields(each), 1) for each in sizes)
         shard, start, size = (_last(fields, field) for field in (_SHARD, _START, _SIZE))
-        entry = _Entry(shard, start, size, key.decode("utf-8"), _DTYPES[kind], shape)
-        if math.prod(shape) * entry.dtype.itemsize != size or len(shape) > 8:
-            raise ValueError(f"{entry.name[:80]} of shape {shape[:9]} has {size:,} bytes")
-        found.append(entry)
-    return _last(header, 1), sorted(found)
+        name, dtype = key.decode("utf-8"), _DTYPES[kind]
+        if math.prod(shape) * dtype.itemsize != size or len(shape) > 8:
+            raise ValueError(f"{name[:80]} of shape {shape[:9]} has {size:,} bytes")
+        found.append((shard, start, size, name, dtype, shape))
+    return _last(header, 1), sorted(found, key=itemgetter(0, 1, 2, 3))
 
 
 # -- the tensors ----------------------------------------------------------------------------------
@@ -208,28 +195,24 @@ def read_variables(prefix: Path) -> dict[str, Tensor]:
             f"{index.name} is truncated, damaged or not the index of a TensorFlow checkpoint that "
             f"is read here ({reason}). Get it again."
         ) from None
-    files: dict[int, np.ndarray[Any, np.dtype[np.uint8]]] = {}
+    files: dict[int, Any] = {}
     found, behind = {}, (0, 0)
-    for entry in entries:
-        if entry.shard not in files:
-            name = f"{prefix.name}.data-{entry.shard:05d}-of-{shards:05d}"
-            path = _existing(prefix.with_name(name))
-            size = check_form(path)
-            files[entry.shard] = np.memmap(path, np.uint8, "c") if size else np.empty(0, np.uint8)
-        memory, end = files[entry.shard], entry.start + entry.size
-        if end > len(memory) or (entry.size and (entry.shard, entry.start) < behind):
+    for shard, start, size, name, dtype, shape in entries:
+        if shard not in files:
+            path = _existing(prefix.with_name(f"{prefix.name}.data-{shard:05d}-of-{shards:05d}"))
+            files[shard] = np.memmap(path, np.uint8, "c") if check_form(path) else b""
+        memory = files[shard]
+        if start + size > len(memory) or (size and (shard, start) < behind):
             raise CheckpointError(
-                f"{prefix.name}.index puts {entry.name[:80]} at {entry.start:,} to {end:,} of a "
-                f"file of {len(memory):,} bytes, outside of it or upon another tensor. A file is "
+                f"{prefix.name}.index puts {name[:80]} at {start:,} to {start + size:,} of a file "
+                f"of {len(memory):,} bytes, outside of it or upon another tensor. A file is "
                 "truncated or damaged; get it again."
             )
-        behind = max(behind, (entry.shard, end))
-        flat = torch.empty(0, dtype=entry.dtype, device="cpu")
-        if entry.size:
-            flat = torch.frombuffer(
-                memory, dtype=entry.dtype, count=math.prod(entry.shape), offset=entry.start
-            )
-        found[entry.name] = flat.view(entry.shape)
+        behind = max(behind, (shard, start + size))
+        flat = torch.empty(0, dtype=dtype, device="cpu")
+        if size:
+            flat = torch.frombuffer(memory, dtype=dtype, count=math.prod(shape), offset=start)
+        found[name] = flat.view(shape)
     return found
 
 
@@ -251,19 +234,14 @@ def _existing(path: Path) -> Path:
 # -- names ----------------------------------------------------------------------------------------
 
 # Optimizer variables, recognised by a part of their name.
-_OPTIMIZER = {
-    *("adam_m", "adam_v", "AdamWeightDecayOptimizer", "AdamWeightDecayOptimizer_1", "Adam"),
-    *("Adam_1", "beta1_power", "beta2_power", "global_step", "current_loss_scale", "loss_scale"),
-    *("good_steps", "bad_steps"),
-}
-_LEAVES = {
-    "kernel": "weight",
-    "gamma": "weight",
-    "output_weights": "weight",
-    "beta": "bias",
-    "output_bias": "bias",
-}
-_LAYER = re.compile(r"layer_(\d+)")
+_OPTIMIZER = re.compile(
+    r"(^|/)(adam_[mv]|AdamWeightDecayOptimizer(_1)?|Adam(_1)?|beta[12]_power|global_step"
+    r"|(current_)?loss_scale|(good|bad)_steps)(/|$)"
+)
+_LEAVES = dict.fromkeys(("kernel", "gamma", "output_weights"), "weight") | dict.fromkeys(
+    ("beta", "output_bias"), "bias"
+)
+_LAYER = re.compile(r"^layer_(\d+)$")
 _OBJECTS = "/.ATTRIBUTES/VARIABLE_VALUE"
 
 
@@ -277,18 +255,16 @@ def published_name(variable: str) -> str | None:
     >>> published_name("bert/pooler/dense/bias/adam_m") is None
     True
     """
-    *scopes, leaf = variable.split("/")
-    if not _OPTIMIZER.isdisjoint((*scopes, leaf)):
+    if _OPTIMIZER.search(variable):
         return None
+    *scopes, leaf = variable.split("/")
     if scopes == ["cls", "squad"]:
         scopes = ["qa_outputs"]
     elif not scopes and leaf in ("output_weights", "output_bias"):
         scopes = ["classifier"]
     if leaf.endswith("_embeddings"):
         scopes, leaf = [*scopes, leaf], "weight"
-    parts = (
-        _LAYER.sub(r"layer.\1", scope) if _LAYER.fullmatch(scope) else scope for scope in scopes
-    )
+    parts = (_LAYER.sub(r"layer.\1", scope) for scope in scopes)
     return ".".join((*parts, _LEAVES.get(leaf, leaf)))
 
 
@@ -327,6 +303,7 @@ def open_checkpoint(prefix: Path) -> dict[str, Tensor]:
 
 # -- folders --------------------------------------------------------------------------------------
 
+_STATE = "checkpoint"
 _MAX_STATE_BYTES = 1024 * 1024
 _LATEST = re.compile(rb'(?m)^model_checkpoint_path: "([^"\n]+)"')
 
@@ -340,7 +317,12 @@ def find_checkpoint(folder: Path) -> Path | None:
     names = sorted(path.name.removesuffix(".index") for path in folder.glob("*.index"))
     prefixes = [name for name in names if "ckpt" in name]
     if len(prefixes) > 1:
-        latest = _latest(folder / "checkpoint")
+        latest = ""
+        if os.path.isfile(folder / _STATE):
+            with (folder / _STATE).open("rb") as file:
+                said = _LATEST.search(file.read(_MAX_STATE_BYTES))
+            latest = said[1].decode("utf-8", "replace") if said else ""  # a path elsewhere
+        latest = re.split(r"[/\\]", latest)[-1]
         if latest not in prefixes:
             shown = ", ".join(prefixes[:6]) + (" ..." if len(prefixes) > 6 else "")
             raise CheckpointError(
@@ -365,12 +347,3 @@ def need_checkpoint(folder: Path) -> Path:
             "bert_model.ckpt.index and bert_model.ckpt.data-00000-of-00001."
         )
     return prefix
-
-
-def _latest(path: Path) -> str:
-    """Return the name given in the file `checkpoint`, without leading folders."""
-    if not path.is_file():
-        return ""
-    with path.open("rb") as file:
-        found = _LATEST.search(file.read(_MAX_STATE_BYTES))
-    return re.split(r"[/\\]", found[1].decode("utf-8", "replace"))[-1] if found else ""

@@ -6,7 +6,6 @@ environment, as in `requests`. A download that is interrupted begins anew.
 """
 
 import logging
-import threading
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,7 +21,7 @@ from bert_core.checkpoints.sources.cache import (
     size_text,
     write_record,
 )
-from bert_core.checkpoints.sources.transfer import Meter, Progress
+from bert_core.checkpoints.sources.transfer import Meter
 from bert_core.errors import BertError, DownloadError, InputError
 from bert_core.small_files import file_digest
 
@@ -63,16 +62,8 @@ class Unreachable(DownloadError):
     """The server did not answer, or not to the end; an earlier copy may be used instead."""
 
 
-def fetch_archive(
-    address: str,
-    cache: Path,
-    *,
-    progress: Progress | None = None,
-    cancel: threading.Event | None = None,
-) -> Path:
+def fetch_archive(address: str, cache: Path) -> Path:
     """Return the folder of the archive at an address, downloading it if needed.
-
-    `progress` and `cancel` are those of `resolve`.
 
     Raises:
         InputError: `address` is not an http(s) address.
@@ -82,19 +73,17 @@ def fetch_archive(
     what, key = shown(address), key_of(address)
     record, part = cache / "records" / f"{key}.json", cache / "parts" / f"{key}.part"
     try:
-        with locked(cache, key, cancel):
+        with locked(cache, key):
             known = read_record(record)
             held = unpacked(cache, known.get("folder"))
             before = Version(str(known.get("etag", "")), str(known.get("modified", "")))
             part.parent.mkdir(parents=True, exist_ok=True)
             try:
-                version = fetch(
-                    address, part, before if held else Version(), progress=progress, cancel=cancel
-                )
+                version = fetch(address, part, before if held else None)
                 if version is None and held is not None:
                     return held
                 name = file_digest(part)
-                folder = unpack(part, cache, name, what, cancel)
+                folder = unpack(part, cache, name, what)
                 write_record(record, {**asdict(version or Version()), "folder": name})
                 return folder
             except Unreachable as error:
@@ -110,14 +99,7 @@ def fetch_archive(
         raise disk_error(error, cache, what) from None
 
 
-def fetch(
-    address: str,
-    target: Path,
-    held: Version | None = None,
-    *,
-    progress: Progress | None = None,
-    cancel: threading.Event | None = None,
-) -> Version | None:
+def fetch(address: str, target: Path, held: Version | None = None) -> Version | None:
     """Download a file; return its version, or None if it is still the one `held`.
 
     Raises:
@@ -136,7 +118,7 @@ def fetch(
             _check_reply(reply, what)
             if reply.status_code == requests.codes.not_modified:
                 return None
-            _receive(reply, target, what, progress, cancel)
+            _receive(reply, target, what)
             return Version(reply.headers.get("ETag", ""), reply.headers.get("Last-Modified", ""))
     except requests.exceptions.InvalidURL:
         raise InputError(f"{what} is not an address that can be requested.") from None
@@ -160,20 +142,14 @@ def _check_reply(reply: "requests.Response", what: str) -> None:
         raise kind(f"{what}: {reason} ({status}).")
 
 
-def _receive(
-    reply: "requests.Response",
-    target: Path,
-    what: str,
-    progress: Progress | None,
-    cancel: threading.Event | None,
-) -> None:
+def _receive(reply: "requests.Response", target: Path, what: str) -> None:
     """Write the body of a reply to a file, within the largest size."""
     length = reply.headers.get("Content-Length", "")
     total = int(length) if length.isascii() and length.isdigit() else None
     check_space(target.parent, 2 * min(total or 0, MAX_BYTES), what)  # for its contents, too
     # Keep the bytes as stored: do not let the content encoding decompress an archive.
     reply.raw.headers.pop("Content-Encoding", None)
-    with Meter(what, total, progress, cancel) as meter, target.open("wb") as file:
+    with Meter(what, total) as meter, target.open("wb") as file:
         for chunk in reply.iter_content(_CHUNK):
             meter.add(len(chunk))
             if max(meter.done, total or 0) > MAX_BYTES:

@@ -10,7 +10,6 @@ import errno
 import gzip
 import shutil
 import tarfile
-import threading
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -21,7 +20,7 @@ from secrets import token_hex
 from bert_core.checkpoints.settings import CONFIG_NAMES
 from bert_core.checkpoints.sources.cache import check_space, disk_error, key_of, locked, size_text
 from bert_core.checkpoints.sources.hub_names import VOCABULARIES
-from bert_core.errors import CheckpointError, DownloadCancelled, DownloadError
+from bert_core.errors import CheckpointError, DownloadError
 from bert_core.small_files import BoundedFile
 
 MAX_FILES = 1_000
@@ -38,7 +37,7 @@ _DAMAGE = (
 )
 
 
-def open_archive(path: Path, cache: Path, cancel: threading.Event | None = None) -> Path:
+def open_archive(path: Path, cache: Path) -> Path:
     """Return the folder of a local archive, unpacking it if that was not done yet.
 
     Raises:
@@ -49,25 +48,21 @@ def open_archive(path: Path, cache: Path, cancel: threading.Event | None = None)
     try:
         found = path.stat()  # ctime cannot be set back
         version = (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
-        return unpack(path, cache, key_of(f"{path} {version}"), path.name, cancel)
+        return unpack(path, cache, key_of(f"{path} {version}"), path.name)
     except (CheckpointError, DownloadError):
         raise
     except OSError as error:
         raise disk_error(error, cache, path.name) from None
 
 
-def unpack(
-    path: Path, cache: Path, key: str, what: str, cancel: threading.Event | None = None
-) -> Path:
+def unpack(path: Path, cache: Path, key: str, what: str) -> Path:
     """Return the model's folder in an archive, unpacking it unless the cache has it as `key`.
 
     Raises:
         CheckpointError: the archive is damaged, malicious, or contains no model.
         OSError: the cache is not writable.
     """
-    if held := unpacked(cache, key):
-        return held
-    with locked(cache, key, cancel):
+    with locked(cache, key):
         if held := unpacked(cache, key):
             return held
         folder = cache / "archives" / key
@@ -75,7 +70,7 @@ def unpack(
         fresh = folder.with_name(f".{token_hex(8)}")
         try:
             fresh.mkdir(parents=True)
-            _write_all(path, fresh, cancel)
+            _write_all(path, fresh)
             model_folder(fresh)
             fresh.rename(folder)
         except CheckpointError as error:
@@ -124,7 +119,7 @@ def _is_model(folder: Path) -> bool:
     return any((folder / name).is_file() for name in _MARKS)
 
 
-def _write_all(path: Path, folder: Path, cancel: threading.Event | None) -> None:
+def _write_all(path: Path, folder: Path) -> None:
     """Write the members of an archive into a folder; its first bytes say which kind it is."""
     size, files, total = path.stat().st_size, 0, 0
     most = min(MAX_BYTES, max(_SMALL, MAX_RATIO * size))
@@ -143,8 +138,6 @@ def _write_all(path: Path, folder: Path, cancel: threading.Event | None) -> None
                 f"its {size_text(size)} would unpack to {files:,} files of {size_text(total)} or "
                 f"more; expected at most {MAX_FILES:,} files and {size_text(most)}."
             )
-        if cancel is not None and cancel.is_set():
-            raise DownloadCancelled("Unpacking was cancelled; nothing was kept.")
         check_space(folder, member_bytes, "unpacking it")
         extract()
 

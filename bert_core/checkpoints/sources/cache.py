@@ -15,21 +15,19 @@ import json
 import os
 import shutil
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from bert_core.errors import DownloadCancelled, DownloadError
+from bert_core.errors import DownloadError
 from bert_core.small_files import replacing
 
 CACHE_VARIABLE = "BERT_CORE_CACHE"
 _NAME = "bert_core"
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _MARGIN = 16 * 2**20  # kept free in addition to what a download needs
-_TICK = 0.05
 
 
 def cache_folder(cache_dir: str | os.PathLike[str] | None) -> Path:
@@ -66,29 +64,13 @@ def write_record(path: Path, values: dict[str, Any]) -> None:
 
 
 @contextmanager
-def locked(folder: Path, key: str, cancel: threading.Event | None = None) -> Iterator[None]:
-    """Hold the lock of a key; other threads and processes wait for it.
+def locked(folder: Path, key: str) -> Iterator[None]:
+    """Hold the lock of a key; other threads and processes wait for it."""
+    from filelock import FileLock
 
-    Raises:
-        DownloadCancelled: the caller cancelled while waiting.
-    """
-    from filelock import FileLock, Timeout
-
-    place = folder / "locks"
-    place.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(place / f"{key}.lock")
-    while not lock.is_locked:
-        try:
-            lock.acquire(timeout=_TICK, poll_interval=_TICK)
-        except Timeout:
-            if cancel is not None and cancel.is_set():
-                raise DownloadCancelled(
-                    "Cancelled while another process was doing the same work."
-                ) from None
-    try:
+    (folder / "locks").mkdir(parents=True, exist_ok=True)
+    with FileLock(folder / "locks" / f"{key}.lock"):
         yield
-    finally:
-        lock.release()
 
 
 def check_space(folder: Path, needed: int, what: str) -> None:

@@ -12,9 +12,10 @@ import itertools
 import os
 import re
 import threading
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from bert_core.checkpoints.settings import CONFIG_NAMES, read_config
@@ -57,18 +58,16 @@ class DownloadPlan:
         revision: the requested branch, tag or commit.
         commit: the commit that `revision` currently refers to, 40 hexadecimal digits.
         files: all files needed.
-        cache: the cache folder.
+        storage: the folder of this repository in the cache.
         token: an access token, None to use this machine's, False to send none.
-        kept_as: the name used in the cache, if it is an old one.
     """
 
     name: str
     revision: str
     commit: str
     files: tuple[PlannedFile, ...]
-    cache: Path
+    storage: Path
     token: Token = None
-    kept_as: str = ""
 
     @property
     def bytes(self) -> int:
@@ -86,9 +85,9 @@ class DownloadPlan:
         return all(file.cached for file in self.files)
 
     @property
-    def storage(self) -> Path:
-        """The folder of this repository in the cache."""
-        return _storage(self.cache, self.kept_as or self.name)
+    def cache(self) -> Path:
+        """The cache folder."""
+        return self.storage.parent
 
     @property
     def folder(self) -> Path:
@@ -140,15 +139,15 @@ def plan_download(
     try:
         commit, sizes = _listing(name, revision, token)
     except Exception as error:
-        if held is not None and _is_unreachable(error):
+        answered = _status(error) or 503
+        if held is not None and (answered == 429 or answered >= 500):
             return held
         raise _explained(error, name, revision, cache, token) from error
-    folder = _storage(cache, name) / "snapshots" / commit
-    files = tuple(
-        PlannedFile(each, sizes[each], _has(folder / each, sizes[each]))
-        for each in needed(sizes.keys(), part, name)
-    )
-    return DownloadPlan(name, revision, commit, files, cache, token)
+    wanted = needed(sizes.keys(), part, name)
+    storage = _storage(cache, name)
+    here = _files(storage / "snapshots" / commit)
+    files = (PlannedFile(each, sizes[each], here.get(each) == sizes[each]) for each in wanted)
+    return DownloadPlan(name, revision, commit, tuple(files), storage, token)
 
 
 def _listing(name: str, revision: str, token: Token) -> tuple[str, dict[str, int]]:
@@ -158,8 +157,7 @@ def _listing(name: str, revision: str, token: Token) -> tuple[str, dict[str, int
     """
     from huggingface_hub import HfApi
 
-    _quiet()
-    api = HfApi(endpoint=_endpoint(), token=token, library_name="bert_core")
+    api = HfApi(token=token, **_client())
     commit = api.model_info(name, revision=revision, expand=["sha"], timeout=_TIMEOUT).sha
     if not isinstance(commit, str) or not _COMMIT.fullmatch(commit):
         raise DownloadError(f"{name}: the server that answered is not the Hub; it gave no commit.")
@@ -185,17 +183,15 @@ def _held(cache: Path, name: str, revision: str, part: Part, token: Token) -> Do
                 continue
         folder = storage / "snapshots" / commit
         if _COMMIT.fullmatch(commit) and is_complete(folder, part):
-            paths = sorted(path for path in folder.rglob("*") if path.is_file())
-            files = tuple(
-                PlannedFile(path.relative_to(folder).as_posix(), path.stat().st_size, True)
-                for path in paths
-            )
-            return DownloadPlan(name, revision, commit, files, cache, token, each)
+            files = (PlannedFile(path, size, True) for path, size in _files(folder).items())
+            return DownloadPlan(name, revision, commit, tuple(files), storage, token)
     return None
 
 
-def _has(path: Path, size: int) -> bool:
-    return path.is_file() and path.stat().st_size == size
+def _files(folder: Path) -> dict[str, int]:
+    """Return the size of each file in a folder and its folders, by its path."""
+    paths = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.stat().st_size for path in paths}
 
 
 def _storage(cache: Path, name: str) -> Path:
@@ -211,15 +207,12 @@ def download(
     progress: Progress | None = None,
     cancel: threading.Event | None = None,
 ) -> Path:
-    """Fetch the files of a plan that are not cached yet.
+    """Fetch the files of a plan that are not cached yet; return their folder.
 
     Args:
         plan: from `plan_download`.
         progress: called with bytes and total; None draws a bar on a terminal.
         cancel: event that cancels the download, when data arrives.
-
-    Returns:
-        The folder with the files, for `from_pretrained` of models and tokenizers.
 
     Raises:
         DownloadCancelled: the download was cancelled.
@@ -237,8 +230,11 @@ def download(
                     _fetch_file(plan, file, meter)
                 if file.name in CONFIG_NAMES:
                     read_config(plan.folder, {})  # rejects other kinds of models early
-        if plan.revision != plan.commit:
-            _note_commit(plan)
+        if plan.revision != plan.commit:  # record the commit of a branch
+            place = plan.storage / "refs" / plan.revision
+            place.parent.mkdir(parents=True, exist_ok=True)
+            with replacing(place) as draft:
+                draft.write_text(plan.commit, encoding="ascii")
     except Exception as error:
         remove_leftovers(plan.storage)
         raise _explained(error, plan.name, plan.revision, plan.cache, plan.token) from error
@@ -264,133 +260,78 @@ def _fetch_file(plan: DownloadPlan, file: PlannedFile, meter: Meter) -> None:
     """Fetch one file, which the client compares with the length that the Hub states."""
     from huggingface_hub import hf_hub_download
 
-    class Bar:
-        """Stand-in for the client's progress bar that counts bytes on the meter."""
-
-        def __init__(self, **options: Any) -> None:
-            pass
-
-        def __enter__(self) -> "Bar":
-            return self
-
-        def __exit__(self, *error: object) -> None:
-            pass
-
-        def update(self, count: int) -> None:
-            meter.add(count)
-
-    _quiet()
     before = meter.done
+    bar: Any = lambda **_: nullcontext(SimpleNamespace(update=meter.add))  # noqa: E731
     hf_hub_download(
         plan.name,
         file.name,
         revision=plan.commit,
         cache_dir=plan.cache,
-        endpoint=_endpoint(),
         token=plan.token,
-        library_name="bert_core",
-        tqdm_class=Bar,  # type: ignore[arg-type]
+        **_client(),
+        tqdm_class=bar,
         force_download=(plan.folder / file.name).is_file(),  # of the wrong length: it is damaged
     )
     meter.add(before + file.size - meter.done)  # the client shows no bar for small or shared files
 
 
-def _note_commit(plan: DownloadPlan) -> None:
-    """Record the commit of a branch, once all its files are cached."""
-    place = plan.storage / "refs" / plan.revision
-    place.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(place) as draft:
-        draft.write_text(plan.commit, encoding="ascii")
-
-
 # -- the client -----------------------------------------------------------------------------------
 
 
-def _endpoint() -> str | None:
-    """Return the address of the Hub; None for the default one."""
-    return os.environ.get("HF_ENDPOINT") or None
+def _client() -> dict[str, Any]:
+    """Return options of every call: the Hub's address, and who asks.
 
-
-def _quiet() -> None:
-    """Stop the client from sending telemetry, and make it fetch files over plain HTTP.
-
-    Its other transport (Xet) keeps running after a download is cancelled. Both hold for the rest of
-    the process.
+    For the rest of the process this also switches off the client's telemetry, and its transport
+    that goes on after cancelling (Xet).
     """
     from huggingface_hub import constants
 
     for name in ("HF_HUB_DISABLE_TELEMETRY", "HF_HUB_DISABLE_XET"):
         setattr(constants, name, True)
+    return {"endpoint": os.environ.get("HF_ENDPOINT") or None, "library_name": "bert_core"}
+
+
+# Status, or a class of an error or of its causes -> what to say.
+_REASONS = {
+    "GatedRepoError": "{name} is only for people who accepted its terms on the Hub. {log_in}",
+    "RevisionNotFoundError": "{name} is on the Hub, but has no revision {revision!r}.",
+    "RepositoryNotFoundError": "There is no {name!r} on the Hub, or it is private. {log_in}",
+    "404": "{name} lists a file that the Hub does not have (404). Try again later.",
+    "429": "{name}: the Hub received too many requests from here (429). Try again later.",
+    "401": "{name}: the Hub denies access (401). Check the token in HF_TOKEN.",
+    "403": "{name}: the Hub denies access (403). Check the token in HF_TOKEN.",
+    "HTTPStatusError": "{name}: the Hub returned an error ({status}). Try again later.",
+    "TimeoutException": "{name}: the Hub did not answer in time. Try again later.",
+    "TransportError": "{name}: the Hub cannot be reached, or the line broke. Try again later.",
+    "LocalEntryNotFoundError": "{name}: the Hub cannot be reached. Try again later.",
+}
 
 
 def _explained(error: Exception, name: str, revision: str, folder: Path, token: Token) -> BertError:
     """Translate an exception of the client; without a token on purpose, do not suggest one."""
-    from huggingface_hub import errors
-
     if isinstance(error, BertError):
         return error
-    log_in = "log in (`hf auth login`) or set HF_TOKEN, and try again."
-    status = _status(error)
-    if isinstance(error, errors.GatedRepoError):
-        advice = (
-            f"accept them there, {log_in}"
-            if token is not False
-            else "private models are not downloaded here."
-        )
-        says = f"{name} is available only to people who accepted its terms on the Hub; {advice}"
-    elif isinstance(error, errors.RevisionNotFoundError):
-        says = f"{name} is on the Hub, but has no revision {revision!r}."
-    elif isinstance(error, errors.RepositoryNotFoundError):
-        advice = (
-            f"for a private model {log_in}"
-            if token is not False
-            else "private models are not downloaded here."
-        )
-        says = f"There is no {name!r} on the Hub, or it is private. Check the name; {advice}"
-    elif status is not None:
-        says = f"{name}: {_answer(status)}"
-    elif _names(error) & {"TimeoutException", "TimeoutError"}:
-        says = f"{name}: the Hub did not answer in time. Try again later."
-    elif _names(error) & {"TransportError", "ConnectionError", "LocalEntryNotFoundError"}:
-        says = f"{name}: the Hub cannot be reached, or the connection broke. Try again later."
-    elif isinstance(error, OSError) and error.errno is not None:
-        return disk_error(error, folder, name)
-    elif type(error) is OSError:
-        says = f"{name}: a file does not have the length that the Hub states. Try again."
-    else:
-        says = f"{name}: the answer is not one that the Hub gives ({type(error).__name__})."
-    return DownloadError(says)
-
-
-def _answer(status: int) -> str:
-    if status in (401, 403):
-        return (
-            f"the Hub denies access ({status}). Check that the token in HF_TOKEN is valid and may "
-            "read this repository."
-        )
-    if status == 404:
-        return "the Hub does not have a file that it lists (404). Try again later."
-    if status == 429:
-        return "the Hub received too many requests from here (429). Try again in a few minutes."
-    return f"the Hub returned an error ({status}). Try again later."
-
-
-def _status(error: Exception) -> int | None:
-    status = getattr(getattr(error, "response", None), "status_code", None)
-    return status if isinstance(status, int) else None
-
-
-def _is_unreachable(error: Exception) -> bool:
-    """Return whether there was no answer, or only one that does not concern the repository."""
-    status = _status(error)
-    return status is None or status == 429 or status >= 500
-
-
-def _names(error: BaseException) -> set[str]:
-    """Return the classes of an error and its causes: the network library has many."""
-    names: set[str] = set()
+    log_in = "Log in (`hf auth login`) or set HF_TOKEN, and try again."
+    if token is False:
+        log_in = "Private models are not downloaded here."
+    status, names = _status(error), {str(_status(error))}
     link: BaseException | None = error
     while link is not None and len(names) < 40:
         names.update(cls.__name__ for cls in type(link).__mro__)
         link = link.__cause__ or link.__context__
-    return names
+    if says := next((each for kind, each in _REASONS.items() if kind in names), ""):
+        return DownloadError(
+            says.format(name=name, log_in=log_in, revision=revision, status=status)
+        )
+    if isinstance(error, OSError) and error.errno is not None:
+        return disk_error(error, folder, name)
+    reason = "a file does not have the length that the Hub states"
+    if type(error) is not OSError:
+        reason = f"the answer is not one that the Hub gives ({type(error).__name__})"
+    return DownloadError(f"{name} cannot be had: {reason}. Try again.")
+
+
+def _status(error: Exception) -> int | None:
+    """Return the status of the answer; None if there was none."""
+    status = getattr(getattr(error, "response", None), "status_code", None)
+    return status if isinstance(status, int) else None

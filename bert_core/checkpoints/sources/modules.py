@@ -15,21 +15,22 @@ from bert_core.small_files import parse_json, read_small
 
 _NAME = "modules.json"
 _LARGEST = 64 * 1024  # bytes; it has a few hundred
-_FIRST = "0_*"  # the folder of the model, in the releases before `modules.json`
+_FIRST = "0_"  # the folder of the model begins so in the releases before `modules.json`
+_MODELS = ("Transformer", "MLMTransformer")
 
 
 def model_folder(folder: Path) -> Path:
     """Return the folder of the model: that of sentence-transformers' first module, or `folder`."""
-    named = [folder / path for path, kind in _modules(folder) if path and _is_model(kind)]
+    named = [folder / path for path, kind in _modules(folder) if path and kind in _MODELS]
     if not _has_config(folder):
-        named += sorted(folder.glob(_FIRST))
+        named += sorted(folder.glob(f"{_FIRST}*"))
     return next(filter(_has_config, named), folder)
 
 
 def modules_above(folder: Path) -> tuple[str, ...]:
     """Return the modules that come after the model in a folder, each with its kind."""
-    inside = folder.parent if folder.name.startswith(_FIRST.strip("*")) else folder
-    return tuple(f"{path} ({kind})" for path, kind in _modules(inside) if not _is_model(kind))
+    inside = folder.parent if folder.name.startswith(_FIRST) else folder
+    return tuple(f"{path} ({kind})" for path, kind in _modules(inside) if kind not in _MODELS)
 
 
 def _modules(folder: Path) -> Iterator[tuple[str, str]]:
@@ -42,10 +43,6 @@ def _modules(folder: Path) -> Iterator[tuple[str, str]]:
         path, kind = (each.get(key) for key in ("path", "type")) if isinstance(each, dict) else "  "
         if isinstance(path, str) and isinstance(kind, str) and not set(path) & set("/\\:\0"):
             yield path, kind.rpartition(".")[2]
-
-
-def _is_model(kind: str) -> bool:
-    return kind in ("Transformer", "MLMTransformer")
 
 
 def _has_config(folder: Path) -> bool:

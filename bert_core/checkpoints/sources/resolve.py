@@ -6,7 +6,6 @@ and only if the text cannot be anything else.
 """
 
 import os
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ from bert_core.bundled import bundled_folder, bundled_names
 from bert_core.checkpoints.sources.cache import cache_folder
 from bert_core.checkpoints.sources.hub_names import SHORT_NAMES, Part, is_hub_id
 from bert_core.checkpoints.sources.modules import model_folder
-from bert_core.checkpoints.sources.transfer import Progress
 from bert_core.errors import CheckpointError, DownloadError, InputError, MissingFileError
 from bert_core.small_files import shown, text_of
 
@@ -48,8 +46,6 @@ def resolve(
     cache_dir: str | os.PathLike[str] | None = None,
     revision: str | None = None,
     part: Part = Part.MODEL,
-    progress: Progress | None = None,
-    cancel: threading.Event | None = None,
 ) -> Path:
     """Return the local folder of a checkpoint, fetching it if needed.
 
@@ -62,8 +58,6 @@ def resolve(
             bundled models do not use it.
         revision: branch, tag or commit on the Hub; other sources have only one version.
         part: the part requested; sources other than the Hub always give everything.
-        progress: called with the bytes received and expected; None draws a bar on a terminal.
-        cancel: event that cancels a download.
 
     Raises:
         InputError: the argument is not a string or a path, is empty, or is an address of another
@@ -77,62 +71,44 @@ def resolve(
         raise InputError(
             f"Expected the name of a model or the path of its folder; got {shown(name_or_path)}."
         )
-    path = Path(os.path.expanduser(text))
+    path, cache = Path(os.path.expanduser(text)), cache_folder(cache_dir)
     if os.path.isdir(path):  # unlike Path.is_dir, no error if a name is too long
         return model_folder(path)
+    if os.path.isfile(path) and text.lower().endswith(ARCHIVE_ENDINGS):
+        from bert_core.checkpoints.sources.archive import open_archive
+
+        return model_folder(open_archive(path, cache))
     if os.path.exists(path):
-        return _archive(path, cache_dir, cancel)
+        raise CheckpointError(
+            f"{path} is neither a folder nor an archive ({', '.join(ARCHIVE_ENDINGS)}). Give the "
+            "folder that contains it."
+        )
     if "://" in text:
         from bert_core.checkpoints.sources.address import fetch_archive
 
-        return fetch_archive(text, cache_folder(cache_dir), progress=progress, cancel=cancel)
+        return fetch_archive(text, cache)
     if text in bundled_names():
         return bundled_folder(text)
     if text in SHORT_NAMES or (is_hub_id(text) and isinstance(name_or_path, str)):
-        return _from_hub(text, cache_dir, revision, part, progress, cancel)
-    raise MissingFileError(_nothing(text))
-
-
-def _archive(
-    path: Path, cache_dir: str | os.PathLike[str] | None, cancel: threading.Event | None
-) -> Path:
-    """Unpack an archive; reject any other file."""
-    from bert_core.checkpoints.sources.archive import open_archive
-
-    if path.is_file() and path.name.lower().endswith(ARCHIVE_ENDINGS):
-        return model_folder(open_archive(path, cache_folder(cache_dir), cancel))
-    raise CheckpointError(
-        f"{path} is neither a folder nor an archive ({', '.join(ARCHIVE_ENDINGS)}). Give the "
-        "folder that contains it."
-    )
-
-
-def _from_hub(
-    name: str,
-    cache_dir: str | os.PathLike[str] | None,
-    revision: str | None,
-    part: Part,
-    progress: Progress | None,
-    cancel: threading.Event | None,
-) -> Path:
-    from bert_core.checkpoints.sources.hub import download, plan_download
-
-    try:
-        plan = plan_download(name, revision, cache_dir=cache_dir, part=part)
-        return download(plan, progress=progress, cancel=cancel)
-    except DownloadError as error:
-        if type(error) is not DownloadError or name in SHORT_NAMES:
-            raise
-        raise DownloadError(f"There is no folder {name!r} here. On the Hub: {error}") from error
-
-
-def _nothing(text: str) -> str:
-    """Return a message that nothing has this name, with what to give instead."""
+        return _from_hub(text, cache_dir, revision, part)
     bundled = ", ".join(bundled_names()) or "none in this installation"
-    return (
+    raise MissingFileError(
         f"There is no folder or bundled model {shown(text)}. Expected a folder with config.json, "
         "weights and vocab.txt or tokenizer.json; an archive of one "
         f"({', '.join(ARCHIVE_ENDINGS)}) or its http(s) address; a bundled model ({bundled}); or "
         "an id on the Hugging Face Hub, owner/name or a short name such as "
         f"{SHORT_NAMES[0]}."
     )
+
+
+def _from_hub(
+    name: str, cache_dir: str | os.PathLike[str] | None, revision: str | None, part: Part
+) -> Path:
+    from bert_core.checkpoints.sources.hub import download, plan_download
+
+    try:
+        return download(plan_download(name, revision, cache_dir=cache_dir, part=part))
+    except DownloadError as error:
+        if type(error) is not DownloadError or name in SHORT_NAMES:
+            raise
+        raise DownloadError(f"There is no folder {name!r} here. On the Hub: {error}") from error

@@ -1,8 +1,6 @@
 """Archives at an address: downloaded, revalidated; never half-written."""
 
 import os
-import threading
-import time
 import zipfile
 from io import BytesIO
 
@@ -14,7 +12,7 @@ from bert_core.checkpoints.sources import address as address_module
 from bert_core.checkpoints.sources import cache as space
 from bert_core.checkpoints.sources.cache import key_of, read_record, write_record
 from bert_core.checkpoints.sources.resolve import resolve
-from bert_core.errors import CheckpointError, DownloadCancelled, DownloadError, InputError
+from bert_core.errors import CheckpointError, DownloadError, InputError
 from tests.loopback import Fault
 
 NAME = "model.zip"
@@ -41,8 +39,8 @@ def address(loopback):
     return loopback.url + PATH
 
 
-def fetch(address, cache, **options):
-    return resolve(address, cache_dir=cache, **options)
+def fetch(address, cache):
+    return resolve(address, cache_dir=cache)
 
 
 def assert_nothing_kept(cache):
@@ -101,12 +99,9 @@ def test_a_damaged_record_is_written_anew(address, cache, text):
     assert fetch(address, cache) == first
 
 
-def test_progress_is_told_and_a_bar_is_drawn_on_a_terminal_only(
-    loopback, address, cache, capfd, monkeypatch
-):
-    seen, size = [], len(loopback.files[NAME])
-    fetch(address, cache, progress=lambda *numbers: seen.append(numbers))
-    assert seen[-1] == (size, size) and capfd.readouterr() == ("", "")
+def test_a_bar_is_drawn_on_a_terminal_only(address, cache, capfd, monkeypatch):
+    fetch(address, cache)
+    assert capfd.readouterr() == ("", "")
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     fetch(address, cache.with_name("other"))
     assert NAME in capfd.readouterr().err
@@ -250,29 +245,7 @@ def test_passwords_and_keys_of_an_address_are_not_repeated(loopback, cache):
     assert "secret" not in str(caught.value)
 
 
-# -- cancelled, disk full ------------------------------------------------------------------------
-
-
-def test_called_off_it_ends_at_once_and_leaves_nothing(loopback, address, cache):
-    loopback.faults[PATH] = Fault(drip=0.001)
-    cancel = threading.Event()
-    began = time.monotonic()
-    with pytest.raises(DownloadCancelled):
-        fetch(address, cache, progress=lambda *_: cancel.set(), cancel=cancel)
-    assert time.monotonic() - began < 10
-    assert_nothing_kept(cache)
-    loopback.faults.clear()
-    assert fetch(address, cache).is_dir()
-
-
-def test_waiting_for_another_process_can_be_cancelled(address, cache):
-    cancel = threading.Event()
-    cancel.set()
-    with (
-        space.locked(cache, key_of(address)),
-        pytest.raises(DownloadCancelled, match="another process"),
-    ):
-        fetch(address, cache, cancel=cancel)
+# -- the disk ------------------------------------------------------------------------
 
 
 def test_room_is_looked_for_before_anything_is_fetched(loopback, address, cache, monkeypatch):

@@ -19,7 +19,7 @@ from bert_core.checkpoints.sources import archive as archive_module
 from bert_core.checkpoints.sources.archive import open_archive
 from bert_core.checkpoints.sources.cache import cache_folder
 from bert_core.checkpoints.sources.resolve import resolve
-from bert_core.errors import CheckpointError, DownloadCancelled, DownloadError
+from bert_core.errors import CheckpointError, DownloadError
 
 FILES = {"config.json": b"{}", "vocab.txt": b"[UNK]\n", "weights.bin": os.urandom(5_000)}
 
@@ -199,14 +199,6 @@ def test_every_system_has_its_place_for_caches(platform, variables, expected, mo
         monkeypatch.setenv(name, value)
     monkeypatch.setattr("sys.platform", platform)
     assert cache_folder(None).as_posix() == expected
-
-
-def test_unpacking_can_be_called_off(tmp_path, cache):
-    cancel = threading.Event()
-    cancel.set()
-    with pytest.raises(DownloadCancelled):
-        open_archive(pack_zip(tmp_path / "model.zip", FILES), cache, cancel)
-    assert_nothing_kept(cache)
 
 
 # -- the disk ------------------------------------------------------------------------------------

@@ -4,7 +4,6 @@ import io
 import json
 import os
 import pickle
-import random
 import struct
 import zipfile
 
@@ -96,25 +95,6 @@ def test_a_header_that_lies_is_refused(tmp_path, write_raw, header):
     path = write_raw(tmp_path / "a.safetensors", header, bytes(24))
     with pytest.raises(CheckpointError, match=r"a.safetensors"):
         open_safetensors(path)
-
-
-def test_a_thousand_bit_flips_end_in_our_errors_or_in_a_model(tiny, tmp_path):
-    tiny.save_pretrained(tmp_path)
-    path = tmp_path / "model.safetensors"
-    whole = path.read_bytes()
-    header = 8 + int.from_bytes(whole[:8], "little")
-    chance = random.Random(11)
-    refused = 0
-    for _ in range(1000):
-        damaged = bytearray(whole)
-        for _ in range(chance.choice((1, 1, 2, 8))):
-            damaged[chance.randrange(header)] ^= 1 << chance.randrange(8)
-        path.write_bytes(damaged)
-        try:
-            assert open_safetensors(path)
-        except CheckpointError:
-            refused += 1
-    assert refused > 500
 
 
 # -- shards ---------------------------------------------------------------------------------------
@@ -244,26 +224,6 @@ def test_every_cut_of_a_pickle_is_refused(tiny, write_folder, zipped):
             BertModel.from_pretrained(folder)
 
 
-@pytest.mark.parametrize("zipped", [True, False])
-def test_bit_flips_of_a_pickle_end_in_our_errors_or_in_a_model(tiny, write_folder, zipped):
-    folder = write_folder(tiny.config)
-    path = folder / "pytorch_model.bin"
-    torch.save(tiny.state_dict(), path, _use_new_zipfile_serialization=zipped)
-    whole = path.read_bytes()
-    chance = random.Random(12)
-    for _ in range(60):
-        damaged = bytearray(whole)
-        for _ in range(chance.choice((1, 3))):
-            place = chance.randrange(len(whole) if zipped else 6000)
-            damaged[place] ^= 1 << chance.randrange(8)
-        path.write_bytes(damaged)
-        try:
-            model = BertModel.from_pretrained(folder)
-        except BertError:
-            continue
-        assert model.load_report.source == str(folder)
-
-
 @pytest.mark.parametrize(
     "contents",
     [
@@ -297,14 +257,6 @@ def test_a_packed_container_is_refused(tiny, write_folder):
             target.writestr(entry.filename, source.read(entry))
         target.writestr("archive/data/bomb", bytes(50_000_000))
     with pytest.raises(CheckpointError, match="unpack"):
-        BertModel.from_pretrained(folder)
-
-
-def test_other_zip_files_are_refused(tiny, write_folder):
-    folder = write_folder(tiny.config)
-    with zipfile.ZipFile(folder / "pytorch_model.bin", "w") as target:
-        target.writestr("hello.txt", "hello")
-    with pytest.raises(CheckpointError, match=r"pytorch_model.bin"):
         BertModel.from_pretrained(folder)
 
 
@@ -369,16 +321,6 @@ def test_quantised_weights_are_refused(tiny, write_folder):
         folder = write_folder(tiny.config, weights, pickle=pickled, name=f"int8{pickled}")
         with pytest.raises(CheckpointError, match="int8"):
             BertModel.from_pretrained(folder)
-
-
-@pytest.mark.parametrize(
-    "text", ["", "{", "[]", "[" * 100_000, '{"vocab_size": "many"}', '{"vocab_size": -1}', "{}"]
-)
-def test_a_config_that_is_none_is_refused(tiny, write_folder, text):
-    folder = write_folder(tiny.config, tiny.state_dict())
-    (folder / "config.json").write_text(text)
-    with pytest.raises(ConfigError):
-        BertModel.from_pretrained(folder)
 
 
 # -- files that are no files ----------------------------------------------------------------------

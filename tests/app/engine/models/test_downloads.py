@@ -74,7 +74,7 @@ def test_what_the_operator_fetched_with_a_token_stays_theirs(
     assert resolve(NAME).is_dir()
     for wanted in (HubId(NAME), HubId(NAME, model.commit)):
         assert copy_here(wanted) is None
-        with pytest.raises(DownloadError, match="private models are not downloaded here"):
+        with pytest.raises(DownloadError, match="Private models are not downloaded here"):
             look_up(wanted)
 
 
@@ -272,7 +272,7 @@ def test_room_that_others_will_take_counts(
 @pytest.mark.parametrize(
     ("trouble", "says"),
     [
-        ("gone", "does not have a file that it lists"),
+        ("gone", "lists a file that the Hub does not have"),
         ("dead", "cannot be reached"),
         ("another kind", "model_type|gpt2"),
     ],
