@@ -36,7 +36,7 @@ QUIET = re.compile(
     r"|trailing_data|state_holder)\b"
 )
 MODULE = {name for name in vars(nn.Module) if re.match(r"_[a-z]", name)}
-HOOKED = {("bert_core/model/bert.py", "_apply")}
+HOOKED = {("bert_core/model/pretrained.py", "_apply")}
 """Methods of PyTorch's modules that are replaced; `bert_core/compat.py` says what for."""
 
 
