@@ -1,8 +1,10 @@
 """Fill the parameters of a model that was built without memory, and check them."""
 
+import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -10,6 +12,8 @@ from bert_core.checkpoints.fillable import Fillable, M
 from bert_core.checkpoints.keys import bare_name
 from bert_core.checkpoints.plan import Plan
 from bert_core.errors import CheckpointError
+
+_LINE = 64  # bytes; tensors begin at cache lines
 
 
 def fill(
@@ -33,7 +37,7 @@ def fill(
     model, shared = plan.model, dict(shared or {})
     fill_fresh(model, plan.report.missing, dtype, torch.device("cpu"))
     stored = {name: found for name, found in plan.stored.items() if name not in shared}
-    values = {name: _own(found.tensor, dtype) for name, found in stored.items()}
+    values = _copies({name: found.tensor.detach() for name, found in stored.items()}, dtype)
     if not allow_nonfinite:
         check_finite((stored[name].file_name, stored[name].tensor, values[name]) for name in stored)
     set_parameters(model, {name: nn.Parameter(value) for name, value in values.items()} | shared)
@@ -116,6 +120,18 @@ def _check_repeats(plan: Plan[M], filled: set[str]) -> None:
             )
 
 
-def _own(tensor: Tensor, dtype: torch.dtype) -> Tensor:
-    """Return a copy in memory of its own, in row-major order."""
-    return tensor.detach().to("cpu", dtype, copy=True, memory_format=torch.contiguous_format)
+def _copies(tensors: Mapping[str, Tensor], dtype: torch.dtype) -> dict[str, Tensor]:
+    """Return copies in memory of their own, in row-major order.
+
+    It is reserved in one piece: numpy asks the system for large pages, PyTorch does not. Each copy
+    has a storage of its own, so that `torch.save` stores only what it is asked to.
+    """
+    sizes = [-(-tensor.numel() * dtype.itemsize // _LINE) * _LINE for tensor in tensors.values()]
+    memory, starts = np.empty(sum(sizes), np.uint8).data, itertools.accumulate(sizes, initial=0)
+    copies = {}
+    for (name, tensor), start in zip(tensors.items(), starts, strict=False):
+        flat = torch.empty(0, dtype=dtype, device="cpu")
+        if count := tensor.numel():
+            flat = torch.frombuffer(memory, dtype=dtype, count=count, offset=start)
+        copies[name] = flat.view(tensor.shape).copy_(tensor)
+    return copies

@@ -93,7 +93,7 @@ def not_here(wanted: HubId) -> str:
 
 
 def look_up(wanted: HubId) -> DownloadPlan:
-    """Ask the Hub what downloading a model would involve: one request, at most 10 seconds.
+    """Ask the Hub what downloading a model would involve: a few requests of at most 10 seconds.
 
     Only public models are found: no token from this machine is sent.
 
