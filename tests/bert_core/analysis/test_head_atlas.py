@@ -1,11 +1,11 @@
 """The atlas of heads, against the functions it is put together from."""
 
+import random
 import shutil
 from collections import OrderedDict
 from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ from bert_core import BertModel
 from bert_core.__main__ import main
 from bert_core.analysis import Target, head_atlas, head_effects, text_statistics
 from bert_core.analysis.differences import jensen_shannon
-from bert_core.analysis.head_atlas import TYPICAL, AtlasSums, HeadAtlas, _hidden
+from bert_core.analysis.head_atlas import TYPICAL, AtlasSums, HeadAtlas, _hidden, _words
 from bert_core.analysis.head_statistics import MEASURES, all_maps, encoded, telling_measure
 from bert_core.analysis.similarity import multidimensional_scaling
 from bert_core.analysis.statistics_file import (
@@ -30,7 +30,6 @@ from bert_core.analysis.statistics_file import (
 from bert_core.bundled import bundled_folder, bundled_names
 from bert_core.errors import CheckpointError, InputError, MissingFileError
 
-MODULE = import_module("bert_core.analysis.head_atlas")  # the package has a function of this name
 TEXTS = (
     "the cat sat on the mat and the dog sat.",
     ("a dog on the mat", "the river bank, the bank!"),
@@ -72,19 +71,11 @@ def test_equal_heads_are_at_distance_0(words, tokenizer):
     assert found.distances[4, 5] < 1e-6 < found.distances[4, 6]
 
 
-def test_effects_are_means_over_hidden_words(words, tokenizer, monkeypatch):
-    places = iter([[2, 5], [4], [], [1, 2]])
-    chosen = []
-
-    def choose(encoding: Any, _: object) -> list[int]:
-        chosen.append((encoding, here := next(places)))
-        return here
-
-    monkeypatch.setattr(MODULE, "_words", choose)
-    found = head_atlas(words, tokenizer, TEXTS)
-    lost, losses = [], []
-    for encoding, here in chosen:
-        for place in here:
+def test_effects_are_means_over_hidden_words(atlas, words, tokenizer):
+    chance, lost, losses = random.Random(0), [], []
+    for text in TEXTS:
+        encoding = encoded(words, tokenizer, text)
+        for place in _words(encoding, chance):
             ids = list(encoding.input_ids)
             target = Target.token(place, ids[place])
             hidden = _hidden(tokenizer, encoding, place)
@@ -93,11 +84,11 @@ def test_effects_are_means_over_hidden_words(words, tokenizer, monkeypatch):
             lost.append(-head_effects(words, hidden, target))
             scores = words.run(torch.tensor([ids]), torch.tensor([hidden.token_type_ids])).logits
             losses.append(-torch.log_softmax(scores[0, place], dim=-1)[target.chosen].item())
-    np.testing.assert_allclose(found.effects, np.mean(lost, axis=0), atol=1e-6)
-    np.testing.assert_allclose(
-        found.errors, 1.96 * np.std(lost, axis=0, ddof=1) / np.sqrt(5), atol=1e-6
-    )
-    assert found.words == 5 and found.loss == pytest.approx(np.mean(losses), abs=1e-5)
+    np.testing.assert_allclose(atlas.effects, np.mean(lost, axis=0), atol=1e-6)
+    spread = np.std(lost, axis=0, ddof=1) / np.sqrt(len(lost))
+    np.testing.assert_allclose(atlas.errors, 1.96 * spread, atol=1e-6)
+    assert atlas.words == len(lost) == 7
+    assert atlas.loss == pytest.approx(np.mean(losses), abs=1e-5)
 
 
 def test_special_tokens_are_measured_as_they_say(atlas, words, tokenizer):

@@ -48,6 +48,12 @@ def folder(tiny_folder, tmp_path):
     return Path(shutil.copytree(tiny_folder, tmp_path / "model"))
 
 
+@pytest.fixture
+def tiny(tiny_folder):
+    """A model and its tokenizer."""
+    return BertModel.from_pretrained(tiny_folder), BertTokenizer.from_pretrained(tiny_folder)
+
+
 def looked_at(layer, tokens, added, row):
     """What one token of one head gives to each place; a place that is not there is left out."""
     weights, length = layer[row], len(tokens)
@@ -93,9 +99,8 @@ def slowly(model, tokenizer, texts):
     return found
 
 
-def test_every_number_is_the_mean_over_all_tokens_written_out(tiny_folder):
-    model = BertModel.from_pretrained(tiny_folder)
-    tokenizer = BertTokenizer.from_pretrained(tiny_folder)
+def test_every_number_is_the_mean_over_all_tokens_written_out(tiny):
+    model, tokenizer = tiny
     found = head_statistics(model, tokenizer, TEXTS)
     slow = slowly(model, tokenizer, TEXTS)
     for measure in MEASURES:
@@ -113,21 +118,13 @@ def test_every_number_is_the_mean_over_all_tokens_written_out(tiny_folder):
     assert (*found.entropy.shape, found.truncated) == (2, 4, 0)
 
 
-def test_made_up_attention_gives_the_numbers_it_was_made_for(tiny_folder):
-    encoding = BertTokenizer.from_pretrained(tiny_folder).encode("cat sat cat")
-    before = np.eye(5, k=-1)
+def test_a_text_alone_has_no_share_of_what_it_does_not_contain(tiny):
+    before = np.eye(4, k=-1)
     before[0, 0] = 1
-    alike = np.full((5, 5), 0.2)
-    found = text_statistics([np.stack([before, alike])], encoding)
-    assert found.to_previous[0].tolist() == pytest.approx([1, 0.2])
-    assert found.to_next[0].tolist() == pytest.approx([0, 0.2])
-    assert found.to_itself[0].tolist() == pytest.approx([0.2, 0.2])
-    assert found.to_special[0].tolist() == pytest.approx([2 / 5, 0.4])
-    assert found.to_repeats[0].tolist() == pytest.approx([0, 0.2])
-    assert found.entropy[0].tolist() == pytest.approx([0, math.log2(5)])
-    assert found.entropy_limit == pytest.approx(math.log2(5))
-    assert (found.tokens, found.repeats, found.texts, found.pairs) == (5, 2, 1, 0)
-    assert np.isnan(found.to_punctuation).all()  # the text has none
+    found = text_statistics([before[None]], tiny[1].encode("cat sat"))
+    assert (found.to_previous, found.to_next, found.to_special) == (1, 0, 0.5)
+    assert np.isnan(found.to_punctuation) and np.isnan(found.to_repeats)
+    assert (found.texts, found.pairs, found.tokens, found.entropy_limit) == (1, 0, 4, 2)
 
 
 def made_up(**heads):
@@ -183,19 +180,16 @@ def test_the_fixed_texts_are_eighty_sentences_and_twenty_pairs():
 def test_the_digest_of_texts_tells_pairs_from_sentences():
     digests = {text_digest(each) for each in ([], ["a", "b"], [("a", "b")], ["ab"], ["b", "a"])}
     assert len(digests) == 5
-    assert text_digest(["é"]) == text_digest(("é",))
 
 
-def test_a_text_that_does_not_fit_is_cut_and_the_cut_is_told(tiny_folder):
-    model = BertModel.from_pretrained(tiny_folder)
-    tokenizer = BertTokenizer.from_pretrained(tiny_folder)
+def test_a_text_that_does_not_fit_is_cut_and_the_cut_is_told(tiny):
+    model, tokenizer = tiny
     found = head_statistics(model, tokenizer, ["a b " * 40, "cat"])
     assert (found.tokens, found.truncated) == (48 + 3, 82 - 48)
 
 
-def test_a_pruned_head_has_no_numbers_and_the_others_keep_theirs(tiny_folder):
-    model = BertModel.from_pretrained(tiny_folder)
-    tokenizer = BertTokenizer.from_pretrained(tiny_folder)
+def test_a_pruned_head_has_no_numbers_and_the_others_keep_theirs(tiny):
+    model, tokenizer = tiny
     whole = head_statistics(model, tokenizer, TEXTS)
     model.prune_heads({0: [1], 1: [0, 3]})
     pruned = head_statistics(model, tokenizer, TEXTS)

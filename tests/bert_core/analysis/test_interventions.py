@@ -88,24 +88,18 @@ def test_zeroing_a_sublayer_is_zeroing_its_last_weights(build, pair, kind, asser
     assert_close(run(model, pair, interventions=[kind(1)]).logits, twin.run(*tensors(pair)).logits)
 
 
+@pytest.mark.parametrize("kept", [True, False])
 @torch.inference_mode()
-def test_mean_of_a_source_is_the_mean_over_its_text(words, pair, other):
-    change = Heads(1, [0, 2], mode="mean", source=other)
-    contexts = record(words, other).at["head", 1]
-    layer = words.bert.encoder.block(1).attention
-    own = record(words, pair).at["head", 1]
+def test_means_are_those_of_a_source_or_kept_for_the_model(words, pair, other, tokenizer, kept):
+    change = FeedForward(1, mode="mean", source=None if kept else other)
     text = torch.tensor(other.special_tokens_mask) == 0
-    mean = contexts[:, text].mean(1, keepdim=True).expand_as(own)
-    expected = own.clone()
-    for head in (0, 2):
-        expected[..., head * 8 : head * 8 + 8] = mean[..., head * 8 : head * 8 + 8]
-    hidden = record(words, pair).hidden_states[1]
-    wanted = layer.output(expected, hidden)
-    outputs = run(words, pair, interventions=[change])
-    block = words.bert.encoder.block(1)
-    assert torch.allclose(
-        outputs.hidden_states[2], block.output(block.intermediate(wanted), wanted), atol=1e-5
-    )
+    mean = record(words, other).at["feed_forward", 1][:, text].mean(1)
+    if kept:
+        mean = fitted(words, tokenizer).means["feed_forward", 1]
+    layer, own = words.bert.encoder.block(1), record(words, pair)
+    attended = layer.attention.output(own.at["head", 1], own.hidden_states[1])
+    found = run(words, pair, interventions=[change]).hidden_states[2]
+    assert torch.allclose(found, layer.output.LayerNorm(attended + mean), atol=1e-5)
 
 
 @pytest.mark.parametrize("site", SITES)
@@ -139,19 +133,17 @@ def test_a_patch_acts_only_where_it_is_told(words, pair, other):
 
 @torch.inference_mode()
 def test_patching_all_heads_is_patching_all_contexts(words, pair, other):
-    resampled = Heads(1, [0, 1, 2, 3], mode="resample", source=other)
-    results = [
+    whole, listed, resampled, one = (
         run(words, pair, interventions=[each]).logits
         for each in (
             Patch("head", 1, None, other),
             Patch("head", 1, None, other, heads=[0, 1, 2, 3]),
-            resampled,
+            Heads(1, [0, 1, 2, 3], mode="resample", source=other),
+            Patch("head", 1, None, other, heads=2),
         )
-    ]
-    assert torch.equal(results[0], results[1])
-    assert torch.equal(results[0], results[2])
-    one = run(words, pair, interventions=[Patch("head", 1, None, other, heads=2)]).logits
-    assert not torch.equal(one, results[0])
+    )
+    assert torch.equal(whole, listed) and torch.equal(whole, resampled)
+    assert not torch.equal(one, whole)
 
 
 @torch.inference_mode()
@@ -246,14 +238,3 @@ def test_unusable_inputs_are_refused(words, pair):
         run(words, [2, len(VOCABULARY), 3])
     with pytest.raises(InputError, match="in training mode"):
         run(words.train(), pair)
-
-
-def test_kept_means_replace_what_is_switched_off(words, pair, tokenizer):
-    mean = fitted(words, tokenizer).means["feed_forward", 1]
-    hidden = run(words, pair, interventions=[FeedForward(1, mode="mean")]).hidden_states
-    assert hidden
-    layer = words.bert.encoder.block(1)
-    text = record(words, pair)
-    attended = layer.attention.output(text.at["head", 1], text.hidden_states[1])
-    expected = layer.output.LayerNorm(attended + mean)
-    assert torch.allclose(hidden[2], expected, atol=1e-5)
