@@ -2,8 +2,8 @@
 
 Starts with single characters and repeatedly joins the most frequent pair of adjacent pieces until
 the vocabulary is full: byte-pair encoding (Sennrich et al. 2016), with "##" marking pieces inside a
-word. WordPiece itself joins the pair that makes the text most likely (Schuster and Nakajima 2012; Wu
-et al. 2016), by a program that Google has not published. BERT's longest match reads both alike.
+word. WordPiece itself joins the pair that makes the text most likely (Schuster and Nakajima 2012;
+Wu et al. 2016), by a program that Google has not published. BERT's longest match reads both alike.
 """
 
 import heapq
