@@ -16,8 +16,9 @@ from bert_core.analysis.forward import SITES, Floats, Input, as_array, in_batche
 from bert_core.analysis.interventions import Edits, Source
 from bert_core.analysis.targets import Target
 from bert_core.errors import InputError
-from bert_core.model.bert import BertModel, Site
+from bert_core.model.bert import BertModel
 from bert_core.model.pretrained import BertPreTrainedModel
+from bert_core.model.sites import Site
 
 DIRECTIONS = ("denoise", "noise")
 
@@ -169,7 +170,7 @@ class _Text:
 
     def by_head(self, site: Site, other: Tensor) -> Floats:
         """Compute the target with each head replaced, (H,); NaN for a pruned head."""
-        attention = self._model.encoder_model.encoder.block(site[1]).attention.self
+        attention = self._model.encoder_model.encoder.layer_at(site[1]).attention.self
         values = np.full(self._model.config.num_attention_heads, np.nan)
         if attention.heads:
             each = torch.eye(len(attention.heads), dtype=torch.bool, device=self._model.device)

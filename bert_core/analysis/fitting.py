@@ -33,9 +33,10 @@ from bert_core.analysis.head_statistics import Text, encoded, fixed_texts
 from bert_core.bundled import bundled_folder, bundled_names
 from bert_core.compat import times_written
 from bert_core.errors import CheckpointError, InputError
-from bert_core.model.bert import BertModel, Site
+from bert_core.model.bert import BertModel
 from bert_core.model.checks import known_types
 from bert_core.model.pretrained import BertPreTrainedModel
+from bert_core.model.sites import Site
 from bert_core.small_files import read_small, replacing
 from bert_core.text.batches import TextTokenizer
 from bert_core.text.family import load_tokenizer

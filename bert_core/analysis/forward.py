@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from bert_core.errors import InputError
-from bert_core.model.bert import BertModel, Edit, Site
+from bert_core.model.bert import BertModel
 from bert_core.model.checks import check_inputs, known_types
 from bert_core.model.outputs import ModelOutputs
 from bert_core.model.pretrained import BertPreTrainedModel
+from bert_core.model.sites import Edit, Site
 from bert_core.text.encoding import Encoding
 
 Floats = NDArray[np.float64]

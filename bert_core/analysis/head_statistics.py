@@ -139,7 +139,7 @@ def all_maps(model: BertPreTrainedModel, encoding: Encoding) -> Floats:
     shape = (model.config.num_hidden_layers, model.config.num_attention_heads)
     maps = np.full((*shape, len(encoding), len(encoding)), np.nan)
     layers = record(model, encoding, attentions=True).attentions
-    for layer, block in enumerate(encoder.encoder.blocks()):
+    for layer, block in enumerate(encoder.encoder.layers()):
         maps[layer, block.attention.self.heads] = as_array(layers[layer][0])
     return maps
 

@@ -20,9 +20,10 @@ from torch import Tensor
 from bert_core.analysis.fitting import fitted
 from bert_core.analysis.forward import SITES, Activations, Input, input_tensors, listed, record
 from bert_core.errors import InputError
-from bert_core.model.bert import BertModel, Site
+from bert_core.model.bert import BertModel
 from bert_core.model.outputs import ModelOutputs
 from bert_core.model.pretrained import BertPreTrainedModel
+from bert_core.model.sites import Site
 from bert_core.text.encoding import Encoding
 
 Source = Input | ModelOutputs
@@ -189,7 +190,7 @@ class Edits:
             raise InputError(f"There is no layer {layer}; this model has 0 to {layers - 1}.")
         if heads is None:
             return torch.ones((), dtype=torch.bool, device=self._model.device)
-        attention = self._model.encoder_model.encoder.block(layer).attention.self
+        attention = self._model.encoder_model.encoder.layer_at(layer).attention.self
         wanted = set(listed(heads))
         if unknown := sorted(wanted - set(attention.heads)):
             raise InputError(

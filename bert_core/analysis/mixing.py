@@ -107,7 +107,7 @@ def _layers(
         raise InputError(f"There is no {include!r}; expected one of {', '.join(INCLUDED)}.")
     text = record(model, encoding, attentions=True)
     encoder: BertModel = model.encoder_model
-    for number, layer in enumerate(encoder.encoder.blocks()):
+    for number, layer in enumerate(encoder.encoder.layers()):
         hidden, weights = text.hidden_states[number][0], text.attentions[number][0]
         sums = text.at["attention", number][0] + hidden
         yield _taken_apart(layer.attention, hidden, weights, sums, include)
@@ -158,7 +158,7 @@ def value_zeroing(model: BertPreTrainedModel, encoding: Input) -> Floats:
     text = record(model, encoding, attentions=True)
     encoder: BertModel = model.encoder_model
     scores = [
-        _zeroed_scores(layer, number, text) for number, layer in enumerate(encoder.encoder.blocks())
+        _zeroed_scores(layer, number, text) for number, layer in enumerate(encoder.encoder.layers())
     ]
     found = as_array(torch.stack(scores))
     total = found.sum(axis=-1, keepdims=True)

@@ -33,7 +33,7 @@ def identity(x: Tensor) -> Tensor:
 
 
 ACTIVATIONS: dict[str, Activation] = {
-    "gelu": F.gelu,  # the erf form, as in the paper's code
+    "gelu": F.gelu,  # the erf form, as in Google's first version
     "gelu_10": gelu_10,
     "gelu_fast": gelu_tanh,
     "gelu_new": gelu_tanh,

@@ -1,21 +1,23 @@
 """BERT, from token ids to hidden states: read it from top to bottom.
 
-`BertModel`, at the end, calls what stands above it: embeddings, self-attention, attention block,
-feed-forward block, layer, encoder, pooler. Sources: Devlin et al. 2019, "BERT", section 3; Vaswani
-et al. 2017, "Attention is all you need", section 3. Modules and parameters have the names of the
-published checkpoints; `bert_core.model.outputs` explains the letters used for shapes.
+`BertModel`, at the end, calls what stands above it: embeddings, then layers. A layer has two
+sub-layers, attention and feed-forward; each ends with LayerNorm(input + what it adds). Sources:
+Devlin et al. 2019, "BERT", section 3 and appendix A.2; Vaswani et al. 2017, "Attention is all you
+need", section 3; for the LayerNorm of the embeddings and the pooler, google-research/bert,
+`modeling.py`. Unlike Vaswani et al., BERT has the encoder alone, learns its positions, adds token
+types, and uses GELU in place of ReLU.
 
-`linear(layer, x)` is `layer(x)`, faster on some processors. An `edit` lets an analysis read or
-replace four results of each layer, its *sites*; in a plain forward pass it is `unchanged`:
+Modules and parameters have the names of the published checkpoints. `bert_core.model.outputs`
+explains the letters used for shapes; `bert_core.model.heads` goes on from here. Other families run
+through the same code: only the two constructors at the end ask for `bert_core.families`.
 
-    "head"           the heads' contexts before the output projection, (B, T, H * K)
-    "attention"      what the attention block adds to its input, (B, T, D)
-    "feed_forward"   what the feed-forward block adds to its input, (B, T, D)
-    "layer"          the layer's output, (B, T, D)
+`linear(layer, x)` computes `layer(x)`, faster on some processors.
+
+An `edit` lets an analysis read or replace four results of each layer: `bert_core.model.sites`.
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -29,22 +31,13 @@ from bert_core.families import BERT
 from bert_core.model.activations import activation
 from bert_core.model.outputs import ModelOutputs
 from bert_core.model.pretrained import BertPreTrainedModel
-from bert_core.model.relatives import RelativeEmbeddings, repeated
+from bert_core.model.relatives import FamilyEmbeddings, repeated
+from bert_core.model.sites import Edit, LayerEdit, in_layer, unchanged
 from bert_core.model.speed import linear
-
-Site = tuple[str, int]
-"""One of the names above, and a layer, counted from 0."""
-Edit = Callable[[Site, Tensor], Tensor]
-LayerEdit = Callable[[str, Tensor], Tensor]
-
-
-def unchanged(site: str, activation: Tensor) -> Tensor:
-    """Return an activation as it is: the edit that changes nothing."""
-    return activation
 
 
 class BertEmbeddings(nn.Module):
-    """Sum of word, position and token-type embeddings, normalised; ids (B, T) -> (B, T, D)."""
+    """LayerNorm of word + position + token-type embeddings; ids (B, T) -> (B, T, D)."""
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__()
@@ -56,37 +49,39 @@ class BertEmbeddings(nn.Module):
         self.dropout_rate = config.hidden_dropout_prob
 
     def positions(self, input_ids: Tensor) -> Tensor:
-        """Return the rows of positions for ids (B, T): (1, T, D)."""
-        places = torch.arange(input_ids.shape[1], device=input_ids.device)
-        rows: Tensor = self.position_embeddings(places[None])
-        return rows
+        """Return the vectors of the positions 0 to T - 1 for ids (B, T): (1, T, D)."""
+        positions = torch.arange(input_ids.shape[1], device=input_ids.device)
+        vectors: Tensor = self.position_embeddings(positions[None])
+        return vectors
 
     def types(self, token_type_ids: Tensor) -> Tensor:
-        """Return the rows of token types (B, T, D)."""
-        rows: Tensor = self.token_type_embeddings(token_type_ids.long())
-        return rows
+        """Return the vectors of token types (B, T): (B, T, D)."""
+        vectors: Tensor = self.token_type_embeddings(token_type_ids.long())
+        return vectors
 
     def normalised(self, summed: Tensor) -> Tensor:
-        """Return the first hidden state (..., D) for a sum of three vectors."""
+        """Return dropout(LayerNorm(summed)), the first hidden state (..., D)."""
         return F.dropout(self.LayerNorm(summed), self.dropout_rate, self.training)
 
     def forward(self, input_ids: Tensor, token_type_ids: Tensor | None = None) -> Tensor:
         """Embed token ids; missing token types are 0."""
-        kinds = torch.zeros_like(input_ids) if token_type_ids is None else token_type_ids
+        types = torch.zeros_like(input_ids) if token_type_ids is None else token_type_ids
         words: Tensor = self.word_embeddings(input_ids.long())  # (B, T, D)
-        return self.normalised(words + self.positions(input_ids) + self.types(kinds))
+        return self.normalised(words + self.positions(input_ids) + self.types(types))
 
 
 def attention_bias(mask: Tensor | None, dtype: torch.dtype) -> Tensor | None:
-    """Return what is added to the scores for a 0/1 mask (B, T) or (B, T, T); None for nothing.
+    """Return what is added to the scores so that masked tokens get no attention.
 
-    Masked entries of the result (B, 1, 1 or T, T) are half of the smallest finite number instead of
-    -inf, so that a fully masked row stays finite, also in float16.
+    `mask` is (B, T), or (B, T, T) with a row for each query; 0 masks, anything else keeps. The
+    result is 0 where kept and very negative where masked, (B, 1, 1, T) or (B, 1, T, T); None if
+    nothing is masked. Not -inf: a row with every key masked would become NaN. Half of the smallest
+    number, because in float16 the whole one plus a negative score would be -inf again.
     """
     if mask is None:
         return None
     keep = mask != 0
-    # Reading a value from a GPU would wait for all work queued there.
+    # Attention is faster without a bias. Not on a GPU, where reading a value waits for all work.
     if keep.device.type == "cpu" and not recording_graph() and bool(keep.all()):
         return None
     keep = keep[:, None, None, :] if keep.dim() == 2 else keep[:, None, :, :]
@@ -95,7 +90,7 @@ def attention_bias(mask: Tensor | None, dtype: torch.dtype) -> Tensor | None:
 
 
 class BertSelfAttention(nn.Module):
-    """Multi-head scaled dot-product attention (Vaswani et al. 2017, section 3.2)."""
+    """Multi-head attention (Vaswani et al. 2017, section 3.2), all but its output projection."""
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__()
@@ -121,33 +116,35 @@ class BertSelfAttention(nn.Module):
         head_mask: Tensor | None = None,
         attentions: bool = False,
     ) -> tuple[Tensor, Tensor | None]:
-        """Let every token of `hidden` (B, T, D) attend to all tokens.
+        """Let every token of `hidden` (B, T, D) attend to all tokens, to its left and right.
 
-        `bias` is the result of `attention_bias`; `head_mask` (H,) has factors for the heads.
+        `bias` is the result of `attention_bias`; `head_mask` (H,) has a factor for each head,
+        pruned ones included, which scales contexts and not probabilities.
 
         Returns:
             The heads' contexts side by side, (B, T, H * K); and if `attentions`, the probabilities
             (B, H, T, T) before dropout, else None.
         """
-        query, key, value = self.project(hidden)
+        query, key, value = self.project(hidden)  # (B, H, T, K) each
         probabilities = None
-        if attentions:  # softmax(Q Kᵀ / √K) V, equation 1
+        if attentions:  # equation 1, softmax(Q Kᵀ / √d) V, written out to keep the probabilities
             scores = query @ key.transpose(-1, -2) / math.sqrt(self.head_size)  # (B, H, T, T)
             if bias is not None:
                 scores = scores + bias
-            probabilities = torch.softmax(scores, dim=-1)  # rows are queries and sum to 1
-            seen = F.dropout(probabilities, self.dropout_rate, self.training)
-            context = seen @ value  # (B, H, T, K)
-        else:  # the same, without keeping the probabilities
+            probabilities = torch.softmax(scores, dim=-1)  # row: a query; column: a key
+            dropped = F.dropout(probabilities, self.dropout_rate, self.training)
+            context = dropped @ value  # (B, H, T, K)
+        else:  # the same in one call of PyTorch, which is faster
             dropout = self.dropout_rate if self.training else 0.0
             context = F.scaled_dot_product_attention(query, key, value, bias, dropout)
         if head_mask is not None:
             context = context * head_mask[self.heads].view(1, -1, 1, 1)
-        return context.transpose(1, 2).flatten(2), probabilities
+        joined = context.transpose(1, 2).flatten(2)  # (B, T, H * K): the heads side by side
+        return joined, probabilities
 
 
 class BertSelfOutput(nn.Module):
-    """The end of both blocks: projection to D, residual, then LayerNorm (post-LN)."""
+    """The end of both sub-layers: projection to D, dropout, residual, LayerNorm after the sum."""
 
     def __init__(self, config: BertConfig, input_size: int, site: str) -> None:
         super().__init__()
@@ -157,7 +154,7 @@ class BertSelfOutput(nn.Module):
         self.site = site
 
     def forward(self, hidden: Tensor, residual: Tensor, edit: LayerEdit = unchanged) -> Tensor:
-        """Return LayerNorm(residual + dropout(dense(hidden))), (B, T, D)."""
+        """Return LayerNorm(residual + dropout(dense(hidden))); hidden (B, T, H * K or F)."""
         added = edit(self.site, linear(self.dense, hidden))
         added = F.dropout(added, self.dropout_rate, self.training)
         normalised: Tensor = self.LayerNorm(residual + added)
@@ -165,7 +162,7 @@ class BertSelfOutput(nn.Module):
 
 
 class BertAttention(nn.Module):
-    """The attention block: self-attention and its output projection."""
+    """The attention sub-layer; "self" and "output" are the names in the checkpoints."""
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__()
@@ -180,26 +177,26 @@ class BertAttention(nn.Module):
         attentions: bool = False,
         edit: LayerEdit = unchanged,
     ) -> tuple[Tensor, Tensor | None]:
-        """Return the block's output (B, T, D), and the attentions (B, H, T, T) or None."""
+        """Return the sub-layer's output (B, T, D), and the attentions (B, H, T, T) or None."""
         context, probabilities = self.self(hidden, bias, head_mask, attentions)
         return self.output(edit("head", context), hidden, edit), probabilities
 
 
 class BertIntermediate(nn.Module):
-    """The first half of the feed-forward block (section 3.3); (B, T, D) -> (B, T, F)."""
+    """First half of feed-forward (Vaswani et al. 2017, section 3.3); (B, T, D) -> (B, T, F)."""
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__()
         self.dense = nn.Linear(config.hidden_size, config.intermediate_size)
-        self.activation = activation(config.hidden_act)
+        self.activation = activation(config.hidden_act)  # GELU in BERT
 
     def forward(self, hidden: Tensor) -> Tensor:
-        """Apply the linear layer and the activation."""
+        """Return activation(dense(hidden))."""
         return self.activation(linear(self.dense, hidden))
 
 
 class BertLayer(nn.Module):
-    """One layer: the attention block, then the feed-forward block."""
+    """One layer: attention, then feed-forward, whose second half is `output`."""
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__()
@@ -227,20 +224,20 @@ class BertEncoder(nn.Module):
     def __init__(self, config: BertConfig) -> None:
         super().__init__()
         self.layer = nn.ModuleList()
-        for number, own in enumerate(config.weights_of):
-            first = own == number  # as always in BERT; ALBERT repeats layers
-            layer = BertLayer(config) if first else repeated(BertLayer, config, self.layer[own])
+        for number, source in enumerate(config.weights_of):  # source: the layer with its weights
+            own = source == number  # as always in BERT; ALBERT repeats layers
+            layer = BertLayer(config) if own else repeated(BertLayer, config, self.layer[source])
             self.layer.append(layer)
 
-    def block(self, index: int) -> BertLayer:
-        """Return one layer."""
-        layer = self.layer[index]
+    def layer_at(self, number: int) -> BertLayer:
+        """Return a layer by its number, from 0."""
+        layer = self.layer[number]
         assert isinstance(layer, BertLayer)
         return layer
 
-    def blocks(self) -> Iterator[BertLayer]:
-        """Return all layers in order."""
-        return (self.block(index) for index in range(len(self.layer)))
+    def layers(self) -> Iterator[BertLayer]:
+        """Return all layers, first to last."""
+        return (self.layer_at(number) for number in range(len(self.layer)))
 
     def forward(
         self,
@@ -253,11 +250,15 @@ class BertEncoder(nn.Module):
         edit: Edit | None = None,
         start: int = 0,
     ) -> ModelOutputs:
-        """Run the layers from `start` on hidden states (B, T, D); `head_mask` is (L, H) or None."""
-        states, probabilities = [hidden], []
+        """Run the layers from number `start` on `hidden`, what goes into it (B, T, D).
+
+        `head_mask` is (L, H) or None; `attentions` and `hidden_states` say what is returned besides
+        the last hidden state: of the layers that run, after `hidden` itself.
+        """
+        states, probabilities = [hidden], []  # the embeddings come first
         for number in range(start, len(self.layer)):
             factors = None if head_mask is None else head_mask[number]
-            within = unchanged if edit is None else _at(edit, number)
+            within = unchanged if edit is None else in_layer(edit, number)
             hidden, found = self.layer[number](hidden, bias, factors, attentions, within)
             if hidden_states:
                 states.append(hidden)
@@ -270,27 +271,23 @@ class BertEncoder(nn.Module):
         )
 
 
-def _at(edit: Edit, number: int) -> LayerEdit:
-    """Return the edit of one layer."""
-    return lambda site, activation: edit((site, number), activation)
-
-
 class BertPooler(nn.Module):
-    """Linear layer and tanh on the hidden state of [CLS]; (B, T, D) -> (B, D)."""
+    """tanh of a linear layer on the first token, [CLS]; (B, T, D) -> (B, D)."""
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__()
         self.dense = nn.Linear(config.hidden_size, config.hidden_size)
 
     def forward(self, hidden: Tensor) -> Tensor:
-        """Pool the hidden state of [CLS]."""
+        """Return the pooled output."""
         return torch.tanh(linear(self.dense, hidden[:, 0]))
 
 
 class BertModel(BertPreTrainedModel):
-    """The encoder: embeddings, L layers, and a pooler over [CLS] if the family has one.
+    """BERT without a head: embeddings, L layers, and a pooler if the family has one.
 
-    `add_pooling_layer` is False for tasks whose checkpoints have no pooler.
+    `add_pooling_layer=False` leaves the pooler out, for tasks that do not use it. The other
+    arguments are those of `BertPreTrainedModel`.
     """
 
     def __init__(
@@ -303,10 +300,10 @@ class BertModel(BertPreTrainedModel):
     ) -> None:
         super().__init__(config, output_attentions, keep_multihead_output)
         family = config.family
-        self.embeddings = (BertEmbeddings if family is BERT else RelativeEmbeddings)(config)
+        self.embeddings = (BertEmbeddings if family is BERT else FamilyEmbeddings)(config)
         self.encoder = BertEncoder(config)
         self.pooler = BertPooler(config) if add_pooling_layer and family.pooler else None
-        self._finish()
+        self._finish()  # fresh weights; heads that the config calls pruned are removed
 
     def encode(
         self,
@@ -316,7 +313,7 @@ class BertModel(BertPreTrainedModel):
         head_mask: Tensor | None = None,
         **options: Any,
     ) -> ModelOutputs:
-        """Run embeddings, layers and pooler; the inputs have been checked.
+        """Run embeddings, layers and pooler; `forward` and `run` call it with checked inputs.
 
         `head_mask` is (L, H) or None; the options are those of `BertEncoder.forward`.
         """
@@ -334,12 +331,12 @@ class BertModel(BertPreTrainedModel):
         output_all_encoded_layers: bool = True,
         head_mask: Tensor | None = None,
     ) -> Any:
-        """Encode token ids; inputs are those of `run`.
+        """Encode token ids; inputs are those of `BertPreTrainedModel.run`.
 
         Returns:
-            `(encoded_layers, pooled_output)`. `encoded_layers` is a list of L tensors (B, T, D),
-            or only the last one unless `output_all_encoded_layers`; `pooled_output` is (B, D), or
-            None without a pooler. With `output_attentions`: `(attentions, *these two)`.
+            `(encoded_layers, pooled_output)`: a list of L tensors (B, T, D), or only the last one
+            if `output_all_encoded_layers` is False; and (B, D), or None without a pooler. With
+            `output_attentions`, the attentions come first.
 
         Raises:
             InputError: see `check_inputs`.
@@ -347,5 +344,7 @@ class BertModel(BertPreTrainedModel):
         inputs = (input_ids, token_type_ids, attention_mask, head_mask)
         outputs = self._encode(*inputs, hidden_states=output_all_encoded_layers)
         states = outputs.hidden_states
-        layers = outputs.last_hidden_state if states is None else list(states[1:])
+        layers = (
+            outputs.last_hidden_state if states is None else list(states[1:])
+        )  # without embeddings
         return self._answer(outputs, layers, outputs.pooler_output)

@@ -57,8 +57,8 @@ class BertPredictionHeadTransform(nn.Module):
 class BertLMPredictionHead(nn.Module):
     """Scores for every piece of the vocabulary; (..., D) -> (..., V).
 
-    `decoder.weight` is the word embedding matrix, and `decoder.bias` is `bias`: one parameter with
-    two names, as in the published checkpoints.
+    The output matrix `decoder.weight` is that of the word embeddings, and `decoder.bias` is `bias`:
+    one parameter with two names, as in the published checkpoints (`tie_weights` sees to it).
     """
 
     def __init__(self, config: BertConfig) -> None:
@@ -318,11 +318,11 @@ class WithLabels(ModelWithHead):
 class _Classifier(ModelWithHead):
     """Base class of the models with a `classifier` layer.
 
-    BERT classifies texts by its pooled output. Families without a pooler there have a `Step` of
-    their own.
+    BERT classifies texts by its pooled output. Where a family has no pooler, a `Step` takes its
+    place.
     """
 
-    def _add(self, config: BertConfig, classes: int, *, pooler: bool) -> None:
+    def _add_classifier(self, config: BertConfig, classes: int, *, pooler: bool) -> None:
         """Add the encoder and the classifier."""
         rate = config.extra.get(config.family.dropout)
         self.dropout_rate = config.hidden_dropout_prob if rate is None else float(rate)
@@ -331,7 +331,7 @@ class _Classifier(ModelWithHead):
 
     def _add_with_step(self, config: BertConfig, classes: int, step: Step | None) -> None:
         """Add the encoder, the classifier, and the step before it; None means the pooler."""
-        self._add(config, classes, pooler=step is None)
+        self._add_classifier(config, classes, pooler=step is None)
         self.step = step
         if step is not None:
             self.step_activation = activation(step.activation)
@@ -372,8 +372,8 @@ class _LabelClassifier(_Classifier):
 class BertForSequenceClassification(_LabelClassifier, WithLabels):
     """BERT that classifies a text or a pair; `config.problem_type` says what its outputs are.
 
-    Logits are (B, C). The loss is cross-entropy, or of labels (B, C) the mean squared error of a
-    regression, or the binary cross-entropy of labels of which any number is true.
+    Logits are (B, C). The loss is cross-entropy; for a regression the mean squared error, and for
+    several true labels the binary cross-entropy, both with labels (B, C).
     """
 
     def _build(self, config: BertConfig) -> None:
@@ -465,7 +465,7 @@ class BertForTokenClassification(_LabelClassifier, WithLabels):
     """
 
     def _build(self, config: BertConfig) -> None:
-        self._add(config, config.num_labels, pooler=False)
+        self._add_classifier(config, config.num_labels, pooler=False)
 
     def _logits(self, outputs: ModelOutputs) -> dict[str, Tensor]:
         return {"logits": self._classify(outputs.last_hidden_state)}

@@ -2,9 +2,13 @@
 
 Every docstring of the package uses these letters:
 
-    B batch    T tokens    D hidden size    H heads    K = D / H, size of one head
+    B batch    T tokens    D hidden size    H heads    K = D / H before pruning, size of a head
     F intermediate size    V vocabulary     L layers   C labels   P chosen positions
+    N choices  I, O input and output size of a linear layer
     E width of the word vectors: D, unless a family projects them
+
+The BERT paper calls D H and H A; Vaswani et al. call D, H, K, F d_model, h, d_k, d_ff. After
+pruning, H in a result counts the heads that this layer still has.
 """
 
 from dataclasses import dataclass
@@ -26,8 +30,8 @@ class ModelOutputs:
             tokens.
         start_logits: (B, T), question answering only.
         end_logits: (B, T), question answering only.
-        seq_relationship_logits: (B, 2), pre-training only; index 0 means "B follows A", or "in
-            order" in ALBERT.
+        seq_relationship_logits: (B, 2), pre-training only; index 0 means "the second
+            text follows the first", or "in order" in ALBERT.
     """
 
     last_hidden_state: Tensor

@@ -235,7 +235,7 @@ class BertPreTrainedModel(Fillable):
         config = config.without_temperatures()
         record = config.extra.setdefault("pruned_heads", {})
         for layer, heads in sorted(wanted.items()):
-            _prune(self.encoder_model.encoder.block(layer).attention, heads)
+            _prune(self.encoder_model.encoder.layer_at(layer).attention, heads)
             if gone := set(record.get(str(layer), ())) | heads:
                 record[str(layer)] = sorted(gone)
         self.set_config(config)
@@ -251,7 +251,7 @@ class BertPreTrainedModel(Fillable):
         name, layer = site
         if name != "head":
             return activation
-        size = self.encoder_model.encoder.block(layer).attention.self.head_size
+        size = self.encoder_model.encoder.layer_at(layer).attention.self.head_size
         heads = activation.view(*activation.shape[:2], -1, size).transpose(1, 2)
         if heads.requires_grad:
             heads.retain_grad()

@@ -16,7 +16,7 @@ from bert_core.config import BertConfig
 L = TypeVar("L", bound=nn.Module)
 
 
-class RelativeEmbeddings(nn.Module):
+class FamilyEmbeddings(nn.Module):
     """Word, position and perhaps token-type embeddings of width E; ids (B, T) -> (B, T, D).
 
     RoBERTa's table of positions is kept whole: its first rows are those of padding and of nothing.

@@ -3,10 +3,11 @@
     "Crème brûlées!"
      BasicTokenizer      creme | brulees | !                words, lower-cased, without accents
      WordpieceTokenizer  creme | bru ##lee ##s | !          the longest pieces of the vocabulary
-     BertTokenizer       [CLS] creme bru ##lee ##s ! [SEP]  ids and offsets, in a frame
+     BertTokenizer       [CLS] creme bru ##lee ##s ! [SEP]  ids and offsets, in their frame
 
-After Devlin et al. 2019 and google-research/bert, `tokenization.py`. Ids and offsets are those of
-the library `tokenizers`, which reads many texts at once (`bert_options`).
+Follow `BertTokenizer.part`; `encode` (`batches`) cuts what is too long and adds [CLS] and [SEP].
+After google-research/bert, `tokenization.py`; ids and offsets are those of the library
+`tokenizers`, which reads several texts at once (`bert_options`).
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -22,14 +23,14 @@ from bert_core.text.vocabulary import BLANK_SEPARATED, CONTINUATION, MAX_CHARS, 
 
 
 class BasicTokenizer:
-    """Split a text into words, the first half of BERT's tokenization.
+    """Split a text into words and punctuation marks, the first half of BERT's tokenization.
 
     Args:
-        do_lower_case: lower-case the words and drop their accents.
+        do_lower_case: lower-case the words.
         never_split: strings to keep unchanged wherever they occur.
-        strip_accents: drop accents; None follows `do_lower_case`.
+        strip_accents: drop combining marks, accents among them; None follows `do_lower_case`.
         tokenize_chinese_chars: make every Chinese character a word of its own.
-        clean_text: remove control characters.
+        clean_text: remove control characters, and make all whitespace spaces.
 
     Example:
         >>> BasicTokenizer().tokenize("Crème brûlée, [MASK]!")
@@ -65,6 +66,7 @@ class BasicTokenizer:
 
     def normalize(self, text: str, start: int = 0) -> Stages:
         """Clean a text that begins at `start` of a whole one, drop accents, and lower-case it."""
+        # characters with the places of those they come from; one may become none or several
         chars = [(new, at) for at, char in enumerate(text, start) for new in self._clean(char)]
         clean = "".join([char for char, _ in chars])
         if self.strip_accents and not text.isascii():  # é becomes e and an accent, which is dropped
@@ -76,10 +78,11 @@ class BasicTokenizer:
         normalized = "".join([char for char, _ in chars])
         return Stages(clean, stripped, normalized, [at for _, at in chars])
 
-    def words(self, normal: Stages, start: int = 0, end: int | None = None) -> Iterator[Word]:
-        """Split normalised text at spaces, and before and after each punctuation mark."""
+    def words(self, normal: Stages, begin: int = 0, end: int | None = None) -> Iterator[Word]:
+        """Split `normal.normalized[begin:end]` at spaces and around each punctuation mark."""
         text, places = normal.normalized[:end], normal.places
-        for at in range(start, len(text) + 1):
+        start = begin  # of the current word
+        for at in range(begin, len(text) + 1):
             kind = characters.role(text[at]) if at < len(text) else characters.Role.BETWEEN
             if kind is characters.Role.IN_WORD:
                 continue
@@ -97,10 +100,8 @@ class BasicTokenizer:
 class WordpieceTokenizer:
     """Split words into pieces of a vocabulary, the second half of BERT's tokenization.
 
-    Args:
-        vocab: the known pieces, a dictionary or a set.
-        unk_token: token for a word that cannot be built from pieces.
-        max_input_chars_per_word: longer words become `unk_token`.
+    `vocab` has the known pieces; `unk_token` stands for a word that cannot be built from them, or
+    has more than `max_input_chars_per_word` characters.
 
     Example:
         >>> WordpieceTokenizer({"play", "##ing", "[UNK]"}).tokenize("playing plaid")
@@ -118,7 +119,7 @@ class WordpieceTokenizer:
         self.max_input_chars_per_word = max_input_chars_per_word
 
     def tokenize(self, text: str) -> list[str]:
-        """Split a text whose words are separated by whitespace; it is not normalised.
+        """Split words that are separated by whitespace; nothing is normalised.
 
         Raises:
             InputError: `text` is not a string or contains a lone surrogate.
@@ -127,35 +128,35 @@ class WordpieceTokenizer:
         return [each.piece for word in words for each in self.pieces(word, self.lookups(word))]
 
     def lookups(self, word: str) -> list[Lookup]:
-        """Look for the longest piece that begins the word, then for the longest that goes on.
+        """Look up the longest piece that begins the word, then the longest that continues it ...
 
         Returns:
-            Every lookup, in order. Those that were found are the pieces; if the last one was not,
-            the word is unknown. A word that is too long is not looked up.
+            Every lookup, in order. Those found are the pieces; if the last failed, the word is
+            unknown. A word longer than `max_input_chars_per_word` is not looked up: no lookups.
         """
         tried: list[Lookup] = []
-        start = 0
-        while start < len(word) <= self.max_input_chars_per_word:
-            prefix = CONTINUATION if start else ""  # "##" goes before all pieces but the first
+        start = 0 if len(word) <= self.max_input_chars_per_word else len(word)
+        while start < len(word):
+            prefix = CONTINUATION if start else ""  # "##" before all pieces but the first
             for end in range(len(word), start, -1):  # the longest first
                 piece = prefix + word[start:end]
                 tried.append(Lookup(piece, start, end, piece in self.vocab))
                 if tried[-1].found:
+                    start = end
                     break
-            if not tried[-1].found:  # not even one character goes on: the whole word is unknown
+            else:  # not even one character matches: the whole word is unknown
                 break
-            start = tried[-1].end
         return tried
 
     def pieces(self, word: str, tried: Sequence[Lookup]) -> list[Lookup]:
-        """Return the pieces of a word by its lookups; [UNK] if it cannot be built from pieces."""
+        """Return the lookups that are the pieces of a word, or [UNK] for the whole word."""
         if tried and tried[-1].found:
             return [each for each in tried if each.found]
         return [Lookup(self.unk_token, 0, len(word), False)]
 
 
 class BertTokenizer(BertOptions):
-    """BERT's WordPiece tokenizer; ids and offsets match the reference exactly. Thread-safe.
+    """BERT's WordPiece tokenizer; ids and offsets equal those of `tokenizers`. Thread-safe.
 
     Arguments, attributes and files: see `BertOptions`.
     """
@@ -174,21 +175,21 @@ class BertTokenizer(BertOptions):
     @cached_property
     def wordpiece_tokenizer(self) -> WordpieceTokenizer:
         """The second half: words to pieces."""
-        own = entries(self.own_pieces)
-        return WordpieceTokenizer(own, self.unk_token, self.max_input_chars_per_word)
+        pieces = entries(self.own_pieces)
+        return WordpieceTokenizer(pieces, self.unk_token, self.max_input_chars_per_word)
 
     @cached_property
     def templates(self) -> tuple[Template, Template]:
-        """`[CLS] A [SEP]` for one text, `[CLS] A [SEP] B [SEP]` for a pair; B has token type 1."""
+        """`[CLS] A [SEP]`, and `[CLS] A [SEP] B [SEP]`, where `B [SEP]` has token type 1."""
         cls, sep, second = self.cls_token_id, self.sep_token_id, int(self.token_types > 1)
         single = (Slot(cls), Slot(-1, 0), Slot(sep))
         return single, (*single, Slot(-1, 1, second), Slot(sep, None, second))
 
     def part(self, text: str) -> Part:
-        """Return the tokens of one text, without [CLS] and [SEP]."""
+        """Return the tokens of one text, without those that `encode` puts around it."""
         found = Part(text, [], [], [])
-        every = (word for _, words in self.steps(check_text(text)) for word in words)
-        for number, word in enumerate(every):
+        words = (word for _, each in self.steps(check_text(text)) for word in each)
+        for number, word in enumerate(words):
             for piece, offsets in self.pieces(word, self.lookups(word)):
                 found.ids.append(self.vocab[piece])
                 found.offsets.append(offsets)
@@ -196,10 +197,10 @@ class BertTokenizer(BertOptions):
         return found
 
     def steps(self, text: str) -> Iterator[tuple[Stages, list[Word]]]:
-        """Yield each stretch of a text, normalised, with its words.
+        """Yield a text stretch by stretch: each normalised, and its words.
 
-        Added tokens are found first: those as they are typed, such as [MASK], then, in the text
-        between them, those that are found after normalisation.
+        An added token matched as typed, such as [MASK], is a stretch of its own. In the text
+        between them, `_words` finds the added tokens that are matched after normalisation.
         """
         for start, end, token in self._finders[0].split(text):
             typed, places = text[start:end], range(start, end)
@@ -211,11 +212,11 @@ class BertTokenizer(BertOptions):
                 yield normal, list(self._words(normal))
 
     def lookups(self, word: Word) -> list[Lookup]:
-        """Return the lookups that a word takes; none for an added token."""
+        """Return the lookups for a word; none for an added token."""
         return [] if word.added else self.wordpiece_tokenizer.lookups(word.text)
 
     def pieces(self, word: Word, tried: Sequence[Lookup]) -> list[tuple[str, Span]]:
-        """Return the pieces of a word, each with its place in the text."""
+        """Return the pieces of a word, each from its first character to after its last."""
         places = word.places
         if word.added:
             return [(word.text, (places[0], places[-1] + 1))]

@@ -396,7 +396,7 @@ class Engine:
 
         def run() -> tuple[Tensor, Tensor]:
             states = model.run(input_ids, token_type_ids, attention_mask).hidden_states or ()
-            query, key, _ = model.encoder.block(layer).attention.self.project(states[layer])
+            query, key, _ = model.encoder.layer_at(layer).attention.self.project(states[layer])
             return query[0].cpu(), key[0].cpu()
 
         return PROCESSOR.run(run, tokens=input_ids.numel())

@@ -126,7 +126,7 @@ def new_model(settings: LabSettings, pieces: int) -> BertForPreTraining:
         model.bert.embeddings.position_embeddings.requires_grad_(False).weight.zero_()
     if settings.shared:
         encoder = model.bert.encoder
-        encoder.layer = nn.ModuleList([encoder.block(0)] * settings.layers)
+        encoder.layer = nn.ModuleList([encoder.layer_at(0)] * settings.layers)
     return model
 
 

@@ -36,7 +36,7 @@ def cell_path(
     text = text_of(engine, result)
     states = see(text).states
     layer, head = place
-    block = text.model.encoder_model.encoder.block(layer).attention
+    block = text.model.encoder_model.encoder.layer_at(layer).attention
 
     def work() -> CellPath:
         own = block.self.heads.index(head)

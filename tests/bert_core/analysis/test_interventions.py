@@ -60,7 +60,7 @@ def test_scaling_heads_scales_their_columns_of_the_output_projection(
 ):
     model, twin = build(), build()
     found = run(model, pair, interventions=[Heads(layer, heads, scale=scale)])
-    weight = twin.bert.encoder.block(layer).attention.output.dense.weight
+    weight = twin.bert.encoder.layer_at(layer).attention.output.dense.weight
     for head in heads:
         weight[:, head * 8 : head * 8 + 8] *= scale
     expected = twin.run(*tensors(pair))
@@ -81,7 +81,7 @@ def test_a_scale_of_one_changes_nothing(words, pair, change):
 @torch.inference_mode()
 def test_zeroing_a_sublayer_is_zeroing_its_last_weights(build, pair, kind, assert_close):
     model, twin = build(), build()
-    layer = twin.bert.encoder.block(1)
+    layer = twin.bert.encoder.layer_at(1)
     dense = (layer.attention if kind is Attention else layer).output.dense
     dense.weight.zero_()
     dense.bias.zero_()
@@ -96,7 +96,7 @@ def test_means_are_those_of_a_source_or_kept_for_the_model(words, pair, other, t
     mean = record(words, other).at["feed_forward", 1][:, text].mean(1)
     if kept:
         mean = fitted(words, tokenizer).means["feed_forward", 1]
-    layer, own = words.bert.encoder.block(1), record(words, pair)
+    layer, own = words.bert.encoder.layer_at(1), record(words, pair)
     attended = layer.attention.output(own.at["head", 1], own.hidden_states[1])
     found = run(words, pair, interventions=[change]).hidden_states[2]
     assert torch.allclose(found, layer.output.LayerNorm(attended + mean), atol=1e-5)
@@ -168,7 +168,7 @@ def test_heads_of_a_pruned_model_keep_their_numbers(build, pair, assert_close):
 def test_gradients_pass_through_interventions(words, pair):
     run(words, pair, interventions=[Heads(1, 2)]).logits.sum().backward()
     layers = words.bert.encoder
-    gradient = layers.block(1).attention.output.dense.weight.grad
+    gradient = layers.layer_at(1).attention.output.dense.weight.grad
     assert gradient[:, 16:24].abs().max() == 0 < gradient[:, :16].abs().max()
 
 

@@ -49,13 +49,13 @@ def test_the_affine_lens_maps_first(words, pair, tokenizer):
 def test_maps_are_least_squares(build, tokenizer, monkeypatch):
     monkeypatch.setattr("bert_core.analysis.fitting._RIDGE", 1e-9)
     model = build(num_hidden_layers=2)
-    layer = model.bert.encoder.block(1)  # made the identity: LayerNorm of what is already normal
+    layer = model.bert.encoder.layer_at(1)  # made the identity: LayerNorm of what is already normal
     with torch.no_grad():
         for dense in (layer.attention.output.dense, layer.output.dense):
             dense.weight.zero_()
             dense.bias.zero_()
         for norm in (
-            model.bert.encoder.block(0).output.LayerNorm,
+            model.bert.encoder.layer_at(0).output.LayerNorm,
             layer.attention.output.LayerNorm,
             layer.output.LayerNorm,
         ):
@@ -89,7 +89,7 @@ def test_maps_are_fitted_once_and_follow_the_weights(build, tokenizer, pair):
     assert fitted(twin) is first, "equal weights, one fit"
     before = encoder_digest(model)
     with torch.no_grad():
-        model.bert.encoder.block(0).output.dense.bias.add_(0.1)
+        model.bert.encoder.layer_at(0).output.dense.bias.add_(0.1)
     assert encoder_digest(model) != before
     with pytest.raises(InputError, match=r"Call fitted\(model, tokenizer\) once"):
         lens(model, pair, 3, kind="affine")
@@ -116,7 +116,7 @@ def test_what_was_fitted_in_inference_mode_serves_gradients(build, tokenizer, pa
     with torch.inference_mode():
         fitted(model, tokenizer)
     run(model, pair, interventions=[FeedForward(1, mode="mean")]).logits.sum().backward()
-    assert model.bert.encoder.block(0).output.dense.weight.grad.abs().max() > 0
+    assert model.bert.encoder.layer_at(0).output.dense.weight.grad.abs().max() > 0
 
 
 def test_a_file_beside_the_weights_is_used_if_it_belongs_to_them(
@@ -131,7 +131,7 @@ def test_a_file_beside_the_weights_is_used_if_it_belongs_to_them(
     assert torch.equal(read.maps, written.maps.half().float())
     assert all(torch.equal(read.means[site], written.means[site]) for site in written.means)
     with torch.no_grad():
-        model.bert.encoder.block(0).output.dense.bias.add_(0.1)
+        model.bert.encoder.layer_at(0).output.dense.bias.add_(0.1)
     with pytest.raises(TypeError):  # the file no longer belongs to the weights
         fitted(model)
 
@@ -141,7 +141,7 @@ def test_a_file_of_other_sizes_is_refused(tiny_folder, tmp_path):
     (folder / NAME).write_bytes((folder / "model.safetensors").read_bytes())
     model = BertForMaskedLM.from_pretrained(folder)
     with torch.no_grad():  # a digest that no other test has fitted
-        model.bert.encoder.block(0).output.dense.bias.add_(0.3)
+        model.bert.encoder.layer_at(0).output.dense.bias.add_(0.3)
     with pytest.raises(CheckpointError, match="Write it again with `write_fitted`"):
         fitted(model)
 

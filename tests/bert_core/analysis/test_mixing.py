@@ -35,7 +35,7 @@ def test_parts_and_biases_sum_to_what_the_model_computes(build, pair, heads):
     model.prune_heads(heads)
     text = record(model, pair)
     for layer in range(3):
-        block = model.encoder.block(layer).attention
+        block = model.encoder.layer_at(layer).attention
         hidden = text.hidden_states[layer]
         added = block.output.dense(text.at["head", layer])
         expected = {
@@ -70,7 +70,7 @@ def test_zeroed_values_are_zero_in_every_head(words, pair):
     found = value_zeroing(words, pair)
     np.testing.assert_allclose(found.sum(-1), 1, atol=1e-6)
     text = record(words, pair, attentions=True)
-    block = words.bert.encoder.block(1)
+    block = words.bert.encoder.layer_at(1)
     hidden, true = text.hidden_states[1], text.hidden_states[2][0]
     value = block.attention.self.project(hidden)[2]
     scores = np.empty((11, 11))

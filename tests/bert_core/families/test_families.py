@@ -162,8 +162,8 @@ def test_one_encoder_serves_every_class_of_a_family(saved, assert_close, family)
                 assert ours.embeddings.word_embeddings.weight is (
                     theirs.embeddings.word_embeddings.weight
                 )
-                last = ours.encoder.block(2).output.dense.weight
-                assert last is theirs.encoder.block(2).output.dense.weight
+                last = ours.encoder.layer_at(2).output.dense.weight
+                assert last is theirs.encoder.layer_at(2).output.dense.weight
     masked = load_sharing(BertForMaskedLM, base, folder)
     given = inputs(family, "BertForMaskedLM")
     at = torch.tensor([[1, 3], [0, 2], [4, 6]])
@@ -238,7 +238,7 @@ def test_layers_that_share_weights_keep_their_own_results(saved, assert_close):
     layers, _ = model(**given)
     kept = model.get_multihead_outputs()
     assert len({id(each) for each in kept}) == len(layers) == 3
-    for number, block in enumerate(model.encoder.blocks()):
+    for number, block in enumerate(model.encoder.layers()):
         before = model.run(**given).hidden_states[number]
         attended = block.attention.output(kept[number].transpose(1, 2).flatten(2), before)
         assert_close(block.output(block.intermediate(attended), attended), layers[number])

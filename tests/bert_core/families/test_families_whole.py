@@ -92,7 +92,7 @@ def test_an_analysis_computes_what_the_model_computes(folder, assert_close):
         expected = model.run(ids, types)
         found = interventions.run(model, text)
         assert torch.equal(found.logits, expected.logits)
-        block = model.encoder_model.encoder.block(2).attention.self
+        block = model.encoder_model.encoder.layer_at(2).attention.self
         query, key, _ = block.project(expected.hidden_states[2])
         scores = query @ key.transpose(-1, -2) / query.shape[-1] ** 0.5
         assert_close(scores.softmax(-1), expected.attentions[2])

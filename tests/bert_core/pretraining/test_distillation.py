@@ -62,7 +62,7 @@ def test_a_student_learns_from_both_and_the_teacher_from_nothing() -> None:
     torch.testing.assert_close(distilled_loss(student, teacher, given, soft=0.0).total, hard.total)
     found.total.backward()  # type: ignore[no-untyped-call]
     assert all(each.grad is None for each in teacher.parameters())
-    assert student.bert.encoder.block(0).intermediate.dense.weight.grad is not None
+    assert student.bert.encoder.layer_at(0).intermediate.dense.weight.grad is not None
     nothing = batch([[-100, -100]] * 3)
     assert distilled_loss(student, teacher, nothing).masked_lm.item() == 0.0
 
@@ -79,7 +79,7 @@ def test_a_student_starts_with_every_second_layer_of_its_own(shared: bool) -> No
     for name, value in student.state_dict().items():
         source = name.replace("layer.1.", "layer.2.")
         torch.testing.assert_close(value, before[source])
-    layers = list(student.bert.encoder.blocks())
+    layers = list(student.bert.encoder.layers())
     assert (layers[0] is layers[1]) == shared
     with torch.no_grad():
         for parameter in student.parameters():
@@ -94,8 +94,8 @@ def test_a_student_of_a_pruned_teacher_can_be_saved_and_loaded(tmp_path: Path) -
     every_second_layer(teacher).save_pretrained(tmp_path)
     student = BertForPreTraining.from_pretrained(tmp_path)
     assert student.config.extra["pruned_heads"] == {"1": [3]}
-    weight = student.bert.encoder.block(1).attention.self.query.weight
-    torch.testing.assert_close(weight, teacher.bert.encoder.block(2).attention.self.query.weight)
+    weight = student.bert.encoder.layer_at(1).attention.self.query.weight
+    torch.testing.assert_close(weight, teacher.bert.encoder.layer_at(2).attention.self.query.weight)
 
 
 def test_what_cannot_be_distilled_is_refused_with_the_numbers() -> None:

@@ -185,7 +185,7 @@ def test_another_vocabulary_shows_in_the_tokens(folder: Path) -> None:
 def test_models_in_memory_can_be_verified(folder: Path) -> None:
     base = BertForPreTraining.from_pretrained(folder)
     with torch.no_grad():
-        base.bert.encoder.block(1).output.dense.weight[0, 0] += 1
+        base.bert.encoder.layer_at(1).output.dense.weight[0, 0] += 1
 
     def loaded(cls: type[BertPreTrainedModel]) -> BertPreTrainedModel:
         return cls.from_model(base)

@@ -50,13 +50,13 @@ def test_a_head_that_changed_the_encoder_reads_with_its_own(tmp_path: Path) -> N
     folder = save_tiny(tmp_path, BertForPreTraining)
     head = BertForQuestionAnswering.from_model(BertForPreTraining.from_pretrained(folder))
     with torch.no_grad():
-        head.bert.encoder.block(1).output.dense.bias.add_(1.0)
+        head.bert.encoder.layer_at(1).output.dense.bias.add_(1.0)
     head.save_pretrained(folder / "heads" / "BertForQuestionAnswering")
     engine = Engine(str(folder))
     words, answers = engine.model(BertForMaskedLM), engine.model(BertForQuestionAnswering)
     assert engine.facts.heads["BertForQuestionAnswering"].own_encoder
-    mine = answers.bert.encoder.block(1).output.dense.bias
-    theirs = words.bert.encoder.block(1).output.dense.bias
+    mine = answers.bert.encoder.layer_at(1).output.dense.bias
+    theirs = words.bert.encoder.layer_at(1).output.dense.bias
     torch.testing.assert_close(mine, theirs + 1.0)
 
 

@@ -399,7 +399,7 @@ def test_a_cell_is_computed_from_the_models_own_query_and_key(tiny_engine: Engin
     assert states is not None
     length = len(result.tokens)
     for layer in range(result.layers):
-        block = model.encoder.block(layer).attention.self
+        block = model.encoder.layer_at(layer).attention.self
         for head in range(result.heads):
             for row in range(length):
                 for column in range(0, length, 3):

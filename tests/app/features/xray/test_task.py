@@ -350,7 +350,7 @@ def test_a_cell_is_computed_from_the_model_as_it_is_switched(tiny_engine: Engine
         assert cell.value == result.attentions[1][2, 6, 1]
         assert cell.computed == pytest.approx(cell.value, abs=1e-6)
         text = text_of(tiny_engine, result)
-        own = text.model.encoder_model.encoder.block(1).attention
+        own = text.model.encoder_model.encoder.layer_at(1).attention
         with torch.inference_mode():
             value = own.self.project(see(text).states[1:2])[2][0, 2]  # (T, K)
             weight = own.output.dense.weight[:, 16:24]
