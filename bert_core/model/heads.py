@@ -24,12 +24,12 @@ from bert_core.model.activations import activation
 from bert_core.model.bert import BertModel
 from bert_core.model.checks import check_inputs, check_positions
 from bert_core.model.losses import (
-    IGNORED,
     cross_entropy,
     is_ignored,
     position_loss,
     whole_numbers,
     widened,
+    without_padding,
 )
 from bert_core.model.outputs import ModelOutputs
 from bert_core.model.pretrained import BertPreTrainedModel
@@ -364,7 +364,9 @@ class _LabelClassifier(_Classifier):
         output_attentions: bool = False,
         keep_multihead_output: bool = False,
     ) -> None:
-        config = _labelled(config, num_labels)
+        if num_labels is not None and (config.label_fault or num_labels != config.num_labels):
+            config = copy.deepcopy(config)  # the caller's stays as it is
+            config.num_labels = num_labels
         self.num_labels = config.num_labels
         super().__init__(config, output_attentions, keep_multihead_output)
 
@@ -508,20 +510,3 @@ class BertForQuestionAnswering(ModelWithHead):
             )
         start_loss = position_loss(start, start_positions, "start_positions")
         return (start_loss + position_loss(end, end_positions, "end_positions")) / 2
-
-
-def without_padding(labels: Tensor, attention_mask: Tensor | None, logits: Tensor) -> Tensor:
-    """Return labels (B, T) that ignore the tokens whose attention mask is 0."""
-    labels = whole_numbers(labels, "labels")
-    if attention_mask is None or attention_mask.shape != labels.shape:
-        return labels
-    return labels.to(logits.device).masked_fill(attention_mask == 0, IGNORED[1])
-
-
-def _labelled(config: BertConfig, num_labels: int | None) -> BertConfig:
-    """Return a config with this many labels, without modifying the caller's."""
-    if num_labels is None or (not config.label_fault and num_labels == config.num_labels):
-        return config
-    config = copy.deepcopy(config)
-    config.num_labels = num_labels
-    return config

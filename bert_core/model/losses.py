@@ -74,3 +74,11 @@ def position_loss(logits: Tensor, positions: Tensor, name: str) -> Tensor:
     positions = whole_numbers(positions, name)
     outside = (positions < 0) | (positions >= logits.shape[-1])
     return cross_entropy(logits, positions.masked_fill(outside, IGNORED[1]), name=name)
+
+
+def without_padding(labels: Tensor, attention_mask: Tensor | None, logits: Tensor) -> Tensor:
+    """Return labels (B, T) that ignore the tokens whose attention mask is 0."""
+    labels = whole_numbers(labels, "labels")
+    if attention_mask is None or attention_mask.shape != labels.shape:
+        return labels
+    return labels.to(logits.device).masked_fill(attention_mask == 0, IGNORED[1])

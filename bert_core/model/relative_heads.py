@@ -8,8 +8,8 @@ from torch import Tensor, nn
 from bert_core.config import BertConfig
 from bert_core.model.activations import activation
 from bert_core.model.bert import BertModel
-from bert_core.model.heads import SentencePair, WithLabels, without_padding
-from bert_core.model.losses import cross_entropy
+from bert_core.model.heads import SentencePair, WithLabels
+from bert_core.model.losses import cross_entropy, without_padding
 from bert_core.model.outputs import ModelOutputs
 from bert_core.model.speed import linear
 
