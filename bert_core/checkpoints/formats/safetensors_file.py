@@ -16,6 +16,7 @@ from bert_core.errors import CheckpointError
 
 # The header of BERT large has 50 kB. The format allows 100 MB, more than any BERT needs.
 _MAX_HEADER_BYTES = 4 * 1024 * 1024
+_DAMAGE = (SafetensorError, OSError, ValueError, LookupError, AttributeError, MemoryError)
 _METADATA = {"format": "pt"}  # required by transformers
 
 
@@ -38,14 +39,7 @@ def open_safetensors(path: Path) -> dict[str, Tensor]:
                 )
             file.seek(0)
             return dict(sorted(load(file.read()).items()))
-    except (
-        SafetensorError,
-        OSError,
-        ValueError,
-        LookupError,
-        AttributeError,
-        MemoryError,
-    ) as error:
+    except _DAMAGE as error:
         raise CheckpointError(
             f"{path.name} ({size:,} bytes) is truncated, damaged or not a safetensors file: "
             f"{str(error)[:200]}. Get it again."
