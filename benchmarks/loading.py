@@ -29,9 +29,9 @@ TITLE = "Loading"
 NOTES = (
     "Fresh process: the whole process, from starting Python to the five guesses; with the bundled "
     "model (float16 on disk, float32 in use) and with random weights of base size in float32.",
-    "Loading: `BertForPreTraining.from_pretrained`, to a model in evaluation mode. Both sides map "
-    "the file; transformers reads the weights on first use, we also once while loading, to reject "
-    "NaN and infinite ones. So the second row is what a user waits for: loading and the first "
+    "Loading: `BertForPreTraining.from_pretrained`, to a model in evaluation mode. transformers "
+    "maps the file and reads the weights on first use; we read it while loading, and reject NaN "
+    "and infinite weights. So the second row is what a user waits for: loading and the first "
     "answer, one pass over a short sentence, which reads all weights except the embeddings of "
     "other words.",
     "Memory: peak growth of the resident set of a fresh process while it loads the model and reads "

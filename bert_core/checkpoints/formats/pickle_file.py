@@ -43,15 +43,15 @@ _ATOMS = ("GLOBAL", "BINUNICODE", "SHORT_BINSTRING")
 
 
 def open_pickle(path: Path) -> dict[str, Tensor]:
-    """Return the tensors of a file by name, as views of the file: copy what you keep.
+    """Return the tensors of a file by name, read into memory and not mapped.
 
     Raises:
         CheckpointError: the file is truncated, would run code, or is not a table of tensors.
     """
     size = check_form(path, own="a zip")
     try:
-        zipped = _check_programs(path)
-        values = torch.load(str(path), map_location="cpu", weights_only=True, mmap=zipped)
+        _check_programs(path)
+        values = torch.load(str(path), map_location="cpu", weights_only=True, mmap=False)
     except BertError:
         raise
     except Exception as error:  # noqa: BLE001  a damaged file can fail in any way
@@ -97,15 +97,14 @@ def checked_table(values: object, name: str) -> dict[str, Tensor]:
     return values
 
 
-def _check_programs(path: Path) -> bool:
-    """Check container and instructions; return whether the container is a zip file."""
+def _check_programs(path: Path) -> None:
+    """Check container and instructions."""
     with BoundedFile(path, _MAX_PROGRAM_BYTES) as file:
         head = file.read(_MAX_PROGRAM_BYTES)
         zipped = head.startswith(_ZIP_MAGIC)
         stream = BytesIO(_program_in_zip(file, path) if zipped else head)
         for _ in range(1 if zipped else _STREAM_PICKLES):
             _check_program(stream, path)
-    return zipped
 
 
 def _program_in_zip(file: BinaryIO, path: Path) -> bytes:

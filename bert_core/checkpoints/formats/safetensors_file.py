@@ -1,14 +1,14 @@
 """Read and write safetensors files with the format's own package.
 
-The tensors that are read are views of the file until they are copied, so opening a file costs only
-its header. Whoever keeps a tensor copies it: a file may change later.
+A file is read into memory and never mapped: another program may cut it at any time, which would end
+a process that has it mapped.
 """
 
 from collections.abc import Mapping
 from pathlib import Path
 
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save, save_file
+from safetensors import SafetensorError
+from safetensors.torch import load, save, save_file
 from torch import Tensor
 
 from bert_core.checkpoints.formats.mistaken import check_form
@@ -16,11 +16,12 @@ from bert_core.errors import CheckpointError
 
 # The header of BERT large has 50 kB. The format allows 100 MB, more than any BERT needs.
 _MAX_HEADER_BYTES = 4 * 1024 * 1024
+_DAMAGE = (SafetensorError, OSError, ValueError, LookupError, AttributeError, MemoryError)
 _METADATA = {"format": "pt"}  # required by transformers
 
 
 def open_safetensors(path: Path) -> dict[str, Tensor]:
-    """Return the tensors of a file by name, as views of the file: copy what you keep.
+    """Return the tensors of a file by name, in memory of their own.
 
     Raises:
         CheckpointError: the file is truncated, or its header is malformed, has an invalid type or
@@ -30,15 +31,15 @@ def open_safetensors(path: Path) -> dict[str, Tensor]:
     try:
         with path.open("rb") as file:
             length = int.from_bytes(file.read(8), "little")
-        if length > _MAX_HEADER_BYTES:
-            raise CheckpointError(
-                f"{path.name} has {size:,} bytes and declares a header of {length:,}; expected at "
-                f"most {_MAX_HEADER_BYTES:,}. It is not a safetensors file, or not a BERT; get it "
-                "again."
-            )
-        with safe_open(path, framework="pt") as found:
-            return {name: found.get_tensor(name) for name in found.keys()}  # noqa: SIM118
-    except (SafetensorError, OSError, ValueError, LookupError, AttributeError) as error:
+            if length > _MAX_HEADER_BYTES:
+                raise CheckpointError(
+                    f"{path.name} has {size:,} bytes and declares a header of {length:,}; expected "
+                    f"at most {_MAX_HEADER_BYTES:,}. It is not a safetensors file, or not a BERT; "
+                    "get it again."
+                )
+            file.seek(0)
+            return dict(sorted(load(file.read()).items()))
+    except _DAMAGE as error:
         raise CheckpointError(
             f"{path.name} ({size:,} bytes) is truncated, damaged or not a safetensors file: "
             f"{str(error)[:200]}. Get it again."

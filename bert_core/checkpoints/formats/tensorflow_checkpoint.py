@@ -179,7 +179,7 @@ def _entries(raw: bytes) -> tuple[int, list[_Entry]]:
 
 
 def read_variables(prefix: Path) -> dict[str, Tensor]:
-    """Return the variables of a checkpoint, as views of its files: copy what you keep.
+    """Return the variables of a checkpoint without those of optimizers, read into memory.
 
     Raises:
         MissingFileError: the index or one of the data files is missing.
@@ -195,24 +195,27 @@ def read_variables(prefix: Path) -> dict[str, Tensor]:
             f"{index.name} is truncated, damaged or not the index of a TensorFlow checkpoint that "
             f"is read here ({reason}). Get it again."
         ) from None
-    files: dict[int, Any] = {}
+    files: dict[int, tuple[Path, int]] = {}
     found, behind = {}, (0, 0)
     for shard, start, size, name, dtype, shape in entries:
         if shard not in files:
             path = _existing(prefix.with_name(f"{prefix.name}.data-{shard:05d}-of-{shards:05d}"))
-            files[shard] = np.memmap(path, np.uint8, "c") if check_form(path) else b""
-        memory = files[shard]
-        if start + size > len(memory) or (size and (shard, start) < behind):
+            files[shard] = path, check_form(path)
+        path, held = files[shard]
+        is_used = not _OPTIMIZER.search(name)
+        fits = start + size <= held and (not size or (shard, start) >= behind)
+        is_read = is_used and fits and size > 0
+        memory = np.fromfile(path, np.uint8, size, offset=start) if is_read else b""
+        if not fits or (is_read and len(memory) < size):
             raise CheckpointError(
                 f"{prefix.name}.index puts {name[:80]} at {start:,} to {start + size:,} of a file "
-                f"of {len(memory):,} bytes, outside of it or upon another tensor. A file is "
+                f"of {held:,} bytes, outside of it or upon another tensor. A file is "
                 "truncated or damaged; get it again."
             )
         behind = max(behind, (shard, start + size))
-        flat = torch.empty(0, dtype=dtype, device="cpu")
-        if size:
-            flat = torch.frombuffer(memory, dtype=dtype, count=math.prod(shape), offset=start)
-        found[name] = flat.view(shape)
+        if is_used:
+            flat = torch.frombuffer(memory, dtype=dtype) if size else torch.empty(0, dtype=dtype)
+            found[name] = flat.view(shape)
     return found
 
 

@@ -29,7 +29,7 @@ _MAX_SHARDS = 1_000
 
 
 def open_weights(folder: Path, *, from_tf: bool = False) -> dict[str, Tensor]:
-    """Return the tensors of a folder by name, as views of its files: copy what you keep.
+    """Return the tensors of a folder by name, read into memory and not mapped.
 
     Raises:
         MissingFileError: the folder has no weights.

@@ -11,7 +11,10 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
+from benchmarks.tensorflow_files import write_checkpoint
+from bert_core.checkpoints.formats.mistaken import check_form
 from bert_core.checkpoints.formats.safetensors_file import open_safetensors
+from bert_core.checkpoints.formats.weights import open_weights
 from bert_core.errors import BertError, CheckpointError, ConfigError, MissingFileError
 from bert_core.model.bert import BertModel
 
@@ -321,6 +324,54 @@ def test_quantised_weights_are_refused(tiny, write_folder):
         folder = write_folder(tiny.config, weights, pickle=pickled, name=f"int8{pickled}")
         with pytest.raises(CheckpointError, match="int8"):
             BertModel.from_pretrained(folder)
+
+
+# -- files that change ----------------------------------------------------------------------------
+
+
+@pytest.fixture(params=["safetensors_file", "pickle_file", "tensorflow_checkpoint"])
+def kind_of(request, tiny, write_folder):
+    """Return the module that reads a format, a folder in it, and its file of weights."""
+    folder = write_folder(tiny.config)
+    if request.param == "safetensors_file":
+        write_folder(tiny.config, tiny.state_dict())
+    elif request.param == "pickle_file":
+        write_folder(tiny.config, tiny.state_dict(), pickle=True)
+    else:
+        weights = {f"bert.{name}": value for name, value in tiny.state_dict().items()}
+        write_checkpoint(folder / "bert_model.ckpt", weights)
+    path = max(folder.iterdir(), key=lambda each: each.stat().st_size)
+    return f"bert_core.checkpoints.formats.{request.param}.check_form", folder, path
+
+
+def test_an_open_model_stays_as_it_is_when_its_file_changes_in_place(tiny, kind_of):
+    _, folder, path = kind_of
+    model, size = BertModel.from_pretrained(folder), path.stat().st_size
+    path.write_bytes(b"\x7f" * size)  # in place: the same file, other bytes
+    os.truncate(path, size // 3)
+    for name, value in tiny.state_dict().items():
+        assert torch.equal(model.state_dict()[name], value)
+
+
+def test_opened_weights_are_not_views_of_the_file(kind_of):
+    _, folder, path = kind_of
+    found = open_weights(folder)
+    before = {name: tensor.clone() for name, tensor in found.items()}
+    os.truncate(path, 0)  # to read a mapped file would end the process now
+    assert all(torch.equal(found[name], value) for name, value in before.items())
+
+
+def test_a_file_cut_while_it_is_read_is_refused(kind_of, monkeypatch):
+    check, folder, path = kind_of
+
+    def cut_after(*arguments, **named):
+        size = check_form(*arguments, **named)
+        os.truncate(path, size // 3)
+        return size
+
+    monkeypatch.setattr(check, cut_after)
+    with pytest.raises(CheckpointError, match=r"truncated|damaged"):
+        BertModel.from_pretrained(folder)
 
 
 # -- files that are no files ----------------------------------------------------------------------

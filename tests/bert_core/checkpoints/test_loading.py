@@ -186,26 +186,22 @@ def test_a_decoder_that_is_not_tied_is_refused(make_config, write_folder, name):
     assert BertModel.from_pretrained(folder).load_report.missing  # no pooler, but no decoder
 
 
-def test_a_decoder_alone_fills_the_word_embeddings(make_config, write_folder):
+@pytest.mark.parametrize("bias", ["cls.predictions.decoder.bias", "cls.predictions.bias"])
+@pytest.mark.parametrize(
+    "words", ["cls.predictions.decoder.weight", "bert.embeddings.word_embeddings.weight"]
+)
+def test_one_name_of_a_tied_parameter_is_enough(make_config, write_folder, words, bias):
     full = BertForMaskedLM(make_config())
-    weights = dict(full.state_dict())
-    del weights["bert.embeddings.word_embeddings.weight"], weights["cls.predictions.bias"]
-    weights["cls.predictions.decoder.bias"] = torch.rand(99)
+    names = ("cls.predictions.decoder", "cls.predictions.bias", "bert.embeddings.word_embeddings")
+    weights = {
+        name: value for name, value in full.state_dict().items() if not name.startswith(names)
+    }
+    weights |= {words: torch.rand(99, 32), bias: torch.rand(99)}
     model = BertForMaskedLM.from_pretrained(write_folder(full.config, weights))
     assert model.load_report.missing == ()
-    assert torch.equal(model.cls.predictions.bias, weights["cls.predictions.decoder.bias"])
-    assert torch.equal(
-        model.bert.embeddings.word_embeddings.weight, weights["cls.predictions.decoder.weight"]
-    )
-
-
-def test_an_absent_decoder_bias_is_the_heads_bias(make_config, write_folder):
-    full = BertForMaskedLM(make_config())
-    weights = {name: value for name, value in full.state_dict().items() if ".decoder" not in name}
-    weights["cls.predictions.bias"] = torch.rand(99)
-    model = BertForMaskedLM.from_pretrained(write_folder(full.config, weights))
-    assert model.load_report.missing == ()
-    assert torch.equal(model.cls.predictions.decoder.bias, weights["cls.predictions.bias"])
+    assert torch.equal(model.bert.embeddings.word_embeddings.weight, weights[words])
+    assert torch.equal(model.cls.predictions.bias, weights[bias])
+    assert torch.equal(model.cls.predictions.decoder.bias, weights[bias])
 
 
 def test_two_names_for_one_parameter_are_refused(tiny, write_folder):
@@ -515,11 +511,9 @@ def test_weights_that_are_not_finite_are_refused_by_name_and_number(
     assert (~torch.isfinite(model.encoder.layer[0].output.dense.weight)).sum() == len(values)
 
 
-def test_mapped_weights_and_weights_that_a_caller_gives_are_checked_as_well(
-    tiny, spoilt, write_folder
-):
+def test_weights_that_a_caller_gives_are_checked_as_well(tiny, spoilt, write_folder):
     state = spoilt(NAN, name="embeddings.LayerNorm.bias")
-    folder = write_folder(tiny.config, state)  # float32: the parameters are the file's pages
+    folder = write_folder(tiny.config, state)
     for options in ({}, {"state_dict": state}):
         with pytest.raises(CheckpointError, match=r"LayerNorm\.bias \(1 of 32 values\)"):
             BertModel.from_pretrained(folder, **options)
@@ -653,22 +647,21 @@ def test_another_architecture_is_refused_by_name(tiny, write_folder, extra):
         BertModel.from_pretrained(folder)
 
 
-def test_an_empty_folder_says_what_it_lacks(tmp_path):
-    with pytest.raises(MissingFileError, match=r"no config.json or bert_config.json.*nothing"):
-        BertModel.from_pretrained(tmp_path)
-
-
-def test_a_config_without_weights_says_what_is_there(tiny, write_folder):
-    folder = write_folder(tiny.config)
-    (folder / "vocab.txt").write_text("[UNK]\n")
-    with pytest.raises(FileNotFoundError, match=r"no weights.*config.json, vocab.txt"):
-        BertModel.from_pretrained(folder)
-
-
-def test_weights_without_a_config_say_what_is_there(tiny, write_folder):
+@pytest.mark.parametrize(
+    ("names", "says"),
+    [
+        ((), r"no config.json or bert_config.json.*nothing"),
+        (("config.json", "vocab.txt"), r"no weights.*config.json, vocab.txt"),
+        (("model.safetensors",), r"no config.json.*model.safetensors"),
+    ],
+)
+def test_a_folder_says_what_it_lacks_and_what_is_there(tiny, write_folder, names, says):
     folder = write_folder(tiny.config, tiny.state_dict())
-    (folder / "config.json").unlink()
-    with pytest.raises(MissingFileError, match=r"no config.json.*model.safetensors"):
+    (folder / "vocab.txt").write_text("[UNK]\n")
+    for path in folder.iterdir():
+        if path.name not in names:
+            path.unlink()
+    with pytest.raises(MissingFileError, match=says):
         BertModel.from_pretrained(folder)
 
 
