@@ -19,7 +19,7 @@ from bert_core.text.encoding import (
     kept_lengths,
     window_bounds,
 )
-from bert_core.text.vocabulary import Vocabulary, path_of
+from bert_core.text.vocabulary import Vocabulary, path_of, write_file
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _AT_ONCE = 10_000  # texts
@@ -62,6 +62,14 @@ class TextTokenizer(Vocabulary, ABC):
     @abstractmethod
     def saved_files(self) -> dict[str, bytes]:
         """Return the files that `save_pretrained` writes, by name, without touching the disk."""
+
+    def save_vocabulary(self, vocab_path: str | os.PathLike[str]) -> str:
+        """Write `vocab.txt`, or `tokenizer.json`, to a folder or a file; return the file's path.
+
+        Raises:
+            InputError: the folder does not exist.
+        """
+        return str(write_file(vocab_path, *next(iter(self.saved_files().items()))))
 
     def save_pretrained(self, folder: str | os.PathLike[str]) -> tuple[str, str]:
         """Write `saved_files` to a folder, created if necessary.

@@ -33,7 +33,6 @@ from bert_core.text.tokenizer_json import (
     model_type,
 )
 from bert_core.text.trace import Trace
-from bert_core.text.vocabulary import path_of
 
 
 def load_tokenizer(
@@ -220,19 +219,6 @@ class FamilyTokenizer(TextTokenizer):
         self.convert_ids_to_tokens(numbers)  # checks them
         with in_words():
             return self._rust.decode(numbers, skip_special_tokens=skip_special_tokens)
-
-    def save_vocabulary(self, vocab_path: str | os.PathLike[str]) -> str:
-        """Write `tokenizer.json` to a folder, or to a file; return the file's path.
-
-        Raises:
-            InputError: the folder does not exist.
-        """
-        path = path_of(vocab_path)
-        path = path / TOKENIZER_NAME if path.is_dir() else path
-        if not path.parent.is_dir():
-            raise InputError(f"Cannot write {path}: the folder does not exist. Create it first.")
-        path.write_bytes(self.saved_files()[TOKENIZER_NAME])
-        return str(path)
 
     def saved_files(self) -> dict[str, bytes]:
         """Return the files that `save_pretrained` writes, by name, without touching the disk."""

@@ -15,7 +15,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from bert_core.checkpoints.sources.hub_names import MERGES as BPE_FILES
 from bert_core.checkpoints.sources.hub_names import SENTENCEPIECE
@@ -405,15 +405,15 @@ def _from_sentencepiece(
         charsmap = base64.b64encode(found.charsmap).decode("ascii")
         steps += [{"type": "Precompiled", "precompiled_charsmap": charsmap}]
     every = not layout.dropped and settings.get("remove_space") is not False
-    spaces = _spaces(found, r"\s" if every else " ")
-    steps += spaces.normalizers
+    blanks, cut, decoder = _spaces(found, r"\s" if every else " ")
+    steps += blanks
     return {
         "version": "1.0",
         "added_tokens": [],
         "normalizer": {"type": "Sequence", "normalizers": steps} if steps else None,
-        "pre_tokenizer": spaces.pre_tokenizer,
+        "pre_tokenizer": cut,
         "post_processor": None,
-        "decoder": spaces.decoder,
+        "decoder": decoder,
         "model": {
             "type": "Unigram",
             "unk_id": unknown,
@@ -433,16 +433,10 @@ def _check_options(settings: Mapping[str, Any], name: str) -> None:
         refuse(name, f"add_prefix_space in {CONFIG_NAME}", False, "true, as the published ones")
 
 
-class _Spaces(NamedTuple):
-    """The parts of a `tokenizer.json` that concern spaces."""
-
-    normalizers: list[dict[str, Any]]
-    pre_tokenizer: dict[str, Any] | None
-    decoder: dict[str, Any]
-
-
-def _spaces(found: SentencePieceFile, blank: str) -> _Spaces:
-    """Return how spaces are normalised, how a text is cut into words, and the way back.
+def _spaces(
+    found: SentencePieceFile, blank: str
+) -> tuple[list[dict[str, Any]], dict[str, Any] | None, dict[str, Any]]:
+    """Return the normalizers, the pre-tokenizer and the decoder that concern spaces.
 
     Args:
         found: the settings of SentencePiece.
@@ -453,7 +447,7 @@ def _spaces(found: SentencePieceFile, blank: str) -> _Spaces:
     spaced = blank != " " or found.rules.startswith("nmt_")  # these make every kind of space one
     if found.prefixed and not keeps and not within and spaced:  # as published
         words = [{"type": "WhitespaceSplit"}, _metaspace("always")]
-        return _Spaces([], {"type": "Sequence", "pretokenizers": words}, _metaspace("always"))
+        return [], {"type": "Sequence", "pretokenizers": words}, _metaspace("always")
     steps = [_replace(f"^{blank}+|{blank}+$", "", "Regex"), _replace(f"{blank}+", " ", "Regex")]
     steps *= not keeps
     if found.prefixed:
@@ -463,11 +457,8 @@ def _spaces(found: SentencePieceFile, blank: str) -> _Spaces:
         steps.append(_replace(f"{SPACE}+$", "", "Regex"))
     back = [_replace(SPACE, " "), {"type": "Fuse"}]
     back.append({"type": "Strip", "content": " ", "start": int(found.prefixed), "stop": 0})
-    return _Spaces(
-        steps,
-        None if within else _metaspace("never"),
-        {"type": "Sequence", "decoders": back},
-    )
+    cut = None if within else _metaspace("never")
+    return steps, cut, {"type": "Sequence", "decoders": back}
 
 
 def _metaspace(prepend: str) -> dict[str, Any]:

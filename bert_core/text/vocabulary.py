@@ -108,20 +108,24 @@ def check_vocabulary(pieces: list[str], source: str, unknown: str = SPECIAL_TOKE
         )
 
 
-def write_vocabulary(pieces: Iterable[str], path: str | Path) -> Path:
+def write_vocabulary(pieces: Iterable[str], path: str | os.PathLike[str]) -> Path:
     """Write the pieces, one per line, to a file, or to `vocab.txt` in an existing folder.
 
     Raises:
         InputError: the parent folder does not exist.
     """
-    target = Path(path)
-    if target.is_dir():
-        target = target / VOCABULARY_NAME
+    return write_file(path, VOCABULARY_NAME, "".join(f"{piece}\n" for piece in pieces).encode())
+
+
+def write_file(path: str | os.PathLike[str], name: str, contents: bytes) -> Path:
+    """Write to a file, or to the file `name` in an existing folder; see `write_vocabulary`."""
+    target = path_of(path)
+    target = target / name if target.is_dir() else target
     if not target.parent.is_dir():
         raise InputError(
             f"Cannot write {target}: the folder {target.parent} does not exist. Create it first."
         )
-    target.write_text("".join(f"{piece}\n" for piece in pieces), encoding="utf-8", newline="\n")
+    target.write_bytes(contents)
     return target
 
 
@@ -253,16 +257,6 @@ class Vocabulary:
         skipped.add("")
         tokens = [token for token in self.convert_ids_to_tokens(ids) if token not in skipped]
         return _DECODER.decode(tokens)
-
-    def save_vocabulary(self, vocab_path: str | os.PathLike[str]) -> str:
-        """Write the vocabulary to a file, or to `vocab.txt` in a folder; return the file's path.
-
-        Added tokens beyond it are not among its lines.
-
-        Raises:
-            InputError: the folder does not exist.
-        """
-        return str(write_vocabulary(self.own_pieces, Path(vocab_path)))
 
     def _needed(self, token: str) -> int:
         if token in self.vocab:

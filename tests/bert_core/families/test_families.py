@@ -14,10 +14,9 @@ from bert_core.checkpoints.plan import survey
 from bert_core.config import BertConfig
 from bert_core.errors import ConfigError, InputError
 from bert_core.families import FAMILIES
-from bert_core.model.bert import BertEmbeddings, BertEncoder
 from bert_core.model.heads import BertForMaskedLM, BertForPreTraining
 from bert_core.model.kinds import ALL_KINDS, KINDS
-from tests.bert_core.families.conftest import CASES, FEW, SIZES, inputs, outputs_of
+from tests.bert_core.families.conftest import CASES, FEW, inputs, outputs_of
 
 OTHERS = [name for name in FAMILIES if name != "bert"]
 FIELDS = ("logits", "start_logits", "end_logits", "seq_relationship_logits", "pooler_output")
@@ -245,11 +244,6 @@ def test_layers_that_share_weights_keep_their_own_results(saved, assert_close):
     assert sum(each.numel() for each in model.parameters()) == sum(
         each.numel() for each in load_file(folder / "model.safetensors").values()
     )
-
-
-def test_bert_runs_its_own_code_only():
-    model = bert_core.BertModel(BertConfig(**SIZES["bert"]))
-    assert type(model.embeddings) is BertEmbeddings and type(model.encoder) is BertEncoder
 
 
 def test_a_second_token_type_is_refused_where_there_is_none(saved):

@@ -19,21 +19,6 @@ def encoding(uncased: Any) -> Encoding:
     return found
 
 
-def test_all_lists_have_the_length_of_the_encoding(encoding: Encoding) -> None:
-    lists = (
-        encoding.input_ids,
-        encoding.tokens,
-        encoding.offsets,
-        encoding.token_type_ids,
-        encoding.attention_mask,
-        encoding.special_tokens_mask,
-        encoding.word_ids,
-        encoding.sequence_ids,
-    )
-    assert {len(each) for each in lists} == {len(encoding)}
-    assert (encoding.text, encoding.text_pair, encoding.truncated) == (TEXT, PAIR, 0)
-
-
 def test_added_tokens_belong_to_no_word_and_no_text(encoding: Encoding) -> None:
     added = [at for at, flag in enumerate(encoding.special_tokens_mask) if flag]
     assert [encoding.tokens[at] for at in added] == ["[CLS]", "[SEP]", "[SEP]"]
@@ -42,16 +27,6 @@ def test_added_tokens_belong_to_no_word_and_no_text(encoding: Encoding) -> None:
         assert encoding.word_ids[at] is None
         assert encoding.sequence_ids[at] is None
     assert encoding.token_type_ids == [0] * (added[1] + 1) + [1] * (added[2] - added[1])
-
-
-def test_offsets_slice_the_text_as_it_was_typed(encoding: Encoding) -> None:
-    texts = {0: TEXT, 1: PAIR}
-    slices = [
-        texts[sequence][start:end]
-        for (start, end), sequence in zip(encoding.offsets, encoding.sequence_ids, strict=True)
-        if sequence is not None
-    ]
-    assert "".join(slices) == TEXT.replace(" ", "") + PAIR.replace(" ", "")
 
 
 def test_special_tokens_in_the_text_are_not_added_ones(uncased: Any) -> None:
@@ -93,12 +68,6 @@ def test_an_encoding_can_be_pickled_and_copied(uncased: Any, texts: tuple[str, .
 def test_only_special_tokens_have_a_special_id(uncased: Any) -> None:
     with pytest.raises(InputError, match=r"'cat' is not a special token.*\[MASK\]"):
         uncased.ours.encode("cat").special_id("cat")
-
-
-def test_a_cut_encoding_can_be_pickled(uncased: Any) -> None:
-    encoding = uncased.ours.encode(TEXT, PAIR, max_length=7)
-    twin = pickle.loads(pickle.dumps(encoding))  # noqa: S301
-    assert (twin.tokens, twin.truncated) == (encoding.tokens, encoding.truncated)
 
 
 def test_a_long_encoding_shows_only_its_beginning(uncased: Any) -> None:

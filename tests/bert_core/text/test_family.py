@@ -15,9 +15,9 @@ import torch
 import transformers
 from tokenizers import Tokenizer
 
-from bert_core import BertTokenizer, Encoding, InputError
+from bert_core import BertTokenizer, InputError
 from bert_core.text.family import FamilyTokenizer, load_tokenizer
-from tests.bert_core.text.conftest import SPECIALS
+from tests.bert_core.text.conftest import SPECIALS, lists_of, peer_lists_of
 from tests.bert_core.text.family_folders import (
     cased_albert,
     configured,
@@ -77,28 +77,16 @@ def both(request: pytest.FixtureRequest, published: dict[str, Path]) -> tuple[An
     return load_tokenizer(folder), Tokenizer.from_file(str(folder / "tokenizer.json"))
 
 
-def lists(ours: Encoding) -> tuple[list[Any], ...]:
-    return (
-        ours.input_ids,
-        ours.offsets,
-        ours.token_type_ids,
-        ours.attention_mask,
-        ours.special_tokens_mask,
-        ours.word_ids,
-        ours.sequence_ids,
-    )
+# All lists but the tokens: of unknown ones, Rust gives the characters.
+but_tokens = itemgetter(0, 1, 3, 4, 5, 6, 7)
+
+
+def lists(ours: Any) -> tuple[list[Any], ...]:
+    return but_tokens(lists_of(ours))
 
 
 def rust_lists(peer: Any) -> tuple[list[Any], ...]:
-    return (
-        peer.ids,
-        peer.offsets,
-        peer.type_ids,
-        peer.attention_mask,
-        peer.special_tokens_mask,
-        peer.word_ids,
-        peer.sequence_ids,
-    )
+    return but_tokens(peer_lists_of(peer))
 
 
 def moved(ours: Any, rust: Any, texts: Sequence[str]) -> list[str]:
@@ -199,16 +187,6 @@ def test_texts_are_put_together_again_as_by_rust(both: tuple[Any, Any]) -> None:
             assert ours.decode(found.input_ids, skip_special_tokens=skip) == expected
     with pytest.raises(InputError, match="no token with the id"):
         ours.decode([len(ours)])
-
-
-def test_offsets_show_the_text_as_typed(files: dict[str, Path]) -> None:
-    ours = load_tokenizer(files["roberta"])
-    text = "the  👩 <mask>."
-    found = ours.encode(text)
-    shown = [text[start:end] for start, end in found.offsets][1:-1]
-    assert "".join(dict.fromkeys(shown)) == "the👩<mask>."
-    assert shown.count("👩") >= 2  # each byte is a piece of its own
-    assert shown[found.tokens.index("Ġ") - 1] == ""
 
 
 # -- the files of the first releases, beside `transformers` ----------------------------------------

@@ -4,15 +4,13 @@ import copy
 import pickle
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-import bert_core
 from bert_core.errors import InputError
-from bert_core.text.tokenizer import BasicTokenizer, BertTokenizer, WordpieceTokenizer
+from bert_core.text.tokenizer import BasicTokenizer, BertTokenizer
 
 MakeVocab = Callable[..., Path]
 
@@ -21,12 +19,6 @@ MakeVocab = Callable[..., Path]
 def small(make_vocab: MakeVocab) -> Path:
     words = ["who", "Who", "was", "jim", "Jim", "hen", "##son", "?", "creme", "mask", "[", "]"]
     return make_vocab([*words, "a", "##a", "the", ".", "puppet", "##eer", "foo", "##ing", "海"])
-
-
-def test_the_package_offers_the_three_tokenizers() -> None:
-    assert bert_core.BertTokenizer is BertTokenizer
-    assert bert_core.BasicTokenizer is BasicTokenizer
-    assert bert_core.WordpieceTokenizer is WordpieceTokenizer
 
 
 def test_a_text_becomes_ids_and_back(small: Path) -> None:
@@ -47,13 +39,6 @@ def test_vocab_and_ids_to_tokens_mirror_each_other(small: Path) -> None:
     assert sorted(tokenizer.all_special_ids) == [0, 1, 2, 3, 4]
 
 
-def test_one_token_gives_one_id_and_one_id_one_token(small: Path) -> None:
-    tokenizer = BertTokenizer(small)
-    assert tokenizer.convert_tokens_to_ids("who") == tokenizer.vocab["who"]
-    assert tokenizer.convert_tokens_to_ids(["nobody"]) == [1]
-    assert tokenizer.convert_ids_to_tokens(4) == "[MASK]"
-
-
 def test_ids_may_come_in_a_tensor_or_an_array(small: Path) -> None:
     encoding_ids = BertTokenizer(small).encode("who was").input_ids
     tensor = BertTokenizer(small)("who was", return_tensors="pt")["input_ids"]
@@ -67,12 +52,6 @@ def test_ids_may_come_in_a_tensor_or_an_array(small: Path) -> None:
 def test_an_id_outside_the_vocabulary_is_refused(small: Path, number: Any) -> None:
     with pytest.raises(InputError, match=r"expected an integer from 0 to 25"):
         BertTokenizer(small).convert_ids_to_tokens([number])
-
-
-def test_case_is_kept_where_asked_for(small: Path) -> None:
-    assert BertTokenizer(small, do_lower_case=False).tokenize("Who was Jim") == [
-        *("Who", "was", "Jim")
-    ]
 
 
 def test_without_basic_tokenization_special_tokens_in_the_text_work(small: Path) -> None:
@@ -164,11 +143,6 @@ def test_half_a_surrogate_pair_is_refused_with_its_place(
     assert len(tokenizer.encode("\U0001f600")) == 3
 
 
-def test_lists_of_different_length_make_no_pairs(small: Path) -> None:
-    with pytest.raises(InputError, match="2 texts and 1 second texts"):
-        BertTokenizer(small).encode_batch(["a", "a"], ["a"])
-
-
 def test_a_batch_is_the_single_encodings(small: Path) -> None:
     tokenizer = BertTokenizer(small)
     texts, pairs = ["who was", "", "the puppeteer"], ["a", "who", ""]
@@ -206,20 +180,6 @@ def test_impossible_truncation_is_refused_with_the_numbers(
 def test_windows_that_cannot_move_are_refused(small: Path, max_length: int, stride: int) -> None:
     with pytest.raises(InputError, match=f"room for {max_length - 2} tokens.*share {stride}"):
         BertTokenizer(small).encode_windows("a a a a a", max_length=max_length, stride=stride)
-
-
-def test_windows_cover_every_token_and_share_the_stride(small: Path) -> None:
-    tokenizer = BertTokenizer(small)
-    text = "the puppeteer was jim henson ? " * 9
-    whole = tokenizer.encode(text)
-    windows = tokenizer.encode_windows(text, max_length=10, stride=3)
-    spans = [window.offsets[1:-1] for window in windows]
-    for before, after in pairwise(spans):
-        assert before[-3:] == after[:3]
-    joined = spans[0] + [span for later in spans[1:] for span in later[3:]]
-    assert joined == whole.offsets[1:-1]
-    assert tokenizer.encode_windows("a", max_length=10, stride=3) == [tokenizer.encode("a")]
-    assert tokenizer.encode_windows("", max_length=3, stride=0) == [tokenizer.encode("")]
 
 
 @pytest.mark.parametrize("missing", ["[PAD]", "[CLS]", "[SEP]", "[MASK]"])

@@ -10,7 +10,6 @@ import pytest
 import torch
 import transformers
 
-from bert_core import BertConfig, BertModel
 from bert_core.errors import InputError
 from bert_core.text.tokenizer import BertTokenizer
 
@@ -63,24 +62,6 @@ def test_the_tokenizers_own_limit_counts_where_none_is_given(vocab_file: Path) -
     assert len(tokenizer("the", padding="max_length")["input_ids"]) == 7
     assert len(tokenizer("the cat " * 40)["input_ids"]) == 82
     assert len(BertTokenizer(vocab_file)("the cat " * 40, truncation=True)["input_ids"]) == 82
-
-
-def test_padding_can_be_told_from_text(uncased: Any) -> None:
-    found = uncased.ours(["the", "the cat sat"], padding=True)
-    assert found["attention_mask"] == [[1, 1, 1, 0, 0], [1] * 5]
-    assert found["input_ids"][0][3:] == [uncased.ours.pad_token_id] * 2
-
-
-def test_the_dictionary_goes_into_a_model(uncased: Any) -> None:
-    config = BertConfig(len(uncased.ours), 8, 1, 2, 16)
-    layers, _ = BertModel(config).eval()(**uncased.ours(TEXTS, padding=True, return_tensors="pt"))
-    assert layers[-1].shape[0] == len(TEXTS)
-
-
-def test_changing_the_dictionary_changes_nothing_else(uncased: Any) -> None:
-    first = uncased.ours(TEXTS[0])
-    first["input_ids"][1] = -5
-    assert uncased.ours(TEXTS[0])["input_ids"][1] != -5
 
 
 def test_no_texts_give_no_rows(uncased: Any) -> None:

@@ -16,32 +16,13 @@ from tests.bert_core.text.family_folders import configured, merges_folder, sente
 WORDS = [*SPECIALS, "the", "cat", "Cat", "##s", "日", "本", "日本"]
 TEXTS = ["The cats", "日本 the Cat", "x [MASK] cat"]
 CONFIGS = ("tokenizer_config.json", "config.json")
-REFUSED = [
-    "BertJapaneseTokenizer",
-    "KoBertTokenizer",
-    "PhobertTokenizer",
-    "BertweetTokenizer",
-    "HerbertTokenizerFast",
-    "MPNetTokenizer",
-    "T5Tokenizer",
-    "FlaubertTokenizer",
-    "GPT2TokenizerFast",
-    "bertTokenizer",
-]
-BERT_S = [
-    "BertTokenizer",
-    "BertTokenizerFast",
-    "BertTokenizerLegacy",
-    "DistilBertTokenizer",
-    "DistilBertTokenizerFast",
-    "ElectraTokenizer",
-    "ElectraTokenizerFast",
-    "MobileBertTokenizerFast",
-    "ConvBertTokenizer",
-    "SqueezeBertTokenizer",
-    "LayoutLMTokenizerFast",
-    "LxmertTokenizer",
-]
+_REFUSED = """BertJapaneseTokenizer KoBertTokenizer PhobertTokenizer BertweetTokenizer
+HerbertTokenizerFast MPNetTokenizer T5Tokenizer FlaubertTokenizer GPT2TokenizerFast bertTokenizer"""
+REFUSED = _REFUSED.split()
+_BERT_S = """BertTokenizer BertTokenizerFast BertTokenizerLegacy DistilBertTokenizer
+DistilBertTokenizerFast ElectraTokenizer ElectraTokenizerFast MobileBertTokenizerFast
+ConvBertTokenizer SqueezeBertTokenizer LayoutLMTokenizerFast LxmertTokenizer"""
+BERT_S = _BERT_S.split()
 
 
 @pytest.fixture

@@ -86,18 +86,12 @@ def test_control_characters_stay_where_the_file_says_so(tmp_path: Path) -> None:
     assert differences(path, texts) == []
 
 
-def test_pairs_are_joined_as_the_file_says(vocab_file: Path, tmp_path: Path) -> None:
-    path = tmp_path / "tokenizer.json"
-    document(path, vocab_file.read_text(encoding="utf-8").split("\n")[:-1])
-    ours, rust = BertTokenizer.from_pretrained(path), Tokenizer.from_file(str(path))
-    for pair in PAIRS:
-        assert lists_of(ours.encode(*pair)) == peer_lists_of(rust.encode(*pair))
-
-
-def test_the_length_of_words_is_read(tmp_path: Path) -> None:
-    path = changed(tmp_path / "tokenizer.json", {"model.max_input_chars_per_word": 3})
-    assert BertTokenizer.from_pretrained(path).tokenize("cat cats") == ["cat", "[UNK]"]
-    assert differences(path, ["cat cats the", "cats"]) == []
+@pytest.mark.parametrize(
+    "changes", [{"model.max_input_chars_per_word": 3}, {"model.type": GONE}], ids=["short", "2020"]
+)
+def test_long_words_and_files_of_2020_are_read_as_by_rust(changes: Changes, tmp_path: Path) -> None:
+    path = changed(tmp_path / "tokenizer.json", changes)
+    assert differences(path, ["cat cats the", "cats", "the cats", "[MASK]. The"]) == []
 
 
 def test_truncation_and_padding_of_the_file_are_not_read(tmp_path: Path) -> None:
@@ -107,11 +101,6 @@ def test_truncation_and_padding_of_the_file_are_not_read(tmp_path: Path) -> None
     rust.save(str(tmp_path / "tokenizer.json"))
     found = BertTokenizer.from_pretrained(tmp_path).encode("the cats the cat")
     assert found.tokens == ["[CLS]", "the", "cat", "##s", "the", "cat", "[SEP]"]
-
-
-def test_files_of_2020_do_not_name_the_kind_of_model(tmp_path: Path) -> None:
-    path = changed(tmp_path / "tokenizer.json", {"model.type": GONE})
-    assert differences(path, ["the cats", "[MASK]. The"]) == []
 
 
 # -- what `transformers` writes -------------------------------------------------------------------
@@ -208,61 +197,42 @@ def test_saving_leaves_no_older_tokenizer_that_would_be_read_instead(
 
 # -- two files ------------------------------------------------------------------------------------
 
-
-@pytest.fixture
-def both(tmp_path: Path) -> Path:
-    """A folder with both files."""
-    changed(tmp_path / "tokenizer.json")
-    (tmp_path / "vocab.txt").write_text(LINES, encoding="utf-8")
-    return tmp_path
-
-
-def test_two_files_that_agree_are_no_news(both: Path) -> None:
-    assert BertTokenizer.from_pretrained(both).contradictions == ()
-
-
-def test_of_two_vocabularies_that_of_transformers_counts_and_the_other_is_named(
-    both: Path,
-) -> None:
-    other = [*WORDS[:5], "cat", "the", "##s", "more"]
-    (both / "vocab.txt").write_text("\n".join(other), encoding="utf-8")
-    ours, peer = (
-        BertTokenizer.from_pretrained(both),
-        transformers.BertTokenizer.from_pretrained(both),
-    )
-    assert ours.encode("the cats").input_ids == peer("the cats")["input_ids"]
-    assert ours.contradictions == (
+E1 = {"id": 8, "content": "[E1]", "special": True, **FLAGS}
+OTHER = [*WORDS[:5], "cat", "the", "##s", "more"]
+# What stands beside the document, what is added to its tokens, and what is said of it.
+BESIDE: list[tuple[str, bytes, list[Any], tuple[str, ...]]] = [
+    ("vocab.txt", LINES.encode(), [], ()),
+    ("vocab.txt", LINES.encode(), [E1], ()),
+    ("vocab.txt", b"\xff\xfe", [], ("vocab.txt cannot be read; tokenizer.json is used.",)),
+    ("vocab.txt", "\n".join(OTHER).encode(), [], (
         "vocab.txt and tokenizer.json contradict each other: the id 5 is 'cat' in the first and "
         "'the' in the second; tokenizer.json is used.",
-    )
-    assert list(BertTokenizer.from_pretrained(both / "vocab.txt").vocab) == other
-
-
-def test_added_tokens_are_missing_in_the_older_file_without_contradiction(both: Path) -> None:
-    token = {"id": 8, "content": "[E1]", "special": True, **FLAGS}
-    changed(both / "tokenizer.json", {"added_tokens.+": [token]})
-    assert BertTokenizer.from_pretrained(both).contradictions == ()
-
-
-def test_an_older_file_that_cannot_be_read_is_mentioned(both: Path) -> None:
-    (both / "vocab.txt").write_bytes(b"\xff\xfe")
-    says = ("vocab.txt cannot be read; tokenizer.json is used.",)
-    assert BertTokenizer.from_pretrained(both).contradictions == says
-
-
-def test_of_two_casings_that_of_transformers_counts_and_the_other_is_named(both: Path) -> None:
-    config = both / "tokenizer_config.json"
-    config.write_text('{"do_lower_case": false}', encoding="utf-8")
-    ours, peer = (
-        BertTokenizer.from_pretrained(both),
-        transformers.BertTokenizer.from_pretrained(both),
-    )
-    assert ours.encode("The cats").input_ids == peer("The cats")["input_ids"]
-    assert ours.contradictions == (
+    )),
+    ("tokenizer_config.json", b'{"do_lower_case": false}', [], (
         "tokenizer_config.json and tokenizer.json contradict each other: do_lower_case is false in "
         "the first and true in the second; tokenizer_config.json is used.",
-    )
-    assert BertTokenizer.from_pretrained(both, do_lower_case=True).do_lower_case
+    )),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "content", "added", "says"), BESIDE)
+def test_of_two_files_that_of_transformers_counts_and_the_other_is_named(
+    name: str, content: bytes, added: list[Any], says: tuple[str, ...], tmp_path: Path
+) -> None:
+    changed(tmp_path / "tokenizer.json", {"added_tokens.+": added})
+    (tmp_path / name).write_bytes(content)
+    ours = BertTokenizer.from_pretrained(tmp_path)
+    peer: Any = transformers.BertTokenizer.from_pretrained(tmp_path)
+    assert ours.encode("The cats").input_ids == peer("The cats")["input_ids"]
+    assert ours.contradictions == says
+
+
+def test_a_file_and_an_argument_that_are_given_count(tmp_path: Path) -> None:
+    changed(tmp_path / "tokenizer.json")
+    (tmp_path / "vocab.txt").write_text("\n".join(OTHER), encoding="utf-8")
+    (tmp_path / "tokenizer_config.json").write_text('{"do_lower_case": false}', encoding="utf-8")
+    assert list(BertTokenizer.from_pretrained(tmp_path / "vocab.txt").vocab) == OTHER
+    assert BertTokenizer.from_pretrained(tmp_path, do_lower_case=True).do_lower_case
 
 
 # -- what is refused ------------------------------------------------------------------------------
