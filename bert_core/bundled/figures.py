@@ -38,7 +38,7 @@ class Figure:
         InputError: impossible shares, interval or number of cases.
     """
 
-    task: str
+    task: Annotated[str, "the task"]
     measured_on: Annotated[str, "the data"]
     share: Annotated[float, "the figure, 0 to 1"]
     low: Annotated[float, "lower end of its 95 % interval"]

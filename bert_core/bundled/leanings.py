@@ -19,16 +19,16 @@ BIAS = "bias.json"
 class Estimate:
     """A number with its 95 % interval."""
 
-    value: float
-    low: float
-    high: float
+    value: Annotated[float, "the number"]
+    low: Annotated[float, "lower end of the interval"]
+    high: Annotated[float, "upper end of the interval"]
 
 
 @dataclass(frozen=True, slots=True)
 class Leaning:
     """The bias of a model in sentences about one occupation."""
 
-    occupation: str
+    occupation: Annotated[str, "the occupation"]
     log_odds: Annotated[Estimate, "mean over all templates; interval from resampling them"]
     open_word: Annotated[float, "mean over templates that name the occupation and mask the word"]
     open_occupation: Annotated[float, "mean over those that name the word, mask the occupation"]

@@ -8,6 +8,7 @@ and a tar file may contain only files and folders.
 
 import errno
 import gzip
+import platform
 import shutil
 import tarfile
 import zipfile
@@ -158,6 +159,10 @@ def _tar_members(
     path: Path, folder: Path, limit: int
 ) -> Iterator[tuple[int, Callable[[], object]]]:
     """Yield the size of each member and what writes it; at the end, compare the checksum."""
+    if not hasattr(tarfile, "data_filter"):  # before Python 3.11.4, unless a distribution added it
+        raise CheckpointError(
+            f"Python {platform.python_version()} cannot unpack it safely; expected 3.11.4 or newer."
+        )
     with _Inflated(path, limit) as plain, tarfile.open(fileobj=plain, mode="r:") as archive:
         for info in archive:
             if not (info.isreg() or info.isdir()):
