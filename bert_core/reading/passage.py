@@ -54,9 +54,9 @@ class Span:
 
     start: Annotated[int, "index of its first character in the passage"]
     end: Annotated[int, "index after its last character"]
-    pieces: Annotated[int, "the fewest, if several piece spans cover the same characters"]
+    pieces: Annotated[int, "its number of pieces; the fewest that cover these characters"]
     score: Annotated[float, "start logit plus end logit"]
-    probability: Annotated[float, 'among all candidates and "no answer", 0 to 1']
+    probability: Annotated[float, 'its probability, 0 to 1, among all candidates and "no answer"']
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class Answer:
     text: Annotated[str, "the best span's characters as typed"]
     places: Annotated[tuple[Span, ...], "most likely first; the best hundred if there are more"]
     count: Annotated[int, "total number of spans"]
-    probability: Annotated[float, "that this is the answer, wherever it occurs: of all spans"]
+    probability: Annotated[float, "how likely this is the answer, added up over its spans"]
 
     @property
     def best(self) -> Span:

@@ -37,10 +37,12 @@ class Unread:
     unknown: Annotated[tuple[str, ...], "words, as typed, that became [UNK]; each once, in order"]
     scripts: Annotated[
         tuple[tuple[str, int], ...],
-        "scripts of which it has little more than single letters, with the number of words written "
-        "in them; most words first",
+        "scripts of which the vocabulary has little more than single letters, with the number of "
+        "words written in them; most words first",
     ]
-    fragments: Annotated[int, "number of words in other scripts in three or more pieces"]
+    fragments: Annotated[
+        int, "number of words in other scripts that fall into three or more pieces"
+    ]
 
     @property
     def crumbles(self) -> bool:
