@@ -76,7 +76,8 @@ def meanings(kind: type) -> dict[str, str]:
     """Return what each key of a result means, as its fields or its docstring say it."""
     told = described(getdoc(kind) or "", "Attributes")
     for key, each in get_type_hints(kind, include_extras=True).items():
-        told |= {key: f"{note}." for note in getattr(each, "__metadata__", ()) if type(note) is str}
+        if notes := [note for note in getattr(each, "__metadata__", ()) if isinstance(note, str)]:
+            told[key] = f"{notes[0]}."
     found = {key: told.get(key) or _first(getattr(kind, key, None)) for key in keys(kind)}
     return {
         key: re.sub(r"\bNone\b", "null", says).replace("()", "[]") for key, says in found.items()
