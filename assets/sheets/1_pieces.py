@@ -37,7 +37,7 @@ assert longest_match("unx", small) == ["[UNK]"], (
     "Nothing fits at “x”. Then the whole word is unknown, also the pieces before it."
 )
 for word in ("unquestionably", "witner", "tokenization", "ελλάδα", "x", "😀"):
-    pieces = [token for token, _, _ in tokenizer.wordpiece_tokenizer.split(word)] or ["[UNK]"]
+    pieces = tokenizer.wordpiece_tokenizer.tokenize(word)
     assert longest_match(word, vocabulary) == pieces, f"“{word}” should become {pieces}."
 
 # %% [markdown]
@@ -58,7 +58,7 @@ found = trace("unx", small)
 assert ("##x", False) in found, "What is not found belongs to the trace, too: “##x”, the last one."
 assert found[-1] == ("##x", False), "Where not even one letter fits, the search ends."
 for word in ("unhappiness", "witner", "playfulness"):
-    wanted = [(each.token, each.found) for each in tokenizer.wordpiece_tokenizer.attempts(word)]
+    wanted = [(each.piece, each.found) for each in tokenizer.wordpiece_tokenizer.lookups(word)]
     found = trace(word, vocabulary)
     assert len(found) == len(wanted), f"“{word}” takes {len(wanted)} look-ups; found {len(found)}."
     assert found == wanted, f"The look-ups of “{word}” are in another order."

@@ -122,13 +122,26 @@ def shared(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(torch, each.__name__, each)
 
 
+def _in_order(model: BertForPreTraining) -> list[str]:
+    """Return the names of what is in a model, the three matrices of attention one after another."""
+    names: list[str] = []
+    for name in model.state_dict():
+        place, attention, _ = name.partition(".attention.self.")
+        if not attention:
+            names.append(name)
+        elif name.endswith("query.weight"):
+            names += [f"{place}{attention}{part}.{leaf}" for leaf in ("weight", "bias")
+                      for part in ("query", "key", "value")]  # fmt: skip
+    return names
+
+
 def _flat(model: BertForPreTraining, path: Path, *, of: str = "data") -> NDArray[Any]:
-    """Return what learns in a model as one array, in the order of its file, and write it."""
+    """Return what learns in a model as one array, in the order of the model, and write it."""
     file = saved_files(model)["model.safetensors"]
     names = json.loads(file[8 : 8 + int.from_bytes(file[:8], "little")])
     every = dict(model.named_parameters(remove_duplicate=False))
-    parts = {id(every[name]): every[name] for name in names
-             if name != "__metadata__" and not name.startswith(_UNTRAINED)}  # fmt: skip
+    parts = {id(every[name]): every[name] for name in _in_order(model)
+             if name in names and not name.startswith(_UNTRAINED)}  # fmt: skip
     values = [getattr(part, of) for part in parts.values()]
     zeros = [torch.zeros_like(part) for part in parts.values()]
     rows = [
