@@ -1,7 +1,7 @@
 """What all analyses share: one text as tensors, its activations, variants of it in batches.
 
 There is no forward pass here but the model's own. Its layers pass four results ("sites") through an
-`edit`, a function that may read or replace them; see `bert_core.model.bert`. Nothing is written to
+`edit`, a function that may read or replace them; see `bert_core.model.sites`. Nothing is written to
 the model, and there are no hooks. An edit may also enlarge the batch: a pass begins with one text,
 and continues with N variants of it from the place where they begin to differ.
 """
