@@ -567,17 +567,14 @@ def _read_count(key: str, value: Any) -> int:
     return int(value)
 
 
-def _mapping(key: str, value: object, kind: str) -> Mapping[Any, Any]:
-    """Return a mapping, empty for None."""
-    if not isinstance(value, Mapping | None):
-        raise ConfigError(f"{key} is a {type(value).__name__}; expected a mapping from {kind}.")
-    return {} if value is None else value
-
-
 def _read_temperatures(value: object) -> dict[str, float]:
     """Check and return a mapping from class names to temperatures."""
-    wanted = 'class names to numbers, such as {"BertForMaskedLM": 1.1}'
-    value = _mapping("temperatures", value, wanted)
+    value = {} if value is None else value
+    if not isinstance(value, Mapping):
+        raise ConfigError(
+            f"temperatures is a {type(value).__name__}; expected a mapping from class names to "
+            'numbers, such as {"BertForMaskedLM": 1.1}.'
+        )
     for name, number in value.items():
         # A typo after the dot would otherwise be ignored silently.
         if not isinstance(name, str) or ("." in name and name != HAS_ANSWER):
