@@ -1,6 +1,6 @@
 """BERT, from token ids to hidden states: read it from top to bottom.
 
-`BertModel`, at the end, calls what stands above it: embeddings, then layers. A layer has two
+`BertModel`, at the end, calls the classes above it: embeddings, then layers. A layer has two
 sub-layers, attention and feed-forward; each ends with LayerNorm(input + what it adds). Sources:
 Devlin et al. 2019, "BERT", section 3 and appendix A.2; Vaswani et al. 2017, "Attention is all you
 need", section 3; for the LayerNorm of the embeddings and the pooler, google-research/bert,
