@@ -32,6 +32,7 @@ from bert_core.errors import BertError, DownloadError
 from bert_core.small_files import replacing
 
 _COMMIT = re.compile(r"[0-9a-f]{40}")
+_PIECE_BYTES = 8 * 1024  # of a download
 _TIMEOUT = 10.0  # seconds
 _MAX_FILES = 5_000  # at the root of a repository, and in its folder of heads
 _FOLDER = "models--"  # prefix of a model's folder in the cache
@@ -282,10 +283,12 @@ def _client() -> dict[str, Any]:
     """Return options of every call: the Hub's address, and who asks.
 
     For the rest of the process this also switches off the client's telemetry, and its transport
-    that goes on after cancelling (Xet).
+    that goes on after cancelling (Xet), and makes it report each piece of a few kB.
     """
     from huggingface_hub import constants
 
+    # A download is cancelled when it reports: the client's own 10 MB take minutes on a slow line.
+    constants.DOWNLOAD_CHUNK_SIZE = _PIECE_BYTES
     for name in ("HF_HUB_DISABLE_TELEMETRY", "HF_HUB_DISABLE_XET"):
         setattr(constants, name, True)
     return {"endpoint": os.environ.get("HF_ENDPOINT") or None, "library_name": "bert_core"}
