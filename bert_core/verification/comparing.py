@@ -14,6 +14,7 @@ implementation of BERT (see the tests).
 import math
 import os
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -50,18 +51,12 @@ of six layers differed from double precision by less than a tenth of this, with 
 PyTorch's own kernels, from SSE4.1 to AVX-512.
 """
 
-Loaded = Callable[[type[BertPreTrainedModel]], BertPreTrainedModel]
 
-
-def verify(
-    name_or_folder: str | os.PathLike[str], *, loaded: Loaded | None = None
-) -> VerificationReport:
-    """Compare a model with its stored reference values.
+def verify(name_or_folder: str | os.PathLike[str]) -> VerificationReport:
+    """Compare a model with its stored reference values, in float32 on the CPU.
 
     Args:
         name_or_folder: a bundled name, or a model's folder. Nothing is downloaded.
-        loaded: a function from class to an already loaded model, on any device; these models are
-            then verified. None loads the files in float32 on the CPU.
 
     Returns:
         The report. A damaged model gives a report that is not `ok` instead of an exception.
@@ -95,12 +90,12 @@ def verify(
         TextCheck(*text, row.ids, tuple(own))
         for text, row, own in zip(stored.texts, stored.rows, ids, strict=True)
     )
-    loaded = loaded or _loader(folder, torch.float32)
+    load = _loader(folder, torch.float32)
     outputs = []
     for item in stored.items:
         expected, difference = stored.outputs[item.tensor], None
         try:
-            difference = _difference(loaded(ALL_KINDS[item.class_name].cls), item, stored)
+            difference = _difference(load(item.class_name), item, stored)
         except BertError as error:
             failures[f"{item.class_name} cannot be computed: {error}"] = None
         largest = float(expected.abs().max())
@@ -135,10 +130,7 @@ def write_verification(folder: str | os.PathLike[str]) -> Path:
     mask = tokenizer.vocab.get(tokenizer.mask_token)
     items = tuple(item for name, plan in plans.items() for item in _items(name, plan, rows, mask))
     load = _loader(place, torch.float64)
-    outputs = {
-        item.tensor: _compute(load(ALL_KINDS[item.class_name].cls), item, rows).float()
-        for item in items
-    }
+    outputs = {item.tensor: _compute(load(item.class_name), item, rows).float() for item in items}
     write_stored(place, Stored(digests_of_files(place), TEXTS, rows, items, outputs))
     return place / JSON_NAME
 
@@ -177,17 +169,15 @@ def _items(name: str, found: Plan[Any], rows: Sequence[Row], mask: int | None) -
     return items
 
 
-def _loader(folder: Path, dtype: torch.dtype) -> Loaded:
-    """Return a function that loads each class from a folder, sharing one encoder on the CPU."""
-    models: dict[type[BertPreTrainedModel], BertPreTrainedModel] = {}
+def _loader(folder: Path, dtype: torch.dtype) -> Callable[[str], BertPreTrainedModel]:
+    """Return a function that loads a class by its name, all of them with one encoder."""
+    base = BertForPreTraining.__name__
 
-    def load(cls: type[BertPreTrainedModel]) -> BertPreTrainedModel:
-        if not models:
-            base = BertForPreTraining.from_pretrained(folder, dtype=dtype)
-            models[BertForPreTraining] = base
-        if cls not in models:
-            models[cls] = load_sharing(cls, models[BertForPreTraining], folder)
-        return models[cls]
+    @cache
+    def load(name: str) -> BertPreTrainedModel:
+        if name == base:
+            return BertForPreTraining.from_pretrained(folder, dtype=dtype)
+        return load_sharing(ALL_KINDS[name].cls, load(base), folder)
 
     return load
 
@@ -202,7 +192,7 @@ def _difference(model: BertPreTrainedModel, item: Item, stored: Stored) -> float
 
 @torch.inference_mode()
 def _compute(model: BertPreTrainedModel, item: Item, texts: Sequence[Row]) -> Tensor:
-    """Compute one output: (N,) on the CPU, in the model's dtype.
+    """Compute one output, (N,).
 
     The values of each text follow each other, without padding; within a text, they are ordered by
     token, or by layer for attentions.
@@ -215,7 +205,7 @@ def _compute(model: BertPreTrainedModel, item: Item, texts: Sequence[Row]) -> Te
         padded([(1,) * length for length in lengths], 0),
     )
     axes = ALL_KINDS[item.class_name].outputs[item.output]
-    given = [(table[None] if "N" in axes else table).to(model.device) for table in tables]
+    given = [table[None] if "N" in axes else table for table in tables]
     asked = item.output == "attentions"
     found = getattr(model.run(*given, attentions=asked, hidden_states=False), item.output)
     if found is None:
@@ -226,4 +216,4 @@ def _compute(model: BertPreTrainedModel, item: Item, texts: Sequence[Row]) -> Te
     elif "T" in axes:
         places = item.places or [range(n) for n in lengths]
         parts = [found[row, list(at)] for row, at in enumerate(places)]
-    return torch.cat([part.flatten() for part in parts]).cpu()
+    return torch.cat([part.flatten() for part in parts])
