@@ -8,14 +8,12 @@ import inspect
 import math
 import sys
 from collections.abc import Iterable, Sequence
-from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bert_core.errors import BertError, ConfigError
 
 if TYPE_CHECKING:
-    from bert_core.analysis.head_statistics import HeadStatistics
     from bert_core.verification import VerificationReport
 
 _GREEN, _RED, _CANNOT = 0, 1, 2
@@ -42,8 +40,6 @@ def _parser() -> argparse.ArgumentParser:
         command = commands.add_parser(name, help=says.partition(".\n")[0], description=says)
         anywhere = "bundled name, folder, archive, URL or Hub id"
         command.add_argument("model", help="bundled name or folder" if run is _verify else anywhere)
-        if run is _head_statistics:
-            command.add_argument("--json", action="store_true", help=f"print {name}.json instead")
         command.set_defaults(run=run)
     return parser
 
@@ -120,15 +116,12 @@ def _weights(options: argparse.Namespace) -> int:
 def _head_statistics(options: argparse.Namespace) -> int:
     """Measure where each attention head looks.
 
-    The mean over the package's own texts (Clark et al. 2019). Exit status 0, or 2 if the model
-    cannot be loaded.
+    Prints head-statistics.json, the means over the package's own texts (Clark et al. 2019). Exit
+    status 0, or 2 if the model cannot be loaded.
     """
     from bert_core.analysis.statistics_file import measure_folder, to_json
 
-    found = measure_folder(_folder(options.model))
-    print(to_json(found) if options.json else "\n".join(_statistics_lines(found)), end="")
-    if not options.json:
-        print()
+    print(to_json(measure_folder(_folder(options.model))), end="")
     return _GREEN
 
 
@@ -149,32 +142,6 @@ def _folder(model: str) -> Path:
     from bert_core.checkpoints.sources.resolve import resolve
 
     return resolve(model, part=Part.MODEL)
-
-
-def _statistics_lines(found: "HeadStatistics") -> Iterable[str]:
-    """Format head statistics for a terminal."""
-    columns = {
-        "previous": found.to_previous,
-        "next": found.to_next,
-        "itself": found.to_itself,
-        "repeats": found.to_repeats,
-        "[CLS]": found.to_cls,
-        "[SEP]": found.to_sep,
-        "punct.": found.to_punctuation,
-    }
-    rows = []
-    for layer, head in product(*map(range, found.entropy.shape)):
-        shares = [f"{100 * table[layer, head]:.1f}" for table in columns.values()]
-        rows.append((str(layer), str(head), *shares, f"{found.entropy[layer, head]:.2f}"))
-    yield from _table(("layer", "head", *columns, "entropy"), rows)
-    yield ""
-    yield (
-        f"Attention in % to each kind of token, entropy in bits (at most {found.entropy_limit:.2f})"
-        f"; mean over {found.tokens:,} tokens of {found.texts} texts, {found.pairs} of them pairs, "
-        "including [CLS] and [SEP]. Layers and heads count from 0. The kinds overlap."
-    )
-    if found.truncated:
-        yield f"{found.truncated:,} tokens did not fit the model and were left out."
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterable[str]:

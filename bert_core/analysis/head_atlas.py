@@ -6,7 +6,7 @@ are those of the findings of its section 3 that can be repeated without labelled
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 import numpy as np
@@ -29,6 +29,7 @@ from bert_core.analysis.head_statistics import (
     text_digest,
     text_sums,
 )
+from bert_core.analysis.masking import MASK
 from bert_core.analysis.targets import Target
 from bert_core.model.bert import BertModel
 from bert_core.model.heads import BertForMaskedLM, BertForPreTraining
@@ -183,7 +184,7 @@ class AtlasSums:
             fitted(self._model, self._tokenizer)  # the means that replace a head; kept
             for place in _words(encoding, self._chance):
                 target = Target.token(place, encoding.input_ids[place])
-                hidden = _hidden(self._tokenizer, encoding, place)
+                hidden = _hidden(encoding, place)
                 lost = -head_effects(self._model, hidden, target)
                 loss, sizes = _gradients(self._model, hidden, target)
                 effects, squares, gradients = effects + lost, squares + lost**2, gradients + sizes
@@ -234,14 +235,11 @@ def _words(encoding: Encoding, chance: random.Random) -> list[int]:
     return chance.sample(places, min(_HIDDEN, len(places)))
 
 
-def _hidden(tokenizer: TextTokenizer, encoding: Encoding, place: int) -> Encoding:
+def _hidden(encoding: Encoding, place: int) -> Encoding:
     """Return the same input with [MASK] in one place."""
-    texts = [encoding.text, encoding.text_pair]
-    side = encoding.sequence_ids[place] or 0
-    start, end = encoding.spans[place]
-    text = texts[side] or ""
-    texts[side] = f"{text[:start]}{tokenizer.mask_token}{text[end:]}"
-    return tokenizer.encode(texts[0] or "", texts[1], max_length=len(encoding))
+    ids = list(encoding.input_ids)
+    ids[place] = encoding.special_id(MASK)
+    return replace(encoding, input_ids=ids)
 
 
 def _gradients(

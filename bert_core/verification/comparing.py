@@ -80,7 +80,7 @@ def verify(name_or_folder: str | os.PathLike[str]) -> VerificationReport:
     places = sorted({*stored.files, *found}, key=lambda place: (place.count("/"), place))
     files = (FileCheck(each, stored.files.get(each, ""), found.get(each, "")) for each in places)
     failures: dict[str, None] = {}  # each once, in order
-    ids = [()] * len(stored.rows)
+    ids: list[Sequence[int]] = [()] * len(stored.rows)
     try:
         longest = max(len(row.ids) for row in stored.rows)
         ids = [each.input_ids for each in _encoded(load_tokenizer(folder), stored.texts, longest)]

@@ -207,7 +207,7 @@ def _spelled(
         return None
     ids, places = around(engine, whole, [mask], spare=len(pieces) - 1)
     ids, places = widen_gaps(engine.tokenizer, ids, places, [len(pieces)])
-    wanted = torch.tensor(engine.tokenizer.convert_tokens_to_ids(pieces)).split(1)
+    wanted = [torch.tensor([id_]) for id_ in engine.tokenizer.convert_tokens_to_ids(pieces)]
     (found,) = fill_together(
         engine.score_rows, ids, places, width=1, allowed=wanted, temperature=temperature
     )
