@@ -81,14 +81,11 @@ def test_a_flipped_bit_anywhere_is_found(folder: Path) -> None:
     ]
     assert len(files) == 3 + 2 * len(list((folder / "heads").iterdir()))
     for path in files:
-        size = path.stat().st_size
-        for _ in range(3):
-            place = chance.randrange(size), chance.randrange(8)
-            flip(path, *place)
-            report = verify(folder)
-            assert not report.ok
-            assert changed_files(report) == [path.relative_to(folder).as_posix()]
-            flip(path, *place)
+        place = chance.randrange(path.stat().st_size), chance.randrange(8)
+        flip(path, *place)
+        report = verify(folder)
+        assert not report.ok and changed_files(report) == [path.relative_to(folder).as_posix()]
+        flip(path, *place)
     assert verify(folder).ok
 
 
