@@ -62,9 +62,9 @@ class HeadStatistics:
     tokens: Annotated[int, "number of tokens averaged over, including the added ones"]
     repeats: Annotated[int, "number of tokens whose piece occurs elsewhere in the input"]
     truncated: Annotated[int, "number of tokens that did not fit the model and were left out"]
-    text_sha256: Annotated[str, 'see `text_digest`; 64 digits, "" for a single text'] = ""
-    weights_sha256: Annotated[str, 'of the weights; "" if not loaded from a folder'] = ""
-    vocabulary_sha256: Annotated[str, 'of the vocabulary file; "" likewise'] = ""
+    text_sha256: Annotated[str, '`text_digest` of the texts; "" for a single text'] = ""
+    weights_sha256: Annotated[str, 'SHA-256 of the weights; "" if not loaded from a folder'] = ""
+    vocabulary_sha256: Annotated[str, 'SHA-256 of the vocabulary file; "" likewise'] = ""
 
     @property
     def to_special(self) -> Floats:

@@ -17,7 +17,7 @@ class InputParts:
 
     word: Annotated[Tensor, "(T, E), rows of the word embeddings"]
     position: Annotated[Tensor, "(T, E), rows of the position embeddings: in BERT the first T"]
-    segment: Annotated[Tensor, "(T, E), rows of the token-type embeddings; zeros without them"]
+    segment: Annotated[Tensor, "(T, E), rows of the token-type embeddings; zeros if there are none"]
     sum: Annotated[Tensor, "(T, E), word + position + segment"]
     mean: Annotated[Tensor, "(T,), the mean of each sum"]
     variance: Annotated[Tensor, "(T,), its variance (divided by D, not D - 1)"]
