@@ -4,18 +4,17 @@ What a command needs is imported when it runs, so that `--help` does not wait fo
 """
 
 import argparse
+import inspect
 import math
 import sys
 from collections.abc import Iterable, Sequence
-from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bert_core.errors import BertError, ConfigError
 
 if TYPE_CHECKING:
-    from bert_core.analysis.head_statistics import HeadStatistics
-    from bert_core.verification import OutputCheck, VerificationReport
+    from bert_core.verification import VerificationReport
 
 _GREEN, _RED, _CANNOT = 0, 1, 2
 
@@ -36,42 +35,21 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m bert_core", description=(__doc__ or "").partition("\n\n")[0]
     )
     commands = parser.add_subparsers(required=True)
-    for name, run, short, long in (
-        (
-            "verify", _verify, "compare a model with its stored reference values",
-            "Compare a model's files, tokens and outputs with the reference values stored in its "
-            "folder. Exit status 0: everything agrees; 1: something differs; 2: the model cannot "
-            "be verified.",
-        ),
-        (
-            "weights", _weights,
-            "list for each class the weights that a model lacks, or that are left out",
-            "Compare the names and shapes in a model's files with what each class needs. Nothing "
-            "is loaded. Exit status 0, or 2 if the model cannot be read.",
-        ),
-        (
-            "head-statistics", _head_statistics, "measure where each attention head looks",
-            "Measure where each attention head looks on average over the package's own texts "
-            "(Clark et al. 2019). Exit status 0, or 2 if the model cannot be loaded.",
-        ),
-        (
-            "head-atlas", _head_atlas,
-            "measure which heads are alike, and what is lost without each",
-            "Measure the distances of all heads and the loss without each over the package's own "
-            "texts, and print head-atlas.json (BERT base: minutes). Exit status 0, or 2 if the "
-            "model cannot be loaded.",
-        ),
-    ):  # fmt: skip
-        command = commands.add_parser(name, help=short, description=long)
+    for run in (_verify, _weights, _head_statistics, _head_atlas):
+        says, name = inspect.getdoc(run) or "", run.__name__.strip("_").replace("_", "-")
+        command = commands.add_parser(name, help=says.partition(".\n")[0], description=says)
         anywhere = "bundled name, folder, archive, URL or Hub id"
         command.add_argument("model", help="bundled name or folder" if run is _verify else anywhere)
-        if run is _head_statistics:
-            command.add_argument("--json", action="store_true", help=f"print {name}.json instead")
         command.set_defaults(run=run)
     return parser
 
 
 def _verify(options: argparse.Namespace) -> int:
+    """Compare a model with its stored reference values.
+
+    These are the digests of its files, the tokens of texts and the outputs of its heads. Exit
+    status 0: everything agrees; 1: something differs; 2: the model cannot be verified.
+    """
     from bert_core.verification import verify
 
     report = verify(options.model)
@@ -81,10 +59,13 @@ def _verify(options: argparse.Namespace) -> int:
 
 def _report_lines(report: "VerificationReport") -> Iterable[str]:
     """Format a report for a terminal."""
-    yield from _table(
-        ("class", "output", "texts", "numbers", "difference", "tolerance", ""),
-        [_output_cells(check) for check in report.outputs],
-    )
+    rows = []
+    for check in report.outputs:
+        texts = ",".join(str(number + 1) for number in check.texts)
+        found = "not computed" if check.difference is None else f"{check.difference:.1e}"
+        sizes = texts, f"{check.compared:,}", found, f"{check.tolerance:.1e}"
+        rows.append((check.class_name, check.output, *sizes, "ok" if check.ok else "DIFFERS"))
+    yield from _table(("class", "output", "texts", "numbers", "difference", "tolerance", ""), rows)
     yield ""
     for text in report.texts:
         if not text.ok:
@@ -107,21 +88,12 @@ def _report_lines(report: "VerificationReport") -> Iterable[str]:
     yield f"{report.name}: {verdict}; largest difference in {report.compared:,} numbers: {largest}"
 
 
-def _output_cells(check: "OutputCheck") -> tuple[str, ...]:
-    found = "not computed" if check.difference is None else f"{check.difference:.1e}"
-    texts = ",".join(str(number + 1) for number in check.texts)
-    return (
-        check.class_name,
-        check.output,
-        texts,
-        f"{check.compared:,}",
-        found,
-        f"{check.tolerance:.1e}",
-        "ok" if check.ok else "DIFFERS",
-    )
-
-
 def _weights(options: argparse.Namespace) -> int:
+    """List for each class the weights that a model lacks, or that are left out.
+
+    Names and shapes in its files are compared with what each class needs; nothing is loaded. Exit
+    status 0, or 2 if the model cannot be read.
+    """
     from bert_core.checkpoints.plan import survey
     from bert_core.model.kinds import KINDS
     from bert_core.small_files import listed
@@ -142,16 +114,23 @@ def _weights(options: argparse.Namespace) -> int:
 
 
 def _head_statistics(options: argparse.Namespace) -> int:
+    """Measure where each attention head looks.
+
+    Prints head-statistics.json, the means over the package's own texts (Clark et al. 2019). Exit
+    status 0, or 2 if the model cannot be loaded.
+    """
     from bert_core.analysis.statistics_file import measure_folder, to_json
 
-    found = measure_folder(_folder(options.model))
-    print(to_json(found) if options.json else "\n".join(_statistics_lines(found)), end="")
-    if not options.json:
-        print()
+    print(to_json(measure_folder(_folder(options.model))), end="")
     return _GREEN
 
 
 def _head_atlas(options: argparse.Namespace) -> int:
+    """Measure which heads are alike, and what is lost without each.
+
+    Prints head-atlas.json, measured on the package's own texts (BERT base: minutes). Exit status 0,
+    or 2 if the model cannot be loaded.
+    """
     from bert_core.analysis.statistics_file import atlas_json, measure_atlas
 
     print(atlas_json(measure_atlas(_folder(options.model))), end="")
@@ -163,32 +142,6 @@ def _folder(model: str) -> Path:
     from bert_core.checkpoints.sources.resolve import resolve
 
     return resolve(model, part=Part.MODEL)
-
-
-def _statistics_lines(found: "HeadStatistics") -> Iterable[str]:
-    """Format head statistics for a terminal."""
-    columns = {
-        "previous": found.to_previous,
-        "next": found.to_next,
-        "itself": found.to_itself,
-        "repeats": found.to_repeats,
-        "[CLS]": found.to_cls,
-        "[SEP]": found.to_sep,
-        "punct.": found.to_punctuation,
-    }
-    rows = []
-    for layer, head in product(*map(range, found.entropy.shape)):
-        shares = [f"{100 * table[layer, head]:.1f}" for table in columns.values()]
-        rows.append((str(layer), str(head), *shares, f"{found.entropy[layer, head]:.2f}"))
-    yield from _table(("layer", "head", *columns, "entropy"), rows)
-    yield ""
-    yield (
-        f"Attention in % to each kind of token, entropy in bits (at most {found.entropy_limit:.2f})"
-        f"; mean over {found.tokens:,} tokens of {found.texts} texts, {found.pairs} of them pairs, "
-        "including [CLS] and [SEP]. Layers and heads count from 0. The kinds overlap."
-    )
-    if found.truncated:
-        yield f"{found.truncated:,} tokens did not fit the model and were left out."
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterable[str]:

@@ -15,7 +15,7 @@ In the order of this module:
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import torch
@@ -40,19 +40,22 @@ _EXACT, _MOST_EXACT = 7, 10  # free tokens: 128 and 1024 selections
 class Attribution:
     """The scores of one text for one target."""
 
-    # (T,), positive for tokens that speak for the answer; 0 for `frozen` ones. The methods
-    # "gradient", "attention", "rollout" and "norms" have no sign
-    scores: Floats
+    scores: Annotated[
+        Floats,
+        "(T,), positive for tokens that speak for the answer; 0 for `frozen` ones. The methods "
+        '"gradient", "attention", "rollout" and "norms" have no sign',
+    ]
     method: str
-    target: Target  # what was explained
-    # positions that were not scored: added special tokens, and the asked [MASK]
-    frozen: tuple[int, ...]
-    baseline: str = ""  # what a token was compared with; "" if the method has none
-    steps: int = 0  # points of the path, or orders of tokens; 0 if the method has none
-    # |sum of the scores - (target of the text - target of the baseline)|, divided by the latter;
-    # None for methods whose scores do not sum to it
-    gap: float | None = None
-    passes: int = 1  # texts run through the model; a backward pass counts as one more
+    target: Annotated[Target, "what was explained"]
+    frozen: Annotated[tuple[int, ...], "not scored: added special tokens, and the asked [MASK]"]
+    baseline: Annotated[str, 'what a token was compared with; "" if the method has none'] = ""
+    steps: Annotated[int, "points of the path, or orders of tokens; 0 if the method has none"] = 0
+    gap: Annotated[
+        float | None,
+        "|sum of the scores - (target of the text - target of the baseline)|, divided by the "
+        "latter; None for methods whose scores do not sum to it",
+    ] = None
+    passes: Annotated[int, "texts run through the model; a backward pass counts as one more"] = 1
 
     @property
     def order(self) -> tuple[int, ...]:
@@ -321,12 +324,12 @@ METHODS: dict[str, Callable[[_Asked], _Found]] = {
 class WordScore:
     """The score of one word."""
 
-    text: str  # the word as typed
-    score: float  # the sum of the scores of its pieces
-    positions: tuple[int, ...]  # its pieces
-    sequence: int  # 0 if the word is in the first text, 1 if in the second
-    start: int  # offset of its first character in that text
-    end: int  # offset after its last character
+    text: Annotated[str, "the word as typed"]
+    score: Annotated[float, "the sum of the scores of its pieces"]
+    positions: Annotated[tuple[int, ...], "its pieces"]
+    sequence: Annotated[int, "0 if the word is in the first text, 1 if in the second"]
+    start: Annotated[int, "offset of its first character in that text"]
+    end: Annotated[int, "offset after its last character"]
 
 
 def by_word(scores: Sequence[float] | Floats, encoding: Encoding) -> tuple[WordScore, ...]:

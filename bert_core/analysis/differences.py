@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import torch
 from torch import Tensor
@@ -19,13 +20,14 @@ Pairs = Sequence[tuple[int, int]]
 class Differences:
     """How two runs differ; equal runs give exactly 0."""
 
-    # (L, H), the Jensen-Shannon distance of the attention of two heads, the square root of the
-    # divergence in bits, averaged over tokens: 0 to 1 (Clark et al. 2019, section 6, measures the
-    # divergence)
-    attention: Floats
-    # (L + 1, T), 1 - cosine of the vectors of each token, or each aligned pair
-    hidden_states: Floats
-    align: tuple[tuple[int, int], ...]  # the pairs of positions compared
+    attention: Annotated[
+        Floats,
+        "(L, H), the Jensen-Shannon distance of the attention of two heads, the square root of the "
+        "divergence in bits, averaged over tokens: 0 to 1 (Clark et al. 2019, section 6, measures "
+        "the divergence)",
+    ]
+    hidden_states: Annotated[Floats, "(L + 1, T), 1 - cosine of each token, or each aligned pair"]
+    align: Annotated[tuple[tuple[int, int], ...], "the pairs of positions compared"]
 
 
 def differences(

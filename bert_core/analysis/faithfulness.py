@@ -11,7 +11,7 @@ should be shown for both.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import torch
@@ -35,8 +35,8 @@ class Band:
     """Where random orders lie: arrays like the value they are compared with."""
 
     mean: Floats
-    low: Floats  # 5 % lie below
-    high: Floats  # 5 % lie above
+    low: Annotated[Floats, "5 % lie below"]
+    high: Annotated[Floats, "5 % lie above"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,14 +53,19 @@ class RandomOrders:
 class Faithfulness:
     """What happens to the probability when tokens are hidden in some order."""
 
-    # (11,), the probability when the most important 0, 10, ..., 100 % of the free tokens are hidden
-    deletion: Floats
-    insertion: Floats  # (11,), when all but the most important 0, 10, ..., 100 % are hidden
-    # fall of the probability without the most important 10 to 50 %, averaged over five steps;
-    # higher is better
-    comprehensiveness: float
-    sufficiency: float  # fall when only these are left; lower is better
-    random: RandomOrders  # the same for random orders
+    deletion: Annotated[
+        Floats,
+        "(11,), the probability when the most important 0, 10, ..., 100 % of the free tokens are "
+        "hidden",
+    ]
+    insertion: Annotated[Floats, "(11,), when all but the most important 0, 10, ... % are hidden"]
+    comprehensiveness: Annotated[
+        float,
+        "fall of the probability without the most important 10 to 50 %, averaged over five steps; "
+        "higher is better",
+    ]
+    sufficiency: Annotated[float, "fall when only these are left; lower is better"]
+    random: Annotated[RandomOrders, "the same for random orders"]
 
 
 class Contender(NamedTuple):

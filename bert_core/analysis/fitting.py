@@ -21,6 +21,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
+from typing import Annotated
 
 import torch
 from safetensors import SafetensorError
@@ -56,11 +57,15 @@ _SEED = 0
 class Fitted:
     """Means and maps of one encoder."""
 
-    # (L, D + 1, D); `[h_l, 1] @ maps[l]` estimates the last hidden state from that of layer l, the
-    # embeddings being layer 0
-    maps: Tensor
-    # (site, layer) -> mean activation (H * K,) or (D,), at the sites `SUBLAYERS`
-    means: dict[Site, Tensor]
+    maps: Annotated[
+        Tensor,
+        "(L, D + 1, D); `[h_l, 1] @ maps[l]` estimates the last hidden state from that of layer l, "
+        "the embeddings being layer 0",
+    ]
+    means: Annotated[
+        dict[Site, Tensor],
+        "(site, layer) -> mean activation (H * K,) or (D,), at the sites `SUBLAYERS`",
+    ]
 
 
 _lock = threading.Lock()

@@ -8,6 +8,7 @@ and continues with N variants of it from the place where they begin to differ.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 import torch
@@ -68,9 +69,9 @@ def head_outputs(model: BertPreTrainedModel, hidden: Tensor) -> ModelOutputs:
 class Activations:
     """What one text leaves in a model."""
 
-    hidden_states: tuple[Tensor, ...]  # L + 1 tensors (1, T, D), embeddings first
-    attentions: tuple[Tensor, ...]  # L tensors (1, H, T, T); empty if not requested
-    at: dict[Site, Tensor]  # (site, layer) -> activation, (1, T, H * K) or (1, T, D)
+    hidden_states: Annotated[tuple[Tensor, ...], "L + 1 tensors (1, T, D), embeddings first"]
+    attentions: Annotated[tuple[Tensor, ...], "L tensors (1, H, T, T); empty if not requested"]
+    at: Annotated[dict[Site, Tensor], "(site, layer) -> activation, (1, T, H * K) or (1, T, D)"]
 
 
 def record(

@@ -6,7 +6,8 @@ are those of the findings of its section 3 that can be repeated without labelled
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Annotated
 
 import numpy as np
 import torch
@@ -28,6 +29,7 @@ from bert_core.analysis.head_statistics import (
     text_digest,
     text_sums,
 )
+from bert_core.analysis.masking import MASK
 from bert_core.analysis.targets import Target
 from bert_core.model.bert import BertModel
 from bert_core.model.heads import BertForMaskedLM, BertForPreTraining
@@ -53,25 +55,34 @@ class HeadAtlas:
     masked-word head.
     """
 
-    statistics: HeadStatistics  # where each head looks
-    # (N, N), the Jensen-Shannon distance of the attention of two heads, averaged over tokens; 0 for
-    # equal heads, at most 1. Heads are in the order of the model
-    distances: Floats
-    # (L, H), how much the loss of hidden words grows without the head, in nats; its context is
-    # replaced by the mean over many texts
-    effects: Floats
-    errors: Floats  # (L, H), half of the 95 % interval of `effects`
-    loss: float  # of the hidden words with all heads, in nats
-    words: int  # number of hidden words, at most two in each text, hidden one at a time
-    # (L, H, P), numbers of the texts in which the head does most what it is named after (see
-    # `telling_measure`), clearest first; -1 where there are fewer
-    typical: NDArray[np.int64]
-    # (L, H), the share of attention that [SEP] gives to [SEP]; in a pair, to both
-    sep_to_sep: Floats
-    cls_entropy: Floats  # (L, H), entropy of the attention of [CLS] in bits
-    # (L, 3), mean size of the gradient of the loss with respect to one attention weight to [CLS],
-    # to [SEP], and to a token of the text
-    gradients: Floats
+    statistics: Annotated[HeadStatistics, "where each head looks"]
+    distances: Annotated[
+        Floats,
+        "(N, N), the Jensen-Shannon distance of the attention of two heads, averaged over tokens; "
+        "0 for equal heads, at most 1. Heads are in the order of the model",
+    ]
+    effects: Annotated[
+        Floats,
+        "(L, H), how much the loss of hidden words grows without the head, in nats; its context is "
+        "replaced by the mean over many texts",
+    ]
+    errors: Annotated[Floats, "(L, H), half of the 95 % interval of `effects`"]
+    loss: Annotated[float, "of the hidden words with all heads, in nats"]
+    words: Annotated[int, "number of hidden words, at most two in each text, hidden one at a time"]
+    typical: Annotated[
+        NDArray[np.int64],
+        "(L, H, P), numbers of the texts in which the head does most what it is named after (see "
+        "`telling_measure`), clearest first; -1 where there are fewer",
+    ]
+    sep_to_sep: Annotated[
+        Floats, "(L, H), the share of attention that [SEP] gives to [SEP]; in a pair, to both"
+    ]
+    cls_entropy: Annotated[Floats, "(L, H), entropy of the attention of [CLS] in bits"]
+    gradients: Annotated[
+        Floats,
+        "(L, 3), mean size of the gradient of the loss with respect to one attention weight to "
+        "[CLS], to [SEP], and to a token of the text",
+    ]
 
 
 def head_atlas(
@@ -173,7 +184,7 @@ class AtlasSums:
             fitted(self._model, self._tokenizer)  # the means that replace a head; kept
             for place in _words(encoding, self._chance):
                 target = Target.token(place, encoding.input_ids[place])
-                hidden = _hidden(self._tokenizer, encoding, place)
+                hidden = _hidden(encoding, place)
                 lost = -head_effects(self._model, hidden, target)
                 loss, sizes = _gradients(self._model, hidden, target)
                 effects, squares, gradients = effects + lost, squares + lost**2, gradients + sizes
@@ -224,14 +235,11 @@ def _words(encoding: Encoding, chance: random.Random) -> list[int]:
     return chance.sample(places, min(_HIDDEN, len(places)))
 
 
-def _hidden(tokenizer: TextTokenizer, encoding: Encoding, place: int) -> Encoding:
+def _hidden(encoding: Encoding, place: int) -> Encoding:
     """Return the same input with [MASK] in one place."""
-    texts = [encoding.text, encoding.text_pair]
-    side = encoding.sequence_ids[place] or 0
-    start, end = encoding.spans[place]
-    text = texts[side] or ""
-    texts[side] = f"{text[:start]}{tokenizer.mask_token}{text[end:]}"
-    return tokenizer.encode(texts[0] or "", texts[1], max_length=len(encoding))
+    ids = list(encoding.input_ids)
+    ids[place] = encoding.special_id(MASK)
+    return replace(encoding, input_ids=ids)
 
 
 def _gradients(

@@ -9,10 +9,10 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, get_type_hints
 
 import numpy as np
 import torch
@@ -44,27 +44,27 @@ class HeadStatistics:
     previous token can be [CLS] or a comma), so the shares of a head do not sum to 1.
     """
 
-    to_previous: Floats  # to the previous token; the first token does not count
-    to_next: Floats  # to the next token; the last token does not count
-    to_itself: Floats  # to the token itself
-    # to other occurrences of the same piece; only tokens with such an occurrence count, and never
-    # the added [CLS] and [SEP]
-    to_repeats: Floats
-    to_cls: Floats  # to the added [CLS]
-    to_sep: Floats  # to the added [SEP]; in a pair, to both
-    to_punctuation: Floats  # to punctuation in the text
-    entropy: Floats  # entropy of the attention in bits; 0 if all goes to one token
-    entropy_limit: float  # the entropy of uniform attention in bits: the mean of log2(T)
-    texts: int  # number of inputs, including pairs
-    pairs: int  # number of inputs that are pairs
-    tokens: int  # number of tokens averaged over, including the added ones
-    repeats: int  # number of tokens whose piece occurs elsewhere in the input
-    truncated: int  # number of tokens that did not fit the model and were left out
-    # digest of the texts, see `text_digest`; 64 hexadecimal digits, "" for a single text
-    text_sha256: str = ""
-    # digest of the model's weights; "" if they were not loaded from a folder
-    weights_sha256: str = ""
-    vocabulary_sha256: str = ""  # digest of its vocabulary file; "" if not loaded from a folder
+    to_previous: Annotated[Floats, "to the previous token; the first token does not count"]
+    to_next: Annotated[Floats, "to the next token; the last token does not count"]
+    to_itself: Annotated[Floats, "to the token itself"]
+    to_repeats: Annotated[
+        Floats,
+        "to other occurrences of the same piece; only tokens with such an occurrence count, and "
+        "never the added [CLS] and [SEP]",
+    ]
+    to_cls: Annotated[Floats, "to the added [CLS]"]
+    to_sep: Annotated[Floats, "to the added [SEP]; in a pair, to both"]
+    to_punctuation: Annotated[Floats, "to punctuation in the text"]
+    entropy: Annotated[Floats, "entropy of the attention in bits; 0 if all goes to one token"]
+    entropy_limit: Annotated[float, "entropy of uniform attention in bits: the mean of log2(T)"]
+    texts: Annotated[int, "number of inputs, including pairs"]
+    pairs: Annotated[int, "number of inputs that are pairs"]
+    tokens: Annotated[int, "number of tokens averaged over, including the added ones"]
+    repeats: Annotated[int, "number of tokens whose piece occurs elsewhere in the input"]
+    truncated: Annotated[int, "number of tokens that did not fit the model and were left out"]
+    text_sha256: Annotated[str, '`text_digest` of the texts; "" for a single text'] = ""
+    weights_sha256: Annotated[str, 'SHA-256 of the weights; "" if not loaded from a folder'] = ""
+    vocabulary_sha256: Annotated[str, 'SHA-256 of the vocabulary file; "" likewise'] = ""
 
     @property
     def to_special(self) -> Floats:
@@ -72,7 +72,7 @@ class HeadStatistics:
         return self.to_cls + self.to_sep
 
 
-MEASURES = tuple(each.name for each in fields(HeadStatistics) if each.type == Floats)
+MEASURES = tuple(name for name, kind in get_type_hints(HeadStatistics).items() if kind == Floats)
 """The names of the tables."""
 
 
@@ -256,12 +256,16 @@ BROAD_FROM = 0.8
 class HeadName:
     """The pattern of one head."""
 
-    # "previous", "next", "itself", "same piece", "punctuation", "[CLS]", "[SEP]", "broad" or
-    # "none"; "pruned" for a pruned head
-    name: str
-    # the share of attention that gave the name; for "broad", the entropy as a share of the largest
-    # possible; for "none", the largest of all shares; NaN for "pruned"
-    score: float
+    name: Annotated[
+        str,
+        '"previous", "next", "itself", "same piece", "punctuation", "[CLS]", "[SEP]", "broad" or '
+        '"none"; "pruned" for a pruned head',
+    ]
+    score: Annotated[
+        float,
+        'the share of attention that gave the name; for "broad", the entropy as a share of the '
+        'largest possible; for "none", the largest of all shares; NaN for "pruned"',
+    ]
 
 
 def name_heads(statistics: HeadStatistics) -> tuple[tuple[HeadName, ...], ...]:

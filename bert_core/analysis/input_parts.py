@@ -1,6 +1,7 @@
 """The input of the first layer, part by part: word + position + segment, then LayerNorm."""
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import torch
 from torch import Tensor
@@ -14,19 +15,20 @@ from bert_core.model.pretrained import BertPreTrainedModel
 class InputParts:
     """The three vectors of every piece, their sum, and what LayerNorm makes of it."""
 
-    word: Tensor  # (T, E), rows of the word embeddings
-    position: Tensor  # (T, E), rows of the position embeddings: in BERT the first T
-    segment: Tensor  # (T, E), rows of the token-type embeddings; zeros in a family without them
-    sum: Tensor  # (T, E), word + position + segment
-    mean: Tensor  # (T,), the mean of each sum
-    variance: Tensor  # (T,), its variance (divided by D, not D - 1)
-    scale: Tensor  # (E,), LayerNorm's weight (gamma)
-    shift: Tensor  # (E,), LayerNorm's bias (beta)
-    epsilon: float  # added to the variance
-    normalised: Tensor  # (T, E), (sum - mean) / sqrt(variance + epsilon) * scale + shift
-    # (T, D), the first of the hidden states: `normalised`, or what a family's projection makes of
-    # it
-    hidden: Tensor
+    word: Annotated[Tensor, "(T, E), rows of the word embeddings"]
+    position: Annotated[Tensor, "(T, E), rows of the position embeddings: in BERT the first T"]
+    segment: Annotated[Tensor, "(T, E), rows of the token-type embeddings; zeros if there are none"]
+    sum: Annotated[Tensor, "(T, E), word + position + segment"]
+    mean: Annotated[Tensor, "(T,), the mean of each sum"]
+    variance: Annotated[Tensor, "(T,), its variance (divided by D, not D - 1)"]
+    scale: Annotated[Tensor, "(E,), LayerNorm's weight (gamma)"]
+    shift: Annotated[Tensor, "(E,), LayerNorm's bias (beta)"]
+    epsilon: Annotated[float, "added to the variance"]
+    normalised: Annotated[Tensor, "(T, E), (sum - mean) / sqrt(variance + epsilon) * scale + shift"]
+    hidden: Annotated[
+        Tensor,
+        "(T, D), first hidden states: `normalised`, or what a family's projection makes of it",
+    ]
 
 
 def input_parts(

@@ -12,7 +12,7 @@ no stream of vectors to which parts only add; "layer" is the layer's normalised 
 
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import torch
 from torch import Tensor
@@ -35,13 +35,15 @@ class Scaled:
     """An activation becomes `scale` times itself and (1 - `scale`) times what a mode puts there."""
 
     site: ClassVar[str]
-    layer: int  # counted from 0
+    layer: Annotated[int, "counted from 0"]
     _: KW_ONLY
-    scale: float = 0.0  # 1 changes nothing, 0 switches off
-    # "zero"; "mean", the mean over the tokens of `source`, or of many texts (see `fitted`), in both
-    # cases without added special tokens; or "resample", the same tokens of `source`
-    mode: str = "zero"
-    source: Source | None = None  # another text, or its outputs
+    scale: Annotated[float, "1 changes nothing, 0 switches off"] = 0.0
+    mode: Annotated[
+        str,
+        '"zero"; "mean", the mean over the tokens of `source`, or of many texts (see `fitted`), in '
+        'both cases without added special tokens; or "resample", the same tokens of `source`',
+    ] = "zero"
+    source: Annotated[Source | None, "another text, or its outputs"] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,7 @@ class Heads(Scaled):
     """Scale heads of one layer, at their contexts before the output projection; see `Scaled`."""
 
     site: ClassVar[str] = "head"
-    heads: int | Sequence[int]  # one or several, counted from 0, as indices of the unpruned model
+    heads: Annotated[int | Sequence[int], "one or several, from 0, as in the unpruned model"]
 
 
 class Attention(Scaled):
@@ -70,14 +72,17 @@ class FeedForward(Scaled):
 class Patch:
     """Replace activations by those of another text at the same positions."""
 
-    site: str  # one of `SITES`
-    layer: int  # counted from 0
-    # one or several tokens; None for all, which needs texts of equal length
-    positions: int | Sequence[int] | None
-    source: Source  # the other text, or its outputs (which only contain the site "layer")
+    site: Annotated[str, "one of `SITES`"]
+    layer: Annotated[int, "counted from 0"]
+    positions: Annotated[
+        int | Sequence[int] | None,
+        "one or several tokens; None for all, which needs texts of equal length",
+    ]
+    source: Annotated[Source, 'the other text, or its outputs (which only have the site "layer")']
     _: KW_ONLY
-    # at the site "head", one or several heads; None for all
-    heads: int | Sequence[int] | None = None
+    heads: Annotated[
+        int | Sequence[int] | None, 'at the site "head", one or several heads; None for all'
+    ] = None
 
 
 Intervention = Heads | Attention | FeedForward | Patch

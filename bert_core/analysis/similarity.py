@@ -5,6 +5,7 @@ Cosine is 1 for the same direction, 0 for a right angle, -1 for opposite directi
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import torch
 from torch import Tensor
@@ -18,8 +19,8 @@ _SETTLED = 1e-7  # of stress, less than which a step no longer counts
 class Projection:
     """Points on their principal axes."""
 
-    coordinates: Tensor  # (N, C), on each of C axes; the mean of the points is at 0
-    shares: Tensor  # (C,), of the variance, along each axis
+    coordinates: Annotated[Tensor, "(N, C), on each of C axes; the mean of the points is at 0"]
+    shares: Annotated[Tensor, "(C,), of the variance, along each axis"]
 
 
 def cosines(vectors: Tensor, table: Tensor) -> Tensor:
@@ -75,10 +76,12 @@ def principal_axes(points: Tensor, count: int = 2) -> Projection:
 class Layout:
     """Points in a plane whose distances are as close as possible to given ones."""
 
-    coordinates: Tensor  # (N, C); their mean is at 0
-    # how much the distances on the plane are off: the root of the summed squares of the errors, as
-    # a share of that of the distances given (Kruskal 1964, stress 1). 0 is exact
-    stress: float
+    coordinates: Annotated[Tensor, "(N, C); their mean is at 0"]
+    stress: Annotated[
+        float,
+        "how much the distances on the plane are off: the root of the summed squares of the "
+        "errors, as a share of that of the distances given (Kruskal 1964, stress 1). 0 is exact",
+    ]
 
 
 def multidimensional_scaling(distances: Tensor, count: int = 2, *, rounds: int = 500) -> Layout:

@@ -1,7 +1,7 @@
 """Reading and writing what was measured on the heads of a model, stored in its folder.
 
 `head-statistics.json` says where heads look, `head-atlas.json` contains what takes long to measure.
-`python -m bert_core head-statistics MODEL --json` and `... head-atlas MODEL` print them again.
+`python -m bert_core head-statistics MODEL` and `... head-atlas MODEL` print them again.
 """
 
 import json
@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_type_hints
 
 import numpy as np
 
@@ -200,11 +200,10 @@ def _read(path: Path, understand: Callable[[Any], Found], writer: str) -> Found:
 
 def _statistics(record: dict[str, Any]) -> HeadStatistics:
     values: dict[str, Any] = {}
-    for each in fields(HeadStatistics):
-        value = record[each.name]
-        values[each.name] = _table(value) if each.name in MEASURES else value
-        if each.name not in MEASURES:
-            _need(type(value) is each.type and (each.type is str or value >= 0))
+    for name, kind in get_type_hints(HeadStatistics).items():
+        value = record[name]
+        values[name] = _table(value) if name in MEASURES else value
+        _need(name in MEASURES or (type(value) is kind and (kind is str or value >= 0)))
     found = HeadStatistics(**values)
     for name in MEASURES:
         table, most = values[name], found.entropy_limit if name == "entropy" else 1.0

@@ -6,7 +6,7 @@ is used only where a bounded number is needed, to measure faithfulness (`Target.
 """
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Annotated, Self
 
 import torch
 from torch import Tensor
@@ -52,10 +52,10 @@ class Target:
     log-probability of token 2003 at position 4
     """
 
-    kind: str  # the name of the method that built it
-    position: int = 0  # the token whose vector the head reads; 0, [CLS], for a whole text
-    chosen: int = 0  # the token, label or class asked for
-    other: int = 0  # the token compared with
+    kind: Annotated[str, "the name of the method that built it"]
+    position: Annotated[int, "the token whose vector the head reads; 0, [CLS], for a text"] = 0
+    chosen: Annotated[int, "the token, label or class asked for"] = 0
+    other: Annotated[int, "the token compared with"] = 0
 
     @classmethod
     def token(cls, position: int, token_id: int) -> Self:

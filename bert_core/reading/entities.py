@@ -190,13 +190,7 @@ def _units(labelled: TaggedText, how: Aggregation) -> tuple[Ints, Ints, Floats, 
     if how == "average":
         shares = np.add.reduceat(shares, opens, axis=0) / (stops - opens)[:, None]
         return opens, stops, shares, asked
-    chosen = opens if how == "first" else _surest(shares.max(axis=1), opens, stops)
+    chosen = opens
+    if how == "max":  # each word's most probable piece, the first one in a tie
+        chosen = np.lexsort((-shares.max(axis=1), labelled.words))[opens]
     return opens, stops, shares[chosen], np.isin(every, chosen)
-
-
-def _surest(best: Floats, opens: Ints, stops: Ints) -> Ints:
-    """Return each word's most probable piece, the first one in a tie."""
-    highest = np.repeat(np.maximum.reduceat(best, opens), stops - opens)
-    equals = np.flatnonzero(best == highest)
-    words = np.searchsorted(opens, equals, side="right")
-    return equals[np.unique(words, return_index=True)[1]]

@@ -24,15 +24,15 @@ import math
 import random
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import groupby, islice, product
+from dataclasses import dataclass, replace
+from itertools import chain, groupby, islice, product
 from statistics import fmean
 from typing import Annotated, Literal
 
 import torch
 from torch import Tensor
 
-from bert_core.errors import InputError, count
+from bert_core.errors import InputError
 from bert_core.model.heads import BertForMaskedLM, BertForPreTraining
 from bert_core.text.batches import TextTokenizer
 from bert_core.text.byte_level import SPACE
@@ -110,14 +110,23 @@ def hide_word(text: str) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Filling:
-    """One way to fill several masks."""
+    """One way to fill several gaps, each with a word of one or more pieces, a mask for each.
 
-    ids: Annotated[tuple[int, ...], "the piece in each mask, in text order"]
+    Probabilities hold for a text with exactly so many masks; how many a gap should have, the model
+    does not say.
+    """
+
+    words: Annotated[tuple[tuple[int, ...], ...], "the pieces in each gap, in text order"]
     log_probabilities: Annotated[
         tuple[float, ...],
-        "of each, given the pieces filled before it, with the masks filled after it still hidden",
+        "of each piece, given those filled before it, with the masks filled after it still hidden",
     ]
     order: Annotated[tuple[int, ...], "the masks, counted from 0, in the order they were filled"]
+
+    @property
+    def ids(self) -> tuple[int, ...]:
+        """The piece in each mask, in text order."""
+        return tuple(chain.from_iterable(self.words))
 
     @property
     def log_probability(self) -> float:
@@ -127,19 +136,7 @@ class Filling:
     @property
     def per_piece(self) -> float:
         """The mean of `log_probabilities`, for comparing fillings of different lengths."""
-        return self.log_probability / len(self.ids)
-
-
-@dataclass(frozen=True, slots=True)
-class GapFilling:
-    """One way to fill several gaps, each with one word of one or more pieces.
-
-    The probabilities hold for a text with exactly so many masks; how many a gap should have, the
-    model does not say.
-    """
-
-    words: Annotated[tuple[tuple[int, ...], ...], "the pieces in each gap, in text order"]
-    filling: Annotated[Filling, "the same pieces with their probabilities"]
+        return self.log_probability / len(self.log_probabilities)
 
 
 def scorer_of(model: BertForMaskedLM | BertForPreTraining) -> Scorer:
@@ -171,11 +168,12 @@ def fill_together(
         width: the most fillings that are kept after each step and returned.
         order: which mask is filled first; see the module docstring.
         allowed: for each mask the ids it may take, or None for all. The others are left out; the
-            probabilities of these stay as the model gives them.
+            probabilities of these stay as the model gives them, so with one id for each mask a
+            given filling is scored.
         temperature: logits are divided by it before the softmax.
 
     Returns:
-        At most `width` fillings, the most probable first.
+        At most `width` fillings, the most probable first; each mask is a gap of one piece.
 
     Raises:
         InputError: there is no mask to fill, or the positions are not ascending places of the text.
@@ -201,8 +199,10 @@ def fill_together(
         rows[every, places[chosen]] = piece
         filled[every, chosen] = logs[parent, piece]
         path = torch.cat([path, chosen[:, None]], dim=1)
-    found = zip(rows[:, places].tolist(), filled.tolist(), path.tolist(), strict=True)
-    fillings = [Filling(tuple(ids), tuple(logs), tuple(way)) for ids, logs, way in found]
+    found = zip(rows[:, places, None].tolist(), filled.tolist(), path.tolist(), strict=True)
+    fillings = [
+        Filling(tuple(map(tuple, ids)), tuple(logs), tuple(way)) for ids, logs, way in found
+    ]
     return sorted(fillings, key=lambda each: -each.log_probability)
 
 
@@ -220,36 +220,9 @@ def _next_mask(
         numbers = numbers[:, :1]
     parts = [logs for _, logs in _batched(scorer, rows, places[numbers], temperature)]
     logs = torch.cat(parts)  # (B, open, V)
-    if order == "left":
-        return numbers[:, 0], logs[:, 0]
     surest = (logs.exp() * logs).nansum(dim=-1).argmax(dim=1)  # of the lowest entropy
     every = torch.arange(len(rows))
     return numbers[every, surest], logs[every, surest]
-
-
-def score_filling(
-    scorer: Scorer,
-    input_ids: Sequence[int],
-    masks: Sequence[int],
-    ids: Sequence[int],
-    *,
-    order: Order = "left",
-    temperature: float = 1.0,
-) -> Filling:
-    """Score given pieces in several masks, as `fill_together` would score them.
-
-    `ids` has the piece for each mask.
-    """
-    if len(ids) != len(masks):
-        raise InputError(
-            f"Found {count(len(ids), 'piece')} for {count(len(masks), 'mask')}; expected one "
-            "piece for each mask."
-        )
-    allowed = [torch.tensor([id_]) for id_ in ids]
-    (filling,) = fill_together(
-        scorer, input_ids, masks, width=1, order=order, allowed=allowed, temperature=temperature
-    )
-    return filling
 
 
 # -- gaps of several pieces -----------------------------------------------------------------------
@@ -266,7 +239,7 @@ def fill_gaps(
     width: int = 10,
     order: Order = "left",
     temperature: float = 1.0,
-) -> list[GapFilling]:
+) -> list[Filling]:
     """Fill gaps with words of one to `most` pieces each, by one beam search per choice of lengths.
 
     A gap of one piece takes anything in the vocabulary. A gap of several takes one word: a piece
@@ -294,7 +267,7 @@ def fill_gaps(
     starts, continues = _word_pieces(tokenizer)
     spaced = (pieces_after(tokenizer, each, "a")[0] for each in befores or " " * len(gaps))
     firsts = [starts if tokenizer.begins_word(each) else continues for each in spaced]
-    found: list[GapFilling] = []
+    found: list[Filling] = []
     for lengths in product(range(1, most + 1), repeat=len(gaps)):
         ids, masks = widen_gaps(tokenizer, input_ids, gaps, lengths)
         allowed = [
@@ -306,8 +279,8 @@ def fill_gaps(
             scorer, ids, masks, width=width, order=order, allowed=allowed, temperature=temperature
         ):
             rest = iter(filling.ids)
-            found.append(GapFilling(tuple(tuple(islice(rest, n)) for n in lengths), filling))
-    return sorted(found, key=lambda each: -each.filling.per_piece)[:width]
+            found.append(replace(filling, words=tuple(tuple(islice(rest, n)) for n in lengths)))
+    return sorted(found, key=lambda each: -each.per_piece)[:width]
 
 
 def written_before(encoding: Encoding, position: int) -> str:
@@ -418,8 +391,8 @@ def score_pieces(
         for position, logs in zip(positions[start:], batch[:, 0], strict=False):  # logs: (V,)
             own, best = input_ids[position], int(logs.argmax())
             rank = int((logs > logs[own]).sum()) + 1
-            figures = float(logs[own]), rank, best, float(logs[best])
-            scores.append(PieceScore(position, own, *figures))
+            own_log, best_log = float(logs[own]), float(logs[best])
+            scores.append(PieceScore(position, own, own_log, rank, best, best_log))
     return scores
 
 

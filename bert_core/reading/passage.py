@@ -6,16 +6,15 @@
    passage that fits is read in one go, even if the model was trained on shorter windows; others are
    split into overlapping windows. With a model of six layers, trained on 320 tokens, 150 passages
    of 304 to 718 pieces gave the same F1 read this way, cut into windows of 384 tokens, and of 320.
-2. `PassageReading.answers` scores every span that may be an answer (see `spans`) and compares the
-   best one with "no answer". A candidate starts and ends in the passage, does not end before it
-   starts, has at most `longest` pieces and contains no special token; `Rules` adds further
-   conditions. Neighbouring windows share more pieces than an answer may have, so no answer is lost
-   at a cut.
+2. `PassageReading.answers` scores every span that may be an answer, and "no answer" (see `spans`).
+   A candidate lies in the passage, has at most `longest` pieces and contains no special token;
+   `Rules` adds further conditions. Neighbouring windows share more pieces than an answer may have,
+   so no answer is lost at a cut.
 3. `PassageAnswers.best` lists the best answers. Spans with the same wording (see `wordings`) count
    as one answer.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -27,7 +26,7 @@ from bert_core.errors import InputError
 from bert_core.model.heads import BertForQuestionAnswering
 from bert_core.reading.running import Floats, Runner
 from bert_core.reading.sentences import typed_sentence_starts
-from bert_core.reading.spans import SpanScores, WindowLogits, score_spans
+from bert_core.reading.spans import SpanScores, Window, score_spans
 from bert_core.reading.windows import Windows, cut_windows, first_of_text
 from bert_core.reading.wordings import Places, Wordings
 from bert_core.text.batches import TextTokenizer
@@ -75,15 +74,6 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
-    """One input: the logits of its T tokens."""
-
-    first: Annotated[int, "index of its first passage piece"]
-    start: Floats
-    end: Floats
-
-
-@dataclass(frozen=True, slots=True)
 class PassageReading:
     """A model's output for a question and a passage of N pieces."""
 
@@ -96,7 +86,11 @@ class PassageReading:
     asked: Annotated[Places, "(Q, 2) characters of each question piece"]
     windows: Annotated[tuple[Window, ...], "the inputs, in passage order"]
     shared: Annotated[int, "number of passage pieces that neighbouring windows share"]
-    offset: Annotated[int, "position of the first piece of the passage in every window"]
+
+    @property
+    def offset(self) -> int:
+        """The position of the first piece of the passage in every window."""
+        return self.windows[0].offset
 
     @property
     def nbytes(self) -> int:
@@ -104,14 +98,6 @@ class PassageReading:
         arrays = (self.spans, self.words, self.sentences, self.special, self.asked)
         logits = sum(2 * window.start.nbytes for window in self.windows)
         return sum(array.nbytes for array in arrays) + logits
-
-    def logits(self) -> list[WindowLogits]:
-        """Return each window's logits for the passage and for "no answer"."""
-        inside = slice(self.offset, -1)
-        return [
-            WindowLogits(w.first, w.start[inside], w.end[inside], float(w.start[0] + w.end[0]))
-            for w in self.windows
-        ]
 
     def _ends(self, whole_words: bool) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Return (N,) pieces with which an answer may begin, and those with which it may end.
@@ -145,14 +131,10 @@ class PassageReading:
         """
         if len(self.windows) > 1:
             longest = min(longest, self.shared + 1)
-        rules = Rules() if rules is None else rules
-        spans = score_spans(
-            self.logits(),
-            longest,
-            self.special,
-            ends=self._ends(rules.whole_words),
-            parts=self.sentences if rules.one_sentence else None,
-        )
+        rules = rules or Rules()
+        ends = self._ends(rules.whole_words)
+        parts = self.sentences if rules.one_sentence else None
+        spans = score_spans(self.windows, longest, self.special, ends=ends, parts=parts)
         return PassageAnswers(self, longest, rules, spans, temperature, has_answer)
 
 
@@ -199,17 +181,12 @@ class PassageAnswers:
 
     def best(self, most: int = 1) -> tuple[Answer, ...]:
         """Return at least one and at most `most` of the best answers with distinct wordings."""
-        return tuple(self._best(most))
-
-    def _best(self, most: int) -> Iterator[Answer]:
-        """Yield the best answers, each combining all spans with the same wording."""
         probability, wordings = self.probability, self._wordings()
         passage, bounds = self.reading.passage, self.reading.spans
         left = self.spans.score.copy()
-        for _ in range(most):
+        found: list[Answer] = []
+        while len(found) < most and np.isfinite(left.max()):
             first, more = np.unravel_index(int(left.argmax()), left.shape)
-            if not np.isfinite(left[first, more]):
-                return
             rows, columns = wordings.alike(self.spans.score, int(first), int(first + more))
             left[rows, columns] = -np.inf
             # Different piece spans may cover the same characters.
@@ -223,12 +200,10 @@ class PassageAnswers:
             np.minimum.at(pieces, place, columns + 1)
             best = np.argsort(-scores, kind="stable")[:_MOST_PLACES]
             kept = (each[best].tolist() for each in (places, pieces, scores, shares))
-            spans = tuple(
-                Span(start, end, count, score, share)
-                for (start, end), count, score, share in zip(*kept, strict=True)
-            )
+            spans = tuple(Span(*ends, *figures) for ends, *figures in zip(*kept, strict=True))
             text = passage[spans[0].start : spans[0].end]
-            yield Answer(text, spans, len(places), float(shares.sum()))
+            found.append(Answer(text, spans, len(places), float(shares.sum())))
+        return tuple(found)
 
 
 def answer_question(
@@ -250,12 +225,9 @@ def answer_question(
             passage can be an answer.
     """
     [reading] = read_passages(Runner.of(model, tokenizer), [(passage, question)])
-    return reading.answers(
-        longest,
-        rules,
-        temperature=model.config.temperature("BertForQuestionAnswering"),
-        has_answer=model.config.temperature(HAS_ANSWER),
-    )
+    temperature = model.config.temperature("BertForQuestionAnswering")
+    outer = model.config.temperature(HAS_ANSWER)
+    return reading.answers(longest, rules, temperature=temperature, has_answer=outer)
 
 
 def read_passages(runner: Runner, asked: Sequence[tuple[str, str]]) -> list[PassageReading]:
@@ -316,7 +288,6 @@ def _reading(
         sentences=np.searchsorted(starts, spans[:, 0], side="right"),
         special=np.isin(whole.input_ids[inside], specials),
         asked=np.array([span for span, side in sides if side == 0], dtype=np.intp),
-        windows=tuple(Window(start, *pair) for (start, _), pair in bounds),
+        windows=tuple(Window(start, first, *pair) for (start, _), pair in bounds),
         shared=windows.shared,
-        offset=first,
     )

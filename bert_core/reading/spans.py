@@ -2,24 +2,20 @@
 
 The question-answering head gives every token two logits: one for "the answer starts here" and one
 for "the answer ends here". A span's score is the sum of the two (Devlin et al. 2019, section 4.2).
-Of the overlapping windows of a long text, `windows.readers` chooses the one that scores a span.
-
-"No answer" is position 0, [CLS], as both start and end (Devlin et al. 2019, section 4.3). With
-several windows the lowest such score counts, because a text answers the question if any of its
-windows does.
+"No answer" is position 0, [CLS], as both start and end (section 4.3). With several windows the
+lowest such score counts, because a text answers the question if any of its windows does.
 
 Two optional rules go beyond the usual decoders: a span consists of whole words, and it stays within
-one part of the text, such as a sentence. They exclude spans that no person would mark: of the
-23,874 answers that people marked in the training data, 44 began or ended inside a word, and 38
-crossed a sentence end as found by `sentences`, mostly the full stop of an abbreviation.
+one part of the text, such as a sentence. Of the 23,874 answers that people marked in the training
+data, 44 began or ended inside a word, and 38 crossed a sentence end as found by `sentences`, mostly
+the full stop of an abbreviation.
 
 Probabilities are computed in two steps. That the passage answers at all has the probability given
-by the logistic function of the best span's score minus the score of "no answer". So "no answer" is
-more likely than not exactly when it scores above the best span, which is the published decision
-rule. A span, given that the passage answers, has the softmax over all allowed spans. Each step has
-a temperature of its own (Guo et al. 2017; `BertConfig.temperature`), which changes neither ranking
-nor decisions. The two differ widely: when first fitted, they were 1.04 for the choice of a span and
-2.76 for whether there is an answer.
+by the logistic function of the best span's score minus the score of "no answer", so "no answer" is
+above one half exactly when it scores above the best span, which is the published decision rule. A
+span, given that the passage answers, has the softmax over all allowed spans. Each step has a
+temperature of its own (Guo et al. 2017; `BertConfig.temperature`), which changes neither ranking
+nor decisions; when first fitted, they were 2.76 and 1.04.
 """
 
 from collections.abc import Sequence
@@ -36,18 +32,23 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class WindowLogits:
-    """The head's logits for the n text tokens in one window."""
+class Window:
+    """The head's logits for the T tokens of one input; [SEP] is the last."""
 
-    first: Annotated[int, "index in the text of the window's first token"]
-    start: Annotated[Floats, "(n,) start logits"]
-    end: Annotated[Floats, "(n,) end logits"]
-    null: Annotated[float, "start logit plus end logit of [CLS]"]
+    first: Annotated[int, "index in the text of its first token of the text"]
+    offset: Annotated[int, "position of that token in the input"]
+    start: Annotated[Floats, "(T,) start logits"]
+    end: Annotated[Floats, "(T,) end logits"]
 
     @property
     def last(self) -> int:
         """Index in the text after the window's last token."""
-        return self.first + len(self.start)
+        return self.first + len(self.start) - self.offset - 1
+
+    @property
+    def null(self) -> float:
+        """The score of "no answer"."""
+        return float(self.start[0] + self.end[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +82,8 @@ class SpanScores:
 
         `temperature` divides the span scores, `has_answer` the margin.
         """
-        return (1.0 - self.null_probability(has_answer)) * self.shares(temperature)
-
-    def shares(self, temperature: float = 1.0) -> Floats:
-        """Return the (N, M) probability of every span, given that the passage answers."""
-        exponentials = np.exp((self.score - self.best_score) / temperature)
-        return np.asarray(exponentials / exponentials.sum())
+        odds = np.exp((self.score - self.best_score) / temperature)
+        return np.asarray((1.0 - self.null_probability(has_answer)) * (odds / odds.sum()))
 
     def null_probability(self, has_answer: float = 1.0) -> float:
         """Return the probability of "no answer": the logistic function of the negative margin.
@@ -100,7 +97,7 @@ class SpanScores:
 
 
 def score_spans(
-    windows: Sequence[WindowLogits],
+    windows: Sequence[Window],
     longest: int,
     forbidden: NDArray[np.bool_],
     *,
@@ -132,10 +129,10 @@ def score_spans(
     for number, window in enumerate(windows):
         held = slice(window.first, window.last)
         own = window_of[held] == number  # (n, M)
-        sums = window.start[:, None] + shifted(window.end, longest, -np.inf)
-        np.copyto(score[held], sums, where=own)
-        np.copyto(start[held], window.start, where=own[:, 0])
-        np.copyto(end[held], window.end, where=own[:, 0])
+        opening, closing = (each[window.offset : -1] for each in (window.start, window.end))
+        np.copyto(score[held], opening[:, None] + shifted(closing, longest, -np.inf), where=own)
+        np.copyto(start[held], opening, where=own[:, 0])
+        np.copyto(end[held], closing, where=own[:, 0])
     before = np.concatenate([[0.0], np.cumsum(forbidden)])  # (N + 1,) forbidden ones so far
     score[shifted(before[1:], longest, before[-1]) > before[:-1, None]] = -np.inf
     if ends is not None:

@@ -101,20 +101,13 @@ Fault(at=2, why='not opened', label='I-LOC', before='I-PER')]
         """Find labels that break the rules of the scheme; in IOB1, IO and plain none can."""
         if self.name not in ("BIO", "BIOES"):
             return []
-        strict = self.name == "BIOES"
         found: list[tuple[int, Break]] = []
-        owed = ""  # kind of the stretch still open before this label
-        for at, label in enumerate(labels):
-            tag = self.tags[label]
-            continues = tag.role in ("inside", "end")
-            kept = continues and tag.kind == owed
-            if strict and owed and not kept:
-                found.append((at - 1, "not closed"))
-            if continues and not kept:
-                found.append((at, "not opened"))
-            owed = tag.kind if tag.role in ("begin", "inside") else ""
-        if strict and owed:
-            found.append((len(labels) - 1, "not closed"))
+        for each in self.stretches(labels):
+            if self.tags[labels[each.start]].role in ("inside", "end"):
+                found.append((each.start, "not opened"))
+            last = each.stop - 1
+            if self.name == "BIOES" and self.tags[labels[last]].role in ("begin", "inside"):
+                found.append((last, "not closed"))
         names = ["", *(self.tags[label].name for label in labels)]
         return [Fault(at, why, names[at + 1], names[at]) for at, why in found]
 

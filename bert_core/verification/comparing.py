@@ -13,7 +13,8 @@ implementation of BERT (see the tests).
 
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +24,12 @@ from torch import Tensor
 from bert_core.bundled import bundled_folder, bundled_names
 from bert_core.checkpoints.loading import load_sharing
 from bert_core.checkpoints.plan import Plan, head_folder, survey
-from bert_core.errors import BertError, CheckpointError, InputError, MissingFileError
-from bert_core.model.heads import BertForMaskedLM, BertForPreTraining
+from bert_core.errors import BertError, InputError, MissingFileError
+from bert_core.model.heads import BertForPreTraining
 from bert_core.model.kinds import ALL_KINDS
 from bert_core.model.pretrained import BertPreTrainedModel
-from bert_core.small_files import file_digest
 from bert_core.text.batches import TextTokenizer
+from bert_core.text.encoding import Encoding
 from bert_core.text.family import load_tokenizer
 from bert_core.text.padding import padded
 from bert_core.verification.report import FileCheck, OutputCheck, TextCheck, VerificationReport
@@ -37,7 +38,7 @@ from bert_core.verification.stored import (
     Item,
     Row,
     Stored,
-    deciding_files,
+    digests_of_files,
     read_stored,
     write_stored,
 )
@@ -45,31 +46,24 @@ from bert_core.verification.texts import BATCHES, TEXTS
 
 TOLERANCE = 3e-5
 """Largest difference that counts as equal, as a share of the output's largest stored absolute value
-(or of 1, if that value is smaller). The last digits of float32 differ between kinds of CPU. Against
-double precision, a model of six layers differed by less than 3e-6 of that value on an AMD EPYC,
-with 1, 2 and 4 threads, oneDNN with SSE4.1, AVX2 and AVX-512, MKL instead of oneDNN, and PyTorch's
-own kernels with AVX-512, AVX2 and neither. The tolerance is ten times that.
+(or of 1, if that value is smaller). The last digits of float32 differ between kinds of CPU: a model
+of six layers differed from double precision by less than a tenth of this, with MKL, oneDNN and
+PyTorch's own kernels, from SSE4.1 to AVX-512.
 """
 
-Loaded = Callable[[type[BertPreTrainedModel]], BertPreTrainedModel]
 
-
-def verify(
-    name_or_folder: str | os.PathLike[str], *, loaded: Loaded | None = None
-) -> VerificationReport:
-    """Compare a model with its stored reference values.
+def verify(name_or_folder: str | os.PathLike[str]) -> VerificationReport:
+    """Compare a model with its stored reference values, in float32 on the CPU.
 
     Args:
         name_or_folder: a bundled name, or a model's folder. Nothing is downloaded.
-        loaded: a function from class to an already loaded model, on any device; these models are
-            then verified. None loads the files in float32 on the CPU.
 
     Returns:
         The report. A damaged model gives a report that is not `ok` instead of an exception.
 
     Raises:
         MissingFileError: there is no such folder or name, or it has no reference values.
-        CheckpointError: the reference values are damaged.
+        CheckpointError: the reference values are damaged, or a file cannot be read.
     """
     name = os.fspath(name_or_folder)
     folder = Path(name).expanduser() if name else Path(os.devnull)
@@ -82,117 +76,32 @@ def verify(
             )
         folder = bundled_folder(name)
     stored = read_stored(folder)
-    failures: list[str] = []
-    files = _compare_files(folder, stored.files)
-    texts = _compare_texts(folder, stored, failures)
-    outputs = _compare_outputs(loaded or _loader(folder, torch.float32), stored, failures)
-    return VerificationReport(name, files, texts, outputs, " ".join(dict.fromkeys(failures)))
-
-
-def _compare_files(folder: Path, expected: Mapping[str, str]) -> tuple[FileCheck, ...]:
-    """Compare digests; only files found in the folder are opened, never paths from the record."""
-    found = {}
-    for place, path in deciding_files(folder).items():
-        try:
-            found[place] = file_digest(path)
-        except CheckpointError:  # no longer a regular file, or unreadable
-            found[place] = ""
-    return tuple(
-        FileCheck(place, expected.get(place, ""), found.get(place, ""))
-        for place in sorted({*expected, *found}, key=lambda place: (place.count("/"), place))
-        if place in expected or found[place]
-    )
-
-
-def _compare_texts(folder: Path, stored: Stored, failures: list[str]) -> tuple[TextCheck, ...]:
-    rows: Sequence[Row] = [Row((), ())] * len(stored.rows)
+    found = digests_of_files(folder)
+    places = sorted({*stored.files, *found}, key=lambda place: (place.count("/"), place))
+    files = (FileCheck(each, stored.files.get(each, ""), found.get(each, "")) for each in places)
+    failures: dict[str, None] = {}  # each once, in order
+    ids: list[Sequence[int]] = [()] * len(stored.rows)
     try:
         longest = max(len(row.ids) for row in stored.rows)
-        rows = _read_texts(load_tokenizer(folder), stored.texts, longest, 2)
+        ids = [each.input_ids for each in _encoded(load_tokenizer(folder), stored.texts, longest)]
     except BertError as error:
-        failures.append(f"The tokenizer cannot be used: {error}")
-    return tuple(
-        TextCheck(text, pair, expected.ids, found.ids)
-        for (text, pair), expected, found in zip(stored.texts, stored.rows, rows, strict=True)
+        failures[f"The tokenizer cannot be used: {error}"] = None
+    texts = (
+        TextCheck(*text, row.ids, tuple(own))
+        for text, row, own in zip(stored.texts, stored.rows, ids, strict=True)
     )
-
-
-def _compare_outputs(
-    loaded: Loaded, stored: Stored, failures: list[str]
-) -> tuple[OutputCheck, ...]:
-    checks = []
+    load = _loader(folder, torch.float32)
+    outputs = []
     for item in stored.items:
-        expected = stored.outputs[item.tensor]
-        largest, difference = float(expected.abs().max()), None
+        expected, difference = stored.outputs[item.tensor], None
         try:
-            found = _compute(loaded(ALL_KINDS[item.class_name].cls), item, stored.rows)
-            difference = math.inf
-            if found.shape == expected.shape and found.isfinite().all():
-                difference = float((found.double() - expected.double()).abs().max())
+            difference = _difference(load(item.class_name), item, stored)
         except BertError as error:
-            failures.append(f"{item.class_name} cannot be computed: {error}")
+            failures[f"{item.class_name} cannot be computed: {error}"] = None
+        largest = float(expected.abs().max())
         sizes = expected.numel(), largest, TOLERANCE * max(largest, 1.0)
-        checks.append(OutputCheck(item.class_name, item.output, item.texts, *sizes, difference))
-    return tuple(checks)
-
-
-# -- computing ------------------------------------------------------------------------------------
-
-
-def _loader(folder: Path, dtype: torch.dtype) -> Loaded:
-    """Return a function that loads each class from a folder, sharing one encoder on the CPU."""
-    models: dict[type[BertPreTrainedModel], BertPreTrainedModel] = {}
-
-    def load(cls: type[BertPreTrainedModel]) -> BertPreTrainedModel:
-        if not models:
-            base = BertForPreTraining.from_pretrained(folder, dtype=dtype)
-            models[BertForPreTraining] = base
-        if cls not in models:
-            models[cls] = load_sharing(cls, models[BertForPreTraining], folder)
-        return models[cls]
-
-    return load
-
-
-@torch.inference_mode()
-def _compute(model: BertPreTrainedModel, item: Item, texts: Sequence[Row]) -> Tensor:
-    """Compute one output: (N,) on the CPU, in the model's dtype.
-
-    The values of each text follow each other, without padding; within a text, they are ordered by
-    token, or by layer for attentions.
-    """
-    rows = [texts[number] for number in item.texts]
-    lengths = [len(row.ids) for row in rows]
-    tables = [
-        padded([row.ids for row in rows], model.config.pad_token_id or 0),
-        padded([row.types for row in rows], 0),
-        padded([(1,) * length for length in lengths], 0),
-    ]
-    ids, types, mask = (table.to(model.device) for table in tables)  # (B, T)
-    places = [list(each) for each in item.places or map(range, lengths)]
-    axes = ALL_KINDS[item.class_name].outputs[item.output]
-    if "V" in axes:  # at these positions only
-        assert isinstance(model, BertForMaskedLM | BertForPreTraining)
-        parts = []
-        for n, at in enumerate(places):
-            positions = torch.tensor([at], device=ids.device)
-            one = ids[n : n + 1], positions, types[n : n + 1], mask[n : n + 1]
-            parts.append(model.scores_at(*one))
-    else:
-        given = [table[None] if "N" in axes else table for table in (ids, types, mask)]
-        asked = item.output == "attentions"
-        found = getattr(model.run(*given, attentions=asked, hidden_states=False), item.output)
-        if found is None:
-            raise InputError(f"{item.class_name} of this family gives no {item.output}.")
-        parts = [found]
-        if asked:
-            parts = [layer[row, :, :n, :n] for row, n in enumerate(lengths) for layer in found]
-        elif "T" in axes:
-            parts = [found[row, at] for row, at in enumerate(places)]
-    return torch.cat([part.flatten() for part in parts]).cpu()
-
-
-# -- writing --------------------------------------------------------------------------------------
+        outputs.append(OutputCheck(item.class_name, item.output, item.texts, *sizes, difference))
+    return VerificationReport(name, tuple(files), tuple(texts), tuple(outputs), " ".join(failures))
 
 
 def write_verification(folder: str | os.PathLike[str]) -> Path:
@@ -210,38 +119,29 @@ def write_verification(folder: str | os.PathLike[str]) -> Path:
     """
     place = Path(folder)
     found = survey(place, [kind.cls for kind in ALL_KINDS.values()])
-    tokenizer = load_tokenizer(place)
-    rows = _read_texts(tokenizer, TEXTS, found.config.max_length, found.config.type_vocab_size)
-    mask = tokenizer.vocab.get(tokenizer.mask_token)
-    items = [
-        item for name, plan in found.classes.items() for item in _items(name, plan, rows, mask)
-    ]
+    plans, last_type = dict(found.classes), found.config.type_vocab_size - 1
     if head_folder(place, BertForPreTraining) is None:
-        items = [item for item in items if item.class_name != BertForPreTraining.__name__]
+        plans.pop(BertForPreTraining.__name__, None)
+    tokenizer = load_tokenizer(place)
+    rows = tuple(
+        Row(tuple(each.input_ids), tuple(min(kind, last_type) for kind in each.token_type_ids))
+        for each in _encoded(tokenizer, TEXTS, found.config.max_length)
+    )
+    mask = tokenizer.vocab.get(tokenizer.mask_token)
+    items = tuple(item for name, plan in plans.items() for item in _items(name, plan, rows, mask))
     load = _loader(place, torch.float64)
-    outputs = {
-        item.tensor: _compute(load(ALL_KINDS[item.class_name].cls), item, rows).float()
-        for item in items
-    }
-    files = {name: file_digest(path) for name, path in deciding_files(place).items()}
-    write_stored(place, Stored(files, TEXTS, rows, tuple(items), outputs))
+    outputs = {item.tensor: _compute(load(item.class_name), item, rows).float() for item in items}
+    write_stored(place, Stored(digests_of_files(place), TEXTS, rows, items, outputs))
     return place / JSON_NAME
 
 
-def _read_texts(
-    tokenizer: TextTokenizer,
-    texts: Sequence[tuple[str, str | None]],
-    longest: int,
-    segments: int,
-) -> tuple[Row, ...]:
-    encodings = [
+def _encoded(
+    tokenizer: TextTokenizer, texts: Sequence[tuple[str, str | None]], longest: int
+) -> list[Encoding]:
+    return [
         tokenizer.encode(text.replace("[MASK]", tokenizer.mask_token), pair, max_length=longest)
         for text, pair in texts
     ]
-    return tuple(
-        Row(tuple(each.input_ids), tuple(min(kind, segments - 1) for kind in each.token_type_ids))
-        for each in encodings
-    )
 
 
 def _items(name: str, found: Plan[Any], rows: Sequence[Row], mask: int | None) -> list[Item]:
@@ -251,19 +151,69 @@ def _items(name: str, found: Plan[Any], rows: Sequence[Row], mask: int | None) -
         name != "BertModel" or not each.startswith("pooler.") for each in missing
     ):
         return []
+    has_pooler = found.model.encoder_model.pooler is not None and not missing
     items = []
     for number, stored in enumerate(ALL_KINDS[name].stored):
-        has_pooler = found.model.encoder_model.pooler is not None and not missing
-        if stored.output == "pooler_output" and not has_pooler:
-            continue
         texts = BATCHES[stored.texts]
+        ids = [rows[text].ids for text in texts]
         places: tuple[tuple[int, ...], ...] | None = None
         if stored.at == "last":
-            places = tuple((len(rows[text].ids) - 1,) for text in texts)
+            places = tuple((len(row) - 1,) for row in ids)
         elif stored.at == "masks":  # without any, the first token of the text
-            ids = [rows[text].ids for text in texts]
             places = tuple(
                 tuple(at for at, id_ in enumerate(row) if id_ == mask) or (1,) for row in ids
             )
-        items.append(Item(name, stored.output, texts, places, f"{name}.{stored.output}.{number}"))
+        if stored.output != "pooler_output" or has_pooler:
+            tensor = f"{name}.{stored.output}.{number}"
+            items.append(Item(name, stored.output, texts, places, tensor))
     return items
+
+
+def _loader(folder: Path, dtype: torch.dtype) -> Callable[[str], BertPreTrainedModel]:
+    """Return a function that loads a class by its name, all of them with one encoder."""
+    base = BertForPreTraining.__name__
+
+    @cache
+    def load(name: str) -> BertPreTrainedModel:
+        if name == base:
+            return BertForPreTraining.from_pretrained(folder, dtype=dtype)
+        return load_sharing(ALL_KINDS[name].cls, load(base), folder)
+
+    return load
+
+
+def _difference(model: BertPreTrainedModel, item: Item, stored: Stored) -> float:
+    """Return the largest difference; infinite for other shapes and numbers that are not finite."""
+    found, expected = _compute(model, item, stored.rows), stored.outputs[item.tensor]
+    if found.shape != expected.shape or not found.isfinite().all():
+        return math.inf
+    return float((found.double() - expected.double()).abs().max())
+
+
+@torch.inference_mode()
+def _compute(model: BertPreTrainedModel, item: Item, texts: Sequence[Row]) -> Tensor:
+    """Compute one output, (N,).
+
+    The values of each text follow each other, without padding; within a text, they are ordered by
+    token, or by layer for attentions.
+    """
+    rows = [texts[number] for number in item.texts]
+    lengths = [len(row.ids) for row in rows]
+    tables = (
+        padded([row.ids for row in rows], model.config.pad_token_id or 0),
+        padded([row.types for row in rows], 0),
+        padded([(1,) * length for length in lengths], 0),
+    )
+    axes = ALL_KINDS[item.class_name].outputs[item.output]
+    given = [table[None] if "N" in axes else table for table in tables]
+    asked = item.output == "attentions"
+    found = getattr(model.run(*given, attentions=asked, hidden_states=False), item.output)
+    if found is None:
+        raise InputError(f"{item.class_name} of this family gives no {item.output}.")
+    parts = [found]
+    if asked:
+        parts = [layer[row, :, :n, :n] for row, n in enumerate(lengths) for layer in found]
+    elif "T" in axes:
+        places = item.places or [range(n) for n in lengths]
+        parts = [found[row, list(at)] for row, at in enumerate(places)]
+    return torch.cat([part.flatten() for part in parts])

@@ -4,8 +4,6 @@ import math
 from dataclasses import dataclass
 from typing import Annotated
 
-WEIGHTS = "model.safetensors"
-
 
 @dataclass(frozen=True, slots=True)
 class FileCheck:
@@ -82,8 +80,3 @@ class VerificationReport:
     def compared(self) -> int:
         """How many numbers were compared."""
         return sum(check.compared for check in self.outputs)
-
-    @property
-    def sha256(self) -> str:
-        """Current SHA-256 of `model.safetensors`, 64 hexadecimal digits; "" if there is none."""
-        return next((check.found for check in self.files if check.path == WEIGHTS), "")

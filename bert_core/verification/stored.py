@@ -64,24 +64,19 @@ class Stored:
     outputs: Annotated[Mapping[str, Tensor], "tensor name -> (N,) float32"]
 
 
-def deciding_files(folder: Path) -> dict[str, Path]:
-    """Return path within the folder -> file, for every file that affects a model's computations.
+def digests_of_files(folder: Path) -> dict[str, str]:
+    """Return path within the folder -> SHA-256, of every file that affects the computations.
 
     These are configurations, vocabulary and all weights, of the root and of every head. Weight
     files that this package does not use are included, because another program may use them.
 
     Raises:
-        CheckpointError: a folder cannot be read.
+        CheckpointError: a file cannot be read.
     """
-    try:
-        heads = sorted(path for path in (folder / "heads").glob("*") if path.is_dir())
-        paths = [path for place in (folder, *heads) for path in sorted(place.iterdir())]
-    except OSError as refusal:
-        raise CheckpointError(f"A folder cannot be read: {refusal.strerror}.") from None
     return {
-        path.relative_to(folder).as_posix(): path
-        for path in paths
-        if path != folder / TENSORS_NAME and not path.name.startswith(".")
+        path.relative_to(folder).as_posix(): file_digest(path)
+        for path in (*sorted(folder.glob("*")), *sorted(folder.glob("heads/*/*")))
+        if path != folder / TENSORS_NAME and not path.name.startswith(".") and path.is_file()
         if path.name.endswith(_ENDINGS) or ".ckpt" in path.name
         or (path.suffix == ".json" and path.stem in _NAMES)
     }  # fmt: skip
@@ -161,11 +156,9 @@ def write_stored(folder: Path, stored: Stored) -> None:
         "format": _FORMAT,
         "files": dict(stored.files),
         "tensors": sha256,
-        "texts": [list(each) for each in stored.texts],
+        "texts": stored.texts,
         "outputs": [asdict(item) for item in stored.items],
     }
-    # Tuples become lists, as when reading: the digest must be over the same content.
-    record = json.loads(json.dumps(record))
     text = json.dumps({**record, "digest": digest(record)}, indent=1, ensure_ascii=False) + "\n"
     with replacing(folder / JSON_NAME) as draft:
         draft.write_text(text, encoding="utf-8", newline="\n")

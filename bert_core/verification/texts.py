@@ -3,35 +3,23 @@
 The texts are stored with the expected outputs, so models remain verifiable if this list changes.
 """
 
-_HARBOUR = (
-    "The harbour woke before the town did. Two men in yellow coats carried crates of herring up "
-    "the wet steps, and a boy of about nine counted them aloud because nobody had asked him to. "
-    "Behind the cranes the ferry waited with its lights still on. Mrs. Okafor, who had sold tea "
-    "from the same stall for thirty-one years, knew every sailor's [MASK] and most of their "
-    "debts. She poured a cup for the captain, who drank it standing, as always, and asked what "
-    "the weather would do. Nobody could say: the wind had turned twice since midnight, the glass "
-    "was falling, and over the island lay a bank of cloud as flat as a table. At seven the bell "
-    "rang. The last passenger, a woman with a cello on her back, ran along the quay and waved; "
-    "the captain put down his cup, smiled, and held the gangway for her. "
-)
-_CHAPTER = (
+_PASSAGE = (
     "In 1887 an engineer called Rosa Lindqvist drew a bridge that nobody wanted to pay for. She "
     "measured the river in every season, 412 times in all, and wrote the depths into a green "
     "notebook. When the mayor finally asked how long such a bridge would stand, she answered: "
     '"Longer than the two of us, and longer than your question." It was opened on a rainy '
-    "Thursday, without music, and has carried trams, sheep, soldiers and schoolchildren since. "
+    "[MASK], without music, and has carried trams, sheep, soldiers and schoolchildren since. "
 )
-_QUESTION = "What did the engineer write into her notebook?"
 _DINNER = "Paul forgot that guests were coming, and the fridge was empty."
 
 TEXTS: tuple[tuple[str, str | None], ...] = (
     ("The cat slept on the warm stones.", None),
     ("Every morning she drinks a cup of [MASK] before work.", None),
     ("The train to Lisbon was late again.", "So we bought two coffees and waited."),
-    (_QUESTION, _CHAPTER.strip()),
+    ("What did the engineer write into her notebook?", _PASSAGE.strip()),
     ("Zoë Müller flew from São Paulo to Kraków – naïve, 海, №5, don't; e-mail: a@b.cd 😀!", None),
-    (_HARBOUR.strip(), None),
-    ((_CHAPTER + _HARBOUR) * 8, None),
+    (_PASSAGE * 2, None),
+    (_PASSAGE * 24, None),
     (_DINNER, "He ordered pizza for everybody."),
     (_DINNER, "He watered the moon with a ladder."),
     (_DINNER, "The guests had never been to Norway."),

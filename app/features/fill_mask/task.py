@@ -20,9 +20,9 @@ from app.records.pieces import letters
 from bert_core import BertForMaskedLM, Encoding
 from bert_core.errors import InputError
 from bert_core.reading.gaps import (
+    fill_together,
     pieces_after,
     read_signs,
-    score_filling,
     shuffle_words,
     widen_gaps,
     written_before,
@@ -207,8 +207,10 @@ def _spelled(
         return None
     ids, places = around(engine, whole, [mask], spare=len(pieces) - 1)
     ids, places = widen_gaps(engine.tokenizer, ids, places, [len(pieces)])
-    wanted = engine.tokenizer.convert_tokens_to_ids(pieces)
-    found = score_filling(engine.score_rows, ids, places, wanted, temperature=temperature)
+    wanted = [torch.tensor([id_]) for id_ in engine.tokenizer.convert_tokens_to_ids(pieces)]
+    (found,) = fill_together(
+        engine.score_rows, ids, places, width=1, allowed=wanted, temperature=temperature
+    )
     return Spelled(
         tuple(map(engine.tokenizer.readable, pieces)), tuple(map(math.exp, found.log_probabilities))
     )

@@ -9,7 +9,7 @@ from app.features.fill_mask.task import around, masks_of, with_masks
 from app.records.fields import Field
 from app.records.pieces import spelled
 from bert_core.errors import InputError
-from bert_core.reading.gaps import GapFilling, Order, fill_gaps, written_before
+from bert_core.reading.gaps import Filling, Order, fill_gaps, written_before
 
 MOST_PIECES = 4
 WIDTH = 10
@@ -88,12 +88,12 @@ def cost(found: FillMaskResult, most: int) -> int:
     return WIDTH * found.read * steps
 
 
-def _joint(engine: Engine, found: GapFilling) -> Joint:
+def _joint(engine: Engine, found: Filling) -> Joint:
     """Turn ids into words."""
     pieces = tuple(tuple(map(engine.readable, word)) for word in found.words)
     return Joint(
         words=tuple(map(spelled, pieces)),
         pieces=pieces,
-        probability=math.exp(found.filling.log_probability),
-        per_piece=math.exp(found.filling.per_piece),
+        probability=math.exp(found.log_probability),
+        per_piece=math.exp(found.per_piece),
     )

@@ -208,7 +208,7 @@ def _coverage(found: PassageAnswers) -> Coverage:
     """Return how the passage was read."""
     reading, spans = found.reading, found.spans
     first, last = spans.best
-    windows = tuple((window.first, window.last) for window in reading.logits())
+    windows = tuple((window.first, window.last) for window in reading.windows)
     reader = readers(windows)[0].ravel()
     edges = np.searchsorted(reader, range(len(windows) + 1)).tolist()
     return Coverage(

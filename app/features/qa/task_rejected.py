@@ -3,7 +3,8 @@
 import numpy as np
 
 from app.features.qa.result import Reason, Rejected
-from bert_core.reading.passage import PassageAnswers, PassageReading, Window
+from bert_core.reading.passage import PassageAnswers, PassageReading
+from bert_core.reading.spans import Window
 
 _TOP_ENDS = 10  # starts, and ends, per window that are searched for rejected pairs
 _TOLD = 5  # rejected pairs that are reported

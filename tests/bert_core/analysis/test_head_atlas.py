@@ -78,7 +78,7 @@ def test_effects_are_means_over_hidden_words(atlas, words, tokenizer):
         for place in _words(encoding, chance):
             ids = list(encoding.input_ids)
             target = Target.token(place, ids[place])
-            hidden = _hidden(tokenizer, encoding, place)
+            hidden = _hidden(encoding, place)
             ids[place] = tokenizer.vocab["[MASK]"]
             assert hidden.input_ids == ids and hidden.token_type_ids == encoding.token_type_ids
             lost.append(-head_effects(words, hidden, target))

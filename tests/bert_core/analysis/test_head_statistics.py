@@ -43,9 +43,16 @@ TEXTS = (
 )
 
 
+@pytest.fixture(scope="module")
+def measured(tiny_folder, tmp_path_factory):
+    """A folder with a model and its statistics, and these."""
+    place = Path(shutil.copytree(tiny_folder, tmp_path_factory.mktemp("measured") / "model"))
+    return place, write_head_statistics(place)
+
+
 @pytest.fixture
-def folder(tiny_folder, tmp_path):
-    return Path(shutil.copytree(tiny_folder, tmp_path / "model"))
+def folder(measured, tmp_path):
+    return Path(shutil.copytree(measured[0], tmp_path / "model"))
 
 
 @pytest.fixture
@@ -202,8 +209,8 @@ def test_a_pruned_head_has_no_numbers_and_the_others_keep_theirs(tiny):
         )
 
 
-def test_statistics_come_back_from_their_file(folder):
-    written = write_head_statistics(folder)
+def test_statistics_come_back_from_their_file(measured):
+    folder, written = measured
     found = read_head_statistics(folder)
     for measure in MEASURES:
         np.testing.assert_allclose(
@@ -217,7 +224,7 @@ def test_statistics_come_back_from_their_file(folder):
 
 
 def test_statistics_of_another_model_are_recognised(folder):
-    found = write_head_statistics(folder)
+    found = read_head_statistics(folder)
     assert "texts" in stale_because(replace(found, text_sha256="0" * 64), folder)
     with (folder / "vocab.txt").open("a", encoding="utf-8") as file:
         file.write("mouse\n")
@@ -259,7 +266,6 @@ def test_without_a_file_there_are_no_statistics(tiny_folder):
 )
 def test_a_damaged_file_ends_in_a_sentence(folder, change):
     path = folder / "head-statistics.json"
-    write_head_statistics(folder)
     if isinstance(change, dict):
         change = json.dumps(json.loads(path.read_text(encoding="utf-8")) | change)
     path.write_text(change, encoding="utf-8")

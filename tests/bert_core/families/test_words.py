@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,7 @@ from bert_core import (
 )
 from bert_core.analysis.attribution import by_word
 from bert_core.reading.entities import find_entities
-from bert_core.reading.passage import PassageReading, Rules, Window, answer_question
+from bert_core.reading.passage import Rules, answer_question
 from bert_core.reading.unread import unread
 from tests.bert_core.text.family_folders import merges_folder, sentencepiece_folder
 
@@ -165,13 +166,11 @@ def reading(tokenizer: Tokenizer, passage: str, answer: tuple[int, int]) -> Any:
     found = answer_question(model, tokenizer, passage, "Paris?").reading
     first = next(n for n, (start, _) in enumerate(found.spans) if start == answer[0])
     last = max(n for n, (_, end) in enumerate(found.spans) if end == answer[1])
-    windows = tuple(
-        Window(each.first, *(np.where(np.arange(len(each.start)) == found.offset + at, 9.0, 0.0)
-                             for at in (first, last))) for each in found.windows
-    )  # fmt: skip
-    assert isinstance(found, PassageReading)
-    fields = {name: getattr(found, name) for name in PassageReading.__slots__}
-    return PassageReading(**{**fields, "windows": windows}).answers(rules=Rules())
+    windows = []
+    for each in found.windows:
+        places = np.arange(len(each.start)) - each.offset
+        windows.append(replace(each, start=9.0 * (places == first), end=9.0 * (places == last)))
+    return replace(found, windows=tuple(windows)).answers(rules=Rules())
 
 
 @pytest.mark.parametrize(

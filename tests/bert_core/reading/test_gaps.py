@@ -18,7 +18,6 @@ from bert_core.reading.gaps import (
     fill_gaps,
     fill_together,
     odd_word,
-    score_filling,
     score_pieces,
     scorer_of,
     shuffle_words,
@@ -104,7 +103,8 @@ def test_a_narrow_beam_misstates_no_score(small: BertForMaskedLM) -> None:
 def test_a_given_filling_has_the_score_of_the_search(small: BertForMaskedLM, order: Order) -> None:
     ids, masks = [2, MASK, 5, MASK, 3], [1, 3]
     for filling in fill_together(scorer_of(small), ids, masks, width=9, order=order):
-        again = score_filling(scorer_of(small), ids, masks, filling.ids, order=order)
+        only = [torch.tensor([id_]) for id_ in filling.ids]
+        (again,) = fill_together(scorer_of(small), ids, masks, width=1, order=order, allowed=only)
         assert (again.ids, again.order) == (filling.ids, filling.order)
         assert again.log_probabilities == pytest.approx(filling.log_probabilities, abs=1e-5)
 
@@ -143,8 +143,8 @@ def test_a_gap_takes_words_of_several_pieces(
     one = {((id_,),) for id_ in number.values()}
     two = {((number[a], number[b]),) for a in starts for b in continues}
     assert {each.words for each in found} == one | two and len(found) == len(one) + len(two)
-    assert [each.filling.per_piece for each in found] == sorted(
-        (each.filling.per_piece for each in found), reverse=True
+    assert [each.per_piece for each in found] == sorted(
+        (each.per_piece for each in found), reverse=True
     )
     wide = [*ids[:3], MASK, *ids[3:]]
     first = log_probabilities(model, wide, 1.5)
@@ -153,7 +153,7 @@ def test_a_gap_takes_words_of_several_pieces(
             a, b = each.words[0]
             then = log_probabilities(model, [*wide[:2], a, *wide[3:]], 1.5)
             expected = [float(first[2, a]), float(then[3, b])]
-            assert each.filling.log_probabilities == pytest.approx(expected, abs=1e-5)
+            assert each.log_probabilities == pytest.approx(expected, abs=1e-5)
 
 
 def test_scores_of_pieces_equal_a_token_by_token_loop(
@@ -217,8 +217,6 @@ def test_wrong_settings_are_refused(small: BertForMaskedLM, tokenizer: BertToken
         fill_together(score, [2, MASK, 3], [1], width=0)
     with pytest.raises(InputError, match="order='right'"):
         fill_together(score, [2, MASK, 3], [1], order="right")  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="2 pieces for 1"):
-        score_filling(score, [2, MASK, 3], [1], [5, 6])
     with pytest.raises(InputError, match="most=0"):
         fill_gaps(score, tokenizer, [2, MASK, 3], [1], most=0)
 

@@ -8,7 +8,6 @@ import struct
 from pathlib import Path
 
 import pytest
-import torch
 
 from bert_core import (
     BertForMaskedLM,
@@ -65,7 +64,7 @@ def test_a_sound_model_is_verified_in_every_output_it_has(sound_folder: Path) ->
     assert {check.class_name for check in report.outputs} == ALL
     assert len(report.texts) == 10 and all(check.ok for check in report.texts)
     assert report.difference < 3e-5 and report.compared == sum(c.compared for c in report.outputs)
-    assert len(report.sha256) == 64 and report.name == str(sound_folder)
+    assert report.name == str(sound_folder)
     heads = sorted(path.name for path in (sound_folder / "heads").iterdir())
     wanted = ["config.json", "model.safetensors", "vocab.txt"]
     for head in heads:
@@ -82,14 +81,11 @@ def test_a_flipped_bit_anywhere_is_found(folder: Path) -> None:
     ]
     assert len(files) == 3 + 2 * len(list((folder / "heads").iterdir()))
     for path in files:
-        size = path.stat().st_size
-        for _ in range(3):
-            place = chance.randrange(size), chance.randrange(8)
-            flip(path, *place)
-            report = verify(folder)
-            assert not report.ok
-            assert changed_files(report) == [path.relative_to(folder).as_posix()]
-            flip(path, *place)
+        place = chance.randrange(path.stat().st_size), chance.randrange(8)
+        flip(path, *place)
+        report = verify(folder)
+        assert not report.ok and changed_files(report) == [path.relative_to(folder).as_posix()]
+        flip(path, *place)
     assert verify(folder).ok
 
 
@@ -180,19 +176,6 @@ def test_another_vocabulary_shows_in_the_tokens(folder: Path) -> None:
     assert changed_files(report) == ["vocab.txt"]
     assert any(not check.ok for check in report.texts)
     assert all(check.ok for check in report.outputs)  # computed from the stored ids
-
-
-def test_models_in_memory_can_be_verified(folder: Path) -> None:
-    base = BertForPreTraining.from_pretrained(folder)
-    with torch.no_grad():
-        base.bert.encoder.layer_at(1).output.dense.weight[0, 0] += 1
-
-    def loaded(cls: type[BertPreTrainedModel]) -> BertPreTrainedModel:
-        return cls.from_model(base)
-
-    report = verify(folder, loaded=loaded)
-    assert changed_files(report) == [] and not report.ok
-    assert report.difference > 1e-3
 
 
 def test_without_stored_numbers_there_is_nothing_to_compare_with(tiny_folder: Path) -> None:
