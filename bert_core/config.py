@@ -29,24 +29,7 @@ TEMPERATURES_FITTED_ON = "temperatures_fitted_on"
 """Config key next to `temperatures`: class name -> short description of the data used to fit it."""
 
 _MAX_JSON_BYTES = 2 * 1024 * 1024  # a real config has a few kB, a long label list a few hundred
-_SIZES = (
-    "vocab_size",
-    "hidden_size",
-    "num_hidden_layers",
-    "num_attention_heads",
-    "intermediate_size",
-    "max_position_embeddings",
-    "type_vocab_size",
-)
-_ARGUMENTS = (
-    *(name for name in _SIZES if name != "type_vocab_size"),
-    "hidden_act",
-    "hidden_dropout_prob",
-    "attention_probs_dropout_prob",
-    "initializer_range",
-)
 _LABELS = ("id2label", "label2id", "num_labels", "_num_labels")
-_RATES = ("hidden_dropout_prob", "attention_probs_dropout_prob")
 # Larger sizes are a mistake or an attack: the largest published vocabulary has 250,000 pieces.
 _MAX_SIZE = 10_000_000
 _MAX_LAYERS = 1_000
@@ -81,12 +64,14 @@ class BertConfig:
     num_hidden_layers: int  # L
     num_attention_heads: int  # H; must divide D when a model is built
     intermediate_size: int  # F, width inside the feed-forward block
+    max_position_embeddings: int  # rows of the table of positions; `max_length` may be smaller
+    type_vocab_size: int  # number of token types (segments)
     hidden_act: Activation  # a name in `bert_core.model.activations`, or a callable
     hidden_dropout_prob: float  # dropout of hidden states, 0 to 1
     attention_probs_dropout_prob: float  # dropout of attention weights, 0 to 1
-    max_position_embeddings: int  # rows of the table of positions; `max_length` may be smaller
-    type_vocab_size: int  # number of token types (segments)
     initializer_range: float  # standard deviation of newly initialised weights
+    layer_norm_eps: float = 1e-12  # BERT's own value, and that of most families
+    pad_token_id: int | None = 0
 
     def __init__(
         self,
@@ -103,36 +88,25 @@ class BertConfig:
         initializer_range: float = 0.02,
         **extra: Any,
     ) -> None:
-        first = extra.pop("vocab_size", None)
-        if vocab_size_or_config_json_file is None:
-            vocab_size_or_config_json_file = first
-        elif first is not None:
-            raise ConfigError(
-                "The vocabulary size was given twice: as the first argument and as vocab_size=. "
-                "Give it once."
-            )
-        given = locals()  # fields are called as the arguments are
-        self._take({name: given[name] for name in (*_SIZES, *_KNOWN) if name in given})
-        self.layer_norm_eps = 1e-12  # BERT's own value, and that of most families
-        self.pad_token_id: int | None = 0
+        arguments = locals()  # fields are called as the arguments are
+        first, other = vocab_size_or_config_json_file, extra.pop("vocab_size", None)
+        if first is not None and other is not None:
+            raise ConfigError("The vocabulary size was given twice; expected it once.")
+        first = other if first is None else first
         self.id2label: dict[int, str] = {}
         self._declared_labels: int | None = None
         self._label_fault = ""
         self._unusable: dict[str, Any] = {}  # labels of a file, written back as they were
         self.temperatures: dict[str, float] = {}
         self.extra: dict[str, Any] = {}
-        if isinstance(vocab_size_or_config_json_file, str | Path):
-            values = _read_json(Path(vocab_size_or_config_json_file))
+        self._take({name: arguments[name] for name in _FIELDS if name in arguments})
+        if isinstance(first, str | Path):
+            values = _read_json(Path(first))
             self._take_file(values, _family_in(values))
         else:
-            _need(
-                _is_whole(vocab_size_or_config_json_file),
-                "The first argument of BertConfig",
-                vocab_size_or_config_json_file,
-                "a vocabulary size (int) or the path of a config JSON (str)",
-            )
-            self.vocab_size = vocab_size_or_config_json_file
-            defaults = _family_in(extra).defaults
+            expected = "a vocabulary size (int) or the path of a config JSON (str)"
+            _need(_is_whole(first), "The first argument of BertConfig", first, expected)
+            defaults = {**_family_in(extra).defaults, "vocab_size": first}
             self._take({key: each for key, each in defaults.items() if key not in _ARGUMENTS})
         self._take(extra)
         self._check()
@@ -143,24 +117,20 @@ class BertConfig:
     def from_dict(cls, json_object: Mapping[str, Any]) -> "BertConfig":
         """Build a config from the keys of a config file; unknown keys are kept."""
         family = _family_in(json_object)
-        if "vocab_size" not in {**family.defaults, **json_object}:
+        values = {**family.defaults, **json_object}
+        if "vocab_size" not in values:
             raise ConfigError(
                 "The configuration has no vocab_size. Expected the keys of a BERT config.json; "
                 f"found {sorted(map(str, json_object))[:12]}."
             )
-        size = {**family.defaults, **json_object}["vocab_size"]
-        _need(_is_whole(size), "vocab_size", size, "a whole number")
-        config = cls(size)
+        _need(_is_whole(values["vocab_size"]), "vocab_size", values["vocab_size"], "a whole number")
+        config = cls(values["vocab_size"])
         config._take_file(json_object, family)
         config._check()
         return config
 
     def changed(self, changes: Mapping[str, Any]) -> "BertConfig":
-        """Return a copy with other values, under BERT's names.
-
-        Raises:
-            ConfigError: as for the class.
-        """
+        """Return a copy with other values, under BERT's names."""
         config = copy.deepcopy(self)
         config._take(changes)
         config._check()
@@ -190,13 +160,11 @@ class BertConfig:
         """Set the known fields from `values` and keep the rest in `extra`."""
         self._take_labels(values)
         for key, value in values.items():
-            if key in _LABELS:
-                continue
             if key == "temperatures":
                 self.temperatures = _read_temperatures(value)
-            elif key in _SIZES or key in _KNOWN:
+            elif key in _FIELDS:
                 setattr(self, key, value)
-            else:
+            elif key not in _LABELS:
                 self.extra[key] = copy.deepcopy(value)
 
     def _take_labels(self, values: Mapping[str, Any]) -> None:
@@ -213,18 +181,17 @@ class BertConfig:
             self._declared_labels = _read_count("num_labels", count)
 
     def _check(self) -> None:
+        """Reject values that cannot be, and keys that ask for what is not implemented."""
         for name in _SIZES:
             value: Any = getattr(self, name, None)
             limit = _MAX_LAYERS if name == "num_hidden_layers" else _MAX_SIZE
-            _need(_is_whole(value) and value >= 1, name, value, "a whole number of at least 1")
-            _need(value <= limit, name, value, f"at most {limit:,}. Correct the value")
-        for name in _RATES:
-            value = getattr(self, name)
+            fits = _is_whole(value) and 1 <= value <= limit
+            _need(fits, name, value, f"a whole number of at least 1 and at most {limit:,}")
+        rates = {name: getattr(self, name) for name in _FIELDS if name.endswith("_prob")}
+        if (rate := self.extra.get(self.family.dropout)) is not None:
+            rates[self.family.dropout] = rate
+        for name, value in rates.items():
             _need(_is_number(value) and 0 <= value <= 1, name, value, "a number from 0 to 1")
-        key = self.family.dropout
-        rate = self.extra.get(key)
-        fits = rate is None or (_is_number(rate) and 0 <= rate <= 1)
-        _need(fits, key, rate, "null or a number from 0 to 1")
         pad = self.pad_token_id
         _need(pad is None or _is_whole(pad), "pad_token_id", pad, "null or a whole number")
         for name in ("layer_norm_eps", "initializer_range"):
@@ -232,25 +199,20 @@ class BertConfig:
             _need(_is_number(value) and 0 <= value < 1e3, name, value, "a small positive number")
         act = self.hidden_act
         _need(callable(act) or isinstance(act, str), "hidden_act", act, "a name or a callable")
-        self._check_architecture()
-
-    def _check_architecture(self) -> None:
-        """Reject keys that ask for something this package does not implement."""
         positions = self.extra.get("position_embedding_type", "absolute")
-        if positions != "absolute":
-            raise ConfigError(
-                f"position_embedding_type is {shown(positions)}; only 'absolute' is implemented. "
-                "This checkpoint needs a different position encoding and cannot be used."
-            )
+        expected = "'absolute'; this checkpoint needs other positions and cannot be used"
+        _need(positions == "absolute", "position_embedding_type", positions, expected)
         for key in ("is_decoder", "add_cross_attention"):
-            if self.extra.get(key):
-                raise ConfigError(f"{key} is true; this package implements BERT's encoder only.")
+            _need(not self.extra.get(key), key, True, "false: only BERT's encoder is implemented")
+        self._check_family()
+
+    def _check_family(self) -> None:
+        """Reject values that do not fit the family."""
         family, extra = self.family, self.extra
         if family.counts_after_padding:
             pad, rows = self.pad_token_id, self.max_position_embeddings
-            fits = pad is not None and 0 <= pad < rows - 1
             expected = f"0 to {rows - 2:,}: {family.title} counts positions from there"
-            _need(fits, "pad_token_id", pad, expected)
+            _need(pad is not None and 0 <= pad < rows - 1, "pad_token_id", pad, expected)
         if family.projects:
             size = self.embedding_size
             fits = _is_whole(size) and 1 <= size <= _MAX_SIZE
@@ -276,11 +238,7 @@ class BertConfig:
 
     @property
     def max_length(self) -> int:
-        """The most tokens of an input, added ones included.
-
-        >>> BertConfig(99, max_position_embeddings=514, model_type="roberta").max_length
-        512
-        """
+        """The most tokens of an input, added ones included."""
         unused = (self.pad_token_id or 0) + 1 if self.family.counts_after_padding else 0
         return self.max_position_embeddings - unused
 
@@ -295,9 +253,8 @@ class BertConfig:
     @property
     def projects_words(self) -> bool:
         """Whether word vectors (E) pass through a matrix before the first layer (D)."""
-        family = self.family
         differs = self.embedding_size != self.hidden_size
-        return family.projects and (family.always_projects or differs)
+        return self.family.projects and (self.family.always_projects or differs)
 
     @property
     def head_size(self) -> int:
@@ -306,12 +263,10 @@ class BertConfig:
         Raises:
             ConfigError: the heads do not divide the hidden size.
         """
-        if self.hidden_size % self.num_attention_heads:
-            raise ConfigError(
-                f"hidden_size is {self.hidden_size}; expected a multiple of num_attention_heads, "
-                f"which is {self.num_attention_heads}."
-            )
-        return self.hidden_size // self.num_attention_heads
+        size, heads = self.hidden_size, self.num_attention_heads
+        expected = f"a multiple of num_attention_heads, which is {heads}"
+        _need(size % heads == 0, "hidden_size", size, expected)
+        return size // heads
 
     @property
     def choice_step(self) -> Step | None:
@@ -320,21 +275,14 @@ class BertConfig:
         Raises:
             ConfigError: it describes another one than the published models have.
         """
-        step = self.family.choice_step
+        step, extra = self.family.choice_step, self.extra
         if step is None or step.name != "summary":
             return step
-        published = {
-            "summary_type": "first",
-            "summary_use_proj": True,
-            "summary_proj_to_labels": False,
-        }
-        for key, value in published.items():
-            if self.extra.get(key, value) != value:
-                raise ConfigError(
-                    f"{key} is {shown(self.extra[key])}; expected {value}. Multiple choice is "
-                    "computed as in the published models only."
-                )
-        return replace(step, activation=self.extra.get("summary_activation", "gelu") or "linear")
+        for key, published in _SUMMARY.items():
+            value = extra.get(key, published)
+            expected = f"{published}: multiple choice is computed as in the published models only"
+            _need(value == published, key, value, expected)
+        return replace(step, activation=extra.get("summary_activation", "gelu") or "linear")
 
     @property
     def padding_row(self) -> int | None:
@@ -355,13 +303,12 @@ class BertConfig:
             pruned = {int(layer): list(gone) for layer, gone in record.items()}
         except (AttributeError, TypeError, ValueError):
             pruned = {-1: []}
-        if any(layer not in layers for layer in pruned) or any(
-            type(head) is not int or head not in heads for gone in pruned.values() for head in gone
-        ):
-            raise ConfigError(
-                f"pruned_heads is {str(record)[:80]}; expected layers 0 to {layers[-1]}, each with "
-                f"a list of heads 0 to {heads[-1]}."
-            )
+        fits = all(
+            layer in layers and all(_is_whole(head) and head in heads for head in gone)
+            for layer, gone in pruned.items()
+        )
+        expected = f"layers 0 to {layers[-1]}, each with a list of heads 0 to {heads[-1]}"
+        _need(fits, "pruned_heads", record, expected)
         return pruned
 
     @property
@@ -425,9 +372,6 @@ class BertConfig:
 
         "regression": numbers; "single_label_classification": labels of which one is true;
         "multi_label_classification": labels of which any number is true.
-
-        >>> BertConfig(9, num_labels=1).problem_type
-        'regression'
         """
         stated = self.extra.get("problem_type")
         if stated == "multi_label_classification":
@@ -457,25 +401,17 @@ class BertConfig:
         """Return the temperature T of a class; calibrated probabilities are softmax(logits / T).
 
         Temperature scaling (Guo et al. 2017, "On Calibration of Modern Neural Networks", section
-        4.2) makes a probability match how often the answer is right. A single T leaves every
-        ranking unchanged. It is applied only to the probabilities that are shown: models return
-        undivided logits. T belongs to the weights it was fitted on; further training or pruning
-        discards it.
-
-        Question answering has two: "BertForQuestionAnswering" divides the scores of spans, and
-        "BertForQuestionAnswering.has_answer" (`HAS_ANSWER`) divides the best span's score minus
-        the score of "no answer" (`reading.spans`). If a config names only the first, it is used
-        for both.
+        4.2) makes a probability match how often the answer is right, and leaves every ranking
+        unchanged. Only probabilities that are shown are divided: models return undivided logits. T
+        belongs to the weights it was fitted on; further training or pruning discards it.
 
         Args:
-            class_name: a class name such as "BertForMaskedLM", or `HAS_ANSWER`.
+            class_name: a class name such as "BertForMaskedLM", which for question answering is
+                about spans; or `HAS_ANSWER`, about the best span's score minus that of "no answer"
+                (`reading.spans`), which if left out has the temperature of its class.
 
         Returns:
             T, or 1.0 if the config names none (plain softmax).
-
-        >>> config = BertConfig(99, temperatures={"BertForMaskedLM": 1.25})
-        >>> config.temperature("BertForMaskedLM"), config.temperature("BertForQuestionAnswering")
-        (1.25, 1.0)
         """
         return self.temperatures.get(self.temperature_key(class_name), 1.0)
 
@@ -496,7 +432,7 @@ class BertConfig:
         """Return every field and extra key under the family's names, a callable as its name."""
         result = copy.deepcopy(self.extra)
         act: Any = self.hidden_act
-        for name in (*_SIZES, *_KNOWN):
+        for name in _FIELDS:
             if key := self.family.keys.get(name, name):
                 result[key] = getattr(self, name)
                 if name == "hidden_act" and callable(act):
@@ -532,14 +468,12 @@ class BertConfig:
     __hash__ = None  # type: ignore[assignment]  # mutable, compared by value
 
 
-_KNOWN = (
-    "hidden_act",
-    "hidden_dropout_prob",
-    "attention_probs_dropout_prob",
-    "initializer_range",
-    "layer_norm_eps",
-    "pad_token_id",
-)
+_FIELDS = tuple(BertConfig.__annotations__)
+_SIZES = tuple(name for name in _FIELDS if BertConfig.__annotations__[name] is int)
+# These keep BERT's defaults in the constructor; files have the family's.
+_ARGUMENTS = {*_FIELDS} - {"vocab_size", "type_vocab_size", "layer_norm_eps", "pad_token_id"}
+# Of ELECTRA for multiple choice.
+_SUMMARY = {"summary_type": "first", "summary_use_proj": True, "summary_proj_to_labels": False}
 
 
 def _family_in(values: Mapping[str, Any]) -> Family:
@@ -567,32 +501,24 @@ def _read_count(key: str, value: Any) -> int:
     return int(value)
 
 
-def _read_temperatures(value: object) -> dict[str, float]:
+def _read_temperatures(table: object) -> dict[str, float]:
     """Check and return a mapping from class names to temperatures."""
-    value = {} if value is None else value
-    if not isinstance(value, Mapping):
-        raise ConfigError(
-            f"temperatures is a {type(value).__name__}; expected a mapping from class names to "
-            'numbers, such as {"BertForMaskedLM": 1.1}.'
-        )
-    for name, number in value.items():
+    table = {} if table is None else table
+    expected = 'a mapping from class names to numbers, such as {"BertForMaskedLM": 1.1}'
+    _need(isinstance(table, Mapping), "temperatures", table, expected)
+    assert isinstance(table, Mapping)
+    for name, number in table.items():
         # A typo after the dot would otherwise be ignored silently.
-        if not isinstance(name, str) or ("." in name and name != HAS_ANSWER):
-            raise ConfigError(
-                f"temperatures has the key {shown(name)}; expected a class name, or {HAS_ANSWER}."
-            )
+        is_class = isinstance(name, str) and ("." not in name or name == HAS_ANSWER)
+        _need(is_class, "A key of temperatures", name, f"a class name, or {HAS_ANSWER}")
         fits = _is_number(number) and _COLDEST <= number <= _HOTTEST
         expected = f"a number from {_COLDEST} to {_HOTTEST}"
         _need(fits, f"The temperature of {shown(name)}", number, expected)
-    return {name: float(number) for name, number in value.items()}
+    return {name: float(number) for name, number in table.items()}
 
 
 def _read_json(path: Path) -> dict[str, Any]:
-    values = parse_json(
-        read_small(path, _MAX_JSON_BYTES, error=ConfigError), path.name, error=ConfigError
-    )
-    if not isinstance(values, dict):
-        raise ConfigError(
-            f"{path.name} contains a {type(values).__name__}; expected a JSON object."
-        )
+    text = read_small(path, _MAX_JSON_BYTES, error=ConfigError)
+    values: dict[str, Any] = parse_json(text, path.name, error=ConfigError)
+    _need(isinstance(values, dict), f"The content of {path.name}", values, "a JSON object")
     return values

@@ -50,77 +50,48 @@ PARAMETERS = (
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A layer (D, D) with an activation, between the first token's vector and the classifier.
+    """A layer (D, D) with an activation, between the first token's vector and the classifier."""
 
-    Attributes:
-        name: its name in the models of this package.
-        activation: a key of `bert_core.model.activations.ACTIVATIONS`.
-        drops_first: whether dropout comes before it, too.
-    """
-
-    name: str
-    activation: str
-    drops_first: bool = False
+    name: str  # in the models of this package
+    activation: str  # a key of `bert_core.model.activations.ACTIVATIONS`
+    drops_first: bool = False  # whether dropout comes before it, too
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Family:
-    """What is different about one family; the defaults are BERT's.
+    """What is different about one family; the defaults are BERT's."""
 
-    Attributes:
-        model_type: its name in a `config.json`.
-        title: its name in running text.
-        classes: what the names of its classes begin with in `transformers`.
-        prefix: what the encoder's parameters begin with inside a model with a head.
-        special_tokens: first, last, padding, unknown, mask.
-        counts_after_padding: positions begin at `pad_token_id` + 1, and a padding token in a text
-            does not count; otherwise they begin at 0 and everything counts.
-        token_types: whether there is a table of token types.
-        pooler: whether the encoder ends with a pooler.
-        sentence_head: what the pre-training asks of two texts: `NEXT` (does the second follow?),
-            `ORDER` (are they swapped?) or "" (nothing).
-        finds_replaced: whether it is trained to find replaced tokens.
-        projects: whether word vectors have a width of their own, `embedding_size`.
-        always_projects: whether they pass through a matrix even if the two widths are equal.
-        shares_layers: whether layers repeat the weights of other layers.
-        word_activation: activation in the masked-word head; "" for that of the layers.
-        text_step: what comes before the classifier of texts in place of the pooler; None: nothing.
-        choice_step: the same for multiple choice.
-        text_classifier: what the classifier after `text_step` is called in the files.
-        dropout: key of the classifiers' dropout rate; its default is in `defaults`, or else the
-            rate of the hidden states counts.
-        keys: field of `BertConfig` -> its key in `config.json`; "" for a value that is fixed.
-        defaults: values of what a `config.json` leaves out, where they are not BERT's.
-        names: parameter of this package -> parameter or module in the files.
-    """
-
-    model_type: str
-    title: str
-    classes: str
-    prefix: str
+    model_type: str  # its name in a `config.json`
+    title: str  # its name in running text
+    classes: str  # what the names of its classes begin with in `transformers`
+    prefix: str  # what the encoder's parameters begin with inside a model with a head
+    # First, last, padding, unknown and mask:
     special_tokens: tuple[str, str, str, str, str] = ("[CLS]", "[SEP]", "[PAD]", "[UNK]", "[MASK]")
+    # Positions begin at `pad_token_id` + 1 and padding does not count; else at 0, and all counts.
     counts_after_padding: bool = False
-    token_types: bool = True
-    pooler: bool = True
-    sentence_head: str = ""
-    finds_replaced: bool = False
-    projects: bool = False
-    always_projects: bool = False
-    shares_layers: bool = False
-    word_activation: str = ""
-    text_step: Step | None = None
-    choice_step: Step | None = None
-    text_classifier: str = "classifier"
+    token_types: bool = True  # whether there is a table of them
+    pooler: bool = True  # whether the encoder ends with one
+    sentence_head: str = ""  # what pre-training asks of two texts: `NEXT`, `ORDER` or nothing
+    finds_replaced: bool = False  # whether it is trained to find replaced tokens
+    projects: bool = False  # whether word vectors have a width of their own, `embedding_size`
+    always_projects: bool = False  # whether they pass through a matrix even if both are equal
+    shares_layers: bool = False  # whether layers repeat the weights of other layers
+    word_activation: str = ""  # in the masked-word head; "" for that of the layers
+    text_step: Step | None = None  # before the classifier of texts, in place of the pooler
+    choice_step: Step | None = None  # the same for multiple choice
+    text_classifier: str = "classifier"  # what the one after `text_step` is called in the files
+    # Key of the classifiers' dropout rate; without a default, that of the hidden states counts.
     dropout: str = "classifier_dropout"
+    # Field of `BertConfig` -> its key in `config.json`; "" for a value that is fixed.
     keys: Mapping[str, str] = field(default_factory=dict)
+    # Values of what a `config.json` leaves out, where they are not BERT's.
     defaults: Mapping[str, Any] = field(default_factory=dict)
+    # Parameter of this package -> parameter or module in the files.
     names: Mapping[str, str] = field(default_factory=dict)
 
     def class_name(self, name: str) -> str:
         """Return the class of `transformers` that opens what a class of this package saves.
 
-        >>> FAMILIES["electra"].class_name("BertForReplacedTokenDetection")
-        'ElectraForPreTraining'
         >>> FAMILIES["roberta"].class_name("BertForPreTraining")
         'RobertaForMaskedLM'
         """
@@ -143,11 +114,10 @@ class Family:
         }.get(class_name, True)
 
 
-_S_TOKENS = ("<s>", "</s>", "<pad>", "<unk>", "<mask>")
 # RoBERTa was trained without pairs of sentences; its masked-word head always uses gelu.
 _ROBERTA: dict[str, Any] = {
     "prefix": "roberta.",
-    "special_tokens": _S_TOKENS,
+    "special_tokens": ("<s>", "</s>", "<pad>", "<unk>", "<mask>"),
     "counts_after_padding": True,
     "word_activation": "gelu",
     "text_step": Step("pre_classifier", "tanh", drops_first=True),

@@ -12,13 +12,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bert_core.analysis.forward import SITES, Floats, Input, as_array, in_batches, record
+from bert_core.analysis.forward import Floats, Input, as_array, in_batches, record
 from bert_core.analysis.interventions import Edits, Source
 from bert_core.analysis.targets import Target
 from bert_core.errors import InputError
 from bert_core.model.bert import BertModel
 from bert_core.model.pretrained import BertPreTrainedModel
-from bert_core.model.sites import Site
+from bert_core.model.sites import SITES, Site
 
 DIRECTIONS = ("denoise", "noise")
 

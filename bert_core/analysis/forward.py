@@ -28,7 +28,6 @@ Input = Encoding | Tensor | Sequence[int]
 Progress = Callable[[int, int], None]
 """Called with the work done and the total. An exception that it raises cancels the work."""
 
-SITES = ("head", "attention", "feed_forward", "layer")
 _TOKENS_ON_CPU, _TOKENS = 2048, 65_536  # per batch
 
 

@@ -18,12 +18,12 @@ import torch
 from torch import Tensor
 
 from bert_core.analysis.fitting import fitted
-from bert_core.analysis.forward import SITES, Activations, Input, input_tensors, listed, record
+from bert_core.analysis.forward import Activations, Input, input_tensors, listed, record
 from bert_core.errors import InputError
 from bert_core.model.bert import BertModel
 from bert_core.model.outputs import ModelOutputs
 from bert_core.model.pretrained import BertPreTrainedModel
-from bert_core.model.sites import Site
+from bert_core.model.sites import SITES, Site
 from bert_core.text.encoding import Encoding
 
 Source = Input | ModelOutputs

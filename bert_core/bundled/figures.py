@@ -52,9 +52,9 @@ class Figure:
     bins: Annotated[tuple[Bin, ...], "of a calibration error, ascending by stated"] = ()
 
     def __post_init__(self) -> None:
-        given = [getattr(self, name) for name in (*_SHARES, *_AIMS)]
-        given += [share for each in self.bins for share in (each.stated, each.right)]
-        outside = [value for value in given if value is not None and not 0 <= value <= 1]
+        shares = [getattr(self, name) for name in (*_SHARES, *_AIMS)]
+        shares += [share for each in self.bins for share in (each.stated, each.right)]
+        outside = [value for value in shares if value is not None and not 0 <= value <= 1]
         in_bins = sum(each.cases for each in self.bins)
         counts = [self.cases, *(each.cases for each in self.bins)]
         if outside or self.low > self.high or min(counts) < 1 or in_bins not in (0, self.cases):
@@ -111,8 +111,8 @@ def read_figures(folder: str | Path) -> tuple[Figure, ...]:
         raise CheckpointError(f"{FIGURES} contains {shown(rows)}; expected a list of figures.")
     try:
         # Earlier files have no bins.
-        given = ({"bins": [], **row} if isinstance(row, dict) else row for row in rows)
-        return tuple(built(Figure, row, FIGURES) for row in given)
+        records = ({"bins": [], **row} if isinstance(row, dict) else row for row in rows)
+        return tuple(built(Figure, row, FIGURES) for row in records)
     except InputError as error:
         raise CheckpointError(f"{FIGURES}: {error}") from None
 
@@ -123,5 +123,5 @@ def write_figures(folder: str | Path, figures: Iterable[Figure]) -> None:
         asdict(figure) | {"bins": [astuple(each) for each in figure.bins]} for figure in figures
     ]
     # A bin in a line.
-    text = _IN_LINES.sub(lambda found: " ".join(found[0].split()), as_json(rows))
+    text = _IN_LINES.sub(lambda match: " ".join(match[0].split()), as_json(rows))
     write_json(folder, FIGURES, text)

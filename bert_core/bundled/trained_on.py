@@ -22,15 +22,15 @@ def read_trained_on(folder: str | Path) -> dict[str, str]:
         MissingFileError: the folder has no `trained_on.json`.
         CheckpointError: the file is damaged.
     """
-    found = read_json(folder, TRAINED_ON)
-    if not isinstance(found, dict) or not all(
-        isinstance(said, str) and 0 < len(said) <= _LONGEST for said in found.values()
+    phrases = read_json(folder, TRAINED_ON)
+    if not isinstance(phrases, dict) or not all(
+        isinstance(phrase, str) and 0 < len(phrase) <= _LONGEST for phrase in phrases.values()
     ):
         raise CheckpointError(
-            f"{TRAINED_ON} contains {shown(found)}; expected phrases of at most {_LONGEST} "
+            f"{TRAINED_ON} contains {shown(phrases)}; expected phrases of at most {_LONGEST} "
             "characters by class."
         )
-    return found
+    return phrases
 
 
 def write_trained_on(folder: str | Path, phrases: Mapping[str, str]) -> None:

@@ -25,19 +25,14 @@ Row = TypeVar("Row")
 
 
 class Batch(dict[str, Tensor]):
-    """The tensors of a batch, keyed by the model's argument names.
-
-    Attributes:
-        truncated: number of tokens removed to fit.
-        missed: number of answers that no window contains completely (questions only).
-    """
+    """The tensors of a batch, keyed by the model's argument names."""
 
     __slots__ = ("missed", "truncated")
 
     def __init__(self, tensors: dict[str, Tensor], truncated: int = 0, missed: int = 0) -> None:
         super().__init__(tensors)
-        self.truncated = truncated
-        self.missed = missed
+        self.truncated = truncated  # number of tokens removed to fit
+        self.missed = missed  # number of answers that no window contains completely
 
 
 def text_batch(
@@ -49,11 +44,8 @@ def text_batch(
 ) -> Batch:
     """Build a batch for `BertForSequenceClassification` from single texts, pairs, or both.
 
-    Args:
-        tokenizer: the model's tokenizer.
-        rows: B rows.
-        max_length: largest number of tokens per input, including [CLS] and [SEP].
-        truncation: rule for longer inputs; see `BertTokenizer.encode`.
+    Inputs have at most `max_length` tokens, [CLS] and [SEP] included; longer ones are cut as
+    `truncation` says (see `BertTokenizer.encode`).
 
     Returns:
         `input_ids`, `token_type_ids`, `attention_mask` (B, T) and `labels` (B,): integers, or
@@ -119,14 +111,9 @@ def word_batch(tokenizer: TextTokenizer, rows: Sequence[TaggedWords], *, max_len
     """Build a batch for `BertForTokenClassification`; the first piece of a word gets its tag.
 
     The ids are those of the words joined by spaces, so no piece spans two words. A word without
-    pieces, such as a single control character, is dropped with its tag. A row longer than
-    `max_length` is split into several inputs, between words unless a single word is longer than an
-    input; nothing is truncated.
-
-    Args:
-        tokenizer: the model's tokenizer.
-        rows: B rows.
-        max_length: largest number of tokens per input, including [CLS] and [SEP]; at least 3.
+    pieces, such as a single control character, is dropped with its tag. A row with more tokens than
+    `max_length`, [CLS] and [SEP] included, is split into several inputs, between words unless a
+    single word is longer than an input; nothing is truncated.
 
     Returns:
         `input_ids`, `token_type_ids`, `attention_mask` and `labels`, each (M, T) with M >= B inputs
@@ -156,7 +143,8 @@ def word_batch(tokenizer: TextTokenizer, rows: Sequence[TaggedWords], *, max_len
         for start, stop in _divisions(list(map(len, words)), max_length - 2):
             ids.append([tokenizer.cls_token_id, *row_ids[start:stop], tokenizer.sep_token_id])
             labels.append([UNLABELLED, *row_labels[start:stop], UNLABELLED])
-    tensors = padded_inputs(tokenizer, ids, list(map(len, ids)))
+    pad_id = tokenizer.vocab.get(tokenizer.pad_token, 0)
+    tensors = padded_inputs(ids, list(map(len, ids)), pad_id)
     return Batch({**tensors, "labels": padded(labels, UNLABELLED)})
 
 
@@ -193,13 +181,9 @@ def question_batch(
     that begins or ends inside a token covers that token. A question is truncated to half of the
     room that neighbouring windows do not share, so that windows always move forward.
 
-    Args:
-        tokenizer: the model's tokenizer.
-        rows: B rows.
-        max_length: largest number of tokens per window, including [CLS] and both [SEP].
-        stride: number of passage tokens that neighbouring windows share. At least one window
-            contains the whole answer if it has at most `stride + 1` tokens; longer answers may be
-            in none, and are then counted as missed.
+    Windows have at most `max_length` tokens, [CLS] and both [SEP] included; neighbours share
+    `stride` tokens of the passage. At least one contains the whole answer if that has at most
+    `stride + 1` tokens; longer answers may be in none, and are then counted as missed.
 
     Returns:
         `input_ids`, `token_type_ids`, `attention_mask` (M, T), `start_positions` and
@@ -275,11 +259,7 @@ class RowBatches(Generic[Row]):
     same rows as an uninterrupted one. If the rows do not fill the last batch of an epoch, it
     continues with rows of the next.
 
-    Args:
-        rows: the training rows.
-        make: rows -> batch, such as `functools.partial(text_batch, tokenizer, max_length=128)`.
-        batch_size: number of rows per step.
-        seed: seed of the shuffling.
+    `make` turns rows into a batch: `functools.partial(text_batch, tokenizer, max_length=128)`.
 
     Raises:
         InputError: there are no rows, or `batch_size` is not positive.

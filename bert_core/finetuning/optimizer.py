@@ -30,8 +30,8 @@ def parameter_groups(
             share = rate_share(name, model.config.num_hidden_layers, layer_decay)
             groups.setdefault((-share, parameter.dim() < 2), []).append(parameter)
     return [
-        {"params": found, "share": -share, "weight_decay": 0.0 if is_vector else weight_decay}
-        for (share, is_vector), found in sorted(groups.items(), key=lambda each: each[0])
+        {"params": parameters, "share": -share, "weight_decay": 0.0 if is_vector else weight_decay}
+        for (share, is_vector), parameters in sorted(groups.items(), key=lambda each: each[0])
     ]
 
 
@@ -49,6 +49,6 @@ def rate_share(name: str, layers: int, layer_decay: float) -> float:
     below = 0
     if _EMBEDDINGS.match(name):
         below = layers + 1
-    elif found := LAYER.match(name):
-        below = layers - int(found[1])
+    elif layer := LAYER.match(name):
+        below = layers - int(layer[1])
     return float(layer_decay**below)

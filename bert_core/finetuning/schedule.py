@@ -25,8 +25,8 @@ class Budget:
     minutes: float | None = None
 
     def __post_init__(self) -> None:
-        given = [value for value in (self.steps, self.minutes) if value is not None]
-        if len(given) != 1 or given[0] <= 0:
+        limits = [value for value in (self.steps, self.minutes) if value is not None]
+        if len(limits) != 1 or limits[0] <= 0:
             raise InputError(
                 f"The budget has steps={self.steps} and minutes={self.minutes}; give exactly one "
                 "of them, above 0."

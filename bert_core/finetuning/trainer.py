@@ -54,10 +54,10 @@ def model_loss(model: BertPreTrainedModel, batch: Mapping[str, Tensor]) -> Loss:
     Raises:
         InputError: the model did not return a scalar because the batch has no labels.
     """
-    given = {name: value.to(model.device) for name, value in batch.items()}
-    if "token_type_ids" in given:
-        given["token_type_ids"] = known_types(model.config, given["token_type_ids"])
-    answer = model(**given)
+    inputs = {name: value.to(model.device) for name, value in batch.items()}
+    if "token_type_ids" in inputs:
+        inputs["token_type_ids"] = known_types(model.config, inputs["token_type_ids"])
+    answer = model(**inputs)
     if not isinstance(answer, Tensor) or answer.dim():
         raise InputError(
             f"{type(model).__name__} returned no loss for a batch of {', '.join(batch)}. A batch "
@@ -108,18 +108,10 @@ class StepReport:
 
 
 class Trainer:
-    """Train one model with AdamW, linear warm-up and linear decay.
+    """Train one model, which is switched to training mode, with AdamW, warm-up and linear decay.
 
     Temperatures in the model's config are discarded: they belong to the weights before training.
-
-    Args:
-        model: any model of this package; switched to training mode.
-        batches: (step, progress) -> parts of that step.
-        settings: hyperparameters and settings.
-        loss: (model, part) -> `Loss`; by default the model's own loss.
-        log: file to which one JSON line per step is appended.
-
-    The caller runs the steps::
+    One JSON line per step is appended to the file `log`. The caller runs the steps::
 
         make = functools.partial(text_batch, tokenizer, max_length=128)
         batches = RowBatches(rows, make, batch_size=16)
@@ -263,8 +255,7 @@ class Trainer:
     def resume(self, path: str | Path) -> None:
         """Continue from a state written by `save`; later lines are removed from the log.
 
-        The settings are those of this trainer, not the saved ones, so a training can be extended
-        with a larger budget.
+        The settings are those of this trainer: a training can go on with a larger budget.
 
         Raises:
             MissingFileError: the file does not exist.

@@ -1,6 +1,5 @@
 """The model: encoder, heads and losses.
 
-Read `outputs` (the letters used for shapes), `layers` (the forward pass), `bert`, then `heads`.
-`kernels` contains all optimizations; none of them changes a result. This package must not import
-the tokenizer.
+Read `outputs` (the letters used for shapes), `bert` (the encoder), then `heads`. `speed` makes
+linear layers faster and changes no result. This package must not import the tokenizer.
 """

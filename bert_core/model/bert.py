@@ -31,7 +31,7 @@ from bert_core.families import BERT
 from bert_core.model.activations import activation
 from bert_core.model.outputs import ModelOutputs
 from bert_core.model.pretrained import BertPreTrainedModel
-from bert_core.model.relatives import FamilyEmbeddings, repeated
+from bert_core.model.relatives import FamilyEmbeddings, shared_layers
 from bert_core.model.sites import Edit, LayerEdit, in_layer, unchanged
 from bert_core.model.speed import linear
 
@@ -143,19 +143,19 @@ class BertSelfAttention(nn.Module):
         return joined, probabilities
 
 
-class BertSelfOutput(nn.Module):
-    """The end of both sub-layers: projection to D, dropout, residual, LayerNorm after the sum."""
+class BertOutput(nn.Module):
+    """The end of a sub-layer: to width D, then "Add & Norm" (Vaswani et al. 2017, figure 1)."""
 
     def __init__(self, config: BertConfig, input_size: int, site: str) -> None:
         super().__init__()
         self.dense = nn.Linear(input_size, config.hidden_size)
         self.LayerNorm = nn.LayerNorm(config.hidden_size, eps=config.layer_norm_eps)
         self.dropout_rate = config.hidden_dropout_prob
-        self.site = site
+        self.site = site  # the name by which an edit finds what this sub-layer adds
 
-    def forward(self, hidden: Tensor, residual: Tensor, edit: LayerEdit = unchanged) -> Tensor:
-        """Return LayerNorm(residual + dropout(dense(hidden))); hidden (B, T, H * K or F)."""
-        added = edit(self.site, linear(self.dense, hidden))
+    def forward(self, inner: Tensor, residual: Tensor, edit: LayerEdit = unchanged) -> Tensor:
+        """Return LayerNorm(residual + dropout(dense(inner))); inner is (B, T, H * K or F)."""
+        added = edit(self.site, linear(self.dense, inner))  # (B, T, D)
         added = F.dropout(added, self.dropout_rate, self.training)
         normalised: Tensor = self.LayerNorm(residual + added)
         return normalised
@@ -167,7 +167,7 @@ class BertAttention(nn.Module):
     def __init__(self, config: BertConfig) -> None:
         super().__init__()
         self.self = BertSelfAttention(config)
-        self.output = BertSelfOutput(config, config.hidden_size, "attention")
+        self.output = BertOutput(config, config.hidden_size, "attention")
 
     def forward(
         self,
@@ -179,7 +179,8 @@ class BertAttention(nn.Module):
     ) -> tuple[Tensor, Tensor | None]:
         """Return the sub-layer's output (B, T, D), and the attentions (B, H, T, T) or None."""
         context, probabilities = self.self(hidden, bias, head_mask, attentions)
-        return self.output(edit("head", context), hidden, edit), probabilities
+        context = edit("head", context)  # (B, T, H * K)
+        return self.output(context, hidden, edit), probabilities
 
 
 class BertIntermediate(nn.Module):
@@ -202,7 +203,7 @@ class BertLayer(nn.Module):
         super().__init__()
         self.attention = BertAttention(config)
         self.intermediate = BertIntermediate(config)
-        self.output = BertSelfOutput(config, config.intermediate_size, "feed_forward")
+        self.output = BertOutput(config, config.intermediate_size, "feed_forward")
 
     def forward(
         self,
@@ -214,7 +215,8 @@ class BertLayer(nn.Module):
     ) -> tuple[Tensor, Tensor | None]:
         """Return the layer's output (B, T, D), and the attentions (B, H, T, T) or None."""
         attended, probabilities = self.attention(hidden, bias, head_mask, attentions, edit)
-        output = self.output(self.intermediate(attended), attended, edit)
+        inner = self.intermediate(attended)  # (B, T, F)
+        output = self.output(inner, attended, edit)  # (B, T, D)
         return edit("layer", output), probabilities
 
 
@@ -223,11 +225,10 @@ class BertEncoder(nn.Module):
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__()
-        self.layer = nn.ModuleList()
-        for number, source in enumerate(config.weights_of):  # source: the layer with its weights
-            own = source == number  # as always in BERT; ALBERT repeats layers
-            layer = BertLayer(config) if own else repeated(BertLayer, config, self.layer[source])
-            self.layer.append(layer)
+        if config.family.shares_layers:  # ALBERT
+            self.layer = shared_layers(BertLayer, config)
+        else:
+            self.layer = nn.ModuleList(BertLayer(config) for _ in range(config.num_hidden_layers))
 
     def layer_at(self, number: int) -> BertLayer:
         """Return a layer by its number, from 0."""
@@ -255,19 +256,20 @@ class BertEncoder(nn.Module):
         `head_mask` is (L, H) or None; `attentions` and `hidden_states` say what is returned besides
         the last hidden state: of the layers that run, after `hidden` itself.
         """
-        states, probabilities = [hidden], []  # the embeddings come first
+        all_states, all_attentions = [hidden], []  # the embeddings come first
         for number in range(start, len(self.layer)):
-            factors = None if head_mask is None else head_mask[number]
-            within = unchanged if edit is None else in_layer(edit, number)
-            hidden, found = self.layer[number](hidden, bias, factors, attentions, within)
+            layer_head_mask = None if head_mask is None else head_mask[number]  # (H,)
+            layer_edit = unchanged if edit is None else in_layer(edit, number)
+            layer = self.layer[number]
+            hidden, probabilities = layer(hidden, bias, layer_head_mask, attentions, layer_edit)
             if hidden_states:
-                states.append(hidden)
+                all_states.append(hidden)
             if attentions:
-                probabilities.append(found)
+                all_attentions.append(probabilities)
         return ModelOutputs(
             last_hidden_state=hidden,
-            hidden_states=tuple(states) if hidden_states else None,
-            attentions=tuple(probabilities) if attentions else None,
+            hidden_states=tuple(all_states) if hidden_states else None,
+            attentions=tuple(all_attentions) if attentions else None,
         )
 
 
@@ -313,7 +315,7 @@ class BertModel(BertPreTrainedModel):
         head_mask: Tensor | None = None,
         **options: Any,
     ) -> ModelOutputs:
-        """Run embeddings, layers and pooler; `forward` and `run` call it with checked inputs.
+        """Run embeddings, layers and pooler; `_run_encoder` checks the inputs and calls this.
 
         `head_mask` is (L, H) or None; the options are those of `BertEncoder.forward`.
         """
@@ -337,14 +339,10 @@ class BertModel(BertPreTrainedModel):
             `(encoded_layers, pooled_output)`: a list of L tensors (B, T, D), or only the last one
             if `output_all_encoded_layers` is False; and (B, D), or None without a pooler. With
             `output_attentions`, the attentions come first.
-
-        Raises:
-            InputError: see `check_inputs`.
         """
         inputs = (input_ids, token_type_ids, attention_mask, head_mask)
-        outputs = self._encode(*inputs, hidden_states=output_all_encoded_layers)
-        states = outputs.hidden_states
-        layers = (
-            outputs.last_hidden_state if states is None else list(states[1:])
-        )  # without embeddings
-        return self._answer(outputs, layers, outputs.pooler_output)
+        outputs = self._run_encoder(*inputs, hidden_states=output_all_encoded_layers)
+        layers: Tensor | list[Tensor] = outputs.last_hidden_state
+        if outputs.hidden_states is not None:
+            layers = list(outputs.hidden_states[1:])  # without the embeddings
+        return self._with_attentions(outputs, layers, outputs.pooler_output)

@@ -94,9 +94,9 @@ def _check_kind(name: str, ids: Tensor, rank: int) -> None:
 def _check_values(name: str, ids: Tensor, limit: int) -> None:
     if ids.numel() == 0:
         raise InputError(f"{name} is empty: its shape is {tuple(ids.shape)}. Give some tokens.")
-    found = _outside(ids, limit)
-    if found is not None:
-        raise InputError(f"{name} contains {found}; this model expects 0 to {limit - 1}.")
+    outside = _outside(ids, limit)
+    if outside is not None:
+        raise InputError(f"{name} contains {outside}; this model expects 0 to {limit - 1}.")
 
 
 def _outside(numbers: Tensor, limit: int) -> int | None:
@@ -130,10 +130,10 @@ def check_positions(positions: Tensor, input_ids: Tensor) -> None:
             f"positions has the shape {tuple(positions.shape)}; expected "
             f"({input_ids.shape[0]}, number of positions)."
         )
-    found = _outside(positions, input_ids.shape[-1])
-    if found is not None:
+    outside = _outside(positions, input_ids.shape[-1])
+    if outside is not None:
         raise InputError(
-            f"positions contains {found}; expected 0 to {input_ids.shape[-1] - 1}, the "
+            f"positions contains {outside}; expected 0 to {input_ids.shape[-1] - 1}, the "
             "positions of the input."
         )
 

@@ -109,8 +109,8 @@ class ModelWithHead(BertPreTrainedModel):
         raise NotImplementedError
 
     def _score(self, *inputs: Any) -> tuple[ModelOutputs, Tensor]:
-        """Run the encoder and the head; inputs are those of `_encode`."""
-        outputs = self._encode(*inputs)
+        """Run the encoder and the head; inputs are those of `_run_encoder`."""
+        outputs = self._run_encoder(*inputs)
         return outputs, self._logits(outputs)["logits"]
 
 
@@ -139,19 +139,15 @@ class _MaskedWords(ModelWithHead):
         *,
         head_mask: Tensor | None = None,
     ) -> Tensor:
-        """Score the vocabulary at chosen positions only.
+        """Score the vocabulary at chosen positions (B, P) only: (B, P, V), as `forward` does there.
 
-        `positions` (B, P) are indices into T and must not be negative; the other inputs are those
-        of `forward`.
-
-        Returns:
-            (B, P, V), the scores that `forward` gives at these positions.
+        Positions are indices into T and not negative; the other inputs are those of `forward`.
 
         Raises:
             InputError: positions have the wrong shape, are not integers, or are outside the input.
         """
         check_positions(positions, input_ids)
-        outputs = self._encode(input_ids, token_type_ids, attention_mask, head_mask)
+        outputs = self._run_encoder(input_ids, token_type_ids, attention_mask, head_mask)
         hidden = outputs.last_hidden_state
         places = positions.long().to(hidden.device)[..., None]
         chosen = torch.take_along_dim(hidden, places, dim=1)  # (B, P, D)
@@ -216,13 +212,9 @@ class BertForPreTraining(_MaskedWords):
 
         `masked_lm_labels` are (B, T), -1 and -100 are ignored; `next_sentence_label` is (B,), 0 for
         "B follows A" and 1 for "B is random" (ALBERT: 1 for "A and B are swapped"); the other
-        inputs are those of `BertModel.forward`.
-
-        Returns:
-            Without labels, both scores; with one kind of label, its loss; with both kinds, the
-            sum of the losses.
+        inputs are those of `BertModel.forward`. With both kinds of labels the losses are added.
         """
-        outputs = self._encode(input_ids, token_type_ids, attention_mask, head_mask)
+        outputs = self._run_encoder(input_ids, token_type_ids, attention_mask, head_mask)
         losses = []
         if masked_lm_labels is not None:
             losses.append(self._word_loss(outputs, masked_lm_labels))
@@ -231,7 +223,7 @@ class BertForPreTraining(_MaskedWords):
             losses.append(cross_entropy(relation, next_sentence_label, name="next_sentence_label"))
         if losses:
             return sum(losses[1:], losses[0])
-        return self._answer(outputs, *self._logits(outputs).values())
+        return self._with_attentions(outputs, *self._logits(outputs).values())
 
 
 class BertForMaskedLM(_MaskedWords):
@@ -253,10 +245,10 @@ class BertForMaskedLM(_MaskedWords):
         head_mask: Tensor | None = None,
     ) -> Any:
         """Score every word at every position (B, T, V), or return the loss."""
-        outputs = self._encode(input_ids, token_type_ids, attention_mask, head_mask)
+        outputs = self._run_encoder(input_ids, token_type_ids, attention_mask, head_mask)
         if masked_lm_labels is not None:
             return self._word_loss(outputs, masked_lm_labels)
-        return self._answer(outputs, self._logits(outputs)["logits"])
+        return self._with_attentions(outputs, self._logits(outputs)["logits"])
 
 
 class SentencePair(ModelWithHead):
@@ -287,7 +279,7 @@ class BertForNextSentencePrediction(SentencePair):
         outputs, logits = self._score(input_ids, token_type_ids, attention_mask, head_mask)
         if next_sentence_label is not None:
             return cross_entropy(logits, next_sentence_label, name="next_sentence_label")
-        return self._answer(outputs, logits)
+        return self._with_attentions(outputs, logits)
 
 
 class WithLabels(ModelWithHead):
@@ -304,7 +296,7 @@ class WithLabels(ModelWithHead):
         """Return the logits, or with labels the loss; see the class for shapes."""
         outputs, logits = self._score(input_ids, token_type_ids, attention_mask, head_mask)
         if labels is None:
-            return self._answer(outputs, logits)
+            return self._with_attentions(outputs, logits)
         return self._loss(logits, labels, attention_mask)
 
     def _loss(self, logits: Tensor, labels: Tensor, attention_mask: Tensor | None) -> Tensor:
@@ -318,8 +310,7 @@ class WithLabels(ModelWithHead):
 class _Classifier(ModelWithHead):
     """Base class of the models with a `classifier` layer.
 
-    BERT classifies texts by its pooled output. Where a family has no pooler, a `Step` takes its
-    place.
+    It reads the pooled output of a text; where a family has no pooler, a `Step` takes its place.
     """
 
     def _add_classifier(self, config: BertConfig, classes: int, *, pooler: bool) -> None:
@@ -397,10 +388,7 @@ class BertForSequenceClassification(_LabelClassifier, WithLabels):
 
 
 class BertForMultipleChoice(_Classifier):
-    """BERT that chooses one of N texts; inputs are (B, N, T).
-
-    `num_choices` is only stored; inputs may have any N.
-    """
+    """BERT that chooses one of N texts; inputs are (B, N, T). `num_choices` is only stored."""
 
     def __init__(
         self,
@@ -432,7 +420,7 @@ class BertForMultipleChoice(_Classifier):
         logits = logits.view(input_ids.shape[:2])
         if labels is not None:
             return cross_entropy(logits, labels)
-        return self._answer(outputs, logits)
+        return self._with_attentions(outputs, logits)
 
     def run(
         self,
@@ -500,10 +488,10 @@ class BertForQuestionAnswering(ModelWithHead):
 
         Positions outside the input are ignored.
         """
-        outputs = self._encode(input_ids, token_type_ids, attention_mask, head_mask)
+        outputs = self._run_encoder(input_ids, token_type_ids, attention_mask, head_mask)
         start, end = self._logits(outputs).values()
         if start_positions is None and end_positions is None:
-            return self._answer(outputs, start, end)
+            return self._with_attentions(outputs, start, end)
         if start_positions is None or end_positions is None:
             raise InputError(
                 "Found only one of start_positions and end_positions; both are needed together."

@@ -54,12 +54,12 @@ class BertPreTrainedModel(Fillable):
 
     @property
     def encoder_model(self) -> Any:
-        """The encoder of this model, a BertModel (for a BertModel, itself)."""
+        """The encoder, a `BertModel` (`Any` here, as that class is made from this one)."""
         return getattr(self, "bert", self)
 
     # -- forward ------------------------------------------------------------------------------
 
-    def _encode(
+    def _run_encoder(
         self,
         input_ids: Tensor,
         token_type_ids: Tensor | None,
@@ -82,7 +82,7 @@ class BertPreTrainedModel(Fillable):
         )
         return outputs
 
-    def _answer(self, outputs: ModelOutputs, *results: Any) -> Any:
+    def _with_attentions(self, outputs: ModelOutputs, *results: Any) -> Any:
         """Return a tuple, with attentions first if requested; a single result is not wrapped."""
         if self.output_attentions:
             return (list(outputs.attentions or ()), *results)
@@ -119,7 +119,7 @@ class BertPreTrainedModel(Fillable):
             logits: run the head (at T = 512 the masked-word scores take 62 MB).
         """
         options = {"attentions": attentions, "hidden_states": hidden_states}
-        outputs = self._encode(input_ids, token_type_ids, attention_mask, head_mask, **options)
+        outputs = self._run_encoder(input_ids, token_type_ids, attention_mask, head_mask, **options)
         return self.with_logits(outputs) if logits else outputs
 
     # -- loading and saving -------------------------------------------------------------------

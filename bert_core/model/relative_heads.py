@@ -32,7 +32,7 @@ class BertForSentenceOrderPrediction(SentencePair):
         outputs, logits = self._score(input_ids, token_type_ids, attention_mask, head_mask)
         if sentence_order_label is not None:
             return cross_entropy(logits, sentence_order_label, name="sentence_order_label")
-        return self._answer(outputs, logits)
+        return self._with_attentions(outputs, logits)
 
 
 class ReplacedTokenHead(nn.Module):

@@ -4,7 +4,7 @@ Everything that is not here is BERT's own code, in `bert_core.model.bert`.
 """
 
 from collections.abc import Callable
-from typing import TypeVar
+from contextlib import nullcontext
 
 import torch
 from torch import Tensor, nn
@@ -12,8 +12,6 @@ from torch.nn import functional as F
 
 from bert_core.checkpoints.fillable import without_memory
 from bert_core.config import BertConfig
-
-L = TypeVar("L", bound=nn.Module)
 
 
 class FamilyEmbeddings(nn.Module):
@@ -67,15 +65,18 @@ class FamilyEmbeddings(nn.Module):
         return self.normalised(words + self.positions(input_ids) + self.types(kinds))
 
 
-def repeated(make: Callable[[BertConfig], L], config: BertConfig, own: nn.Module) -> L:
-    """Make a layer that has the weights of another (Lan et al. 2020, section 3.1).
+def shared_layers(make: Callable[[BertConfig], nn.Module], config: BertConfig) -> nn.ModuleList:
+    """Make layers of which some have the weights of earlier ones (Lan et al. 2020, section 3.1).
 
-    It keeps its own place in the stack, so that it can be asked for its own results; its matrices
-    and normalisations are the other's modules.
+    Each keeps its own place in the stack, so that it can be asked for its own results; matrices and
+    normalisations are the same modules.
     """
-    with without_memory():
-        layer = make(config)
-    for name, module in own.named_modules():
-        if next(module.parameters(recurse=False), None) is not None:
-            layer.set_submodule(name, module)
-    return layer
+    layers = nn.ModuleList()
+    for number, source in enumerate(config.weights_of):
+        with nullcontext() if number == source else without_memory():
+            layer = make(config)
+        for name, module in layers[source].named_modules() if number != source else ():
+            if next(module.parameters(recurse=False), None) is not None:
+                layer.set_submodule(name, module)
+        layers.append(layer)
+    return layers

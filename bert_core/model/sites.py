@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 from torch import Tensor
 
+SITES = ("head", "attention", "feed_forward", "layer")
 Site = tuple[str, int]
 """A name from the table above and a layer number, from 0: ("head", 3)."""
 Edit = Callable[[Site, Tensor], Tensor]

@@ -35,11 +35,7 @@ class Tensors:
     name: Annotated[str, "what they are"]
     shape: Annotated[tuple[int, ...], "of each"]
     stored: Annotated[int, "how many there are"]
-    used: Annotated[
-        int,
-        "how many products with a vector a token passes through; 0 for tables, from which "
-        "rows are only read, and for what is added",
-    ] = 0
+    used: Annotated[int, "how many are multiplied with the vector of a token; tables are read"] = 0
 
     @property
     def parameters(self) -> int:
@@ -74,11 +70,7 @@ class Memory:
     float32: Annotated[int, "the weights with four bytes for each parameter"]
     float16: Annotated[int, "the same with two"]
     training: Annotated[int, "weights, gradients and the two averages of AdamW, in float32"]
-    attention: Annotated[
-        int,
-        "how much each token attends to each other one, for one text in float32: what has "
-        "to be kept to show it. Kernels that never store it need none of this",
-    ]
+    attention: Annotated[int, "the attentions of one text in float32, if they are kept"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,27 +89,15 @@ class Architecture:
     inner: Annotated[int, "F, width inside the feed-forward network"]
     length: Annotated[int, "most tokens of a text"]
     embedding: Annotated[int, "E, width of the word vectors; D unless they are projected to it"]
-    positions: Annotated[
-        int,
-        "rows of the table of positions; 0 if they are rotated into queries and keys",
-    ]
+    positions: Annotated[int, "rows of the table of positions; 0 if positions are rotations"]
     segments: Annotated[int, "rows of the table of segments; 0 for none"] = 0
     projected: Annotated[bool, "whether word vectors pass through a matrix (E, D)"] = False
     shared: Annotated[bool, "whether all layers have the same weights"] = False
-    gated: Annotated[
-        bool,
-        "whether the feed-forward network has a second matrix (D, F) as its gate",
-    ] = False
+    gated: Annotated[bool, "whether feed-forward has a second matrix (D, F) as its gate"] = False
     biases: Annotated[bool, "whether matrices and normalisations have biases"] = True
     pooler: Annotated[bool, "whether a last matrix (D, D) prepares the vector of [CLS]"] = False
-    window: Annotated[
-        int,
-        "tokens on each side that a local layer sees; 0 if no layer is local",
-    ] = 0
-    every: Annotated[
-        int,
-        "of so many layers, the first sees the whole text; the others are local",
-    ] = 1
+    window: Annotated[int, "tokens on each side that a local layer sees; 0: none is local"] = 0
+    every: Annotated[int, "of so many layers, the first sees the whole text"] = 1
 
     def __post_init__(self) -> None:
         for name in ("vocabulary", "width", "layers", "heads", "inner", "length"):
@@ -141,8 +121,8 @@ class Architecture:
         modern = values.get("model_type") == MODERN
         config = BertConfig.from_dict({**values, "model_type": "bert"} if modern else values)
         family = config.family
-        base = cls(
-            kind=config.model_type,
+        return cls(
+            kind=MODERN if modern else config.model_type,
             vocabulary=config.vocab_size,
             width=config.hidden_size,
             layers=config.num_hidden_layers,
@@ -150,107 +130,64 @@ class Architecture:
             inner=config.intermediate_size,
             length=config.max_length,
             embedding=config.embedding_size,
-            positions=config.max_position_embeddings,
-            segments=config.type_vocab_size if family.token_types else 0,
+            positions=0 if modern else config.max_position_embeddings,
+            segments=config.type_vocab_size if family.token_types and not modern else 0,
             projected=config.projects_words,
             shared=family.shares_layers,
-            pooler=family.pooler,
-        )
-        if not modern:
-            return base
-        return replace(
-            base,
-            kind=MODERN,
-            positions=0,
-            segments=0,
-            gated=True,
-            biases=False,
-            pooler=False,
-            window=values["local_attention"] // 2,
-            every=values["global_attn_every_n_layers"],
+            gated=modern,
+            biases=not modern,
+            pooler=family.pooler and not modern,
+            window=values["local_attention"] // 2 if modern else 0,
+            every=values["global_attn_every_n_layers"] if modern else 1,
         )
 
-    def edited(
-        self,
-        *,
-        layers: int | None = None,
-        width: int | None = None,
-        heads: int | None = None,
-        vocabulary: int | None = None,
-        length: int | None = None,
-    ) -> "Architecture":
-        """Change some sizes; what depends on them follows.
+    def edited(self, **sizes: int) -> "Architecture":
+        """Change `layers`, `width`, `heads`, `vocabulary` or `length`; the rest follows.
 
         The feed-forward network keeps its proportion to the width, word vectors that are not
         projected get the width, and a table of positions gets the length.
-
-        Raises:
-            InputError: the sizes do not fit together.
         """
-        wide = self.width if width is None else width
-        long = self.length if length is None else length
-        return replace(
-            self,
-            layers=self.layers if layers is None else layers,
-            width=wide,
-            heads=self.heads if heads is None else heads,
-            vocabulary=self.vocabulary if vocabulary is None else vocabulary,
-            length=long,
-            inner=round(self.inner * wide / self.width),
-            embedding=self.embedding if self.projected else wide,
-            positions=long + self.positions - self.length if self.positions else 0,
-        )
+        width, length = sizes.get("width", self.width), sizes.get("length", self.length)
+        changes: dict[str, Any] = {
+            **sizes,
+            "inner": round(self.inner * width / self.width),
+            "embedding": self.embedding if self.projected else width,
+            "positions": length + self.positions - self.length if self.positions else 0,
+        }
+        return replace(self, **changes)
 
     def tensors(self) -> tuple[Tensors, ...]:
         """Return everything that is trained, in the order of the forward pass."""
-        wide, narrow, inner = self.width, self.embedding, self.inner
-        deep = 1 if self.shared else self.layers
-        norm = 2 if self.biases else 1
-        found = [
+        wide, narrow, inner, layers = self.width, self.embedding, self.inner, self.layers
+        deep = 1 if self.shared else layers
+        bias, norm, into = int(self.biases), 1 + self.biases, 1 + self.gated
+        projected, pooler = int(self.projected), int(self.pooler)
+        rows = (
             Tensors(EMBEDDING, "word vectors", (self.vocabulary, narrow), 1),
             Tensors(EMBEDDING, "positions", (self.positions, narrow), 1),
             Tensors(EMBEDDING, "segments", (self.segments, narrow), 1),
             Tensors(REST, "first normalisation", (narrow,), norm),
-        ]
-        if self.projected:
-            found += [
-                Tensors(EMBEDDING, "projection to the width", (narrow, wide), 1, 1),
-                Tensors(EMBEDDING, "its bias", (wide,), 1),
-            ]
-        found += [
-            Tensors(ATTENTION, "query, key, value, output", (wide, wide), 4 * deep, 4 * self.layers)
-        ]
-        into = 2 if self.gated else 1
-        feed = [
+            Tensors(EMBEDDING, "projection to the width", (narrow, wide), projected, projected),
+            Tensors(EMBEDDING, "its bias", (wide,), projected),
+            Tensors(ATTENTION, "query, key, value, output", (wide, wide), 4 * deep, 4 * layers),
+            Tensors(ATTENTION, "their biases", (wide,), 4 * deep * bias),
             Tensors(FEED_FORWARD, "in and gate" if self.gated else "in", (wide, inner),
-                    into * deep, into * self.layers),
-            Tensors(FEED_FORWARD, "out", (inner, wide), deep, self.layers),
-        ]  # fmt: skip
-        if self.biases:
-            found.append(Tensors(ATTENTION, "their biases", (wide,), 4 * deep))
-            feed.append(Tensors(FEED_FORWARD, "biases in", (inner,), deep))
-            feed.append(Tensors(FEED_FORWARD, "biases out", (wide,), deep))
-        found += [*feed, Tensors(REST, "normalisations of the layers", (wide,), 2 * norm * deep)]
-        if self.pooler:
-            found += [
-                Tensors(REST, "pooler", (wide, wide), 1),
-                Tensors(REST, "its bias", (wide,), 1),
-            ]
-        return tuple(each for each in found if each.parameters)
+                    into * deep, into * layers),
+            Tensors(FEED_FORWARD, "out", (inner, wide), deep, layers),
+            Tensors(FEED_FORWARD, "biases in", (inner,), deep * bias),
+            Tensors(FEED_FORWARD, "biases out", (wide,), deep * bias),
+            Tensors(REST, "normalisations of the layers", (wide,), 2 * norm * deep),
+            Tensors(REST, "pooler", (wide, wide), pooler),
+            Tensors(REST, "its bias", (wide,), pooler),
+        )  # fmt: skip
+        return tuple(each for each in rows if each.parameters)
 
     def parameters(self) -> Split:
         """Count the parameters of the encoder, without heads for any task."""
         return _split(lambda each: each.parameters, self.tensors())
 
     def flops(self, length: int) -> Split:
-        """Count the operations for one token of a text; the pooler runs once a text.
-
-        Args:
-            length: T, tokens of the text.
-
-        Raises:
-            InputError: the text is longer than the model reads.
-        """
+        """Count the operations for one token of a text; the pooler runs once a text."""
         products = _split(lambda each: 2 * each.used * prod(each.shape), self.tensors())
         # Every head compares its query with the keys in reach, then adds up their values.
         mixing = sum(4 * self.width * reach for reach in self.reaches(length))
@@ -273,14 +210,7 @@ class Architecture:
         )
 
     def memory(self, length: int) -> Memory:
-        """Return what the model takes.
-
-        Args:
-            length: tokens of the one text whose attention is kept.
-
-        Raises:
-            InputError: the text is longer than the model reads.
-        """
+        """Return what the model takes, and the attentions of one text of `length` tokens."""
         total = self.parameters().total
         return Memory(
             float32=_FLOAT * total,

@@ -20,10 +20,9 @@ class PretrainingBatches:
     Args:
         documents: sentences in reading order, as token ids without special tokens.
         vocab: the tokenizer's `vocab`.
-        batch_size: number of rows per step.
-        length: largest number of tokens per row, including special tokens.
-        mask_rate: share of the tokens to hide; see `mask_tokens`.
-        whole_words: hide whole words; see `mask_tokens`.
+        batch_size: rows per step.
+        length: most tokens per row, with special ones.
+        mask_rate: share of the tokens to hide, with `whole_words` in whole words (`mask_tokens`).
         next_sentence: make rows of sentence pairs with labels; otherwise of single sentences.
         seed: seed of the pairs, the order and the masks.
 
@@ -32,8 +31,7 @@ class PretrainingBatches:
         labels: next-sentence label of each row; None if rows are single sentences.
 
     Raises:
-        InputError: there are no sentences, `batch_size` is not positive, or a value is refused by
-            `mask_tokens` or `sentence_pairs`.
+        InputError: `batch_size` is not positive; also as `mask_tokens` and `sentence_pairs`.
     """
 
     def __init__(

@@ -1,7 +1,6 @@
 """Masking for the masked language model: which tokens are hidden, and what replaces them.
 
-Source: Devlin et al. 2019, section 3.1 and appendix A.1. Read `MaskingVocabulary` (which tokens may
-be hidden), `mask_tokens`, then the two ways of choosing: `_choose_pieces` and `_choose_words`.
+Source: Devlin et al. 2019, section 3.1 and appendix A.1.
 """
 
 from collections.abc import Mapping
@@ -75,13 +74,10 @@ def mask_tokens(
 
     In each row, a share `rate` of the non-special tokens is chosen (rounded; at least one, at most
     `max_predictions`). Of these, 80 % become [MASK], 10 % a random token, and 10 % are unchanged.
-    Special tokens are never chosen, so a row of only special tokens is returned as is.
 
     Args:
-        input_ids: (B, T) integers on any device; not modified. The results are on the same device.
+        input_ids: (B, T) on any device, where the results are, too; not modified.
         vocab: the tokenizer's `vocab`, or a `MaskingVocabulary` built once for many batches.
-        rate: share of the non-special tokens to choose, above 0 and up to 1.
-        max_predictions: largest number of chosen tokens per row; None for no limit.
         whole_words: choose all pieces of a word or none. Words with more pieces than are still
             to be chosen are skipped; if no word fits, the shortest one is chosen.
         generator: random generator on the CPU; the same state gives the same corruption.
@@ -104,8 +100,8 @@ def mask_tokens(
         chosen = _choose_pieces(candidates, wanted, generator)
     corrupted = _corrupt(input_ids, chosen, tables, generator)
     labels = torch.where(chosen, input_ids, IGNORED)
-    found = (corrupted, labels, *gather_positions(labels))
-    return MaskedTokens(*(tensor.to(device) for tensor in found))
+    masked = (corrupted, labels, *gather_positions(labels))
+    return MaskedTokens(*(tensor.to(device) for tensor in masked))
 
 
 def gather_positions(labels: Tensor) -> tuple[Tensor, Tensor, Tensor]:

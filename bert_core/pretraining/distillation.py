@@ -16,15 +16,11 @@ from bert_core.pretraining.losses import PretrainingBatch, PretrainingLoss, join
 
 
 def soft_loss(scores: Tensor, wanted: Tensor, temperature: float = 1.0) -> Tensor:
-    """Return how far a student's probabilities are from its teacher's, as a scalar.
+    """Return how far a student's scores (N, V) are from those `wanted` by its teacher, a scalar.
 
     That is T² · KL(softmax(wanted / T) ‖ softmax(scores / T)), the mean over rows. The factor T²
-    keeps the size of its gradients, which 1 / T² scales (Hinton et al. 2015, section 2).
-
-    Args:
-        scores: (N, V), of the student.
-        wanted: (N, V), of the teacher.
-        temperature: T; larger values tell more of the answers that the teacher finds improbable.
+    keeps the size of its gradients, which 1 / T² scales (Hinton et al. 2015, section 2). A larger
+    T tells more of the answers that the teacher finds improbable.
 
     Raises:
         InputError: `temperature` is not above 0.
@@ -52,14 +48,7 @@ def distilled_loss(
     """Return the loss of a student whose teacher reads the same batch.
 
     Hidden words count (1 - soft) times their loss and soft times `soft_loss`; next sentences are
-    learned without the teacher.
-
-    Args:
-        student: gets gradients.
-        teacher: gets none; it has the student's vocabulary.
-        batch: of both.
-        temperature: of `soft_loss`.
-        soft: share of the teacher in the loss of hidden words, 0 to 1.
+    learned without the teacher, which has the same vocabulary and gets no gradients.
 
     Raises:
         InputError: a value is out of its range, or the vocabularies have different sizes.
@@ -67,19 +56,18 @@ def distilled_loss(
     sizes = student.config.vocab_size, teacher.config.vocab_size
     if sizes[0] != sizes[1]:
         raise InputError(
-            f"The student's vocabulary has {sizes[0]:,} pieces, the teacher's {sizes[1]:,}; they "
-            "must have the same vocabulary."
+            f"The student has {sizes[0]:,} pieces, the teacher's {sizes[1]:,}; expected the same."
         )
     if not 0.0 <= soft <= 1.0:
         raise InputError(f"soft is {soft}; give a share from 0 to 1.")
-    found = joint_loss(student, batch)
+    alone = joint_loss(student, batch)
     with torch.no_grad():
         wanted = joint_loss(teacher, batch).scores
-    if found.scores is None or wanted is None:
-        return found
-    taught = soft_loss(found.scores, wanted, temperature)
-    mixed = (1.0 - soft) * found.masked_lm + soft * taught
-    return PretrainingLoss(mixed, found.next_sentence, found.scores)
+    if alone.scores is None or wanted is None:
+        return alone
+    taught = soft_loss(alone.scores, wanted, temperature)
+    mixed = (1.0 - soft) * alone.masked_lm + soft * taught
+    return PretrainingLoss(mixed, alone.next_sentence, alone.scores)
 
 
 def every_second_layer(teacher: BertForPreTraining) -> BertForPreTraining:

@@ -5,7 +5,7 @@ states of the masked positions first gives the same loss.
 """
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 import torch
 from torch import Tensor
@@ -29,12 +29,9 @@ class PretrainingBatch:
 
     def to(self, device: torch.device) -> "PretrainingBatch":
         """Return the batch on another device."""
-        moved = {
-            name: value.to(device)
-            for name in PretrainingBatch.__slots__
-            if (value := getattr(self, name)) is not None
-        }
-        return PretrainingBatch(**moved)
+        tensors = (getattr(self, name) for name in self.__slots__)
+        moved: list[Any] = [each if each is None else each.to(device) for each in tensors]
+        return PretrainingBatch(*moved)
 
 
 @dataclass(frozen=True, slots=True)

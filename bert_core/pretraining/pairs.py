@@ -13,8 +13,7 @@ from bert_core.errors import InputError
 
 Sentence = TypeVar("Sentence")
 
-IS_NEXT = 0  # index 0 of seq_relationship_score: B follows A
-IS_RANDOM = 1
+IS_NEXT, IS_RANDOM = 0, 1  # as in seq_relationship_score
 # Sentences closer than this in one document often read as if one followed the other.
 MIN_DISTANCE = 4
 
@@ -39,11 +38,10 @@ def sentence_pairs(
     """Build sentence pairs, half of them consecutive, in random order.
 
     Args:
-        documents: sentences in reading order; at least two documents, unless every negative
-            comes from the same document.
+        documents: sentences in reading order.
         count: number of pairs; None for one pair per two consecutive sentences.
-        same_document: share of the negatives whose second sentence comes from the same
-            document, at least four sentences away (harder than a different topic).
+        same_document: share of the negatives whose second sentence comes from the same document, at
+            least four sentences away (harder than a different topic).
         swapped: share of the negatives that are consecutive sentences in the wrong order.
         seed: the same seed gives the same pairs.
 

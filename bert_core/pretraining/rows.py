@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from bert_core.errors import InputError
-from bert_core.text.padding import padded
+from bert_core.text.padding import padded_inputs
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +23,7 @@ class RowTokens:
 
     @classmethod
     def from_vocab(cls, vocab: Mapping[str, int]) -> "RowTokens":
-        """Look up the ids in a tokenizer's `vocab`.
-
-        Raises:
-            InputError: [PAD], [CLS] or [SEP] is missing.
-        """
+        """Look up the ids in a tokenizer's `vocab`; an InputError names what is missing."""
         names = ("[PAD]", "[CLS]", "[SEP]")
         if missing := [name for name in names if name not in vocab]:
             raise InputError(f"The vocabulary lacks {', '.join(missing)}, which rows need.")
@@ -114,8 +110,4 @@ def _pad(rows: list[list[int]], firsts: list[int], pad_id: int) -> Rows:
     """Pad to the longest row; `firsts` has the number of tokens in segment 0 of each row."""
     if not rows:
         raise InputError("There are no rows to build; give at least one sentence or pair.")
-    types = [
-        [0] * first + [1] * (len(row) - first) for row, first in zip(rows, firsts, strict=True)
-    ]
-    mask = [[1] * len(row) for row in rows]
-    return Rows(padded(rows, pad_id), padded(types, 0), padded(mask, 0))
+    return Rows(**padded_inputs(rows, firsts, pad_id))

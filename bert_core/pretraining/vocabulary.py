@@ -44,7 +44,7 @@ def build_vocabulary(
     split: Callable[[str], Iterable[str]] | None = None,
     watch: Callable[[Join], object] | None = None,
 ) -> list[str]:
-    """Build a vocabulary: special tokens, characters, then pieces in the order they were joined.
+    """Build a vocabulary: special tokens, characters, then pieces as they were joined, by id.
 
     Args:
         texts: texts of any length; iterated once.
@@ -54,9 +54,6 @@ def build_vocabulary(
             character are ignored (they will be [UNK]).
         split: text -> words; defaults to a lower-casing `BasicTokenizer`.
         watch: called with every join, in order.
-
-    Returns:
-        The tokens; a token's id is its index.
 
     Raises:
         InputError: there is no word in the texts, or `size` is too small for the special tokens
@@ -106,21 +103,12 @@ def _count_words(
 
 
 def _characters(word: str) -> list[str]:
-    """Split a word into single-character pieces.
-
-    >>> _characters("cat")
-    ['c', '##a', '##t']
-    """
+    """Split a word into single characters: c, ##a, ##t."""
     return [word[0], *(_CONTINUATION + letter for letter in word[1:])]
 
 
 def _joins(words: list[list[str]], counts: list[int]) -> Iterator[Join]:
-    """Join the most frequent pair of adjacent pieces everywhere, again and again.
-
-    Args:
-        words: words as lists of pieces, which are replaced.
-        counts: how often each word occurs.
-    """
+    """Join the most frequent pair of adjacent pieces everywhere in `words`, again and again."""
     pairs, where = Counter[Pair](), defaultdict[Pair, set[int]](set)
     for index, word in enumerate(words):
         for pair in itertools.pairwise(word):
@@ -154,10 +142,10 @@ def _joined(word: list[str], pair: Pair, piece: str) -> list[str]:
     >>> _joined(["a", "##a", "##a", "##a"], ("##a", "##a"), "##aa")
     ['a', '##aa', '##a']
     """
-    found: list[str] = []
+    joined: list[str] = []
     rest = iter(zip(word, [*word[1:], ""], strict=True))
     for both in rest:
-        found.append(piece if both == pair else both[0])
+        joined.append(piece if both == pair else both[0])
         if both == pair:
             next(rest)
-    return found
+    return joined

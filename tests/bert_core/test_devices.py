@@ -16,69 +16,30 @@ from torch import Tensor
 
 from bert_core import (
     BertForMaskedLM,
-    BertForMultipleChoice,
-    BertForNextSentencePrediction,
     BertForPreTraining,
-    BertForQuestionAnswering,
     BertForSequenceClassification,
-    BertForTokenClassification,
     BertModel,
 )
 from bert_core.errors import InputError
 from bert_core.finetuning import Budget, Trainer, TrainerSettings
-from bert_core.model.kinds import KINDS
 from bert_core.pretraining import mask_tokens
+from tests.bert_core.classes import CLASSES, HEADS, LABELS, inputs_for
 from tests.compat.torch import tree_leaves
 from tests.one_device import OneDevice
 
+HERE = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
 GPUS = [
-    pytest.param(
-        "cuda",
-        marks=[
-            pytest.mark.gpu,
-            pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device"),
-        ],
-    ),
-    pytest.param(
-        "mps",
-        marks=[
-            pytest.mark.gpu,
-            pytest.mark.skipif(not torch.backends.mps.is_available(), reason="needs an Apple GPU"),
-        ],
-    ),
+    pytest.param(name, marks=[pytest.mark.gpu, pytest.mark.skipif(not here, reason="needs a GPU")])
+    for name, here in HERE.items()
 ]
 HALVES = [(torch.float16, 5e-3), (torch.bfloat16, 4e-2)]
 
 
 # -- the calls ------------------------------------------------------------------------------------
 
-CLASSES: list[type[Any]] = [kind.cls for kind in KINDS.values()]
-WITH_LABELS = CLASSES[1:]
 
-
-def inputs_for(cls: type[Any], batch: SimpleNamespace, device: str) -> dict[str, Tensor]:
-    """The batch for a class, (B, N, T) for a choice."""
-    values = vars(batch)
-    if cls is BertForMultipleChoice:
-        values = {name: torch.stack([value, value], 1) for name, value in values.items()}
-    return {name: value.to(device) for name, value in values.items()}
-
-
-def labels_for(cls: type[Any], batch: SimpleNamespace) -> dict[str, Tensor]:
-    """Labels for a class, some of them ignored; on the processor, as a caller may have them."""
-    words = batch.input_ids.masked_fill(batch.attention_mask == 0, -100)
-    words[0, 1] = -1
-    truth = torch.tensor([1, 0, 1])
-    return {
-        BertForPreTraining: {"masked_lm_labels": words, "next_sentence_label": truth},
-        BertForMaskedLM: {"masked_lm_labels": words},
-        BertForNextSentencePrediction: {"next_sentence_label": truth},
-        BertForTokenClassification: {"labels": (batch.input_ids % 2)},
-        BertForQuestionAnswering: {
-            "start_positions": torch.tensor([1, 0, 99]),
-            "end_positions": torch.tensor([2, 3, -1]),
-        },
-    }.get(cls, {"labels": truth})
+def inputs_on(cls: type[Any], batch: SimpleNamespace, device: str) -> dict[str, Tensor]:
+    return {name: value.to(device) for name, value in inputs_for(cls, batch).items()}
 
 
 Inputs = dict[str, Tensor]
@@ -165,18 +126,18 @@ def test_no_call_mixes_devices(
     if training and call is in_another_class:
         cls = BertModel
     model = make(cls).to("meta").train(training)
-    inputs = inputs_for(cls, batch, "meta")
+    inputs = inputs_on(cls, batch, "meta")
     with OneDevice(), torch.inference_mode(not training):
         assert places(call(model, inputs)) == {"meta"}
 
 
-@pytest.mark.parametrize("cls", WITH_LABELS)
+@pytest.mark.parametrize("cls", HEADS)
 def test_no_loss_mixes_devices_wherever_the_labels_are(
     make: Any, batch: SimpleNamespace, cls: type[Any]
 ) -> None:
     model = make(cls).to("meta").train()
     with OneDevice():
-        loss = model(**inputs_for(cls, batch, "meta"), **labels_for(cls, batch))
+        loss = model(**inputs_on(cls, batch, "meta"), **LABELS[cls])
         loss.backward()
     assert loss.is_meta and loss.shape == ()
     assert all(parameter.grad.is_meta for parameter in model.parameters())
@@ -192,10 +153,10 @@ def test_scores_at_positions_on_the_processor_are_where_the_model_is(
     assert found.is_meta and found.shape == (3, 1, 99)
 
 
-@pytest.mark.parametrize("cls", WITH_LABELS)
+@pytest.mark.parametrize("cls", HEADS)
 def test_a_training_does_not_mix_devices(make: Any, batch: SimpleNamespace, cls: type[Any]) -> None:
     model = make(cls).to("meta")
-    part = {**inputs_for(cls, batch, "cpu"), **labels_for(cls, batch)}
+    part = {**inputs_on(cls, batch, "cpu"), **LABELS[cls]}
     trainer = Trainer(model, lambda step, progress: [part], TrainerSettings(Budget(steps=2)))
     with OneDevice():
         assert [trainer.step().step, trainer.step().step] == [1, 2]
@@ -220,46 +181,16 @@ def test_the_watch_sees_what_it_should() -> None:
 def test_inputs_that_are_elsewhere_are_refused_in_words(
     make: Any, batch: SimpleNamespace, cls: type[Any]
 ) -> None:
-    model, inputs = make(cls).to("meta"), inputs_for(cls, batch, "meta")
+    model, inputs = make(cls).to("meta"), inputs_on(cls, batch, "meta")
     for name in inputs:
-        elsewhere = {**inputs, name: inputs_for(cls, batch, "cpu")[name]}
+        elsewhere = {**inputs, name: inputs_on(cls, batch, "cpu")[name]}
         with pytest.raises(InputError, match=f"{name} is on cpu, the model on meta"):
             model(**elsewhere)
         with pytest.raises(InputError, match=r"\.to\(model\.device\)"):
             model.run(**elsewhere)
 
 
-# -- half precision -------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("dtype", "tolerance"), HALVES)
-@pytest.mark.parametrize("cls", CLASSES)
-@pytest.mark.parametrize("call", CALLS)
-def test_half_precision_comes_close_on_the_processor(
-    make: Any,
-    batch: SimpleNamespace,
-    cls: type[Any],
-    call: Any,
-    dtype: torch.dtype,
-    tolerance: float,
-) -> None:
-    check_close(make, batch, cls, call, "cpu", dtype, tolerance)
-
-
-@pytest.mark.parametrize(("dtype", "tolerance"), HALVES)
-def test_attentions_in_half_precision_sum_to_one_and_see_no_padding(
-    make: Any, batch: SimpleNamespace, dtype: torch.dtype, tolerance: float
-) -> None:
-    model = make(BertModel).to(dtype)
-    mask = batch.attention_mask.clone()
-    mask[1] = 0  # nothing to attend to at all
-    with torch.inference_mode():
-        attentions = model.run(batch.input_ids, attention_mask=mask).attentions
-    for layer in attentions:
-        assert layer.dtype == dtype and bool(layer.isfinite().all())
-        ones = torch.ones(layer.shape[:-1])
-        torch.testing.assert_close(layer.float().sum(-1), ones, rtol=0, atol=tolerance)
-        assert float(layer[2, :, :, 5:].max()) == 0
+# -- half precision, and with a GPU ---------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("dtype", "tolerance"), HALVES)
@@ -278,40 +209,10 @@ def test_a_checkpoint_in_half_precision_is_read_as_it_is_or_widened(
     torch.testing.assert_close(close.float(), exact, rtol=tolerance, atol=8 * tolerance)
 
 
-# -- with a GPU -----------------------------------------------------------------------------------
-
-
-def check_close(
-    make: Any,
-    batch: SimpleNamespace,
-    cls: type[Any],
-    call: Any,
-    device: str,
-    dtype: torch.dtype,
-    tolerance: float,
-) -> None:
-    """Make a call on a device and compare with float32 on the processor."""
-    changes = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
-    with torch.inference_mode():
-        expected = call(make(cls, **changes), inputs_for(cls, batch, "cpu"))
-        found = call(make(cls, **changes).to(device, dtype), inputs_for(cls, batch, device))
-    expected, found = (
-        [leaf for leaf in tree_leaves(each) if isinstance(leaf, Tensor)]
-        for each in (expected, found)
-    )
-    assert places(found) == {device} and len(found) == len(expected)
-    for mine, exact in zip(found, expected, strict=True):
-        assert mine.dtype == dtype
-        scale = max(1.0, float(exact.abs().max()))
-        torch.testing.assert_close(
-            mine.cpu().float(), exact, rtol=tolerance, atol=tolerance * scale
-        )
-
-
-@pytest.mark.parametrize("device", GPUS)
+@pytest.mark.parametrize("device", ["cpu", *GPUS])
 @pytest.mark.parametrize("cls", CLASSES)
 @pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float32, 1e-4), *HALVES])
-def test_a_gpu_gives_what_the_processor_gives(
+def test_every_device_and_type_gives_what_the_processor_gives_in_float32(
     make: Any,
     batch: SimpleNamespace,
     cls: type[Any],
@@ -319,16 +220,30 @@ def test_a_gpu_gives_what_the_processor_gives(
     dtype: torch.dtype,
     tolerance: float,
 ) -> None:
+    changes = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+    exact, other = make(cls, **changes), make(cls, **changes).to(device, dtype)
     for call in CALLS:
-        check_close(make, batch, cls, call, device, dtype, tolerance)
+        with torch.inference_mode():
+            answers = [call(exact, inputs_for(cls, batch)),
+                       call(other, inputs_on(cls, batch, device))]  # fmt: skip
+        expected, found = (
+            [leaf for leaf in tree_leaves(each) if isinstance(leaf, Tensor)] for each in answers
+        )
+        assert places(found) == {device}
+        for mine, true in zip(found, expected, strict=True):
+            assert mine.dtype == dtype
+            scale = max(1.0, float(true.abs().max()))
+            torch.testing.assert_close(
+                mine.cpu().float(), true, rtol=tolerance, atol=tolerance * scale
+            )
 
 
 @pytest.mark.parametrize("device", GPUS)
-@pytest.mark.parametrize("cls", WITH_LABELS)
+@pytest.mark.parametrize("cls", HEADS)
 def test_a_gpu_learns_what_the_processor_learns(
     make: Any, batch: SimpleNamespace, cls: type[Any], device: str, tmp_path: Any
 ) -> None:
-    part = {**inputs_for(cls, batch, "cpu"), **labels_for(cls, batch)}
+    part = {**inputs_on(cls, batch, "cpu"), **LABELS[cls]}
     losses = []
     for place in ("cpu", device):
         changes = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}

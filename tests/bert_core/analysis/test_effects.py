@@ -18,8 +18,8 @@ from bert_core.analysis import (
     patching_grid,
     run,
 )
-from bert_core.analysis.forward import SITES
 from bert_core.errors import InputError
+from bert_core.model.sites import SITES
 from tests.bert_core.analysis.conftest import TARGETS
 
 TARGET = Target.token_difference(3, 7, 9)

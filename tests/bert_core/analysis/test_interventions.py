@@ -9,9 +9,10 @@ import pytest
 import torch
 
 from bert_core.analysis import Attention, FeedForward, Heads, Patch, fitted, run
-from bert_core.analysis.forward import SITES, record
+from bert_core.analysis.forward import record
 from bert_core.errors import InputError
 from bert_core.model.kinds import KINDS
+from bert_core.model.sites import SITES
 from tests.bert_core.analysis.conftest import VOCABULARY
 from tests.compat.torch import hooks_of
 

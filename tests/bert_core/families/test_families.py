@@ -16,6 +16,7 @@ from bert_core.errors import ConfigError, InputError
 from bert_core.families import FAMILIES
 from bert_core.model.heads import BertForMaskedLM, BertForPreTraining
 from bert_core.model.kinds import ALL_KINDS, KINDS
+from tests.bert_core.classes import LABELS
 from tests.bert_core.families.conftest import CASES, FEW, inputs, outputs_of
 
 OTHERS = [name for name in FAMILIES if name != "bert"]
@@ -115,17 +116,11 @@ def test_training_a_step_lowers_a_finite_loss(saved, family, name):
 
 
 def labels_for(name):
-    words, pairs = torch.randint(5, 99, (3, 7)), torch.tensor([1, 0, 1])
-    return {
-        "BertForPreTraining": {"masked_lm_labels": words},
-        "BertForMaskedLM": {"masked_lm_labels": words},
-        "BertForNextSentencePrediction": {"next_sentence_label": pairs},
-        "BertForSequenceClassification": {"labels": torch.tensor([4, 0, 2])},
-        "BertForMultipleChoice": {"labels": pairs},
-        "BertForTokenClassification": {"labels": torch.arange(21).view(3, 7) % 5},
-        "BertForQuestionAnswering": {"start_positions": pairs, "end_positions": pairs + 1},
-        "BertForReplacedTokenDetection": {"labels": torch.arange(21).view(3, 7) % 2},
-    }.get(name, {})
+    if name == "BertForReplacedTokenDetection":
+        return {"labels": torch.arange(21).view(3, 7) % 2}
+    labels = LABELS.get(getattr(bert_core, name), {})
+    words = {key: each for key, each in labels.items() if key == "masked_lm_labels"}
+    return words or labels  # not every family has a head for pairs
 
 
 def test_the_loss_of_replaced_tokens_is_that_of_transformers(saved, assert_close):

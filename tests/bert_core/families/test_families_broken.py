@@ -26,9 +26,9 @@ SETTINGS = [
     ("roberta", {"pad_token_id": None}, "pad_token_id is None; expected 0 to 17: RoBERTa counts"),
     ("camembert", {"pad_token_id": -1}, "pad_token_id is -1; expected 0 to 17: CamemBERT counts"),
     ("xlm-roberta", {"pad_token_id": 18}, "pad_token_id is 18; expected 0 to 17: XLM-RoBERTa"),
-    ("roberta", {"position_embedding_type": "relative_key"}, "only 'absolute' is implemented"),
-    ("electra", {"position_embedding_type": "relative_key_query"}, "only 'absolute' is impl"),
-    ("roberta", {"is_decoder": True}, "is_decoder is true; this package implements"),
+    ("roberta", {"position_embedding_type": "relative_key"}, "_key'; expected 'absolute'"),
+    ("electra", {"position_embedding_type": "relative_key_query"}, "y'; expected 'absolute'"),
+    ("roberta", {"is_decoder": True}, "is_decoder is True; expected false: only BERT"),
     ("electra", {"embedding_size": 0}, "embedding_size is 0; expected a whole number of at"),
     ("electra", {"embedding_size": 14}, "word_embeddings.weight has the shape .99, 13.*99, 14"),
     ("albert", {"embedding_size": "13"}, "embedding_size is '13'; expected a whole number"),
@@ -44,7 +44,7 @@ SETTINGS = [
     ("distilbert", {"n_heads": 5}, "hidden_size is 32; expected a multiple of num_attention"),
     ("distilbert", {"activation": "relu6"}, "hidden_act is 'relu6'; expected one of"),
     ("distilbert", {"dropout": 2}, "hidden_dropout_prob is 2; expected a number from 0 to 1"),
-    ("distilbert", {"seq_classif_dropout": "x"}, "seq_classif_dropout is 'x'; expected null"),
+    ("distilbert", {"seq_classif_dropout": "x"}, "seq_classif_dropout is 'x'; expected a number"),
     ("distilbert", {"vocab_size": True}, "vocab_size is True; expected a whole number"),
 ]  # fmt: skip
 

@@ -1,7 +1,7 @@
-"""Tiny models train fastest on one thread; several would only wait for each other."""
+"""A vocabulary in which most words fall into pieces, tiny models, sentences, nasty words."""
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ import torch
 
 from bert_core.config import BertConfig
 from bert_core.text.tokenizer import BertTokenizer
+from tests.bert_core.conftest import SIZES
 
 SPECIALS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 _WORDS = """the a cat dog river bank old small mill stands by green boat red kite flies over town
@@ -20,14 +21,6 @@ LETTERS = [
     piece for letter in "abcdefghijklmnopqrstuvwxyz0123456789" for piece in (letter, f"##{letter}")
 ]
 MARKS = [*".,!?'-()[]<>/海中", "é", "##é", "ß", "##ß", "ა", "##ა", "ن", "##ن", "क", "##क"]
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.fixture(scope="session")
@@ -50,17 +43,9 @@ def tiny(tokenizer: BertTokenizer) -> Callable[..., BertConfig]:
 
     def make(**changes: Any) -> BertConfig:
         torch.manual_seed(0)
-        sizes = {
-            "hidden_size": 32,
-            "num_hidden_layers": 2,
-            "num_attention_heads": 4,
-            "intermediate_size": 37,
-            "max_position_embeddings": 40,
-            "initializer_range": 0.2,
-            "hidden_dropout_prob": 0.0,
-            "attention_probs_dropout_prob": 0.0,
-        }
-        return BertConfig(len(tokenizer), **{**sizes, **changes})
+        rates = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+        sizes = {**SIZES, "max_position_embeddings": 40, "initializer_range": 0.2}
+        return BertConfig(len(tokenizer), **{**sizes, **rates, **changes})
 
     return make
 

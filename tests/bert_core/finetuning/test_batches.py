@@ -3,6 +3,7 @@
 import random
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -20,6 +21,7 @@ from bert_core.finetuning import (
 from bert_core.text.tokenizer import BertTokenizer
 
 Word = Callable[[], str]
+NAMES = ("input_ids", "token_type_ids", "attention_mask")
 
 
 def tagged(words: Sequence[str]) -> TaggedWords:
@@ -33,7 +35,19 @@ def inputs_of(batch: dict[str, torch.Tensor], row: int) -> tuple[list[int], list
     return batch["input_ids"][row, :length].tolist(), batch["labels"][row, :length].tolist()
 
 
-# -- texts -----------------------------------------------------------------------------------------
+def check_rows(
+    tokenizer: BertTokenizer, batch: dict[str, torch.Tensor], texts: Sequence[Any]
+) -> None:
+    """Check that every input is the encoding of its text or pair, padded with zeros."""
+    flat = {name: batch[name].flatten(0, -2) for name in NAMES}
+    for number, (first, second) in enumerate(texts):
+        encoding = tokenizer.encode(first, second)
+        padding = [0] * (flat["input_ids"].shape[1] - len(encoding))
+        for name in NAMES:
+            assert flat[name][number].tolist() == getattr(encoding, name) + padding
+
+
+# -- texts and choices -----------------------------------------------------------------------------
 
 
 def test_texts_are_encoded_as_the_tokenizer_does_and_padded(tokenizer: BertTokenizer) -> None:
@@ -43,16 +57,23 @@ def test_texts_are_encoded_as_the_tokenizer_does_and_padded(tokenizer: BertToken
         LabelledText("", 1),
     ]
     batch = text_batch(tokenizer, rows, max_length=32)
-    assert list(batch) == ["input_ids", "token_type_ids", "attention_mask", "labels"]
+    assert list(batch) == [*NAMES, "labels"]
     assert batch["labels"].tolist() == [2, 0, 1]
     assert batch["input_ids"].shape == (3, 12)
-    for number, row in enumerate(rows):
-        encoding = tokenizer.encode(row.text, row.text_pair)
-        padding = [0] * (12 - len(encoding))
-        assert batch["input_ids"][number].tolist() == encoding.input_ids + padding
-        assert batch["token_type_ids"][number].tolist() == encoding.token_type_ids + padding
-        assert batch["attention_mask"][number].tolist() == [1] * len(encoding) + padding
+    check_rows(tokenizer, batch, [(row.text, row.text_pair) for row in rows])
     assert batch.truncated == 0
+
+
+def test_every_choice_is_paired_with_its_context(tokenizer: BertTokenizer) -> None:
+    rows = [
+        Choices("the cat sat", ("on the hill", "by the old mill"), 1),
+        Choices("a boat", ("flies", "is red"), 0),
+    ]
+    batch = choice_batch(tokenizer, rows, max_length=20)
+    assert batch["input_ids"].shape == (2, 2, 10)
+    assert batch["labels"].tolist() == [1, 0]
+    check_rows(tokenizer, batch, [(row.context, each) for row in rows for each in row.choices])
+    assert choice_batch(tokenizer, rows, max_length=9).truncated == 1
 
 
 def test_what_is_cut_off_is_counted(tokenizer: BertTokenizer) -> None:
@@ -131,50 +152,34 @@ def test_a_row_without_words_is_an_input_without_labels(tokenizer: BertTokenizer
     assert batch["attention_mask"].tolist() == [[1, 1, 0], [1, 1, 1]]
 
 
-# -- choices ---------------------------------------------------------------------------------------
-
-
-def test_every_choice_is_paired_with_its_context(tokenizer: BertTokenizer) -> None:
-    rows = [
-        Choices("the cat sat", ("on the hill", "by the old mill"), 1),
-        Choices("a boat", ("flies", "is red"), 0),
-    ]
-    batch = choice_batch(tokenizer, rows, max_length=20)
-    assert batch["input_ids"].shape == (2, 2, 10)
-    assert batch["labels"].tolist() == [1, 0]
-    for number, row in enumerate(rows):
-        for place, choice in enumerate(row.choices):
-            encoding = tokenizer.encode(row.context, choice)
-            length = len(encoding)
-            assert batch["input_ids"][number, place, :length].tolist() == encoding.input_ids
-            types = batch["token_type_ids"][number, place]
-            assert types[:length].tolist() == encoding.token_type_ids
-            assert batch["attention_mask"][number, place].sum() == length
-    assert choice_batch(tokenizer, rows, max_length=9).truncated == 1
-
-
-def test_rows_with_different_numbers_of_choices_do_not_fit_together(
-    tokenizer: BertTokenizer,
-) -> None:
-    rows = [Choices("a", ("cat", "dog"), 0), Choices("a", ("cat", "dog", "boat"), 0)]
-    with pytest.raises(InputError, match="from 2 to 3 choices"):
-        choice_batch(tokenizer, rows, max_length=8)
-
-
 # -- all -------------------------------------------------------------------------------------------
 
 
-def test_batches_of_no_rows_are_refused(tokenizer: BertTokenizer) -> None:
-    with pytest.raises(InputError, match="no rows"):
-        text_batch(tokenizer, [], max_length=8)
-    with pytest.raises(InputError, match="no rows"):
-        word_batch(tokenizer, [], max_length=8)
-    with pytest.raises(InputError, match="no rows"):
-        choice_batch(tokenizer, [], max_length=8)
+REFUSED: list[tuple[Callable[[BertTokenizer], object], str]] = [
+    *(
+        (lambda tokenizer, make=make: make(tokenizer, [], max_length=8), "no rows")
+        for make in (text_batch, word_batch, choice_batch)
+    ),
+    (
+        lambda tokenizer: choice_batch(
+            tokenizer, [Choices("a", ("b", "c"), 0), Choices("a", ("b", "c", "d"), 0)], max_length=8
+        ),
+        "from 2 to 3 choices",
+    ),
+    (
+        lambda tokenizer: word_batch(tokenizer, [tagged(["cat"])], max_length=2),
+        r"max_length is 2.*at least 3",
+    ),
+    (
+        lambda tokenizer: text_batch(tokenizer, [LabelledText("cat", 0)], max_length=1),
+        "max_length is 1",
+    ),
+]
 
 
-def test_inputs_without_room_are_refused(tokenizer: BertTokenizer) -> None:
-    with pytest.raises(InputError, match=r"max_length is 2.*at least 3"):
-        word_batch(tokenizer, [tagged(["cat"])], max_length=2)
-    with pytest.raises(InputError, match="max_length is 1"):
-        text_batch(tokenizer, [LabelledText("cat", 0)], max_length=1)
+@pytest.mark.parametrize(("make", "says"), REFUSED)
+def test_batches_without_rows_or_room_are_refused(
+    make: Callable[[BertTokenizer], object], says: str, tokenizer: BertTokenizer
+) -> None:
+    with pytest.raises(InputError, match=says):
+        make(tokenizer)

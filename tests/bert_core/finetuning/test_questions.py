@@ -99,17 +99,16 @@ def test_windows_are_those_of_the_tokenizer(tokenizer: BertTokenizer) -> None:
         assert not batch["token_type_ids"][number, length:].any()
 
 
-def test_the_second_of_two_equal_answers_is_the_one_marked(tokenizer: BertTokenizer) -> None:
+def test_the_marked_one_of_two_equal_answers_counts_and_tokens_are_covered_whole(
+    tokenizer: BertTokenizer,
+) -> None:
     row = Question("where?", PASSAGE, "the mill", PASSAGE.rindex("the mill"))
     batch = question_batch(tokenizer, [row], max_length=32, stride=3)
     last = int(batch["attention_mask"].sum()) - 1
     assert batch["start_positions"].tolist() == [last - 2]
     assert batch["end_positions"].tolist() == [last - 1]
-
-
-def test_an_answer_inside_a_token_covers_the_token(tokenizer: BertTokenizer) -> None:
-    row = Question("what?", "the bridge", "ridg", 5)
-    batch = question_batch(tokenizer, [row], max_length=12, stride=2)
+    inside = Question("what?", "the bridge", "ridg", 5)
+    batch = question_batch(tokenizer, [inside], max_length=12, stride=2)
     (token,) = batch["start_positions"].tolist()
     assert batch["end_positions"].tolist() == [token]
     assert tokenizer.ids_to_tokens[int(batch["input_ids"][0, token])] == "bridge"
@@ -135,15 +134,14 @@ def test_a_question_too_long_is_cut_and_counted(tokenizer: BertTokenizer) -> Non
     assert batch["start_positions"].any()
 
 
-def test_windows_that_cannot_move_on_are_refused(tokenizer: BertTokenizer) -> None:
+def test_windows_that_cannot_move_on_and_answers_without_tokens_are_refused(
+    tokenizer: BertTokenizer,
+) -> None:
     row = Question("who?", PASSAGE, None)
     for stride in (12, -1):
         with pytest.raises(InputError, match=f"12 tokens.*stride={stride} .*from 0 to 10"):
             question_batch(tokenizer, [row], max_length=15, stride=stride)
     assert len(question_batch(tokenizer, [row], max_length=15, stride=10)["input_ids"]) > 1
-
-
-def test_an_answer_without_any_token_is_refused(tokenizer: BertTokenizer) -> None:
     row = Question("who?", "the \x07\u200b cat", "\x07\u200b", 4)
     with pytest.raises(InputError, match="characters give no token"):
         question_batch(tokenizer, [row], max_length=15, stride=2)

@@ -16,22 +16,15 @@ from bert_core.finetuning.optimizer import parameter_groups
 from bert_core.model.bert import BertModel
 from bert_core.model.heads import BertForMaskedLM, BertForSequenceClassification
 from bert_core.model.pretrained import BertPreTrainedModel
+from tests.bert_core.conftest import SIZES
 
 LENGTH = 7
 Batch = dict[str, torch.Tensor]
 
 
 def tiny(dropout: float = 0.0) -> BertConfig:
-    return BertConfig(
-        99,
-        hidden_size=32,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        intermediate_size=37,
-        max_position_embeddings=16,
-        hidden_dropout_prob=dropout,
-        attention_probs_dropout_prob=dropout,
-    )
+    rates = {"hidden_dropout_prob": dropout, "attention_probs_dropout_prob": dropout}
+    return BertConfig(99, **SIZES, **rates)
 
 
 def random_batches(step: int, progress: float) -> list[Batch]:

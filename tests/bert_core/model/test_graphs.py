@@ -14,31 +14,13 @@ import pytest
 import torch
 from torch import Tensor
 
-from bert_core import (
-    BertForMaskedLM,
-    BertForMultipleChoice,
-    BertForNextSentencePrediction,
-    BertForPreTraining,
-    BertForQuestionAnswering,
-    BertForSequenceClassification,
-    BertForTokenClassification,
-    BertModel,
-)
+from bert_core import BertForMaskedLM, BertForMultipleChoice, BertForPreTraining, BertModel
 from bert_core.errors import InputError
 from bert_core.model.pretrained import BertPreTrainedModel
+from tests.bert_core.classes import CLASSES, HEADS, LABELS
 from tests.bert_core.conftest import lift_weights
 from tests.compat.torch import tree_leaves
 
-CLASSES: list[type[Any]] = [
-    BertModel,
-    BertForPreTraining,
-    BertForMaskedLM,
-    BertForNextSentencePrediction,
-    BertForSequenceClassification,
-    BertForMultipleChoice,
-    BertForTokenClassification,
-    BertForQuestionAnswering,
-]
 Given = dict[str, Tensor]
 Recorded = Callable[[Given], list[Tensor]]
 
@@ -212,32 +194,12 @@ def test_a_pruned_model_is_recorded(make_model, assert_close, tool):
         same(model, tool(model, inputs(model, 3, 7, mask="ones")), assert_close, masked=True)
 
 
-def labels_of(cls: type[Any]) -> Given:
-    """Labels for inputs (3, 7); some do not count."""
-    words = torch.tensor([[-1, 5, -100, -1, 98, 0, -1]] * 3)
-    return {
-        BertForPreTraining: {
-            "masked_lm_labels": words,
-            "next_sentence_label": torch.tensor([0, 1, 0]),
-        },
-        BertForMaskedLM: {"masked_lm_labels": words},
-        BertForNextSentencePrediction: {"next_sentence_label": torch.tensor([0, 1, 0])},
-        BertForSequenceClassification: {"labels": torch.tensor([1, 0, 1])},
-        BertForMultipleChoice: {"labels": torch.tensor([1, 0, 1])},
-        BertForTokenClassification: {"labels": words.clamp(max=1)},
-        BertForQuestionAnswering: {
-            "start_positions": torch.tensor([1, 6, 9]),
-            "end_positions": torch.tensor([2, 6, 0]),
-        },
-    }[cls]
-
-
 @pytest.mark.parametrize(
-    "cls", [CLASSES[1], *(pytest.param(cls, marks=pytest.mark.slow) for cls in CLASSES[2:])]
+    "cls", [HEADS[0], *(pytest.param(cls, marks=pytest.mark.slow) for cls in HEADS[1:])]
 )
 def test_a_compiled_loss_has_the_same_gradients(make_model, assert_close, cls):
     model = make_model(cls)
-    given = {**inputs(model, 3, 7, mask="holes"), **labels_of(cls)}
+    given = {**inputs(model, 3, 7, mask="holes"), **LABELS[cls]}
     expected = model(**given)
     wanted = torch.autograd.grad(expected, list(model.parameters()), allow_unused=True)
     found = torch.compile(model, fullgraph=True, backend="aot_eager")(**given)

@@ -5,17 +5,13 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from bert_core.model.bert import BertModel
 from bert_core.model.heads import (
     BertForMultipleChoice,
     BertForPreTraining,
     BertForSequenceClassification,
 )
-from bert_core.model.kinds import KINDS
-from tests.bert_core.model.test_heads_parity import HEADS, inputs_for, labels_for, options_for
-from tests.compat.torch import CONVERT, TorchDispatchMode
+from tests.bert_core.classes import CLASSES, HEADS, LABELS, inputs_for, options_for
 
-KINDS_OF_MODEL = [kind.cls for kind in KINDS.values()]
 NARROW = {torch.bfloat16: 2**-8, torch.float16: 2**-11}  # the relative error of one rounding
 
 
@@ -40,12 +36,12 @@ def numbers_of(outputs):
 
 @pytest.mark.parametrize("padded", [True, False])
 @pytest.mark.parametrize("dtype", NARROW)
-@pytest.mark.parametrize("cls", KINDS_OF_MODEL)
+@pytest.mark.parametrize("cls", CLASSES)
 def test_every_output_is_close_and_of_the_chosen_type(
     cls, dtype, padded, make_pair, batch, tmp_path
 ):
     saved(cls, make_pair, tmp_path)
-    inputs = inputs_for(cls, batch, padded)
+    inputs = inputs_for(cls, batch, *([] if padded else ["input_ids"]))
     exact = cls.from_pretrained(tmp_path)
     narrow = cls.from_pretrained(tmp_path, dtype=str(dtype).removeprefix("torch."))
     for inference in (True, False):
@@ -112,22 +108,11 @@ def errors(found, exact, mask):
     )
 
 
-def test_a_long_text_is_computed_in_bfloat16_too(make_pair):
-    ours, _ = make_pair(BertModel, max_position_embeddings=400)
-    ids = torch.randint(1, 99, (2, 400), generator=torch.Generator().manual_seed(0))
-    with torch.inference_mode():
-        expected = ours.run(ids)
-        found = ours.bfloat16().run(ids)
-    for mine, true in zip(found.attentions, expected.attentions, strict=True):
-        assert mine.dtype == torch.bfloat16
-        assert (mine.float() - true).abs().max() < 0.05 * true.max()
-
-
-# -- memory and casts ------------------------------------------------------------------------------
+# -- memory ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("dtype", NARROW)
-@pytest.mark.parametrize("cls", KINDS_OF_MODEL)
+@pytest.mark.parametrize("cls", CLASSES)
 def test_the_weights_take_half_the_memory_before_and_after_a_run(
     cls, dtype, make_pair, batch, tmp_path
 ):
@@ -141,41 +126,6 @@ def test_the_weights_take_half_the_memory_before_and_after_a_run(
     assert sum(map(len, places.values())) == whole // 2
 
 
-class Casts(TorchDispatchMode):
-    """Notes operations that turn numbers of one floating type into another."""
-
-    def __init__(self):
-        super().__init__()
-        self.found, self.seen = [], 0
-
-    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
-        result = function(*args, **(kwargs or {}))
-        self.seen += 1
-        given = [each for each in args if isinstance(each, torch.Tensor)]
-        made = result if isinstance(result, tuple) else (result,)
-        kinds = {
-            each.dtype
-            for each in (*given, *made)
-            if isinstance(each, torch.Tensor) and each.is_floating_point()
-        }
-        if len(kinds) > 1 or function is CONVERT.default:
-            self.found.append((str(function), kinds))
-        return result
-
-
-@pytest.mark.parametrize("attentions", [True, False])
-@pytest.mark.parametrize("cls", KINDS_OF_MODEL)
-def test_nothing_is_cast(cls, attentions, make_pair, batch):
-    ours, _ = make_pair(cls, **options_for(cls))
-    ours.bfloat16()
-    with torch.no_grad(), Casts() as casts:
-        ours.run(**inputs_for(cls, batch), attentions=attentions)
-    # Kernels of attention and normalisation also return numbers kept for gradients.
-    kept = ("aten.native_layer_norm", "aten._scaled_dot_product_flash_attention_for_cpu")
-    assert [name for name, _ in casts.found if not name.startswith(kept)] == []
-    assert casts.seen > 20
-
-
 # -- training --------------------------------------------------------------------------------------
 
 
@@ -183,7 +133,7 @@ def test_nothing_is_cast(cls, attentions, make_pair, batch):
 @pytest.mark.parametrize("cls", HEADS)
 def test_losses_are_float32_and_gradients_follow(cls, dtype, make_pair, batch):
     ours, _ = make_pair(cls, **options_for(cls))
-    inputs, (labels, _) = inputs_for(cls, batch), labels_for(cls)
+    inputs, labels = inputs_for(cls, batch), LABELS[cls]
     exact = ours(**inputs, **labels)
     exact.backward()
     expected = torch.cat([each.grad.flatten() for each in ours.parameters()])

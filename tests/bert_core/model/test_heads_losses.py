@@ -15,38 +15,18 @@ from bert_core.model.heads import (
     BertForSequenceClassification,
     BertForTokenClassification,
 )
+from tests.bert_core.classes import LABELS, inputs_for
 
 ROWS = torch.tensor([0, 1, 1])
-
-
-def ignored_labels(value):
-    """Every class with labels of which nothing counts."""
-    rows, words = torch.full((3,), value), torch.full((3, 7), value)
-    return [
-        (BertForPreTraining, {"masked_lm_labels": words, "next_sentence_label": rows}),
-        (BertForPreTraining, {"masked_lm_labels": words}),
-        (BertForPreTraining, {"next_sentence_label": rows}),
-        (BertForMaskedLM, {"masked_lm_labels": words}),
-        (BertForNextSentencePrediction, {"next_sentence_label": rows}),
-        (BertForSequenceClassification, {"labels": rows}),
-        (BertForMultipleChoice, {"labels": rows}),
-        (BertForTokenClassification, {"labels": words}),
-        (BertForQuestionAnswering, {"start_positions": rows, "end_positions": rows}),
-    ]
-
-
-def inputs_for(cls, batch):
-    values = vars(batch)
-    if cls is BertForMultipleChoice:
-        return {name: torch.stack([value, value], 1) for name, value in values.items()}
-    return values
+SOME = [(cls, [*labels]) for cls, labels in LABELS.items()]
+SOME += [(BertForPreTraining, [name]) for name in LABELS[BertForPreTraining]]
 
 
 @pytest.mark.parametrize("value", [-1, -100])
-@pytest.mark.parametrize("case", range(9))
-def test_where_nothing_is_left_to_count_the_loss_is_zero(make_config, batch, value, case):
-    cls, labels = ignored_labels(value)[case]
+@pytest.mark.parametrize(("cls", "names"), SOME)
+def test_where_nothing_is_left_to_count_the_loss_is_zero(make_config, batch, value, cls, names):
     model = cls(make_config())
+    labels = {name: torch.full_like(LABELS[cls][name], value) for name in names}
     loss = model(**inputs_for(cls, batch), **labels)
     assert loss.dim() == 0
     assert loss.item() == 0
@@ -69,16 +49,11 @@ def test_ignored_labels_do_not_count(make_pair, batch, assert_close, value):
     assert_close(model(**vars(batch), labels=rows), expected)
 
 
-def test_token_labels_on_padding_do_not_count(make_pair, batch, assert_close):
+def test_token_labels_count_unless_they_are_on_padding(make_pair, batch, assert_close):
     ours, _ = make_pair(BertForTokenClassification, num_labels=5)
     labels = torch.arange(21).view(3, 7) % 5
-    changed = labels.where(batch.attention_mask == 1, torch.tensor(3))
+    changed = labels.where(batch.attention_mask == 1, 3)
     assert_close(ours(**vars(batch), labels=changed), ours(**vars(batch), labels=labels))
-
-
-def test_token_labels_all_count_without_a_mask(make_pair, batch, assert_close):
-    ours, _ = make_pair(BertForTokenClassification, num_labels=5)
-    labels = torch.arange(21).view(3, 7) % 5
     expected = F.cross_entropy(ours(batch.input_ids).flatten(0, 1), labels.flatten())
     assert_close(ours(batch.input_ids, labels=labels), expected)
 
@@ -96,14 +71,6 @@ def test_answer_positions_outside_the_input_are_ignored(make_pair, batch, assert
     assert_close(found, (first + last) / 2)
 
 
-def test_answer_positions_may_have_a_second_axis(make_pair, batch, assert_close):
-    ours, _ = make_pair(BertForQuestionAnswering)
-    rows = torch.tensor([0, 3, 2])
-    expected = ours(**vars(batch), start_positions=rows, end_positions=rows)
-    found = ours(**vars(batch), start_positions=rows[:, None], end_positions=rows[:, None])
-    assert_close(found, expected)
-
-
 def test_the_two_losses_of_pre_training_add_up(make_pair, batch, assert_close):
     ours, _ = make_pair(BertForPreTraining)
     words = torch.where(torch.arange(21).view(3, 7) % 4 == 0, 5, -1)
@@ -116,17 +83,18 @@ def test_the_two_losses_of_pre_training_add_up(make_pair, batch, assert_close):
     assert_close(other, pairs(**vars(batch), next_sentence_label=ROWS))
 
 
-@pytest.mark.parametrize("kind", [torch.int32, torch.int8, torch.uint8, torch.bool])
-def test_labels_may_be_of_any_whole_number_type(make_pair, batch, assert_close, kind):
-    ours, _ = make_pair(BertForSequenceClassification)
-    assert_close(ours(**vars(batch), labels=ROWS.to(kind)), ours(**vars(batch), labels=ROWS))
-    ours, _ = make_pair(BertForTokenClassification)
-    labels = batch.token_type_ids
-    assert_close(ours(**vars(batch), labels=labels.to(kind)), ours(**vars(batch), labels=labels))
-    ours, _ = make_pair(BertForQuestionAnswering)
-    expected = ours(**vars(batch), start_positions=ROWS, end_positions=ROWS)
-    found = ours(**vars(batch), start_positions=ROWS.to(kind), end_positions=ROWS.to(kind))
-    assert_close(found, expected)
+@pytest.mark.parametrize("cls", [BertForSequenceClassification, BertForTokenClassification,
+                                 BertForQuestionAnswering])  # fmt: skip
+def test_labels_may_be_of_any_whole_number_type_and_have_a_last_axis(
+    make_pair, batch, assert_close, cls
+):
+    ours, _ = make_pair(cls)
+    labels = {name: each.clamp(max=1) for name, each in LABELS[cls].items()}
+    expected = ours(**vars(batch), **labels)
+    for change in (torch.Tensor.int, torch.Tensor.char, torch.Tensor.byte, torch.Tensor.bool,
+                   lambda each: each[:, None] if each.dim() == 1 else each):  # fmt: skip
+        changed = {name: change(each) for name, each in labels.items()}
+        assert_close(ours(**vars(batch), **changed), expected)
 
 
 @pytest.mark.parametrize(

@@ -13,109 +13,69 @@ from bert_core.model.heads import (
     BertForSequenceClassification,
     BertForTokenClassification,
 )
-from bert_core.model.kinds import KINDS
-
-HEADS = [kind.cls for kind in KINDS.values() if kind.cls is not BertModel]
-SCORES = {  # what the peer calls what we return, in our order
-    BertForPreTraining: ("prediction_logits", "seq_relationship_logits"),
-    BertForQuestionAnswering: ("start_logits", "end_logits"),
-}
-FIVE_LABELS = {"id2label": {index: f"L{index}" for index in range(5)}}
-WORDS = torch.tensor([[-1, 5, -1, 7, -100, 98, -1], [3, -1, -1, 0, -1, -1, -1], [-1] * 7])
-
-
-def options_for(cls):
-    labelled = (BertForSequenceClassification, BertForTokenClassification)
-    return FIVE_LABELS if cls in labelled else {}
+from tests.bert_core.classes import (
+    CLASSES,
+    HEADS,
+    LABELS,
+    WORDS,
+    as_tuple,
+    inputs_for,
+    options_for,
+)
 
 
-def inputs_for(cls, batch, padded=True):
-    values = vars(batch) if padded else {"input_ids": batch.input_ids}
-    if cls is BertForMultipleChoice:
-        return {
-            name: torch.stack([value, value.roll(1, 0), value.roll(2, 0)], 1)
-            for name, value in values.items()
-        }
-    return values
+def scores_of(peer, inputs):
+    """The peer's scores, in our order."""
+    found = peer(**inputs)
+    names = {
+        BertForPreTraining.__name__: ("prediction_logits", "seq_relationship_logits"),
+        BertForQuestionAnswering.__name__: ("start_logits", "end_logits"),
+    }.get(type(peer).__name__, ("logits",))
+    return [getattr(found, name) for name in names]
 
 
-def labels_for(cls):
-    """Our labels and the peer's; the peer ignores -100 alone."""
-    words = WORDS.where(WORDS != -1, -100)
-    sentences = torch.tensor([1, 0, 1])
-    classes = torch.tensor([4, 0, 2])
-    choices = torch.tensor([2, 0, 1])
-    tokens = torch.arange(21).view(3, 7) % 5
-    ends = {"start_positions": torch.tensor([0, 3, 2]), "end_positions": torch.tensor([6, 3, 4])}
-    return {
-        BertForPreTraining: (
-            {"masked_lm_labels": WORDS, "next_sentence_label": sentences},
-            {"labels": words, "next_sentence_label": sentences},
-        ),
-        BertForMaskedLM: ({"masked_lm_labels": WORDS}, {"labels": words}),
-        BertForNextSentencePrediction: (
-            {"next_sentence_label": sentences},
-            {"labels": sentences},
-        ),
-        BertForSequenceClassification: ({"labels": classes}, {"labels": classes}),
-        BertForMultipleChoice: ({"labels": choices}, {"labels": choices}),
-        BertForTokenClassification: ({"labels": tokens}, {"labels": tokens}),
-        BertForQuestionAnswering: (ends, ends),
-    }[cls]
+def compare(found, expected, assert_close):
+    for mine, theirs in zip(as_tuple(found), expected, strict=True):
+        assert_close(mine, theirs)
 
 
-@pytest.mark.parametrize("padded", [True, False])
+@pytest.mark.parametrize("form", ["padded", "whole", "one"])
 @pytest.mark.parametrize("cls", HEADS)
-def test_scores_agree(cls, make_pair, batch, assert_close, padded):
+def test_scores_agree(cls, make_pair, batch, assert_close, form):
     ours, peer = make_pair(cls, **options_for(cls))
-    inputs = inputs_for(cls, batch, padded)
-    expected = peer(**inputs)
+    inputs = inputs_for(cls, batch, *(["input_ids"] if form == "whole" else []))
+    inputs = {name: value[: 1 if form == "one" else 3] for name, value in inputs.items()}
+    expected = scores_of(peer, inputs)
     for inference in (True, False):
         with torch.inference_mode(inference):
-            found = ours(**inputs)
-            found = found if isinstance(found, tuple) else (found,)
-            names = SCORES.get(cls, ("logits",))
-            assert len(found) == len(names)
-            for mine, name in zip(found, names, strict=True):
-                assert_close(mine, getattr(expected, name))
+            compare(ours(**inputs), expected, assert_close)
 
 
 @pytest.mark.parametrize("cls", HEADS)
-def test_scores_agree_on_a_single_text(cls, make_pair, batch, assert_close):
+def test_losses_and_their_gradients_agree(cls, make_pair, batch, assert_close):
     ours, peer = make_pair(cls, **options_for(cls))
-    inputs = {name: value[:1] for name, value in inputs_for(cls, batch).items()}
-    found = ours(**inputs)
-    found = found if isinstance(found, tuple) else (found,)
-    for mine, name in zip(found, SCORES.get(cls, ("logits",)), strict=True):
-        assert_close(mine, getattr(peer(**inputs), name))
-
-
-@pytest.mark.parametrize("cls", HEADS)
-def test_losses_agree(cls, make_pair, batch, assert_close):
-    ours, peer = make_pair(cls, **options_for(cls))
-    mine, theirs = labels_for(cls)
-    inputs = inputs_for(cls, batch)
-    if cls is BertForTokenClassification:  # ours counts real tokens only, by itself
-        real = batch.attention_mask == 1
-        theirs = {"labels": theirs["labels"].where(real, torch.tensor(-100))}
-    found = ours(**inputs, **mine)
+    names = {"masked_lm_labels": "labels"}
+    if cls is BertForNextSentencePrediction:
+        names = {"next_sentence_label": "labels"}
+    # The peer ignores -100 alone; ours counts the labels of real tokens only, by itself.
+    theirs = {names.get(name, name): each.where(each != -1, -100) for name, each in
+              LABELS[cls].items()}  # fmt: skip
+    if cls is BertForTokenClassification:
+        theirs["labels"] = theirs["labels"].where(batch.attention_mask == 1, -100)
+    found, expected = (
+        model(**inputs_for(cls, batch), **labels)
+        for model, labels in ((ours, LABELS[cls]), (peer, theirs))
+    )
     assert found.dim() == 0
-    assert_close(found, peer(**inputs, **theirs).loss)
-
-
-@pytest.mark.parametrize("cls", HEADS)
-def test_gradients_of_losses_agree(cls, make_pair, batch, assert_close):
-    ours, peer = make_pair(cls, **options_for(cls))
-    mine, theirs = labels_for(cls)
-    inputs = inputs_for(cls, batch, padded=False)
-    ours(**inputs, **mine).backward()
-    peer(**inputs, **theirs).loss.backward()
-    expected = {name: parameter.grad for name, parameter in peer.named_parameters()}
+    assert_close(found, expected.loss)
+    found.backward()
+    expected.loss.backward()
+    gradients = {name: parameter.grad for name, parameter in peer.named_parameters()}
     for name, parameter in ours.named_parameters():
-        assert_close(parameter.grad, expected[name])
+        assert_close(parameter.grad, gradients[name])
 
 
-@pytest.mark.parametrize("cls", HEADS)
+@pytest.mark.parametrize("cls", CLASSES)
 def test_state_dicts_travel_both_ways_strictly(cls, make_pair):
     ours, peer = make_pair(cls, seed=1, **options_for(cls))
     other, _ = make_pair(cls, seed=2, **options_for(cls))
@@ -125,13 +85,6 @@ def test_state_dicts_travel_both_ways_strictly(cls, make_pair):
     peer.load_state_dict(other.state_dict(), strict=True)
     for name, value in other.state_dict().items():
         assert torch.equal(value, theirs[name]), name
-
-
-@pytest.mark.parametrize("cls", HEADS)
-def test_only_the_heads_that_use_it_have_a_pooler(cls, make_config):
-    without = (BertForMaskedLM, BertForTokenClassification, BertForQuestionAnswering)
-    names = cls(make_config()).state_dict()
-    assert ("bert.pooler.dense.weight" in names) == (cls not in without)
 
 
 @pytest.mark.parametrize("cls", [BertForMaskedLM, BertForPreTraining])
@@ -154,24 +107,17 @@ def test_the_decoder_is_tied(cls, make_config, batch):
     assert decoder.weight is model.bert.embeddings.word_embeddings.weight
 
 
-def test_scores_at_positions_are_the_rows_of_all_scores(make_pair, batch, assert_close):
-    for cls in (BertForMaskedLM, BertForPreTraining):
-        ours, _ = make_pair(cls)
-        positions = torch.tensor([[0, 6, 6], [3, 1, 0], [2, 2, 4]])
-        every = ours.run(**vars(batch)).logits
-        found = ours.scores_at(positions=positions, **vars(batch))
+@pytest.mark.parametrize("cls", [BertForMaskedLM, BertForPreTraining])
+def test_scores_at_positions_are_the_rows_of_all_scores(cls, make_pair, batch, assert_close):
+    ours, _ = make_pair(cls)
+    positions, off = torch.tensor([[0, 6, 6], [3, 1, 0], [2, 2, 4]]), torch.zeros(4)
+    for inputs in (vars(batch), {"input_ids": batch.input_ids, "head_mask": off}):
+        every, found = ours.run(**inputs).logits, ours.scores_at(positions=positions, **inputs)
         assert found.shape == (3, 3, 99)
         for row in range(3):
             assert_close(found[row], every[row, positions[row]])
-        assert ours.scores_at(batch.input_ids, torch.zeros(3, 0, dtype=torch.long)).shape == (
-            3,
-            0,
-            99,
-        )
-        masked = ours.scores_at(batch.input_ids, positions, head_mask=torch.zeros(4))
-        assert_close(
-            masked[0], ours.run(batch.input_ids, head_mask=torch.zeros(4)).logits[0, positions[0]]
-        )
+    none = torch.zeros(3, 0, dtype=torch.long)
+    assert ours.scores_at(batch.input_ids, none).shape == (3, 0, 99)
 
 
 @pytest.mark.parametrize("cls", HEADS)
@@ -182,9 +128,7 @@ def test_head_masks_reach_every_head(cls, make_pair, batch, assert_close):
             layer.attention.output.dense.weight[:, 8:16] = 0
     inputs = inputs_for(cls, batch)
     found = ours(**inputs, head_mask=torch.tensor([1, 0, 1, 1]))
-    found = found if isinstance(found, tuple) else (found,)
-    for mine, name in zip(found, SCORES.get(cls, ("logits",)), strict=True):
-        assert_close(mine, getattr(peer(**inputs), name))
+    compare(found, scores_of(peer, inputs), assert_close)
 
 
 def test_a_single_label_is_a_regression(make_pair, batch, assert_close):
@@ -205,31 +149,22 @@ def test_dropout_of_the_classifier_is_the_configs(make_config):
 
 
 @pytest.mark.parametrize("cls", HEADS)
-def test_heads_agree_on_a_trained_encoder(cls, minilm, make_peer, tmp_path, assert_close):
+def test_heads_agree_on_a_trained_encoder(cls, minilm, make_peer, assert_close):
     torch.manual_seed(4)
     ours = cls.from_pretrained(minilm)
     assert ours.load_report.missing
     peer = make_peer(cls.__name__, ours.config)
     peer.load_state_dict(ours.state_dict())
     ids = torch.randint(1000, 30_000, (2, 23))
-    inputs = {
-        "input_ids": ids,
-        "attention_mask": torch.ones_like(ids).index_fill(1, torch.tensor([22]), 0),
-    }
+    inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
+    inputs["attention_mask"][:, 22] = 0
     if cls is BertForMultipleChoice:
         inputs = {name: value[None] for name, value in inputs.items()}
     with torch.inference_mode():
-        found, expected = ours(**inputs), peer(**inputs)
-    found = found if isinstance(found, tuple) else (found,)
-    for mine, name in zip(found, SCORES.get(cls, ("logits",)), strict=True):
-        assert_close(mine, getattr(expected, name))
+        compare(ours(**inputs), scores_of(peer, inputs), assert_close)
 
 
 # -- one encoder for all classes ------------------------------------------------------------------
-
-
-def pointers(model):
-    return {name: parameter.data_ptr() for name, parameter in model.named_parameters()}
 
 
 def test_models_of_several_classes_share_one_encoder(make_config, batch, assert_close):
@@ -253,20 +188,27 @@ def test_models_of_several_classes_share_one_encoder(make_config, batch, assert_
     assert_close(encoder(batch.input_ids)[1], words.run(batch.input_ids).pooler_output)
 
 
-def test_from_model_names_what_is_fresh(make_config):
-    words = BertForMaskedLM(make_config()).eval()
-    tagger = BertForTokenClassification.from_model(words, 5)
-    assert tagger.load_report.missing == ("classifier.weight", "classifier.bias")
-    assert tagger.classifier.weight.shape == (5, 32)
-    assert 0 < tagger.classifier.weight.std() < 0.05
-    assert tagger.classifier.bias.abs().sum() == 0
-    sentences = BertForNextSentencePrediction.from_model(words)
-    assert set(sentences.load_report.missing) == {
-        "bert.pooler.dense.weight",
-        "bert.pooler.dense.bias",
-        "cls.seq_relationship.weight",
-        "cls.seq_relationship.bias",
-    }
+CLASSIFIER = {"classifier.weight", "classifier.bias"}
+FRESH = [
+    (BertForMaskedLM, BertForTokenClassification, CLASSIFIER),
+    (BertForMaskedLM, BertForNextSentencePrediction,
+     {f"{name}.{kind}" for name in ("bert.pooler.dense", "cls.seq_relationship")
+      for kind in ("weight", "bias")}),
+    (BertForSequenceClassification, BertForTokenClassification, CLASSIFIER),  # each has its own
+    (BertForSequenceClassification, BertForMultipleChoice, CLASSIFIER),
+    (BertForSequenceClassification, BertForSequenceClassification, set()),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("source", "cls", "missing"), FRESH)
+def test_from_model_names_what_is_fresh(make_config, source, cls, missing):
+    other = source(make_config())
+    model = cls.from_model(other)
+    assert set(model.load_report.missing) == missing
+    for name in missing:
+        value = model.get_parameter(name)
+        assert value.abs().max() < 0.1 and bool(value.any()) == name.endswith("weight")
+        assert value is not dict(other.named_parameters()).get(name)
 
 
 def test_from_model_remembers_what_a_checkpoint_did_not_fill(make_config, tmp_path):
@@ -280,17 +222,7 @@ def test_from_model_remembers_what_a_checkpoint_did_not_fill(make_config, tmp_pa
     assert BertModel.from_model(words, add_pooling_layer=False).load_report.missing == ()
 
 
-def test_from_model_leaves_a_classifier_to_the_class_it_belongs_to(make_config):
-    texts = BertForSequenceClassification(make_config(), 3)
-    for cls in (BertForTokenClassification, BertForMultipleChoice):
-        model = cls.from_model(texts)
-        assert model.load_report.missing == ("classifier.weight", "classifier.bias")
-        assert model.classifier.weight is not texts.classifier.weight
-        assert model.classifier.weight.std() > 0
-    assert BertForSequenceClassification.from_model(texts).load_report.missing == ()
-
-
-def test_from_model_leaves_what_it_shares_as_it_was(make_config, tmp_path):
+def test_from_model_fills_what_the_other_lacks_and_leaves_the_rest_as_it_was(make_config, tmp_path):
     encoder = BertModel(make_config())
     incomplete = {k: v for k, v in encoder.state_dict().items() if "pooler" not in k}
     encoder.save_pretrained(tmp_path)
@@ -299,26 +231,10 @@ def test_from_model_leaves_what_it_shares_as_it_was(make_config, tmp_path):
     for cls in HEADS:
         cls.from_model(encoder)
     assert all(torch.equal(value, before[name]) for name, value in encoder.state_dict().items())
-
-
-def test_from_model_fills_a_head_that_the_other_lacks_as_well(make_config, tmp_path):
-    BertModel(make_config()).save_pretrained(tmp_path)
     texts = BertForSequenceClassification.from_pretrained(tmp_path, num_labels=3)
     for outputs in (3, 5):
         tagger = BertForTokenClassification.from_model(texts, outputs)
         assert tagger.classifier.weight.std() > 0
-
-
-def test_what_trains_one_trains_the_other(make_config, batch):
-    words = BertForMaskedLM(make_config()).eval()
-    tagger = BertForTokenClassification.from_model(words, 3)
-    before = words(**vars(batch)).detach()
-    optimizer = torch.optim.SGD(tagger.parameters(), lr=0.5)
-    tagger(**vars(batch), labels=torch.zeros(3, 7, dtype=torch.long)).backward()
-    optimizer.step()
-    assert not torch.allclose(words(**vars(batch)), before)
-    with torch.inference_mode():
-        assert not torch.allclose(words(**vars(batch)), before)
 
 
 def test_from_model_keeps_the_pruning_of_the_other(make_config, batch, assert_close):

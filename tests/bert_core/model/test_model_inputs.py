@@ -19,9 +19,8 @@ def model(make_config):
     return BertModel(make_config()).eval()
 
 
-@pytest.mark.parametrize(
-    ("ids", "says"),
-    [
+REFUSED = [
+    *(({"input_ids": ids}, says) for ids, says in (
         (IDS.float(), "float32"),
         (IDS.bool(), "bool"),
         (IDS.to(torch.complex64), "complex64"),
@@ -36,46 +35,31 @@ def model(make_config):
         (IDS * 99, "99.*0 to 98"),
         (IDS * -1, "-1.*0 to 98"),
         (IDS * 2**40, "1099511627776"),
-    ],
-)
-def test_input_ids_that_cannot_be_used_are_refused(model, ids, says):
-    with pytest.raises(InputError, match=says):
-        model(ids)
-    with pytest.raises(InputError, match=says):
-        model.run(ids)
-
-
-def test_the_longest_input_is_read(model):
-    assert model.run(torch.ones(1, 19, dtype=torch.long)).last_hidden_state.shape == (1, 19, 32)
-
-
-@pytest.mark.parametrize(
-    ("types", "says"),
-    [
+    )),
+    *(({"input_ids": IDS, "token_type_ids": types}, says) for types, says in (
         (IDS + 1, "token_type_ids.*2.*0 to 1"),
         (IDS - 2, "token_type_ids.*-1"),
         (IDS[:, :4], r"\(2, 4\).*\(2, 5\)"),
         (IDS.float(), "token_type_ids.*float32"),
         ("segments", "str"),
-    ],
-)
-def test_token_types_that_cannot_be_used_are_refused(model, types, says):
-    with pytest.raises(InputError, match=says):
-        model(IDS, types)
+    )),
+    *(({"input_ids": IDS, "attention_mask": mask}, "attention_mask") for mask in (
+        IDS[:, :4], IDS[0], IDS[:, :, None], torch.ones(2, 5, 4), torch.ones(3, 5, 5), [1] * 5,
+    )),
+    *(({"input_ids": IDS, "head_mask": torch.ones(shape)}, r"head_mask.*\(4,\).*\(2, 4\)")
+      for shape in ((3,), (4, 4), (2, 3), (1, 2, 4), (2, 4, 1))),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "mask", [IDS[:, :4], IDS[0], IDS[:, :, None], torch.ones(2, 5, 4), torch.ones(3, 5, 5), [1] * 5]
-)
-def test_an_attention_mask_that_cannot_be_used_is_refused(model, mask):
-    with pytest.raises(InputError, match="attention_mask"):
-        model(IDS, attention_mask=mask)
+@pytest.mark.parametrize(("inputs", "says"), REFUSED)
+def test_inputs_that_cannot_be_used_are_refused(model, inputs, says):
+    for call in (model, model.run):
+        with pytest.raises(InputError, match=says):
+            call(**inputs)
 
 
-@pytest.mark.parametrize("shape", [(3,), (4, 4), (2, 3), (1, 2, 4), (2, 4, 1)])
-def test_a_head_mask_of_another_shape_is_refused(model, shape):
-    with pytest.raises(InputError, match=r"head_mask.*\(4,\).*\(2, 4\)"):
-        model(IDS, head_mask=torch.ones(shape))
+def test_the_longest_input_is_read(model):
+    assert model.run(torch.ones(1, 19, dtype=torch.long)).last_hidden_state.shape == (1, 19, 32)
 
 
 def test_multiple_choice_wants_three_axes(make_config):
@@ -86,14 +70,14 @@ def test_multiple_choice_wants_three_axes(make_config):
         with pytest.raises(InputError, match=r"batch, choices, tokens"):
             model.run(refused)
     assert model(IDS[:, None].expand(2, 4, 5)).shape == (2, 4)
-    with pytest.raises(InputError, match="token_type_ids"):
-        model(IDS[None], IDS)
-    with pytest.raises(InputError, match="attention_mask"):
-        model(IDS[None], None, IDS)
-    with pytest.raises(InputError, match="20 tokens"):
-        model(torch.ones(1, 2, 20, dtype=torch.long))
-    with pytest.raises(InputError, match="99"):
-        model(IDS[None] * 99)
+    for inputs, says in (
+        ((IDS[None], IDS), "token_type_ids"),
+        ((IDS[None], None, IDS), "attention_mask"),
+        ((torch.ones(1, 2, 20, dtype=torch.long),), "20 tokens"),
+        ((IDS[None] * 99,), "99"),
+    ):
+        with pytest.raises(InputError, match=says):
+            model(*inputs)
 
 
 @pytest.mark.parametrize("count", [0, -1, 2.5, "two", True])

@@ -8,26 +8,10 @@ import torch
 
 import bert_core
 from bert_core.model.bert import BertModel
-from bert_core.model.heads import (
-    BertForMaskedLM,
-    BertForMultipleChoice,
-    BertForPreTraining,
-    BertForQuestionAnswering,
-)
-from bert_core.model.kinds import ALL_KINDS, KINDS
+from bert_core.model.heads import BertForMaskedLM, BertForMultipleChoice, BertForPreTraining
+from bert_core.model.kinds import ALL_KINDS
 from bert_core.verification.texts import BATCHES
-
-HEADS = [kind.cls for kind in KINDS.values() if kind.cls is not BertModel]
-CLASSES = [BertModel, *HEADS]
-
-
-def inputs_for(cls, batch):
-    """The batch, as choices where the class wants choices."""
-    values = vars(batch)
-    if cls is BertForMultipleChoice:
-        return {name: torch.stack([value, value.roll(1, 0)], 1) for name, value in values.items()}
-    return values
-
+from tests.bert_core.classes import CLASSES, HEADS, as_tuple, inputs_for
 
 # -- the table of classes -------------------------------------------------------------------------
 
@@ -55,26 +39,19 @@ def test_the_table_names_every_public_class_and_the_axes_of_what_it_scores(make_
 # -- BertModel ----------------------------------------------------------------------------------
 
 
-def test_bert_gives_all_layers_and_the_pooled_output(make_config, batch):
-    layers, pooled = BertModel(make_config()).eval()(**vars(batch))
+@pytest.mark.parametrize("attentions", [False, True])
+def test_bert_gives_all_layers_or_the_last_and_the_pooled_output(make_config, batch, attentions):
+    model = BertModel(make_config(), output_attentions=attentions).eval()
+    *shown, layers, pooled = model(**vars(batch))
     assert isinstance(layers, list)
     assert [tuple(layer.shape) for layer in layers] == [(3, 7, 32)] * 2
-    assert pooled.shape == (3, 32)
-
-
-def test_bert_gives_the_last_layer_alone_when_asked(make_config, batch):
-    model = BertModel(make_config()).eval()
-    layers, _ = model(**vars(batch))
-    last, pooled = model(**vars(batch), output_all_encoded_layers=False)
+    *shown_again, last, again = model(
+        batch.input_ids, batch.token_type_ids, batch.attention_mask, False
+    )
     assert torch.equal(last, layers[-1])
-    assert pooled.shape == (3, 32)
-
-
-def test_arguments_of_forward_may_be_given_by_position(make_config, batch):
-    model = BertModel(make_config()).eval()
-    expected = model(**vars(batch), output_all_encoded_layers=False)[0]
-    found = model(batch.input_ids, batch.token_type_ids, batch.attention_mask, False)[0]
-    assert torch.equal(found, expected)
+    assert pooled.shape == (3, 32) and torch.equal(again, pooled)
+    for each in (shown, shown_again):  # attentions come first
+        assert [tuple(a.shape) for first in each for a in first] == [(3, 4, 7, 7)] * 2 * attentions
 
 
 def test_absent_token_types_are_zeros_and_an_absent_mask_is_ones(make_config, batch):
@@ -82,17 +59,6 @@ def test_absent_token_types_are_zeros_and_an_absent_mask_is_ones(make_config, ba
     zeros, ones = torch.zeros_like(batch.input_ids), torch.ones_like(batch.input_ids)
     expected = model(batch.input_ids, zeros, ones)[1]
     torch.testing.assert_close(model(batch.input_ids)[1], expected, rtol=0, atol=1e-6)
-
-
-def test_attentions_come_first(make_config, batch):
-    model = BertModel(make_config(), output_attentions=True).eval()
-    attentions, layers, pooled = model(**vars(batch))
-    assert [tuple(attention.shape) for attention in attentions] == [(3, 4, 7, 7)] * 2
-    assert len(layers) == 2
-    assert pooled.shape == (3, 32)
-    attentions, last, _ = model(**vars(batch), output_all_encoded_layers=False)
-    assert len(attentions) == 2
-    assert last.shape == (3, 7, 32)
 
 
 @pytest.mark.parametrize("cls", HEADS)
@@ -106,9 +72,7 @@ def test_a_head_gives_attentions_before_what_it_gives_otherwise(cls, make_config
     attentions, *found = shown(**inputs)
     rows = 6 if cls is BertForMultipleChoice else 3
     assert [tuple(attention.shape) for attention in attentions] == [(rows, 4, 7, 7)] * 2
-    expected = expected if isinstance(expected, tuple) else (expected,)
-    assert len(found) == len(expected)
-    for mine, theirs in zip(found, expected, strict=True):
+    for mine, theirs in zip(found, as_tuple(expected), strict=True):
         torch.testing.assert_close(mine, theirs, rtol=1e-5, atol=1e-5)
 
 
@@ -129,18 +93,11 @@ def test_run_gives_everything_by_name(cls, make_config, batch):
     assert len(found.attentions) == 2
     has_pooler = model.encoder_model.pooler is not None
     assert (found.pooler_output is not None) == has_pooler
-    answer = model(**inputs)
-    if cls is BertForQuestionAnswering:
-        assert torch.allclose(found.start_logits, answer[0], atol=1e-6)
-        assert torch.allclose(found.end_logits, answer[1], atol=1e-6)
-        assert found.logits is None
-    elif cls is BertForPreTraining:
-        assert torch.allclose(found.logits, answer[0], atol=1e-6)
-        assert torch.allclose(found.seq_relationship_logits, answer[1], atol=1e-6)
-    elif cls is BertModel:
-        assert found.logits is None
-    else:
-        assert torch.allclose(found.logits, answer, atol=1e-6)
+    if cls is not BertModel:
+        names = ("logits", "start_logits", "end_logits", "seq_relationship_logits")
+        scores = [each for name in names if (each := getattr(found, name)) is not None]
+        for mine, answer in zip(scores, as_tuple(model(**inputs)), strict=True):
+            assert torch.allclose(mine, answer, atol=1e-6)
 
 
 def test_run_leaves_out_what_is_not_asked_for(make_config, batch):
@@ -152,15 +109,11 @@ def test_run_leaves_out_what_is_not_asked_for(make_config, batch):
     assert found.pooler_output is None
 
 
-def test_outputs_cannot_be_changed(make_config, batch):
-    found = BertModel(make_config()).eval().run(batch.input_ids)
-    with pytest.raises(FrozenInstanceError):
-        found.logits = None
-
-
-def test_hidden_states_begin_with_the_embeddings(make_config, batch):
+def test_outputs_are_frozen_and_hidden_states_begin_with_the_embeddings(make_config, batch):
     model = BertModel(make_config()).eval()
     found = model.run(**vars(batch))
+    with pytest.raises(FrozenInstanceError):
+        found.logits = None
     embedded = model.embeddings(batch.input_ids, batch.token_type_ids)
     assert torch.equal(found.hidden_states[0], embedded)
 
@@ -177,19 +130,16 @@ def test_rows_of_attentions_sum_to_one_and_padding_columns_are_zero(make_pair, b
         assert attention[padding].max() <= 1e-6
 
 
-def test_attentions_are_those_before_dropout(make_config, batch):
-    config = make_config(attention_probs_dropout_prob=0.9, hidden_dropout_prob=0.0)
-    model = BertModel(config, output_attentions=True).train()
-    for attention in model(**vars(batch))[0]:
+@pytest.mark.parametrize("attentions", [True, False])
+def test_dropout_acts_while_training_alone_and_not_on_attentions(make_config, batch, attentions):
+    config = make_config(attention_probs_dropout_prob=0.9)
+    model = BertModel(config, output_attentions=attentions)
+    first, *_ = model(**vars(batch))
+    for attention in first if attentions else ():
         assert torch.allclose(attention.sum(-1), torch.ones(3, 4, 7), atol=1e-6)
-
-
-def test_dropout_acts_while_training_and_not_while_evaluating(make_config, batch):
-    for attentions in (True, False):
-        model = BertModel(make_config(), output_attentions=attentions)
-        assert not torch.equal(model(**vars(batch))[-1], model(**vars(batch))[-1])
-        model.eval()
-        assert torch.equal(model(**vars(batch))[-1], model(**vars(batch))[-1])
+    assert not torch.equal(model(**vars(batch))[-1], model(**vars(batch))[-1])
+    model.eval()
+    assert torch.equal(model(**vars(batch))[-1], model(**vars(batch))[-1])
 
 
 @pytest.mark.parametrize("kind", [torch.float32, torch.float16, torch.bfloat16, torch.float64])
@@ -204,33 +154,31 @@ def test_a_row_with_nothing_to_attend_to_is_finite(make_config, batch, kind, att
         assert torch.allclose(attention.float().sum(-1), torch.ones(3, 4, 7), atol=1e-2)
 
 
-def test_gradients_reach_the_attentions(make_config, batch):
-    model = BertModel(make_config(), output_attentions=True).eval()
-    attentions, _, pooled = model(**vars(batch))
-    attentions[0].retain_grad()
-    pooled.sum().backward()
-    assert attentions[0].grad.abs().sum() > 0
-
-
 # -- kept head outputs --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("cls", CLASSES)
-def test_head_outputs_are_kept_on_request(cls, make_config, batch):
+def test_head_outputs_are_kept_on_request_after_the_head_mask(cls, make_config, batch):
     model = cls(make_config(), keep_multihead_output=True).eval()
+    mask, rows = torch.tensor([1.0, 0.0, 1.0, 0.5]), 6 if cls is BertForMultipleChoice else 3
     model(**inputs_for(cls, batch))
-    rows = 6 if cls is BertForMultipleChoice else 3
     outputs = model.get_multihead_outputs()
     assert [tuple(output.shape) for output in outputs] == [(rows, 4, 7, 8)] * 2
+    model(**inputs_for(cls, batch), head_mask=mask)
+    masked = model.get_multihead_outputs()[0]
+    torch.testing.assert_close(masked, outputs[0] * mask.view(1, 4, 1, 1))
 
 
 @pytest.mark.parametrize("attentions", [True, False])
-def test_head_outputs_have_gradients(make_config, batch, attentions):
+def test_attentions_and_head_outputs_have_gradients(make_config, batch, attentions):
     config = make_config()
     model = BertModel(config, output_attentions=attentions, keep_multihead_output=True).eval()
-    model(**vars(batch))[-1].sum().backward()
-    for output in model.get_multihead_outputs():
-        assert output.grad.shape == (3, 4, 7, 8)
+    found = model(**vars(batch))
+    for attention in found[0] if attentions else ():
+        attention.retain_grad()
+    found[-1].sum().backward()
+    for output in (*model.get_multihead_outputs(), *(found[0] if attentions else ())):
+        assert output.grad.shape == output.shape
         assert output.grad.abs().sum() > 0
 
 
@@ -247,16 +195,6 @@ def test_head_outputs_are_the_attention_weighted_values(make_pair, batch, assert
         assert_close(output, found.attentions[layer] @ value)
 
 
-def test_head_outputs_are_kept_after_the_head_mask(make_config, batch):
-    model = BertModel(make_config(), keep_multihead_output=True).eval()
-    mask = torch.tensor([1.0, 0.0, 1.0, 0.5])
-    model(**vars(batch))
-    full = model.get_multihead_outputs()[0]
-    model(**vars(batch), head_mask=mask)
-    masked = model.get_multihead_outputs()[0]
-    torch.testing.assert_close(masked, full * mask.view(1, 4, 1, 1))
-
-
 # -- forward writes nothing ---------------------------------------------------------------------
 
 
@@ -271,11 +209,6 @@ def test_forward_writes_nothing_to_the_model(cls, make_config, batch):
         assert after.keys() == before[name].keys()
         for key, value in before[name].items():
             assert after[key] is value, f"{name}.{key}"
-
-
-def test_head_outputs_are_not_kept_unless_asked_for(make_config, batch):
-    model = BertModel(make_config()).eval()
-    model(**vars(batch))
     assert model.get_multihead_outputs() == [None, None]
 
 
@@ -300,9 +233,6 @@ def test_eight_threads_get_what_one_gets(make_config, attentions):
         assert torch.equal(mine.last_hidden_state, theirs.last_hidden_state)
 
 
-# -- what is refused ----------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("attentions", [True, False])
 def test_a_model_without_memory_still_says_what_shapes_it_would_give(make_config, attentions):
     with torch.device("meta"):
@@ -311,18 +241,3 @@ def test_a_model_without_memory_still_says_what_shapes_it_would_give(make_config
     found = model.run(ids, attention_mask=torch.ones_like(ids), attentions=attentions)
     assert found.last_hidden_state.shape == (2, 5, 32)
     assert found.last_hidden_state.is_meta
-
-
-@pytest.mark.gpu
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
-@pytest.mark.parametrize("cls", CLASSES)
-def test_a_gpu_gives_what_the_processor_gives(cls, make_config, batch):
-    model = cls(make_config()).eval()
-    inputs = inputs_for(cls, batch)
-    expected = model.run(**inputs)
-    model.cuda()
-    found = model.run(**{name: value.cuda() for name, value in inputs.items()})
-    assert found.attentions[0].is_cuda
-    torch.testing.assert_close(
-        found.last_hidden_state.cpu(), expected.last_hidden_state, rtol=1e-4, atol=1e-4
-    )

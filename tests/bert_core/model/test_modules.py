@@ -1,7 +1,8 @@
 """Modules that are not plain are called: hooks, replacements, subclasses, as in `transformers`."""
 
-import copy
 import warnings
+from collections import defaultdict
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -19,7 +20,7 @@ from bert_core.compat import HAS_ONEDNN
 from bert_core.model import speed
 from bert_core.model.bert import BertModel
 from bert_core.model.heads import BertForMaskedLM, BertForPreTraining, BertForTokenClassification
-from bert_core.model.kinds import KINDS
+from tests.bert_core.classes import CLASSES, inputs_for
 from tests.compat.torch import watch_compiled
 
 HIDDEN = "bert.encoder.layer.1.attention.self.query"
@@ -101,82 +102,35 @@ class Wrapped(nn.Module):
 # -- hooks ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
-def test_every_leaf_calls_its_hook_once_with_the_output_of_transformers(
-    kind, kernel, make_pair, batch, assert_close
+@pytest.mark.parametrize("cls", CLASSES)
+def test_every_leaf_calls_its_hooks_once_with_the_tensors_of_transformers(
+    cls, kernel, make_pair, batch, assert_close
 ):
-    if kind.name == "BertForMultipleChoice":
-        batch.__dict__.update({name: each[None] for name, each in vars(batch).items()})
+    batch = SimpleNamespace(**inputs_for(cls, batch))
     found = []
-    for model in make_pair(kind.cls, num_hidden_layers=6):
-        kept = {}
+    for model in make_pair(cls, num_hidden_layers=6):
+        kept = defaultdict(list)
         for name, leaf in leaves(model).items():
-            leaf.register_forward_hook(
-                lambda _, inputs, output, name=name, kept=kept: kept.setdefault(name, []).append(
-                    (inputs[0] if inputs else None, output)
-                )
-            )
+
+            def forward(_, inputs, output, calls=kept[name]):
+                calls.append((inputs[0] if inputs else None, output))
+
+            leaf.register_forward_hook(forward)
         with torch.no_grad():
             logits_of(model, batch)
-        found.append(kept)
-    ours, theirs = found
-    if kind.name == "BertForMaskedLM":
-        assert len(ours) == 55
-    for name, calls in ours.items():
-        assert len(calls) == len(theirs[name]) == 1, name
-        for mine, peers in zip(calls[0], theirs[name][0], strict=True):
-            assert_close(mine.expand_as(peers) if mine.dim() == peers.dim() else mine, peers)
-
-
-def test_a_hook_keeps_what_it_saw(kernel, make_pair, batch):
-    ours, _ = make_pair(BertForMaskedLM)
-    kept = []
-    for leaf in leaves(ours).values():
-        leaf.register_forward_hook(
-            lambda _, __, output: kept.append((output, output.detach().clone()))
-        )
-    with torch.no_grad():
-        ours.run(**vars(batch))
-        ours.run(batch.input_ids[:1])
-    assert len(kept) == 2 * (4 + 2 * 8 + 3)
-    assert all(torch.equal(output, then) for output, then in kept)
-
-
-@pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("which", ["forward", "pre"])
-def test_what_a_hook_returns_counts_as_in_transformers(
-    place, which, kernel, make_pair, batch, assert_close
-):
-    ours, peer = make_pair(BertForMaskedLM)
-    with torch.no_grad():
-        before = logits_of(ours, batch)
-        for model in (ours, peer):
-            leaf = model.get_submodule(place)
-            if which == "forward":
-                leaf.register_forward_hook(lambda _, __, output: output * 1.5)
-            else:
-                leaf.register_forward_pre_hook(lambda _, inputs: (moved(inputs[0]),))
-        after = logits_of(ours, batch)
-        assert_close(after, logits_of(peer, batch), 1e-4)
-    changes = which == "forward" or "token_type" not in place
-    assert (after - before).abs().max() > 1e-3 or not changes
-
-
-def test_backward_hooks_get_the_gradients_of_transformers(kernel, make_pair, batch, assert_close):
-    found = []
-    for model in make_pair(BertForMaskedLM):
-        kept = {}
         for name, leaf in leaves(model).items():
             if isinstance(leaf, nn.Linear):
                 leaf.register_full_backward_hook(
-                    lambda _, __, grads, name=name, kept=kept: kept.update({name: grads[0]})
+                    lambda _, __, grads, calls=kept[f"{name} gradient"]: calls.append(grads)
                 )
         logits_of(model, batch).square().mean().backward()
         found.append(kept)
     ours, theirs = found
-    assert len(ours) == 2 * 6 + 2
-    for name in ours:
-        assert_close(ours[name], theirs[name])
+    for name, calls in ours.items():
+        assert len(calls) == 2 or ("gradient" in name and len(calls) < 2), name  # two runs
+        for call, other in zip(calls, theirs[name], strict=True):
+            for mine, peers in zip(call, other, strict=True):
+                assert_close(mine.expand_as(peers) if mine.dim() == peers.dim() else mine, peers)
 
 
 @pytest.mark.filterwarnings("ignore:For backward hooks to be called:UserWarning")  # BertEncoder
@@ -212,73 +166,66 @@ def test_hooks_on_all_modules_reach_every_leaf(register, gradient, kernel, make_
 # -- replacements ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "place", [place for place in PLACES if "dense" in place or "self" in place]
-)
-@pytest.mark.parametrize("texts", [1, 3])
-def test_a_low_rank_change_counts_as_in_transformers(
-    place, texts, kernel, make_pair, batch, assert_close
+class Louder(nn.Linear):
+    def forward(self, x):
+        return 3 * super().forward(x)
+
+
+def louder(layer):
+    made = Louder(layer.in_features, layer.out_features)
+    made.load_state_dict(layer.state_dict())
+    return made
+
+
+def without_bias(layer):
+    bare = nn.Linear(layer.in_features, layer.out_features, bias=False)
+    bare.weight = layer.weight
+    return bare
+
+
+def own_forward(leaf):
+    leaf.forward = lambda *inputs, plain=leaf.forward: 0.5 * plain(*inputs)
+    return leaf
+
+
+def hooked(leaf):
+    leaf.register_forward_hook(lambda _, __, output: output * 1.5)
+    return leaf
+
+
+def hooked_before(leaf):
+    leaf.register_forward_pre_hook(lambda _, inputs: (moved(inputs[0]),))
+    return leaf
+
+
+LINEAR = [place for place in PLACES if "dense" in place or "self" in place]
+REPLACED = [
+    *((change, place) for change in (hooked, hooked_before, Wrapped, own_forward)
+      for place in PLACES),
+    *((LoRA, place) for place in LINEAR),
+    (without_bias, HIDDEN), (without_bias, "bert.encoder.layer.0.output.dense"),
+    (louder, HIDDEN), (louder, "cls.predictions.transform.dense"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("change", "place"), REPLACED)
+def test_a_changed_leaf_counts_as_in_transformers(
+    change, place, kernel, make_pair, batch, assert_close
 ):
-    batch.__dict__.update({name: each[:texts] for name, each in vars(batch).items()})
     ours, peer = make_pair(BertForMaskedLM)
     with torch.no_grad():
         before = logits_of(ours, batch)
         for model in (ours, peer):
-            put(model, place, LoRA(model.get_submodule(place)))
-        after, expected = logits_of(ours.eval(), batch), logits_of(peer, batch)
-    assert (after - before).abs().max() > 1e-3
-    assert_close(after, expected, 1e-4)
-
-
-@pytest.mark.parametrize("place", PLACES)
-def test_any_leaf_may_be_replaced_by_a_module_without_weights(
-    place, kernel, make_pair, batch, assert_close
-):
-    ours, peer = make_pair(BertForMaskedLM)
-    for model in (ours, peer):
-        put(model, place, Wrapped(model.get_submodule(place)))
-    ours.train().eval().to(torch.float32)  # moving it ties and stores weights together
-    with torch.no_grad():
-        assert_close(logits_of(ours, batch), logits_of(peer, batch), 1e-4)
-        assert_close(logits_of(ours, batch), ours(**vars(batch)))
-
-
-def test_a_layer_without_bias_may_take_its_place(kernel, make_pair, batch, assert_close):
-    ours, peer = make_pair(BertForMaskedLM)
-    for model in (ours, peer):
-        for place in (HIDDEN, "bert.encoder.layer.0.output.dense"):
-            layer = model.get_submodule(place)
-            bare = nn.Linear(layer.in_features, layer.out_features, bias=False)
-            bare.weight = layer.weight
-            put(model, place, bare)
-    with torch.no_grad():
-        assert_close(logits_of(ours.eval(), batch), logits_of(peer, batch))
-
-
-def test_a_subclass_is_called(kernel, make_pair, batch, assert_close):
-    class Louder(nn.Linear):
-        def forward(self, x):
-            return 3 * super().forward(x)
-
-    ours, peer = make_pair(BertForMaskedLM)
-    for model in (ours, peer):
-        for place in (HIDDEN, "cls.predictions.transform.dense"):
-            layer = model.get_submodule(place)
-            louder = Louder(layer.in_features, layer.out_features)
-            louder.load_state_dict(layer.state_dict())
-            put(model, place, louder)
-    with torch.no_grad():
-        assert_close(logits_of(ours, batch), logits_of(peer, batch), 1e-4)
-
-
-@pytest.mark.parametrize("place", PLACES)
-def test_a_forward_of_ones_own_is_called(place, kernel, make_pair, batch, assert_close):
-    ours, peer = make_pair(BertForMaskedLM)
-    for model in (ours, peer):
-        leaf = model.get_submodule(place)
-        leaf.forward = lambda *inputs, plain=leaf.forward: 0.5 * plain(*inputs)
-    with torch.no_grad():
-        assert_close(logits_of(ours, batch), logits_of(peer, batch))
+            put(model, place, change(model.get_submodule(place)))
+        ours.train().eval().to(torch.float32)  # moving it ties and stores weights together
+        for texts in (3, 1):
+            some = SimpleNamespace(**{name: each[:texts] for name, each in vars(batch).items()})
+            after = logits_of(ours, some)
+            assert_close(after, logits_of(peer, some), 1e-4)
+            assert_close(after, ours(**vars(some)))
+            # Other token types than 0 and 1 there are none; a scale before LayerNorm is undone.
+            if change is not hooked_before or "token_type" not in place:
+                assert (after - before[:texts]).abs().max() > 1e-5
 
 
 def test_a_compiled_leaf_is_called(make_pair, batch, assert_close):
@@ -373,18 +320,6 @@ def test_dynamic_quantization_answers_as_in_transformers(cls, kernel, make_pair,
 
 
 # -- elsewhere ------------------------------------------------------------------------------------
-
-
-def test_hooks_outlive_copies_and_leave_the_original_alone(make_pair, batch):
-    ours, _ = make_pair(BertForMaskedLM)
-    calls = []
-    again = copy.deepcopy(ours)
-    again.get_submodule(HIDDEN).register_forward_hook(lambda *_: calls.append(1))
-    with torch.no_grad():
-        ours.run(**vars(batch))
-        assert not calls
-        again.run(**vars(batch))
-    assert calls == [1]
 
 
 def test_an_analysis_reads_the_replacement(make_pair, batch, assert_close):

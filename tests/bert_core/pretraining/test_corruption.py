@@ -9,17 +9,9 @@ from bert_core.pretraining import MaskingVocabulary, mask_tokens
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 PAD, UNK, CLS, SEP, MASK = range(5)
 # Five special tokens, ten unused entries, 60 words, 25 continuations.
-VOCAB = {
-    token: index
-    for index, token in enumerate(
-        (
-            *SPECIAL,
-            *(f"[unused{i}]" for i in range(10)),
-            *(f"w{i}" for i in range(60)),
-            *(f"##c{i}" for i in range(25)),
-        )
-    )
-}
+KINDS = (("[unused{}]", 10), ("w{}", 60), ("##c{}", 25))
+PIECES = [*SPECIAL, *(form.format(i) for form, count in KINDS for i in range(count))]
+VOCAB = {token: index for index, token in enumerate(PIECES)}
 FIRST_WORD, FIRST_PIECE, SIZE = 15, 75, 100
 
 
@@ -80,30 +72,18 @@ def test_positions_say_the_same_as_the_label_tensor() -> None:
     assert set(masked.weights.unique().tolist()) <= {0.0, 1.0}
 
 
-def test_at_least_one_token_is_chosen_in_a_short_row() -> None:
-    ids = torch.tensor([[CLS, FIRST_WORD, SEP], [CLS, FIRST_WORD, FIRST_WORD + 1]])
-    counts = (mask_tokens(ids, VOCAB, rate=0.01, generator=seeded()).labels != -100).sum(1)
-    assert counts.tolist() == [1, 1]
-
-
-def test_a_row_of_special_tokens_stays_as_it_is() -> None:
-    ids = torch.tensor([[CLS, SEP, PAD], [CLS, FIRST_WORD, SEP]])
-    for whole_words in (False, True):
-        masked = mask_tokens(ids, VOCAB, whole_words=whole_words, generator=seeded())
-        assert masked.input_ids[0].tolist() == [CLS, SEP, PAD]
-        assert masked.weights.tolist() == [[0.0], [1.0]]
+@pytest.mark.parametrize("whole_words", [False, True])
+def test_at_least_one_token_is_chosen_and_a_row_of_special_tokens_stays(whole_words: bool) -> None:
+    ids = torch.tensor([[CLS, SEP, PAD], [CLS, FIRST_WORD, SEP], [CLS, FIRST_WORD, FIRST_WORD + 1]])
+    masked = mask_tokens(ids, VOCAB, rate=0.01, whole_words=whole_words, generator=seeded())
+    assert masked.input_ids[0].tolist() == [CLS, SEP, PAD]
+    assert masked.weights.tolist() == [[0.0], [1.0], [1.0]]
 
 
 @pytest.mark.parametrize("whole_words", [False, True])
 def test_max_predictions_is_a_hard_bound(whole_words: bool) -> None:
-    masked = mask_tokens(
-        rows(50, 60),
-        VOCAB,
-        rate=0.5,
-        max_predictions=7,
-        whole_words=whole_words,
-        generator=seeded(),
-    )
+    limits = {"rate": 0.5, "max_predictions": 7, "whole_words": whole_words}
+    masked = mask_tokens(rows(50, 60), VOCAB, generator=seeded(), **limits)  # type: ignore[arg-type]
     counts = (masked.labels != -100).sum(1)
     assert int(counts.max()) == 7
     assert int(counts.min()) >= 1

@@ -16,15 +16,14 @@ from bert_core.pretraining import (
     joint_loss,
     soft_loss,
 )
+from tests.bert_core.conftest import SIZES
 
 
 def made(layers: int = 4, pieces: int = 99) -> BertForPreTraining:
     torch.manual_seed(layers)
-    config = BertConfig(
-        pieces, hidden_size=32, num_hidden_layers=layers, num_attention_heads=4,
-        intermediate_size=37, max_position_embeddings=16, hidden_dropout_prob=0.0,
-        attention_probs_dropout_prob=0.0, initializer_range=0.2,
-    )  # fmt: skip
+    sizes = {**SIZES, "num_hidden_layers": layers, "initializer_range": 0.2}
+    rates = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+    config = BertConfig(pieces, **sizes, **rates)
     return BertForPreTraining(config)
 
 

@@ -7,21 +7,13 @@ from torch.nn import functional as F
 from bert_core.config import BertConfig
 from bert_core.model.heads import BertForPreTraining
 from bert_core.pretraining import PretrainingBatch, gather_positions, joint_loss
+from tests.bert_core.conftest import SIZES
 
 
 @pytest.fixture
 def model() -> BertForPreTraining:
     torch.manual_seed(0)
-    config = BertConfig(
-        99,
-        hidden_size=32,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        intermediate_size=37,
-        max_position_embeddings=16,
-        hidden_dropout_prob=0.0,
-        attention_probs_dropout_prob=0.0,
-    )
+    config = BertConfig(99, **SIZES, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
     return BertForPreTraining(config).train()
 
 
@@ -41,30 +33,22 @@ LABELS = torch.tensor(
 )
 
 
-def test_both_parts_equal_the_losses_over_all_scores(model: BertForPreTraining) -> None:
+def test_losses_and_gradients_equal_those_over_all_scores(model: BertForPreTraining) -> None:
     next_sentence = torch.tensor([0, 1, 1])
     batch = batch_of(LABELS, next_sentence)
+    inputs = (batch.input_ids, batch.token_type_ids, batch.attention_mask)
     loss = joint_loss(model, batch)
-    words, relation = model(batch.input_ids, batch.token_type_ids, batch.attention_mask)
+    words, relation = model(*inputs)
     expected = F.cross_entropy(words.view(-1, 99), LABELS.view(-1), ignore_index=-100)
     assert loss.masked_lm.item() == pytest.approx(expected.item(), abs=1e-5)
     expected = F.cross_entropy(relation, next_sentence)
     assert loss.next_sentence.item() == pytest.approx(expected.item(), abs=1e-5)
-    whole = model(
-        batch.input_ids, batch.token_type_ids, batch.attention_mask, LABELS, next_sentence
-    )
-    assert loss.total.item() == pytest.approx(whole.item(), abs=1e-5)
-
-
-def test_gradients_equal_those_of_the_model_s_own_loss(model: BertForPreTraining) -> None:
-    next_sentence = torch.tensor([1, 0, 1])
-    batch = batch_of(LABELS, next_sentence)
-    joint_loss(model, batch).total.backward()  # type: ignore[no-untyped-call]
+    loss.total.backward()  # type: ignore[no-untyped-call]
     gradients = {n: p.grad.clone() for n, p in model.named_parameters() if p.grad is not None}
     model.zero_grad()
-    model(
-        batch.input_ids, batch.token_type_ids, batch.attention_mask, LABELS, next_sentence
-    ).backward()
+    whole = model(*inputs, LABELS, next_sentence)
+    assert loss.total.item() == pytest.approx(whole.item(), abs=1e-5)
+    whole.backward()
     for name, parameter in model.named_parameters():
         assert parameter.grad is not None
         assert torch.allclose(gradients[name], parameter.grad, atol=1e-6), name

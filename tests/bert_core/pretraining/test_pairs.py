@@ -42,15 +42,12 @@ def test_the_same_seed_gives_the_same_pairs() -> None:
     assert first != sentence_pairs(DOCUMENTS, seed=8, **options)  # type: ignore[arg-type]
 
 
-def test_strings_work_as_well_as_ids_and_empty_documents_do_no_harm() -> None:
+def test_strings_empty_documents_and_a_short_lone_document_work() -> None:
     pairs = sentence_pairs([["One.", "Two."], [], ["Red.", "Blue."]], count=8)
     assert all({pair.first, pair.second} <= {"One.", "Two.", "Red.", "Blue."} for pair in pairs)
     assert Counter(pair.label for pair in pairs) == {0: 4, 1: 4}
-
-
-def test_a_short_lone_document_gives_swapped_negatives() -> None:
-    pairs = sentence_pairs([["One.", "Two."]], count=4, same_document=1.0)
-    assert {(p.first, p.second, p.label) for p in pairs} == {
+    alone = sentence_pairs([["One.", "Two."]], count=4, same_document=1.0)  # swapped negatives
+    assert {(p.first, p.second, p.label) for p in alone} == {
         ("One.", "Two.", 0),
         ("Two.", "One.", 1),
     }
