@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from bert_core.errors import InputError
-from bert_core.text.padding import padded
+from bert_core.text.batches import padded
 
 
 @dataclass(frozen=True, slots=True)

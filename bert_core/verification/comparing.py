@@ -28,9 +28,8 @@ from bert_core.model.heads import BertForMaskedLM, BertForPreTraining
 from bert_core.model.kinds import ALL_KINDS
 from bert_core.model.pretrained import BertPreTrainedModel
 from bert_core.small_files import file_digest
-from bert_core.text.batches import TextTokenizer
+from bert_core.text.batches import TextTokenizer, padded
 from bert_core.text.family import load_tokenizer
-from bert_core.text.padding import padded
 from bert_core.verification.report import FileCheck, OutputCheck, TextCheck, VerificationReport
 from bert_core.verification.stored import (
     JSON_NAME,
