@@ -24,13 +24,12 @@ from bert_core.analysis.head_statistics import (
     text_digest,
 )
 from bert_core.checkpoints.formats.weights import weight_files
-from bert_core.checkpoints.sources.hub_names import MERGES, SENTENCEPIECE
+from bert_core.checkpoints.sources.hub_names import MERGES, SENTENCEPIECE, VOCABULARIES
 from bert_core.errors import CheckpointError
 from bert_core.model.bert import BertModel
 from bert_core.model.heads import BertForMaskedLM
 from bert_core.small_files import file_digest, parse_json, read_small, replacing
 from bert_core.text.family import load_tokenizer
-from bert_core.text.stored import vocabulary_file
 from bert_core.text.vocabulary import VOCABULARY_NAME
 
 Found = TypeVar("Found", HeadStatistics, HeadAtlas)
@@ -180,9 +179,9 @@ def stale_because(statistics: HeadStatistics, folder: str | os.PathLike[str]) ->
 
 def _digests(folder: Path) -> tuple[str, str]:
     """Return the SHA-256 of the root's weight files, concatenated, and of the vocabulary."""
-    own, others = vocabulary_file(folder), (folder / name for name in (*MERGES, *SENTENCEPIECE))
-    files = [own] if own is not None else [path for path in others if path.is_file()]
-    files = files or [folder / VOCABULARY_NAME]  # named if it is missing
+    groups = *([name] for name in VOCABULARIES), [*MERGES, *SENTENCEPIECE]
+    found = ([folder / name for name in each if (folder / name).exists()] for each in groups)
+    files = next(filter(None, found), [folder / VOCABULARY_NAME])  # named if it is missing
     return file_digest(*weight_files(folder)), file_digest(*files)
 
 

@@ -15,9 +15,8 @@ from torch import Tensor
 from bert_core.errors import InputError, count
 from bert_core.finetuning.rows import Choices, LabelledText, Question, TaggedWords, shortened
 from bert_core.model.losses import IGNORED
-from bert_core.text.batches import TextTokenizer
+from bert_core.text.batches import TextTokenizer, padded, padded_encodings, padded_inputs
 from bert_core.text.encoding import Encoding
-from bert_core.text.padding import padded, padded_encodings, padded_inputs
 
 UNLABELLED = IGNORED[1]
 
@@ -143,8 +142,7 @@ def word_batch(tokenizer: TextTokenizer, rows: Sequence[TaggedWords], *, max_len
         for start, stop in _divisions(list(map(len, words)), max_length - 2):
             ids.append([tokenizer.cls_token_id, *row_ids[start:stop], tokenizer.sep_token_id])
             labels.append([UNLABELLED, *row_labels[start:stop], UNLABELLED])
-    pad_id = tokenizer.vocab.get(tokenizer.pad_token, 0)
-    tensors = padded_inputs(ids, list(map(len, ids)), pad_id)
+    tensors = padded_inputs(tokenizer, ids)
     return Batch({**tensors, "labels": padded(labels, UNLABELLED)})
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from bert_core.errors import InputError
-from bert_core.text.padding import padded_inputs
+from bert_core.text.batches import padded
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,4 +110,8 @@ def _pad(rows: list[list[int]], firsts: list[int], pad_id: int) -> Rows:
     """Pad to the longest row; `firsts` has the number of tokens in segment 0 of each row."""
     if not rows:
         raise InputError("There are no rows to build; give at least one sentence or pair.")
-    return Rows(**padded_inputs(rows, firsts, pad_id))
+    types = [
+        [0] * first + [1] * (len(row) - first) for row, first in zip(rows, firsts, strict=True)
+    ]
+    mask = [[1] * len(row) for row in rows]
+    return Rows(padded(rows, pad_id), padded(types, 0), padded(mask, 0))

@@ -16,9 +16,8 @@ from torch import Tensor
 from bert_core.model.checks import known_types
 from bert_core.model.outputs import ModelOutputs
 from bert_core.model.pretrained import BertPreTrainedModel
-from bert_core.text.batches import TextTokenizer
+from bert_core.text.batches import TextTokenizer, padded_encodings
 from bert_core.text.encoding import Encoding
-from bert_core.text.padding import padded_encodings
 
 Run = Callable[[Sequence[Encoding]], ModelOutputs]
 Progress = Callable[[int, int], None]

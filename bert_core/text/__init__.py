@@ -3,7 +3,7 @@
 Read `tokenizer`, which is BERT's from top to bottom, then `characters` and `encoding`. Beside it:
 `batches` (several texts, tensors), `bert_options` (constructor, files, many texts), `trace`,
 `added` (tokens that are found first) and `borders` (words and characters as a reader sees them).
-`stored`, `added_files`, `tokenizer_class` and `tokenizer_json` read a tokenizer's files. The
-tokenizers of other families are `family`, `family_files`, `sentencepiece_file` and `replay`. This
-package must not import `bert_core.model`.
+`stored` reads the files of every tokenizer, by way of `tokenizer_class`, `first_files`,
+`tokenizer_json` and `added_files`. The tokenizers of other families are `family`,
+`sentencepiece_file` and `replay`. This package must not import `bert_core.model`.
 """

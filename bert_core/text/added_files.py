@@ -7,83 +7,20 @@ with an id come those that have a role, then `additional_special_tokens`. A toke
 vocabulary gets the next id; a file that gives it another one is refused.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from bert_core.small_files import shown
 from bert_core.text.added import AddedToken, as_entry
-from bert_core.text.tokenizer_class import CONFIG_NAME, read_object
-from bert_core.text.tokenizer_json import TOKENIZER_NAME, added_tokens, refuse
+from bert_core.text.tokenizer_class import ADDED_NAME, CONFIG_NAME, MAP_NAME, Folder
+from bert_core.text.tokenizer_json import TOKENIZER_NAME, refuse
 from bert_core.text.vocabulary import entries
 
-MAP_NAME = "special_tokens_map.json"
-ADDED_NAME = "added_tokens.json"
 _ROLES = ("bos", "eos", "unk", "sep", "pad", "cls", "mask")  # in the order in which ids are given
 _ADDITIONAL = ("additional_special_tokens", "extra_special_tokens")
-# Classes that take `tokenizer.json` as it is; all others make a tokenizer anew from its pieces.
-_WHOLE = ("PreTrainedTokenizerFast", "TokenizersBackend")
-
-
-@dataclass(frozen=True, slots=True)
-class Beside:
-    """The files beside a vocabulary; {} where there is none.
-
-    Attributes:
-        folder: where they are.
-        settings: `tokenizer_config.json`.
-        names: `special_tokens_map.json`.
-        ids: `added_tokens.json`.
-    """
-
-    folder: Path
-    settings: Mapping[str, Any]
-    names: Mapping[str, Any]
-    ids: Mapping[str, Any]
-
-    @property
-    def path(self) -> str:
-        """The path of `tokenizer_config.json`, for error messages."""
-        return str(self.folder / CONFIG_NAME)
-
-    @property
-    def decoder(self) -> list[dict[str, Any]] | None:
-        """The tokens of `added_tokens_decoder`, as `tokenizer.json` has them; None without it."""
-        found = self.settings.get("added_tokens_decoder")
-        if found is None:
-            return None
-        if not isinstance(found, dict):
-            refuse(self.path, "added_tokens_decoder", found, "an object of ids and tokens")
-        for number, token in found.items():
-            if not number.isdecimal() or not isinstance(token, dict):
-                refuse(self.path, f"added_tokens_decoder {number!r}", token, "a token and its id")
-        return [{**token, "id": int(number)} for number, token in found.items()]
-
-    @property
-    def whole(self) -> bool:
-        """Whether the class takes `tokenizer.json` as it is."""
-        return self.settings.get("tokenizer_class") in _WHOLE
-
-    @property
-    def named(self) -> Mapping[str, Any]:
-        """Where special tokens are named."""
-        return self.settings if self.decoder is not None else {**self.settings, **self.names}
-
-    def role(self, role: str, usual: str) -> str:
-        """Return the token of a role; `usual` if no file names one."""
-        found = _content(self.named.get(f"{role}_token"))
-        return found if isinstance(found, str) and found else usual
-
-
-def files_beside(folder: Path) -> Beside:
-    """Read the files of a folder that say something of special and added tokens.
-
-    Raises:
-        CheckpointError: one is not a JSON object.
-    """
-    names = CONFIG_NAME, MAP_NAME, ADDED_NAME
-    return Beside(folder, *(read_object(folder / name) for name in names))
+_FLAGS = tuple(asdict(AddedToken("")))[1:]
+_Rows = list[dict[str, Any]]  # tokens as `tokenizer.json` has them
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,104 +33,144 @@ class NamedTokens:
         contradictions: sentences on files that say different things, and which of them counts.
     """
 
-    roles: Mapping[str, str]
+    roles: dict[str, str]
     added: tuple[AddedToken, ...]
     contradictions: tuple[str, ...]
 
 
 def named_tokens(
-    beside: Beside,
-    pieces: list[str],
-    usual: Mapping[str, AddedToken],
-    document: Mapping[str, Any] | None = None,
+    folder: Folder, pieces: list[str], usual: Mapping[str, AddedToken], own: object
 ) -> NamedTokens:
     """Understand what the files say; tokens that the vocabulary lacks are put after its pieces.
 
     Args:
-        beside: the files.
+        folder: the files.
         pieces: the vocabulary; it is extended.
         usual: role -> token of tokenizers whose files name none.
-        document: the contents of the `tokenizer.json` that the pieces are from.
+        own: the added tokens of the `tokenizer.json` that the pieces are from.
 
     Raises:
         CheckpointError: a file is malformed, gives a token an id that it cannot have, or says
             something that is not implemented.
     """
-    own = document.get("added_tokens") if document else None
-    named = beside.named
+    path, decoder, named = _path(folder), _decoder(folder), _named(folder)
     absent = {role for role in usual if named.get(f"{role}_token", "") is None}  # null: has none
     roles = {role: token for role, token in usual.items() if role not in absent}
-    roles |= dict(_roles(named, usual, beside.path))
-    first, last = [role for role in _ROLES if role in roles], [*roles.keys() - {*_ROLES}]
-    special = [*(roles[role] for role in (*first, *last)), *_additional(named, beside.path)]
-    source = (
-        CONFIG_NAME
-        if beside.decoder is not None
-        else ADDED_NAME
-        if own in (None, [])
-        else TOKENIZER_NAME
-    )
-    listed = added_tokens(_listed(beside, own), pieces, str(beside.folder / source))
+    roles |= dict(_roles(named, usual, path))
+    order = [*(role for role in _ROLES if role in roles), *(r for r in roles if r not in _ROLES)]
+    special = [*(roles[role] for role in order), *_additional(named, path)]
+    listed = ADDED_NAME if own in (None, []) else TOKENIZER_NAME
+    source = str(folder.path / (listed if decoder is None else CONFIG_NAME))
     names = {token.content for token in special}
-    added = {
-        content: replace(token, special=token.special or content in names)
-        for content, token in ((each, _token(entry, beside.path)) for each, entry in listed.items())
-    }
-    _give_ids([token.content for token in special], pieces, usual)
+    added: dict[str, AddedToken] = {}
+    for entry in _with_ids(_listed(folder, own, decoder), pieces, source):
+        token = _token(entry, path)
+        added[token.content] = replace(token, special=token.special or token.content in names)
+    lacking = dict.fromkeys(t.content for t in special if t.content not in entries(pieces))
+    # A vocabulary that lacks only some of the usual ones has none of them: a name that every
+    # configuration repeats is no reason to invent a vector for it.
+    if lacking.keys() - {token.content for token in usual.values()}:
+        pieces += lacking
     known = entries(pieces)
     for token in special:
         if token.content in known:
             added.setdefault(token.content, token)
-    _refuse_settings(beside, added.keys())
+    _refuse_settings(folder, added.keys())
     return NamedTokens(
         roles={role: token.content for role, token in {**usual, **roles}.items()},
         added=tuple(added.values()),
-        contradictions=(*_other_names(beside), *_other_ids(beside, own, known)),
+        contradictions=(*_other_names(folder), *_other_ids(folder, own, known)),
     )
 
 
-def _listed(beside: Beside, own: object) -> object:
-    """Return the tokens that files list with ids, as `tokenizer.json` has them."""
-    rows = own if isinstance(own, list) else []
-    there = _ids(rows)
-    decoder = beside.decoder
-    if decoder is not None:
-        if not beside.whole:
-            return decoder
-        return [*rows, *(each for each in decoder if each.get("content") not in there)]
-    named = [_content(beside.named.get(f"{role}_token")) for role in _ROLES]
-    # `transformers` does not look for these in special_tokens_map.json, and finds them otherwise.
-    named += _content(beside.settings.get(_ADDITIONAL[0]) or [])
-    older = [
-        as_entry(AddedToken(token, token in named, token not in named), number)
-        for token, number in beside.ids.items()
-        if token not in there
-    ]
-    return [*older, *rows] if isinstance(own, list | None) else own
+def role_of(folder: Folder, role: str, usual: str) -> str:
+    """Return the token of a role; `usual` if no file names one."""
+    found = _content(_named(folder).get(f"{role}_token"))
+    return found if isinstance(found, str) and found else usual
 
 
-def listed_contents(document: Mapping[str, Any]) -> Collection[str]:
-    """Return the added tokens of a `tokenizer.json`."""
-    own = document.get("added_tokens")
-    return _ids(own if isinstance(own, list) else []).keys()
-
-
-def _ids(rows: Sequence[Any]) -> dict[str, Any]:
-    """Return the id of each token in a list."""
-    found = ((_content(each), each.get("id")) for each in rows if isinstance(each, dict))
+def ids_in(rows: object) -> dict[str, Any]:
+    """Return the id of each token in a list of `tokenizer.json`."""
+    listed = [each for each in rows if isinstance(each, dict)] if isinstance(rows, list) else []
+    found = ((_content(each), each.get("id")) for each in listed)
     return {content: number for content, number in found if isinstance(content, str)}
 
 
-def _give_ids(tokens: list[str], pieces: list[str], usual: Mapping[str, AddedToken]) -> None:
-    """Give ids to special tokens that the vocabulary lacks.
+# -- tokens with ids ------------------------------------------------------------------------------
 
-    A vocabulary that lacks only some of the usual ones has none of them: a name that every
-    configuration repeats is no reason to invent a vector for it.
-    """
+
+def _decoder(folder: Folder) -> _Rows | None:
+    """Return the tokens of `added_tokens_decoder`; None without it."""
+    found = folder.settings.get("added_tokens_decoder")
+    if found is None:
+        return None
+    if not isinstance(found, dict):
+        refuse(_path(folder), "added_tokens_decoder", found, "an object of ids and tokens")
+    for number, token in found.items():
+        if not number.isdecimal() or not isinstance(token, dict):
+            refuse(_path(folder), f"added_tokens_decoder {number!r}", token, "a token and its id")
+    return [{**token, "id": int(number)} for number, token in found.items()]
+
+
+def _listed(folder: Folder, own: object, decoder: _Rows | None) -> object:
+    """Return the tokens that files list with ids, as `tokenizer.json` has them."""
+    rows = own if isinstance(own, list) else []
+    there = ids_in(rows)
+    if decoder is not None:
+        if not folder.any_class:
+            return decoder
+        return [*rows, *(each for each in decoder if each.get("content") not in there)]
+    if not isinstance(own, list | None):
+        return own
+    named = [_content(_named(folder).get(f"{role}_token")) for role in _ROLES]
+    # `transformers` does not look for these in special_tokens_map.json, and finds them otherwise.
+    named += _content(folder.settings.get(_ADDITIONAL[0]) or [])
+    older = [
+        as_entry(AddedToken(token, token in named, token not in named), number)
+        for token, number in folder.ids.items()
+        if token not in there
+    ]
+    return [*older, *rows]
+
+
+def _with_ids(found: object, pieces: list[str], name: str) -> _Rows:
+    """Return listed tokens by id, each once; new ones are put after the pieces."""
+    if not isinstance(found, list):
+        refuse(name, "added_tokens", found, "a list")
     known = entries(pieces)
-    lacking = dict.fromkeys(token for token in tokens if token not in known)
-    if lacking.keys() - {token.content for token in usual.values()}:
-        pieces += lacking
+    rows, before = sorted(found, key=_id_of), set()
+    for each in rows:
+        token = each.get("content") if isinstance(each, dict) else None
+        if not isinstance(token, str) or not token or token in before:
+            refuse(name, "an added token", each, "an object with a content of its own")
+        before.add(token)
+        for flag in _FLAGS:
+            if not isinstance(each.get(flag, False), bool):
+                refuse(name, f"{flag} of {shown(token)}", each[flag], "true or false")
+        expected = known.get(token, len(pieces))
+        if _id_of(each) != expected:
+            what = f"the id of the added token {shown(token)}"
+            refuse(name, what, each.get("id"), f"{expected:,}")
+        pieces += [token] * (token not in known)
+    return rows
+
+
+def _id_of(token: object) -> int:
+    number = token.get("id") if isinstance(token, dict) else None
+    return number if type(number) is int else -1
+
+
+# -- tokens with names ----------------------------------------------------------------------------
+
+
+def _path(folder: Folder) -> str:
+    return str(folder.path / CONFIG_NAME)
+
+
+def _named(folder: Folder) -> Mapping[str, Any]:
+    """Return where special tokens are named."""
+    void = folder.settings.get("added_tokens_decoder") is not None
+    return folder.settings if void else {**folder.settings, **folder.names}
 
 
 def _roles(
@@ -226,12 +203,9 @@ def _token(given: object, path: str) -> AddedToken:
     content = _content(found)
     if not isinstance(found, dict) or not isinstance(content, str) or not content:
         refuse(path, "a special token", given, "a string, or an object with a content")
-    special = found.get("special") is True
-    normalized = found.get("normalized", not special) is True
-    lstrip, rstrip, single = (
-        found.get(each) is True for each in ("lstrip", "rstrip", "single_word")
-    )
-    return AddedToken(content, special, normalized, lstrip, rstrip, single)
+    flags = {flag: found.get(flag) is True for flag in _FLAGS}
+    flags["normalized"] = found.get("normalized", not flags["special"]) is True
+    return AddedToken(content, **flags)
 
 
 def _content(given: Any) -> Any:
@@ -241,22 +215,23 @@ def _content(given: Any) -> Any:
     return given.get("content") if isinstance(given, dict) else given
 
 
-def _refuse_settings(beside: Beside, added: Collection[str]) -> None:
+def _refuse_settings(folder: Folder, added: Collection[str]) -> None:
     """Reject settings that would give other ids and are not implemented."""
-    if beside.settings.get("split_special_tokens"):
-        refuse(beside.path, "split_special_tokens", True, "false, as in the published tokenizers")
-    never = beside.settings.get("never_split") or []
+    settings, path = folder.settings, _path(folder)
+    if settings.get("split_special_tokens"):
+        refuse(path, "split_special_tokens", True, "false, as in the published tokenizers")
+    never = settings.get("never_split") or []
     if unknown := [each for each in never if each not in added]:
-        refuse(beside.path, "never_split", unknown[0], "tokens of added_tokens_decoder alone")
+        refuse(path, "never_split", unknown[0], "tokens of added_tokens_decoder alone")
 
 
 # -- what contradicts -----------------------------------------------------------------------------
 
 
-def _other_names(beside: Beside) -> Iterator[str]:
+def _other_names(folder: Folder) -> Iterator[str]:
     """Say where two files name different special tokens."""
-    used, void = (MAP_NAME, beside.names), (CONFIG_NAME, beside.settings)
-    if beside.decoder is not None:
+    used, void = (MAP_NAME, folder.names), (CONFIG_NAME, folder.settings)
+    if _decoder(folder) is not None:
         used, void = void, used
     for key in used[1]:
         values = _content(used[1][key]), _content(void[1].get(key))
@@ -268,13 +243,13 @@ def _other_names(beside: Beside) -> Iterator[str]:
             yield _says((used[0], void[0]), key, values)
 
 
-def _other_ids(beside: Beside, own: object, known: Mapping[str, int]) -> Iterator[str]:
+def _other_ids(folder: Folder, own: object, known: Mapping[str, int]) -> Iterator[str]:
     """Say where a file gives an added token another id than the one that counts."""
-    files = {ADDED_NAME: beside.ids}
+    files = {ADDED_NAME: folder.ids}
     if isinstance(own, list) and own:
-        files[TOKENIZER_NAME] = _ids(own)
-    if beside.decoder is not None:
-        files[CONFIG_NAME] = _ids(beside.decoder)
+        files[TOKENIZER_NAME] = ids_in(own)
+    if (decoder := _decoder(folder)) is not None:
+        files[CONFIG_NAME] = ids_in(decoder)
     used, _ = files.popitem()
     for name, ids in files.items():
         for content, number in ids.items():

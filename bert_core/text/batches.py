@@ -1,13 +1,15 @@
 """What all tokenizers share: texts to encodings, cut and padded, as lists or as tensors."""
 
+import json
 import os
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy
 import torch
+from torch import Tensor
 
 from bert_core.errors import InputError
 from bert_core.text.encoding import (
@@ -41,6 +43,14 @@ class TextTokenizer(Vocabulary, ABC):
     max_len: int | None
     do_lower_case: bool
     contradictions: tuple[str, ...]
+
+    def settings(self, tokenizer_class: str, **options: Any) -> bytes:
+        """Return the `tokenizer_config.json` that `saved_files` has."""
+        options |= {"tokenizer_class": tokenizer_class}
+        options |= {} if self.max_len is None else {"model_max_length": self.max_len}
+        for side in ("truncation_side", "padding_side"):
+            options |= {side: "left"} if getattr(self, side) == "left" else {}
+        return as_file(options, sort_keys=True)
 
     @property
     @abstractmethod
@@ -260,6 +270,12 @@ class TextTokenizer(Vocabulary, ABC):
         return len(self.templates[texts - 1]) - texts
 
 
+def as_file(contents: Mapping[str, Any], *, sort_keys: bool = False) -> bytes:
+    """Return a JSON object as it is saved."""
+    text = json.dumps(contents, indent=2, ensure_ascii=False, sort_keys=sort_keys)
+    return f"{text}\n".encode()
+
+
 def check_text(text: object) -> str:
     """Return `text` if a tokenizer can read it.
 
@@ -286,6 +302,38 @@ def listed_texts(texts: Iterable[str]) -> list[str]:
             "or put it in a list."
         )
     return list(texts)
+
+
+def padded_encodings(tokenizer: TextTokenizer, encodings: Sequence[Encoding]) -> dict[str, Tensor]:
+    """Build the three input tensors of a model, (B, T) each; see `padded_inputs`."""
+    types = [encoding.token_type_ids for encoding in encodings]
+    return padded_inputs(tokenizer, [encoding.input_ids for encoding in encodings], types)
+
+
+def padded_inputs(
+    tokenizer: TextTokenizer, ids: Sequence[Sequence[int]], types: Sequence[Sequence[int]] = ()
+) -> dict[str, Tensor]:
+    """Build the three input tensors of a model, (B, T) each, padded at the right.
+
+    Without token types, all are 0. Without [PAD] in the vocabulary, id 0 pads; the mask hides it.
+    """
+    return {
+        "input_ids": padded(ids, tokenizer.vocab.get(tokenizer.pad_token, 0)),
+        "token_type_ids": padded(types or [[0] * len(row) for row in ids], 0),
+        "attention_mask": padded([[1] * len(row) for row in ids], 0),
+    }
+
+
+def padded(rows: Sequence[Sequence[int]], fill: int) -> Tensor:
+    """Build one integer tensor from rows of different lengths.
+
+    >>> padded([[1, 2], [3]], 0).tolist()
+    [[1, 2], [3, 0]]
+    """
+    table = numpy.full((len(rows), max(map(len, rows))), fill, dtype=numpy.int64)
+    for number, row in enumerate(rows):
+        table[number, : len(row)] = row
+    return torch.from_numpy(table)
 
 
 def _cutting(truncation: bool | str, max_length: int | None) -> dict[str, Any]:
@@ -326,5 +374,5 @@ def _tensor(rows: list[list[int]], kind: str) -> Any:
             f"The inputs have {lengths[0]} to {lengths[-1]} tokens; expected equal lengths for a "
             "tensor. Use padding=True."
         )
-    array = numpy.array(rows, dtype=numpy.int64) if rows else numpy.zeros((0, 0), numpy.int64)
-    return torch.from_numpy(array) if kind == "pt" else array
+    table = padded(rows, 0) if rows else torch.zeros((0, 0), dtype=torch.int64)
+    return table if kind == "pt" else table.numpy()

@@ -16,11 +16,11 @@ from tokenizers.processors import BertProcessing
 
 from bert_core.checkpoints.sources.resolve import given_name
 from bert_core.text.added import AddedToken, as_entry
-from bert_core.text.batches import TextTokenizer, check_text, listed_texts
+from bert_core.text.batches import TextTokenizer, as_file, check_text, listed_texts
 from bert_core.text.encoding import Part
-from bert_core.text.stored import find_tokenizer
+from bert_core.text.stored import ROLES, WORDPIECE, TokenizerFiles, read_tokenizer
 from bert_core.text.tokenizer_class import CONFIG_NAME
-from bert_core.text.tokenizer_json import TOKENIZER_NAME
+from bert_core.text.tokenizer_json import SWITCHES, TOKENIZER_NAME
 from bert_core.text.vocabulary import (
     MAX_CHARS,
     SPECIAL_TOKENS,
@@ -33,7 +33,6 @@ from bert_core.text.vocabulary import (
 )
 
 NEVER_SPLIT = SPECIAL_TOKENS
-ROLES = ("unk", "sep", "pad", "cls", "mask")
 
 
 class BertOptions(TextTokenizer):
@@ -154,26 +153,21 @@ class BertOptions(TextTokenizer):
         for example) also has a `tokenizer.json`.
         """
         options: dict[str, Any] = {
-            "tokenizer_class": "BertTokenizer",
             "do_lower_case": self.do_lower_case,
             "do_basic_tokenize": self.do_basic_tokenize,
             "strip_accents": self.strip_accents,
             "tokenize_chinese_chars": self.tokenize_chinese_chars,
         }
-        if self.max_len is not None:
-            options["model_max_length"] = self.max_len
         if self.token_types < 2:
             options["model_input_names"] = ["input_ids", "attention_mask"]
         names = {role: getattr(self, f"{role}_token") for role in ROLES}
         for role, token in names.items():
             void = token in self.vocab and token not in self.never_split
             options[f"{role}_token"] = None if void else token
-        for side in ("truncation_side", "padding_side"):
-            options |= {side: "left"} if getattr(self, side) == "left" else {}
         usual = {AddedToken(token, special=True) for token in names.values()}  # need not be listed
         added = [each for each in self.added_tokens if each.content in self.vocab]
         listed = not set(self.added_tokens) <= usual
-        numbers = {self.vocab[each.content]: each for each in added}
+        numbers = dict(sorted((self.vocab[each.content], each) for each in added))
         if listed:
             options["added_tokens_decoder"] = {
                 str(number): {k: v for k, v in as_entry(each, number).items() if k != "id"}
@@ -182,7 +176,7 @@ class BertOptions(TextTokenizer):
         pieces = self.own_pieces
         files = {
             VOCABULARY_NAME: "".join(f"{piece}\n" for piece in pieces).encode(),
-            CONFIG_NAME: f"{json.dumps(options, indent=2, sort_keys=True)}\n".encode(),
+            CONFIG_NAME: self.settings("BertTokenizer", **options),
         }
         plain = self.clean_text and self.max_input_chars_per_word == MAX_CHARS
         plain = plain and not listed and [*map(as_line, pieces)] == pieces
@@ -192,10 +186,8 @@ class BertOptions(TextTokenizer):
             sep, cls = ((token, self.vocab[token]) for token in (self.sep_token, self.cls_token))
             rust.post_processor = BertProcessing(sep, cls)
             document = json.loads(rust.to_str())
-            document["added_tokens"] = [as_entry(each, n) for n, each in sorted(numbers.items())]
-            files[TOKENIZER_NAME] = (
-                f"{json.dumps(document, indent=2, ensure_ascii=False)}\n".encode()
-            )
+            document["added_tokens"] = [as_entry(each, n) for n, each in numbers.items()]
+            files[TOKENIZER_NAME] = as_file(document)
         return files
 
     @classmethod
@@ -221,10 +213,24 @@ class BertOptions(TextTokenizer):
             MissingFileError: the name or path does not exist or contains no vocabulary.
             CheckpointError: a file of the tokenizer cannot be used.
         """
-        name = given_name(name_or_path, kwargs)
-        found = find_tokenizer(name, cache_dir=cache_dir, revision=kwargs.pop("revision", None))
-        tokenizer = cls(list(found.pieces), **{**found.options, **kwargs})
-        tokenizer.contradictions = found.contradictions
-        tokenizer.truncation_side = found.sides.get("truncation_side", "right")
-        tokenizer.padding_side = found.sides.get("padding_side", "right")
+        name, revision = given_name(name_or_path, kwargs), kwargs.pop("revision", None)
+        return cls.of(read_tokenizer(name, cache_dir, revision, kind=WORDPIECE), **kwargs)
+
+    @classmethod
+    def of(cls, files: TokenizerFiles, **kwargs: Any) -> Self:
+        """Make a tokenizer of its files; `kwargs` are arguments of `BertTokenizer`."""
+        model, normalizer = files.document["model"], files.document["normalizer"]
+        options = {
+            **{option: normalizer[key] for option, key in SWITCHES.items()},
+            **{f"{role}_token": files.roles[role] for role in ROLES},
+            "do_basic_tokenize": files.basic,
+            "max_input_chars_per_word": model.get("max_input_chars_per_word", MAX_CHARS),
+            "max_len": files.max_len,
+            "never_split": (),
+            "added_tokens": files.added,
+            "token_types": files.token_types,
+        }
+        tokenizer = cls(files.own_pieces, **{**options, **kwargs})
+        tokenizer.contradictions = files.contradictions
+        tokenizer.truncation_side, tokenizer.padding_side = files.sides
         return tokenizer

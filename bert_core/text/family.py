@@ -8,7 +8,7 @@ a text is encoded whole, and cut here.
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -17,21 +17,14 @@ from tokenizers import Tokenizer
 from bert_core.checkpoints.sources.resolve import given_name
 from bert_core.errors import CheckpointError, InputError
 from bert_core.small_files import shown
-from bert_core.text.batches import TextTokenizer, check_text
+from bert_core.text.batches import TextTokenizer, as_file, check_text
 from bert_core.text.byte_level import SPACE, as_text
 from bert_core.text.encoding import Part, Slot, Span, Template
-from bert_core.text.family_files import FamilyFiles, find_files, read_family
 from bert_core.text.replay import Replay, Token
-from bert_core.text.stored import place_of
+from bert_core.text.stored import WORDPIECE, TokenizerFiles, read_tokenizer
 from bert_core.text.tokenizer import BertTokenizer
 from bert_core.text.tokenizer_class import ANY_CLASS, CONFIG_NAME
-from bert_core.text.tokenizer_json import (
-    TOKENIZER_NAME,
-    Place,
-    frame_of,
-    in_words,
-    model_type,
-)
+from bert_core.text.tokenizer_json import TOKENIZER_NAME, Place, frame_of, in_words
 from bert_core.text.trace import Trace
 
 
@@ -72,16 +65,15 @@ def from_pretrained(
         InputError: an option is given that the family's tokenizer does not have.
     """
     name = given_name(name_or_path, kwargs)
-    revision = kwargs.pop("revision", None)
-    found = find_files(*place_of(name, cache_dir, revision))
-    if found.layout.kind == "WordPiece":
-        return BertTokenizer.from_pretrained(name, cache_dir, revision=revision, **kwargs)
+    files = read_tokenizer(name, cache_dir, kwargs.pop("revision", None))
+    if files.kind == WORDPIECE:
+        return BertTokenizer.of(files, **kwargs)
     if kwargs:
         raise InputError(
             f"The tokenizer of {shown(name)} has no option {', '.join(sorted(kwargs))}; its files "
             "say everything. Leave it out."
         )
-    return FamilyTokenizer(read_family(found))
+    return FamilyTokenizer(files)
 
 
 class FamilyTokenizer(TextTokenizer):
@@ -104,20 +96,20 @@ class FamilyTokenizer(TextTokenizer):
         CheckpointError: `tokenizers` cannot use the files.
     """
 
-    def __init__(self, files: FamilyFiles) -> None:
+    def __init__(self, files: TokenizerFiles) -> None:
         super().__init__(files.pieces)
-        self.kind = model_type(files.document)
+        self.kind = files.kind
         self.ranks, self.scores = files.ranks, files.scores
         self.max_len = files.max_len
-        self.special_tokens = files.special
+        special = (*files.roles.values(), *(each.content for each in files.added if each.special))
+        self.special_tokens = tuple(dict.fromkeys(each for each in special if each in self.vocab))
         self.unk_token, self.sep_token = files.roles["unk"], files.roles["sep"]
         self.pad_token, self.cls_token = files.roles["pad"], files.roles["cls"]
         self.mask_token = files.roles["mask"]
         self.never_split = tuple(each["content"] for each in files.document["added_tokens"])
         self.do_lower_case = '"Lowercase"' in json.dumps(files.document.get("normalizer"))
         self.contradictions = files.contradictions
-        self.truncation_side = files.sides.get("truncation_side", "right")
-        self.padding_side = files.sides.get("padding_side", "right")
+        self.truncation_side, self.padding_side = files.sides
         self._files = files
         cuts = json.dumps(files.document.get("pre_tokenizer"))
         self._with_spaces = self.kind == "Unigram" and '"WhitespaceSplit"' not in cuts
@@ -224,22 +216,12 @@ class FamilyTokenizer(TextTokenizer):
         """Return the files that `save_pretrained` writes, by name, without touching the disk."""
         document = self._files.document
         kinds = {slot.token_type for slot in self._templates[1]}
-        options: dict[str, Any] = {
-            "tokenizer_class": ANY_CLASS,  # the document says everything
-            "model_input_names": [
-                "input_ids",
-                *(["token_type_ids"] if len(kinds) > 1 else []),
-                "attention_mask",
-            ],
-            **{f"{role}_token": token for role, token in self._files.roles.items()},
-            **self._files.sides,
-        }
-        if self.max_len is not None:
-            options["model_max_length"] = self.max_len
-        return {
-            TOKENIZER_NAME: _lines(document),
-            CONFIG_NAME: _lines(dict(sorted(options.items()))),
-        }
+        types = ["token_type_ids"] * (len(kinds) > 1)
+        roles = {f"{role}_token": token for role, token in self._files.roles.items()}
+        inputs = ["input_ids", *types, "attention_mask"]
+        # The document says everything, so any class will do.
+        settings = self.settings(ANY_CLASS, model_input_names=inputs, **roles)
+        return {TOKENIZER_NAME: as_file(document), CONFIG_NAME: settings}
 
     def _read(self, text: str, found: Any) -> Part:
         return Part(text, found.ids, self._spans(text, found), found.word_ids)
@@ -276,12 +258,8 @@ class FamilyTokenizer(TextTokenizer):
                 f"The post_processor makes {' '.join(token for _, token, *_ in places)} of the "
                 "texts A and B; expected each once, in order, among tokens of the vocabulary."
             )
-        typed = self._files.typed
+        typed = self._files.token_types > 1
         return tuple(
             Slot(number if text is None else -1, text, kind if typed else 0)
             for number, _, text, kind in places
         )
-
-
-def _lines(contents: Mapping[str, Any]) -> bytes:
-    return f"{json.dumps(contents, indent=2, ensure_ascii=False)}\n".encode()

@@ -1,185 +1,339 @@
-"""Where a tokenizer is stored, and which of its files counts.
+"""Where a tokenizer is stored, which of its files counts, and what they say together.
 
-`tokenizer.json` is the vocabulary if there is one, else `vocab.txt`, as in `transformers`. The
-switches of the normalizer (case, accents, Chinese characters) are those of `tokenizer_config.json`,
-then those of `tokenizer.json`, then what the name says. Where two files contradict each other, the
-tokenizer says so: `StoredTokenizer.contradictions`.
+Every tokenizer is read as one `tokenizer.json`: that file if there is one, else the files of its
+first release, which are described as such (`first_files`). Where `tokenizer_config.json` has
+switches (case, accents, Chinese characters), they count before those of `tokenizer.json`; the name
+of the model says only what no file does. Where two files contradict each other, the tokenizer says
+so: `TokenizerFiles.contradictions`.
 """
 
+import json
 import os
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from bert_core.checkpoints.sources.hub_names import VOCABULARIES, Part
+from bert_core.checkpoints.sources.hub_names import SENTENCEPIECE, Part
 from bert_core.checkpoints.sources.resolve import ARCHIVE_ENDINGS, resolve
 from bert_core.errors import BertError, CheckpointError, MissingFileError
 from bert_core.families import FAMILIES
-from bert_core.small_files import shown
-from bert_core.text.added import AddedToken
-from bert_core.text.added_files import files_beside, named_tokens
-from bert_core.text.tokenizer_class import CONFIG_NAME, MODEL_CONFIG, read_named, read_object
+from bert_core.small_files import listed, read_small, shown
+from bert_core.text.added import AddedToken, as_entry
+from bert_core.text.added_files import ids_in, named_tokens, role_of
+from bert_core.text.byte_level import SPACE
+from bert_core.text.first_files import MERGES, VOCABULARY, describe, frame
+from bert_core.text.sentencepiece_file import read_sentencepiece
+from bert_core.text.tokenizer_class import (
+    CONFIG_NAME,
+    LAYOUTS,
+    MODEL_CONFIG,
+    Folder,
+    Layout,
+    read_folder,
+)
 from bert_core.text.tokenizer_json import (
+    SWITCHES,
     TOKENIZER_NAME,
-    check_template,
+    frame_of,
+    model_of,
+    model_type,
     read_document,
     refuse,
-    wordpiece_of,
 )
 from bert_core.text.vocabulary import (
     CONTINUATION,
-    SPECIAL_TOKENS,
     VOCABULARY_NAME,
     as_line,
-    check_vocabulary,
+    entries,
     path_of,
     read_vocabulary,
 )
 
+ROLES = ("cls", "sep", "pad", "unk", "mask")
+WORDPIECE = "WordPiece"
+_LARGEST = 32 * 1024 * 1024  # bytes
 _NO_LIMIT = 1_000_000_000  # configurations use 1e30 for "no limit"
-_SWITCHES = ("do_lower_case", "strip_accents", "tokenize_chinese_chars")
-_USUAL = dict(zip(("unk", "sep", "pad", "cls", "mask"), SPECIAL_TOKENS, strict=True))
-_SIDES = ("right", "left")
+_BASIC = "do_basic_tokenize"
+_SWITCHES = [_BASIC, *(each for each in SWITCHES if each != "clean_text")]  # that may be set
 
 
 @dataclass(frozen=True, slots=True)
-class StoredTokenizer:
-    """What is needed to build a tokenizer from its files.
+class TokenizerFiles:
+    """A tokenizer as its files describe it.
 
     Attributes:
-        pieces: all pieces in the order of their ids, without added tokens beyond them.
-        options: keyword arguments of `BertTokenizer`.
-        sides: `truncation_side` and `padding_side`, where they are not "right".
+        kind: "WordPiece", "BPE" or "Unigram".
+        document: the contents of a `tokenizer.json`.
+        own_pieces: the pieces of its model in the order of their ids.
+        pieces: the same, and the added tokens beyond them.
+        ranks: BPE: pair of symbols -> number of its merge, from 0.
+        scores: Unigram: piece -> log-probability.
+        roles: role -> special token.
+        added: all tokens that are found before anything else.
+        sides: "right" or "left", where texts are shortened, and where they are padded.
+        max_len: longest input of the model in tokens; None for no limit.
+        token_types: number of token types of the model and its tokenizer.
+        basic: whether a text is normalised, and split at punctuation.
         contradictions: sentences on files that say different things, and which of them counts.
     """
 
-    pieces: Sequence[str]
-    options: Mapping[str, Any]
-    sides: Mapping[str, str]
-    contradictions: tuple[str, ...] = ()
+    kind: str
+    document: dict[str, Any]
+    own_pieces: list[str]
+    pieces: list[str]
+    ranks: dict[tuple[str, str], int]
+    scores: dict[str, float]
+    roles: dict[str, str]
+    added: tuple[AddedToken, ...]
+    sides: tuple[str, str]
+    max_len: int | None
+    token_types: int
+    basic: bool
+    contradictions: tuple[str, ...]
 
 
-def vocabulary_file(folder: Path) -> Path | None:
-    """Return the file of a folder that has its vocabulary; None if there is none."""
-    paths = (folder / name for name in VOCABULARIES)
-    # Unlike Path.exists, os.path.exists raises no exception if access is denied.
-    return next((path for path in paths if os.path.exists(path)), None)
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Which file of a folder has its tokenizer, and how it is understood."""
+
+    folder: Folder
+    path: Path
+    layout: Layout
+    document: dict[str, Any] | None = None  # the contents of a `tokenizer.json`
+
+    @property
+    def named(self) -> bool:
+        """Whether the configurations name this layout."""
+        return self.layout is self.folder.layout and not self.folder.any_class
 
 
-def place_of(
+def read_tokenizer(
     name_or_path: str | os.PathLike[str],
     cache_dir: str | os.PathLike[str] | None,
     revision: str | None,
-) -> tuple[Path, Path | None]:
-    """Return the folder of a tokenizer, and its file if the caller gave one."""
-    path = Path(os.path.expanduser(path_of(name_or_path)))
-    if os.path.isfile(path) and not path.name.lower().endswith(ARCHIVE_ENDINGS):
-        return path.parent, path
-    return resolve(name_or_path, cache_dir=cache_dir, revision=revision, part=Part.TOKENIZER), None
-
-
-def find_tokenizer(
-    name_or_path: str | os.PathLike[str],
     *,
-    cache_dir: str | os.PathLike[str] | None = None,
-    revision: str | None = None,
-) -> StoredTokenizer:
+    kind: str | None = None,
+) -> TokenizerFiles:
     """Read the files of a tokenizer.
 
     Args:
-        name_or_path: a model, see `resolve`; or a `vocab.txt` or `tokenizer.json` by itself.
+        name_or_path: a model, see `resolve`; or one of its tokenizer's files.
         cache_dir: folder for downloads.
         revision: version of the source.
+        kind: the only kind that is expected, of models of any family; or None for every kind.
 
     Raises:
-        MissingFileError: the name or path does not exist or has no vocabulary.
-        CheckpointError: a file cannot be used.
+        MissingFileError: the name or path does not exist, or has no tokenizer of its class.
+        CheckpointError: a file is damaged, is another kind's, or contradicts itself or the model.
+        ConfigError: the model's family is not implemented.
     """
-    folder, given = place_of(name_or_path, cache_dir, revision)
-    found = given or vocabulary_file(folder)
-    name = f"{folder.name}/{given.name}" if given else _told_name(path_of(name_or_path))
-    if "cased" not in name.lower() and not given:  # an archive's own name may not tell
-        name = _told_name(folder)
-    named = read_named(folder)
-    if found is not None and found.suffix.lower() == ".json":
-        return _from_json(found)  # it counts before the class
-    if named.by_class and named.layout is not None and named.layout.kind != "WordPiece":
+    name = Path(os.path.expanduser(path_of(name_or_path)))
+    given = os.path.isfile(name) and not name.name.lower().endswith(ARCHIVE_ENDINGS)
+    place = (
+        name.parent
+        if given
+        else resolve(name_or_path, cache_dir=cache_dir, revision=revision, part=Part.TOKENIZER)
+    )
+    found = _find(read_folder(place, every_family=kind is not None), name if given else None)
+    if kind not in (None, found.layout.kind):
+        expected = f"{kind}, BERT's own; `bert_core.load_tokenizer` opens every kind"
+        refuse(str(found.path), "the kind of tokenizer", found.layout.kind, expected)
+    return _read(found, lowercase=_lower_cased(name, place))
+
+
+# -- which file counts ----------------------------------------------------------------------------
+
+
+def _find(folder: Folder, given: Path | None) -> _Found:
+    """Choose the file of a folder that has its tokenizer, and how it is understood."""
+    path = given or _first_of(folder)
+    if path.suffix.lower() == ".json" and path.name != VOCABULARY:
+        document = read_document(path)  # it is complete, so it counts before any class
+        kind = model_type(document)
+        own = [folder.layout] if folder.layout is not None else []
+        for layout in (*own, *LAYOUTS):
+            if layout.kind == kind:
+                return _Found(folder, path, layout, document)
+        kinds = ", ".join(dict.fromkeys(each.kind for each in LAYOUTS))
+        refuse(str(path), "the kind of tokenizer", kind or "unknown", f"one of {kinds}")
+    by_name = "Unigram" if path.suffix.lower() == ".model" else WORDPIECE
+    kind = "BPE" if path.name in (VOCABULARY, MERGES) else by_name
+    fitting = [each for each in folder.layouts if each.kind == kind]
+    if not fitting:
         raise CheckpointError(
-            f"{folder} has a {named.layout.tokenizer_class}; expected BERT's WordPiece. Open it "
-            "with `bert_core.load_tokenizer`."
+            f"{path} is of the kind {kind}, but tokenizer_class says otherwise; expected "
+            f"{_expected(folder.layouts)}. Copy that there, or correct tokenizer_class."
         )
-    if found is None:
-        raise MissingFileError(
-            f"There is no {VOCABULARY_NAME} in {folder}, and no {TOKENIZER_NAME}; expected the "
-            "vocabulary in the folder of the weights. Copy it there, or give the path of the file."
-        )
-    options = _options(folder / CONFIG_NAME)
-    options.setdefault("do_lower_case", _lower_case_by_name(name))
-    return _stored(found, read_vocabulary(found), options)
+    if kind == "Unigram" and fitting[0] is not folder.layout:
+        return _Found(folder, path, _unnamed_sentencepiece(path))
+    return _Found(folder, path, fitting[0])
 
 
-def _from_json(path: Path) -> StoredTokenizer:
-    """Read a `tokenizer.json`, and compare it with the files beside it."""
-    document = read_document(path)
-    pieces, own = wordpiece_of(document, str(path))
-    told = _options(path.parent / CONFIG_NAME)
-    void = {"do_basic_tokenize", *(_SWITCHES if files_beside(path.parent).whole else ())}
-    says = [*_other_words(path, pieces), *_other_switches(own, told, void)]
-    told = {key: value for key, value in told.items() if key not in void}
-    return _stored(path, pieces, {**own, **told}, document, says)
+def _first_of(folder: Folder) -> Path:
+    """Return the file of a folder that has the tokenizer."""
+    for name in (TOKENIZER_NAME, *_names(folder.layouts)):
+        if os.path.exists(folder.path / name):
+            return folder.path / name
+    others = [name for name in _names(LAYOUTS) if os.path.exists(folder.path / name)]
+    fixed = folder.by_class or folder.any_class
+    raise MissingFileError(
+        f"There is no tokenizer in {folder.path} (found: {listed(others)}); expected"
+        f"{' by its tokenizer_class' * fixed} {_expected(folder.layouts)}. Copy it there"
+        f"{', or correct tokenizer_class' * fixed}."
+    )
 
 
-def _stored(
-    path: Path,
-    pieces: list[str],
-    options: dict[str, Any],
-    document: Mapping[str, Any] | None = None,
-    says: Sequence[str] = (),
-) -> StoredTokenizer:
-    """Add what the other files of the folder say of special and added tokens."""
-    unusual = {"unk": options.pop("unk_token", SPECIAL_TOKENS[0])}
-    usual = {role: AddedToken(name, True) for role, name in {**_USUAL, **unusual}.items()}
-    files, every = files_beside(path.parent), list(pieces)
-    named = named_tokens(files, every, usual, document)
-    check_room(len(every), path)
-    check_vocabulary(pieces, str(path), named.roles["unk"])
-    if document is not None:
-        if unusual["unk"] != named.roles["unk"]:
-            refuse(str(path), "model.unk_token", unusual["unk"], repr(named.roles["unk"]))
-        frame = named.roles["cls"], named.roles["sep"]
-        check_template(document.get("post_processor"), frame, every, str(path))
-    options |= {f"{role}_token": named.roles[role] for role in _USUAL}
-    options |= {
-        "never_split": (),
-        "added_tokens": named.added,
-        "token_types": token_types(path.parent),
+def _names(layouts: Iterable[Layout]) -> list[str]:
+    return [*dict.fromkeys(name for each in layouts for name in each.files)]
+
+
+def _expected(layouts: Iterable[Layout]) -> str:
+    joined = ((" with " if each.kind == "BPE" else " or ").join(each.files) for each in layouts)
+    return ", or ".join([TOKENIZER_NAME, *dict.fromkeys(joined)])
+
+
+def _unnamed_sentencepiece(path: Path) -> Layout:
+    """Return the layout of a SentencePiece file beside a model that has another by its family."""
+    known = {piece for piece, _ in read_sentencepiece(path).pieces}
+    albert = next(each for each in LAYOUTS if each.kind == "Unigram" and not each.dropped)
+    if known.issuperset(albert.roles):
+        return albert
+    raise CheckpointError(
+        f"Nothing says whose ids {path} has: expected tokenizer_class in {CONFIG_NAME}, "
+        "XLMRobertaTokenizer or CamembertTokenizer, because they count otherwise. Add it there."
+    )
+
+
+def _lower_cased(*places: Path) -> bool:
+    """Return what the name of a model says of its case, as far as it does.
+
+    >>> _lower_cased(Path("models--google-bert--bert-base-cased/snapshots/cd5ef92a"))
+    False
+    """
+    # The folder of a snapshot is named after its commit.
+    names = (p.parents[1].name if p.parent.name == "snapshots" else p.name for p in places)
+    return next(("uncased" in name.lower() for name in names if "cased" in name.lower()), True)
+
+
+# -- what the files say ---------------------------------------------------------------------------
+
+
+def _read(found: _Found, *, lowercase: bool) -> TokenizerFiles:
+    """Understand the files of a tokenizer together."""
+    folder, path, layout = found.folder, found.path, found.layout
+    words, document = layout.kind == WORDPIECE, dict(found.document or {})
+    names = dict(zip(ROLES, layout.roles, strict=True))
+    if found.document is None:
+        roles = {role: role_of(folder, role, name) for role, name in names.items()}
+        document = describe(path, layout, folder.settings, roles, lowercase=lowercase)
+    own, ranks, scores = model_of(document, str(path))
+    pieces = [*own]
+    says: list[str] = []
+    if found.document is not None:
+        names = _roles_in({*own, *ids_in(document.get("added_tokens"))}, names)
+        says += (_other_words if words else _other_pieces)(path, own)
+    if layout.kind != "BPE":
+        model = document["model"]
+        names["unk"] = model["unk_token"] if words else own[model["unk_id"]]
+    basic = _obey(found, document, says)
+    # The published masks take the space before them, except BERT's.
+    usual = {
+        role: AddedToken(token, True, lstrip=role == "mask" and not words)
+        for role, token in names.items()
     }
-    uneven = uneven_padding(path.parent, every, named.roles["pad"])
-    says = (*says, *named.contradictions, *uneven)
-    return StoredTokenizer(pieces, options, sides_of(files.settings, document), says)
+    named = named_tokens(folder, pieces, usual, document.get("added_tokens"))
+    _check_room(len(pieces), path, folder.config)
+    roles, known = named.roles, entries(pieces)
+    if words and roles["unk"] != names["unk"]:
+        refuse(str(path), "model.unk_token", names["unk"], repr(roles["unk"]))
+    roles |= {"unk": names["unk"]} if scores else {}
+    added = (as_entry(each, known[each.content]) for each in named.added)
+    sides = (_side(part, folder.settings, document) for part in ("truncation", "padding"))
+    document |= {
+        "added_tokens": sorted(added, key=itemgetter("id")),
+        "post_processor": _framed(found, document.get("post_processor"), roles, known),
+    }
+    return TokenizerFiles(
+        kind=layout.kind,
+        own_pieces=own,
+        pieces=pieces,
+        ranks=ranks,
+        scores=scores,
+        roles=roles,
+        added=named.added,
+        sides=(next(sides), next(sides)),
+        document={**document, "truncation": None, "padding": None},
+        max_len=_max_len(folder.settings),
+        token_types=_token_types(folder),
+        basic=basic,
+        contradictions=(
+            *says,
+            *named.contradictions,
+            *_uneven_padding(folder.config, pieces, roles["pad"]),
+        ),
+    )
 
 
-def sides_of(settings: Mapping[str, Any], document: Mapping[str, Any] | None) -> dict[str, str]:
-    """Return on which sides texts are shortened and padded, where it is not the right one.
+def _roles_in(known: Container[str], roles: Mapping[str, str]) -> dict[str, str]:
+    """Return roles with the tokens of another class where a `tokenizer.json` has those."""
+    own = {}
+    for place, (role, token) in enumerate(roles.items()):
+        others = (each.roles[place] for each in LAYOUTS if each.roles[place] in known)
+        own[role] = token if token in known else next(others, token)
+    return own
+
+
+def _framed(
+    found: _Found, given: object, roles: Mapping[str, str], known: Mapping[str, int]
+) -> object:
+    """Return what is put around texts: what a `tokenizer.json` says, else what the layout has.
 
     Raises:
-        CheckpointError: it is neither right nor left.
+        CheckpointError: it is unknown, or not what BERT's tokenizer puts around texts.
     """
-    found: dict[str, str] = {}
-    for part in ("truncation", "padding"):
-        own = (document or {}).get(part)
-        own = own.get("direction", "right") if isinstance(own, dict) else "right"
-        side = settings.get(f"{part}_side", str(own).lower())
-        if side not in _SIDES:
-            refuse(CONFIG_NAME, f"{part}_side", side, "right or left")
-        found |= {f"{part}_side": side} if side == "left" else {}
-    return found
+    layout, settings, name = found.layout, found.folder.settings, str(found.path)
+    kind = given.get("type") if isinstance(given, dict) else None
+    words = layout.kind == WORDPIECE
+    if given is None or kind == "ByteLevel":  # adds nothing: what trainers write before one is set
+        if found.document is None and words:  # a vocabulary may lack these tokens
+            return None
+        if found.document is not None and not found.named:
+            expected = "one that puts tokens around a text, because no tokenizer_class says which"
+            refuse(name, "post_processor", given, expected)
+        return frame(layout, roles, known, settings, name)
+    if words:
+        _, usual = frame_of(frame(layout, roles, known, settings, name))
+        try:
+            _, places = frame_of(given)
+        except CheckpointError:
+            places = []
+        if places != usual:
+            texts = (" ".join(token for _, token, *_ in each) for each in usual)
+            refuse(name, "post_processor", kind, f"one that makes {' and '.join(texts)}")
+    return given
 
 
-def token_types(folder: Path) -> int:
+def _side(part: str, settings: Mapping[str, Any], document: Mapping[str, Any]) -> str:
+    """Return on which side texts are shortened or padded."""
+    own = document.get(part)
+    own = own.get("direction", "right") if isinstance(own, dict) else "right"
+    side = settings.get(f"{part}_side", str(own).lower())
+    if side not in ("right", "left"):
+        refuse(CONFIG_NAME, f"{part}_side", side, "right or left")
+    return str(side)
+
+
+def _max_len(settings: Mapping[str, Any]) -> int | None:
+    length = settings.get("model_max_length", settings.get("max_len"))
+    return length if type(length) is int and 0 < length < _NO_LIMIT else None
+
+
+def _token_types(folder: Folder) -> int:
     """Return how many token types a model and its tokenizer have by their configurations."""
-    settings, config = read_object(folder / CONFIG_NAME), _model_config(folder)
+    settings, config = folder.settings, folder.config
     inputs = settings.get("model_input_names")
     # This class is BERT's but for that; the model then takes zeros for both texts.
     own = str(settings.get("tokenizer_class") or config.get("tokenizer_class"))
@@ -192,17 +346,124 @@ def token_types(folder: Path) -> int:
     return found if type(found) is int else 2
 
 
-def _model_config(folder: Path) -> dict[str, Any]:
-    """Return the configuration of the model; {} for one that is refused when it is loaded."""
+def _check_room(entries: int, path: Path, config: Mapping[str, Any]) -> None:
+    """Reject ids that the model in the same folder has no vectors for."""
+    room = config.get("vocab_size")
+    if type(room) is int and entries > room:
+        raise CheckpointError(
+            f"{path} has {entries:,} entries, added tokens included, but {MODEL_CONFIG} says that "
+            f"the model has room for {room:,}; the two do not belong together."
+        )
+
+
+# -- options of the classes -----------------------------------------------------------------------
+
+
+def _obey(found: _Found, document: dict[str, Any], says: list[str]) -> bool:
+    """Put the options that `tokenizer_config.json` has for its class into a document.
+
+    What the two say differently is added to `says`.
+
+    Returns:
+        Whether a text is normalised, and split at punctuation.
+
+    Raises:
+        CheckpointError: an option is malformed, or the two contradict each other, and which of them
+            counts is unknown.
+    """
+    if found.layout.kind == WORDPIECE:
+        return _obey_switches(found, document, says)
+    settings = found.folder.settings
+    if found.named and found.layout.kind == "BPE":  # RobertaTokenizer takes only its own option
+        for part in ("pre_tokenizer", "post_processor"):
+            step = document.get(part)
+            if isinstance(step, dict) and step.get("type") in ("ByteLevel", "RobertaProcessing"):
+                spaced = settings.get("add_prefix_space") is True
+                document[part] = {**step, "add_prefix_space": spaced}
+    if found.named and found.document and found.layout.tokenizer_class == "AlbertTokenizer":
+        steps = json.dumps(document.get("normalizer"))
+        for option, does in (
+            ("do_lower_case", '"Lowercase"' in steps),
+            ("keep_accents", '"StripAccents"' not in steps),
+        ):
+            if isinstance(settings.get(option), bool) and settings[option] is not does:
+                expected = f"{str(does).lower()}, as in {TOKENIZER_NAME}; make the two agree"
+                refuse(str(found.path.with_name(CONFIG_NAME)), option, settings[option], expected)
+    return True
+
+
+def _obey_switches(found: _Found, document: dict[str, Any], says: list[str]) -> bool:
+    settings, path = found.folder.settings, str(found.folder.path / CONFIG_NAME)
+    for key, expected in (("clean_text", True), ("wordpieces_prefix", CONTINUATION)):
+        if settings.get(key, expected) != expected:
+            refuse(path, key, settings[key], repr(expected))
+    own, whole = document["normalizer"], found.document is not None
+    does = {_BASIC: True} | {switch: own[key] for switch, key in SWITCHES.items()}
+    if does["strip_accents"] is None:
+        does["strip_accents"] = does["do_lower_case"]
+    document["normalizer"], basic = {**own}, True
+    for switch in _SWITCHES:
+        value = settings.get(switch)
+        if value is None:
+            continue
+        if not isinstance(value, bool):
+            refuse(path, switch, value, "true or false")
+        void = whole and (switch == _BASIC or found.folder.any_class)
+        if whole and value != does[switch]:
+            says.append(
+                f"{CONFIG_NAME} and {TOKENIZER_NAME} contradict each other: {switch} is "
+                f"{str(value).lower()} in the first and {str(does[switch]).lower()} in the second; "
+                f"{TOKENIZER_NAME if void else CONFIG_NAME} is used."
+            )
+        if not void and switch == _BASIC:
+            basic = value
+        elif not void:
+            document["normalizer"][SWITCHES[switch]] = value
+    return basic
+
+
+# -- what contradicts -----------------------------------------------------------------------------
+
+
+def _other_words(path: Path, pieces: Sequence[str]) -> Iterator[str]:
+    """Say where the `vocab.txt` beside a `tokenizer.json` has another vocabulary."""
+    beside = path.with_name(VOCABULARY_NAME)
+    if not os.path.exists(beside):
+        return
     try:
-        return read_object(folder / MODEL_CONFIG)
+        lines = read_vocabulary(beside)
     except BertError:
-        return {}
+        yield f"{VOCABULARY_NAME} cannot be read; {path.name} is used."
+        return
+    for number, (line, piece) in enumerate(zip_longest(lines, map(as_line, pieces))):
+        if line != piece and line is not None:
+            yield (
+                f"{VOCABULARY_NAME} and {path.name} contradict each other: the id {number:,} is "
+                f"{shown(line)} in the first and {shown(piece) if piece else 'nothing'} in the "
+                f"second; {path.name} is used."
+            )
+            return
 
 
-def uneven_padding(folder: Path, pieces: Sequence[str], token: str) -> Iterator[str]:
+def _other_pieces(path: Path, pieces: Sequence[str]) -> Iterator[str]:
+    """Say where another file lacks pieces that the `tokenizer.json` beside it has."""
+    words = [piece for piece in pieces if piece.startswith((SPACE, "Ġ"))]
+    for name in (*SENTENCEPIECE, VOCABULARY):
+        other = path.with_name(name)
+        raw = read_small(other, _LARGEST) if words and os.path.exists(other) else b""
+        sample = words[:: len(words) // 100 + 1] if raw else []  # to read all takes seconds
+        for piece in sample:
+            spelled = {piece, json.dumps(piece)[1:-1]}  # JSON may escape what is not ASCII
+            if not any(each.encode() in raw for each in spelled):
+                yield (
+                    f"{name} and {path.name} contradict each other: {shown(piece)} is only in the "
+                    f"second; {path.name} is used."
+                )
+                break
+
+
+def _uneven_padding(config: Mapping[str, Any], pieces: Sequence[str], token: str) -> Iterator[str]:
     """Say where the model counts positions after another token than its tokenizer pads with."""
-    config = _model_config(folder)
     family = FAMILIES.get(str(config.get("model_type")))
     if family is None or not family.counts_after_padding or token not in pieces:
         return
@@ -214,98 +475,3 @@ def uneven_padding(folder: Path, pieces: Sequence[str], token: str) -> Iterator[
             f"{other}; {shown(token)} has the id {pieces.index(token):,}. Positions are counted by "
             f"{MODEL_CONFIG}, so {other} in a text does not count."
         )
-
-
-def check_room(entries: int, path: Path) -> None:
-    """Reject ids that the model in the same folder has no vectors for.
-
-    Raises:
-        CheckpointError: the model has fewer.
-    """
-    room = _model_config(path.parent).get("vocab_size")
-    if type(room) is int and entries > room:
-        raise CheckpointError(
-            f"{path} has {entries:,} entries, added tokens included, but {MODEL_CONFIG} says that "
-            f"the model has room for {room:,}; the two do not belong together."
-        )
-
-
-def _other_words(path: Path, pieces: Sequence[str]) -> Iterator[str]:
-    """Say where a `vocab.txt` in the same folder has another vocabulary."""
-    beside = path.with_name(VOCABULARY_NAME)
-    if not os.path.exists(beside):
-        return
-    try:
-        lines = read_vocabulary(beside)
-    except BertError:
-        yield f"{VOCABULARY_NAME} cannot be read; {path.name} is used."
-        return
-    for number, line in enumerate(lines):
-        piece = as_line(pieces[number]) if number < len(pieces) else None
-        if line != piece:
-            yield (
-                f"{VOCABULARY_NAME} and {path.name} contradict each other: the id {number:,} is "
-                f"{shown(line)} in the first and {shown(piece) if piece else 'nothing'} in the "
-                f"second; {path.name} is used."
-            )
-            return
-
-
-def _other_switches(
-    own: Mapping[str, Any], told: Mapping[str, Any], void: Container[str]
-) -> Iterator[str]:
-    """Say where `tokenizer_config.json` has other switches than `tokenizer.json`."""
-    own = {**own, "do_basic_tokenize": True}  # `tokenizer.json` has no such switch: it does
-    for switch in ("do_basic_tokenize", *_SWITCHES):
-        if switch in told and told[switch] != _effective(own, switch):
-            used = TOKENIZER_NAME if switch in void else CONFIG_NAME
-            yield (
-                f"{CONFIG_NAME} and {TOKENIZER_NAME} contradict each other: {switch} is "
-                f"{str(told[switch]).lower()} in the first and "
-                f"{str(_effective(own, switch)).lower()} in the second; {used} is used."
-            )
-
-
-def _effective(own: Mapping[str, Any], switch: str) -> bool:
-    value = own[switch]
-    return bool(own["do_lower_case"] if value is None else value)
-
-
-def _told_name(folder: Path) -> str:
-    """Return the model name in a path; a Hub snapshot's own folder is named after its commit.
-
-    >>> _told_name(Path("models--google-bert--bert-base-cased/snapshots/cd5ef92a"))
-    'models--google-bert--bert-base-cased'
-    """
-    return folder.parent.parent.name if folder.parent.name == "snapshots" else folder.name
-
-
-def _lower_case_by_name(name: str) -> bool:
-    lowered = name.lower()
-    return "cased" not in lowered or "uncased" in lowered
-
-
-def _options(path: Path) -> dict[str, Any]:
-    """Read the `BertTokenizer` options in a `tokenizer_config.json`; empty if there is none."""
-    found = read_object(path)
-    options: dict[str, Any] = {}
-    for key in ("do_basic_tokenize", *_SWITCHES):
-        value = found.get(key)
-        if value is None:
-            continue
-        if not isinstance(value, bool):
-            raise CheckpointError(f"{path}: {key} is {shown(value)}; expected true or false.")
-        options[key] = value
-    for key, expected in (("clean_text", True), ("wordpieces_prefix", CONTINUATION)):
-        if found.get(key, expected) != expected:
-            refuse(str(path), key, found[key], repr(expected))
-    if (length := told_length(found)) is not None:
-        options["max_len"] = length
-    return options
-
-
-def told_length(settings: Mapping[str, Any]) -> int | None:
-    """Return the longest input in tokens by a `tokenizer_config.json`; None for no limit."""
-    length = settings.get("model_max_length", settings.get("max_len"))
-    known = isinstance(length, int) and not isinstance(length, bool)
-    return length if known and 0 < length < _NO_LIMIT else None

@@ -156,10 +156,7 @@ class WordpieceTokenizer:
 
 
 class BertTokenizer(BertOptions):
-    """BERT's WordPiece tokenizer; ids and offsets equal those of `tokenizers`. Thread-safe.
-
-    Arguments, attributes and files: see `BertOptions`.
-    """
+    """BERT's tokenizer. Thread-safe. Arguments, attributes and files: see `BertOptions`."""
 
     @cached_property
     def basic_tokenizer(self) -> BasicTokenizer:

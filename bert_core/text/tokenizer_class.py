@@ -12,12 +12,14 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from bert_core.checkpoints.sources.hub_names import MERGES, SENTENCEPIECE
-from bert_core.errors import CheckpointError
+from bert_core.errors import CheckpointError, ConfigError
 from bert_core.small_files import parse_json, read_small, shown
 from bert_core.text.vocabulary import VOCABULARY_NAME
 
 CONFIG_NAME = "tokenizer_config.json"
 MODEL_CONFIG = "config.json"
+MAP_NAME = "special_tokens_map.json"
+ADDED_NAME = "added_tokens.json"
 ANY_CLASS = "PreTrainedTokenizerFast"  # computes whatever `tokenizer.json` describes
 _LARGEST = 4 * 1024 * 1024  # bytes; lists of added tokens can be long
 
@@ -30,6 +32,8 @@ class Layout:
         tokenizer_class: its name in `transformers`.
         kind: "WordPiece", "BPE" (byte-level) or "Unigram".
         files: its files without `tokenizer.json`.
+        families: the models that have it if no class is named, by `model_type`.
+        synonyms: classes of other names that are this one.
         roles: the tokens for the first place, the last place, padding, unknown words and masks.
         first: Unigram: entries before the pieces of the SentencePiece file.
         dropped: Unigram: how many pieces of that file they replace.
@@ -38,6 +42,8 @@ class Layout:
     tokenizer_class: str
     kind: str
     files: tuple[str, ...]
+    families: tuple[str, ...]
+    synonyms: tuple[str, ...] = ()
     roles: tuple[str, ...] = ("<s>", "</s>", "<pad>", "<unk>", "<mask>")
     first: tuple[str, ...] = ()
     dropped: int = 0
@@ -45,62 +51,53 @@ class Layout:
 
 # XLM-RoBERTa and CamemBERT keep the ids of fairseq, whose dictionary begins otherwise than the file
 # of SentencePiece (<unk>, <s>, </s>). ALBERT's file has all special tokens itself.
-_BERT = Layout(
-    "BertTokenizer",
-    "WordPiece",
-    (VOCABULARY_NAME,),
-    roles=("[CLS]", "[SEP]", "[PAD]", "[UNK]", "[MASK]"),
-)
-_ROBERTA = Layout("RobertaTokenizer", "BPE", MERGES)
-_XLM_ROBERTA = Layout(
-    "XLMRobertaTokenizer",
-    "Unigram",
-    SENTENCEPIECE,
-    first=("<s>", "<pad>", "</s>", "<unk>"),
-    dropped=3,
-)
-_CAMEMBERT = Layout(
-    "CamembertTokenizer",
-    "Unigram",
-    SENTENCEPIECE,
-    first=("<s>NOTUSED", "<pad>", "</s>NOTUSED", "<unk>", "<unk>NOTUSED"),
-    dropped=1,
-)
-_ALBERT = Layout(
-    "AlbertTokenizer",
-    "Unigram",
-    SENTENCEPIECE,
-    roles=("[CLS]", "[SEP]", "<pad>", "<unk>", "[MASK]"),
-)
-LAYOUTS = (_BERT, _ROBERTA, _XLM_ROBERTA, _CAMEMBERT, _ALBERT)
-OF_FAMILY = {
-    "bert": _BERT,
-    "distilbert": _BERT,
-    "electra": _BERT,
-    "roberta": _ROBERTA,
-    "xlm-roberta": _XLM_ROBERTA,
-    "camembert": _CAMEMBERT,
-    "albert": _ALBERT,
-}
-"""`model_type` -> the tokenizer that such models have if no class is named."""
-# What these classes are in `transformers`: the class beside them, under another name.
-_SYNONYMS = {
-    **dict.fromkeys(
-        (
-            "BertTokenizerLegacy",
-            "ConvBertTokenizer",
-            "DistilBertTokenizer",
-            "ElectraTokenizer",
-            "LayoutLMTokenizer",
-            "LxmertTokenizer",
-            "MobileBertTokenizer",
-            "SqueezeBertTokenizer",
+LAYOUTS = (
+    Layout(
+        "BertTokenizer",
+        "WordPiece",
+        (VOCABULARY_NAME,),
+        families=("bert", "distilbert", "electra"),
+        synonyms=(
+            *("BertTokenizerLegacy", "ConvBertTokenizer", "DistilBertTokenizer"),
+            *("ElectraTokenizer", "LayoutLMTokenizer", "LxmertTokenizer"),
+            *("MobileBertTokenizer", "SqueezeBertTokenizer"),
         ),
-        _BERT,
+        roles=("[CLS]", "[SEP]", "[PAD]", "[UNK]", "[MASK]"),
     ),
-    **dict.fromkeys(("BartTokenizer", "LEDTokenizer", "LongformerTokenizer"), _ROBERTA),
-}
-_CLASSES = {each.tokenizer_class: each for each in LAYOUTS} | _SYNONYMS
+    Layout(
+        "RobertaTokenizer",
+        "BPE",
+        MERGES,
+        families=("roberta",),
+        synonyms=("BartTokenizer", "LEDTokenizer", "LongformerTokenizer"),
+    ),
+    Layout(
+        "XLMRobertaTokenizer",
+        "Unigram",
+        SENTENCEPIECE,
+        families=("xlm-roberta",),
+        first=("<s>", "<pad>", "</s>", "<unk>"),
+        dropped=3,
+    ),
+    Layout(
+        "CamembertTokenizer",
+        "Unigram",
+        SENTENCEPIECE,
+        families=("camembert",),
+        first=("<s>NOTUSED", "<pad>", "</s>NOTUSED", "<unk>", "<unk>NOTUSED"),
+        dropped=1,
+    ),
+    Layout(
+        "AlbertTokenizer",
+        "Unigram",
+        SENTENCEPIECE,
+        families=("albert",),
+        roles=("[CLS]", "[SEP]", "<pad>", "<unk>", "[MASK]"),
+    ),
+)
+OF_FAMILY = {family: each for each in LAYOUTS for family in each.families}
+"""`model_type` -> the tokenizer that such models have if no class is named."""
+_CLASSES = {name: each for each in LAYOUTS for name in (each.tokenizer_class, *each.synonyms)}
 _ANY_CLASSES = ("PreTrainedTokenizer", "TokenizersBackend")
 _JAPANESE = "BertJapaneseTokenizer"
 _REASONS = {
@@ -112,55 +109,80 @@ _REASONS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
-    """What the configurations of a folder say about its tokenizer.
+class Folder:
+    """The files beside a vocabulary, {} where there is none, and the tokenizer that they name.
 
     Attributes:
-        layout: that of its class, else of the model's family; None if neither is named.
+        path: where they are.
+        settings: `tokenizer_config.json`.
+        config: `config.json`, which is the model's.
+        names: `special_tokens_map.json`.
+        ids: `added_tokens.json`.
+        layout: that of the class, else of the model's family; None if neither is named.
         by_class: whether a class of this package's own is named.
-        any_class: whether the class is one that only `tokenizer.json` describes.
-        settings: the contents of `tokenizer_config.json`.
+        any_class: whether the class is one that takes any `tokenizer.json` as it is.
     """
 
+    path: Path
+    settings: Mapping[str, Any]
+    config: Mapping[str, Any]
+    names: Mapping[str, Any]
+    ids: Mapping[str, Any]
     layout: Layout | None
     by_class: bool
     any_class: bool
-    settings: Mapping[str, Any]
+
+    @property
+    def layouts(self) -> tuple[Layout, ...]:
+        """The layouts that files other than `tokenizer.json` may have here, its own first."""
+        if self.any_class:
+            return ()
+        own = () if self.layout is None else (self.layout,)
+        return own if self.by_class else (*own, *LAYOUTS)
 
 
-def read_named(folder: Path) -> Named:
-    """Read which tokenizer a folder has by its configurations.
+def read_folder(path: Path, *, every_family: bool) -> Folder:
+    """Read the configurations of a folder, and which tokenizer it has by them.
 
     Raises:
-        CheckpointError: a configuration is damaged, or names a tokenizer that is not implemented.
+        CheckpointError: one is damaged, or names a tokenizer that is not implemented.
+        ConfigError: the model is of a family that is not implemented, unless `every_family`.
     """
-    settings, config = read_object(folder / CONFIG_NAME), read_object(folder / MODEL_CONFIG)
-    family = str(config.get("model_type"))
-    for name, found in ((CONFIG_NAME, settings), (MODEL_CONFIG, config)):
-        if remote := _remote_class(found):
-            _refuse(folder / name, f"auto_map.AutoTokenizer is {shown(remote)}", "it is a program")
-    told = [each for each in (settings, config) if each.get("tokenizer_class")]
-    if not told:
+    names = CONFIG_NAME, MODEL_CONFIG, MAP_NAME, ADDED_NAME
+    settings, config, special, ids = (read_object(path / name) for name in names)
+    family = config.get("model_type")
+    if not every_family and family is not None and str(family) not in OF_FAMILY:
+        raise ConfigError(
+            f"{path / MODEL_CONFIG}: model_type is {shown(family)}; implemented are "
+            f"{', '.join(OF_FAMILY)}."
+        )
+    named = _class_named(path, settings, config)
+    layout = _CLASSES.get(named, OF_FAMILY.get(str(family)))
+    by_class, any_class = named in _CLASSES, named in _ANY_CLASSES
+    return Folder(path, settings, config, special, ids, layout, by_class, any_class)
+
+
+def _class_named(path: Path, settings: Mapping[str, Any], config: Mapping[str, Any]) -> str:
+    """Return the class that a folder names, without "Fast"; "" if it names none."""
+    named: list[tuple[Path, str]] = []
+    for place, found in ((path / CONFIG_NAME, settings), (path / MODEL_CONFIG, config)):
+        remote = found.get("auto_map")
+        if remote := remote.get("AutoTokenizer") if isinstance(remote, dict) else remote:
+            _refuse(place, f"auto_map.AutoTokenizer is {shown(remote)}", "it is a program")
+        if found.get("tokenizer_class"):
+            named.append((place, str(found["tokenizer_class"])))
+    if not named:
         for key in ("word_tokenizer_type", "subword_tokenizer_type"):
             if kind := settings.get(key):
-                _refuse(folder / CONFIG_NAME, f"{key} is {shown(kind)}", _REASONS[_JAPANESE])
-        return Named(OF_FAMILY.get(family), False, False, settings)
-    name = str(told[0]["tokenizer_class"])
+                _refuse(path / CONFIG_NAME, f"{key} is {shown(kind)}", _REASONS[_JAPANESE])
+        return ""
+    place, name = named[0]
     present = name.removesuffix("Fast")
-    if present in _ANY_CLASSES:
-        return Named(OF_FAMILY.get(family), False, True, settings)
     legacy = present == "BertTokenizerLegacy" and settings.get("do_lower_case") is False
-    if present not in _CLASSES or legacy:
-        path = folder / (CONFIG_NAME if told[0] is settings else MODEL_CONFIG)
+    if legacy or present not in (*_CLASSES, *_ANY_CLASSES):
         reason = _REASONS.get(present, "its rules are not implemented here")
-        _refuse(path, f"tokenizer_class is {shown(name)}", reason)
-    return Named(_CLASSES[present], True, False, settings)
-
-
-def _remote_class(settings: Mapping[str, Any]) -> object:
-    """Return the tokenizer of a program that comes with a model; nothing if there is none."""
-    found = settings.get("auto_map")
-    return found.get("AutoTokenizer") if isinstance(found, dict) else found
+        _refuse(place, f"tokenizer_class is {shown(name)}", reason)
+    return present
 
 
 def _refuse(path: Path, found: str, reason: str) -> NoReturn:

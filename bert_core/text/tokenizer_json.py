@@ -1,8 +1,9 @@
 """`tokenizer.json`: a whole tokenizer in one file, as `tokenizers` and `transformers` write it.
 
-`read_document` reads the file without trusting it; `wordpiece_of` understands BERT's WordPiece in
-it and refuses everything else, because a rule that is skipped gives other ids. `family_files` reads
-the other kinds, `added_files` the added tokens of all.
+`read_document` reads the file without trusting it. `model_of` understands its model and refuses
+everything else, because a rule that is skipped gives other ids: WordPiece, as BERT has it,
+byte-level BPE (RoBERTa; Radford et al. 2019), or Unigram (XLM-RoBERTa, CamemBERT, ALBERT; Kudo
+2018). These checks come before the library `tokenizers`, because that stops at some damaged files.
 
 `truncation` and `padding` are settings of one program's calls; only their sides are read. `decoder`
 concerns only text that is put together again from ids: BERT's is expected; whether it tidies spaces
@@ -10,7 +11,8 @@ is not read.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
@@ -19,19 +21,26 @@ from tokenizers import Tokenizer
 
 from bert_core.errors import CheckpointError
 from bert_core.small_files import parse_json, read_small, shown
-from bert_core.text.vocabulary import CONTINUATION, MAX_CHARS, MOST_PIECES, entries
+from bert_core.text.vocabulary import (
+    CONTINUATION,
+    MAX_CHARS,
+    MOST_PIECES,
+    check_vocabulary,
+    entries,
+)
 
 TOKENIZER_NAME = "tokenizer.json"
-_LARGEST = 32 * 1024 * 1024  # bytes; half a million pieces, one per line, take 14 MB
-_MOST_VALUES = 2 * MOST_PIECES  # a list of a byte or two in the file takes 64 bytes in memory
-_SWITCHES = {  # of the normalizer, and what `BertTokenizer` calls them
-    "lowercase": "do_lower_case",
+SWITCHES = {  # what `BertTokenizer` calls the switches of its normalizer
+    "do_lower_case": "lowercase",
     "strip_accents": "strip_accents",
-    "handle_chinese_chars": "tokenize_chinese_chars",
+    "tokenize_chinese_chars": "handle_chinese_chars",
     "clean_text": "clean_text",
 }
+_LARGEST = 32 * 1024 * 1024  # bytes; half a million pieces, one per line, take 14 MB
+_MOST_VALUES = 2 * MOST_PIECES  # a list of a byte or two in the file takes 64 bytes in memory
 Place = tuple[int, str, int | None, int]
-_FLAGS = ("normalized", "single_word", "lstrip", "rstrip", "special")
+# The pieces in the order of their ids, the ranks of a BPE model, the scores of a Unigram model.
+Model = tuple[list[str], dict[tuple[str, str], int], dict[str, float]]
 
 
 def read_document(path: Path) -> dict[str, Any]:
@@ -69,56 +78,106 @@ def model_type(document: Mapping[str, Any]) -> str:
     return found if isinstance(found, str) else ""
 
 
-def wordpiece_of(document: Mapping[str, Any], name: str) -> tuple[list[str], dict[str, Any]]:
-    """Understand a document as BERT's WordPiece tokenizer, without its added tokens.
+# -- the model ------------------------------------------------------------------------------------
 
-    Args:
-        document: the contents of a `tokenizer.json`.
-        name: name of the file, for error messages.
 
-    Returns:
-        The pieces in the order of their ids ("" for an id without a piece), and keyword arguments
-        of `BertTokenizer`.
+def model_of(document: Mapping[str, Any], name: str) -> Model:
+    """Understand the model of a document, without its added tokens; "" is an id without a piece.
 
     Raises:
-        CheckpointError: it is another kind of tokenizer, or contradicts itself.
+        CheckpointError: it is none that is computed here, or contradicts itself.
     """
-    kind = model_type(document)
-    if kind != "WordPiece":
-        raise CheckpointError(
-            f"{name} has a tokenizer of the kind {shown(kind or 'unknown')}; expected WordPiece, "
-            "BERT's own. For models such as RoBERTa or ALBERT use `bert_core.load_tokenizer`."
-        )
-    model = document["model"]
-    prefix = model.get("continuing_subword_prefix", CONTINUATION)
-    _expect(name, "model.continuing_subword_prefix", prefix, CONTINUATION)
+    return _MODELS[model_type(document)](document, name)
+
+
+def _wordpiece(document: Mapping[str, Any], name: str) -> Model:
+    model, normalizer = document["model"], document.get("normalizer")
     longest = model.get("max_input_chars_per_word", MAX_CHARS)
     if type(longest) is not int or longest < 0:
         refuse(name, "model.max_input_chars_per_word", longest, "a whole number")
     unknown = model.get("unk_token")
     if not isinstance(unknown, str):
         refuse(name, "model.unk_token", unknown, "a piece of the vocabulary")
-    for part, expected in (("pre_tokenizer", "BertPreTokenizer"), ("normalizer", "BertNormalizer")):
-        _expect(name, f"{part}.type", _type_of(document.get(part)), expected)
-    decoder = document.get("decoder")
-    if decoder is not None and (
-        _type_of(decoder) != "WordPiece" or decoder.get("prefix") != CONTINUATION
+    prefix = model.get("continuing_subword_prefix", CONTINUATION)
+    cut = _type_of(document.get("pre_tokenizer"))
+    for what, found, expected in (
+        ("model.continuing_subword_prefix", prefix, CONTINUATION),
+        ("pre_tokenizer.type", cut, "BertPreTokenizer"),
+        ("normalizer.type", _type_of(normalizer), "BertNormalizer"),
     ):
+        if found != expected:
+            refuse(name, what, found, repr(expected))
+    decoder = document.get("decoder") or {"type": "WordPiece", "prefix": CONTINUATION}
+    if _type_of(decoder) != "WordPiece" or decoder.get("prefix") != CONTINUATION:
         refuse(name, "decoder", decoder, "WordPiece with the prefix ##")
-    options = {"max_input_chars_per_word": longest, "unk_token": unknown}
-    normalizer = document["normalizer"]
-    for key, option in _SWITCHES.items():
-        value = normalizer.get(key)
+    for key in SWITCHES.values():
+        value = document["normalizer"].get(key)
         if not isinstance(value, bool) and (key != "strip_accents" or value is not None):
             refuse(name, f"normalizer.{key}", value, "true or false")
-        options[option] = value
-    return in_order(model.get("vocab"), name), options
+    pieces = _in_order(model.get("vocab"), name)
+    check_vocabulary(pieces, name, unknown)
+    return pieces, {}, {}
 
 
-# -- the vocabulary -------------------------------------------------------------------------------
+def _bpe(document: Mapping[str, Any], name: str) -> Model:
+    model = document["model"]
+    pieces = _in_order(model.get("vocab"), name)
+    for key in ("dropout", "continuing_subword_prefix", "end_of_word_suffix", "byte_fallback"):
+        if model.get(key):
+            refuse(name, f"model.{key}", model[key], "none, as in byte-level BPE")
+    known, merges = set(pieces), model.get("merges")
+    unknown = model.get("unk_token")
+    if unknown is not None and unknown not in known:
+        refuse(name, "model.unk_token", unknown, "a piece of the vocabulary, or null")
+    if not isinstance(merges, list) or not merges or len(merges) > MOST_PIECES:
+        found = f"a list of {len(merges):,}" if isinstance(merges, list) else merges
+        refuse(name, "model.merges", found, f"a list of 1 to {MOST_PIECES:,} pairs of pieces")
+    ranks: dict[tuple[str, str], int] = {}
+    for rank, merge in enumerate(merges):
+        pair = merge.split(" ") if isinstance(merge, str) else merge
+        if not isinstance(pair, list) or [type(each) for each in pair] != [str, str]:
+            refuse(name, f"merge {rank:,}", merge, "two pieces")
+        first, second = pair
+        lacking = [each for each in (first, second, first + second) if each not in known]
+        if lacking:
+            raise CheckpointError(
+                f"{name}: merge {rank:,} puts {shown(first)} and {shown(second)} together, but "
+                f"{shown(lacking[0])} is not in the vocabulary. The merges belong to another one."
+            )
+        ranks[first, second] = rank
+    return pieces, ranks, {}
 
 
-def in_order(vocab: object, name: str) -> list[str]:
+def _unigram(document: Mapping[str, Any], name: str) -> Model:
+    model = document["model"]
+    vocab, unknown = model.get("vocab"), model.get("unk_id")
+    if not isinstance(vocab, list) or not vocab or len(vocab) > MOST_PIECES:
+        refuse(name, "model.vocab", vocab, f"a list of 1 to {MOST_PIECES:,} pieces and scores")
+    pieces: list[str] = []
+    scores: dict[str, float] = {}
+    for entry in vocab:
+        piece, score = entry if isinstance(entry, list) and len(entry) == 2 else (None, None)
+        if not isinstance(piece, str) or not isinstance(score, int | float):
+            refuse(name, "an entry of model.vocab", entry, "a piece and its score")
+        if not math.isfinite(score):
+            refuse(name, f"the score of {shown(piece)}", score, "a finite number")
+        pieces.append(piece)
+        scores[piece] = float(score)
+    if type(unknown) is not int or not 0 <= unknown < len(pieces):
+        refuse(name, "model.unk_id", unknown, f"an id from 0 to {len(pieces) - 1:,}")
+    if model.get("byte_fallback"):
+        refuse(name, "model.byte_fallback", True, "false, as in the published models")
+    return pieces, {}, scores
+
+
+_MODELS: dict[str, Callable[[Mapping[str, Any], str], Model]] = {
+    "WordPiece": _wordpiece,
+    "BPE": _bpe,
+    "Unigram": _unigram,
+}
+
+
+def _in_order(vocab: object, name: str) -> list[str]:
     """Return the pieces in the order of their ids.
 
     Of equal lines of a `vocab.txt` only the last has an id in the file, so ids may be missing; such
@@ -139,39 +198,6 @@ def in_order(vocab: object, name: str) -> list[str]:
             )
         pieces[number] = piece
     return pieces
-
-
-def added_tokens(found: object, pieces: list[str], name: str) -> dict[str, Mapping[str, Any]]:
-    """Return the added tokens with their flags, by id; new ones are put after the pieces.
-
-    Raises:
-        CheckpointError: one is malformed, or its id is not that of the vocabulary.
-    """
-    if not isinstance(found, list | None):
-        refuse(name, "added_tokens", found, "a list")
-    known = entries(pieces)
-    added: dict[str, Mapping[str, Any]] = {}
-    for each in sorted(found or (), key=_id_of):
-        token = each.get("content") if isinstance(each, dict) else None
-        if not isinstance(token, str) or not token or token in added:
-            refuse(name, "an added token", each, "an object with a content of its own")
-        for flag in _FLAGS:
-            if not isinstance(each.get(flag, False), bool):
-                refuse(name, f"{flag} of {shown(token)}", each[flag], "true or false")
-        expected = known.get(token, len(pieces))
-        if _id_of(each) != expected:
-            refuse(
-                name, f"the id of the added token {shown(token)}", each.get("id"), f"{expected:,}"
-            )
-        if token not in known:
-            pieces.append(token)
-        added[token] = each
-    return added
-
-
-def _id_of(token: object) -> int:
-    number = token.get("id") if isinstance(token, dict) else None
-    return number if type(number) is int else -1
 
 
 # -- tokens around a text -------------------------------------------------------------------------
@@ -233,13 +259,8 @@ def in_words() -> Iterator[None]:
 
 
 def _type_of(part: Any) -> Any:
-    """Return what tells a part from others: its type."""
-    return part["type"] if isinstance(part, dict) and "type" in part else part
-
-
-def _expect(name: str, what: str, found: object, expected: str) -> None:
-    if found != expected:
-        refuse(name, what, found, repr(expected))
+    """Return what tells a part from others: its type; None for what is none."""
+    return part.get("type") if isinstance(part, dict) else None
 
 
 def refuse(name: str, what: str, found: object, expected: str) -> NoReturn:

@@ -28,10 +28,9 @@ from bert_core.errors import BertError, InputError, MissingFileError
 from bert_core.model.heads import BertForPreTraining
 from bert_core.model.kinds import ALL_KINDS
 from bert_core.model.pretrained import BertPreTrainedModel
-from bert_core.text.batches import TextTokenizer
+from bert_core.text.batches import TextTokenizer, padded
 from bert_core.text.encoding import Encoding
 from bert_core.text.family import load_tokenizer
-from bert_core.text.padding import padded
 from bert_core.verification.report import FileCheck, OutputCheck, TextCheck, VerificationReport
 from bert_core.verification.stored import (
     JSON_NAME,

@@ -30,7 +30,7 @@ from app.settings import LIVE
 from bert_core import BertForPreTraining, BertTokenizer
 from bert_core.checkpoints.saving import saved_files
 from bert_core.pretraining import PretrainingBatch, joint_loss
-from bert_core.text.padding import padded
+from bert_core.text.batches import padded
 from tests.live.conftest import Node, started
 from tools.live import compiled, has_compiler, lab_tables
 

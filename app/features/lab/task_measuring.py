@@ -11,7 +11,7 @@ from app.features.lab.result import Floats, Guess
 from app.features.lab.result_corpus import MASK, Corpus, Phenomenon, Probe
 from bert_core import BertForPreTraining, BertTokenizer
 from bert_core.pretraining import PretrainingBatches, joint_loss
-from bert_core.text.padding import padded
+from bert_core.text.batches import padded
 
 _BEST = 3  # fillings shown for a gap
 _ATTENDED = 16  # most pieces of the sentence whose attention is shown

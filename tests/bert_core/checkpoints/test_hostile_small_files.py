@@ -116,7 +116,7 @@ def test_a_folder_that_may_not_be_entered_is_refused_in_words(folder, read, monk
     for call in ("open", "stat"):
         refuse(monkeypatch, call, lambda path: folder in path.parents)
     refuse(monkeypatch, "listdir", lambda path: path == folder)
-    with pytest.raises(FileNotFoundError, match=r"has no config.json|There is no vocab.txt"):
+    with pytest.raises(FileNotFoundError, match=r"has no config.json|There is no tokenizer"):
         read(folder)
 
 

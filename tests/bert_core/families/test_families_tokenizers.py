@@ -82,14 +82,13 @@ def same_ids(ours: Any, peer: Any, texts: Sequence[str]) -> None:
 
 
 @pytest.mark.parametrize(("family", "named"), PAIRS)
-def test_ids_and_numbers_are_those_of_transformers(
+def test_ids_numbers_and_what_is_saved_are_those_of_transformers(
     files: dict[str, Path], tmp_path: Path, assert_close: Any, family: str, named: str
 ) -> None:
-    peer = beside(tmp_path, family, files[named], named)
-    ours = load_tokenizer(tmp_path)
-    same_ids(ours, transformers.AutoTokenizer.from_pretrained(tmp_path), ASKED)
+    peer = beside(tmp_path / "a", family, files[named], named)
+    ours, model = load_tokenizer(tmp_path / "a"), BertForMaskedLM.from_pretrained(tmp_path / "a")
+    same_ids(ours, transformers.AutoTokenizer.from_pretrained(tmp_path / "a"), ASKED)
     assert ours.contradictions == ()
-    model = BertForMaskedLM.from_pretrained(tmp_path).eval()
     types = model.config.type_vocab_size
     batch = ours(
         [*ASKED[:4]],
@@ -104,9 +103,18 @@ def test_ids_and_numbers_are_those_of_transformers(
     if family != "distilbert":
         given["token_type_ids"] = batch["token_type_ids"]
     with torch.inference_mode():
-        found, expected = model.run(**batch).logits, peer(**given).logits
+        found, expected = model.eval().run(**batch).logits, peer(**given).logits
     here = batch["attention_mask"].bool()
     assert_close(found[here], expected[here])
+    model.save_pretrained(tmp_path / "b")
+    ours.save_pretrained(tmp_path / "b")
+    again = load_tokenizer(tmp_path / "b")
+    assert [again.encode(text, "x") for text in ASKED] == [ours.encode(text, "x") for text in ASKED]
+    saved = transformers.AutoTokenizer.from_pretrained(tmp_path / "b")
+    same_ids(again, saved, ASKED)
+    for text in ASKED:
+        kinds = again.encode(text, "x").token_type_ids
+        assert kinds == saved(text, "x").get("token_type_ids", [0] * len(kinds))
 
 
 @pytest.mark.parametrize(("family", "named"), PAIRS)
@@ -121,21 +129,3 @@ def test_a_tokenizer_json_is_enough(
     config.pop("tokenizer_class", None)
     (tmp_path / "config.json").write_text(json.dumps(config), encoding="utf-8")
     same_ids(load_tokenizer(tmp_path), peer, ASKED)
-
-
-@pytest.mark.parametrize(("family", "named"), PAIRS)
-def test_what_is_saved_opens_here_and_in_transformers(
-    files: dict[str, Path], tmp_path: Path, family: str, named: str
-) -> None:
-    beside(tmp_path / "a", family, files[named], named)
-    ours, model = load_tokenizer(tmp_path / "a"), BertForMaskedLM.from_pretrained(tmp_path / "a")
-    model.save_pretrained(tmp_path / "b")
-    ours.save_pretrained(tmp_path / "b")
-    again = load_tokenizer(tmp_path / "b")
-    assert type(again) is type(ours)
-    assert [again.encode(text, "x") for text in ASKED] == [ours.encode(text, "x") for text in ASKED]
-    peer = transformers.AutoTokenizer.from_pretrained(tmp_path / "b")
-    same_ids(again, peer, ASKED)
-    for text in ASKED:
-        types = peer(text, "x").get("token_type_ids", [0] * len(again.encode(text, "x")))
-        assert types == again.encode(text, "x").token_type_ids

@@ -32,6 +32,7 @@ from bert_core.analysis.attribution import by_word
 from bert_core.reading.entities import find_entities
 from bert_core.reading.passage import Rules, answer_question
 from bert_core.reading.unread import unread
+from bert_core.text.tokenizer_class import OF_FAMILY
 from tests.bert_core.text.family_folders import merges_folder, sentencepiece_folder
 
 LABELS = ("O", "B-PER", "I-PER", "B-LOC", "I-LOC")
@@ -48,12 +49,6 @@ TEXTS = (
     "Angela Merkel lives in Paris (Paris) or «Paris» or The pizza is a pizza.",
 )
 NAMES = ("bert", "distilbert", "electra", "roberta", "xlm-roberta", "camembert", "albert")
-CLASSES = {
-    "roberta": "RobertaTokenizer",
-    "xlm-roberta": "XLMRobertaTokenizer",
-    "camembert": "CamembertTokenizer",
-    "albert": "AlbertTokenizer",
-}
 Tokenizer = BertTokenizer | FamilyTokenizer
 
 
@@ -85,16 +80,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 def save(model: Any, folder: Path, to: Path) -> Path:
     """Save a BERT with the tokenizer of a folder, which its class names."""
     model.save_pretrained(to)
-    told = (
-        json.loads((folder / "config.json").read_text())
-        if (folder / "config.json").exists()
-        else {}
-    )
+    own = folder / "config.json"
+    told = json.loads(own.read_text()) if own.exists() else {}
     for path in folder.iterdir():
         if path.name != "config.json":
             (to / path.name).write_bytes(path.read_bytes())
-    if (family := told.get("model_type")) in CLASSES:
-        (to / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": CLASSES[family]}))
+    if family := told.get("model_type"):
+        named = {"tokenizer_class": OF_FAMILY[family].tokenizer_class}
+        (to / "tokenizer_config.json").write_text(json.dumps(named))
         config = json.loads((to / "config.json").read_text())
         config.pop("model_type")
         (to / "config.json").write_text(json.dumps(config))

@@ -14,7 +14,15 @@ from tokenizers import BertWordPieceTokenizer
 
 from benchmarks.texts import SENTENCES, english_lines, mixed_lines
 from bert_core.text.tokenizer import BertTokenizer
+from tests.bert_core.text.family_folders import (
+    configured,
+    merges_folder,
+    published_roberta,
+    published_unigram,
+    sentencepiece_folder,
+)
 
+FAMILIES = ("roberta", "xlm-roberta", "camembert", "albert")
 SPECIALS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 _ENGLISH = """the of and in to was is cat sat mat river bank play running unhappy transform token
 don won it we hello world time people year work number part water day"""
@@ -66,7 +74,7 @@ def wide_vocabulary() -> list[str]:
 class Peers(NamedTuple):
     """Our tokenizer and the reference over the same vocabulary."""
 
-    ours: BertTokenizer
+    ours: Any
     rust: Any
 
     def differences(self, texts: Sequence[str]) -> list[str]:
@@ -88,32 +96,17 @@ class Peers(NamedTuple):
         ]
 
 
-def lists_of(encoding: Any) -> tuple[list[Any], ...]:
-    """All lists of our encoding."""
-    return (
-        encoding.input_ids,
-        encoding.offsets,
-        encoding.tokens,
-        encoding.token_type_ids,
-        encoding.attention_mask,
-        encoding.special_tokens_mask,
-        encoding.word_ids,
-        encoding.sequence_ids,
-    )
+_LISTS = ["offsets", "attention_mask", "special_tokens_mask", "word_ids", "sequence_ids"]
 
 
-def peer_lists_of(encoding: Any) -> tuple[list[Any], ...]:
+def lists_of(encoding: Any) -> list[list[Any]]:
+    """All lists of our encoding but the tokens: of unknown ones, some peers give characters."""
+    return [getattr(encoding, name) for name in ("input_ids", "token_type_ids", *_LISTS)]
+
+
+def peer_lists_of(encoding: Any) -> list[list[Any]]:
     """The same lists of the peer's."""
-    return (
-        encoding.ids,
-        encoding.offsets,
-        encoding.tokens,
-        encoding.type_ids,
-        encoding.attention_mask,
-        encoding.special_tokens_mask,
-        encoding.word_ids,
-        encoding.sequence_ids,
-    )
+    return [getattr(encoding, name) for name in ("ids", "type_ids", *_LISTS)]
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -154,6 +147,28 @@ def uncased(vocab_file: Path) -> Peers:
 def cased(vocab_file: Path) -> Peers:
     rust = BertWordPieceTokenizer(str(vocab_file), lowercase=False)
     return Peers(BertTokenizer(vocab_file, do_lower_case=False), rust)
+
+
+@pytest.fixture(scope="session")
+def files(tmp_path_factory: pytest.TempPathFactory, running_text: list[str]) -> dict[str, Path]:
+    """A folder of each family with the files of its first release."""
+    root = tmp_path_factory.mktemp("families")
+    texts = running_text * 3
+    found = {name: sentencepiece_folder(root / name, name, texts) for name in FAMILIES[1:]}
+    return {"roberta": merges_folder(root / "roberta", texts), **found}
+
+
+@pytest.fixture(scope="session")
+def published(tmp_path_factory: pytest.TempPathFactory, files: dict[str, Path]) -> dict[str, Path]:
+    """A folder of each family with a `tokenizer.json` as published."""
+    root = tmp_path_factory.mktemp("published")
+    for family, source in files.items():
+        (root / family).mkdir()
+        bpe = family == "roberta"
+        rust = published_roberta(source) if bpe else published_unigram(source, family)
+        rust.save(str(root / family / "tokenizer.json"))
+        configured(root / family, family, rust.get_vocab_size())
+    return {family: root / family for family in files}
 
 
 @pytest.fixture(params=["uncased", "cased"])

@@ -2,7 +2,7 @@
 
 import io
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -84,15 +84,11 @@ def published_roberta(source: Path) -> Tokenizer:
     return rust
 
 
-def published_unigram(source: Path, family: str) -> Tokenizer:
+def published_unigram(source: Path, family: str, **options: bool) -> Tokenizer:
     """The pipeline of a published `tokenizer.json`, over a SentencePiece file."""
     found = read_sentencepiece(next(source.glob("*.model")))
-    makers: dict[str, Callable[[Any], Tokenizer]] = {
-        "xlm-roberta": _xlm_roberta,
-        "camembert": _camembert,
-        "albert": _albert,
-    }
-    rust: Any = makers[family](found)
+    makers = {"xlm-roberta": _xlm_roberta, "camembert": _camembert, "albert": _albert}
+    rust: Any = makers[family](found, **options)
     rust.pre_tokenizer = pre_tokenizers.Sequence(
         [pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace()]
     )
@@ -141,16 +137,6 @@ def _albert(found: Any, *, lower: bool = True, strip: bool = True) -> Tokenizer:
     )
     special = ["<pad>", "<unk>", "[CLS]", "[SEP]"]
     rust.add_special_tokens([*special, AddedToken("[MASK]", special=True, lstrip=True)])
-    return rust
-
-
-def cased_albert(source: Path) -> Tokenizer:
-    """An ALBERT that keeps case and accents."""
-    rust: Any = _albert(read_sentencepiece(source / "spiece.model"), lower=False, strip=False)
-    rust.pre_tokenizer = pre_tokenizers.Sequence(
-        [pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace()]
-    )
-    rust.decoder = decoders.Metaspace()
     return rust
 
 

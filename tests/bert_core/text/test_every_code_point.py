@@ -30,24 +30,17 @@ def test_words_of_every_code_point_equal_the_reference(lowercase: bool) -> None:
         assert ours.tokenize(row) == [word for word, _ in split(rust(row))]
 
 
-@pytest.mark.slow
-def test_every_code_point_between_blanks_and_inside_a_word(uncased: Any) -> None:
-    rows = batched([f"{char} a{char}b" for char in ASSIGNED], 500)
-    assert uncased.moved(list(rows)) == []
-
-
-@pytest.mark.slow
-def test_every_code_point_of_two_planes_with_case_kept(cased: Any) -> None:
-    rows = batched([f"{char} a{char}b" for char in ASSIGNED[:0x20000]], 500)
-    assert cased.moved(list(rows)) == []
-
-
 def test_every_code_point_beside_the_next(peers: Any) -> None:
     rows = ["".join(ASSIGNED[at : at + 60]) for at in range(0, len(ASSIGNED), 60)]
     assert peers.moved(rows) == []
 
 
 @pytest.mark.slow
-def test_every_code_point_between_marks(uncased: Any) -> None:
-    rows = [f"e\u0301{char}\u0316x\u302e{char}\u0344" for char in ASSIGNED[:0x20000:3]]
-    assert uncased.moved(list(batched(rows, 100))) == []
+@pytest.mark.parametrize(
+    ("form", "step"), [("{0} a{0}b", 1), ("e\u0301{0}\u0316x\u302e{0}\u0344", 3)]
+)
+def test_every_code_point_between_blanks_marks_and_letters(
+    peers: Any, form: str, step: int
+) -> None:
+    rows = batched([form.format(char) for char in ASSIGNED[::step]], 500)
+    assert peers.moved(list(rows)) == []

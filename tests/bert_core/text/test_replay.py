@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 from tokenizers import Tokenizer
 
-from bert_core.text.family import FamilyTokenizer, load_tokenizer
+from bert_core.text.family import FamilyTokenizer
 from bert_core.text.replay import LONGEST, BpeWord, Merge, Segmenter, UnigramWord, merges_of
 from tests.bert_core.text.conftest import strange_text
-from tests.bert_core.text.family_folders import merges_folder, sentencepiece_folder
 from tests.bert_core.text.test_tokenizer_parity import NASTY
 
 
@@ -36,20 +35,8 @@ KINDS = ["roberta", "albert", *(pytest.param(each, marks=pytest.mark.slow) for e
 
 
 @pytest.fixture(scope="module", params=KINDS)
-def tokenizer(
-    request: pytest.FixtureRequest,
-    running_text: list[str],
-    tmp_path_factory: pytest.TempPathFactory,
-) -> FamilyTokenizer:
-    folder: Path = tmp_path_factory.mktemp("replay")
-    texts = running_text * 3
-    if request.param == "roberta":
-        merges_folder(folder, texts)
-    else:
-        sentencepiece_folder(folder, request.param, texts)
-    found = load_tokenizer(folder)
-    assert isinstance(found, FamilyTokenizer)
-    return found
+def tokenizer(request: pytest.FixtureRequest, files: dict[str, Path]) -> FamilyTokenizer:
+    return FamilyTokenizer.from_pretrained(files[request.param])
 
 
 def test_ten_thousand_words_are_cut_as_by_rust(

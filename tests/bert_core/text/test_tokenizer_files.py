@@ -10,6 +10,7 @@ import transformers
 from tokenizers import BertWordPieceTokenizer
 
 from bert_core.errors import BertError, CheckpointError, InputError, MissingFileError
+from bert_core.text.family import load_tokenizer
 from bert_core.text.tokenizer import BertTokenizer
 
 MakeVocab = Callable[..., Path]
@@ -153,7 +154,7 @@ def test_a_file_in_the_way_of_a_folder_is_refused(vocab_file: Path) -> None:
 def folder(tmp_path: Path) -> Callable[..., Path]:
     def make(name: str, options: Any = None) -> Path:
         place = tmp_path / name
-        place.mkdir()
+        place.mkdir(parents=True)
         written(place / "vocab.txt", LINES)
         if options is not None:
             text = options if isinstance(options, str) else json.dumps(options)
@@ -172,15 +173,16 @@ def folder(tmp_path: Path) -> Callable[..., Path]:
         ("multi_cased_L-12", False),
         ("uncased_L-4", True),
         ("my-model", True),
+        ("models--google-bert--bert-base-cased/snapshots/cd5ef92a", False),
     ],
 )
 def test_lower_casing_is_read_off_the_name(
     folder: Callable[..., Path], name: str, lower: bool
 ) -> None:
     place = folder(name)
-    assert BertTokenizer.from_pretrained(place).do_lower_case is lower
-    assert BertTokenizer.from_pretrained(str(place)).do_lower_case is lower
-    assert BertTokenizer.from_pretrained(place / "vocab.txt").do_lower_case is lower
+    for path in (place, str(place), place / "vocab.txt"):
+        assert BertTokenizer.from_pretrained(path).do_lower_case is lower
+        assert load_tokenizer(path).do_lower_case is lower
 
 
 def test_the_configuration_wins_over_the_name_and_the_argument_over_both(
@@ -218,7 +220,7 @@ def test_a_broken_configuration_is_refused(
 
 def test_what_is_not_there_is_named(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
-    with pytest.raises(FileNotFoundError, match=r"no vocab\.txt in .*empty"):
+    with pytest.raises(FileNotFoundError, match=r"no tokenizer in .*empty.*nothing.*vocab.txt"):
         BertTokenizer.from_pretrained(tmp_path / "empty")
     with pytest.raises(BertError):
         BertTokenizer.from_pretrained(tmp_path / "absent")

@@ -1,17 +1,17 @@
-"""Ids, offsets and every other list equal those of the reference."""
+"""Every list of an encoding equals that of `tokenizers`, for BERT and for every family."""
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import product
+from operator import itemgetter
 from pathlib import Path
-from typing import Any
 
 import pytest
-from tokenizers import BertWordPieceTokenizer
+from tokenizers import BertWordPieceTokenizer, Tokenizer
 
-from bert_core.errors import InputError
-from bert_core.text.encoding import Encoding
+from bert_core import InputError, load_tokenizer
 from bert_core.text.tokenizer import BertTokenizer
+from tests.bert_core.text.conftest import FAMILIES, SPECIALS, Peers, lists_of, peer_lists_of
 
 NASTY = {
     "empty": "",
@@ -51,83 +51,19 @@ NASTY = {
     "a word of 300 letters": "a" * 300 + " " + "é" * 300 + "b\u0301" * 100,
     "long without blanks": "the,cat." * 40 + "的" * 90 + "кот" * 50 + "[MASK]" + "คน" * 60,
 }
-
-
-@pytest.mark.parametrize("text", NASTY.values(), ids=NASTY.keys())
-def test_nasty_strings(peers: Any, text: str) -> None:
-    assert peers.differences([text]) == []
-    assert peers.ours.tokenize(text) == peers.ours.encode(text).tokens[1:-1]
-    assert peers.ours.encode_ids([text]) == [peers.ours.encode(text).input_ids]
-
-
-def test_twenty_thousand_strange_texts(peers: Any, strange_texts: list[str]) -> None:
-    assert peers.differences(strange_texts) == []
-
-
-def test_running_text_in_many_scripts(peers: Any, running_text: list[str]) -> None:
-    assert peers.differences(running_text) == []
-    assert peers.differences(["\n".join(running_text)]) == []
-
-
-def test_many_texts_at_once_are_the_texts_one_by_one(peers: Any, strange_texts: list[str]) -> None:
-    texts = [*NASTY.values(), *strange_texts[:2_000]]
-    assert peers.ours.encode_batch(texts) == [peers.ours.encode(text) for text in texts]
-    assert peers.ours.encode_ids(texts) == [peers.ours.encode(text).input_ids for text in texts]
-
-
-def test_a_real_vocabulary(minilm: Path, running_text: list[str], strange_texts: list[str]) -> None:
-    path = str(minilm / "vocab.txt")
-    ours, rust = BertTokenizer(path), BertWordPieceTokenizer(path)
-    texts = [*running_text, *NASTY.values(), *strange_texts[:2_000]]
-    for text, peer in zip(texts, rust.encode_batch(texts), strict=True):
-        found = ours.encode(text)
-        assert (found.input_ids, found.offsets) == (peer.ids, peer.offsets), text
-
-
-def test_options_of_the_normalizer(vocab_file: Path, strange_texts: list[str]) -> None:
-    texts = [*NASTY.values(), *strange_texts[:700]]
-    for lower, strip, chinese in product((True, False), (True, False), (True, False)):
-        ours = BertTokenizer(vocab_file, lower, strip_accents=strip, tokenize_chinese_chars=chinese)
-        rust = BertWordPieceTokenizer(
-            str(vocab_file), lowercase=lower, strip_accents=strip, handle_chinese_chars=chinese
-        )
-        for text, peer in zip(texts, rust.encode_batch(texts), strict=True):
-            found = ours.encode(text)
-            assert (found.input_ids, found.offsets) == (peer.ids, peer.offsets), text
-
-
-def test_special_tokens_that_the_vocabulary_lacks_are_ordinary_text(
-    make_vocab: Callable[..., Path],
-) -> None:
-    path = make_vocab(["the", "mask", "[", "]", "pad"], ["[UNK]", "[CLS]", "[SEP]"])
-    ours, rust = BertTokenizer(path), BertWordPieceTokenizer(str(path))
-    for text in ("[MASK]", "the [MASK] the[PAD]. [UNK]"):
-        assert ours.encode(text).tokens == rust.encode(text).tokens
-        assert ours.encode(text).offsets == rust.encode(text).offsets
-
-
-def test_added_special_tokens(vocab_file: Path) -> None:
-    added = ["[unused1]", "river", "mat"]
-    ours = BertTokenizer(
-        vocab_file, never_split=["[UNK]", "[SEP]", "[PAD]", "[CLS]", "[MASK]", *added]
-    )
-    rust = BertWordPieceTokenizer(str(vocab_file))
-    rust.add_special_tokens(added)
-    texts = ["the [unused1] riverbank. matrivermat RIVER [unused1", "x" * 60 + "river" * 20]
-    for text, peer in zip(texts, rust.encode_batch(texts), strict=True):
-        found = ours.encode(text)
-        assert (found.tokens, found.offsets) == (peer.tokens, peer.offsets)
-
-
-def flattened(encoding: Any) -> tuple[Any, ...]:
-    if isinstance(encoding, Encoding):
-        ids = encoding.input_ids
-    else:
-        ids = encoding.ids
-    words, sequences = encoding.word_ids, encoding.sequence_ids
-    return ids, encoding.offsets, words, sequences, encoding.special_tokens_mask
-
-
+SPECIAL = [
+    "a <mask> b",
+    "a<mask>b",
+    " <mask>  <mask>",
+    "<mask>[MASK] [MASK]",
+    "<s> a </s></s> b <pad><unk>",
+    "[CLS] a [SEP] b",
+    "<s>NOTUSED <unk>NOTUSED x",
+    "＜mask＞ ＜ｍask＞",
+    "``quoted'' 3, 1,5, 12,",
+    "👩\u200d🚀👍🏽🇩🇪 1️⃣ é ﬁ ㎏ ½ \u2581 \u2581x Ġ Ġx",
+    "x" * 300 + " " + "的" * 120,
+]
 PAIRS = [
     ("", ""),
     ("the cat", ""),
@@ -135,78 +71,145 @@ PAIRS = [
     ("the cat sat on the mat", "it was"),
     ("it was", "the cat sat on the mat and played."),
     ("unhappyness [MASK] 中国", "the riverbank, the cat and İstanbul"),
-    ("one two", "one two"),
+    ("running unhappy 👍🏽 <mask> x", "one two"),
+    *zip(SPECIAL, reversed(SPECIAL), strict=True),
 ]
+TEXTS = [*NASTY.values(), *SPECIAL]
+
+
+@pytest.fixture(params=["uncased", "cased", *FAMILIES])
+def both(request: pytest.FixtureRequest, published: dict[str, Path]) -> Peers:
+    """Our tokenizer and the reference: BERT's in both casings, and each family's as published."""
+    if request.param not in FAMILIES:
+        found: Peers = request.getfixturevalue(request.param)
+        return found
+    folder = published[request.param]
+    return Peers(load_tokenizer(folder), Tokenizer.from_file(str(folder / "tokenizer.json")))
+
+
+def test_texts_are_encoded_as_by_rust(
+    both: Peers, running_text: list[str], strange_texts: list[str]
+) -> None:
+    every = isinstance(both.ours, BertTokenizer)
+    texts = [*TEXTS, *running_text, *strange_texts[: None if every else 2_000]]
+    assert both.differences(texts) == []
+    assert both.differences(["\n".join(running_text)]) == []
+
+
+def test_many_texts_at_once_are_the_texts_one_by_one(both: Peers, strange_texts: list[str]) -> None:
+    ours, texts = both.ours, [*TEXTS, *strange_texts[:1_000]]
+    assert ours.encode_batch(texts) == [ours.encode(text) for text in texts]
+    assert ours.encode_ids(texts) == [ours.encode(text).input_ids for text in texts]
+    bare = ours.encode_ids(texts, add_special_tokens=False)
+    assert [ours.convert_ids_to_tokens(row) for row in bare] == [*map(ours.tokenize, texts)]
+
+
+def test_tokens_are_entries_of_the_vocabulary(both: Peers) -> None:
+    for text in TEXTS:
+        found = both.ours.encode(text)
+        assert found.tokens == [both.rust.id_to_token(number) for number in found.input_ids]
+        assert [both.ours.vocab[token] for token in found.tokens] == found.input_ids
+        inside = zip(found.tokens, found.special_tokens_mask, strict=True)
+        assert both.ours.tokenize(text) == [token for token, added in inside if not added]
+
+
+def test_pairs_are_encoded_as_by_rust(both: Peers) -> None:
+    for pair in PAIRS:
+        assert lists_of(both.ours.encode(*pair)) == peer_lists_of(both.rust.encode(*pair))
 
 
 @pytest.mark.parametrize("rule", ["longest_first", "only_first", "only_second"])
-def test_truncation_of_pairs(uncased: Any, vocab_file: Path, rule: str) -> None:
-    rust = BertWordPieceTokenizer(str(vocab_file))
-    compared = 0
-    for length, (text, pair) in product(range(3, 40), PAIRS):
-        rust.enable_truncation(length, strategy=rule)
+def test_inputs_are_cut_as_by_rust(both: Peers, rule: str) -> None:
+    ours, rust = both
+    cut = 0
+    texts = [*PAIRS[:7], *((text, None) for pair in PAIRS[3:7] for text in pair)]
+    for size, (first, second) in product(range(2, 40), texts):
+        rust.no_truncation()
         try:
-            found = uncased.ours.encode(text, pair, max_length=length, truncation=rule)
+            found = ours.encode(first, second, max_length=size, truncation=rule)
         except InputError:
-            with pytest.raises(Exception, match="too short"):
-                rust.encode(text, pair)
+            if second is not None and size > 4:
+                rust.enable_truncation(size, strategy=rule)
+                with pytest.raises(Exception, match="too short"):
+                    rust.encode(first, second)
             continue
-        expected = rust.encode(text, pair)
-        assert flattened(found) == flattened(expected)
-        assert found.truncated == len(uncased.ours.encode(text, pair)) - len(found)
-        compared += 1
-    assert compared > 100
-
-
-def test_truncation_of_single_texts(uncased: Any, vocab_file: Path) -> None:
-    rust = BertWordPieceTokenizer(str(vocab_file))
-    for length, (text, pair) in product(range(2, 30), PAIRS):
-        rust.enable_truncation(length)
-        for single in (text, pair):
-            found = uncased.ours.encode(single, max_length=length)
-            assert flattened(found) == flattened(rust.encode(single))
-
-
-def overflowing(rust: Any, texts: Sequence[str]) -> list[Any]:
-    first = rust.encode(*texts)
-    return [first, *first.overflowing]
+        whole = len(rust.encode(first, second).ids)
+        rust.enable_truncation(size, strategy=rule)
+        assert lists_of(found) == peer_lists_of(rust.encode(first, second))
+        assert found.truncated == whole - len(found)
+        cut += bool(found.truncated)
+    rust.no_truncation()
+    assert cut > 20
 
 
 @pytest.mark.parametrize("stride", [0, 1, 3])
-def test_windows_over_one_text(uncased: Any, vocab_file: Path, stride: int) -> None:
-    rust = BertWordPieceTokenizer(str(vocab_file))
-    text = "the cat sat on the mat, and unhappyness [MASK] was in the riverbank 中国 it won"
-    tokens = len(uncased.ours.tokenize(text))
-    for length in range(stride + 3, tokens + 5):
-        rust.enable_truncation(length, stride=stride)
-        windows = uncased.ours.encode_windows(text, max_length=length, stride=stride)
-        expected = overflowing(rust, [text])
-        assert [flattened(w) for w in windows] == [flattened(e) for e in expected]
+@pytest.mark.parametrize("question", ["it was the cat?", None])
+def test_windows_are_those_of_rust(both: Peers, question: str | None, stride: int) -> None:
+    ours, rust = both
+    passage = "the cat sat, and unhappyness [MASK] was in the riverbank 中国 👍🏽 it won " * 2
+    texts = (passage,) if question is None else (question, passage)
+    strategy = "longest_first" if question is None else "only_second"
+    added = len(ours.encode(*texts)) - len(ours.tokenize(passage))
+    # Rust gives the token type 1 to second texts of later windows, whatever its template says.
+    same = itemgetter(0, *range(2, 7))
+    types = {*ours.encode(*texts).token_type_ids}
+    for size in range(added + stride + 1, len(ours.encode(*texts)) + 3, 2):
+        rust.enable_truncation(size, stride=stride, strategy=strategy)
+        peer = rust.encode(*texts)
+        found = ours.encode_windows(*texts, max_length=size, stride=stride)
+        windows = [same(lists_of(each)) for each in found]
+        assert windows == [same(peer_lists_of(each)) for each in (peer, *peer.overflowing)]
+        assert [{*each.token_type_ids} for each in found] == [types] * len(found)
+    rust.no_truncation()
 
 
-@pytest.mark.parametrize("stride", [0, 2])
-def test_windows_cut_only_the_second_text(uncased: Any, vocab_file: Path, stride: int) -> None:
-    rust = BertWordPieceTokenizer(str(vocab_file))
-    question, passage = (
-        "it was the cat?",
-        "the cat sat on the mat and the river was in the bank " * 3,
-    )
-    added = len(uncased.ours.tokenize(question)) + 3
-    tokens = len(uncased.ours.tokenize(passage))
-    for length in range(added + stride + 1, added + tokens + 3):
-        rust.enable_truncation(length, stride=stride, strategy="only_second")
-        windows = uncased.ours.encode_windows(question, passage, max_length=length, stride=stride)
-        # The peer repeats windows in a way of its own when the first text has to be repeated.
-        expected = overflowing(rust, [question, passage])
-        assert [flattened(w) for w in windows] == [flattened(e) for e in expected]
-
-
-def test_decode(peers: Any, running_text: list[str], strange_texts: list[str]) -> None:
+def test_texts_are_put_together_again_as_by_rust(
+    both: Peers, running_text: list[str], strange_texts: list[str]
+) -> None:
     chooser = random.Random(5)
-    size = len(peers.ours)
-    rows = [peers.ours.encode(text).input_ids for text in [*running_text, *strange_texts[:2_000]]]
-    rows += [[chooser.randrange(size) for _ in range(12)] for _ in range(500)]
-    for ids in rows:
-        assert peers.ours.decode(ids) == peers.rust.decode(ids)
-        kept = peers.ours.decode(ids, skip_special_tokens=False)
-        assert kept == peers.rust.decode(ids, skip_special_tokens=False)
+    size = len(both.ours)
+    texts = [*TEXTS, *running_text, *strange_texts[:500]]
+    rows = [both.ours.encode(text).input_ids for text in texts]
+    rows += [[chooser.randrange(size) for _ in range(12)] for _ in range(300)]
+    for ids, skip in product(rows, (True, False)):
+        expected = both.rust.decode(ids, skip_special_tokens=skip)
+        assert both.ours.decode(ids, skip_special_tokens=skip) == expected
+    with pytest.raises(InputError, match="no token with the id"):
+        both.ours.decode([size])
+
+
+# -- BERT's options -------------------------------------------------------------------------------
+
+
+def test_a_real_vocabulary(minilm: Path, running_text: list[str], strange_texts: list[str]) -> None:
+    path = str(minilm / "vocab.txt")
+    peers = Peers(BertTokenizer(path), BertWordPieceTokenizer(path))
+    assert peers.moved([*running_text, *NASTY.values(), *strange_texts[:2_000]]) == []
+
+
+@pytest.mark.parametrize(("lower", "strip", "chinese"), [*product(*[(True, False)] * 3)])
+def test_options_of_the_normalizer(
+    vocab_file: Path, strange_texts: list[str], lower: bool, strip: bool, chinese: bool
+) -> None:
+    ours = BertTokenizer(vocab_file, lower, strip_accents=strip, tokenize_chinese_chars=chinese)
+    rust = BertWordPieceTokenizer(
+        str(vocab_file), lowercase=lower, strip_accents=strip, handle_chinese_chars=chinese
+    )
+    assert Peers(ours, rust).moved([*NASTY.values(), *strange_texts[:700]]) == []
+
+
+def test_special_tokens_that_the_vocabulary_lacks_are_ordinary_text(
+    make_vocab: Callable[..., Path],
+) -> None:
+    path = make_vocab(["the", "mask", "[", "]", "pad"], ["[UNK]", "[CLS]", "[SEP]"])
+    peers = Peers(BertTokenizer(path), BertWordPieceTokenizer(str(path)))
+    assert peers.differences(["[MASK]", "the [MASK] the[PAD]. [UNK]"]) == []
+
+
+def test_added_special_tokens(vocab_file: Path) -> None:
+    added = ["[unused1]", "river", "mat"]
+    rust = BertWordPieceTokenizer(str(vocab_file))
+    rust.add_special_tokens(added)
+    peers = Peers(BertTokenizer(vocab_file, never_split=[*SPECIALS, *added]), rust)
+    texts = ["the [unused1] riverbank. matrivermat RIVER [unused1", "x" * 60 + "river" * 20]
+    assert peers.moved(texts) == []

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from bert_core.errors import InputError
 from bert_core.text.tokenizer import BertTokenizer
 from bert_core.text.trace import Trace, WordTrace
 
@@ -105,8 +104,3 @@ def test_unk_written_in_the_text_is_no_unknown_word(small: BertTokenizer) -> Non
 def test_an_empty_text_has_an_empty_trace(small: BertTokenizer) -> None:
     assert small.trace("") == Trace("", "", "", "", ())
     assert small.trace(" \u200b ").words == ()
-
-
-def test_half_a_surrogate_pair_is_refused(small: BertTokenizer) -> None:
-    with pytest.raises(InputError, match=r"U\+DC00 at character 3"):
-        small.trace("abc\udc00")
