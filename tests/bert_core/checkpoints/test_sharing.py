@@ -281,7 +281,10 @@ def test_the_survey_says_what_loading_would_report(bundle):
         assert ours.parameters == sum(each.numel() for each in loaded.parameters())
     assert found.classes["BertForTokenClassification"].model.config.id2label == TAGS
     assert not found.classes["BertForTokenClassification"].own_encoder
-    assert found.classes["BertForTokenClassification"].own == {"classifier.weight", "classifier.bias"}
+    assert found.classes["BertForTokenClassification"].own == {
+        "classifier.weight",
+        "classifier.bias",
+    }
     assert found.classes["BertForQuestionAnswering"].own_encoder
     assert found.classifier_of is None
     assert found.file_bytes == sum(
