@@ -4,7 +4,6 @@ import json
 
 import pytest
 import torch
-import transformers
 
 from bert_core import CONFIG_NAME, WEIGHTS_NAME
 from bert_core.bundled import bundled_names
@@ -57,18 +56,6 @@ def test_a_folder_is_loaded(tiny, write_folder, pickle):
     assert torch.equal(model(IDS)[1], tiny(IDS)[1])
 
 
-def test_shards_are_put_together(tiny, make_peer, write_folder):
-    peer = make_peer("BertModel", tiny.config)
-    peer.load_state_dict(tiny.state_dict())
-    folder = write_folder(tiny.config, name="shards")
-    peer.save_pretrained(folder, max_shard_size="20KB")
-    assert len(list(folder.glob("*.safetensors"))) > 2
-    assert not (folder / "model.safetensors").exists()
-    model = BertModel.from_pretrained(folder)
-    assert model.load_report.missing == ()
-    same(model, tiny.state_dict())
-
-
 def test_safetensors_win_over_a_pickle(tiny, write_folder):
     folder = write_folder(tiny.config, tiny.state_dict())
     (folder / "pytorch_model.bin").write_bytes(b"never looked at")
@@ -81,29 +68,6 @@ def test_the_config_of_the_original_release_is_found_by_its_name(tiny, write_fol
     (folder / "config.json").write_text(tiny.config.to_json_string())
     (folder / "bert_config.json").write_text("{}")
     same(BertModel.from_pretrained(folder), tiny.state_dict())
-
-
-@pytest.mark.parametrize("cls", HEADS)
-def test_what_transformers_saves_is_loaded(cls, make_pair, tmp_path):
-    _, peer = make_pair(cls)
-    peer.save_pretrained(tmp_path)
-    model = cls.from_pretrained(tmp_path)
-    assert model.load_report.missing == ()
-    assert model.load_report.unexpected == ()
-    same(model, peer.state_dict())
-
-
-@pytest.mark.parametrize("cls", HEADS)
-def test_what_we_save_transformers_loads(cls, make_pair, tmp_path):
-    ours, _ = make_pair(cls, num_labels=2 if cls is BertForQuestionAnswering else 5)
-    ours.save_pretrained(tmp_path)
-    peer_class = getattr(transformers, cls.__name__)
-    peer, info = peer_class.from_pretrained(str(tmp_path), output_loading_info=True)
-    assert not info["missing_keys"]
-    assert not info["unexpected_keys"]
-    assert not info["mismatched_keys"]
-    theirs = peer.state_dict()
-    assert all(torch.equal(theirs[name], value) for name, value in ours.state_dict().items())
 
 
 # -- key rules ----------------------------------------------------------------------------------
@@ -121,58 +85,6 @@ def test_an_encoder_alone_is_put_into_every_head(cls, tiny, write_folder):
         assert torch.isfinite(parameter).all(), name
     left = {name for name in tiny.state_dict() if name.startswith("pooler")}
     assert set(model.load_report.unexpected) == (set() if model.bert.pooler else left)
-
-
-def test_an_encoder_is_taken_out_of_a_head(make_config, write_folder):
-    torch.manual_seed(0)
-    full = BertForPreTraining(make_config())
-    folder = write_folder(full.config, full.state_dict())
-    model = BertModel.from_pretrained(folder)
-    same(model, full.bert.state_dict())
-    assert model.load_report.missing == ()
-    assert set(model.load_report.unexpected) == {
-        name for name in full.state_dict() if name.startswith("cls.") and ".decoder" not in name
-    }
-
-
-def test_gamma_and_beta_are_old_names_inside_layer_norm_only(make_config, write_folder):
-    torch.manual_seed(0)
-    full = BertForPreTraining(make_config())
-    old = {
-        name.replace("LayerNorm.weight", "LayerNorm.gamma").replace(
-            "LayerNorm.bias", "LayerNorm.beta"
-        ): torch.rand_like(value)
-        for name, value in full.state_dict().items()
-        if ".decoder." not in name
-    }
-    old["other.gamma"] = torch.zeros(3)
-    model = BertForPreTraining.from_pretrained(write_folder(full.config, old))
-    assert model.load_report.missing == ()
-    assert model.load_report.unexpected == ("other.gamma",)
-    norm = model.bert.embeddings.LayerNorm
-    assert torch.equal(norm.weight, old["bert.embeddings.LayerNorm.gamma"])
-    assert torch.equal(norm.bias, old["bert.embeddings.LayerNorm.beta"])
-    norm = model.cls.predictions.transform.LayerNorm
-    assert torch.equal(norm.weight, old["cls.predictions.transform.LayerNorm.gamma"])
-
-
-def test_saved_buffers_are_ignored(tiny, write_folder):
-    weights = {f"bert.{name}": value for name, value in tiny.state_dict().items()}
-    weights["bert.embeddings.position_ids"] = torch.arange(19)[None]
-    weights["bert.embeddings.token_type_ids"] = torch.zeros(1, 19, dtype=torch.long)
-    report = BertModel.from_pretrained(write_folder(tiny.config, weights)).load_report
-    assert (report.missing, report.unexpected) == ((), ())
-
-
-def test_a_decoder_stored_twice_is_fine(make_config, write_folder):
-    torch.manual_seed(0)
-    full = BertForMaskedLM(make_config())
-    assert "cls.predictions.decoder.weight" in full.state_dict()
-    for pickle in (False, True):
-        folder = write_folder(full.config, full.state_dict(), pickle=pickle, name=f"twice{pickle}")
-        model = BertForMaskedLM.from_pretrained(folder)
-        assert (model.load_report.missing, model.load_report.unexpected) == ((), ())
-        same(model, full.state_dict())
 
 
 @pytest.mark.parametrize("name", ["cls.predictions.decoder.weight", "cls.predictions.decoder.bias"])

@@ -96,12 +96,6 @@ def test_what_a_head_changes_of_the_encoder_is_its_own_and_the_base_stays_as_it_
     assert torch.equal(base(IDS)[0], scores)
 
 
-def test_a_class_without_a_head_of_its_own_says_so(bundle):
-    base = BertForPreTraining.from_pretrained(bundle)
-    model = load_sharing(BertForSequenceClassification, base, bundle)
-    assert model.load_report.missing == ("classifier.weight", "classifier.bias")
-
-
 def test_half_precision_weights_are_shared_as_what_they_were_loaded_as(bundle, make_config):
     half = BertForPreTraining.from_pretrained(bundle, dtype="float16")
     model = load_sharing(BertForTokenClassification, half, bundle)
@@ -176,16 +170,6 @@ def test_every_path_leaves_the_classifier_to_the_class_it_belongs_to(
         missing = [name for name in missing_of(cls, folder) if name.startswith("classifier.")]
         wanted = [] if cls is owner else ["classifier.weight", "classifier.bias"]
         assert missing == wanted, cls.__name__
-
-
-def test_a_saved_classifier_of_texts_is_no_tagger(make_config, tmp_path):
-    model = BertForSequenceClassification(make_config(), 3)
-    model.save_pretrained(tmp_path)
-    tagger = BertForTokenClassification.from_pretrained(tmp_path)
-    assert tagger.load_report.missing == ("classifier.weight", "classifier.bias")
-    assert tagger.num_labels == 3
-    assert not torch.equal(tagger.classifier.weight, model.classifier.weight)
-    assert torch.isfinite(tagger.classifier.weight).all()
 
 
 def test_a_class_of_one_s_own_is_judged_by_the_class_it_derives_from(make_config, tmp_path):
