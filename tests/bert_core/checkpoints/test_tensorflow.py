@@ -1,4 +1,8 @@
-"""Checkpoints that TensorFlow 2.21.0 wrote (see `tensorflow/write.py`), read without it."""
+"""Checkpoints that `tf.compat.v1.train.Saver` of TensorFlow 2.21.0 wrote, read without TensorFlow.
+
+Beside them, `expected.npz` has the values under the names and in the layout of published PyTorch
+checkpoints.
+"""
 
 import shutil
 from pathlib import Path
