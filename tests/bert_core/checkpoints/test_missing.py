@@ -136,19 +136,15 @@ def test_a_head_folder_may_supply_what_the_root_lacks(full, write_folder, make_c
         BertForPreTraining.from_pretrained(folder)
 
 
-def test_classes_that_share_an_encoder_refuse_alike(full, write_folder):
+def test_classes_that_share_an_encoder_and_surveys_refuse_alike(full, write_folder):
     folder = write_folder(full.config, without(full))
     base = BertForPreTraining.from_pretrained(folder)
     write_folder(full.config, without(full, WORDS))
+    with lacks(f"bert.{WORDS}"):
+        survey(folder, [BertForPreTraining])
     for cls in CLASSES[1:]:
         with lacks(f"bert.{WORDS}"):
             load_sharing(cls, base, folder)
-
-
-def test_a_survey_refuses_what_loading_would(full, write_folder):
-    folder = write_folder(full.config, without(full, WORDS))
-    with lacks(f"bert.{WORDS}"):
-        survey(folder, [BertForPreTraining])
 
 
 def test_a_changed_number_of_labels_does_not_hide_what_is_missing(full, write_folder):
