@@ -6,8 +6,8 @@ import shutil
 import stat
 import struct
 import tarfile
-import threading
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from io import BytesIO
 
@@ -17,7 +17,6 @@ from bert_core import BertForPreTraining, BertTokenizer
 from bert_core.checkpoints.sources import archive as archive_module
 from bert_core.checkpoints.sources.archive import open_archive
 from bert_core.checkpoints.sources.cache import cache_folder
-from bert_core.checkpoints.sources.resolve import resolve
 from bert_core.errors import CheckpointError, DownloadError
 
 FILES = {"config.json": b"{}", "vocab.txt": b"[UNK]\n", "weights.bin": os.urandom(5_000)}
@@ -140,36 +139,26 @@ def test_an_archive_is_unpacked_again_only_when_it_changed(
 
 def test_what_vanished_from_the_cache_is_unpacked_again(tmp_path, cache):
     path = pack_zip(tmp_path / "model.zip", FILES)
-    shutil.rmtree(open_archive(path, cache))
-    assert contents(open_archive(path, cache)) == FILES
-    for file in open_archive(path, cache).iterdir():
-        file.unlink()
-    assert contents(open_archive(path, cache)) == FILES
+    for _ in range(2):
+        for file in open_archive(path, cache).iterdir():
+            file.unlink()
+        assert contents(open_archive(path, cache)) == FILES
+        shutil.rmtree(open_archive(path, cache))
 
 
 def test_threads_that_want_the_same_archive_unpack_it_once(tmp_path, cache, monkeypatch):
     path = pack_zip(tmp_path / "model.zip", FILES)
-    calls, found, real = [], [], archive_module._write_all
+    calls, real = [], archive_module._write_all
     monkeypatch.setattr(archive_module, "_write_all", lambda *a: calls.append(1) or real(*a))
-    threads = [
-        threading.Thread(target=lambda: found.append(open_archive(path, cache))) for _ in range(4)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(found) == 4 and len(set(found)) == 1 and calls == [1]
-
-
-def test_the_cache_is_where_the_environment_says(tmp_path, monkeypatch):
-    monkeypatch.setenv("BERT_CORE_CACHE", str(tmp_path / "chosen"))
-    folder = resolve(pack_zip(tmp_path / "model.zip", FILES))
-    assert folder.is_relative_to(tmp_path / "chosen")
+    with ThreadPoolExecutor(4) as pool:
+        found = [*pool.map(lambda _: open_archive(path, cache), range(4))]
+    assert len(set(found)) == 1 and calls == [1]
 
 
 @pytest.mark.parametrize(
     ("platform", "variables", "expected"),
     [
+        ("linux", {"BERT_CORE_CACHE": "/chosen"}, "/chosen"),
         ("linux", {"XDG_CACHE_HOME": "/x"}, "/x/bert_core"),
         ("linux", {"HOME": "/h"}, "/h/.cache/bert_core"),
         ("darwin", {"HOME": "/h"}, "/h/Library/Caches/bert_core"),
@@ -267,9 +256,8 @@ def test_too_many_files_or_bytes_are_refused(tmp_path, cache, pack, ending, monk
     path = pack(tmp_path / f"model{ending}", {**FILES, **{f"{n}": b"" for n in range(30)}})
     monkeypatch.setattr(archive_module, "MAX_FILES", 20)
     refused(path, cache, "21 files.* at most 20 files")
-    monkeypatch.setattr(archive_module, "MAX_FILES", 100)
     monkeypatch.setattr(archive_module, "MAX_BYTES", 1_000)
-    refused(path, cache, r"at most 100 files and 1\.0 kB")
+    refused(path, cache, r"at most 20 files and 1\.0 kB")
 
 
 def test_zeros_without_end_behind_the_last_member_are_not_read(tmp_path, cache, monkeypatch):
@@ -330,11 +318,12 @@ def test_a_table_of_contents_without_end_is_not_read(tmp_path, cache):
 
 
 @PACKERS
-def test_every_cut_is_refused(tmp_path, cache, pack, ending):
+def test_every_cut_and_what_is_no_archive_is_refused(tmp_path, cache, pack, ending):
     path = pack(tmp_path / f"model{ending}", FILES)
     whole = path.read_bytes()
-    for length in (0, 1, 2, 10, 20, 100, len(whole) // 2, len(whole) - 9, len(whole) - 1):
-        path.write_bytes(whole[:length])
+    cuts = (0, 1, 2, 10, 20, 100, len(whole) // 2, len(whole) - 9, len(whole) - 1)
+    for raw in (*(whole[:length] for length in cuts), b"<html>", b"Rar!\x1a\x07"):
+        path.write_bytes(raw)
         refused(path, cache, "not unpacked")
 
 
@@ -350,10 +339,3 @@ def test_every_cut_is_refused(tmp_path, cache, pack, ending):
 @PACKERS
 def test_an_archive_without_one_model_is_refused(tmp_path, cache, pack, ending, files, says):
     refused(pack(tmp_path / f"model{ending}", files), cache, says)
-
-
-@pytest.mark.parametrize("data", [b"", b"<html>", b"\x1f\x8b", b"PK", b"Rar!\x1a\x07"])
-def test_what_is_no_archive_is_refused(tmp_path, cache, data):
-    path = tmp_path / "model.zip"
-    path.write_bytes(data)
-    refused(path, cache, "not unpacked")
