@@ -92,7 +92,16 @@ def resolve(
     if text in bundled_names():
         return bundled_folder(text)
     if text in SHORT_NAMES or (is_hub_id(text) and isinstance(name_or_path, str)):
-        return _from_hub(text, cache_dir, revision, part, force_download)
+        from bert_core.checkpoints.sources.hub import download, plan_download
+
+        try:
+            return download(
+                plan_download(text, revision, cache_dir=cache_dir, part=part, again=force_download)
+            )
+        except DownloadError as error:
+            if type(error) is not DownloadError or text in SHORT_NAMES:
+                raise
+            raise DownloadError(f"There is no folder {text!r} here. On the Hub: {error}") from error
     bundled = ", ".join(bundled_names()) or "none in this installation"
     raise MissingFileError(
         f"There is no folder or bundled model {shown(text)}. Expected a folder with config.json, "
@@ -101,20 +110,3 @@ def resolve(
         "an id on the Hugging Face Hub, owner/name or a short name such as "
         f"{SHORT_NAMES[0]}."
     )
-
-
-def _from_hub(
-    name: str,
-    cache_dir: str | os.PathLike[str] | None,
-    revision: str | None,
-    part: Part,
-    again: bool,
-) -> Path:
-    from bert_core.checkpoints.sources.hub import download, plan_download
-
-    try:
-        return download(plan_download(name, revision, cache_dir=cache_dir, part=part, again=again))
-    except DownloadError as error:
-        if type(error) is not DownloadError or name in SHORT_NAMES:
-            raise
-        raise DownloadError(f"There is no folder {name!r} here. On the Hub: {error}") from error
