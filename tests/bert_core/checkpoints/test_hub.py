@@ -60,15 +60,6 @@ def leave_free(monkeypatch, free):
 # -- what is fetched --------------------------------------------------------------------------
 
 
-def test_a_model_and_its_tokenizer_are_loaded_by_their_id(model, tiny_folder, cache):
-    found = BertForPreTraining.from_pretrained(NAME, cache_dir=cache)
-    expected = BertForPreTraining.from_pretrained(tiny_folder)
-    assert (found.load_report.missing, found.load_report.source) == ((), NAME)
-    assert all(value.equal(found.state_dict()[k]) for k, value in expected.state_dict().items())
-    tokenizer = BertTokenizer.from_pretrained(NAME, cache_dir=cache)
-    assert tokenizer.tokenize("the cat") == ["the", "cat"]
-
-
 def test_only_what_is_needed_is_fetched(model, loopback, cache):
     BertTokenizer.from_pretrained(NAME, cache_dir=cache)
     assert not [path for path in loopback.asked("GET") if "safetensors" in path or "cdn" in path]
