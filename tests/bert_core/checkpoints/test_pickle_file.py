@@ -130,13 +130,13 @@ PROGRAMS = {
 @pytest.mark.parametrize("kind", PROGRAMS)
 def test_what_is_no_table_of_tensors_is_refused_at_once(tmp_path, write, kind):
     path = write(tmp_path / "a.bin", PROGRAMS[kind])
-    began = time.monotonic()
+    began = time.process_time()
     tracemalloc.start()
     with pytest.raises(CheckpointError, match=r"a\.bin") as caught:
         open_pickle(path)
     assert tracemalloc.get_traced_memory()[1] < 20_000_000
     tracemalloc.stop()
-    assert time.monotonic() - began < 5
+    assert time.process_time() - began < 5
     assert len(str(caught.value)) < 700
 
 
