@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from bert_core.checkpoints.fillable import Fillable, M
 from bert_core.checkpoints.keys import bare_name
 from bert_core.checkpoints.plan import Plan
+from bert_core.checkpoints.unused import some
 from bert_core.errors import CheckpointError
 
 _LINE = 64  # bytes; tensors begin at cache lines
@@ -89,12 +90,10 @@ def check_finite(filled: Iterable[tuple[str, Tensor, Tensor]]) -> None:
             kind = "" if values.dtype == tensor.dtype else f" as {values.dtype}"
             complaints.append(f"{name} ({count:,} of {values.numel():,} values{kind})")
     if complaints:
-        shown = ", ".join(complaints[:3])
-        more = f" and {len(complaints) - 3:,} more tensors" if len(complaints) > 3 else ""
         raise CheckpointError(
-            f"Weights are NaN or infinite: {shown}{more}. Expected finite numbers; every result of "
-            "this model would be NaN. The training that wrote it diverged or the file is damaged: "
-            "get another one, or load it anyway with allow_nonfinite=True."
+            f"Weights are NaN or infinite: {some(complaints)}. Expected finite numbers; every "
+            "result of this model would be NaN. The training that wrote it diverged or the file is "
+            "damaged: get another one, or load it anyway with allow_nonfinite=True."
         )
 
 

@@ -32,18 +32,19 @@ _WRAPPERS = re.compile(
 _WORDS = "embeddings.word_embeddings.weight"
 OF_TRAINING = re.compile(r"loss|criterion|class_weight|pos_weight|n_averaged")
 """What programs that train save beside a model, outside of it."""
-_LAYER = re.compile(r"encoder\.layer\.(\d{1,6})\.")
-_ENCODER = ("embeddings.", "encoder.", "pooler.")
+_LAYER = re.compile(r"encoder\.layer\.(\d{1,6})\.(.+)")
+INSIDE = ("embeddings.", "encoder.")
+"""What the bare names of embeddings and layers begin with."""
 _CORE = re.compile(
-    r"(?P<before>|.*\.)(embeddings\.(\w+_embeddings|LayerNorm|projection)|encoder\.layer\.\d+\.(attention\.self\.(query|key|value)"
-    r"|attention\.output\.(dense|LayerNorm)|intermediate\.dense|output\.(dense|LayerNorm)))"
-    r"\.(weight|bias)"
+    r"(?P<before>|.*\.)(embeddings\.(\w+_embeddings|LayerNorm|projection)|encoder\.layer\.\d+\."
+    r"(attention\.self\.(query|key|value)|attention\.output\.(dense|LayerNorm)|intermediate\.dense"
+    r"|output\.(dense|LayerNorm)))\.(weight|bias)"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A tensor of a checkpoint, which is a view of the file."""
+    """A tensor of a checkpoint."""
 
     file_name: str  # its name in the file
     tensor: Tensor
@@ -59,7 +60,7 @@ class Repeat:
     copy: Found
 
 
-def bare_name(name: str) -> str:
+def bare_name(name: str, prefix: str = BERT.prefix) -> str:
     """Return the current name of a parameter, without the encoder's prefix.
 
     >>> bare_name("bert.encoder.layer.0.output.LayerNorm.gamma")
@@ -67,7 +68,7 @@ def bare_name(name: str) -> str:
     >>> bare_name("classifier.gamma")
     'classifier.gamma'
     """
-    name = name.removeprefix("bert.")
+    name = name.removeprefix(prefix)
     for old, new in _OLD_ENDINGS.items():
         if name.endswith(old):
             return name.removesuffix(old) + new
@@ -99,47 +100,45 @@ def name_in_file(name: str, config: BertConfig, names: Container[str]) -> str:
     return theirs if bare == name else family.prefix + theirs
 
 
+@functools.lru_cache(maxsize=16)
+def _inverse(family: Family, layers: tuple[int, ...]) -> dict[str, str]:
+    """Return name in the family's files -> bare name."""
+    texts = {
+        f"{family.text_classifier}.{leaf}": f"classifier.{leaf}" for leaf in ("weight", "bias")
+    }
+    return {theirs: ours for ours, theirs in _names(family, layers).items()} | texts
+
+
 def _translated(name: str, config: BertConfig, given: bool) -> str:
     """Return the bare name of a tensor in a family's file; any other name is kept, marked."""
     family = config.family
-    bare = name.removeprefix(family.prefix)
-    for old, new in _OLD_ENDINGS.items():
-        bare = bare.removesuffix(old) + new if bare.endswith(old) else bare
-    if bare in _BUFFERS:
+    bare = bare_name(name, family.prefix)
+    if family is BERT or bare in _BUFFERS:
         return bare
-    found = _inverse(family, config.weights_of).get(bare)
-    if found is not None and (found.startswith(_ENCODER) or not name.startswith(family.prefix)):
+    found = _inverse(family, config.weights_of).get(bare, "")
+    if found.startswith((*INSIDE, "pooler.")) or (found and not name.startswith(family.prefix)):
         return found
     return bare_name(name) if given else f"{family.model_type}: {name}"
 
 
-@functools.lru_cache(maxsize=16)
-def _inverse(family: Family, layers: tuple[int, ...]) -> dict[str, str]:
-    found = {theirs: ours for ours, theirs in _names(family, layers).items()}
-    for leaf in (".weight", ".bias"):
-        found[family.text_classifier + leaf] = "classifier" + leaf
-    return found
-
-
 def by_bare_name(
-    tensors: Mapping[str, Tensor], config: BertConfig | None = None, *, given: bool = False
+    tensors: Mapping[str, Tensor], config: BertConfig, *, given: bool = False
 ) -> tuple[dict[str, Found], tuple[Repeat, ...]]:
     """Return a checkpoint's tensors by bare name without buffers, and its tied copies.
 
     Args:
         tensors: by their names in the file.
-        config: says whose names these are; None means BERT's.
+        config: says whose names these are.
         given: the caller passed the tensors, whose names may also be those of this package.
 
     Raises:
         CheckpointError: two tensors of the file map to the same parameter.
     """
-    other = config if config is not None and config.family is not BERT else None
-    family = BERT if other is None else other.family
-    tops = _tops(family, () if other is None else other.weights_of)
-    found: dict[str, Found] = {}
+    family, found = config.family, dict[str, Found]()
+    names = family.names.items()
+    theirs = {name.partition(".")[0] + "." for ours, name in names if ours.startswith(INSIDE)}
     for (name, tensor), plain in zip(tensors.items(), _unwrapped(tensors, family), strict=True):
-        bare = bare_name(plain) if other is None else _translated(plain, other, given)
+        bare = _translated(plain, config, given)
         if bare in _BUFFERS:
             continue
         if bare in found:
@@ -147,10 +146,11 @@ def by_bare_name(
                 f"The checkpoint contains {bare} twice, as {found[bare].file_name} and as {name}; "
                 "expected it once."
             )
-        inside = plain.startswith(family.prefix) or plain.removeprefix("bert.").startswith(tops)
+        inside = plain.removeprefix(BERT.prefix).startswith((*INSIDE, *theirs))
+        inside = inside or plain.startswith(family.prefix)
         found[bare] = Found(name, tensor, inside and not bare_name(bare).startswith("pooler."))
     repeats = []
-    for copy, original in (_TIED if other is None else _TIED | _repeated(found, other)).items():
+    for copy, original in (_TIED | _repeated(found, config)).items():
         if copy in found and original in found:
             repeats.append(Repeat(copy, original, found.pop(copy)))
         elif copy in found:
@@ -167,8 +167,7 @@ def _unwrapped(names: Iterable[str], family: Family) -> list[str]:
     ['net.embeddings.word_embeddings.weight', 'classifier.bias']
     """
     plain = [_WRAPPERS.sub("", name) for name in names]
-    words = next((name for name in plain if f".{name}".endswith(f".{_WORDS}")), _WORDS)
-    around = words.removesuffix(_WORDS).removesuffix(family.prefix)
+    around = next(iter(encoders_in(plain)), "").removesuffix(family.prefix)
     of_others = {each.prefix for each in FAMILIES.values()} - {family.prefix}
     if of_others.intersection(f"{part}." for part in around.split(".")):
         return plain  # the names of another family: its encoder is not this one
@@ -176,52 +175,32 @@ def _unwrapped(names: Iterable[str], family: Family) -> list[str]:
     return [name.removeprefix(around) for name in plain] if whole else plain
 
 
-@functools.lru_cache(maxsize=16)
-def _tops(family: Family, layers: tuple[int, ...]) -> tuple[str, ...]:
-    """Return what the names of embeddings and layers begin with in the family's files."""
-    named = _names(family, layers).items()
-    inside = {theirs.partition(".")[0] for ours, theirs in named if ours.startswith(_ENCODER[:2])}
-    return (*_ENCODER[:2], *(f"{top}." for top in inside))
-
-
 def _repeated(names: Iterable[str], config: BertConfig) -> dict[str, str]:
     """Return the names in layers that repeat others -> those in the layers they repeat."""
-    found = {}
-    for name in names:
-        match = _LAYER.match(name)
-        layer = int(match[1]) if match else -1
-        if 0 <= layer < config.num_hidden_layers and (own := config.weights_of[layer]) != layer:
-            found[name] = f"encoder.layer.{own}.{name.split('.', 3)[3]}"
-    return found
-
-
-def family_named_by(names: Iterable[str]) -> Family | None:
-    """Return the first family whose encoder begins with its prefix in these names; None if none."""
-    prefixes = {name.partition(".")[0] + "." for name in names}
-    return next((each for each in FAMILIES.values() if each.prefix in prefixes), None)
+    own = {str(layer): of for layer, of in enumerate(config.weights_of) if of != layer}
+    layers = ((name, _LAYER.match(name)) for name in names) if own else ()
+    return {
+        name: f"encoder.layer.{own[found[1]]}.{found[2]}"
+        for name, found in layers
+        if found and found[1] in own
+    }
 
 
 def layers_held(bare_names: Iterable[str]) -> set[int]:
     """Return the numbers of the layers that have at least one tensor."""
-    matches = (_LAYER.match(name) for name in bare_names)
-    return {int(match[1]) for match in matches if match}
+    return {int(found[1]) for name in bare_names if (found := _LAYER.match(name))}
 
 
-def encoders_in(names: Iterable[str]) -> set[str]:
+def encoders_in(names: Iterable[str]) -> list[str]:
     """Return what comes before the embeddings of words, in every model that names belong to.
 
     >>> encoders_in(["model.embeddings.word_embeddings.weight", "classifier.bias"])
-    {'model.'}
+    ['model.']
     """
-    return {name.removesuffix(_WORDS) for name in names if f".{name}".endswith(f".{_WORDS}")}
+    return [name.removesuffix(_WORDS) for name in names if f".{name}".endswith(f".{_WORDS}")]
 
 
-def has_encoder(bare_names: Iterable[str]) -> bool:
-    """Return whether any name belongs to BERT's encoder."""
-    return any(name.startswith(_ENCODER) for name in bare_names)
-
-
-def is_core(bare: str) -> bool:
+def is_core(name: str) -> bool:
     """Return whether a parameter is part of the embeddings or layers of a BERT, wherever it is.
 
     Unlike a pooler or a head, no checkpoint is published without them. What a class of one's own
@@ -232,7 +211,7 @@ def is_core(bare: str) -> bool:
     >>> is_core("pooler.dense.weight"), is_core("encoder.layer.3.output.adapter.weight")
     (False, False)
     """
-    return _CORE.fullmatch(bare) is not None
+    return _CORE.fullmatch(name) is not None
 
 
 def before_core(name: str) -> str:

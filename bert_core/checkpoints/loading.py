@@ -9,20 +9,14 @@ from torch import nn
 
 from bert_core.checkpoints.fillable import Fillable, LoadReport, M
 from bert_core.checkpoints.filling import check_finite, fill, fill_fresh, set_parameters
-from bert_core.checkpoints.formats.tensorflow_checkpoint import need_checkpoint, open_checkpoint
+from bert_core.checkpoints.formats.tensorflow_checkpoint import open_checkpoint
+from bert_core.checkpoints.formats.weights import open_weights
 from bert_core.checkpoints.keys import Found, bare_name, by_bare_name
 from bert_core.checkpoints.ownership import PARTS, head_class
-from bert_core.checkpoints.plan import (
-    check_core,
-    check_encoders,
-    check_layers,
-    match,
-    open_folder,
-)
-from bert_core.checkpoints.settings import chosen_options, wanted_dtype
+from bert_core.checkpoints.plan import check_layers, match, open_folder
+from bert_core.checkpoints.settings import LoadOptions, chosen_options, wanted_dtype
 from bert_core.checkpoints.sources.hub_names import Part
 from bert_core.checkpoints.sources.resolve import resolve
-from bert_core.checkpoints.unused import check_inside, head_refusal
 from bert_core.errors import CheckpointError, InputError
 from bert_core.families import BERT
 from bert_core.small_files import text_of
@@ -36,6 +30,7 @@ def load_pretrained(
     state_dict: Mapping[str, Any] | None = None,
     from_tf: bool = False,
     revision: str | None = None,
+    force_download: bool = False,
     **options: Any,
 ) -> M:
     """Build `cls`, fill it from a checkpoint, and return it in evaluation mode with a report.
@@ -51,6 +46,7 @@ def load_pretrained(
             folder declares that it belongs to another class (see `ownership`).
         from_tf: read the folder's TensorFlow checkpoint even if it has other weights.
         revision: the version to load, if the source has versions.
+        force_download: fetch a model on the Hub again, because the copy that is here is damaged.
         **options: keyword arguments of the class (`output_attentions`, `num_labels` ...); fields
             of the config to override; `config`, a BertConfig to use instead of the file;
             `dtype` or `torch_dtype`, a torch.dtype, its name, or "auto" for the file's own
@@ -68,9 +64,14 @@ def load_pretrained(
     wanted = chosen_options(cls, inputs, options)
     part = Part.TENSORFLOW if from_tf else Part.MODEL
     part = part if state_dict is None else Part.CONFIG
-    folder = resolve(name_or_path, cache_dir=cache_dir, revision=revision, part=part)
     files = open_folder(
-        folder,
+        resolve(
+            name_or_path,
+            cache_dir=cache_dir,
+            revision=revision,
+            part=part,
+            force_download=force_download,
+        ),
         os.fspath(name_or_path),
         config=wanted.config,
         from_tf=from_tf,
@@ -93,11 +94,11 @@ def load_sharing(cls: type[M], base: Fillable, folder: Path) -> M:
         BertError: as `load_pretrained`.
     """
     report = base.load_report or LoadReport(source=str(folder))
-    theirs, first = _by_bare_name(base), next(base.parameters())
-    for name in report.missing:
-        theirs.pop(bare_name(name), None)
-    plan = open_folder(folder, report.source).plan(cls)
-    shared = {name: theirs[bare_name(name)] for name in plan.shared if bare_name(name) in theirs}
+    plan, first = open_folder(folder, report.source).plan(cls), next(base.parameters())
+    not_shared = {bare_name(name) for name in report.missing} | plan.own
+    theirs = {bare: each for bare, each in _by_bare_name(base).items() if bare not in not_shared}
+    places = ((name, bare_name(name)) for name in plan.stored)
+    shared = {name: theirs[bare] for name, bare in places if bare in theirs}
     model = fill(plan, first.dtype, shared=shared)
     # Move new parameters to the base's device; shared ones are there already and stay shared.
     return model if first.device.type == "cpu" else model.to(first.device)
@@ -111,11 +112,10 @@ def share_parameters(model: M, base: Fillable) -> M:
     if ours and owner and ours != owner:
         theirs = {bare: each for bare, each in theirs.items() if not bare.startswith(PARTS)}
     found = {bare: Found(bare, value.detach()) for bare, value in theirs.items()}
-    stored, _, fresh = match(model, found, report.source, ignore_mismatched_sizes=True)
-    check_encoders(model, found, fresh)
-    fill_fresh(model, fresh.missing, first.dtype, first.device)
-    set_parameters(model, {name: theirs[bare_name(name)] for name in stored})
-    missing = {*fresh.missing, *(name for name in stored if bare_name(name) in unfilled)}
+    plan = match(model, found, report.source, LoadOptions(ignore_mismatched_sizes=True))
+    fill_fresh(model, plan.report.missing, first.dtype, first.device)
+    set_parameters(model, {name: theirs[bare_name(name)] for name in plan.stored})
+    missing = {*plan.report.missing, *(name for name in plan.stored if bare_name(name) in unfilled)}
     in_order = (name for name, _ in model.named_parameters() if name in missing)
     model.load_report = LoadReport(tuple(in_order), source=report.source)
     return model
@@ -155,29 +155,23 @@ def load_tf_weights_in_bert(
             f"TensorFlow checkpoints are read for BERT only; this model is of the family "
             f"{model.config.family.title}. Convert the checkpoint with `transformers` first."
         )
-    prefix = _prefix(tf_checkpoint_path)
-    found, _ = by_bare_name(open_checkpoint(prefix))
-    check_layers(model.config, found, prefix.name)
-    stored, left, report = match(model, found, os.fspath(tf_checkpoint_path))
-    check_encoders(model, found, report)
-    check_inside(model, left, prefix.name, layers_chosen=True)
-    check_core(report)
-    if refusal := head_refusal(model, left, stored):
-        raise CheckpointError(refusal)
+    source = text_of(tf_checkpoint_path)
+    if source is None:
+        raise InputError(
+            f"Expected the path of a TensorFlow checkpoint; got {tf_checkpoint_path!r}."
+        )
+    place = Path(source.removesuffix(".index")).expanduser()
+    tensors = open_weights(place, from_tf=True) if place.is_dir() else open_checkpoint(place)
+    found, _ = by_bare_name(tensors, model.config)
+    check_layers(model.config, found, source)
+    plan = match(model, found, source, LoadOptions(config=model.config))
+    if plan.refusal:
+        raise CheckpointError(plan.refusal)
     if not allow_nonfinite:
         dtype = next(model.parameters()).dtype
-        tensors = ((each.file_name, each.tensor) for each in stored.values())
-        check_finite((name, tensor, tensor.to(dtype)) for name, tensor in tensors)
-    for name, entry in stored.items():
+        stored = plan.stored.values()
+        check_finite((each.file_name, each.tensor, each.tensor.to(dtype)) for each in stored)
+    for name, entry in plan.stored.items():
         model.get_parameter(name).detach().copy_(entry.tensor)
-    model.load_report = report
+    model.load_report = plan.report
     return model
-
-
-def _prefix(path: str | os.PathLike[str]) -> Path:
-    """Return the common prefix of a checkpoint's files."""
-    text = text_of(path)
-    if text is None:
-        raise InputError(f"Expected the path of a TensorFlow checkpoint; got {path!r}.")
-    place = Path(text.removesuffix(".index")).expanduser()
-    return need_checkpoint(place) if place.is_dir() else place

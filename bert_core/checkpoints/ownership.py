@@ -22,22 +22,21 @@ _CLASSES = (TEXTS, TAGGER, CHOICE)
 _HEAD = "classifier.weight"
 PARTS = ("classifier.", "pre_classifier.", "summary.")
 """What the names of a classifier's parameters begin with."""
-_POOLER = "pooler.dense.weight"
 
 
 def classifier_class(config: BertConfig, bare_names: Container[str]) -> str | None:
     """Return the name of the class that the checkpoint's `classifier` belongs to.
 
     Returns:
-        A class name; None if there is no classifier, or its class cannot be determined.
+        A class name; "" if it cannot be determined; None if there is no classifier.
 
     >>> names = {"classifier.weight", "pooler.dense.weight"}
     >>> classifier_class(BertConfig(9, architectures=["BertForMultipleChoice"]), names)
     'BertForMultipleChoice'
     >>> classifier_class(BertConfig(9, id2label={0: "O", 1: "B-PER"}), names)
     'BertForTokenClassification'
-    >>> classifier_class(BertConfig(9), names) is None
-    True
+    >>> classifier_class(BertConfig(9), names)
+    ''
     """
     if _HEAD not in bare_names:
         return None
@@ -46,27 +45,22 @@ def classifier_class(config: BertConfig, bare_names: Container[str]) -> str | No
     named = named or [name for name in _CLASSES if name in config.architectures]
     if len(named) == 1:
         return named[0]
-    stepped = [
-        name
-        for name, step in ((TEXTS, family.text_step), (CHOICE, family.choice_step))
-        if step is not None and f"{step.name}.weight" in bare_names
-    ]
+    steps = ((TEXTS, family.text_step), (CHOICE, family.choice_step))
+    stepped = [name for name, step in steps if step and f"{step.name}.weight" in bare_names]
     if stepped:
-        return stepped[0] if len(stepped) == 1 else None
+        return stepped[0] if len(stepped) == 1 else ""
     if config.extra.get("problem_type"):  # only the text classifier has this setting
         return TEXTS
-    if _are_tags([*config.id2label.values()]):
-        return TAGGER
-    if _POOLER not in bare_names:  # the others score the pooled output, or have a step
-        return TAGGER
-    return None
+    # The others score the pooled output, or have a step.
+    is_tagger = _are_tags([*config.id2label.values()]) or "pooler.dense.weight" not in bare_names
+    return TAGGER if is_tagger else ""
 
 
 def _are_tags(labels: Sequence[str]) -> bool:
     """Return whether labels have the marks of a chunking scheme, such as B-, I- and O."""
     roles = {tag.role for tag in read_tags(labels)}
-    return ("inside" in roles and "begin" in roles) or (
-        bool(roles & {"inside", "begin"}) and "O" in map(str.upper, labels)
+    return {"inside", "begin"} <= roles or (
+        not roles.isdisjoint({"inside", "begin"}) and "O" in map(str.upper, labels)
     )
 
 
@@ -85,6 +79,6 @@ def without_foreign_head(
     no class; False if every class is tried in turn.
     """
     wanted, owner = head_class(cls), classifier_class(config, found)
-    if wanted is None or owner == wanted or (owner is None and keep_untold) or _HEAD not in found:
+    if wanted is None or owner in (None, wanted) or (not owner and keep_untold):
         return dict(found)
     return {name: entry for name, entry in found.items() if not name.startswith(PARTS)}

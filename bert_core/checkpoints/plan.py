@@ -1,29 +1,30 @@
-"""Plan which weights of a folder go to which model class, before any model is filled.
+"""Plan which tensor of a checkpoint fills which parameter of a class, before any model is filled.
 
-`open_folder` opens the weights; `Checkpoint.plan` builds a class without memory and compares its
-names and shapes with the files. Loading fills the model of one plan; `survey` makes a plan for
-every class and fills none.
+    names in the files -> `keys.by_bare_name` -> `match` with a class -> `Plan` -> `filling.fill`
+
+`open_folder` opens the weights of a folder, `Checkpoint.plan` builds a class without memory and
+matches its names and shapes with them, and refuses what would give wrong answers. `survey` makes a
+plan for every class, from headers alone, and fills none.
 """
 
 import copy
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Generic
 
 from bert_core.checkpoints.fillable import Fillable, LoadReport, M, without_memory
 from bert_core.checkpoints.formats.pickle_file import checked_table
-from bert_core.checkpoints.formats.weights import has_weights, open_weights, weight_files
+from bert_core.checkpoints.formats.weights import open_weights, weight_files
 from bert_core.checkpoints.keys import (
+    INSIDE,
     Found,
     Repeat,
     bare_name,
     before_core,
     by_bare_name,
     encoders_in,
-    family_named_by,
-    has_encoder,
     is_core,
     layers_held,
     name_in_file,
@@ -39,7 +40,9 @@ from bert_core.families import FAMILIES
 # A head needs a few MB of fresh values. A config that needs more fresh values than this, and more
 # than the file fills, states wrong sizes.
 _MAX_FRESH = 64 * 1024 * 1024
+_ENCODER = (*INSIDE, "pooler.")
 _HEADS = (*PARTS, "cls.", "qa_outputs.", "discriminator_predictions.")
+_DECODER = "cls.predictions.decoder.weight"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,26 +51,29 @@ class Plan(Generic[M]):
 
     Attributes:
         model: an instance without memory, with its final `config`.
-        stored: parameter -> the tensor that fills it.
-        shared: those of `stored` that are the same for every class.
+        stored: parameter -> the tensor that fills it, without tied copies.
         report: parameters missing from the files, and tensors left over.
-        repeats: tied copies in the files, to be compared with their originals.
-        own_encoder: encoder tensors that the folder has only for this class.
         refusal: why the class cannot be filled, "" if it can; loading raises it.
+        repeats: tied copies in the files, to be compared with their originals.
+        own: bare names of the tensors that the folder has only for this class.
     """
 
     model: M
     stored: Mapping[str, Found]
-    shared: frozenset[str]
     report: LoadReport
-    repeats: tuple[Repeat, ...]
-    own_encoder: tuple[str, ...]
     refusal: str = ""
+    repeats: tuple[Repeat, ...] = ()
+    own: frozenset[str] = frozenset()
 
     @property
     def parameters(self) -> int:
         """Number of values in the whole model, tied ones counted once."""
         return sum(parameter.numel() for parameter in self.model.parameters())
+
+    @property
+    def own_encoder(self) -> bool:
+        """Whether part of the encoder is only for this class."""
+        return any(name.startswith(_ENCODER) for name in self.own)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +87,7 @@ class Checkpoint:
         root: the root's tensors by bare name.
         repeats: the root's tied copies.
         is_given: the caller passed the weights; only the configuration is from the folder.
+        values: whether tensors have values; without, they have names, types and shapes.
     """
 
     folder: Path
@@ -89,9 +96,10 @@ class Checkpoint:
     root: Mapping[str, Found]
     repeats: tuple[Repeat, ...]
     is_given: bool
+    values: bool
 
     def plan(self, cls: type[M], options: LoadOptions | None = None) -> Plan[M]:
-        """Compare the files with what a class needs; no weights are read.
+        """Match the files with what a class needs; no weights are read.
 
         Raises:
             ConfigError: no model can be built from the configuration.
@@ -107,8 +115,8 @@ class Checkpoint:
             found = without_foreign_head(cls, self.config, found, keep_untold=options.is_chosen)
             others = [each.file_name for bare, each in self.root.items() if bare not in found]
             others += modules_above(self.folder)
-            if head is not None and has_weights(head):
-                own, more = by_bare_name(open_weights(head), self.config)
+            if head is not None and weight_files(head):
+                own, more = by_bare_name(open_weights(head, values=self.values), self.config)
                 repeats = (*(each for each in repeats if each.original not in own), *more)
                 found |= own
             check_layers(config, found, self.source)
@@ -116,25 +124,11 @@ class Checkpoint:
             config = _with_counted_labels(config, found)
         with without_memory():
             model = cls(config, *options.inputs, **options.arguments)
-        stored, left, report = match(
-            model,
-            found,
-            self.source,
-            ignore_mismatched_sizes=options.ignore_mismatched_sizes,
-            of_heads_only=options.is_chosen,
-            others=others,
-        )
-        check_encoders(model, found, report)
-        check_inside(model, left, self.source, layers_chosen=options.chooses_layers)
+        plan = match(model, found, self.source, options, others)
         if not self.is_given:
-            _check_memory(model, stored, report.missing)
-            _check_tied(model, found, repeats)
-        check_core(report)
-        anew = options.is_chosen and options.ignore_mismatched_sizes  # the caller wants a new head
-        refusal = "" if anew else head_refusal(model, left, stored)
-        own_encoder = tuple(found[name].file_name for name in own if has_encoder([name]))
-        shared = frozenset(name for name in stored if bare_name(name) not in own)
-        return Plan(model, stored, shared, report, repeats, own_encoder, refusal)
+            _check_memory(plan)
+            _check_tied(plan, {each.name for each in repeats})
+        return replace(plan, repeats=repeats, own=frozenset(own))
 
 
 def open_folder(
@@ -144,11 +138,13 @@ def open_folder(
     config: BertConfig | None = None,
     from_tf: bool = False,
     state_dict: Mapping[str, Any] | None = None,
+    values: bool = True,
 ) -> Checkpoint:
     """Open the weights of a folder.
 
     `config` and `state_dict` replace those of the folder; the weights in `state_dict` are taken as
-    those of the class that is planned. `source` is the folder's name in reports and errors.
+    those of the class that is planned. `source` is the folder's name in reports and errors. Plans
+    without `values` cannot be filled; of safetensors files only the headers are read for them.
 
     Raises:
         ConfigError: the configuration is invalid, or of another architecture.
@@ -157,11 +153,11 @@ def open_folder(
     """
     config, is_given = config or read_config(folder, {}), state_dict is not None
     if state_dict is None:
-        tensors = open_weights(folder, from_tf=from_tf)
+        tensors = open_weights(folder, from_tf=from_tf, values=values)
     else:
         tensors = checked_table(dict(state_dict), "state_dict")
     root, repeats = by_bare_name(tensors, config, given=is_given)
-    return Checkpoint(folder, source or folder.name, config, root, repeats, is_given)
+    return Checkpoint(folder, source or folder.name, config, root, repeats, is_given, values)
 
 
 def head_folder(folder: Path, cls: type[Any]) -> Path | None:
@@ -178,14 +174,13 @@ class Survey:
         config: the root's configuration.
         classes: class name -> its plan, for the classes whose head its family has;
             `report.mismatched` is set where loading would fail.
-        has_classifier: whether the root contains a `classifier`.
-        classifier_of: the class that it belongs to; None if undetermined.
+        classifier_of: the class that the root's `classifier` belongs to; "" if that cannot be
+            determined, None if it has none.
         file_bytes: size of all weight files, including those of heads.
     """
 
     config: BertConfig
     classes: Mapping[str, Plan[Any]]
-    has_classifier: bool
     classifier_of: str | None
     file_bytes: int
 
@@ -197,42 +192,32 @@ def survey(folder: Path, classes: Iterable[type[Fillable]]) -> Survey:
         BertError: the folder is not a model, or its files are damaged. Shapes that contradict a
             head's configuration are reported in its plan instead.
     """
-    files, options = open_folder(folder), LoadOptions(ignore_mismatched_sizes=True)
-    has = files.config.family.has
+    files = open_folder(folder, values=False)
+    has, options = files.config.family.has, LoadOptions(ignore_mismatched_sizes=True)
     plans = {cls.__name__: files.plan(cls, options) for cls in classes if has(cls.__name__)}
     folders = [folder, *(each for each in folder.glob("heads/*") if each.is_dir())]
-    return Survey(
-        config=files.config,
-        classes=plans,
-        has_classifier="classifier.weight" in files.root,
-        classifier_of=classifier_class(files.config, files.root),
-        file_bytes=sum(path.stat().st_size for each in folders for path in weight_files(each)),
-    )
+    size = sum(path.stat().st_size for each in folders for path in weight_files(each))
+    return Survey(files.config, plans, classifier_class(files.config, files.root), size)
 
 
-# -- comparing ------------------------------------------------------------------------------------
+# -- matching -------------------------------------------------------------------------------------
 
 
 def match(
-    model: Fillable,
+    model: M,
     found: Mapping[str, Found],
     source: str,
-    *,
-    ignore_mismatched_sizes: bool = False,
-    of_heads_only: bool = False,
+    options: LoadOptions,
     others: Iterable[str] = (),
-) -> tuple[dict[str, Found], dict[str, Found], LoadReport]:
-    """Match the parameters of a model with a checkpoint by bare name.
+) -> Plan[M]:
+    """Match the parameters of a model with the tensors of a checkpoint by bare name.
 
-    `of_heads_only` restricts `ignore_mismatched_sizes` to what may be missing; see `check_core`.
-    `others` are names of what the class does not use, besides tensors that are left over.
-
-    Returns:
-        Parameter -> the tensor that fills it, without tied copies; the tensors left over, by bare
-        name; and a report.
+    Where the caller chose the class, `ignore_mismatched_sizes` holds for heads alone. `others` are
+    names of what the class does not use, besides tensors that are left over.
 
     Raises:
-        CheckpointError: a tensor has another shape (unless ignored) or an integer type.
+        CheckpointError: a tensor has another shape (unless ignored) or an integer type, is part of
+            the layers and not used, or part of the embeddings or layers is missing.
     """
     tied = set(model.tied_keys())
     stored: dict[str, Found] = {}
@@ -257,8 +242,8 @@ def match(
             )
         else:
             stored[name] = entry
-    refused = of_heads_only and any(is_core(bare_name(name)) for name in complaints)
-    if complaints and (refused or not ignore_mismatched_sizes):
+    refused = options.is_chosen and any(map(is_core, complaints))
+    if complaints and (refused or not options.ignore_mismatched_sizes):
         advice = "The config and the weights do not belong together."
         if all(name.startswith(_HEADS) for name in complaints):
             advice = (
@@ -267,7 +252,16 @@ def match(
             )
         raise CheckpointError(f"{some(complaints.values(), '; ')}. {advice}")
     unused = (*(entry.file_name for entry in left.values()), *others)
-    return stored, left, LoadReport(tuple(missing), unused, tuple(complaints), source)
+    report = LoadReport(tuple(missing), unused, tuple(complaints), source)
+    _check_encoders(model, found, report)
+    check_inside(model, left, source, layers_chosen=options.chooses_layers)
+    if lacking := [name for name in missing if is_core(name) and name not in complaints]:
+        raise CheckpointError(
+            f"The weights of {source} lack {some(lacking)}. Expected all tensors of BERT's "
+            "embeddings and layers; only a pooler or head may be missing. Get a complete copy."
+        )
+    anew = options.is_chosen and options.ignore_mismatched_sizes  # the caller wants a new head
+    return Plan(model, stored, report, "" if anew else head_refusal(model, left, stored))
 
 
 def check_layers(config: BertConfig, found: Mapping[str, Found], source: str) -> None:
@@ -278,13 +272,14 @@ def check_layers(config: BertConfig, found: Mapping[str, Found], source: str) ->
     """
     family, needed = config.family, set(config.weights_of)
     names = [entry.file_name for entry in found.values()]
-    under = sorted(encoders_in(names) - {"", *(each.prefix for each in FAMILIES.values())})
+    under = {*encoders_in(names)} - {"", *(each.prefix for each in FAMILIES.values())}
     held = len(layers_held(found) & needed)
-    if not has_encoder(found) or (under and not held):
-        other = family_named_by(names)
-        whose = f", names of {other.title}" if other not in (None, family) else ""
+    if not any(name.startswith(_ENCODER) for name in found) or (under and not held):
+        tops = {name.partition(".")[0] + "." for name in names}
+        other = next((each for each in FAMILIES.values() if each.prefix in tops), family)
+        whose = f", names of {other.title}" if other is not family else ""
         example = name_in_file("bert.encoder.layer.0.output.dense.weight", config, ())
-        there = " or ".join(map(repr, under))
+        there = " or ".join(map(repr, sorted(under)))
         advice = f" An encoder's names begin with {there}: save that module alone." if under else ""
         raise CheckpointError(
             f"The weights of {source} contain no part of {family.title}'s encoder under its own "
@@ -300,14 +295,9 @@ def check_layers(config: BertConfig, found: Mapping[str, Found], source: str) ->
         )
 
 
-def check_encoders(model: Fillable, found: Mapping[str, Found], report: LoadReport) -> None:
-    """Reject a class with an encoder under another name than `bert`: nothing fills it.
-
-    Raises:
-        CheckpointError: names what its parameters and those of the weights begin with.
-    """
-    looked_for = {before_core(bare_name(name)) for name in report.missing} - {""}
-    if looked_for:
+def _check_encoders(model: Fillable, found: Mapping[str, Found], report: LoadReport) -> None:
+    """Reject a class with an encoder under another name than `bert`: nothing fills it."""
+    if looked_for := {before_core(bare_name(name)) for name in report.missing} - {""}:
         there = {before_core(each.file_name) for each in found.values() if is_core(each.file_name)}
         raise CheckpointError(
             f"{type(model).__name__} looks for an encoder whose names begin with "
@@ -318,40 +308,24 @@ def check_encoders(model: Fillable, found: Mapping[str, Found], report: LoadRepo
         )
 
 
-def check_core(report: LoadReport) -> None:
-    """Reject weights without part of the embeddings or layers, whatever their format.
-
-    A pooler or head with fresh values is what training starts from. An encoder with a fresh tensor
-    computes nonsense that looks like an answer.
-
-    Raises:
-        CheckpointError: names what is missing.
-    """
-    absent = [name for name in report.missing if name not in report.mismatched]
-    if lacking := [name for name in absent if is_core(bare_name(name))]:
-        raise CheckpointError(
-            f"The weights of {report.source} lack {some(lacking)}. Expected all tensors of BERT's "
-            "embeddings and layers; only a pooler or head may be missing. Get a complete copy."
-        )
-
-
-def _check_tied(model: Fillable, found: Mapping[str, Found], repeats: Sequence[Repeat]) -> None:
+def _check_tied(plan: Plan[Any], repeats: set[str]) -> None:
     """Reject a decoder that the config calls untied, and of which the file has no copy."""
-    words = "cls.predictions.transform.dense.weight"
-    untied = model.config.extra.get("tie_word_embeddings", True) is False
-    needed = untied and words in found and words in dict(model.named_parameters())
-    if needed and not any(repeat.name.endswith("decoder.weight") for repeat in repeats):
+    untied = plan.model.config.extra.get("tie_word_embeddings", True) is False
+    if (
+        untied
+        and "cls.predictions.transform.dense.weight" in plan.stored
+        and _DECODER not in repeats
+    ):
         raise CheckpointError(
             "tie_word_embeddings is false in the config, and the weights have no decoder; expected "
             "one that is tied to the word embeddings. Get a complete copy."
         )
 
 
-def _check_memory(model: Fillable, stored: Mapping[str, Found], missing: Iterable[str]) -> None:
+def _check_memory(plan: Plan[Any]) -> None:
     """Reject a config whose unfilled part is implausibly large."""
-    sizes = {name: parameter.numel() for name, parameter in model.named_parameters()}
-    fresh = sum(sizes[name] for name in missing)
-    filled = sum(found.tensor.numel() for found in stored.values())
+    filled = sum(found.tensor.numel() for found in plan.stored.values())
+    fresh = plan.parameters - filled
     if fresh > max(filled, _MAX_FRESH):
         raise ConfigError(
             f"The config describes {fresh:,} numbers that the weights do not contain, besides "

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from bert_core.checkpoints.formats.weights import list_names
 from bert_core.config import BertConfig
-from bert_core.errors import CheckpointError, ConfigError, InputError, MissingFileError
+from bert_core.errors import ConfigError, InputError, MissingFileError
 from bert_core.families import FAMILIES
 from bert_core.small_files import shown
 
@@ -156,16 +156,15 @@ def read_config(folder: Path, overrides: Mapping[str, Any]) -> BertConfig:
 def wanted_dtype(choice: Any, tensors: Iterable[Tensor]) -> torch.dtype:
     """Return the number type to load as: float32 unless the caller chose another.
 
+    "auto" is the type of `tensors`, which fill parameters and are of floating-point types.
+
     Raises:
         InputError: the choice is not a floating-point type.
-        CheckpointError: the choice is "auto", and the file has no floating-point tensor.
     """
     if choice is None:
         return torch.float32
     if choice == "auto":
-        for tensor in tensors:
-            return tensor.dtype  # those that fill parameters are of floating-point types
-        raise CheckpointError("The checkpoint has no floating-point tensor to take dtype from.")
+        return next((tensor.dtype for tensor in tensors), torch.float32)
     name = str(choice).removeprefix("torch.")
     if name not in _DTYPES or not isinstance(choice, str | torch.dtype):
         raise InputError(f"dtype is {choice!r}; expected 'auto' or one of {', '.join(_DTYPES)}.")

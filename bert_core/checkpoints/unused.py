@@ -10,13 +10,11 @@ import re
 from collections.abc import Iterable, Mapping
 
 from bert_core.checkpoints.fillable import Fillable
-from bert_core.checkpoints.keys import OF_TRAINING, Found, bare_name, is_core
+from bert_core.checkpoints.keys import INSIDE, OF_TRAINING, Found, bare_name, is_core
 from bert_core.errors import CheckpointError
-from bert_core.families import FAMILIES, PARAMETERS, Family
+from bert_core.families import FAMILIES, PARAMETERS
 
 _LAYER = re.compile(r"(?:^|\.)layer\.(\d+)\.")
-_STEPS = ("pre_classifier", "summary")  # before a classifier, in families that have them
-_ENCODER = ("embeddings.", "encoder.")
 # Heads that are asked for one at a time; an unknown module beside them may stand before them.
 _ANSWERING = {"classifier", "qa_outputs"}
 # What changes the encoder from outside: prompts and prefixes before the text, parts of LoRA.
@@ -69,18 +67,17 @@ def check_inside(
     Raises:
         CheckpointError: there are any; it names them and says what to do.
     """
-    if not any(is_core(bare_name(name)) for name, _ in model.named_parameters()):
+    if not any(is_core(name) for name, _ in model.named_parameters()):
         return
     layers = model.config.num_hidden_layers
-    names = [
-        each.file_name
-        for bare, each in left.items()
-        if (each.is_inside and not _is_head(bare)) or _PROMPT.search(bare)
-    ]
-    above = [name for name in names if _layer(name) >= layers]
-    if layers_chosen:
-        names = [name for name in names if name not in above]
-    elif above:
+    names, above = list[str](), list[str]()
+    for bare, each in left.items():
+        is_head = _module(bare) in PARAMETERS and not bare.startswith(INSIDE)
+        if _PROMPT.search(bare) or (each.is_inside and not is_head):
+            number = _LAYER.search(each.file_name)
+            is_above = number is not None and int(number[1]) >= layers
+            (above if is_above else names).append(each.file_name)
+    if above and not layers_chosen:
         raise CheckpointError(
             f"The config of {source} states {layers:,} layers; the weights contain more: "
             f"{some(above)}. They do not belong together. If only the first are meant, give "
@@ -101,14 +98,15 @@ def head_refusal(model: Fillable, left: Mapping[str, Found], filled: Iterable[st
         left: tensors that it does not use, by bare name.
         filled: its parameters that the checkpoint has.
     """
+    family = model.config.family
+    steps = {step.name for step in (family.text_step, family.choice_step) if step is not None}
     own = {_part(name) for name, _ in model.named_parameters()}
-    answering = _ANSWERING.intersection(map(_part, filled))
-    known = _known(model.config.family)
+    answers = not _ANSWERING.isdisjoint(map(_part, filled))
     foreign = [
         each.file_name
         for bare, each in left.items()
-        if not (each.is_inside or _module(bare) in known or OF_TRAINING.search(bare))
-        and (_part(bare) in own or (answering and _part(bare) not in _HEADS))
+        if not (each.is_inside or _module(bare) in _MODULES | steps or OF_TRAINING.search(bare))
+        and (_part(bare) in own or (answers and _part(bare) not in _HEADS))
     ]
     if not foreign:
         return ""
@@ -118,25 +116,15 @@ def head_refusal(model: Fillable, left: Mapping[str, Found], filled: Iterable[st
     )
 
 
-def _known(family: Family) -> set[str]:
-    """Return the modules of all heads that models of this family may have."""
-    own = {step.name for step in (family.text_step, family.choice_step) if step is not None}
-    return {each for each in PARAMETERS if each not in _STEPS} | own
-
-
-def _is_head(bare: str) -> bool:
-    return _module(bare) in PARAMETERS and not bare.startswith(_ENCODER)
+def _plain(bare: str) -> str:
+    """Return a name without the mark that a name unknown to its family has."""
+    return bare_name(bare.rpartition(": ")[2])
 
 
 def _module(bare: str) -> str:
     """Return the module of a weight or bias; "" for anything else."""
     module, _, leaf = _plain(bare).rpartition(".")
     return module if leaf in ("weight", "bias") else ""
-
-
-def _plain(bare: str) -> str:
-    """Return a name without the mark that a name unknown to its family has."""
-    return bare_name(bare.rpartition(": ")[2])
 
 
 def _part(bare: str) -> str:
@@ -149,17 +137,13 @@ def _part(bare: str) -> str:
     return f"{first}.{second}" if first == "cls" else first
 
 
-_HEADS = {_part(name) for name in PARAMETERS if not name.startswith((*_ENCODER, *_STEPS))}.union(
+_MODULES = set(PARAMETERS) - {"pre_classifier", "summary"}  # those are of some families alone
+_HEADS = {_part(ours) for ours in _MODULES if not ours.startswith(INSIDE)}.union(
     _part(theirs)
     for family in FAMILIES.values()
     for ours, theirs in family.names.items()
-    if not ours.startswith((*_ENCODER, *_STEPS))
+    if not ours.startswith((*INSIDE, "pre_classifier", "summary"))
 )
-
-
-def _layer(name: str) -> int:
-    match = _LAYER.search(name)
-    return int(match[1]) if match else -1
 
 
 def some(names: Iterable[str], comma: str = ", ") -> str:

@@ -196,7 +196,6 @@ def _read(folder: Path, stamp: Stamp) -> ModelFacts:
     tokenizer = load_tokenizer(str(folder))
     framing = (tokenizer.cls_token, tokenizer.sep_token, tokenizer.mask_token)
     unused = [set(each.report.unexpected) for each in found.classes.values()]
-    owner = found.classifier_of or ""
     base = found.classes["BertForPreTraining"].parameters
     own = sum(each.parameters for each in found.classes.values() if each.own_encoder)
     told: Mapping[str, str] = _if_there(read_trained_on, folder, {})
@@ -214,7 +213,7 @@ def _read(folder: Path, stamp: Stamp) -> ModelFacts:
             for name, says in lacks.items()
             if says
         },
-        classifier_of=owner if found.has_classifier else None,
+        classifier_of=found.classifier_of,
         left_over=tuple(sorted(set.intersection(*unused))),
         framing=framing,
         lacking=tuple(
@@ -257,7 +256,7 @@ def _head(name: str, found: Plan[Any]) -> HeadFacts:
         mismatched=found.report.mismatched,
         labels=labels if named else (),
         outputs=found.model.config.num_labels if labelled else 0,
-        own_encoder=bool(found.own_encoder),
+        own_encoder=found.own_encoder,
         problem=found.model.config.problem_type if name == _OF_TEXTS else "",
         lacks=found.refusal,
     )

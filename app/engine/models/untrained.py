@@ -31,7 +31,7 @@ def random_head(cls: type[M], base: BertPreTrainedModel, folder: Path) -> M:
         base: what it shares.
         folder: of the trained model, which says how many labels the class has, and their names.
     """
-    config = open_folder(folder).plan(cls).model.config
+    config = open_folder(folder, values=False).plan(cls).model.config
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(_SEED)
         with without_memory():

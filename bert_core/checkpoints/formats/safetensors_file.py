@@ -1,13 +1,16 @@
 """Read and write safetensors files with the format's own package.
 
-A file is read into memory and never mapped: another program may cut it at any time, which would end
-a process that has it mapped.
+Values are read into memory and never mapped: another program may cut the file at any time, which
+would end a process that has it mapped. Only while a header is read alone, the package maps the
+file.
 """
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
-from safetensors import SafetensorError
+import torch
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import load, save, save_file
 from torch import Tensor
 
@@ -20,8 +23,10 @@ _DAMAGE = (SafetensorError, OSError, ValueError, LookupError, AttributeError, Me
 _METADATA = {"format": "pt"}  # required by transformers
 
 
-def open_safetensors(path: Path) -> dict[str, Tensor]:
+def open_safetensors(path: Path, *, values: bool = True) -> dict[str, Tensor]:
     """Return the tensors of a file by name, in memory of their own.
+
+    Without `values`, only the header is read: the tensors have names, types and shapes, on "meta".
 
     Raises:
         CheckpointError: the file is truncated, or its header is malformed, has an invalid type or
@@ -37,13 +42,23 @@ def open_safetensors(path: Path) -> dict[str, Tensor]:
                     f"at most {_MAX_HEADER_BYTES:,}. It is not a safetensors file, or not a BERT; "
                     "get it again."
                 )
-            file.seek(0)
-            return dict(sorted(load(file.read()).items()))
+            if values:
+                file.seek(0)
+                return dict(sorted(load(file.read()).items()))
+        with safe_open(path, "pt") as tensors:
+            return {name: _described(tensors.get_slice(name)) for name in sorted(tensors.keys())}
     except _DAMAGE as error:
         raise CheckpointError(
             f"{path.name} ({size:,} bytes) is truncated, damaged or not a safetensors file: "
             f"{str(error)[:200]}. Get it again."
         ) from None
+
+
+def _described(stored: Any) -> Tensor:
+    """Return a tensor of the type and shape of a stored one, without values."""
+    shape = stored.get_shape()
+    none = stored[:0] if shape else stored[...]
+    return torch.empty(shape, dtype=none.dtype, device="meta")
 
 
 def write_safetensors(path: Path, tensors: Mapping[str, Tensor]) -> None:

@@ -60,12 +60,10 @@ _Entry = tuple[int, int, int, str, torch.dtype, tuple[int, ...]]
 def _varint(raw: bytes, at: int) -> tuple[int, int]:
     """Return a number in groups of seven bits, lowest first, and where it ends."""
     number = 0
-    for shift in range(0, 70, 7):
-        byte = raw[at]
-        at += 1
-        number |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return number, at
+    for end in range(at, at + 10):
+        number |= (raw[end] & 0x7F) << 7 * (end - at)
+        if raw[end] < 0x80:
+            return number, end + 1
     raise ValueError("a number in it does not end")
 
 
@@ -133,17 +131,14 @@ def _table(raw: bytes) -> dict[bytes, bytes]:
     if len(raw) < _FOOTER_BYTES or not raw.endswith(_MAGIC):
         raise ValueError(f"it has {len(raw):,} bytes and does not end like an index")
     footer = raw[-_FOOTER_BYTES:]
-    at = 0
-    for _ in range(2):  # the place of a block that is empty here
-        _, at = _varint(footer, at)
+    at = _varint(footer, _varint(footer, 0)[1])[1]  # after the place of a block that is empty here
     found: dict[bytes, bytes] = {}
-    count = 0
-    for _, place in _block(raw, footer, at):
-        for key, value in _block(raw, place):
-            found[key] = value
-            count += 1
-            if count > _MAX_ENTRIES:
-                raise ValueError(f"it names more than {_MAX_ENTRIES:,} tensors")
+    places = (place for _, place in _block(raw, footer, at))
+    entries = (entry for place in places for entry in _block(raw, place))
+    for count, (key, value) in enumerate(entries):
+        if count >= _MAX_ENTRIES:
+            raise ValueError(f"it names more than {_MAX_ENTRIES:,} tensors")
+        found[key] = value
     return found
 
 
@@ -153,13 +148,11 @@ def _entries(raw: bytes) -> tuple[int, list[_Entry]]:
     header = table.pop(b"")
     if _last(header, 2):
         raise ValueError("its numbers are big-endian; convert it where it was written")
-    for key, fields in table.items():
-        if _SLICES in fields:
-            name = key.decode("utf-8", "backslashreplace")[:80]
-            raise ValueError(
-                f"the variable {name} was saved in slices (partitioned); load it with TensorFlow "
-                "and save it without a partitioner"
-            )
+    if sliced := next((key for key, fields in table.items() if _SLICES in fields), b""):
+        raise ValueError(
+            f"the variable {sliced.decode('utf-8', 'replace')[:80]} was saved in slices "
+            "(partitioned); load it with TensorFlow and save it without a partitioner"
+        )
     found = []
     for key, fields in table.items():
         kind = _last(fields, _DTYPE)
@@ -244,30 +237,23 @@ _OPTIMIZER = re.compile(
 _LEAVES = dict.fromkeys(("kernel", "gamma", "output_weights"), "weight") | dict.fromkeys(
     ("beta", "output_bias"), "bias"
 )
-_LAYER = re.compile(r"^layer_(\d+)$")
 _OBJECTS = "/.ATTRIBUTES/VARIABLE_VALUE"
 
 
-def published_name(variable: str) -> str | None:
-    """Return the name of a variable in PyTorch checkpoints; None for optimizer variables.
+def published_name(variable: str) -> str:
+    """Return the name of a variable in PyTorch checkpoints.
 
     >>> published_name("bert/encoder/layer_7/attention/self/query/kernel")
     'bert.encoder.layer.7.attention.self.query.weight'
     >>> published_name("cls/predictions/output_bias"), published_name("output_weights")
     ('cls.predictions.bias', 'classifier.weight')
-    >>> published_name("bert/pooler/dense/bias/adam_m") is None
-    True
     """
-    if _OPTIMIZER.search(variable):
-        return None
-    *scopes, leaf = variable.split("/")
-    if scopes == ["cls", "squad"]:
-        scopes = ["qa_outputs"]
-    elif not scopes and leaf in ("output_weights", "output_bias"):
-        scopes = ["classifier"]
-    if leaf.endswith("_embeddings"):
+    *scopes, leaf = variable.replace("cls/squad/", "qa_outputs/").split("/")
+    if leaf in ("output_weights", "output_bias"):
+        scopes = scopes or ["classifier"]
+    elif leaf.endswith("_embeddings"):
         scopes, leaf = [*scopes, leaf], "weight"
-    parts = (_LAYER.sub(r"layer.\1", scope) for scope in scopes)
+    parts = (re.sub(r"^layer_(\d+)$", r"layer.\1", scope) for scope in scopes)
     return ".".join((*parts, _LEAVES.get(leaf, leaf)))
 
 
@@ -282,25 +268,23 @@ def open_checkpoint(prefix: Path) -> dict[str, Tensor]:
     """
     variables = read_variables(prefix)
     found: dict[str, Tensor] = {}
-    origin: dict[str, str] = {}
     for variable, tensor in variables.items():
+        scope, _, leaf = variable.rpartition("/")
         if variable.endswith(_OBJECTS):
             raise CheckpointError(
                 f"{prefix.name} was saved from Keras objects of TensorFlow 2 ({variable}). "
                 "Expected the variables of the original release, such as "
                 "bert/encoder/layer_0/output/dense/kernel."
             )
+        if scope in variables:  # of an optimizer, which names its own after the variable's
+            continue
         name = published_name(variable)
-        if name is None or variable.rpartition("/")[0] in variables:
-            continue  # an optimizer's variables are named after the variable that they belong to
-        if name in origin:
+        if name in found:
             raise CheckpointError(
-                f"{prefix.name} contains {name} twice, as {origin[name]} and as {variable}; "
-                "expected it once."
+                f"{prefix.name} contains {name} twice, the second time as {variable}; expected it "
+                "once."
             )
-        origin[name] = variable
-        is_kernel = variable.rpartition("/")[2] == "kernel" and tensor.dim() == 2
-        found[name] = tensor.mT if is_kernel else tensor
+        found[name] = tensor.mT if leaf == "kernel" and tensor.dim() == 2 else tensor
     return found
 
 
@@ -335,18 +319,3 @@ def find_checkpoint(folder: Path) -> Path | None:
             )
         prefixes = [latest]
     return folder / prefixes[0] if prefixes else None
-
-
-def need_checkpoint(folder: Path) -> Path:
-    """Return the result of `find_checkpoint`, which must exist.
-
-    Raises:
-        MissingFileError: the folder has no TensorFlow checkpoint.
-    """
-    prefix = find_checkpoint(folder)
-    if prefix is None:
-        raise MissingFileError(
-            f"The folder {folder} has no TensorFlow checkpoint. Expected files such as "
-            "bert_model.ckpt.index and bert_model.ckpt.data-00000-of-00001."
-        )
-    return prefix

@@ -15,7 +15,6 @@ from bert_core.checkpoints.formats.safetensors_file import open_safetensors
 from bert_core.checkpoints.formats.tensorflow_checkpoint import (
     bundle_files,
     find_checkpoint,
-    need_checkpoint,
     open_checkpoint,
 )
 from bert_core.errors import CheckpointError, MissingFileError
@@ -28,8 +27,11 @@ _MAX_INDEX_BYTES = 4 * 1024 * 1024
 _MAX_SHARDS = 1_000
 
 
-def open_weights(folder: Path, *, from_tf: bool = False) -> dict[str, Tensor]:
+def open_weights(folder: Path, *, from_tf: bool = False, values: bool = True) -> dict[str, Tensor]:
     """Return the tensors of a folder by name, read into memory and not mapped.
+
+    Without `values`, tensors of safetensors files have names, types and shapes alone, which takes
+    milliseconds. Other formats are read as a whole.
 
     Raises:
         MissingFileError: the folder has no weights.
@@ -40,27 +42,21 @@ def open_weights(folder: Path, *, from_tf: bool = False) -> dict[str, Tensor]:
             f"The folder {folder} has {adapter}. {instead([adapter])[1:]} If the weights beside it "
             "are merged already, remove the file."
         )
-    if from_tf:
-        return open_checkpoint(need_checkpoint(folder))
-    name = _first(folder)
+    name = None if from_tf else _first(folder)
     if name == SAFETENSORS:
-        return open_safetensors(folder / SAFETENSORS)
+        return open_safetensors(folder / SAFETENSORS, values=values)
     if name == INDEX:
-        return _open_shards(folder)
+        return _open_shards(folder, values)
     if name == PICKLE:
         return open_pickle(folder / PICKLE)
     if (prefix := find_checkpoint(folder)) is not None:
         return open_checkpoint(prefix)
+    others = "" if from_tf else f"{SAFETENSORS}, {INDEX} with its shards, {PICKLE}, or "
     raise MissingFileError(
-        f"The folder {folder} has no weights. Expected {SAFETENSORS}, {INDEX} with its shards, "
-        f"{PICKLE}, or a TensorFlow checkpoint such as bert_model.ckpt.index with "
-        f"bert_model.ckpt.data-00000-of-00001. Found: {list_names(folder)}"
+        f"The folder {folder} has no {'TensorFlow checkpoint' if from_tf else 'weights'}. Expected "
+        f"{others}files such as bert_model.ckpt.index and bert_model.ckpt.data-00000-of-00001. "
+        f"Found: {list_names(folder)}"
     )
-
-
-def has_weights(folder: Path) -> bool:
-    """Return whether `open_weights` would find a file."""
-    return _first(folder) is not None or find_checkpoint(folder) is not None
 
 
 def weight_files(folder: Path) -> tuple[Path, ...]:
@@ -92,24 +88,23 @@ def _first(folder: Path) -> str | None:
     return None
 
 
-def _open_shards(folder: Path) -> dict[str, Tensor]:
+def _open_shards(folder: Path, values: bool) -> dict[str, Tensor]:
     """Open every shard in an index; each tensor must be in the shard listed for it."""
+    places = _read_index(folder / INDEX)
     shards: dict[str, dict[str, Tensor]] = {}
-    found: dict[str, Tensor] = {}
-    for name, shard in _read_index(folder / INDEX).items():
+    for shard in dict.fromkeys(places.values()):
         if not os.path.isfile(folder / shard):
             raise MissingFileError(
                 f"{INDEX} names the shard {shard}, which is not in the folder. Get it, too."
             )
-        if shard not in shards:
-            shards[shard] = open_safetensors(folder / shard)
+        shards[shard] = open_safetensors(folder / shard, values=values)
+    for name, shard in places.items():
         if name not in shards[shard]:
             raise CheckpointError(
                 f"{INDEX} says that {name} is in {shard}; it is not. The files do not "
                 "belong together, get them again."
             )
-        found[name] = shards[shard][name]
-    return found
+    return {name: shards[shard][name] for name, shard in places.items()}
 
 
 def _read_index(path: Path) -> dict[str, str]:

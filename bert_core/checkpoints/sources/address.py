@@ -6,7 +6,6 @@ environment, as in `requests`. A download that is interrupted begins anew.
 """
 
 import logging
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit, urlunsplit
@@ -50,14 +49,6 @@ _CAUSES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Version:
-    """What a server sends to identify a version of a file; "" for what it does not send."""
-
-    etag: str = ""
-    modified: str = ""
-
-
 class Unreachable(DownloadError):
     """The server did not answer, or not to the end; an earlier copy may be used instead."""
 
@@ -76,15 +67,15 @@ def fetch_archive(address: str, cache: Path) -> Path:
         with locked(cache, key):
             known = read_record(record)
             held = unpacked(cache, known.get("folder"))
-            before = Version(str(known.get("etag", "")), str(known.get("modified", "")))
+            asks = known.get("asks") if held else None
             part.parent.mkdir(parents=True, exist_ok=True)
             try:
-                version = fetch(address, part, before if held else None)
+                version = fetch(address, part, asks)
                 if version is None and held is not None:
                     return held
                 name = file_digest(part)
                 folder = unpack(part, cache, name, what)
-                write_record(record, {**asdict(version or Version()), "folder": name})
+                write_record(record, {"asks": version, "folder": name})
                 return folder
             except Unreachable as error:
                 if held is None:
@@ -99,27 +90,29 @@ def fetch_archive(address: str, cache: Path) -> Path:
         raise disk_error(error, cache, what) from None
 
 
-def fetch(address: str, target: Path, held: Version | None = None) -> Version | None:
-    """Download a file; return its version, or None if it is still the one `held`.
+def fetch(address: str, target: Path, asks: object = None) -> dict[str, str] | None:
+    """Download a file; return headers that ask later whether it is still the same.
+
+    With `asks`, such headers of an earlier download, the result is None if it is.
 
     Raises:
         DownloadError: the download failed; the caller removes what `target` has of it.
     """
     import requests
 
-    what, held = shown(address), held or Version()
-    headers = {"Accept-Encoding": "identity"}
-    if held.etag:
-        headers["If-None-Match"] = held.etag
-    elif held.modified:
-        headers["If-Modified-Since"] = held.modified
+    what, headers = shown(address), {"Accept-Encoding": "identity"}
+    if isinstance(asks, dict):
+        headers |= asks
     try:
         with requests.get(address, headers=headers, stream=True, timeout=_TIMEOUTS) as reply:
             _check_reply(reply, what)
             if reply.status_code == requests.codes.not_modified:
                 return None
             _receive(reply, target, what)
-            return Version(reply.headers.get("ETag", ""), reply.headers.get("Last-Modified", ""))
+            if "ETag" in reply.headers:
+                return {"If-None-Match": reply.headers["ETag"]}
+            modified = reply.headers.get("Last-Modified")
+            return {"If-Modified-Since": modified} if modified else {}
     except requests.exceptions.InvalidURL:
         raise InputError(f"{what} is not an address that can be requested.") from None
     except requests.RequestException as error:

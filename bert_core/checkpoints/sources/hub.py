@@ -106,6 +106,7 @@ def plan_download(
     cache_dir: str | os.PathLike[str] | None = None,
     part: Part = Part.MODEL,
     token: Token = None,
+    again: bool = False,
 ) -> DownloadPlan:
     """Determine which files of a model must be fetched, and their size.
 
@@ -116,6 +117,7 @@ def plan_download(
         part: the whole model, or only its tokenizer.
         token: an access token. A server should pass False (send none) for its visitors: with this
             machine's token they could read what only its owner may.
+        again: fetch what is cached, too: a copy may be damaged and have the right size.
 
     Raises:
         InputError: the id or the revision is not valid.
@@ -128,13 +130,13 @@ def plan_download(
 
     name, revision = hub_id(name), checked_revision(revision)
     cache = Path(cache_dir or constants.HF_HUB_CACHE).expanduser().absolute()
-    held = _held(cache, name, revision, part, token)
+    held = None if again else _held(cache, name, revision, part, token)
     offline = constants.HF_HUB_OFFLINE or os.environ.get("HF_HUB_OFFLINE", "0") not in ("", "0")
     if held is not None and (offline or _COMMIT.fullmatch(revision)):
         return held
     if offline:
         raise DownloadError(
-            f"{name} is not on this machine, and the environment forbids requests to the Hub "
+            f"{name} cannot be fetched: the environment forbids requests to the Hub "
             "(HF_HUB_OFFLINE)."
         )
     try:
@@ -146,7 +148,7 @@ def plan_download(
         raise _explained(error, name, revision, cache, token) from error
     wanted = needed(sizes.keys(), part, name)
     storage = _storage(cache, name)
-    here = _files(storage / "snapshots" / commit)
+    here = {} if again else _files(storage / "snapshots" / commit)
     files = (PlannedFile(each, sizes[each], here.get(each) == sizes[each]) for each in wanted)
     return DownloadPlan(name, revision, commit, tuple(files), storage, token)
 

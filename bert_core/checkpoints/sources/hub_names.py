@@ -12,8 +12,8 @@ from pathlib import Path
 from bert_core.checkpoints.formats.mistaken import instead
 from bert_core.checkpoints.formats.weights import INDEX, PICKLE, SAFETENSORS
 from bert_core.checkpoints.settings import CONFIG_NAMES
-from bert_core.errors import CheckpointError, InputError, MissingFileError
-from bert_core.small_files import listed
+from bert_core.errors import BertError, CheckpointError, InputError, MissingFileError
+from bert_core.small_files import listed, shown
 
 # -- models ---------------------------------------------------------------------------------------
 
@@ -62,7 +62,7 @@ def hub_id(text: str) -> str:
     if is_hub_id(text):
         return text
     raise InputError(
-        f"{_short(text)} is not an id on the Hugging Face Hub. Expected owner/name in letters, "
+        f"{shown(text)} is not an id on the Hugging Face Hub. Expected owner/name in letters, "
         "digits, dots, hyphens and underscores, such as google-bert/bert-base-uncased, or "
         "a short name such as bert-base-uncased."
     )
@@ -95,14 +95,10 @@ def checked_revision(revision: str | None) -> str:
     text = revision if isinstance(revision, str) else ""
     if not _REVISION.fullmatch(text) or ".." in text or "" in text.split("/"):
         raise InputError(
-            f"{_short(str(revision))} is not a revision. Expected a branch, a tag or a commit, "
+            f"{shown(revision)} is not a revision. Expected a branch, a tag or a commit, "
             "such as main."
         )
     return text
-
-
-def _short(text: str) -> str:
-    return repr(text[:60]) + ("..." if len(text) > 60 else "")
 
 
 # -- files ----------------------------------------------------------------------------------------
@@ -143,7 +139,7 @@ def needed(names: Collection[str], part: Part, repository: str) -> list[str]:
         )
     if part is Part.CONFIG:
         return config
-    weights = weights_among(names, tensorflow=part is Part.TENSORFLOW)
+    weights = _weights_among(names, part is Part.TENSORFLOW)
     heads = sorted(name for name in names if _HEAD.fullmatch(name))
     if not weights:
         expected = f"{SAFETENSORS}, {INDEX} with its shards, {PICKLE}, or {_CKPT}"
@@ -156,31 +152,23 @@ def needed(names: Collection[str], part: Part, repository: str) -> list[str]:
     return [*config, *tokenizer, *card, *weights, *heads]
 
 
-def weights_among(names: Collection[str], *, tensorflow: bool = False) -> list[str]:
+def _weights_among(names: Collection[str], tensorflow: bool) -> list[str]:
     """Return the files of one set of weights, chosen in the search order of `weights`."""
-    checkpoint = sorted(name for name in names if _TENSORFLOW.fullmatch(name))
-    if tensorflow:
-        return checkpoint
-    if SAFETENSORS in names:
+    if SAFETENSORS in names and not tensorflow:
         return [SAFETENSORS]
-    if INDEX in names:
+    if INDEX in names and not tensorflow:
         return [INDEX, *sorted(name for name in names if _SHARD.fullmatch(name))]
-    return [PICKLE] if PICKLE in names else checkpoint
+    if PICKLE in names and not tensorflow:
+        return [PICKLE]
+    found = sorted(name for name in names if _TENSORFLOW.fullmatch(name))
+    return found if len({name.endswith(".index") for name in found}) == 2 else []
 
 
 def is_complete(folder: Path, part: Part) -> bool:
     """Return whether a folder has everything requested, so that the Hub is not needed."""
     try:
-        names = {path.name for path in folder.iterdir()}
-    except OSError:
+        files = needed({path.name for path in folder.iterdir()}, part, folder.name)
+    except (OSError, BertError):
         return False
-    if part is Part.TOKENIZER:
-        return not names.isdisjoint(_FAMILIES)
-    if names.isdisjoint(CONFIG_NAMES) or part is Part.CONFIG:
-        return not names.isdisjoint(CONFIG_NAMES)
-    weights = weights_among(names, tensorflow=part is Part.TENSORFLOW)
-    if shards := [match for name in weights if (match := _SHARD.fullmatch(name))]:
-        return len(shards) == int(shards[0][1])
-    if weights and _TENSORFLOW.fullmatch(weights[0]):
-        return any(name.endswith(".index") for name in weights) and len(weights) > 1
-    return bool(weights) and weights != [INDEX]
+    shards = [found for name in files if (found := _SHARD.fullmatch(name))]
+    return INDEX not in files or (bool(shards) and len(shards) == int(shards[0][1]))

@@ -46,6 +46,7 @@ def resolve(
     cache_dir: str | os.PathLike[str] | None = None,
     revision: str | None = None,
     part: Part = Part.MODEL,
+    force_download: bool = False,
 ) -> Path:
     """Return the local folder of a checkpoint, fetching it if needed.
 
@@ -58,6 +59,7 @@ def resolve(
             bundled models do not use it.
         revision: branch, tag or commit on the Hub; other sources have only one version.
         part: the part requested; sources other than the Hub always give everything.
+        force_download: fetch the files of a model on the Hub again, even if they are here.
 
     Raises:
         InputError: the argument is not a string or a path, is empty, or is an address of another
@@ -90,7 +92,16 @@ def resolve(
     if text in bundled_names():
         return bundled_folder(text)
     if text in SHORT_NAMES or (is_hub_id(text) and isinstance(name_or_path, str)):
-        return _from_hub(text, cache_dir, revision, part)
+        from bert_core.checkpoints.sources.hub import download, plan_download
+
+        try:
+            return download(
+                plan_download(text, revision, cache_dir=cache_dir, part=part, again=force_download)
+            )
+        except DownloadError as error:
+            if type(error) is not DownloadError or text in SHORT_NAMES:
+                raise
+            raise DownloadError(f"There is no folder {text!r} here. On the Hub: {error}") from error
     bundled = ", ".join(bundled_names()) or "none in this installation"
     raise MissingFileError(
         f"There is no folder or bundled model {shown(text)}. Expected a folder with config.json, "
@@ -99,16 +110,3 @@ def resolve(
         "an id on the Hugging Face Hub, owner/name or a short name such as "
         f"{SHORT_NAMES[0]}."
     )
-
-
-def _from_hub(
-    name: str, cache_dir: str | os.PathLike[str] | None, revision: str | None, part: Part
-) -> Path:
-    from bert_core.checkpoints.sources.hub import download, plan_download
-
-    try:
-        return download(plan_download(name, revision, cache_dir=cache_dir, part=part))
-    except DownloadError as error:
-        if type(error) is not DownloadError or name in SHORT_NAMES:
-            raise
-        raise DownloadError(f"There is no folder {name!r} here. On the Hub: {error}") from error

@@ -24,14 +24,11 @@ from typing import Any
 import torch
 
 from bert_core import BertModel, BertTokenizer
-from bert_core.checkpoints.formats.pickle_file import open_pickle
-from bert_core.checkpoints.formats.safetensors_file import open_safetensors
 from bert_core.errors import BertError
 
 ROOM = 256 * 2**20  # bytes beyond what Python and PyTorch have taken
-SIZES = [0, -1, 1, 2, 7, 2**31, 2**32 - 1, 2**53, 2**62, 2**63, 2**64, 10**9, 10**40]
 NASTY: list[Any] = [
-    *SIZES,
+    *(0, -1, 1, 2, 7, 2**31, 2**32 - 1, 2**53, 2**62, 2**63, 2**64, 10**9, 10**40),
     *(None, True, False, 0.5, -0.0, 1e308, float("inf"), float("nan")),
     *("", "a", "F32", "I64", "\0", "\ud800", "9" * 400),
     *([], {}, [0], [[]], [0, 24], {"a": 1}, {"0": "a"}, ["x" * 5000], [1] * 3000),
@@ -40,43 +37,36 @@ NASTY: list[Any] = [
 ]
 
 
-def damaged_bytes(chance: random.Random, raw: bytes, reach: int) -> bytes:
-    """Damage bytes, most of them among the first `reach`."""
+def damaged_bytes(chance: random.Random, raw: bytes, reach: int = 10**9) -> bytes:
+    """Flip, overwrite, delete, insert or repeat bytes, most of them among the first `reach`."""
     found = bytearray(raw)
     for _ in range(chance.choice((1, 1, 1, 2, 4, 9))):
         if not found:
             break
         place = chance.randrange(min(len(found), reach if chance.random() < 0.9 else len(found)))
-        kind = chance.randrange(8)
+        size, kind = chance.choice((1, 1, 2, 4, 8, 100)), chance.randrange(6)
         if kind <= 1:
             found[place] ^= 1 << chance.randrange(8)
         elif kind == 2:
-            found[place] = chance.choice((0, 1, 0x7F, 0x80, 0xFF, ord("."), ord("R"), ord("9")))
+            number = chance.choice((0, 1, 0x7F, 0xFF, 2**31 - 1, 2**32 - 1, 2**40, 2**64 - 1))
+            found[place : place + size] = number.to_bytes(100, "little")[:size]
         elif kind == 3:
-            size = chance.choice((2, 4, 8))
-            value = chance.choice((0, 1, 2**31 - 1, 2**31, 2**32 - 1, 2**40, 2**63 - 1, 2**64 - 1))
-            found[place : place + size] = (value % 2 ** (8 * size)).to_bytes(size, "little")
+            del found[place : place + size]
         elif kind == 4:
-            del found[place : place + chance.choice((1, 1, 2, 8, 100))]
-        elif kind == 5:
-            found[place:place] = chance.randbytes(chance.choice((1, 1, 2, 8, 100)))
-        elif kind == 6:
-            other = chance.randrange(len(found))
-            size = chance.choice((1, 4, 16, 200))
-            found[place : place + size] = found[other : other + size]
+            found[place:place] = chance.randbytes(size)
         else:
-            del found[chance.randrange(len(found)) :]
-    return bytes(found)
+            other = chance.randrange(len(found))
+            found[place : place + size] = found[other : other + size]
+    return bytes(found) if chance.random() < 0.9 else bytes(found[: chance.randrange(len(raw))])
 
 
 def damaged_values(chance: random.Random, values: Any) -> Any:
-    """Damage what JSON says, somewhere inside."""
+    """Replace, delete, exchange or rename what JSON says, somewhere inside."""
     values = copy.deepcopy(values)
     for _ in range(chance.choice((1, 1, 1, 2, 3))):
         places = [(values, key) for key in _keys(values)]
         for holder, key in places:
-            if isinstance(holder[key], dict | list):
-                places += [(holder[key], below) for below in _keys(holder[key])]
+            places += [(holder[key], below) for below in _keys(holder[key])]
         if not places:
             break
         holder, key = chance.choice(places)
@@ -85,14 +75,12 @@ def damaged_values(chance: random.Random, values: Any) -> Any:
             holder[key] = copy.deepcopy(chance.choice(NASTY))
         elif kind == 3:
             del holder[key]
-        elif kind == 4:
+        elif kind == 4 or not isinstance(holder, dict):
             other, place = chance.choice(places)
             if place in _keys(other):
                 holder[key] = copy.deepcopy(other[place])
-        elif isinstance(holder, dict):
+        else:
             holder[str(chance.choice(NASTY))[:60]] = copy.deepcopy(holder[key])
-        if isinstance(holder.get(key) if isinstance(holder, dict) else None, int):
-            holder[key] += chance.choice((0, 0, 0, 1, -1, 4))
     return values
 
 
@@ -108,14 +96,13 @@ def safetensors(chance: random.Random, raw: bytes) -> bytes:
     if chance.random() < 0.4:
         return damaged_bytes(chance, raw, 8 + size)
     header = json.dumps(damaged_values(chance, json.loads(raw[8 : 8 + size]))).encode()
-    length = len(header) if chance.random() < 0.95 else chance.choice((0, 2**31, 2**60, 2**64 - 1))
-    return length.to_bytes(8, "little") + header + raw[8 + size :]
+    return len(header).to_bytes(8, "little") + header + raw[8 + size :]
 
 
 def config(chance: random.Random, raw: bytes) -> bytes:
     """Damage a configuration: its bytes, or what it says."""
     if chance.random() < 0.3:
-        return damaged_bytes(chance, raw, len(raw))
+        return damaged_bytes(chance, raw)
     return json.dumps(damaged_values(chance, json.loads(raw))).encode()
 
 
@@ -128,51 +115,20 @@ def pickled(chance: random.Random, raw: bytes) -> bytes:
         for entry in source.infolist():
             content = source.read(entry)
             if entry.filename.endswith("/data.pkl") or chance.random() < 0.01:
-                content = damaged_bytes(chance, content, len(content))
+                content = damaged_bytes(chance, content)
             target.writestr(entry, content)
     return packed.getvalue()
 
 
-def read_all(path: Path, read: Callable[[Path], dict[str, torch.Tensor]]) -> None:
-    """Open a file and copy every tensor that it claims to have."""
-    for tensor in read(path).values():
-        tensor.clone()
-
-
 KINDS: dict[str, tuple[str, Callable[[random.Random, bytes], bytes], Callable[[Path], object]]] = {
-    "safetensors": (
-        "model.safetensors",
-        safetensors,
-        lambda folder: read_all(folder / "model.safetensors", open_safetensors),
-    ),
-    "zip": (
-        "pytorch_model.bin",
-        pickled,
-        lambda folder: read_all(folder / "pytorch_model.bin", open_pickle),
-    ),
-    "stream": (
-        "pytorch_model.bin",
-        pickled,
-        lambda folder: read_all(folder / "pytorch_model.bin", open_pickle),
-    ),
-    "config": ("config.json", config, BertModel.from_pretrained),
-    "model": ("model.safetensors", safetensors, BertModel.from_pretrained),
-    "pickled model": ("pytorch_model.bin", pickled, BertModel.from_pretrained),
-    "tokenizer": ("tokenizer_config.json", config, BertTokenizer.from_pretrained),
-    "vocabulary": (
-        "vocab.txt",
-        lambda chance, raw: damaged_bytes(chance, raw, len(raw)),
-        BertTokenizer.from_pretrained,
-    ),
+    "safetensors": ("model.safetensors", safetensors, BertModel.from_pretrained),
     "index": ("model.safetensors.index.json", config, BertModel.from_pretrained),
+    "zip": ("pytorch_model.bin", pickled, BertModel.from_pretrained),
+    "stream": ("pytorch_model.bin", pickled, BertModel.from_pretrained),
+    "config": ("config.json", config, BertModel.from_pretrained),
+    "tokenizer": ("tokenizer_config.json", config, BertTokenizer.from_pretrained),
+    "vocabulary": ("vocab.txt", damaged_bytes, BertTokenizer.from_pretrained),
 }
-
-
-def bound_memory() -> None:
-    """Leave only some room beyond what is taken already."""
-    taken = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
-    limit = taken * resource.getpagesize() + ROOM
-    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 
 
 def damage_and_read(kind: str, seed: int, count: int, folder: Path) -> dict[str, Any]:
@@ -194,19 +150,19 @@ def damage_and_read(kind: str, seed: int, count: int, folder: Path) -> dict[str,
             found["strange"].append(
                 f"{number}: {type(error).__name__}: {error} in {where.name}, line {where.lineno}"
             )
-    path.write_bytes(raw)
     return found
 
 
 def main(seed: int, count: int, folder: Path) -> dict[str, dict[str, Any]]:
-    """Do this for every kind that the folder has a folder for."""
+    """Do this for every kind, with only some room beyond the memory that is taken already."""
     torch.set_num_threads(1)
     warnings.simplefilter("error")
-    kinds = [kind for kind in KINDS if (folder / kind).is_dir()]
-    for kind in kinds:
-        KINDS[kind][2](folder / kind)  # sound, and everything lazy is there
-    bound_memory()
-    return {kind: damage_and_read(kind, seed, count, folder / kind) for kind in kinds}
+    for kind, (_, _, read) in KINDS.items():
+        read(folder / kind)  # sound, and everything lazy is there
+    taken = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+    limit = taken * resource.getpagesize() + ROOM
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    return {kind: damage_and_read(kind, seed, count, folder / kind) for kind in KINDS}
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ import requests
 from bert_core import BertForPreTraining, BertTokenizer
 from bert_core.checkpoints.sources import address as address_module
 from bert_core.checkpoints.sources import cache as space
-from bert_core.checkpoints.sources.cache import key_of, read_record, write_record
 from bert_core.checkpoints.sources.resolve import resolve
 from bert_core.errors import CheckpointError, DownloadError, InputError
 from tests.loopback import Fault
@@ -99,14 +98,6 @@ def test_a_damaged_record_is_written_anew(address, cache, text):
     assert fetch(address, cache) == first
 
 
-def test_a_bar_is_drawn_on_a_terminal_only(address, cache, capfd, monkeypatch):
-    fetch(address, cache)
-    assert capfd.readouterr() == ("", "")
-    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    fetch(address, cache.with_name("other"))
-    assert NAME in capfd.readouterr().err
-
-
 def test_redirects_are_followed_and_proxies_used(loopback, address, cache, monkeypatch):
     loopback.faults["/files/old.zip"] = Fault(redirect=address)
     assert (fetch(f"{loopback.url}/files/old.zip", cache) / "vocab.txt").is_file()
@@ -120,27 +111,6 @@ def test_redirects_are_followed_and_proxies_used(loopback, address, cache, monke
 def test_contents_are_taken_as_they_are_stored(loopback, address, cache):
     loopback.faults[PATH] = Fault(headers={"Content-Encoding": "gzip"})
     assert (fetch(address, cache) / "vocab.txt").is_file()
-
-
-def test_addresses_have_keys_of_their_own():
-    long = "https://a.example/models/" + "a" * 300
-    keys = {key_of(text) for text in (long, f"{long}b", f"b{long}", long.upper(), "\udc80", "")}
-    assert len(keys) == 6 and all(key.isalnum() and len(key) == 40 for key in keys)
-
-
-def test_a_record_is_never_seen_half_written(tmp_path, monkeypatch):
-    path = tmp_path / "records" / "one.json"
-    write_record(path, {"folder": "old"})
-
-    def full(self, text, **options):
-        self.write_bytes(text[: len(text) // 2].encode())
-        raise OSError("the disk is full")
-
-    monkeypatch.setattr("pathlib.Path.write_text", full)
-    with pytest.raises(OSError, match="is full"):
-        write_record(path, {"folder": "new"})
-    assert read_record(path) == {"folder": "old"}
-    assert list(path.parent.iterdir()) == [path]
 
 
 # -- no answer, or the wrong one -----------------------------------------------------------------

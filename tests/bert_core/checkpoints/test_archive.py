@@ -2,13 +2,12 @@
 
 import gzip
 import os
-import random
 import shutil
 import stat
 import struct
 import tarfile
-import threading
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from io import BytesIO
 
@@ -18,7 +17,6 @@ from bert_core import BertForPreTraining, BertTokenizer
 from bert_core.checkpoints.sources import archive as archive_module
 from bert_core.checkpoints.sources.archive import open_archive
 from bert_core.checkpoints.sources.cache import cache_folder
-from bert_core.checkpoints.sources.resolve import resolve
 from bert_core.errors import CheckpointError, DownloadError
 
 FILES = {"config.json": b"{}", "vocab.txt": b"[UNK]\n", "weights.bin": os.urandom(5_000)}
@@ -110,21 +108,6 @@ def test_an_archive_of_todays_transformers_is_read(tmp_path, cache, todays_folde
         assert BertTokenizer.from_pretrained(path, cache_dir=cache).tokenize("the cat")
 
 
-@pytest.mark.parametrize("style", [tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])
-def test_every_style_of_tar_is_read(tmp_path, cache, style):
-    long = "a" * 90 + "/" + "b" * 90 + "/c.txt"
-    files = {**FILES, long: b"x" * 513, "naïve.txt": b"", "empty": b""}
-    path = pack_tar(tmp_path / "model.tar.gz", files, format=style)
-    assert contents(open_archive(path, cache)) == files
-
-
-def test_gzip_in_several_members_and_padded_with_zeros_is_read(tmp_path, cache):
-    path = pack_tar(tmp_path / "a.tar.gz", FILES)
-    raw = gzip.decompress(path.read_bytes())
-    path.write_bytes(gzip.compress(raw[:999]) + gzip.compress(raw[999:]) + bytes(1_000))
-    assert contents(open_archive(path, cache)) == FILES
-
-
 def test_file_modes_and_owners_of_an_archive_are_not_taken_over(tmp_path, cache):
     info = tarfile.TarInfo("config.json")
     info.size, info.mode, info.uid = 2, 0o6777, 4321
@@ -156,36 +139,26 @@ def test_an_archive_is_unpacked_again_only_when_it_changed(
 
 def test_what_vanished_from_the_cache_is_unpacked_again(tmp_path, cache):
     path = pack_zip(tmp_path / "model.zip", FILES)
-    shutil.rmtree(open_archive(path, cache))
-    assert contents(open_archive(path, cache)) == FILES
-    for file in open_archive(path, cache).iterdir():
-        file.unlink()
-    assert contents(open_archive(path, cache)) == FILES
+    for _ in range(2):
+        for file in open_archive(path, cache).iterdir():
+            file.unlink()
+        assert contents(open_archive(path, cache)) == FILES
+        shutil.rmtree(open_archive(path, cache))
 
 
 def test_threads_that_want_the_same_archive_unpack_it_once(tmp_path, cache, monkeypatch):
     path = pack_zip(tmp_path / "model.zip", FILES)
-    calls, found, real = [], [], archive_module._write_all
+    calls, real = [], archive_module._write_all
     monkeypatch.setattr(archive_module, "_write_all", lambda *a: calls.append(1) or real(*a))
-    threads = [
-        threading.Thread(target=lambda: found.append(open_archive(path, cache))) for _ in range(4)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(found) == 4 and len(set(found)) == 1 and calls == [1]
-
-
-def test_the_cache_is_where_the_environment_says(tmp_path, monkeypatch):
-    monkeypatch.setenv("BERT_CORE_CACHE", str(tmp_path / "chosen"))
-    folder = resolve(pack_zip(tmp_path / "model.zip", FILES))
-    assert folder.is_relative_to(tmp_path / "chosen")
+    with ThreadPoolExecutor(4) as pool:
+        found = [*pool.map(lambda _: open_archive(path, cache), range(4))]
+    assert len(set(found)) == 1 and calls == [1]
 
 
 @pytest.mark.parametrize(
     ("platform", "variables", "expected"),
     [
+        ("linux", {"BERT_CORE_CACHE": "/chosen"}, "/chosen"),
         ("linux", {"XDG_CACHE_HOME": "/x"}, "/x/bert_core"),
         ("linux", {"HOME": "/h"}, "/h/.cache/bert_core"),
         ("darwin", {"HOME": "/h"}, "/h/Library/Caches/bert_core"),
@@ -210,31 +183,6 @@ def test_room_is_looked_for_before_a_file_is_written(tmp_path, cache, monkeypatc
     with pytest.raises(DownloadError, match=r"needs .*has 1.0 kB free"):
         open_archive(path, cache)
     assert_nothing_kept(cache)
-
-
-SCRIPT = """
-import sys
-from pathlib import Path
-from bert_core.checkpoints.sources import cache
-cache._MARGIN = -10**12  # as if the disk filled up after room had been found
-from bert_core.checkpoints.sources.archive import open_archive
-open_archive(Path(sys.argv[1]), Path(sys.argv[2]))
-"""
-
-
-@PACKERS
-def test_a_quota_that_is_reached_leaves_nothing(tmp_path, cache, pack, ending, run_limited):
-    path = pack(tmp_path / f"model{ending}", {**FILES, "more.bin": os.urandom(50_000)})
-    result = run_limited(SCRIPT, str(path), str(cache), file_bytes=20_000)
-    assert "DownloadError" in result.stderr and "is full" in result.stderr
-    assert_nothing_kept(cache)
-
-
-def test_a_full_disk_leaves_nothing(tmp_path, run_on_small_disk):
-    path = pack_zip(tmp_path / "model.zip", {**FILES, "more.bin": os.urandom(3_000_000)})
-    result = run_on_small_disk(SCRIPT, str(path), str(tmp_path / "disk" / "cache"))
-    assert "DownloadError" in result.stderr and "is full" in result.stderr
-    assert [line for line in result.stdout.splitlines() if not line.endswith(".lock")] == []
 
 
 def test_a_cache_that_is_a_file_is_said(tmp_path, cache):
@@ -308,9 +256,8 @@ def test_too_many_files_or_bytes_are_refused(tmp_path, cache, pack, ending, monk
     path = pack(tmp_path / f"model{ending}", {**FILES, **{f"{n}": b"" for n in range(30)}})
     monkeypatch.setattr(archive_module, "MAX_FILES", 20)
     refused(path, cache, "21 files.* at most 20 files")
-    monkeypatch.setattr(archive_module, "MAX_FILES", 100)
     monkeypatch.setattr(archive_module, "MAX_BYTES", 1_000)
-    refused(path, cache, r"at most 100 files and 1\.0 kB")
+    refused(path, cache, r"at most 20 files and 1\.0 kB")
 
 
 def test_zeros_without_end_behind_the_last_member_are_not_read(tmp_path, cache, monkeypatch):
@@ -371,34 +318,13 @@ def test_a_table_of_contents_without_end_is_not_read(tmp_path, cache):
 
 
 @PACKERS
-def test_every_cut_is_refused(tmp_path, cache, pack, ending):
+def test_every_cut_and_what_is_no_archive_is_refused(tmp_path, cache, pack, ending):
     path = pack(tmp_path / f"model{ending}", FILES)
     whole = path.read_bytes()
-    for length in (0, 1, 2, 10, 20, 100, len(whole) // 2, len(whole) - 9, len(whole) - 1):
-        path.write_bytes(whole[:length])
+    cuts = (0, 1, 2, 10, 20, 100, len(whole) // 2, len(whole) - 9, len(whole) - 1)
+    for raw in (*(whole[:length] for length in cuts), b"<html>", b"Rar!\x1a\x07"):
+        path.write_bytes(raw)
         refused(path, cache, "not unpacked")
-
-
-@PACKERS
-def test_hundreds_of_bit_flips_end_in_our_errors_or_in_the_same_files(
-    tmp_path, cache, pack, ending
-):
-    path = pack(tmp_path / f"model{ending}", FILES)
-    whole = path.read_bytes()
-    chance, number = random.Random(5), 0
-    for _ in range(300):
-        damaged = bytearray(whole)
-        for _ in range(chance.choice((1, 1, 3))):
-            damaged[chance.randrange(len(whole))] ^= 1 << chance.randrange(8)
-        path.write_bytes(damaged)
-        try:
-            found = contents(open_archive(path, cache))
-        except (CheckpointError, DownloadError):
-            number += 1
-        else:  # names in a zip's table have no checksum; contents have
-            assert all(data in FILES.values() for data in found.values())
-        shutil.rmtree(cache)
-    assert number > 200
 
 
 @pytest.mark.parametrize(
@@ -413,10 +339,3 @@ def test_hundreds_of_bit_flips_end_in_our_errors_or_in_the_same_files(
 @PACKERS
 def test_an_archive_without_one_model_is_refused(tmp_path, cache, pack, ending, files, says):
     refused(pack(tmp_path / f"model{ending}", files), cache, says)
-
-
-@pytest.mark.parametrize("data", [b"", b"<html>", b"\x1f\x8b", b"PK", b"Rar!\x1a\x07"])
-def test_what_is_no_archive_is_refused(tmp_path, cache, data):
-    path = tmp_path / "model.zip"
-    path.write_bytes(data)
-    refused(path, cache, "not unpacked")

@@ -4,7 +4,6 @@ import io
 import json
 import os
 import pickle
-import struct
 import zipfile
 
 import pytest
@@ -15,10 +14,18 @@ from benchmarks.tensorflow_files import write_checkpoint
 from bert_core.checkpoints.formats.mistaken import check_form
 from bert_core.checkpoints.formats.safetensors_file import open_safetensors
 from bert_core.checkpoints.formats.weights import open_weights
-from bert_core.errors import BertError, CheckpointError, ConfigError, MissingFileError
+from bert_core.errors import CheckpointError, MissingFileError
 from bert_core.model.bert import BertModel
 
 ENTRY = {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}
+
+
+def refused(folder, says):
+    """Nothing is loaded, and nothing is left behind."""
+    before = sorted(os.listdir(folder))
+    with pytest.raises(CheckpointError, match=says):
+        BertModel.from_pretrained(folder)
+    assert sorted(os.listdir(folder)) == before
 
 
 # -- safetensors ----------------------------------------------------------------------------------
@@ -31,73 +38,50 @@ def test_every_cut_of_a_safetensors_file_is_refused(tiny, tmp_path):
     header = 8 + int.from_bytes(whole[:8], "little")
     for length in (0, 1, 7, 8, 9, header - 1, header, header + 1, len(whole) // 2, len(whole) - 1):
         path.write_bytes(whole[:length])
+        refused(tmp_path, r"model.safetensors")
         with pytest.raises(CheckpointError, match=r"model.safetensors"):
-            BertModel.from_pretrained(tmp_path)
+            open_safetensors(path, values=False)
     path.write_bytes(whole + b"\0")
-    with pytest.raises(CheckpointError, match=r"not fully covered"):
-        BertModel.from_pretrained(tmp_path)
+    refused(tmp_path, r"not fully covered")
 
 
-@pytest.mark.parametrize("length", [2**60, 2**63, 2**64 - 1, 100_000_000, 25])
-def test_an_absurd_header_length_is_refused(tmp_path, write_raw, length):
-    path = write_raw(tmp_path / "a.safetensors", {"a": ENTRY}, bytes(24), length)
-    with pytest.raises(CheckpointError):
-        open_safetensors(path)
-
-
-def test_a_long_header_is_not_read(tmp_path):
-    path = tmp_path / "a.safetensors"
-    with path.open("wb") as file:
-        file.write((50_000_000).to_bytes(8, "little"))
-        file.truncate(60_000_000)
-    with pytest.raises(CheckpointError, match="50,000,000"):
-        open_safetensors(path)
-
-
+@pytest.mark.parametrize("values", [True, False])
 @pytest.mark.parametrize(
-    "header",
+    ("header", "length"),
     [
-        b"",
-        b"{",
-        b"[]",
-        b"null",
-        b"\xff\xfe",
-        b'{"a": ' + b"[" * 100_000,
-        b'{"a": ' + b"9" * 10_000 + b"}",
-        {"a": None},
-        {"a": 5},
-        {"a": []},
-        {"a": {"dtype": "F32", "shape": [2, 3]}},
-        {"a": ENTRY | {"dtype": "F31"}},
-        {"a": ENTRY | {"dtype": 7}},
-        {"a": ENTRY | {"dtype": ["F32"]}},
-        {"a": ENTRY | {"shape": "23"}},
-        {"a": ENTRY | {"shape": None}},
-        {"a": ENTRY | {"shape": [2, 3.0]}},
-        {"a": ENTRY | {"shape": [True, 6]}},
-        {"a": ENTRY | {"shape": [-2, -3]}},
-        {"a": ENTRY | {"shape": [2, 4]}},
-        {"a": ENTRY | {"shape": [2**40, 2**40]}},
-        {"a": ENTRY | {"shape": [2**62, 4, 0]}},
-        {"a": ENTRY | {"shape": [10**30]}},
-        {"a": ENTRY | {"data_offsets": [0]}},
-        {"a": ENTRY | {"data_offsets": [0, 12, 24]}},
-        {"a": ENTRY | {"data_offsets": [24, 0]}},
-        {"a": ENTRY | {"data_offsets": [-24, 0]}},
-        {"a": ENTRY | {"data_offsets": [0, 10**30]}},
-        {"a": ENTRY | {"data_offsets": ["0", "24"]}},
-        {"a": ENTRY | {"data_offsets": [8, 32]}},
-        {"a": ENTRY | {"data_offsets": [2**50, 2**50 + 24]}},
-        {"a": ENTRY, "b": ENTRY},
-        {"a": ENTRY, "b": ENTRY | {"data_offsets": [12, 36]}},
-        {"a": ENTRY, "b": ENTRY | {"data_offsets": [28, 52]}},
-        b'{"a": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, "a": {}}',
+        *(({"a": ENTRY}, length) for length in (2**60, 2**64 - 1, 50_000_000, 25)),
+        *((raw, None) for raw in (b"", b"{", b"[]", b"null", b"\xff\xfe")),
+        (b'{"a": ' + b"[" * 100_000, None),
+        *(({"a": each}, None) for each in (None, 5, {"dtype": "F32", "shape": [2, 3]})),
+        *(({"a": ENTRY | {"dtype": kind}}, None) for kind in ("F31", 7)),
+        *(
+            ({"a": ENTRY | {"shape": shape}}, None)
+            for shape in ("23", [2, 3.0], [-2, -3], [2, 4], [2**40, 2**40], [2**62, 4, 0])
+        ),
+        *(
+            ({"a": ENTRY | {"data_offsets": place}}, None)
+            for place in ([0], [24, 0], [-24, 0], [0, 10**30], ["0", "24"], [8, 32])
+        ),
+        ({"a": ENTRY, "b": ENTRY}, None),
+        ({"a": ENTRY, "b": ENTRY | {"data_offsets": [28, 52]}}, None),
     ],
 )
-def test_a_header_that_lies_is_refused(tmp_path, write_raw, header):
-    path = write_raw(tmp_path / "a.safetensors", header, bytes(24))
+def test_a_header_that_lies_is_refused(tmp_path, write_raw, header, length, values):
+    path = write_raw(tmp_path / "a.safetensors", header, bytes(24), length)
     with pytest.raises(CheckpointError, match=r"a.safetensors"):
-        open_safetensors(path)
+        open_safetensors(path, values=values)
+
+
+def test_a_header_alone_says_what_is_in_a_file(tmp_path):
+    kinds = (torch.float32, torch.bfloat16, torch.int8, torch.bool)
+    tensors = {str(kind): torch.ones(2, 3).to(kind) for kind in kinds}
+    tensors |= {"number": torch.tensor(2.5), "none": torch.zeros(0, 3)}
+    save_file(tensors, tmp_path / "a.safetensors")
+    found = open_safetensors(tmp_path / "a.safetensors", values=False)
+    assert all(each.is_meta for each in found.values())
+    assert {name: (each.dtype, each.shape) for name, each in found.items()} == {
+        name: (each.dtype, each.shape) for name, each in tensors.items()
+    }
 
 
 # -- shards ---------------------------------------------------------------------------------------
@@ -114,74 +98,47 @@ def shards(tiny, make_peer, tmp_path):
 def change_index(folder, change):
     path = folder / "model.safetensors.index.json"
     index = json.loads(path.read_text())
-    change(index)
+    change(index["weight_map"])
     path.write_text(json.dumps(index))
 
 
 @pytest.mark.parametrize(
     "place",
     [
-        "../outside.safetensors",
-        "/etc/outside.safetensors",
-        "sub/inside.safetensors",
-        "..\\outside.safetensors",
-        "C:outside.safetensors",
-        "..",
-        "",
-        "config.json",
-        "pytorch_model.bin",
-        5,
-        None,
-        ["a.safetensors"],
-        "a\0.safetensors",
+        *("../outside.safetensors", "/etc/outside.safetensors", "sub/inside.safetensors"),
+        *("..\\outside.safetensors", "C:outside.safetensors", "a\0.safetensors"),
+        *("..", "", "config.json", 5, None, ["a.safetensors"]),
     ],
 )
 def test_an_index_that_climbs_out_of_its_folder_is_refused(shards, place):
     save_file({"pooler.dense.bias": torch.ones(32)}, shards.parent / "outside.safetensors")
-    change_index(shards, lambda index: index["weight_map"].update({"pooler.dense.bias": place}))
-    with pytest.raises(CheckpointError, match=r"pooler.dense.bias.*outside|plain name"):
-        BertModel.from_pretrained(shards)
+    change_index(shards, lambda places: places.update({"pooler.dense.bias": place}))
+    refused(shards, r"pooler.dense.bias.*outside|plain name")
 
 
-def test_a_shard_that_is_not_there_is_named(shards):
+def test_a_shard_that_lacks_what_the_index_promises_is_cut_or_gone_is_named(shards):
+    change_index(shards, lambda places: places.update(extra=next(iter(places.values()))))
+    refused(shards, "extra is in")
     victim = sorted(shards.glob("*.safetensors"))[1]
+    os.truncate(victim, victim.stat().st_size - 3)
+    refused(shards, victim.name)
     victim.unlink()
     with pytest.raises(MissingFileError, match=victim.name) as caught:
         BertModel.from_pretrained(shards)
     assert "without model.safetensors.index.json" not in str(caught.value)  # it is there
 
 
-def test_a_shard_that_is_cut_is_refused(shards):
-    victim = sorted(shards.glob("*.safetensors"))[1]
-    os.truncate(victim, victim.stat().st_size - 3)
-    with pytest.raises(CheckpointError, match=victim.name):
-        BertModel.from_pretrained(shards)
-
-
-def test_a_shard_that_lacks_what_the_index_promises_is_refused(shards):
-    change_index(
-        shards,
-        lambda index: index["weight_map"].update(extra=next(iter(index["weight_map"].values()))),
-    )
-    with pytest.raises(CheckpointError, match="extra is in"):
-        BertModel.from_pretrained(shards)
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["", "{", "[]", "{}", '{"weight_map": []}', '{"weight_map": {}}', "[" * 100_000, "\ud800"],
-)
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"weight_map": []}', '{"weight_map": {}}'])
 def test_an_index_that_is_no_index_is_refused(shards, text):
-    (shards / "model.safetensors.index.json").write_bytes(text.encode("utf-8", "surrogatepass"))
-    with pytest.raises(CheckpointError, match=r"index.json"):
-        BertModel.from_pretrained(shards)
+    (shards / "model.safetensors.index.json").write_text(text)
+    refused(shards, r"index.json")
 
 
 # -- pickles --------------------------------------------------------------------------------------
 
 
 class Runs:
-    """Creates a file when an ordinary unpickler meets it."""
+    """Creates a folder when an ordinary unpickler meets it."""
 
     def __init__(self, path):
         self.path = str(path)
@@ -201,17 +158,13 @@ def test_a_pickle_that_calls_functions_is_refused_and_nothing_runs(
 ):
     monkeypatch.chdir(tmp_path)
     folder = write_folder(tiny.config)
+    path = folder / "pytorch_model.bin"
     for thing in (Runs(tmp_path / "ran"), Evaluates()):
-        torch.save(
-            {**tiny.state_dict(), "extra": thing},
-            folder / "pytorch_model.bin",
-            _use_new_zipfile_serialization=zipped,
-        )
-        with pytest.raises(CheckpointError, match=r"nothing in it was run"):
-            BertModel.from_pretrained(folder)
-        (folder / "pytorch_model.bin").write_bytes(pickle.dumps(thing))
-        with pytest.raises(CheckpointError, match=r"pytorch_model.bin"):
-            BertModel.from_pretrained(folder)
+        values = {**tiny.state_dict(), "extra": thing}
+        torch.save(values, path, _use_new_zipfile_serialization=zipped)
+        refused(folder, r"nothing in it was run")
+        path.write_bytes(pickle.dumps(thing))
+        refused(folder, r"pytorch_model.bin")
     assert not (tmp_path / "ran").exists()
 
 
@@ -223,29 +176,23 @@ def test_every_cut_of_a_pickle_is_refused(tiny, write_folder, zipped):
     whole = path.read_bytes()
     for length in (0, 1, 4, 100, len(whole) // 3, len(whole) // 2, len(whole) - 1):
         path.write_bytes(whole[:length])
-        with pytest.raises(CheckpointError, match=r"pytorch_model.bin"):
-            BertModel.from_pretrained(folder)
+        refused(folder, r"pytorch_model.bin")
 
 
 @pytest.mark.parametrize(
     "contents",
     [
-        [1, 2],
-        torch.zeros(3),
-        {"epoch": 3},
-        {"model": {"a": torch.zeros(2)}},
+        *([1, 2], torch.zeros(3), {}, {"epoch": 3}, {"model": {"a": torch.zeros(2)}}),
         {1: torch.zeros(2)},
         {"a": torch.zeros(2).to_sparse()},
         {"a": torch.zeros(2, device="meta")},
         {"a": torch.zeros(1).expand(10**6, 10**6)},
-        {},
     ],
 )
 def test_a_pickle_of_something_else_is_refused(tiny, write_folder, contents):
     folder = write_folder(tiny.config)
     torch.save(contents, folder / "pytorch_model.bin")
-    with pytest.raises(CheckpointError):
-        BertModel.from_pretrained(folder)
+    refused(folder, r"pytorch_model\.bin|no part of BERT")
 
 
 def test_a_packed_container_is_refused(tiny, write_folder):
@@ -259,37 +206,27 @@ def test_a_packed_container_is_refused(tiny, write_folder):
         for entry in source.infolist():
             target.writestr(entry.filename, source.read(entry))
         target.writestr("archive/data/bomb", bytes(50_000_000))
-    with pytest.raises(CheckpointError, match="unpack"):
-        BertModel.from_pretrained(folder)
+    refused(folder, "unpack")
 
 
 # -- weights and configs that do not belong together ----------------------------------------------
 
+SIZES = [
+    ({"hidden_size": 64}, r"\(99, 32\).*\(99, 64\)"),
+    ({"vocab_size": 98}, r"\(99, 32\).*\(98, 32\)"),
+    ({"intermediate_size": 38}, r"\(37, 32\).*\(38, 32\)"),
+    ({"max_position_embeddings": 512}, r"\(19, 32\).*\(512, 32\)"),
+    ({"type_vocab_size": 3}, r"\(2, 32\).*\(3, 32\)"),
+    ({"vocab_size": 9_999_999}, r"\(99, 32\).*\(9999999, 32\)"),
+    ({"hidden_size": 4_000_000}, r"\(99, 32\).*\(99, 4000000\)"),
+    ({"num_hidden_layers": 5}, r"5 layers.*contain 2"),
+    ({"num_hidden_layers": 1000}, r"1000 layers.*contain 2"),
+]
 
-def test_a_config_that_promises_more_layers_is_refused(tiny, make_config, write_folder):
-    folder = write_folder(make_config(num_hidden_layers=5), tiny.state_dict())
-    with pytest.raises(CheckpointError, match=r"5 layers.*contain 2"):
-        BertModel.from_pretrained(folder)
 
-
-@pytest.mark.parametrize(
-    ("key", "value", "says"),
-    [
-        ("hidden_size", 64, r"\(99, 32\).*\(99, 64\)"),
-        ("vocab_size", 98, r"\(99, 32\).*\(98, 32\)"),
-        ("intermediate_size", 38, r"\(37, 32\).*\(38, 32\)"),
-        ("max_position_embeddings", 512, r"\(19, 32\).*\(512, 32\)"),
-        ("type_vocab_size", 3, r"\(2, 32\).*\(3, 32\)"),
-        ("vocab_size", 9_999_999, r"\(99, 32\).*\(9999999, 32\)"),
-        ("hidden_size", 4_000_000, r"\(99, 32\).*\(99, 4000000\)"),
-    ],
-)
-def test_a_config_that_lies_about_sizes_names_both_shapes(
-    tiny, make_config, write_folder, key, value, says
-):
-    folder = write_folder(make_config(**{key: value}), tiny.state_dict())
-    with pytest.raises(CheckpointError, match=says):
-        BertModel.from_pretrained(folder)
+@pytest.mark.parametrize(("changes", "says"), SIZES)
+def test_a_config_that_lies_about_sizes_names_both(tiny, make_config, write_folder, changes, says):
+    refused(write_folder(make_config(**changes), tiny.state_dict()), says)
 
 
 def test_sizes_the_weights_do_not_hold_are_refused_before_memory_is_reserved(
@@ -298,32 +235,15 @@ def test_sizes_the_weights_do_not_hold_are_refused_before_memory_is_reserved(
     weights = dict(tiny.state_dict())
     del weights["embeddings.word_embeddings.weight"]
     folder = write_folder(make_config(vocab_size=9_000_000), weights)
-    with pytest.raises(ConfigError, match=r"288,000,000"):
-        BertModel.from_pretrained(folder)
+    refused(folder, r"lack embeddings\.word_embeddings\.weight")
+    weights = {**tiny.state_dict(), "encoder.layer.999.output.dense.bias": torch.zeros(32)}
+    refused(write_folder(make_config(num_hidden_layers=1000), weights), "contain 3 of them")
 
 
-def test_a_thousand_layers_are_refused_at_once(tiny, make_config, write_folder):
-    folder = write_folder(make_config(num_hidden_layers=1000), tiny.state_dict())
-    with pytest.raises(CheckpointError, match="1000 layers"):
-        BertModel.from_pretrained(folder)
-    weights = dict(tiny.state_dict()) | {"encoder.layer.999.output.dense.bias": torch.zeros(32)}
-    folder = write_folder(make_config(num_hidden_layers=1000), weights)
-    with pytest.raises(CheckpointError, match="contain 3 of them"):
-        BertModel.from_pretrained(folder)
-
-
-def test_weights_of_another_model_are_refused(tiny, write_folder):
-    folder = write_folder(tiny.config, {"transformer.h.0.attn.weight": torch.zeros(4)})
-    with pytest.raises(CheckpointError, match=r"no part of BERT's encoder.*transformer.h.0"):
-        BertModel.from_pretrained(folder)
-
-
-def test_quantised_weights_are_refused(tiny, write_folder):
+@pytest.mark.parametrize("pickled", [True, False])
+def test_quantised_weights_are_refused(tiny, write_folder, pickled):
     weights = {name: value.to(torch.int8) for name, value in tiny.state_dict().items()}
-    for pickled in (True, False):
-        folder = write_folder(tiny.config, weights, pickle=pickled, name=f"int8{pickled}")
-        with pytest.raises(CheckpointError, match="int8"):
-            BertModel.from_pretrained(folder)
+    refused(write_folder(tiny.config, weights, pickle=pickled), "int8")
 
 
 # -- files that change ----------------------------------------------------------------------------
@@ -344,21 +264,18 @@ def kind_of(request, tiny, write_folder):
     return f"bert_core.checkpoints.formats.{request.param}.check_form", folder, path
 
 
-def test_an_open_model_stays_as_it_is_when_its_file_changes_in_place(tiny, kind_of):
+def test_an_open_model_and_opened_weights_stay_as_they_are_when_their_file_changes(tiny, kind_of):
     _, folder, path = kind_of
-    model, size = BertModel.from_pretrained(folder), path.stat().st_size
+    found, model, size = (
+        open_weights(folder),
+        BertModel.from_pretrained(folder),
+        path.stat().st_size,
+    )
     path.write_bytes(b"\x7f" * size)  # in place: the same file, other bytes
-    os.truncate(path, size // 3)
+    os.truncate(path, size // 3)  # to read a mapped file would end the process now
     for name, value in tiny.state_dict().items():
         assert torch.equal(model.state_dict()[name], value)
-
-
-def test_opened_weights_are_not_views_of_the_file(kind_of):
-    _, folder, path = kind_of
-    found = open_weights(folder)
-    before = {name: tensor.clone() for name, tensor in found.items()}
-    os.truncate(path, 0)  # to read a mapped file would end the process now
-    assert all(torch.equal(found[name], value) for name, value in before.items())
+        assert torch.equal(found.get(name, found.get(f"bert.{name}")), value)
 
 
 def test_a_file_cut_while_it_is_read_is_refused(kind_of, monkeypatch):
@@ -370,30 +287,4 @@ def test_a_file_cut_while_it_is_read_is_refused(kind_of, monkeypatch):
         return size
 
     monkeypatch.setattr(check, cut_after)
-    with pytest.raises(CheckpointError, match=r"truncated|damaged"):
-        BertModel.from_pretrained(folder)
-
-
-# -- files that are no files ----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", ["model.safetensors", "pytorch_model.bin", "config.json"])
-def test_folders_and_pipes_in_place_of_files_are_refused(tiny, write_folder, name):
-    folder = write_folder(tiny.config)
-    (folder / name).unlink(missing_ok=True)
-    (folder / name).mkdir()
-    with pytest.raises(BertError, match="regular file"):
-        BertModel.from_pretrained(folder)
-    (folder / name).rmdir()
-    os.mkfifo(folder / name)
-    with pytest.raises(BertError, match="regular file"):
-        BertModel.from_pretrained(folder)
-
-
-def test_a_refused_load_leaves_nothing_behind(tiny, write_folder):
-    folder = write_folder(tiny.config)
-    (folder / "model.safetensors").write_bytes(struct.pack("<Q", 2**60))
-    before = sorted(os.listdir(folder))
-    with pytest.raises(CheckpointError):
-        BertModel.from_pretrained(folder)
-    assert sorted(os.listdir(folder)) == before
+    refused(folder, r"truncated|damaged")

@@ -14,8 +14,6 @@ from bert_core import BertConfig, BertForSequenceClassification, BertModel, Bert
 from bert_core.errors import BertError, CheckpointError, ConfigError
 from bert_core.small_files import parse_json, read_small, shown
 
-PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "b", "##c"]
-
 
 @pytest.fixture(autouse=True)
 def no_waiting() -> Iterator[None]:
@@ -35,7 +33,8 @@ def no_waiting() -> Iterator[None]:
 def folder(tiny, tmp_path):
     folder = tmp_path / "sound"
     tiny.save_pretrained(folder)
-    (folder / "vocab.txt").write_text("\n".join(PIECES), encoding="utf-8")
+    pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "b", "##c"]
+    (folder / "vocab.txt").write_text("\n".join(pieces), encoding="utf-8")
     BertTokenizer(folder / "vocab.txt").save_pretrained(folder)
     return folder
 
@@ -94,14 +93,26 @@ def test_gigabytes_are_not_read(folder, name):
 
 
 def test_a_file_that_grows_while_it_is_read_is_refused(tmp_path, monkeypatch):
+    def smaller(number, real=os.fstat):
+        found = real(number)
+        return os.stat_result((*found[:6], 10, *found[7:]))
+
     (tmp_path / "a.json").write_bytes(b"x" * 50)
-    monkeypatch.setattr(os, "fstat", lambda number, real=os.fstat: _smaller(real(number)))
+    monkeypatch.setattr(os, "fstat", smaller)
     with pytest.raises(CheckpointError, match="at most 40"):
         read_small(tmp_path / "a.json", 40)
 
 
-def _smaller(found):
-    return os.stat_result((*found[:6], 10, *found[7:]))
+def refuse(monkeypatch, call, denied):
+    """Let a call of the system refuse some paths, as it does where rights are missing."""
+    real = getattr(os, call)
+
+    def guarded(path, *rest, **options):
+        if isinstance(path, str | os.PathLike) and denied(Path(path)):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return real(path, *rest, **options)
+
+    monkeypatch.setattr(os, call, guarded)
 
 
 @pytest.mark.parametrize("name", READERS)
@@ -120,40 +131,6 @@ def test_a_folder_that_may_not_be_entered_is_refused_in_words(folder, read, monk
         read(folder)
 
 
-def refuse(monkeypatch, call, denied):
-    """Let a call of the system refuse some paths, as it does where rights are missing."""
-    real = getattr(os, call)
-
-    def guarded(path, *rest, **options):
-        if isinstance(path, str | os.PathLike) and denied(Path(path)):
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
-        return real(path, *rest, **options)
-
-    monkeypatch.setattr(os, call, guarded)
-
-
-# -- vocabularies ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("raw", "says"),
-    [
-        (b"", "is empty"),
-        (b"\n\n\n", "is empty"),
-        (b"\xff\xfe[\x00U\x00", "not UTF-8"),
-        (b"[UNK]\n\xc3(\n", "not UTF-8"),
-        (b"\xed\xa0\x80\n[UNK]", "not UTF-8"),
-        (b"\x00" * 100, "no \\[UNK\\]"),
-        (b"the\ncat\n", "no \\[UNK\\]"),
-        (b"[UNK]\n" + b"a\n" * 1_000_001, "1,000,002 lines"),
-    ],
-)
-def test_a_vocabulary_that_is_none_is_refused(folder, raw, says):
-    (folder / "vocab.txt").write_bytes(raw)
-    with pytest.raises(CheckpointError, match=says):
-        BertTokenizer.from_pretrained(folder)
-
-
 # -- JSON -----------------------------------------------------------------------------------------
 
 
@@ -162,28 +139,23 @@ def change(folder, **values):
     path.write_text(json.dumps(json.loads(path.read_text()) | values))
 
 
-SIZES = [
-    "vocab_size",
-    "hidden_size",
-    "num_hidden_layers",
-    "num_attention_heads",
-    "intermediate_size",
-    "max_position_embeddings",
-    "type_vocab_size",
-]
+SIZES = {
+    "vocab_size": 10**9,
+    "hidden_size": 2**63,
+    "num_hidden_layers": 10**400,
+    "num_attention_heads": 0,
+    "intermediate_size": 1e9,
+    "max_position_embeddings": True,
+    "type_vocab_size": [32],
+}
 
 
 @pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("value", [10**9, 2**63, 10**400, -1, 0, 1e9, "32", None, True, [32], {}])
-def test_sizes_that_cannot_be_are_refused_before_anything_is_built(folder, size, value):
-    change(folder, **{size: value})
+def test_sizes_that_cannot_be_or_are_not_those_of_the_weights_reserve_nothing(folder, size):
+    change(folder, **{size: SIZES[size]})
     with pytest.raises(ConfigError, match=size) as caught:
         BertModel.from_pretrained(folder)
     assert len(str(caught.value)) < 300
-
-
-@pytest.mark.parametrize("size", SIZES)
-def test_the_largest_sizes_that_are_believed_reserve_nothing(folder, size):
     change(folder, **{size: 1_000 if size == "num_hidden_layers" else 10_000_000})
     with pytest.raises(BertError):
         BertModel.from_pretrained(folder)
@@ -196,19 +168,19 @@ def test_more_labels_than_the_weights_hold_are_refused_before_memory_is_reserved
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("tower", "is_fine"),
     [
-        "[" * 31 + "]" * 31,
-        "[" * 500 + "]" * 500,
-        "[" * 100_000 + "]" * 100_000,
-        '{"a":' * 500 + "1" + "}" * 500,
-        '{"a":' * 100_000,
+        ("[" * 31 + "]" * 31, True),
+        ("[" * 500 + "]" * 500, False),
+        ("[" * 100_000 + "]" * 100_000, False),
+        ('{"a":' * 500 + "1" + "}" * 500, False),
+        ('{"a":' * 100_000, False),
     ],
 )
-def test_deeply_nested_json_is_refused(folder, text):
-    whole = json.dumps(json.loads((folder / "config.json").read_text()))
-    (folder / "config.json").write_text(whole.rstrip("}") + f', "tower": {text}}}')
-    if text.startswith("[" * 31 + "]"):
+def test_deeply_nested_json_is_refused(folder, tower, is_fine):
+    whole = (folder / "config.json").read_text().rstrip().removesuffix("}")
+    (folder / "config.json").write_text(f'{whole}, "tower": {tower}}}')
+    if is_fine:
         assert len(str(BertModel.from_pretrained(folder).config.extra["tower"])) == 62
         return
     with pytest.raises(ConfigError, match=r"nested|valid JSON"):
@@ -227,16 +199,8 @@ def test_deeply_nested_json_is_refused(folder, text):
         (b'{"vocab_size": 9, "\\udfff": 1}', "half a character"),
         (b'"' + b"x" * 1_000_000 + b'"', "contains a str"),
         (b'{"vocab_size": "' + b"x" * 1_000_000 + b'"}', "vocab_size is 'xxx"),
-        (b'{"vocab_size": 9, "label2id": {"a": [1]}}', "label2id"),
-        (b'{"vocab_size": 9, "label2id": {"a": {}, "b": 1}}', "label2id"),
-        (b'{"vocab_size": 9, "label2id": {"a": 1.5}}', "label2id"),
         (b'{"vocab_size": 9, "label2id": {"a": 0, "b": 0, "c": 2}}', "0 to 2 once"),
         (b'{"vocab_size": 9, "id2label": {"' + b"9" * 5_000 + b'": "a"}}', "id2label"),
-        (b'{"vocab_size": 9, "id2label": "a"}', "id2label is 'a'"),
-        (b'{"vocab_size": 9, "num_labels": 1e30}', "num_labels"),
-        (b'{"vocab_size": 9, "layer_norm_eps": 1e400}', "layer_norm_eps"),
-        (b'{"vocab_size": 9, "hidden_dropout_prob": "0.1"}', "hidden_dropout_prob"),
-        (b'{"vocab_size": 9, "is_decoder": true}', "encoder only"),
     ],
 )
 def test_a_configuration_that_means_nothing_is_refused_in_few_words(tmp_path, raw, says):
@@ -248,7 +212,7 @@ def test_a_configuration_that_means_nothing_is_refused_in_few_words(tmp_path, ra
 
 @pytest.mark.parametrize(
     "pruned",
-    [{"0": ["1"]}, {"0": [1.0]}, {"0": [True]}, {"0": [4]}, {"2": [0]}, {"0": 1}, [0], "0", 7],
+    [{"0": ["1"]}, {"0": [1.0]}, {"0": [True]}, {"0": [4]}, {"2": [0]}, {"0": 1}, [0], "0"],
 )
 def test_pruning_that_names_no_heads_is_refused(folder, pruned):
     change(folder, pruned_heads=pruned)

@@ -4,7 +4,6 @@ import json
 
 import pytest
 import torch
-import transformers
 
 from bert_core import CONFIG_NAME, WEIGHTS_NAME
 from bert_core.bundled import bundled_names
@@ -14,24 +13,23 @@ from bert_core.model.bert import BertModel
 from bert_core.model.heads import (
     BertForMaskedLM,
     BertForMultipleChoice,
-    BertForNextSentencePrediction,
     BertForPreTraining,
     BertForQuestionAnswering,
     BertForSequenceClassification,
     BertForTokenClassification,
 )
+from bert_core.model.kinds import KINDS
 from bert_core.model.pretrained import BertPreTrainedModel
 
-HEADS = [
-    BertForPreTraining,
-    BertForMaskedLM,
-    BertForNextSentencePrediction,
-    BertForSequenceClassification,
-    BertForMultipleChoice,
-    BertForTokenClassification,
-    BertForQuestionAnswering,
-]
+HEADS = [kind.cls for kind in KINDS.values() if kind.cls is not BertModel]
 IDS = torch.tensor([[1, 5, 98, 0, 3]])
+CLASSIFIER = ("classifier.weight", "classifier.bias")
+
+
+@pytest.fixture
+def folder(tiny, write_folder):
+    """The tiny encoder as `model.safetensors`."""
+    return write_folder(tiny.config, tiny.state_dict())
 
 
 def same(model, weights):
@@ -46,133 +44,38 @@ def same(model, weights):
 def test_a_folder_is_loaded(tiny, write_folder, pickle):
     folder = write_folder(tiny.config, tiny.state_dict(), pickle=pickle)
     model = BertModel.from_pretrained(folder)
-    assert type(model) is BertModel
-    assert not model.training
-    assert model.load_report.missing == ()
-    assert model.load_report.unexpected == ()
-    assert model.load_report.mismatched == ()
-    assert model.load_report.source == str(folder)
+    assert type(model) is BertModel and not model.training
+    report = model.load_report
+    assert (report.missing, report.unexpected, report.mismatched) == ((), (), ())
+    assert report.source == str(folder)
     same(model, tiny.state_dict())
     assert all(parameter.requires_grad for parameter in model.parameters())
     assert torch.equal(model(IDS)[1], tiny(IDS)[1])
 
 
-def test_shards_are_put_together(tiny, make_peer, write_folder):
-    peer = make_peer("BertModel", tiny.config)
-    peer.load_state_dict(tiny.state_dict())
-    folder = write_folder(tiny.config, name="shards")
-    peer.save_pretrained(folder, max_shard_size="20KB")
-    assert len(list(folder.glob("*.safetensors"))) > 2
-    assert not (folder / "model.safetensors").exists()
-    model = BertModel.from_pretrained(folder)
-    assert model.load_report.missing == ()
-    same(model, tiny.state_dict())
-
-
-def test_safetensors_win_over_a_pickle(tiny, write_folder):
-    folder = write_folder(tiny.config, tiny.state_dict())
+def test_safetensors_win_over_a_pickle_and_config_json_over_the_first_releases_name(tiny, folder):
     (folder / "pytorch_model.bin").write_bytes(b"never looked at")
     same(BertModel.from_pretrained(folder), tiny.state_dict())
-
-
-def test_the_config_of_the_original_release_is_found_by_its_name(tiny, write_folder):
-    folder = write_folder(tiny.config, tiny.state_dict(), config_name="bert_config.json")
+    (folder / "config.json").rename(folder / "bert_config.json")
     same(BertModel.from_pretrained(folder), tiny.state_dict())
     (folder / "config.json").write_text(tiny.config.to_json_string())
     (folder / "bert_config.json").write_text("{}")
     same(BertModel.from_pretrained(folder), tiny.state_dict())
 
 
-@pytest.mark.parametrize("cls", HEADS)
-def test_what_transformers_saves_is_loaded(cls, make_pair, tmp_path):
-    _, peer = make_pair(cls)
-    peer.save_pretrained(tmp_path)
-    model = cls.from_pretrained(tmp_path)
-    assert model.load_report.missing == ()
-    assert model.load_report.unexpected == ()
-    same(model, peer.state_dict())
-
-
-@pytest.mark.parametrize("cls", HEADS)
-def test_what_we_save_transformers_loads(cls, make_pair, tmp_path):
-    ours, _ = make_pair(cls, num_labels=2 if cls is BertForQuestionAnswering else 5)
-    ours.save_pretrained(tmp_path)
-    peer_class = getattr(transformers, cls.__name__)
-    peer, info = peer_class.from_pretrained(str(tmp_path), output_loading_info=True)
-    assert not info["missing_keys"]
-    assert not info["unexpected_keys"]
-    assert not info["mismatched_keys"]
-    theirs = peer.state_dict()
-    assert all(torch.equal(theirs[name], value) for name, value in ours.state_dict().items())
-
-
 # -- key rules ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("cls", HEADS)
-def test_an_encoder_alone_is_put_into_every_head(cls, tiny, write_folder):
-    folder = write_folder(tiny.config, tiny.state_dict())
+def test_an_encoder_alone_is_put_into_every_head(cls, tiny, folder):
     model = cls.from_pretrained(folder)
     found = model.bert.state_dict()
     assert all(torch.equal(value, tiny.state_dict()[name]) for name, value in found.items())
     assert model.load_report.missing
     assert not any(name.startswith("bert.") for name in model.load_report.missing)
-    for name, parameter in model.named_parameters():
-        assert torch.isfinite(parameter).all(), name
+    assert all(torch.isfinite(parameter).all() for parameter in model.parameters())
     left = {name for name in tiny.state_dict() if name.startswith("pooler")}
     assert set(model.load_report.unexpected) == (set() if model.bert.pooler else left)
-
-
-def test_an_encoder_is_taken_out_of_a_head(make_config, write_folder):
-    torch.manual_seed(0)
-    full = BertForPreTraining(make_config())
-    folder = write_folder(full.config, full.state_dict())
-    model = BertModel.from_pretrained(folder)
-    same(model, full.bert.state_dict())
-    assert model.load_report.missing == ()
-    assert set(model.load_report.unexpected) == {
-        name for name in full.state_dict() if name.startswith("cls.") and ".decoder" not in name
-    }
-
-
-def test_gamma_and_beta_are_old_names_inside_layer_norm_only(make_config, write_folder):
-    torch.manual_seed(0)
-    full = BertForPreTraining(make_config())
-    old = {
-        name.replace("LayerNorm.weight", "LayerNorm.gamma").replace(
-            "LayerNorm.bias", "LayerNorm.beta"
-        ): torch.rand_like(value)
-        for name, value in full.state_dict().items()
-        if ".decoder." not in name
-    }
-    old["other.gamma"] = torch.zeros(3)
-    model = BertForPreTraining.from_pretrained(write_folder(full.config, old))
-    assert model.load_report.missing == ()
-    assert model.load_report.unexpected == ("other.gamma",)
-    norm = model.bert.embeddings.LayerNorm
-    assert torch.equal(norm.weight, old["bert.embeddings.LayerNorm.gamma"])
-    assert torch.equal(norm.bias, old["bert.embeddings.LayerNorm.beta"])
-    norm = model.cls.predictions.transform.LayerNorm
-    assert torch.equal(norm.weight, old["cls.predictions.transform.LayerNorm.gamma"])
-
-
-def test_saved_buffers_are_ignored(tiny, write_folder):
-    weights = {f"bert.{name}": value for name, value in tiny.state_dict().items()}
-    weights["bert.embeddings.position_ids"] = torch.arange(19)[None]
-    weights["bert.embeddings.token_type_ids"] = torch.zeros(1, 19, dtype=torch.long)
-    report = BertModel.from_pretrained(write_folder(tiny.config, weights)).load_report
-    assert (report.missing, report.unexpected) == ((), ())
-
-
-def test_a_decoder_stored_twice_is_fine(make_config, write_folder):
-    torch.manual_seed(0)
-    full = BertForMaskedLM(make_config())
-    assert "cls.predictions.decoder.weight" in full.state_dict()
-    for pickle in (False, True):
-        folder = write_folder(full.config, full.state_dict(), pickle=pickle, name=f"twice{pickle}")
-        model = BertForMaskedLM.from_pretrained(folder)
-        assert (model.load_report.missing, model.load_report.unexpected) == ((), ())
-        same(model, full.state_dict())
 
 
 @pytest.mark.parametrize("name", ["cls.predictions.decoder.weight", "cls.predictions.decoder.bias"])
@@ -191,22 +94,24 @@ def test_a_decoder_that_is_not_tied_is_refused(make_config, write_folder, name):
     "words", ["cls.predictions.decoder.weight", "bert.embeddings.word_embeddings.weight"]
 )
 def test_one_name_of_a_tied_parameter_is_enough(make_config, write_folder, words, bias):
-    full = BertForMaskedLM(make_config())
+    full = BertForPreTraining(make_config())
     names = ("cls.predictions.decoder", "cls.predictions.bias", "bert.embeddings.word_embeddings")
     weights = {
         name: value for name, value in full.state_dict().items() if not name.startswith(names)
     }
     weights |= {words: torch.rand(99, 32), bias: torch.rand(99)}
-    model = BertForMaskedLM.from_pretrained(write_folder(full.config, weights))
+    folder = write_folder(full.config, weights)
+    model = BertForMaskedLM.from_pretrained(folder)
     assert model.load_report.missing == ()
-    assert torch.equal(model.bert.embeddings.word_embeddings.weight, weights[words])
     assert torch.equal(model.cls.predictions.bias, weights[bias])
     assert torch.equal(model.cls.predictions.decoder.bias, weights[bias])
+    for cls in (*HEADS, BertModel):
+        found = cls.from_pretrained(folder).encoder_model.embeddings.word_embeddings.weight
+        assert torch.equal(found, weights[words])
 
 
 def test_two_names_for_one_parameter_are_refused(tiny, write_folder):
-    weights = dict(tiny.state_dict())
-    weights["bert.pooler.dense.bias"] = torch.zeros(32)
+    weights = {**tiny.state_dict(), "bert.pooler.dense.bias": torch.zeros(32)}
     with pytest.raises(CheckpointError, match=r"twice, as pooler.dense.bias and as bert.pooler"):
         BertModel.from_pretrained(write_folder(tiny.config, weights, pickle=True))
 
@@ -225,13 +130,11 @@ def test_missing_and_unexpected_names_are_reported(tiny, write_folder):
     assert 0 < model.pooler.dense.weight.std() < 0.05
 
 
-def test_a_fresh_head_has_berts_fresh_values(tiny, write_folder):
-    folder = write_folder(tiny.config, tiny.state_dict())
+def test_a_fresh_head_has_berts_fresh_values(folder):
     torch.manual_seed(1)
     first = BertForPreTraining.from_pretrained(folder)
     torch.manual_seed(1)
-    again = BertForPreTraining.from_pretrained(folder)
-    same(first, again.state_dict())
+    same(first, BertForPreTraining.from_pretrained(folder).state_dict())
     assert first.cls.predictions.bias.abs().sum() == 0
     assert torch.equal(first.cls.predictions.transform.LayerNorm.weight, torch.ones(32))
     assert 0.01 < first.cls.predictions.transform.dense.weight.std() < 0.03
@@ -265,38 +168,33 @@ def tagger(make_config, write_folder):
 def test_the_number_of_labels_comes_from_the_config(tagger):
     model, folder = tagger
     found = BertForTokenClassification.from_pretrained(folder)
-    assert found.num_labels == 3
-    assert found.config.id2label == {0: "O", 1: "PER", 2: "LOC"}
+    assert (found.num_labels, found.config.id2label) == (3, {0: "O", 1: "PER", 2: "LOC"})
     same(found, model.state_dict())
     assert BertForTokenClassification.from_pretrained(folder, 3).num_labels == 3
     assert BertForTokenClassification.from_pretrained(folder, num_labels=3).num_labels == 3
 
 
-@pytest.mark.parametrize("labels", [{"num_labels": 5}, {"id2label": {i: str(i) for i in range(5)}}])
-def test_a_number_of_labels_that_contradicts_the_weights_names_both_shapes(tagger, labels):
+@pytest.mark.parametrize(
+    ("inputs", "options"),
+    [((), {"num_labels": 5}), ((), {"id2label": {i: str(i) for i in range(5)}}), ((5,), {})],
+)
+def test_a_number_of_labels_that_contradicts_the_weights_names_both_shapes(tagger, inputs, options):
     with pytest.raises(CheckpointError, match=r"classifier.weight.*\(3, 32\).*\(5, 32\)"):
-        BertForTokenClassification.from_pretrained(tagger[1], **labels)
-    if "num_labels" in labels:
-        with pytest.raises(CheckpointError, match=r"\(3, 32\).*\(5, 32\)"):
-            BertForTokenClassification.from_pretrained(tagger[1], 5)
+        BertForTokenClassification.from_pretrained(tagger[1], *inputs, **options)
 
 
 def test_a_head_of_another_width_starts_afresh_where_asked(tagger):
     model = BertForTokenClassification.from_pretrained(
         tagger[1], num_labels=5, ignore_mismatched_sizes=True
     )
-    assert model.classifier.weight.shape == (5, 32)
-    assert model.load_report.mismatched == ("classifier.weight", "classifier.bias")
-    assert model.load_report.missing == ("classifier.weight", "classifier.bias")
-    assert model.classifier.weight.std() > 0
+    assert model.classifier.weight.shape == (5, 32) and model.classifier.weight.std() > 0
+    assert model.load_report.mismatched == model.load_report.missing == CLASSIFIER
 
 
-def test_a_new_head_may_have_any_number_of_labels(tiny, write_folder):
-    folder = write_folder(tiny.config, tiny.state_dict())
+def test_a_new_head_may_have_any_number_of_labels(folder):
     model = BertForSequenceClassification.from_pretrained(folder, num_labels=7)
     assert model.classifier.weight.shape == (7, 32)
-    assert model.config.num_labels == 7
-    assert model.load_report.missing == ("classifier.weight", "classifier.bias")
+    assert (model.config.num_labels, model.load_report.missing) == (7, CLASSIFIER)
     assert BertForMultipleChoice.from_pretrained(folder, num_choices=4).num_choices == 4
     assert BertForMultipleChoice.from_pretrained(folder, 4).num_choices == 4
 
@@ -304,53 +202,49 @@ def test_a_new_head_may_have_any_number_of_labels(tiny, write_folder):
 # -- options ------------------------------------------------------------------------------------
 
 
-def test_options_of_the_class_reach_it(tiny, write_folder):
-    folder = write_folder(tiny.config, tiny.state_dict())
+def test_options_of_the_class_the_config_and_downloads_are_taken(tiny, folder, make_config):
     model = BertModel.from_pretrained(folder, output_attentions=True, keep_multihead_output=True)
     attentions, _, _ = model(IDS)
     assert len(attentions) == 2
     assert model.get_multihead_outputs()[1].shape == (1, 4, 5, 8)
     assert BertModel.from_pretrained(folder, add_pooling_layer=False).pooler is None
+    config = BertModel.from_pretrained(folder, hidden_dropout_prob=0.0, hidden_act="relu").config
+    assert (config.hidden_dropout_prob, config.hidden_act) == (0.0, "relu")
+    given = make_config(layer_norm_eps=0.5)
+    assert BertModel.from_pretrained(folder, config=given).config.layer_norm_eps == 0.5
+    cache = folder.parent / "cache"
+    same(BertModel.from_pretrained(folder, cache_dir=cache, revision="main"), tiny.state_dict())
+    assert not cache.exists()
 
 
-def test_fields_of_the_config_may_be_overridden(tiny, write_folder):
-    folder = write_folder(tiny.config, tiny.state_dict())
-    model = BertModel.from_pretrained(folder, hidden_dropout_prob=0.0, hidden_act="relu")
-    assert model.config.hidden_dropout_prob == 0.0
-    assert model.config.hidden_act == "relu"
-    with pytest.raises(ConfigError, match="hidden_dropout_prob"):
-        BertModel.from_pretrained(folder, hidden_dropout_prob=7)
+@pytest.mark.parametrize(
+    ("cls", "options", "error", "says"),
+    [
+        (BertModel, {"output_atentions": True}, InputError, "output_atentions"),
+        (BertForTokenClassification, {"num_choices": 3}, InputError, "num_choices"),
+        (BertModel, {"hidden_dropout_prob": 7}, ConfigError, "hidden_dropout_prob"),
+        (BertModel, {"config": {"vocab_size": 99}}, ConfigError, "BertConfig"),
+        (BertModel, {"dtype": "float8"}, InputError, "dtype"),
+        (BertModel, {"dtype": torch.int64}, InputError, "dtype"),
+        (BertModel, {"dtype": 16}, InputError, "dtype"),
+        (BertModel, {"pretrained_model_name_or_path": "x"}, InputError, "given 2 models"),
+    ],
+)
+def test_an_option_that_cannot_be_obeyed_is_refused_by_name(folder, cls, options, error, says):
+    with pytest.raises(error, match=says):
+        cls.from_pretrained(folder, **options)
 
 
-def test_a_config_may_be_given_instead_of_the_files(tiny, write_folder, make_config):
-    folder = write_folder(tiny.config, tiny.state_dict())
-    config = make_config(layer_norm_eps=0.5)
-    assert BertModel.from_pretrained(folder, config=config).config.layer_norm_eps == 0.5
+def test_a_config_and_changes_to_it_are_not_both_taken(folder, make_config):
     with pytest.raises(InputError, match="hidden_act"):
-        BertModel.from_pretrained(folder, config=config, hidden_act="relu")
-    with pytest.raises(ConfigError, match="BertConfig"):
-        BertModel.from_pretrained(folder, config={"vocab_size": 99})
+        BertModel.from_pretrained(folder, config=make_config(), hidden_act="relu")
+    with pytest.raises(InputError, match=r"given 0 models.*pretrained_model_name_or_path="):
+        BertModel.from_pretrained()
 
 
-def test_an_unknown_option_is_refused_by_name(tiny, write_folder):
-    folder = write_folder(tiny.config, tiny.state_dict())
-    with pytest.raises(InputError, match="output_atentions"):
-        BertModel.from_pretrained(folder, output_atentions=True)
-    with pytest.raises(InputError, match="num_choices"):
-        BertForTokenClassification.from_pretrained(folder, num_choices=3)
-
-
-def test_options_of_downloads_are_taken_for_folders_too(tiny, write_folder, tmp_path):
-    folder = write_folder(tiny.config, tiny.state_dict())
-    model = BertModel.from_pretrained(folder, cache_dir=tmp_path / "cache", revision="main")
-    same(model, tiny.state_dict())
-    assert not (tmp_path / "cache").exists()
-
-
-def test_a_state_dict_replaces_the_weights_of_the_folder(tiny, make_config, write_folder):
+def test_a_state_dict_replaces_the_weights_of_the_folder(tiny, make_config, write_folder, folder):
     torch.manual_seed(99)
     other = BertModel(make_config())
-    folder = write_folder(tiny.config, tiny.state_dict())
     model = BertModel.from_pretrained(folder, state_dict=other.state_dict())
     same(model, other.state_dict())
     without = write_folder(tiny.config, name="no-weights")
@@ -364,69 +258,33 @@ def test_a_state_dict_replaces_the_weights_of_the_folder(tiny, make_config, writ
 
 
 @pytest.mark.parametrize("pickle", [False, True])
-@pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16, torch.float64])
-def test_other_number_types_are_read_as_float32(tiny, write_folder, kind, pickle):
+@pytest.mark.parametrize("kind", [torch.float32, torch.float16, torch.bfloat16, torch.float64])
+def test_any_number_type_is_read_as_float32_in_memory_of_its_own(tiny, write_folder, kind, pickle):
     stored = {name: value.to(kind) for name, value in tiny.state_dict().items()}
-    folder = write_folder(tiny.config, stored, pickle=pickle)
-    model = BertModel.from_pretrained(folder)
+    model = BertModel.from_pretrained(write_folder(tiny.config, stored, pickle=pickle))
     assert {parameter.dtype for parameter in model.parameters()} == {torch.float32}
     same(model, {name: value.float() for name, value in stored.items()})
+    assert all(each.untyped_storage().nbytes() == each.nbytes for each in model.parameters())
 
 
-@pytest.mark.parametrize("choice", [torch.float16, "float16", "torch.float16", "auto"])
+@pytest.mark.parametrize("choice", [torch.float16, "float16", "torch.float16", "auto", None])
 @pytest.mark.parametrize("option", ["dtype", "torch_dtype"])
 def test_another_number_type_is_given_where_asked(tiny, write_folder, choice, option):
     stored = {name: value.half() for name, value in tiny.state_dict().items()}
-    folder = write_folder(tiny.config, stored)
-    model = BertForMaskedLM.from_pretrained(folder, **{option: choice})
-    assert {parameter.dtype for parameter in model.parameters()} == {torch.float16}
-    assert model.cls.predictions.decoder.weight is model.bert.embeddings.word_embeddings.weight
-    assert torch.equal(
-        model.bert.embeddings.word_embeddings.weight, stored["embeddings.word_embeddings.weight"]
-    )
-
-
-@pytest.mark.parametrize("choice", ["float8", torch.int64, 16, "int8", None])
-def test_a_number_type_that_cannot_be_is_refused(tiny, write_folder, choice):
-    folder = write_folder(tiny.config, tiny.state_dict())
-    if choice is None:
-        assert BertModel.from_pretrained(folder, dtype=None).dtype == torch.float32
-    else:
-        with pytest.raises(InputError, match="dtype"):
-            BertModel.from_pretrained(folder, dtype=choice)
-
-
-def test_parameters_lie_in_memory_of_their_own(make_config, write_folder):
-    for number, dtype in enumerate((torch.float16, torch.float32)):
-        model = BertModel(make_config()).to(dtype)
-        folder = write_folder(model.config, model.state_dict(), name=f"m{number}")
-        found = BertModel.from_pretrained(folder)
-        same(found, {name: value.float() for name, value in model.state_dict().items()})
-        assert all(each.untyped_storage().nbytes() == each.nbytes for each in found.parameters())
+    model = BertForMaskedLM.from_pretrained(write_folder(tiny.config, stored), **{option: choice})
+    wanted = torch.float16 if choice else torch.float32
+    assert {parameter.dtype for parameter in model.parameters()} == {wanted}
+    words = model.bert.embeddings.word_embeddings.weight
+    assert model.cls.predictions.decoder.weight is words
+    assert torch.equal(words, stored["embeddings.word_embeddings.weight"].to(wanted))
 
 
 # -- as in the classic package --------------------------------------------------------------------
 
 
-def test_the_classic_keyword_names_the_model(tiny, write_folder):
-    folder = write_folder(tiny.config, tiny.state_dict())
-    for model in (
-        BertModel.from_pretrained(pretrained_model_name_or_path=folder),
-        BertModel.from_pretrained(name_or_path=str(folder)),
-    ):
-        same(model, tiny.state_dict())
-    tagger = BertForTokenClassification.from_pretrained(
-        pretrained_model_name_or_path=folder, num_labels=7
-    )
-    assert tagger.num_labels == 7
-
-
-def test_a_model_is_named_once(tiny, write_folder):
-    folder = write_folder(tiny.config, tiny.state_dict())
-    with pytest.raises(InputError, match=r"given 0 models.*pretrained_model_name_or_path="):
-        BertModel.from_pretrained()
-    with pytest.raises(InputError, match="given 2 models"):
-        BertModel.from_pretrained(folder, pretrained_model_name_or_path=folder)
+def test_the_classic_keyword_names_the_model(tiny, folder):
+    same(BertModel.from_pretrained(pretrained_model_name_or_path=folder), tiny.state_dict())
+    same(BertModel.from_pretrained(name_or_path=str(folder)), tiny.state_dict())
 
 
 @pytest.mark.parametrize(
@@ -438,10 +296,7 @@ def test_a_model_is_named_once(tiny, write_folder):
         (BertForMultipleChoice, "num_choices"),
     ],
 )
-def test_options_of_loading_by_position_are_refused_in_words(
-    cls, place, tiny, write_folder, tmp_path
-):
-    folder = write_folder(tiny.config, tiny.state_dict())
+def test_options_of_loading_by_position_are_refused_in_words(cls, place, tiny, folder, tmp_path):
     for value in (str(tmp_path), tmp_path, tiny.state_dict()):
         with pytest.raises(InputError, match=rf"in the place of {place}.*cache_dir=, state_dict="):
             cls.from_pretrained(folder, value)
@@ -458,7 +313,7 @@ def test_a_model_is_saved_and_loaded_as_in_the_classic_package(tiny, tmp_path):
 
 
 def test_a_class_of_one_s_own_draws_its_weights_as_in_the_classic_package(
-    tiny, make_config, write_folder
+    tiny, make_config, folder
 ):
     class Scorer(BertPreTrainedModel):
         def __init__(self, config):
@@ -472,7 +327,7 @@ def test_a_class_of_one_s_own_draws_its_weights_as_in_the_classic_package(
     assert 0.28 < scorer.bert.embeddings.word_embeddings.weight.std() < 0.32
     assert scorer.scorer.bias.abs().sum() == 0
     assert torch.equal(scorer.bert.embeddings.LayerNorm.weight, torch.ones(32))
-    loaded = Scorer.from_pretrained(write_folder(tiny.config, tiny.state_dict()))
+    loaded = Scorer.from_pretrained(folder)
     same(loaded.bert, tiny.state_dict())
     assert loaded.load_report.missing == ("scorer.weight", "scorer.bias")
     assert 0.01 < loaded.scorer.weight.std() < 0.03
@@ -483,48 +338,33 @@ def test_a_class_of_one_s_own_draws_its_weights_as_in_the_classic_package(
 NAN, INF = float("nan"), float("inf")
 
 
-@pytest.fixture
-def spoilt(tiny):
-    """The weights of `tiny` with a few values that are no numbers."""
-
-    def spoil(*values, name="encoder.layer.0.output.dense.weight"):
-        state = {key: value.clone() for key, value in tiny.state_dict().items()}
-        state[name].view(-1)[: len(values)] = torch.tensor(values)
-        return state
-
-    return spoil
+def spoilt(model, *values, name="encoder.layer.0.output.dense.weight"):
+    """The weights of a model with a few values that are no numbers."""
+    state = {key: value.clone() for key, value in model.state_dict().items()}
+    state[name].view(-1)[: len(values)] = torch.tensor(values)
+    return state
 
 
-@pytest.mark.parametrize("values", [(NAN,), (INF,), (-INF,), (INF, -INF), (NAN, INF, NAN)])
+@pytest.mark.parametrize("values", [(NAN,), (-INF,), (INF, -INF), (NAN, INF, NAN)])
 @pytest.mark.parametrize("dtype", [None, "float16", "bfloat16", "float64"])
-@pytest.mark.parametrize("pickle", [False, True])
 def test_weights_that_are_not_finite_are_refused_by_name_and_number(
-    tiny, spoilt, write_folder, pickle, dtype, values
+    tiny, write_folder, dtype, values
 ):
-    state = {name: value.half() for name, value in spoilt(*values).items()}
-    folder = write_folder(tiny.config, state, pickle=pickle)
-    says = rf"encoder\.layer\.0\.output\.dense\.weight \({len(values)} of 1,184 values"
-    with pytest.raises(CheckpointError, match=says):
-        BertModel.from_pretrained(folder, dtype=dtype)
-    model = BertModel.from_pretrained(folder, dtype=dtype, allow_nonfinite=True)
-    assert model.load_report.missing == ()
-    assert (~torch.isfinite(model.encoder.layer[0].output.dense.weight)).sum() == len(values)
-
-
-def test_weights_that_a_caller_gives_are_checked_as_well(tiny, spoilt, write_folder):
-    state = spoilt(NAN, name="embeddings.LayerNorm.bias")
+    state = {name: value.half() for name, value in spoilt(tiny, *values).items()}
     folder = write_folder(tiny.config, state)
-    for options in ({}, {"state_dict": state}):
-        with pytest.raises(CheckpointError, match=r"LayerNorm\.bias \(1 of 32 values\)"):
+    says = rf"encoder\.layer\.0\.output\.dense\.weight \({len(values)} of 1,184 values"
+    for options in ({"dtype": dtype}, {"dtype": dtype, "state_dict": state}):
+        with pytest.raises(CheckpointError, match=says):
             BertModel.from_pretrained(folder, **options)
-        assert BertModel.from_pretrained(folder, **options, allow_nonfinite=True)
+        model = BertModel.from_pretrained(folder, **options, allow_nonfinite=True)
+        assert model.load_report.missing == ()
+        broken = ~torch.isfinite(model.encoder.layer[0].output.dense.weight)
+        assert broken.sum() == len(values)
 
 
-def test_large_finite_weights_are_fine_unless_the_wanted_type_cannot_hold_them(
-    tiny, spoilt, write_folder
-):
+def test_large_finite_weights_are_fine_unless_the_wanted_type_cannot_hold_them(tiny, write_folder):
     large = torch.finfo(torch.float32).max
-    folder = write_folder(tiny.config, spoilt(large, large, -large))
+    folder = write_folder(tiny.config, spoilt(tiny, large, large, -large))
     assert BertModel.from_pretrained(folder).load_report.missing == ()
     with pytest.raises(CheckpointError, match=r"3 of 1,184 values as torch\.float16"):
         BertModel.from_pretrained(folder, dtype="float16")
@@ -538,17 +378,6 @@ def test_tensors_that_fill_no_parameter_may_hold_anything(tiny, write_folder):
     }
     model = BertModel.from_pretrained(write_folder(tiny.config, state))
     assert model.load_report.unexpected == ("lm.mask",)
-
-
-def test_a_head_that_is_not_finite_is_refused_beside_a_root_that_is(layered):
-    folder, _, _, moved = layered
-    head = folder / "heads" / "BertForSequenceClassification"
-    torch.save({**moved, "classifier.bias": torch.tensor([0.0, INF])}, head / "pytorch_model.bin")
-    base = BertForPreTraining.from_pretrained(folder)
-    with pytest.raises(CheckpointError, match=r"classifier\.bias \(1 of 2 values\)"):
-        load_sharing(BertForSequenceClassification, base, folder)
-    with pytest.raises(CheckpointError, match=r"classifier\.bias \(1 of 2 values\)"):
-        BertForSequenceClassification.from_pretrained(folder)
 
 
 def test_a_tied_copy_may_be_as_broken_as_its_original(make_config, write_folder):
@@ -585,66 +414,53 @@ def layered(make_config, write_folder):
     }
     config = make_config(id2label={0: "negative", 1: "positive"})
     write_folder(config, moved, name="model/heads/BertForSequenceClassification", pickle=True)
+    write_folder(make_config(hidden_dropout_prob=0.25), name="model/heads/BertForQuestionAnswering")
     return folder, root, tagger, moved
 
 
-def test_root_and_head_are_put_together(layered):
+def test_root_and_head_are_put_together(layered, monkeypatch):
     folder, root, tagger, moved = layered
-    found = BertForTokenClassification.from_pretrained(folder)
-    assert found.load_report.missing == ()
-    assert found.config.id2label == {0: "O", 1: "PER", 2: "LOC"}
-    same(found, tagger.state_dict())
     found = BertForSequenceClassification.from_pretrained(folder)
     assert found.load_report.missing == ()
     assert found.config.id2label[1] == "positive"
-    expected = {**root.bert.state_dict(prefix="bert."), **moved}
-    same(found, expected)
-
-
-def test_classes_without_a_head_folder_use_the_root(layered):
-    folder, root, _, _ = layered
-    same(BertForPreTraining.from_pretrained(folder), root.state_dict())
-    same(BertModel.from_pretrained(folder), root.bert.state_dict())
-    answers = BertForQuestionAnswering.from_pretrained(folder)
+    same(found, {**root.bert.state_dict(prefix="bert."), **moved})
+    answers = BertForQuestionAnswering.from_pretrained(folder)  # its folder has no weights
+    assert answers.config.hidden_dropout_prob == 0.25
     assert answers.load_report.missing == ("qa_outputs.weight", "qa_outputs.bias")
-
-
-def test_a_head_folder_without_weights_changes_the_config_alone(layered, write_folder, make_config):
-    folder = layered[0]
-    config = make_config(hidden_dropout_prob=0.25)
-    write_folder(config, name="model/heads/BertForQuestionAnswering")
-    model = BertForQuestionAnswering.from_pretrained(folder)
-    assert model.config.hidden_dropout_prob == 0.25
-    assert model.load_report.missing
-
-
-def test_a_bundled_name_is_loaded_like_its_folder(layered, monkeypatch):
-    folder, root, tagger, _ = layered
     monkeypatch.setattr("bert_core.bundled._ROOT", folder.parent)
-    assert bundled_names() == ("model",)
-    found = BertForTokenClassification.from_pretrained("model")
-    assert found.load_report.source == "model"
-    same(found, tagger.state_dict())
-    same(BertModel.from_pretrained("model"), root.bert.state_dict())
+    assert bundled_names() == ("model",)  # a bundled name is loaded like its folder
+    for place in (folder, "model"):
+        found = BertForTokenClassification.from_pretrained(place)
+        assert (found.load_report.missing, found.load_report.source) == ((), str(place))
+        assert found.config.id2label == {0: "O", 1: "PER", 2: "LOC"}
+        same(found, tagger.state_dict())
+        same(BertForPreTraining.from_pretrained(place), root.state_dict())
+        same(BertModel.from_pretrained(place), root.bert.state_dict())
+
+
+def test_a_head_that_is_not_finite_is_refused_beside_a_root_that_is(layered):
+    folder, _, _, moved = layered
+    head = folder / "heads" / "BertForSequenceClassification"
+    torch.save({**moved, "classifier.bias": torch.tensor([0.0, INF])}, head / "pytorch_model.bin")
+    base = BertForPreTraining.from_pretrained(folder)
+    with pytest.raises(CheckpointError, match=r"classifier\.bias \(1 of 2 values\)"):
+        load_sharing(BertForSequenceClassification, base, folder)
+    with pytest.raises(CheckpointError, match=r"classifier\.bias \(1 of 2 values\)"):
+        BertForSequenceClassification.from_pretrained(folder)
 
 
 # -- other architectures, folders that lack something -------------------------------------------
 
 
-def test_a_model_type_may_be_absent(tiny, write_folder):
+def test_a_model_type_may_be_absent_but_no_other(tiny, write_folder):
     values = {key: value for key, value in tiny.config.to_dict().items() if key != "model_type"}
     for extra in ({}, {"architectures": ["BertForMaskedLM"]}, {"model_type": "bert"}):
         folder = write_folder({**values, **extra}, tiny.state_dict())
         assert BertModel.from_pretrained(folder).load_report.missing == ()
-
-
-@pytest.mark.parametrize(
-    "extra", [{"model_type": "gpt2"}, {"architectures": ["DistilBertModel"]}, {"model_type": 5}]
-)
-def test_another_architecture_is_refused_by_name(tiny, write_folder, extra):
-    folder = write_folder({**tiny.config.to_dict(), **extra}, tiny.state_dict())
-    with pytest.raises(ConfigError, match=r"gpt2|DistilBertModel|5"):
-        BertModel.from_pretrained(folder)
+    for extra in ({"model_type": "gpt2"}, {"architectures": ["DistilBertModel"]}):
+        folder = write_folder({**values, **extra}, tiny.state_dict())
+        with pytest.raises(ConfigError, match=r"gpt2|DistilBertModel"):
+            BertModel.from_pretrained(folder)
 
 
 @pytest.mark.parametrize(
@@ -655,8 +471,7 @@ def test_another_architecture_is_refused_by_name(tiny, write_folder, extra):
         (("model.safetensors",), r"no config.json.*model.safetensors"),
     ],
 )
-def test_a_folder_says_what_it_lacks_and_what_is_there(tiny, write_folder, names, says):
-    folder = write_folder(tiny.config, tiny.state_dict())
+def test_a_folder_says_what_it_lacks_and_what_is_there(folder, names, says):
     (folder / "vocab.txt").write_text("[UNK]\n")
     for path in folder.iterdir():
         if path.name not in names:

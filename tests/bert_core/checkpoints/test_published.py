@@ -13,7 +13,6 @@ from safetensors.torch import save_file
 from bert_core import (
     BertForMaskedLM,
     BertForPreTraining,
-    BertForQuestionAnswering,
     BertForSequenceClassification,
     BertForTokenClassification,
     BertTokenizer,
@@ -21,108 +20,8 @@ from bert_core import (
 
 VOCABULARY = "\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "The", "cat"]) + "\n"
 TAGS = ["O", "B-MISC", "I-MISC", "B-PER", "I-PER", "B-ORG", "I-ORG", "B-LOC", "I-LOC"]
-
-
-@pytest.fixture
-def publish(loopback, make_config, tmp_path):
-    """Put a model of a class on the Hub as another program saved it."""
-
-    def publish(name, cls, /, *, drop=(), keys=None, weights="safetensors", files=None, **changes):
-        torch.manual_seed(3)
-        model = cls(make_config(vocab_size=8)).eval()
-        if "id2label" in changes:
-            torch.manual_seed(3)
-            model = cls(make_config(vocab_size=8), num_labels=len(changes["id2label"])).eval()
-        folder = tmp_path / name.replace("/", "--")
-        folder.mkdir()
-        values = {**model.config.to_dict(), **changes}
-        values = {key: value for key, value in values.items() if key not in drop}
-        (folder / "config.json").write_text(json.dumps(values), encoding="utf-8")
-        (folder / "vocab.txt").write_text(VOCABULARY, encoding="utf-8")
-        state = {(keys or str)(key): value.clone() for key, value in model.state_dict().items()}
-        state = {key: value for key, value in state.items() if not key.endswith(tuple(drop) or "?")}
-        if weights == "safetensors":
-            save_file(state, folder / "model.safetensors", metadata={"format": "pt"})
-        else:
-            torch.save(state, folder / "pytorch_model.bin", _use_new_zipfile_serialization=False)
-        for file, data in (files or {}).items():
-            (folder / file).write_bytes(
-                data if isinstance(data, bytes) else json.dumps(data).encode()
-            )
-        loopback.add_model(name, folder)
-        return model
-
-    return publish
-
-
-def assert_loaded(cls, name, model, cache, tokens):
-    found = cls.from_pretrained(name, cache_dir=cache)
-    assert found.load_report.missing == ()
-    assert found.load_report.unexpected == ()
-    expected = model.state_dict()
-    assert all(torch.equal(value, expected[key]) for key, value in found.state_dict().items())
-    tokenizer = BertTokenizer.from_pretrained(name, cache_dir=cache)
-    assert tokenizer.tokenize("The cat") == tokens
-    return found
-
-
-def old_names(key):
-    return key.replace("LayerNorm.weight", "LayerNorm.gamma").replace(
-        "LayerNorm.bias", "LayerNorm.beta"
-    )
-
-
-@pytest.mark.parametrize(
-    ("short", "tokens"),
-    [("bert-base-uncased", ["the", "cat"]), ("bert-base-cased", ["The", "cat"])],
-)
-def test_the_first_release_has_old_names_a_tied_decoder_and_no_decoder_bias(
-    publish, tmp_path, short, tokens
-):
-    model = publish(
-        f"google-bert/{short}",
-        BertForPreTraining,
-        keys=old_names,
-        drop=("decoder.bias", "layer_norm_eps"),
-        files={"tokenizer_config.json": {"do_lower_case": "uncased" in short}},
-        architectures=["BertForMaskedLM"],
-        gradient_checkpointing=False,
-    )
-    assert_loaded(BertForPreTraining, short, model, tmp_path / "cache", tokens)
-    masked = BertForMaskedLM.from_pretrained(short, cache_dir=tmp_path / "cache")
-    assert masked.load_report.missing == ()
-    assert masked.config.layer_norm_eps == 1e-12
-
-
-def test_named_entities_with_labels_under_string_keys_and_no_kind_of_model(publish, tmp_path):
-    model = publish(
-        "dslim/bert-base-NER",
-        BertForTokenClassification,
-        drop=("model_type", "num_labels"),
-        id2label={str(number): tag for number, tag in enumerate(TAGS)},
-        label2id={tag: number for number, tag in enumerate(TAGS)},
-        architectures=["BertForTokenClassification"],
-        files={"tokenizer_config.json": {"do_lower_case": False, "max_len": 512}},
-        _num_labels=9,
-        output_past=True,
-    )
-    found = assert_loaded(
-        BertForTokenClassification, "dslim/bert-base-NER", model, tmp_path / "cache", ["The", "cat"]
-    )
-    assert found.config.id2label == dict(enumerate(TAGS))
-
-
-def test_answers_with_odd_settings(publish, tmp_path):
-    model = publish(
-        "deepset/bert-base-cased-squad2",
-        BertForQuestionAnswering,
-        files={"tokenizer_config.json": {"do_lower_case": False}},
-        language="english",
-        name="Bert",  # their setting, not ours
-        classifier_dropout=None,
-    )
-    name = "deepset/bert-base-cased-squad2"
-    assert_loaded(BertForQuestionAnswering, name, model, tmp_path / "cache", ["The", "cat"])
+NO_KIND = {"model_type", "layer_norm_eps", "num_labels", "id2label", "label2id", "architectures"}
+CASED = {"tokenizer_config.json": {"do_lower_case": False, "max_len": 512}}
 
 
 class Runs:
@@ -130,64 +29,76 @@ class Runs:
         return (exec, ("import pathlib; pathlib.Path('ran').touch()",))
 
 
-def test_a_classifier_in_an_old_pickle_without_labels_beside_one_that_is_refused(
-    publish, loopback, tmp_path, monkeypatch
-):
+def old_names(key):
+    for leaf, old in (("weight", "gamma"), ("bias", "beta")):
+        key = key.replace(f"LayerNorm.{leaf}", f"LayerNorm.{old}")
+    return key
+
+
+def old_buffers(state):
+    state = {key.removeprefix("bert."): value for key, value in state.items()}
+    zeros = torch.zeros(1, 19, dtype=torch.long)
+    return state | {"embeddings.position_ids": zeros, "bert.embeddings.token_type_ids": zeros}
+
+
+def first_release(state):
+    return {old_names(key): each for key, each in state.items() if "decoder.bias" not in key}
+
+
+LABELS = {
+    "id2label": {str(number): tag for number, tag in enumerate(TAGS)},
+    "label2id": {tag: number for number, tag in enumerate(TAGS)},
+    "_num_labels": 9,
+}
+EPS, MASKED = {"layer_norm_eps"}, {"architectures": ["BertForMaskedLM"]}
+COUNTS = {"id2label", "label2id", "num_labels"}
+BAD = {"training_args.bin": pickle.dumps(Runs())}
+# class, changes of the config, what it lacks, other files, its weights, as a pickle, lower case
+PUBLISHED = {
+    "bert-base-uncased": (BertForPreTraining, MASKED, EPS, {}, first_release, False, True),
+    "bert-base-cased": (BertForPreTraining, MASKED, EPS, CASED, first_release, False, False),
+    "dslim/bert-base-NER":  # labels under string keys, and no kind of model
+    (BertForTokenClassification, LABELS, {"model_type", "num_labels"}, CASED, dict, False, False),
+    "textattack/bert-base-uncased-SST-2":  # an old pickle beside one that is never fetched
+    (BertForSequenceClassification, {}, COUNTS, BAD, dict, True, True),
+    "google/bert_uncased_L-4_H-256_A-4":  # says its case in the name alone
+    (BertForPreTraining, {}, NO_KIND, {}, first_release, True, True),
+    "someone/old-bert": (BertForMaskedLM, {}, set(), {}, old_buffers, True, True),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("short", PUBLISHED)
+def test_it_is_loaded_whole_with_its_tokenizer(short, loopback, make_config, tmp_path, monkeypatch):
+    cls, changes, lacks, files, weights, pickled, lower = PUBLISHED[short]
     monkeypatch.chdir(tmp_path)
-    name = "textattack/bert-base-uncased-SST-2"
-    model = publish(
-        name,
-        BertForSequenceClassification,
-        weights="pickle",
-        drop=("id2label", "label2id", "num_labels"),
-        files={"training_args.bin": pickle.dumps(Runs())},
-    )
-    found = assert_loaded(
-        BertForSequenceClassification, name, model, tmp_path / "cache", ["the", "cat"]
-    )
-    assert (found.num_labels, found.config.id2label) == (2, {})
+    torch.manual_seed(3)
+    labels = len(changes.get("id2label", ())) or None
+    inputs = () if cls in (BertForPreTraining, BertForMaskedLM) else (labels,)
+    model = cls(make_config(vocab_size=8), *inputs).eval()
+    folder = tmp_path / "published"
+    folder.mkdir()
+    values = {**model.config.to_dict(), **changes}
+    values = {key: value for key, value in values.items() if key not in lacks}
+    (folder / "vocab.txt").write_text(VOCABULARY, encoding="utf-8")
+    for file, data in {"config.json": values, **files}.items():
+        raw = data if isinstance(data, bytes) else json.dumps(data).encode()
+        (folder / file).write_bytes(raw)
+    state = weights({key: value.clone() for key, value in model.state_dict().items()})
+    if pickled:
+        torch.save(state, folder / "pytorch_model.bin", _use_new_zipfile_serialization=False)
+    else:
+        save_file(state, folder / "model.safetensors", metadata={"format": "pt"})
+    loopback.add_model(short if "/" in short else f"google-bert/{short}", folder)
+    found = cls.from_pretrained(short, cache_dir=tmp_path / "cache")
+    assert (found.load_report.missing, found.load_report.unexpected) == ((), ())
+    expected = model.state_dict()
+    assert all(torch.equal(value, expected[key]) for key, value in found.state_dict().items())
+    assert found.config.layer_norm_eps == 1e-12
+    if cls is BertForTokenClassification:
+        assert found.config.id2label == dict(enumerate(TAGS))
+    if cls is BertForSequenceClassification:
+        assert (found.num_labels, found.config.id2label) == (2, {})
+    tokenizer = BertTokenizer.from_pretrained(short, cache_dir=tmp_path / "cache")
+    assert tokenizer.tokenize("The cat") == ["the" if lower else "The", "cat"]
     assert not any("training_args" in path for path in loopback.asked())
     assert not (tmp_path / "ran").exists()
-
-
-def test_the_smaller_models_say_their_case_in_the_name_alone(publish, tmp_path):
-    name = "google/bert_uncased_L-4_H-256_A-4"
-    kept = {
-        "hidden_size",
-        "hidden_act",
-        "initializer_range",
-        "vocab_size",
-        "hidden_dropout_prob",
-        "num_attention_heads",
-        "type_vocab_size",
-        "max_position_embeddings",
-        "num_hidden_layers",
-        "intermediate_size",
-        "attention_probs_dropout_prob",
-    }
-    dropped = (
-        "model_type",
-        "layer_norm_eps",
-        "num_labels",
-        "id2label",
-        "label2id",
-        "architectures",
-    )
-    model = publish(name, BertForPreTraining, weights="pickle", drop=dropped, keys=old_names)
-    assert_loaded(BertForPreTraining, name, model, tmp_path / "cache", ["the", "cat"])
-    config = json.loads((tmp_path / name.replace("/", "--") / "config.json").read_text())
-    assert kept <= config.keys()
-    assert not set(dropped) & config.keys()
-
-
-def test_buffers_of_years_ago_and_an_encoder_without_its_prefix(publish, loopback, tmp_path):
-    name = "someone/old-bert"
-    publish(name, BertForMaskedLM, weights="pickle")
-    folder = tmp_path / name.replace("/", "--")
-    state = torch.load(folder / "pytorch_model.bin", weights_only=True)
-    state = {key.removeprefix("bert."): value for key, value in state.items()}
-    state["embeddings.position_ids"] = torch.arange(19)[None]
-    torch.save(state, folder / "pytorch_model.bin")
-    loopback.add_model(name, folder)
-    report = BertForMaskedLM.from_pretrained(name, cache_dir=tmp_path / "cache").load_report
-    assert (report.missing, report.unexpected) == ((), ())

@@ -1,4 +1,8 @@
-"""Checkpoints that TensorFlow 2.21.0 wrote (see `tensorflow/write.py`), read without it."""
+"""Checkpoints that `tf.compat.v1.train.Saver` of TensorFlow 2.21.0 wrote, read without TensorFlow.
+
+Beside them, `expected.npz` has the values under the names and in the layout of published PyTorch
+checkpoints.
+"""
 
 import shutil
 from pathlib import Path
@@ -11,8 +15,7 @@ from safetensors.torch import save_file
 from benchmarks.tensorflow_files import original_name, write_bundle, write_checkpoint
 from bert_core import load_tf_weights_in_bert
 from bert_core.checkpoints.formats.tensorflow_checkpoint import published_name, read_variables
-from bert_core.checkpoints.formats.weights import has_weights, open_weights, weight_files
-from bert_core.checkpoints.plan import survey
+from bert_core.checkpoints.formats.weights import open_weights, weight_files
 from bert_core.config import BertConfig
 from bert_core.errors import CheckpointError, InputError, MissingFileError
 from bert_core.model.bert import BertModel
@@ -97,13 +100,6 @@ def test_a_model_answers_as_with_the_same_weights_from_safetensors(folder, cls, 
     assert ours.load_report.source == str(WRITTEN / folder)
     for name, value in peer.state_dict().items():
         assert torch.equal(ours.state_dict()[name], value), name
-    with torch.no_grad():
-        found, wanted = ours.run(IDS), peer.run(IDS)
-    assert torch.equal(found.last_hidden_state, wanted.last_hidden_state)
-    for name in ("logits", "start_logits", "end_logits", "seq_relationship_logits"):
-        one, other = getattr(found, name), getattr(wanted, name)
-        assert (one is None) == (other is None)
-        assert one is None or torch.equal(one, other)
 
 
 def test_each_number_type_is_read_as_it_was_written():
@@ -116,19 +112,15 @@ def test_each_number_type_is_read_as_it_was_written():
 
 
 @pytest.mark.parametrize("stored", [torch.float16, torch.bfloat16])
-@pytest.mark.parametrize("asked", [None, torch.float16, torch.float64, "auto"])
-def test_half_numbers_are_read_as_float32_or_as_asked(tmp_path, make_config, stored, asked):
-    torch.manual_seed(3)
+def test_half_numbers_are_read_as_float32_or_as_asked(tmp_path, make_config, stored):
     model = BertModel(make_config()).to(stored).eval()
     weights = {f"bert.{name}": value for name, value in model.state_dict().items()}
     write_checkpoint(tmp_path / "bert_model.ckpt", weights)
     (tmp_path / "bert_config.json").write_text(model.config.to_json_string())
-    options = {} if asked is None else {"dtype": asked}
-    found = BertModel.from_pretrained(tmp_path, **options)
-    wanted = {None: torch.float32, "auto": stored}.get(asked, asked)
-    for name, value in found.state_dict().items():
-        assert value.dtype == wanted
-        assert torch.equal(value, model.state_dict()[name].to(wanted))
+    for asked, wanted in ((None, torch.float32), (torch.float64, torch.float64), ("auto", stored)):
+        for name, value in BertModel.from_pretrained(tmp_path, dtype=asked).state_dict().items():
+            assert value.dtype == wanted
+            assert torch.equal(value, model.state_dict()[name].to(wanted))
 
 
 # -- which checkpoint ---------------------------------------------------------------------------
@@ -181,32 +173,14 @@ def test_several_checkpoints_without_a_word_on_which_are_refused(copy_of, said):
         BertModel.from_pretrained(folder)
 
 
-def test_one_checkpoint_is_taken_whatever_the_file_checkpoint_says(copy_of):
-    folder = copy_of("pretraining")
-    (folder / "checkpoint").write_text('model_checkpoint_path: "../../elsewhere"')
-    assert BertForPreTraining.from_pretrained(folder).load_report.missing == ()
-
-
 def test_a_folder_tells_its_files_without_reading_them(copy_of):
     folder = copy_of("questions")
-    assert has_weights(folder)
     assert [path.name for path in weight_files(folder)] == [
         "model.ckpt.index",
         "model.ckpt.data-00000-of-00002",
         "model.ckpt.data-00001-of-00002",
     ]
-    assert not has_weights(folder.parent)
-
-
-def test_a_survey_sees_the_heads_of_a_tensorflow_checkpoint():
-    found = survey(WRITTEN / "pretraining", [BertForPreTraining, BertForQuestionAnswering])
-    assert found.classes["BertForPreTraining"].report.missing == ()
-    assert found.classes["BertForQuestionAnswering"].report.missing == (
-        "qa_outputs.weight",
-        "qa_outputs.bias",
-    )
-    size = sum(path.stat().st_size for path in (WRITTEN / "pretraining").glob("*.ckpt.*"))
-    assert found.file_bytes == size
+    assert weight_files(folder.parent) == ()
 
 
 @pytest.mark.parametrize("shard", [0, 1])
@@ -253,8 +227,9 @@ def test_every_parameter_of_every_class_has_its_variable(make_config):
         "cls/squad/output_bias/Adam_1",
     ],
 )
-def test_variables_of_an_optimizer_are_no_parameters(variable):
-    assert published_name(variable) is None
+def test_variables_of_an_optimizer_are_no_parameters(tmp_path, variable):
+    write_bundle(tmp_path / "a.ckpt", {variable: torch.ones(2), "w/kernel": torch.ones(2)})
+    assert set(read_variables(tmp_path / "a.ckpt")) == {"w/kernel"}
 
 
 def test_unrequested_heads_are_reported_and_optimizers_are_not():
@@ -294,15 +269,14 @@ def test_a_model_is_filled_in_place(end, as_text):
 
 def test_what_the_checkpoint_lacks_stays_and_is_reported():
     config = BertConfig.from_json_file(WRITTEN / "pretraining" / "bert_config.json")
-    model = BertForQuestionAnswering(config).half().eval()  # any number type, fused or not
+    model = BertForQuestionAnswering(config).half().eval()  # any number type
     head = model.qa_outputs.weight.clone()
     load_tf_weights_in_bert(model, WRITTEN / "pretraining")
     assert torch.equal(model.qa_outputs.weight, head)
     assert model.load_report.missing == ("qa_outputs.weight", "qa_outputs.bias")
     assert "cls.predictions.bias" in model.load_report.unexpected
-    name = "encoder.layer.1.attention.self.key.weight"
-    wanted = expected_of("pretraining")[f"bert.{name}"].half()
-    assert torch.equal(model.bert.get_parameter(name), wanted)
+    name = "bert.encoder.layer.1.attention.self.key.weight"
+    assert torch.equal(model.get_parameter(name), expected_of("pretraining")[name].half())
 
 
 def test_a_model_of_other_sizes_stays_as_it_was(make_config):
@@ -317,26 +291,19 @@ def test_a_model_of_other_sizes_stays_as_it_was(make_config):
         load_tf_weights_in_bert(BertModel(make_config(num_hidden_layers=3)), WRITTEN / "questions")
 
 
-@pytest.mark.parametrize("stored", [torch.float16, torch.float32])
-def test_weights_that_are_not_finite_are_refused_unless_they_are_wanted(
-    tmp_path, make_config, stored
-):
-    model = BertModel(make_config()).to(stored)
+def test_weights_that_are_not_finite_are_refused_unless_they_are_wanted(tmp_path, make_config):
+    model = BertModel(make_config()).half()
     with torch.no_grad():
         model.encoder.layer[1].output.dense.weight[2, 3:5] = float("-inf")
     weights = {f"bert.{name}": value for name, value in model.state_dict().items()}
     write_checkpoint(tmp_path / "bert_model.ckpt", weights)
-    (tmp_path / "bert_config.json").write_text(model.config.to_json_string())
+    model = BertModel(make_config())
     says = r"bert\.encoder\.layer\.1\.output\.dense\.weight \(2 of 1,184 values"
     with pytest.raises(CheckpointError, match=says):
-        BertModel.from_pretrained(tmp_path)
-    with pytest.raises(CheckpointError, match=says):
-        load_tf_weights_in_bert(BertModel(make_config()), tmp_path)
-    for found in (
-        BertModel.from_pretrained(tmp_path, allow_nonfinite=True),
-        load_tf_weights_in_bert(BertModel(make_config()), tmp_path, allow_nonfinite=True),
-    ):
-        assert found.encoder.layer[1].output.dense.weight.isinf().sum() == 2
+        load_tf_weights_in_bert(model, tmp_path)
+    assert model.encoder.layer[1].output.dense.weight.isfinite().all()
+    load_tf_weights_in_bert(model, tmp_path, allow_nonfinite=True)
+    assert model.encoder.layer[1].output.dense.weight.isinf().sum() == 2
 
 
 @pytest.mark.parametrize("path", [None, 5, "", "  ", "a\0b", b"bert_model.ckpt"])
@@ -345,15 +312,12 @@ def test_a_path_that_is_none_is_refused(tiny, path):
         load_tf_weights_in_bert(tiny, path)
 
 
-def test_what_is_no_model_is_refused():
+def test_what_is_no_model_is_refused_and_a_checkpoint_that_is_not_there_is_named(tiny, tmp_path):
     with pytest.raises(InputError, match="Linear"):
         load_tf_weights_in_bert(torch.nn.Linear(2, 2), WRITTEN / "pretraining")
-
-
-@pytest.mark.parametrize("name", ["nothing.ckpt", "nothing.ckpt.index", "", "bert_model.ckpt.meta"])
-def test_a_checkpoint_that_is_not_there_is_named(tiny, tmp_path, name):
-    with pytest.raises(MissingFileError, match=r"\.index"):
-        load_tf_weights_in_bert(tiny, tmp_path / name)
+    for name in ("nothing.ckpt", "nothing.ckpt.index", "", "bert_model.ckpt.meta"):
+        with pytest.raises(MissingFileError, match=r"\.index"):
+            load_tf_weights_in_bert(tiny, tmp_path / name)
 
 
 @pytest.mark.gpu
