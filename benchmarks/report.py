@@ -13,8 +13,8 @@ from benchmarks.measure import COLUMNS
 
 _HEAD = """# Benchmarks
 
-Written by `python -m benchmarks`. If there is a peer, both sides take turns (the forward pass with a
-process for each side); the ratio is the median over the rounds, followed by the lowest and the
+Written by `python -m benchmarks`. If there is a peer, both sides take turns (the forward pass with
+a process for each side); the ratio is the median over the rounds, followed by the lowest and the
 highest round. Outputs are compared before anything is timed. Times are medians per item, in the
 unit shown.
 """
