@@ -91,7 +91,10 @@ _DECLARED: dict[str, tuple[str, str]] = {
         "files",
         "1000",
     ),
-    "LAB": ("whether visitors may train models in the lab: `on` or `off`", "`on`; public: `off`"),
+    "LAB": (
+        "whether visitors may fine-tune on rows of their own: `on` or `off`",
+        "`on`; public: `off`",
+    ),
     "LESSONS": (
         "a folder with lessons of your own, which are offered beside those of this site",
         "none",
@@ -208,7 +211,7 @@ class Settings:
         drain: seconds for which a server goes on after SIGTERM.
         metrics: whether numbers about the server can be read.
         log_json: whether events are logged as JSON.
-        lab: whether visitors may train models in the lab.
+        lab: whether visitors may fine-tune on rows of their own.
         lessons: folder with lessons of the operator's own; "" for none.
         classes: whether teachers may open class rooms.
         rooms: class rooms at the same time.

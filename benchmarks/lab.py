@@ -1,100 +1,71 @@
-"""The lab: how fast a BERT learns the generated grammar, through the process's own line."""
+"""The lab: steps a second in Chromium, and what the server has to do while tabs train."""
 
-import os
-import tempfile
+import re
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.features.lab.result import Point, State
-from app.features.lab.result_settings import LabSettings
-from app.features.lab.task_lab import Labs, warm_up
+from playwright.sync_api import Page, sync_playwright
+
+from benchmarks.pages_browser import FLAGS, browser_path, served
 
 TITLE = "Lab"
 NOTES = (
-    "The default run (2 layers of width 64, 15 % masked, 2,000 steps) on the generated grammar, "
-    "one training thread, measured twice a second as on the page. The way is the share of the "
-    "distance from always saying the most frequent word (0) to the best possible accuracy, "
-    "computed from the rules (1), over all phenomena together; because it is counted on 120 "
-    "sentences of each, it can exceed 1.",
-    "To reach: first point within 2 s, 85 % of the way in 15 s, 95 % in 60 s, from Start on a page "
-    "that has been open for some seconds.",
-    "Processor: CPU seconds of this process in the first 15 s. Load: runnable processes on the "
-    "machine at the end.",
+    "The usual run (2 layers of width 64, 15 % hidden, 2,000 steps) in tabs of one Chromium beside "
+    "the server on the same machine: `/live/lab.html`, all pressed before the clock starts. Steps "
+    "a second are those of the first tab; with more tabs than cores they share the processor.",
+    "Server: its processor time while they train, as a share of the time on the clock. Idle: the "
+    "same before any tab was opened.",
 )
-COLUMNS = (
-    *("seed", "first point", "way after 15 s", "way after 60 s or at the end", "steps a second"),
-    *("processor", "load", "reached"),
-)
+COLUMNS = ("tabs", "steps a second", "server", "server idle")
+_CLOCK = 20.0  # seconds
 
 
 @dataclass(frozen=True, slots=True)
 class LabRow:
-    """One run: seconds to the first point, and the way after 15 and 60 seconds."""
+    """One number of tabs."""
 
-    seed: int
-    first: float
-    early: float
-    late: float
-    pace: float
-    processor: float
-    load: float
+    tabs: int
+    pace: int
+    busy: float
+    idle: float
 
     def cells(self) -> tuple[str, ...]:
         """Return the cells in the order of COLUMNS."""
-        reached = self.first <= 2.0 and self.early >= 0.85 and self.late >= 0.95
-        return (
-            str(self.seed),
-            f"{self.first:.1f} s",
-            f"{self.early:.0%}",
-            f"{self.late:.0%}",
-            f"{self.pace:.0f}",
-            f"{self.processor:.1f} s",
-            f"{self.load:.0f}",
-            "yes" if reached else "**no**",
-        )
+        return str(self.tabs), str(self.pace), f"{self.busy:.1%}", f"{self.idle:.1%}"
 
 
 def rows(quick: bool) -> Iterator[LabRow]:
-    """Train with several seeds."""
-    warm_up().join()
-    with tempfile.TemporaryDirectory() as folder:
-        for seed in range(1 if quick else 3):
-            yield _row(Labs(Path(folder) / str(seed)), seed)
+    """Train in one tab, and in as many as a class has."""
+    with served() as (address, server), sync_playwright() as playwright:
+        idle = _share(server.pid)
+        browser = playwright.chromium.launch(executable_path=browser_path(), args=FLAGS)
+        for tabs in (1, 4) if quick else (1, 60):
+            with browser.new_context(base_url=address) as context:
+                pages = [context.new_page() for _ in range(tabs)]
+                for page in pages:
+                    page.goto("/live/lab.html")
+                    page.get_by_role("button", name="Train here").click()
+                pages[0].get_by_text("steps/s").wait_for(timeout=120_000)
+                busy = _share(server.pid)
+                yield LabRow(tabs, _pace(pages[0]), busy, idle)
+        browser.close()
 
 
-def _row(labs: Labs, seed: int) -> LabRow:
-    begin, before = time.monotonic(), time.process_time()
-    lab = labs.start(LabSettings(seed=seed))
-    run = lab.runs[0]
-    first = processor = 0.0
-    seen: list[tuple[float, Point]] = []
-    while labs.ask(lab).state in {State.WAITING, State.RUNNING}:
-        now = time.monotonic() - begin
-        if run.points and (not seen or seen[-1][1] is not run.points[-1]):
-            first = first or now
-            seen.append((now, run.points[-1]))
-        if now <= 15:
-            processor = time.process_time() - before
-        time.sleep(0.05)
-    way = [(now, point.way(run.start.phenomena)) for now, point in seen]
-    last = run.points[-1]
-    return LabRow(
-        seed,
-        first,
-        _last(way, 15.0),
-        _last(way, 60.0),
-        last.step / last.seconds,
-        processor,
-        os.getloadavg()[0],
-    )
+def _pace(page: Page) -> int:
+    found = re.search(r"steps/s\s+(\d+)", page.locator(".bx-lab-facts").inner_text())
+    return int(found[1]) if found else 0
 
 
-def _last(way: list[tuple[float, float]], seconds: float) -> float:
-    """Return the last way measured within some seconds.
+def _share(process: int) -> float:
+    """Return how much of one processor a process uses for a while (Linux)."""
 
-    >>> _last([(1.0, 0.2), (9.0, 0.9), (16.0, 1.0)], 15.0)
-    0.9
-    """
-    return next((share for now, share in reversed(way) if now <= seconds), 0.0)
+    def ticks() -> int:
+        stat = Path(f"/proc/{process}/stat").read_text(encoding="utf-8")
+        fields = stat.rpartition(")")[2].split()
+        return int(fields[11]) + int(fields[12])  # hundredths of a second: user and system
+
+    before, begin = ticks(), time.monotonic()
+    time.sleep(_CLOCK)
+    return (ticks() - before) / 100 / (time.monotonic() - begin)

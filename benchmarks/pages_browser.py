@@ -132,8 +132,8 @@ def rest(page: Page) -> None:
 
 
 @contextmanager
-def served() -> Iterator[str]:
-    """Serve the site on a free port of the loopback, and yield its address."""
+def served() -> "Iterator[tuple[str, subprocess.Popen[bytes]]]":
+    """Serve the site on a free port of the loopback; yield its address and its process."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = int(probe.getsockname()[1])
@@ -148,7 +148,7 @@ def served() -> Iterator[str]:
     try:
         address = f"http://127.0.0.1:{port}"
         _wait(address, server)
-        yield address
+        yield address, server
     finally:
         server.terminate()
         server.wait(timeout=20)
@@ -183,7 +183,7 @@ def rows(quick: bool, only: str | None = None) -> Iterator[Timing]:
     rounds = 2 if quick else 5
     texts = Texts(list(open_engine().tokenizer.vocab))
     slugs = ["", *(row.slug for row in FEATURES if row.takes_text and can_answer(row))]
-    with served() as address, sync_playwright() as playwright:
+    with served() as (address, _), sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=browser_path(), headless=True, args=FLAGS
         )

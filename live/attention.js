@@ -1,8 +1,8 @@
 /** Attention: where every head of the model looks in a text; see `app.features.attention`. */
 
+import { largest } from "./numbers.js";
 import { Refusal } from "./refusal.js";
-import { readSigns } from "./tasks.js";
-import { strip, wordsOf } from "./text.js";
+import { readSigns, strip, wordsOf } from "./text.js";
 
 const NOTHING = "The first text has no piece that the model reads; at least one is needed. Write a " +
   "word or pick an example.";
@@ -34,7 +34,7 @@ export function attention(given) {
   const places = asked(layer, head, layers, heads) ?? [[clear, telling]];
   const weights = mean(places.map(([one, number]) => maps[one * heads + number]));
   const size = units.length;
-  const links = strongest(weights, LINKS).map((at) =>
+  const links = largest(weights, LINKS).map((at) =>
     ({ source: Math.floor(at / size), target: at % size, weight: weights[at] }));
   const matrix = layer === null ? null
     : units.map((_, row) => [...weights.subarray(row * size, (row + 1) * size)]);
@@ -65,14 +65,6 @@ function asked(layer, head, layers, heads) {
 function mean(maps) {
   return Float32Array.from(maps[0], (_, at) =>
     maps.reduce((sum, each) => sum + each[at], 0) / maps.length);
-}
-
-/** Return the places of the largest numbers; of equal ones, the first. */
-function strongest(values, count) {
-  const least = Float32Array.from(values).sort().at(-Math.min(count, values.length));
-  const found = [];
-  values.forEach((each, at) => each >= least && found.push(at));
-  return found.sort((a, b) => values[b] - values[a] || a - b).slice(0, count);
 }
 
 // -- words ----------------------------------------------------------------------------------------

@@ -13,7 +13,6 @@ const CONTROLS = {
     head: ["Head", numbered(heads, "mean of the layer")],
     words: ["Rows and columns", [[false, "pieces"], [true, "whole words"]]] }),
   xray: ({ own }) => ({ ask: ["What is asked", Object.entries(ASKS)],
-    off: ["Switched off: 2.7 is head 7 of layer 2, 2.a its attention, 2.f its feed-forward block"],
     mode: ["Replaced by", own ? [["zero", "zero"]] : [["mean", "mean"], ["zero", "zero"]]],
     lens: ["Lens", own ? [["raw", "raw"]] : [["affine", "affine"], ["raw", "raw"]]] }),
 };
@@ -29,6 +28,7 @@ export function textOf(shown, given) {
  * @param values the texts of the boxes, and what is chosen
  */
 export function rows(task, values) {
+  if (task === "home" && !values.text.trim()) return "Write a sentence to see what BERT does with it.";
   const lines = (text) => text.split("\n").map((each) => each.trim()).filter(Boolean);
   if (task === "multiple_choice") return [{ ...values, choices: lines(values.choices) }];
   const asked = task === "qa" ? lines(values.question ?? "") : [];
@@ -50,28 +50,25 @@ export function controls(task, given, model, changed) {
   if (!wanted) return undefined;
   document.querySelector(".bx-live-controls")?.remove();
   document.querySelector(".bx-given > .bx-line")?.remove(); // the same in words, of the example
-  for (const name of Object.keys(wanted)) {
+  for (const name of [...Object.keys(wanted), "off"]) {
     document.querySelector(`label[for="given-${name}"]`)?.remove();
     document.querySelector(`#given-${name}`)?.remove();
   }
   const inputs = {};
   const rows = Object.entries(wanted).map(([name, [says, options]]) => {
     const id = `choice-${name}`;
-    const input = inputs[name] = options
-      ? make("select", { id }, ...options.map(([, each]) => option(each)))
-      : make("input", { id, type: "text", autocomplete: "off", spellcheck: "false" });
-    const values = options?.map(([value]) => value);
-    if (values && !values.includes(given[name] ?? null)) given[name] = values[0];
-    if (values) input.selectedIndex = values.indexOf(given[name] ?? null);
-    else input.value = given[name] ?? "";
-    input.addEventListener(options ? "change" : "input", () => {
-      given[name] = values ? values[input.selectedIndex] : input.value;
+    const input = inputs[name] = make("select", { id }, ...options.map(([, each]) => option(each)));
+    const values = options.map(([value]) => value);
+    if (!values.includes(given[name] ?? null)) given[name] = values[0];
+    input.show = () => { input.selectedIndex = values.indexOf(given[name] ?? null); };
+    input.show();
+    input.addEventListener("change", () => {
+      given[name] = values[input.selectedIndex];
       if (name === "head" && given.head !== null) given.layer ??= 0;
       if (name === "layer" && given.layer === null) given.head = null;
       show();
       changed();
     });
-    input.show = () => { if (values) input.selectedIndex = values.indexOf(given[name] ?? null); };
     const row = make("p", {}, { name: "label", attributes: { for: id }, children: [says] });
     row.append(input);
     return row;
@@ -79,12 +76,32 @@ export function controls(task, given, model, changed) {
   const show = () => Object.values(inputs).forEach((each) => each.show());
   const group = make("div", { class: "bx-live-controls", role: "group", "aria-label": "Choices" });
   group.append(...rows);
+  if (task === "xray") switches(model, given, changed).then((board) => group.append(board));
   document.querySelector(".bx-given").append(group);
   return (chosen) => {
     Object.assign(given, chosen);
     show();
     changed();
   };
+}
+
+/** The switches of heads and blocks, drawn as on the page with a server. */
+async function switches({ layers, heads }, given, changed) {
+  const { default: draw } = await import("./xray_switches.js"); // of assets/components
+  const parts = Array.from({ length: layers }, (_, layer) =>
+    [...Array(heads).keys(), "a", "f"].map((part) => [layer, part])).flat();
+  const names = parts.map((part) => part.join("."));
+  const blocks = { a: "The attention", f: "The feed-forward" };
+  const notes = parts.map(([layer, part]) =>
+    blocks[part] ? `${blocks[part]} block of layer ${layer}.` : `Head ${part} of layer ${layer}.`);
+  const off = (given.off ?? "").split(/[ ,+]+/).map((each) => names.indexOf(each)).filter((at) => at >= 0);
+  const keep = (numbers) => { given.off = numbers.map((at) => names[at]).join(" "); };
+  keep(off); // without what this model does not have
+  const board = make("div", { class: "bx-live-switches" });
+  draw({ parentElement: board, setTriggerValue: (_, chosen) => (keep(chosen.off), changed()),
+    data: { layers, heads, off, effects: null, notes, said: "Click, or hold and drag. ✕ means off.",
+      label: `Switched off: ${layers} layers of ${heads} heads, with their attention and feed-forward blocks.` } });
+  return board;
 }
 
 const option = (says) => ({ name: "option", attributes: {}, children: [String(says)] });

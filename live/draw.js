@@ -1,66 +1,20 @@
 /** What an answer looks like: the main part of a page, node by node as Python draws it. */
 
-import { h, SVG } from "./build.js";
+import { codes, headline, hint, label, line, note, picture, quiet, rect, shortened, svg, visible,
+  whole } from "./blocks.js";
+import { h } from "./build.js";
 import { xrayView } from "./lens.js";
 import { attentionView } from "./maps.js";
-import { grouped } from "./tasks.js";
+import { count, grouped, percent, score } from "./numbers.js";
 import { Text, words } from "./text.js";
 
-const [WIDE, NARROW] = [760, 380];
 const LETTER = 8.6; // mean width of a letter
 const SIDES = ["first text", "second text"];
 
-// -- numbers and texts ----------------------------------------------------------------------------
-
-export function percent(share, digits = 1, { finest = null, counted = false } = {}) {
-  while (finest !== null && digits < finest && 100 * share < 10 ** (1 - digits)) digits++;
-  const shown = (100 * share).toFixed(digits);
-  const least = 10 ** -digits;
-  if (!counted && Number(shown) < least) return `< ${least.toFixed(digits)} %`;
-  if (!counted && Number(shown) > 100 - least) return `> ${(100 - least).toFixed(digits)} %`;
-  return `${shown} %`;
-}
-
 const chance = (share) => percent(share, 1, { finest: 3 });
-export const count = (number, name) => `${grouped(number)} ${number === 1 ? name : `${name}s`}`;
 const signed = (value) => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(2)}`;
-export const units = (value) => value.toFixed(2).replace(/\.?0+$/, "");
-export const shortened = (text, limit) => {
-  const chars = Array.from(text);
-  return chars.length <= limit ? text : `${chars.slice(0, limit - 1).join("")}…`;
-};
 
-export function general(value, digits) {
-  const [part, power] = value.toExponential(digits - 1).split("e");
-  const at = Number(power);
-  const trimmed = (text) => text.includes(".") ? text.replace(/\.?0+$/, "") : text;
-  if (at >= -4 && at < digits) return trimmed(value.toFixed(digits - 1 - at));
-  return `${trimmed(part)}e${at < 0 ? "-" : "+"}${String(Math.abs(at)).padStart(2, "0")}`;
-}
-
-/** Give every character without a shape a sign. */
-export function visible(text) {
-  return Array.from(text, (char) => {
-    const code = char.codePointAt(0);
-    if (char === "\n") return char;
-    if (char === "\t") return "→";
-    if (code < 0x20) return String.fromCodePoint(0x2400 + code);
-    if (!/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(char) || /[\u200c\u200d]/.test(char)) return char;
-    return `[U+${code.toString(16).toUpperCase().padStart(4, "0")}]`;
-  }).join("");
-}
-
-// -- blocks ---------------------------------------------------------------------------------------
-
-export const line = (...children) => h("p", { class: "bx-line" }, children);
-export const quiet = (...children) => h("div", { class: "bx-line" }, children);
-const hint = (...children) => h("details", { class: "bx-hint" },
-  h("summary", { "aria-label": "What does this mean?" }, "?"),
-  h("div", {}, children, h("span", { class: "bx-hint-end" })));
-export const note = (...children) => h("p", { class: "bx-note" }, children);
-export const headline = (says) => h("p", { class: "bx-headline" }, says);
-export const codes = (signs) => signs.flatMap((sign, n) =>
-  [n ? ", " : "", h("code", {}, visible(sign))]);
+// -- notes ----------------------------------------------------------------------------------------
 
 function offBy(errors) {
   const [least, most] = [Math.min(...errors), Math.max(...errors)];
@@ -86,7 +40,7 @@ function trust(calibration, cases, ...more) {
 
 const trained = (on) => on ? line(`Trained on ${visible(on)}.`) : null;
 
-function unreadNote({ words: all, unknown, scripts, fragments }) {
+export function unreadNote({ words: all, unknown, scripts, fragments }) {
   const parts = [];
   if (unknown.length) {
     const shown = unknown.slice(0, 12).flatMap((word, n) =>
@@ -122,40 +76,6 @@ function cutNote({ found, limit, lengths, kept }) {
 
 // -- pictures -------------------------------------------------------------------------------------
 
-export function picture(name, alt, draw, columns, rows) {
-  const drawings = [["wide", WIDE], ["narrow", NARROW]].map(([size, width]) =>
-    h("div", { class: `bx-${size}` }, draw(width)));
-  return h("figure", { class: "bx-picture", "data-name": name },
-    h("div", { role: "img", "aria-label": visible(alt), class: "bx-drawing" }, drawings),
-    numbers(name, columns, rows));
-}
-
-function numbers(name, columns, rows) {
-  const buttons = ["svg", "png", "csv", "json"].map((kind) => h("button", { type: "button",
-    class: "bx-save", "data-save": kind, "aria-label": `Save as ${kind.toUpperCase()}` },
-    kind.toUpperCase()));
-  const cell = (value) => {
-    if (typeof value === "string") return h("td", {}, visible(value));
-    if (value.whole !== undefined) {
-      return h("td", { "data-value": value.whole }, grouped(value.whole));
-    }
-    return h("td", { "data-value": general(value, 8) }, general(value, 4));
-  };
-  const body = rows.map(({ at, cells }) => h("tr", { "data-at": at }, cells.map(cell)));
-  return h("details", { class: "bx-twin", "data-name": name },
-    h("summary", {}, "Numbers and files"), h("p", { class: "bx-files" }, "Save: ", buttons),
-    h("table", { class: "bx-numbers", "data-name": name },
-      h("thead", {}, h("tr", {}, columns.map((each) => h("th", { scope: "col" }, each)))),
-      h("tbody", {}, body)));
-}
-
-export const whole = (value) => ({ whole: value });
-export const svg = (width, height, children) => h("svg", { viewBox: `0 0 ${width} ${height}`,
-  class: "bx-svg", xmlns: SVG, "aria-hidden": "true" }, children);
-export const rect = (x, y, width, height, look) => h("rect", { x: units(x), y: units(y),
-  width: units(width), height: units(height), class: look });
-export const label = (x, y, says, look) =>
-  h("text", { x: units(x), y: units(y), class: look }, visible(says));
 const long = (share, room) => share > 0 ? Math.max(1.5, room * Math.min(1, share)) : 0;
 const looks = (marked) => marked ? "bx-svg-mark" : "bx-svg-bar";
 
@@ -436,25 +356,35 @@ function measured({ figures, trained_on: on }) {
 
 // -- simpler than on the recorded page ------------------------------------------------------------
 
-/** Draw a text with some of its stretches marked: { start, end, says }. */
+/** Draw a text with some of its stretches marked: { start, end, says, look }. */
 function marked(text, stretches) {
   const chars = new Text(text);
   const parts = [];
   let done = 0;
-  for (const { start, end, says } of stretches) {
+  for (const { start, end, says, look } of stretches) {
     parts.push(visible(chars.slice(done, start)),
-      h("mark", { class: "bx-live-mark" }, visible(chars.slice(start, end)),
+      h("mark", look ?? { class: "bx-live-mark" }, visible(chars.slice(start, end)),
         says ? h("sub", {}, says) : null));
     done = end;
   }
   return h("p", { class: "bx-text", dir: "auto" }, parts, visible(chars.slice(done)));
 }
 
+const COLOURS = 6;
+const STROKES = 5; // shapes of underlines; see `app.features.ner.view_text`
+
 function names(answer, view) {
   const { entities } = answer;
+  const kindOf = (label) => label.replace(/^[BI]-/, "");
+  const kinds = [...new Set(answer.names.filter((each) => each !== "O").map(kindOf))].sort();
+  const marks = entities.map(({ start, end, label, score: sure }) => {
+    const kind = kinds.indexOf(kindOf(label));
+    return { start, end, says: `${label} ${score(sure)}`, look: { style: `--bx-c:var(--bx-c${kind % COLOURS})`,
+      class: `bx-live-mark bx-ner-key bx-ner-l${kind % STROKES}` } };
+  });
   const found = entities.length === 1 ? "1 entity" : `${grouped(entities.length)} entities`;
   return [unreadNote(answer.unread), headline(`The model finds ${found}.`),
-    marked(view.whole.text, entities.map((each) => ({ ...each, says: `${each.label} ${each.score.toFixed(2)}` }))),
+    marked(view.whole.text, marks),
     trust(answer.calibration, "labels of single pieces other than O")];
 }
 

@@ -6,6 +6,7 @@
 
 import { Refusal } from "./refusal.js";
 import { Unicode } from "./text.js";
+import { unzipped } from "./unzip.js";
 
 const SMALL = 16e6; // bytes of a file that is read as text
 const HEADER = 10e6; // bytes
@@ -48,13 +49,16 @@ export function namedAs(family) {
 }
 
 /**
- * Check the files of a folder.
- * @param {File[]} files
+ * Check the files of a folder, or of one ZIP file.
+ * @param {File[]} chosen
  * @param tables `tables.json`
  * @param name of the folder
  * @returns `model` and `named` for the engine, `weights` (the file), the vocabulary, and `says`
  */
-export async function inspect(files, tables, name = "your model") {
+export async function inspect(chosen, tables, name = "your model") {
+  const [packed] = chosen.length === 1 && /\.zip$/i.test(chosen[0].name) ? chosen : [];
+  if (packed) name = packed.name.slice(0, -4);
+  const files = packed ? await unzipped(packed) : chosen;
   const by = new Map(files.map((file) => [file.name, file]));
   const weights = by.get("model.safetensors") ?? missing(by);
   const stated = object(await text(by, "config.json"), "config.json");
@@ -103,14 +107,15 @@ function missing(by) {
     throw new Refusal("The weights are a pickle, a kind of file that can run programs and is never " +
       "opened here. Save the model as model.safetensors (in transformers: save_pretrained).");
   }
-  throw new Refusal("There is no model.safetensors in this folder. Choose the folder with config.json, " +
-    "model.safetensors and vocab.txt.");
+  throw new Refusal("There is no model.safetensors among these files. Choose the folder with config.json, " +
+    "model.safetensors, and tokenizer.json or vocab.txt.");
 }
 
 async function text(by, name) {
   const file = by.get(name);
   if (!file) {
-    throw new Refusal(`There is no ${name} in this folder. It belongs to the model; copy it there.`);
+    const either = name === "vocab.txt" ? "tokenizer.json and no vocab.txt (one is enough)" : name;
+    throw new Refusal(`There is no ${either} among these files. It belongs to the model; copy it there.`);
   }
   if (file.size > SMALL) throw new Refusal(`${name} has ${file.size} bytes: that is none of a BERT.`);
   return file.text();

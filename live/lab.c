@@ -8,7 +8,7 @@
 
 #include "numbers.h"
 
-enum { LAYERS = 4, PARTS = 5 + 12 * LAYERS + 5 };
+enum { LAYERS = 4, PARTS = 5 + 12 * LAYERS + 5 + 4 };
 
 typedef struct {
   float *input, *input_bias; /* of query, key and value: (3 D, D) */
@@ -19,6 +19,7 @@ typedef struct {
   float *words, *places, *types, *weight, *shift;
   Layer layer[LAYERS];
   float *dense, *dense_bias, *head_weight, *head_shift, *bias;
+  float *pooler, *pooler_bias, *pair, *pair_bias; /* of the second task */
 } Model;
 
 /* What a normalisation keeps: its results before scale and shift, and 1 / deviation by row. */
@@ -33,14 +34,14 @@ typedef struct {
   Normal mixed, outer;
 } Kept;
 
-static int size, heads, layers, vocabulary, placed;
+static int size, heads, layers, vocabulary, placed, paired;
 static Model model, down; /* the weights, and the slope of the loss for each of them */
 static float *values, *slopes, *means, *squares;
 static int trained;
 static int ends[PARTS], decays[PARTS], parts; /* where a part ends, and whether it decays */
 
 static int tokens, rows;
-static const int *ids, *lengths;
+static const int *ids, *types, *lengths; /* no types: all are 0 */
 static Kept kept[LAYERS];
 static Normal embedded;
 
@@ -48,6 +49,7 @@ static int chosen;
 static const int *chosen_at;
 static float *last, *dense, *dense_slope, *chosen_head, *scores, *said;
 static Normal head;
+static float *firsts, *pooled, *relation; /* of each row: [CLS], after the pooler, and two scores */
 
 static const float EPSILON = 1e-12f;
 
@@ -110,14 +112,21 @@ static void arrange(Model *m, float *first, int places, int shared) {
   m->dense_bias = PART(size, 0);
   m->head_weight = PART(size, 0);
   m->head_shift = PART(size, 0);
+  if (paired) {
+    m->pooler = PART(size * size, 1);
+    m->pooler_bias = PART(size, 0);
+    m->pair = PART(2 * size, 1);
+    m->pair_bias = PART(2, 0);
+  }
   trained = at - first;
 }
 
-/* Make room for a model; once for an instance. `learns` is 0 if its positions stay as they are.
-   Returns the address of its weights, which are not set, or 0. */
+/* Make room for a model; once for an instance. `learns` is 0 if its positions stay as they are;
+   with `pairs` it has the second task. Returns the address of its weights, which are not set, or 0. */
 EXPORT(begin)
-float *begin(int hidden, int of_heads, int of_layers, int pieces, int places, int shared, int learns) {
-  size = hidden, heads = of_heads, layers = of_layers, vocabulary = pieces, placed = learns;
+float *begin(int hidden, int of_heads, int of_layers, int pieces, int places, int shared, int learns,
+             int pairs) {
+  size = hidden, heads = of_heads, layers = of_layers, vocabulary = pieces, placed = learns, paired = pairs;
   arrange(&model, 0, places, shared);
   values = floats(trained), slopes = floats(trained);
   means = floats(trained), squares = floats(trained);
@@ -373,20 +382,22 @@ static void embed(float *x) {
   for (int r = 0, t = 0; r < rows; r++)
     for (int n = 0; n < lengths[r]; n++, t++) {
       const float *word = model.words + (long)ids[t] * size, *place = model.places + n * size;
+      const float *type = model.types + (types ? types[t] * size : 0);
       for (int i = 0; i < size; i += 4) {
         const v128_t sum = wasm_f32x4_add(wasm_v128_load(word + i), wasm_v128_load(place + i));
-        wasm_v128_store(x + t * size + i, wasm_f32x4_add(sum, wasm_v128_load(model.types + i)));
+        wasm_v128_store(x + t * size + i, wasm_f32x4_add(sum, wasm_v128_load(type + i)));
       }
     }
 }
 
-/* Read a batch: the ids of all rows, one row after another, the lengths of the rows (at most 64),
-   and the places that are to be scored, in order. Only these go through the last layer beyond its
-   keys and values. What learning needs stays in memory until a release. Returns 0, or 1 if there is
-   too little memory. */
+/* Read a batch: the ids and types of all rows, one row after another (types may be 0), the lengths of
+   the rows (at most 64), and the places that are to be scored, in order. Only these go through the
+   last layer beyond its keys and values. What learning needs stays in memory until a release. Returns
+   0, or 1 if there is too little memory. */
 EXPORT(forward)
-int forward(const int *of_ids, const int *of_lengths, int of_rows, const int *at, int places) {
-  ids = of_ids, lengths = of_lengths, rows = of_rows, tokens = refused = 0;
+int forward(const int *of_ids, const int *of_types, const int *of_lengths, int of_rows, const int *at,
+            int places) {
+  ids = of_ids, types = of_types, lengths = of_lengths, rows = of_rows, tokens = refused = 0;
   chosen_at = at, chosen = places;
   int *counts = take(rows * sizeof(int));
   long every = 0, some = 0; /* numbers of attention weights in a layer */
@@ -450,22 +461,79 @@ EXPORT(fill) float *fill(void) {
   return scores;
 }
 
-/* Turn the scores into probabilities; return, for each place, the sum that they were divided by,
-   and the score of its label less the highest one: the loss is log(sum) - difference. */
-EXPORT(compare) float *compare(const int *labels) {
-  const int room = padded(vocabulary);
-  for (int n = 0; n < chosen; n++) {
-    const float score = scores[(long)n * room + labels[n]];
+/* Turn rows of scores into probabilities; say of each the sum that it was divided by, and the score
+   of its label less the highest one: the loss is log(sum) - difference. A label of -1 says nothing. */
+static void judge(float *row, int room, int classes, const int *labels, int count, float *said) {
+  for (int n = 0; n < count; n++, row += room, said += 2) {
+    const float score = labels[n] < 0 ? 0 : row[labels[n]];
     float top;
-    said[2 * n] = softmax(scores + (long)n * room, vocabulary, 1, &top);
-    said[2 * n + 1] = score - top;
+    said[0] = softmax(row, classes, 1, &top);
+    said[1] = score - top;
   }
+}
+
+/* Judge the scores at the chosen places. */
+EXPORT(compare) float *compare(const int *labels) {
+  judge(scores, padded(vocabulary), vocabulary, labels, chosen, said);
   return said;
 }
 
-/* Compute the slopes of the mean loss at the chosen places for all weights, after `compare`.
-   Returns 0, or 1 if there is too little memory. */
-EXPORT(learn) int learn(const int *labels) {
+static void tanh_of(float *x, int count) {
+  const v128_t one = wasm_f32x4_splat(1), bits = wasm_i32x4_splat(0x7fffffff);
+  for (int i = 0; i < count; i += 4) {
+    const v128_t value = wasm_v128_load(x + i);
+    const v128_t small = exponential(wasm_f32x4_mul(wasm_f32x4_abs(value), wasm_f32x4_splat(-2)));
+    const v128_t found = wasm_f32x4_div(wasm_f32x4_sub(one, small), wasm_f32x4_add(one, small));
+    wasm_v128_store(x + i, wasm_v128_bitselect(found, value, bits));
+  }
+}
+
+/* Judge for each row whether its second sentence follows; its first chosen place is [CLS]. Returns 0
+   if there is too little memory. */
+EXPORT(relate) float *relate(const int *labels) {
+  const int *counts = kept[layers - 1].counts;
+  float *judged = floats(2 * rows);
+  firsts = floats(rows * size), pooled = floats(rows * size), relation = floats(4 * rows);
+  if (refused) return 0;
+  for (int r = 0, from = 0; r < rows; from += counts[r++])
+    for (int i = 0; i < size; i++) firsts[r * size + i] = last[from * size + i];
+  linear(pooled, firsts, model.pooler, model.pooler_bias, rows, size, size);
+  tanh_of(pooled, rows * size);
+  product(relation, 4, pooled, size, 1, model.pair, 1, size, model.pair_bias, rows, 2, size, 0);
+  judge(relation, 4, 2, labels, rows, judged);
+  return judged;
+}
+
+/* Turn probabilities into the slopes of the mean loss over the labels for the scores. */
+static void blame(float *row, int room, int classes, const int *labels, int count) {
+  int labelled = 0;
+  for (int n = 0; n < count; n++) labelled += labels[n] >= 0;
+  for (int n = 0; n < count; n++, row += room) {
+    if (labels[n] >= 0) row[labels[n]] -= 1;
+    for (int i = 0; i < classes; i++) row[i] = labels[n] < 0 ? 0 : row[i] / labelled;
+  }
+}
+
+/* Add the slopes of the second task; those for the chosen places go to dy. */
+static int relate_back(float *dy, const int *labels) {
+  const int *counts = kept[layers - 1].counts;
+  float *dpooled = floats(rows * size), *dfirsts = floats(rows * size);
+  if (refused) return 1;
+  blame(relation, 4, 2, labels, rows);
+  linear_learn(down.pair, down.pair_bias, relation, 4, pooled, rows, size, 2);
+  product(dpooled, size, relation, 4, 1, model.pair, size, 1, 0, rows, size, 2, 0);
+  for (int i = 0; i < rows * size; i++) dpooled[i] *= 1 - pooled[i] * pooled[i];
+  linear_learn(down.pooler, down.pooler_bias, dpooled, size, firsts, rows, size, size);
+  linear_back(dfirsts, dpooled, model.pooler, rows, size, size, 0);
+  for (int r = 0, from = 0; r < rows; from += counts[r++])
+    for (int i = 0; i < size; i++) dy[from * size + i] += dfirsts[r * size + i];
+  return 0;
+}
+
+/* Compute the slopes of the mean loss at the chosen places for all weights, after `compare`, and with
+   labels of rows, after `relate`, of the second task too. Returns 0, or 1 if there is too little
+   memory. */
+EXPORT(learn) int learn(const int *labels, const int *follows) {
   const int room = padded(vocabulary), most = tokens > chosen ? tokens : chosen;
   const long flat = (long)most * size;
   float *inside = floats((long)chosen * size), *dy = floats(flat), *dx = floats(flat);
@@ -473,17 +541,14 @@ EXPORT(learn) int learn(const int *labels) {
   float *inner = floats(4 * flat);
   if (refused) return 1;
   clear(slopes, trained);
-  for (int n = 0; n < chosen; n++) {
-    float *row = scores + (long)n * room;
-    row[labels[n]] -= 1;
-    for (int i = 0; i < vocabulary; i++) row[i] /= chosen;
-  }
+  blame(scores, room, vocabulary, labels, chosen);
   linear_learn(down.words, down.bias, scores, room, chosen_head, chosen, size, vocabulary);
   product(inside, size, scores, room, 1, model.words, size, 1, 0, chosen, size, vocabulary, 0);
   normalise_back(inside, head, model.head_weight, down.head_weight, down.head_shift, chosen);
   multiply(inside, dense_slope, chosen * size);
   linear_learn(down.dense, down.dense_bias, inside, size, last, chosen, size, size);
   linear_back(dy, inside, model.dense, chosen, size, size, 0);
+  if (follows && relate_back(dy, follows)) return 1;
   for (int n = layers - 1; n >= 0; n--) {
     const Layer *l = model.layer + n, *d = down.layer + n;
     const Kept *k = kept + n;
@@ -515,7 +580,7 @@ EXPORT(learn) int learn(const int *labels) {
         const float slope = dy[(long)t * size + i];
         down.words[(long)ids[t] * size + i] += slope;
         if (placed) down.places[n * size + i] += slope;
-        down.types[i] += slope;
+        down.types[(types ? types[t] * size : 0) + i] += slope;
       }
   return 0;
 }

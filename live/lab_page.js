@@ -1,226 +1,388 @@
-/** The lab on a recorded page: what to change, a prediction, the training, and what comes of it. */
+/** The page of the lab: what to try, a guess, the training in this tab, and what comes of it. */
 
+import { visible } from "./blocks.js";
 import { build, h } from "./build.js";
-import { percent, visible } from "./draw.js";
-import { curves, gaps, learnable, moment, outcome, way } from "./lab_draw.js";
-import { keepOffline } from "./page.js";
-import { grouped } from "./tasks.js";
+import { curves, facts, gaps, learnable, moment, numbers, outcome, rows, verdict } from "./lab_draw.js";
+import { Choices } from "./lab_settings.js";
+import { grouped, percent } from "./numbers.js";
+import { keepOffline } from "./offline.js";
 
 const PAUSE = 300; // milliseconds without a key after which a sentence is read
-const WATCH = "Just watch";
+const MOST = 2_000_000; // bytes of a visitor's own text
+const OWN = ["frequent words", "other words"]; // what is measured in it
+const LOST = "The lab could not be loaded: there is no connection, or the site was written anew. Reload the page.";
+const BROKEN = "The training ended: this browser gives the page too little memory, or does not run it.";
 
-/** @param {HTMLElement} place the line, with what the page's script put into its data */
+/** Make an element whose children are elements and texts. */
+function make(name, attributes = {}, ...children) {
+  const made = build(document, { name, attributes, children: [] });
+  made.append(...children);
+  return made;
+}
+
+function button(says, act, kind = "") {
+  const made = make("button", { type: "button", class: `bx-button ${kind}` }, says);
+  made.addEventListener("click", act);
+  return made;
+}
+
+const options = (pairs, chosen) => pairs.map(([value, says]) =>
+  make("option", value === chosen ? { value, selected: "" } : { value }, says));
+
+/** @param {HTMLElement} place an element with `data-lab`: settings, choices, recorded runs, digests of files */
 export function mount(place) {
-  const recorded = document.querySelector(".bx-recorded > .bx-result");
-  const make = (name, attributes = {}, ...children) => {
-    const made = build(document, { name, attributes, children: [] });
-    made.append(...children);
-    return made;
-  };
-  const button = (says, act) => {
-    const made = make("button", { type: "button", class: "bx-button" }, says);
-    made.addEventListener("click", act);
-    return made;
-  };
-  const status = make("span", { role: "status", class: "bx-line" });
-  const live = make("section", { class: "bx-result bx-lab-live", "aria-label": "Training in this browser" });
-  const start = button("Train here", opened);
-  const files = JSON.parse(place.dataset.files);
-  let tables = null;
-  let worker = null;
-  place.append(start, " ", status);
+  const data = JSON.parse(place.dataset.lab);
+  const choices = new Choices(data);
+  const python = document.querySelector(".bx-recorded > .bx-result"); // the same run, drawn by Python
+  const address = choices.read();
+  const here = { ...data.usual, ...data.settings };
+  const known = new Map(); // recorded runs by their files
+  let settings = Object.keys(address.values).length ? { ...data.usual, ...address.values } : here;
+  let runs = []; // the one that is shown, and the one without the change
+  let workers = []; // that train them; they stay, so that nothing is loaded for another run
+  let bytes = null; // of the files that they need
+  let reference = null; // the recorded run without the change
+  let along = false; // whether the run without the change is trained too
+  let training = ""; // "" before, then "runs", "paused" or "over"
+  let at = null; // the step that is looked back at; null follows the newest
+  let asked = 0;
+  let waits = 0;
 
-  async function opened() {
-    status.textContent = "Loading …";
-    try {
-      tables ??= await (await fetch(new URL("lab.json", import.meta.url), { integrity: files["lab.json"] })).json();
-    } catch {
-      status.textContent = "The lab could not be loaded: there is no connection, or the site was written anew. Reload the page. The recorded run stays.";
-      return;
+  // -- what is there ------------------------------------------------------------------------------
+
+  const labelled = (says, input) => make("label", { class: "bx-lab-field" }, make("span", {}, says), input);
+  const on = (input, act, event = "change") => {
+    input.addEventListener(event, act);
+    return input;
+  };
+  const several = make("input", { type: "checkbox", role: "switch" });
+  const fields = Object.fromEntries(choices.names.map((name) => {
+    const values = choices.of(name);
+    const flag = typeof values[0] === "boolean";
+    const input = flag ? make("input", { type: "checkbox", role: "switch" }) : make("select");
+    const order = typeof values[0] === "number" ? [...values].sort((a, b) => a - b) : values;
+    if (!flag) input.append(...options(order.map((value) => [value, choices.shown(name, value)])));
+    on(input, () => change(choices.set(settings, name,
+      flag ? input.checked : values.find((value) => String(value) === input.value), several.checked)));
+    return [name, { input, flag }];
+  }));
+  const field = (name) => fields[name].flag
+    ? make("label", { class: "bx-lab-switch" }, fields[name].input, ` ${choices.labels[name]}`)
+    : labelled(choices.labels[name], fields[name].input);
+  const what = on(make("select"), () => change(choices.with(settings, choices.changes[Number(what.value)].values)));
+  const note = make("p", { class: "bx-line" });
+  const loses = make("p", { class: "bx-line" }, "It trains in this tab, also while you look at another one. Leaving this " +
+    "page or changing a setting loses the run.");
+  const besides = on(make("input", { type: "checkbox", role: "switch", checked: "" }), draw);
+  const beside = make("label", { class: "bx-lab-switch" }, besides, " Beside the run without the change");
+  const guess = make("select");
+  const question = make("span");
+  const invitation = make("label", { class: "bx-lab-field" }, question, guess);
+  const own = make("textarea", { rows: 5, placeholder: "At least 20 sentences", spellcheck: "false" });
+  const file = on(make("input", { type: "file", accept: ".txt,text/plain" }), async () => {
+    if (file.files[0]) own.value = await file.files[0].text();
+  });
+  const text = make("div", {}, labelled("Your own text", own), labelled("or a text file", file),
+    make("p", { class: "bx-line" }, "It never leaves this device: it is cut and learned in this tab, and no link " +
+      "has it. Several thousand short sentences work best; a minute of training learns little from prose."));
+  const fieldset = make("fieldset", {}, field("corpus"), text, labelled("What if …", what), note, beside, invitation);
+  const fold = make("details", { class: "bx-fold" }, make("summary", {}, "Settings"), make("fieldset", {},
+    make("label", { class: "bx-lab-switch" }, several, " Change several settings at once"),
+    ...choices.names.filter((name) => name !== "corpus").map(field)));
+  const start = button("Train here", train, "bx-lab-train");
+  const pause = button("Pause", () => go(training === "paused"));
+  const again = button("Another run", () => {
+    settle();
+    start.focus({ preventScroll: true });
+  });
+  const save = button("Download the model (ZIP)", () => workers[0].postMessage({ save: true, step: at }));
+  const says = make("div", { role: "status" }, ...address.says.map((each) =>
+    make("p", { class: "bx-note bx-caution" }, each)));
+  const state = make("p", { class: "bx-lab-state" });
+  const came = make("p", { class: "bx-line", role: "status" });
+  const pace = make("div");
+  const slider = on(make("input", { type: "range", min: 0, max: 0, value: 0, "aria-label": "Look back" }), () => {
+    at = Number(slider.value) === runs[0].points.length - 1 ? null : runs[0].points[Number(slider.value)].step;
+    draw();
+    fill();
+  }, "input");
+  const where = make("output");
+  const back = make("p", { class: "bx-lab-back" },
+    make("span", { "aria-hidden": "true" }, "Look back"), slider, where);
+  const pictures = make("div");
+  const sentence = on(make("input", { type: "text", maxlength: 500, autocomplete: "off" }), () => {
+    clearTimeout(waits);
+    waits = setTimeout(fill, PAUSE);
+  }, "input");
+  const filled = make("div", { "aria-live": "polite" });
+  const trying = make("div", {}, labelled("A sentence with [MASK] or ___", sentence), filled);
+  const batch = make("div");
+  const first = make("details", { class: "bx-fold" }, make("summary", {}, "Rows of the first batch"), batch);
+  const live = make("section", { "aria-label": "The run" }, state, came, pace, back, pictures, trying, first);
+  place.classList.add("bx-lab");
+  place.replaceChildren(make("div", { class: "bx-lab-stage" }, make("div", {}, says, fieldset,
+    make("p", { class: "bx-lab-buttons" }, start, pause, again, save),
+    loses, fold), live));
+  if (address.says.length) choices.write(settings);
+  settle();
+
+  // -- settings -----------------------------------------------------------------------------------
+
+  function change(wanted) {
+    settings = wanted;
+    says.replaceChildren();
+    choices.write(settings);
+    settle();
+  }
+
+  async function recorded(wanted) {
+    const name = data.runs[choices.link(wanted)];
+    if (!name) return null;
+    if (!known.has(name)) {
+      known.set(name, fetch(new URL(`runs/${name}`, import.meta.url), { integrity: data.files[`runs/${name}`] ?? "" })
+        .then((response) => response.json()).catch(() => {
+          known.delete(name);
+          return null;
+        }));
     }
-    keepOffline(Object.keys(files));
-    start.remove();
-    status.textContent = "";
-    recorded.before(live);
-    const given = { ...tables.usual, ...JSON.parse(place.dataset.given) };
-    ask(Math.max(0, tables.changes.findIndex(({ values }) =>
-      Object.entries({ ...tables.usual, ...values }).every(([name, value]) => given[name] === value))));
+    return known.get(name);
   }
 
-  /** Offer the changes, and ask what will come of the chosen one. */
-  function ask(number) {
-    worker?.terminate();
-    worker = null;
-    const { note, values } = tables.changes[number];
-    const changed = Object.keys(values).length > 0;
-    const choices = changed ? ["better", "about the same", "worse"]
-      : learnable(tables.phenomena).map(({ name }) => name);
-    const what = make("select", { id: "lab-what" }, ...tables.changes.map(({ label }, n) =>
-      make("option", n === number ? { value: n, selected: "" } : { value: n }, label)));
-    what.addEventListener("change", () => ask(Number(what.value)));
-    live.replaceChildren(make("label", { for: "lab-what" }, "What if …"), what,
-      make("p", { class: "bx-line" }, note),
-      make("p", {}, make("strong", {}, changed
-        ? "With this change, the model at the end will be …" : "What will it learn first?")),
-      make("p", { class: "bx-lab-buttons" }, ...[...choices, WATCH].map((each) =>
-        button(each, () => train(number, each)))));
-    show(true);
-    what.focus({ preventScroll: true });
+  /** Show what is recorded of the settings, with nothing trained yet. */
+  async function settle() {
+    const now = ++asked;
+    end();
+    for (const [name, { input, flag }] of Object.entries(fields)) {
+      if (flag) input.checked = settings[name];
+      else input.value = settings[name];
+    }
+    const number = choices.change(settings);
+    what.replaceChildren(...options([...choices.changes.map(({ label }, n) => [n, label]),
+      ...number < 0 ? [[-1, "the settings below"]] : []], number));
+    const changed = choices.changed(settings);
+    note.textContent = changed ? choices.changes[number]?.note ?? "" : "";
+    beside.hidden = !changed;
+    text.hidden = settings.corpus !== "own";
+    const [run, usual] = await Promise.all([settings, choices.usualOf(settings)].map(recorded));
+    if (now !== asked) return;
+    reference = usual;
+    const ways = changed ? ["better", "about the same", "worse"]
+      : settings.corpus === "own" ? OWN : usual ? learnable(usual) : [];
+    question.textContent = changed ? "Your guess: with this change, the model at the end will be …"
+      : "Your guess: what will it learn first?";
+    guess.replaceChildren(...options([["", "no guess"], ...ways.map((way) => [way, way])], ""));
+    invitation.hidden = !ways.length;
+    runs = run ? [run, changed ? usual : null] : [];
+    if (run) tell("◌", "recorded", `${choices.named(settings)}.`);
+    else tell("○", "not trained yet", `${choices.named(settings)}. Press Train here.`);
+    draw();
   }
 
-  function show(own) {
-    live.hidden = !own;
-    recorded.hidden = own;
+  // -- a run --------------------------------------------------------------------------------------
+
+  function tell(sign, named, more) {
+    state.replaceChildren(make("strong", {}, make("span", { "aria-hidden": "true", class: "bx-lab-sign" }, sign),
+      make("span", { role: "status" }, ` ${named}: `)), make("span", { class: "bx-quiet" }, more));
   }
 
-  function train(number, guess) {
-    const { values } = tables.changes[number];
-    const changed = Object.keys(values).length > 0;
-    const state = make("p", { class: "bx-lab-state" });
-    const facts = make("div");
-    const pictures = make("div");
-    const sentence = make("input", { id: "lab-gap", type: "text", maxlength: 500, autocomplete: "off" });
-    const filled = make("div", { "aria-live": "polite" });
-    const slider = make("input", { id: "lab-back", type: "range", min: 0, max: 0, value: 0 });
-    const where = make("output", { for: "lab-back" });
-    const pause = button("Pause", () => go(!going));
-    const save = button("Download the model (ZIP)", () => worker.postMessage({ save: true, step: at() }));
-    const again = button("Another run", () => ask(number));
-    const back = button("Show the recorded run", () => {
-      show(live.hidden);
-      back.textContent = live.hidden ? "Show the training" : "Show the recorded run";
-    });
-    const run = { start: null, points: [] };
-    let going = true;
-    let over = false;
-    let follows = true;
-    let waits = 0;
+  /** Show the buttons of a state; the settings wait until a run has ended. */
+  function set(now) {
+    training = now;
+    fieldset.disabled = fold.lastChild.disabled = ["runs", "paused"].includes(now);
+    start.hidden = now !== "";
+    pause.hidden = !fieldset.disabled;
+    again.hidden = loses.hidden = now === "";
+    save.hidden = trying.hidden = now === "" || !runs[0]?.points.length;
+    pause.textContent = now === "paused" ? "Go on" : "Pause";
+  }
 
-    live.replaceChildren(state, facts,
-      make("p", { class: "bx-lab-buttons" }, pause, save, again),
-      make("p", { class: "bx-lab-back" }, make("label", { for: "lab-back" }, "Look back"), slider, where),
-      pictures, make("label", { for: "lab-gap" }, "A sentence with [MASK] or ___"), sentence, filled);
-    status.replaceChildren(back);
+  function end() {
+    post({ go: false });
+    at = null;
+    came.replaceChildren();
+    pace.replaceChildren();
+    filled.replaceChildren();
+    set("");
+  }
+
+  /** Say why a text cannot be trained on; "" if it can. */
+  function wrongWith(typed) {
+    if (!typed.trim()) return "Paste a text of at least 20 sentences first.";
+    const { size } = new Blob([typed]);
+    return size <= MOST ? ""
+      : `The text has ${(size / 1e6).toFixed(1)} MB; this page reads at most 2 MB. Paste a part of it.`;
+  }
+
+  async function train() {
+    const typed = settings.corpus === "own" ? own.value : null;
+    const wrong = typed === null ? "" : wrongWith(typed);
+    says.replaceChildren(...wrong ? [make("p", { class: "bx-note bx-caution" }, wrong)] : []);
+    if (wrong) return own.focus();
+    const now = ++asked;
+    runs = [];
+    at = null;
+    set("runs");
     pause.focus({ preventScroll: true });
-    said("●", "starts", "The texts are written …");
-    slider.addEventListener("input", () => {
-      follows = Number(slider.value) === run.points.length - 1;
-      draw();
-      fill();
+    tell("●", "starts", "Loading …");
+    draw();
+    bytes ??= await load().catch(() => null);
+    if (now !== asked) return;
+    if (!bytes) return stopped(LOST);
+    if (!workers.length) workers = [0, 1].map(made);
+    const changed = choices.changed(settings);
+    if (changed) runs[1] = reference;
+    along = changed && besides.checked && !reference;
+    [settings, ...along ? [choices.usualOf(settings)] : []].forEach((wanted, n) =>
+      workers[n].postMessage({ number: now, settings: wanted, text: typed, files: bytes }));
+    if (training === "paused") go(false);
+    else tell("●", "starts", "The texts are written …");
+  }
+
+  /** Load what training needs, once; every file must be the one that this page was written with. */
+  async function load() {
+    const all = Object.entries(data.files).filter(([name]) => !name.startsWith("runs/"));
+    const found = await Promise.all(all.map(async ([name, integrity]) => {
+      const response = await fetch(new URL(name, import.meta.url), { integrity });
+      if (!response.ok) throw new TypeError(name);
+      return [name, await response.arrayBuffer()];
+    }));
+    if (python) keepOffline(Object.keys(data.files));
+    return Object.fromEntries(found.filter(([name]) => !name.endsWith(".js")));
+  }
+
+  function made(_, n) {
+    const worker = new Worker(new URL("lab_worker.js", import.meta.url), { type: "module" });
+    worker.addEventListener("message", ({ data: message }) => {
+      if (!place.isConnected) dismiss(); // the visitor went to another page of the site
+      else if (message.number === asked) heard(message, n);
     });
-    sentence.addEventListener("input", () => {
-      clearTimeout(waits);
-      waits = setTimeout(fill, PAUSE);
+    worker.addEventListener("error", () => {
+      dismiss();
+      stopped(BROKEN);
     });
-    worker = new Worker(new URL("lab_worker.js", import.meta.url), { type: "module" });
-    worker.addEventListener("message", ({ data }) => heard(data));
-    worker.addEventListener("error", () => stopped("The training ended: this browser gives the page " +
-      "too little memory, or does not run it."));
-    worker.postMessage({ settings: values, files });
+    return worker;
+  }
 
-    const at = () => follows ? null : run.points[Number(slider.value)].step;
+  function dismiss() {
+    for (const each of workers) each.terminate();
+    workers = [];
+  }
 
-    function said(sign, says, more) {
-      state.replaceChildren(make("strong", {}, make("span", { "aria-hidden": "true", class: "bx-lab-sign" }, sign),
-        make("span", { role: "status" }, ` ${says}`)), make("span", { class: "bx-quiet" }, ` ${more}`));
+  function post(message) {
+    for (const each of workers) each.postMessage(message);
+  }
+
+  function go(wanted) {
+    set(wanted ? "runs" : "paused");
+    post({ go: wanted });
+    trains();
+  }
+
+  /** Say that a run of one's own goes on, and what was predicted. */
+  function trains() {
+    const goes = training === "runs";
+    tell(goes ? "●" : "❚❚", goes ? "trains in this browser" : "paused",
+      `${choices.named(settings)}.${guess.value ? ` You predicted: ${guess.value}.` : ""}`);
+  }
+
+  /** Take what a worker says: 0 trains the run that is shown, 1 the one without the change. */
+  function heard(message, n) {
+    if (message.start) runs[n] = { start: message.start, points: [], diverged: "" };
+    if (message.start && !n) {
+      sentence.value = runs[0].start.watched[0]?.[0] ?? "";
+      trains();
     }
+    if (message.point) runs[n].points.push(message.point);
+    if (message.done) Object.assign(runs[n], { diverged: message.diverged, over: true });
+    if (message.start && !n) set(training);
+    if (!n && message.seconds !== undefined) progress(message.step ?? runs[0].points.at(-1).step, message.seconds);
+    if (message.point && (!n || training === "over")) draw();
+    if (message.point && !n && at === null) fill();
+    if (message.done) ended(n);
+    if (message.filled) guesses(message);
+    if (message.saved) keep(message.saved);
+    if (message.stopped) stopped(message.stopped);
+  }
 
-    function go(wanted) {
-      going = wanted;
-      pause.textContent = going ? "Pause" : "Go on";
-      worker.postMessage({ go: going });
-      told();
-    }
+  function progress(step, seconds) {
+    const { steps } = settings;
+    const speed = step ? step / seconds : 0;
+    const bar = h("div", { class: "bx-share-track bx-lab-bar", "aria-hidden": "true" },
+      h("span", { class: "bx-share-fill", style: `width:${(100 * step / steps).toFixed(2)}%` }));
+    const last = runs[0].points.at(-1);
+    pace.replaceChildren(build(document, bar), build(document, facts("Progress", [
+      ["step", `${grouped(step)} of ${grouped(steps)}`], ["loss", last.held_out.toFixed(2)],
+      ...speed ? [["steps/s", speed.toFixed(0)]] : [],
+      ...speed && step < steps ? [["left", `${((steps - step) / speed).toFixed(0)} s`]] : []])));
+  }
 
-    /** Say where the run is, and what was predicted. */
-    function told() {
-      if (!run.start || over) return;
-      const predicted = guess === WATCH ? "" : `You predicted: ${guess}.`;
-      said(going ? "●" : "❚❚", going ? "trains in this browser" : "paused", predicted);
+  function ended(n) {
+    if (!n) {
+      const [run] = runs;
+      const focused = document.activeElement === pause;
+      set("over");
+      if (focused) again.focus({ preventScroll: true });
+      if (run.diverged) tell("⚠", "the loss is no longer a number", run.diverged);
+      else tell("✓", "done", `${verdict(run)} Trained in this tab: ${choices.named(settings)}.`);
     }
+    const changed = choices.changed(settings);
+    const usual = changed ? reference ?? runs[1] : null;
+    if (!guess.value || training !== "over" || (along && !usual?.over)) return;
+    const was = changed && !usual ? "" : outcome(runs[0], usual);
+    const sign = was === guess.value ? "✓ " : was ? "✗ " : "";
+    const then = was ? `It was: ${was}.` : "This run does not decide it.";
+    came.textContent = `${sign}You predicted: ${guess.value}. ${then}`;
+  }
 
-    function heard(data) {
-      if (data.start) {
-        run.start = data.start;
-        sentence.value = run.start.watched[0][0];
-        told();
-      }
-      if (data.point) {
-        run.points.push(data.point);
-        slider.max = run.points.length - 1;
-        if (follows) slider.value = slider.max;
-        draw();
-        if (follows) fill();
-      }
-      if (data.step !== undefined) progress(data.step, data.seconds);
-      if (data.done) ended(data.diverged);
-      if (data.filled) guesses(data);
-      if (data.saved) keep(data.saved);
-      if (data.stopped) stopped(data.stopped);
-    }
+  function stopped(why) {
+    const focused = document.activeElement === pause;
+    end();
+    asked++;
+    if (focused) start.focus({ preventScroll: true });
+    tell("✗", "failed", why);
+  }
 
-    function draw() {
-      const point = moment(run.points, at());
-      where.textContent = `step ${grouped(point.step)}`;
-      const open = [...pictures.querySelectorAll("details")].map((each) => each.open);
-      pictures.replaceChildren(build(document, curves(run, at())), build(document, gaps(run, point)));
-      pictures.querySelectorAll("details").forEach((each, n) => (each.open = open[n] ?? false));
-      if (follows) progress(point.step, point.seconds);
-    }
+  // -- pictures -----------------------------------------------------------------------------------
 
-    function progress(step, seconds) {
-      const { steps } = run.start.settings;
-      const point = run.points.at(-1);
-      const pace = step ? step / seconds : 0;
-      const rows = [["step", `${grouped(step)} of ${grouped(steps)}`], ["loss", point.held_out.toFixed(2)]];
-      if (pace) rows.push(["steps/s", pace.toFixed(0)]);
-      if (pace && step < steps) rows.push(["left", `${((steps - step) / pace).toFixed(0)} s`]);
-      const bar = h("div", { class: "bx-share-track bx-lab-bar", "aria-hidden": "true" },
-        h("span", { class: "bx-share-fill", style: `width:${(100 * step / steps).toFixed(2)}%` }));
-      facts.replaceChildren(build(document, bar), build(document,
-        h("ul", { class: "bx-lab-facts", "aria-label": "Progress" }, rows.map(([name, value]) =>
-          h("li", {}, h("span", { class: "bx-fact" }, name), " ", h("span", {}, value))))));
-    }
+  function draw() {
+    const drawn = runs.filter((run, n) => run?.points.length && (!n || besides.checked));
+    const page = python && !training && choices.link(settings) === choices.link(here);
+    if (python) python.hidden = !page;
+    live.hidden = Boolean(page);
+    const ready = runs[0]?.points.length > 0;
+    back.hidden = first.hidden = pictures.hidden = !ready;
+    if (!ready || page) return;
+    const [run] = runs;
+    const point = moment(run, at);
+    slider.max = run.points.length - 1;
+    slider.value = run.points.indexOf(point);
+    slider.setAttribute("aria-valuetext", `step ${point.step}`);
+    where.textContent = `step ${grouped(point.step)}`;
+    const names = drawn.length < 2 ? [] : drawn.map((each, n) => choices.named(each.start.settings,
+      choices.unlike(each.start.settings, drawn[1 - n].start.settings)));
+    const open = [...pictures.querySelectorAll("details")].map((each) => each.open);
+    pictures.replaceChildren(build(document, curves(drawn, names, at)), build(document, gaps(run, point)),
+      build(document, numbers(run, point)));
+    pictures.querySelectorAll("details").forEach((each, n) => (each.open = open[n] ?? false));
+    if (batch.run !== run) batch.replaceChildren(...rows(run).map((each) => build(document, each)));
+    batch.run = run;
+  }
 
-    function ended(diverged) {
-      over = true;
-      pause.remove();
-      const last = run.points.at(-1);
-      const share = percent(Math.min(1, way(run.start, last)), 0, { counted: true });
-      if (diverged) said("⚠", "the loss is no longer a number", diverged);
-      else said("✓", "done", `After ${grouped(last.step)} steps the loss of new sentences is ` +
-        `${last.held_out.toFixed(2)} nats; its right guesses are ${share} of the way from always ` +
-        "guessing the same word to the best possible.");
-      const was = outcome(run, changed, tables.usual_way);
-      if (guess === WATCH) return;
-      const sign = was === guess ? "✓ " : was ? "✗ " : "";
-      facts.before(make("p", { class: "bx-line", role: "status" }, `${sign}You predicted: ${guess}. ` +
-        (was ? `It was: ${was}.` : "This run does not decide it.")));
-    }
+  function fill() {
+    if (training && sentence.value.trim()) workers[0].postMessage({ fill: sentence.value, step: at });
+  }
 
-    function fill() {
-      if (sentence.value.trim()) worker.postMessage({ fill: sentence.value, step: at() });
-    }
+  function guesses({ filled: found, text: of, refused }) {
+    if (of !== sentence.value) return;
+    filled.replaceChildren(refused ? make("p", { class: "bx-note bx-caution" }, refused)
+      : build(document, h("ol", { class: "bx-lab-filled", "aria-label": `Guesses for ${visible(of)}` },
+        found.map((guessed) => h("li", {},
+          guessed.map(([word, share]) => `${visible(word)} ${percent(share)}`).join(", "))))));
+  }
 
-    function guesses({ filled: rows, text, refused }) {
-      if (text !== sentence.value) return;
-      filled.replaceChildren(refused ? make("p", { class: "bx-note bx-caution" }, refused)
-        : build(document, h("ol", { class: "bx-lab-filled", "aria-label": `Guesses for ${visible(text)}` },
-          rows.map((guessed) => h("li", {},
-            guessed.map(([word, share]) => `${visible(word)} ${percent(share)}`).join(", "))))));
-    }
-
-    function keep(blob) {
-      const link = make("a", { href: URL.createObjectURL(blob), download: "bert-lab.zip" });
-      link.click();
-      setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
-    }
-
-    function stopped(says) {
-      worker.terminate();
-      over = true;
-      pause.remove();
-      said("✗", "failed", says);
-    }
+  function keep(blob) {
+    const link = make("a", { href: URL.createObjectURL(blob), download: "bert-lab.zip" });
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
   }
 }

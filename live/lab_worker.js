@@ -1,12 +1,14 @@
-/** Trains beside the page. Messages: { settings, files: their digests }, { go }, { fill, step }, { save, step }. */
+/** Trains beside the page, one run after the other. Messages: { number, settings, text, files: their bytes },
+ * { go }, { fill, step }, { save, step }; every answer has the number of its run. */
 
-import { Run, zip } from "./lab.js";
+import { Run } from "./lab.js";
+import { zip } from "./lab_model.js";
 import { Refusal } from "./refusal.js";
-import { Tokenizer } from "./tokenizer.js";
 
 const [TURN, TOLD] = [100, 250]; // milliseconds of training between messages, and between reports
 const LOOKING = 0.25; // seconds of measuring for each second of training, at most
-const say = (message, ...moved) => postMessage(message, ...moved);
+const turns = new MessageChannel(); // a timer would be slowed down in a hidden tab
+let number = 0; // of the run
 let run = null;
 let going = false;
 let waiting = false; // for the next turn
@@ -14,24 +16,18 @@ let seconds = 0; // of training
 let looked = 0; // of measuring
 let told = 0;
 
-async function got(name, integrity) {
-  const response = await fetch(new URL(name, import.meta.url), { integrity }).catch(() => null);
-  if (!response?.ok) throw new Refusal(`${name} could not be loaded, or is not the file that this page was written with. The recorded run stays.`);
-  return response;
-}
+const say = (message) => postMessage({ ...message, number });
+const read = (bytes) => JSON.parse(new TextDecoder().decode(bytes));
 
-async function begin(settings, files) {
-  const [tables, characters, code] = await Promise.all([
-    got("lab.json", files["lab.json"]).then((each) => each.json()), got("tables.json", files["tables.json"]).then((each) => each.json()),
-    got("lab.wasm", files["lab.wasm"]).then((each) => each.arrayBuffer()),
-  ]);
+function begin({ number: of, settings, text, files }) {
+  [number, run, going, seconds, looked, told] = [of, null, false, 0, 0, 0];
+  const code = files["lab.wasm"];
   if (!globalThis.WebAssembly || !WebAssembly.validate(code)) {
     throw new Refusal("This browser cannot train: it has no WebAssembly with SIMD. A browser of " +
-      "2023 or later has it. The recorded run stays.");
+      "2023 or later has it.");
   }
-  const tokenizer = new Tokenizer(tables.pieces.join("\n"), characters);
-  run = new Run(new WebAssembly.Module(code), tables, tokenizer, settings);
-  say({ start: run.start, point: run.look() });
+  run = new Run(new WebAssembly.Module(code), read(files["lab.json"]), read(files["tables.json"]), settings, text);
+  say({ start: run.start, point: run.look(), seconds });
   go(true);
 }
 
@@ -39,7 +35,7 @@ function go(wanted) {
   going = wanted;
   if (!going || run.done || waiting) return;
   waiting = true;
-  setTimeout(train);
+  turns.port2.postMessage(null);
 }
 
 function train() {
@@ -53,9 +49,9 @@ function train() {
   } while (!run.done && !run.moments.has(run.step) && now - began < TURN);
   seconds += (now - began) / 1000;
   if (run.done || run.moments.has(run.step) && looked < LOOKING * seconds) {
-    const point = run.look(seconds);
+    const point = run.look();
     looked += (performance.now() - now) / 1000;
-    say({ point, done: run.done, diverged: run.diverged });
+    say({ point, seconds, done: run.done, diverged: run.diverged });
   } else if (now - told > TOLD) {
     told = now;
     say({ step: run.step, seconds });
@@ -64,21 +60,17 @@ function train() {
 }
 
 function answer({ data }) {
-  if (data.settings) return begin(data.settings, data.files).catch(refused);
-  if (data.go !== undefined) return go(data.go);
+  if (data.go !== undefined) return run && go(data.go);
   try {
-    if (data.fill !== undefined) say({ filled: run.fill(data.fill, data.step), text: data.fill });
+    if (data.settings) begin(data);
+    else if (data.fill !== undefined) say({ filled: run.fill(data.fill, data.step), text: data.fill });
     else say({ saved: new Blob(zip(run.files(data.step)), { type: "application/zip" }) });
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    say({ filled: [], text: data.fill, refused: error.message });
+    if (!(error instanceof Refusal || error instanceof RangeError)) throw error;
+    say(data.settings ? { stopped: error.message } : { filled: [], text: data.fill, refused: error.message });
   }
 }
 
-function refused(error) {
-  const known = error instanceof Refusal || error instanceof RangeError;
-  if (!known) console.error(error);
-  say({ stopped: known ? error.message : "The training could not be started in this browser." });
-}
-
+turns.port1.addEventListener("message", train);
+turns.port1.start();
 addEventListener("message", answer);

@@ -1,8 +1,8 @@
 /** The X-ray as a picture: what the lens says of every piece after every layer, and the answers. */
 
+import { codes, headline, label, line, picture, rect, shortened, svg, visible, whole } from "./blocks.js";
 import { h } from "./build.js";
-import { codes, count, headline, label, line, percent, picture, rect, shortened, svg,
-  units, visible, whole } from "./draw.js";
+import { count, percent, units } from "./numbers.js";
 
 const WORDS = 18; // pieces; of more, only the row that is asked has words
 const HIGH = 26;

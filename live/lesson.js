@@ -40,12 +40,12 @@ export function mount(place) {
     line.need();
     line.ask(...asked);
   };
-  for (const step of lesson.querySelectorAll(".bx-step")) play(step, compute, tell);
+  for (const step of lesson.querySelectorAll(".bx-step")) play(step, compute, tell, place.dataset.weighs);
   cover(true);
 }
 
 /** Cover a step; what was recorded stays beside it, for paper and for who reads it as a page. */
-function play(step, compute, tell) {
+function play(step, compute, tell, weighs) {
   const { task, given, show, question, why, change } = JSON.parse(step.dataset.step);
   const first = [...step.children].findIndex((each) => each.matches(".bx-turn, .bx-reveal"));
   const recorded = [...step.children].slice(first);
@@ -59,7 +59,7 @@ function play(step, compute, tell) {
     const { field, guess, tells } = question ? KINDS[question.kind](question) : LOOK;
     const form = make("form", {});
     const button = make("button", { class: "bx-button" }, "Show",
-      task ? h("small", { class: "bx-size" }, " and load the model") : "");
+      task ? h("small", { class: "bx-size" }, ` and load the model (${weighs})`) : "");
     const changed = () => { button.disabled = guess() === null; };
     form.append(field, button);
     for (const kind of ["input", "click"]) form.addEventListener(kind, changed);

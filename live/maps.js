@@ -1,11 +1,14 @@
 /** What attention looks like: heat map, lines, and every head, node by node as Python draws them. */
 
+import { codes, headline, line, picture, visible, whole, WIDE } from "./blocks.js";
 import { h, SVG } from "./build.js";
-import { codes, count, general, headline, line, percent, picture, visible, whole } from "./draw.js";
-import { grouped } from "./tasks.js";
+import { count, general, grouped, percent } from "./numbers.js";
 
-const LETTER = 8.5; // width of a letter of 15 units
-const SMALL = 64; // tokens a side that are drawn cell by cell
+const LETTER = 9.6; // width of a letter of 17 units
+const SMALL = 64; // tokens a side of a matrix that is a table
+const TALL = 0.72; // of the width of a wide heat map
+const PIXELS = 128; // a side of a heat map at least
+const LINES = 144; // drawn at once; every word has at least one
 const ROWS = 200; // of a table
 const LINE = 22;
 const BUDGET = 4000; // lines
@@ -52,7 +55,7 @@ function nameOf([[layer, head], ...more], heads) {
   return more.length ? `Layer ${layer}, mean of its ${heads} heads` : `Layer ${layer}, head ${head}`;
 }
 
-function goes({ name, score }) {
+export function goes({ name, score }) {
   if (GOES[name]) return `${share(score)} ${GOES[name]}`;
   return name === "broad" ? "to everything almost equally" : "no simple pattern";
 }
@@ -80,23 +83,25 @@ const fileName = (shown) => shown.length > 1 ? `attention-mean-of-${shown.length
 const shades = (weights, top) => Uint8Array.from(weights, (each) =>
   Math.round(255 * Math.min(1, Math.max(0, each / (top || 1)))));
 const colour = (shade) => PAPER.subarray(3 * shade, 3 * shade + 3);
-const hex = (shade) => `#${Array.from(colour(shade), (each) =>
-  each.toString(16).padStart(2, "0")).join("")}`;
 const ink = (shade) => {
   const [red, green, blue] = colour(shade);
-  return 0.299 * red + 0.587 * green + 0.114 * blue > 140 ? "#111111" : "#ffffff";
+  return 0.299 * red + 0.587 * green + 0.114 * blue > 140 ? null : "#ffffff";
 };
-const words = (x, y, anchor, says, more) => h("text", { x, y, "text-anchor": anchor,
-  "dominant-baseline": "central", ...more }, says);
+const words = (anchor, size, texts) => h("g", { "text-anchor": anchor, "dominant-baseline": "central",
+  "font-size": size.toFixed(1) }, texts);
+const text = (x, y, says, more) => h("text", { x, y, ...more }, says);
 const image = (href, x, y, width, height) => h("image", { href, x: g(x), y: g(y), width: g(width),
   height: g(height), preserveAspectRatio: "none", "image-rendering": "pixelated" });
-const paper = (width, height, parts) => h("svg", { viewBox: `0 0 ${g(width)} ${g(height)}`,
-  class: "bx-att-paper", xmlns: SVG, "font-size": 15, fill: "#111111", "aria-hidden": "true",
-  "font-family": "Arial, Helvetica, sans-serif" },
+const frame = (x, y, width, height) => h("rect", { x: x.toFixed(2), y: y.toFixed(2),
+  width: width.toFixed(2), height: height.toFixed(2), fill: "none", stroke: "#777777" });
+const dashed = (d) => h("path", { d, stroke: "#111111", "stroke-width": 1.5, "stroke-dasharray": "6 4" });
+const paper = (width, height, parts, more = { "aria-hidden": "true" }) => h("svg", {
+  viewBox: `0 0 ${g(width)} ${g(height)}`, class: "bx-att-paper", xmlns: SVG, "font-size": 17,
+  fill: "#111111", "font-family": "Arial, Helvetica, sans-serif", ...more },
 h("rect", { width: "100%", height: "100%", fill: "#ffffff" }), parts);
 
-function short(name, room, size = 15) {
-  const letters = Math.max(2, Math.floor(room / (LETTER * size / 15)));
+function short(name, room, size = 17) {
+  const letters = Math.max(2, Math.floor(room / (LETTER * size / 17)));
   const chars = Array.from(name);
   return chars.length <= letters ? name : `${chars.slice(0, letters - 1).join("")}…`;
 }
@@ -105,7 +110,8 @@ function mapPicture(answer, view, name) {
   const { units, size, weights } = view;
   const top = weights.reduce((most, each) => Math.max(most, each), 0);
   const numbers = shades(weights, top);
-  const pixels = size > SMALL ? png(numbers, size) : null;
+  const fine = Math.max(1, Math.floor(PIXELS / size));
+  const pixels = png(repeated(numbers, size, fine), size * fine);
   const first = places(view);
   const names = units.map((each, n) => `${first[n]} ${visible(each.token)}`);
   const [columns, rows] = size <= SMALL
@@ -125,60 +131,65 @@ function largest(values, most) {
   return found.sort((a, b) => values[b] - values[a] || b - a).slice(0, most);
 }
 
+/** Give every cell a square of pixels. */
+function repeated(numbers, size, fine) {
+  const side = size * fine;
+  return Uint8Array.from({ length: side * side }, (_, at) =>
+    numbers[Math.floor(at / side / fine) * size + Math.floor((at % side) / fine)]);
+}
+
 function map(view, { numbers, pixels, width, top, name }) {
   const { units, size, weights } = view;
   const names = units.map((each) => visible(each.token));
   const left = Math.min(0.28 * width, LETTER * longest(names) + 12);
   const head = Math.min(110, LETTER * longest(names) + 12);
   const side = (width - left - 4) / size;
-  const high = Math.min(side, 36);
-  const letter = Math.min(15, 0.9 * high);
-  const cells = (marked, draw) => [...weights.keys()].flatMap((at) =>
-    marked(at) ? draw(Math.floor(at / size), at % size, at) : []);
-  const parts = pixels ? [image(pixels, left, head, size * side, size * high)]
-    : cells((at) => numbers[at], (row, column, at) => h("rect", {
-      x: (left + column * side).toFixed(2), y: (head + row * high).toFixed(2),
-      width: side.toFixed(2), height: high.toFixed(2), fill: hex(numbers[at]),
-      "data-value": general(weights[at], 8) }));
-  const look = { "font-size": Math.max(letter, 9).toFixed(1) };
-  for (let row = 0; row < size; row += Math.max(1, Math.ceil(9 / high))) {
-    parts.push(words((left - 6).toFixed(1), (head + (row + 0.5) * high).toFixed(2), "end",
-      short(names[row], left - 10, letter), { ...look, "data-at": keys(units[row].at) }));
-  }
-  for (let column = 0; column < size; column += Math.max(1, Math.ceil(9 / side))) {
-    const x = (left + (column + 0.5) * side).toFixed(2);
-    parts.push(h("text", { transform: `translate(${x} ${(head - 6).toFixed(1)}) rotate(-90)`,
-      "dominant-baseline": "central", ...look, "data-at": keys(units[column].at) },
-    short(names[column], head - 10, letter)));
-  }
+  const room = width === WIDE ? (TALL * width - head - 42) / size : side;
+  const high = Math.min(side, 36, room);
   const bottom = head + size * high;
-  parts.push(frame(left.toFixed(1), head.toFixed(1), (size * side).toFixed(2),
-    (size * high).toFixed(2)), ...scale(left, bottom, top));
-  const print = Math.min(15, 0.42 * side, 0.6 * high);
-  if (!pixels && print >= 7) {
-    parts.push(...cells((at) => weights[at] >= 0.005, (row, column, at) => words(
-      (left + (column + 0.5) * side).toFixed(2), (head + (row + 0.5) * high).toFixed(2), "middle",
-      weights[at] >= 0.995 ? weights[at].toFixed(1) : weights[at].toFixed(2).slice(1),
-      { "font-size": print.toFixed(1), fill: ink(numbers[at]) })));
-  }
-  const beside = left + 250 + LETTER * name.length < width;
-  const [x, y] = beside ? [left + 250, bottom + 22] : [left, bottom + 46];
-  [name, visible(view.model)].forEach((says, n) => parts.push(h("text", { x: x.toFixed(1),
-    y: (y + 20 * n).toFixed(1), "dominant-baseline": "central", "font-size": 13 }, says)));
-  return paper(width, y + 42, parts);
+  const [letter, turned] = [high, side].map((each) => each > 9 ? Math.min(17, 0.9 * each) : 11);
+  const every = (room) => units.flatMap(({ at }, n) => room <= 9 && n % Math.ceil(11 / room) ? []
+    : [[n, { "data-at": keys(at) }]]);
+  const second = units.findIndex((each) => each.side === 1);
+  const beside = left + 275 + LETTER * name.length < width;
+  const [x, y] = beside ? [left + 275, bottom + 22] : [left, bottom + 46];
+  return paper(width, y + 42, [
+    image(pixels, left, head, size * side, size * high),
+    values(weights, numbers, size, { left, head, side, high }),
+    words("end", letter, every(high).map(([n, at]) => text((left - 6).toFixed(1),
+      (head + (n + 0.5) * high).toFixed(2), short(names[n], left - 10, letter), at))),
+    words("start", turned, every(side).map(([n, at]) => h("text", { ...at, transform:
+      `translate(${(left + (n + 0.5) * side).toFixed(2)} ${(head - 6).toFixed(1)}) rotate(-90)` },
+    short(names[n], head - 10, turned)))),
+    h("g", { class: "bx-att-cells" }, frame(left, head, size * side, size * high)),
+    second > 0 ? [dashed(`M0 ${(head + second * high).toFixed(1)}H${(left + size * side).toFixed(1)}`),
+      dashed(`M${(left + second * side).toFixed(1)} 0V${bottom.toFixed(1)}`)] : null,
+    scale(left, bottom, top),
+    words("start", 17, [name, visible(view.model)].map((says, n) =>
+      text(x.toFixed(1), (y + 20 * n).toFixed(1), says))),
+  ]);
 }
 
-const frame = (x, y, width, height, stroke = "#777777") =>
-  h("rect", { x, y, width, height, fill: "none", stroke });
+/** Print the values in cells that are large enough, a text for each row. */
+function values(weights, numbers, size, { left, head, side, high }) {
+  const letter = Math.min(17, 0.42 * side, 0.6 * high);
+  if (letter < 7) return null;
+  const printed = (value) => value >= 0.995 ? value.toFixed(1) : value.toFixed(2).slice(1);
+  return words("middle", letter, Array.from({ length: size }, (_, row) => h("text",
+    { y: (head + (row + 0.5) * high).toFixed(1) },
+    Array.from(weights.subarray(row * size, (row + 1) * size), (value, column) => value < 0.005 ? null
+      : h("tspan", { x: (left + (column + 0.5) * side).toFixed(1), fill: ink(numbers[row * size + column]) },
+        printed(value))))));
+}
+
 const RAMP = Uint8Array.from({ length: 256 }, (_, n) => n);
 
-function scale(left, bottom, top) {
-  const ends = [[left + 58, "0", "end"], [left + 190, general(top, 4), "start"]];
-  return [image(png(RAMP, 256), left + 64, bottom + 16, 120, 12),
-    frame((left + 64).toFixed(1), (bottom + 16).toFixed(1), 120, 12),
-    ...ends.map(([x, says, anchor]) => words(x.toFixed(1), (bottom + 22).toFixed(1), anchor, says,
-      { "font-size": 13 }))];
-}
+const scale = (left, bottom, top) => [
+  image(png(RAMP, 256), left + 64, bottom + 16, 120, 12),
+  frame(left + 64, bottom + 16, 120, 12),
+  ...[["end", 58, "0"], ["start", 190, general(top, 4)]].map(([anchor, x, says]) =>
+    words(anchor, 17, [text((left + x).toFixed(1), (bottom + 22).toFixed(1), says)])),
+];
 
 function linesPicture({ shown, heads }, view, name) {
   const { units, size, maps } = view;
@@ -199,56 +210,98 @@ function linesPicture({ shown, heads }, view, name) {
     }
   }
   links.sort((a, b) => a.weight - b.weight);
-  const marked = new Set(shown.places.map(([, head]) => head));
+  const marked = shown.places.map(([, head]) => head);
+  const own = links.filter((link) => marked.includes(link.head));
   const first = places(view);
   const says = (at) => `${first[at]} ${visible(units[at].token)}`;
   const left = links.length < over ? `, the strongest of ${grouped(over)}` : "";
   return picture(`${fileName(shown.places)}-lines`,
     `${name}: ${count(chosen.length, "head")}: ${grouped(links.length)} lines${left}.`,
-    (width) => lines(view, links.filter((link) => marked.has(link.head)), width),
+    (width) => lines(view, own, shown.places, width),
     ["looks", "looked at", "head", "attention"], links.slice(-ROWS).reverse().map((link) =>
-      ({ cells: [says(link.row), says(link.column), `${layer}.${link.head}`, link.weight] })));
+      ({ cells: [says(link.row), says(link.column), `${layer}.${link.head}`, link.weight] })), true);
 }
 
-function lines({ units }, links, width) {
+function lines({ units }, own, shown, width) {
   const names = units.map((each) => visible(each.token));
   const left = Math.min(0.3 * width, LETTER * longest(names) + 12);
   const right = width - left;
   const middle = ((left + right) / 2).toFixed(1);
-  const parts = links.map(({ row, column, head, weight }) => {
+  const most = Math.max(1, Math.floor(LINES / units.length));
+  const seen = new Map();
+  const drawn = own.toReversed().filter(({ row }) => {
+    seen.set(row, (seen.get(row) ?? 0) + 1);
+    return seen.get(row) <= most;
+  }).reverse();
+  const paths = drawn.map(({ row, column, head, weight }) => {
     const [a, b] = [g((row + 0.5) * LINE), g((column + 0.5) * LINE)];
     return h("path", {
       d: `M${left.toFixed(1)} ${a}C${middle} ${a} ${middle} ${b} ${right.toFixed(1)} ${b}`,
-      fill: "none", stroke: HEADS[head % HEADS.length],
-      "stroke-opacity": (0.1 + 0.9 * Math.min(1, weight)).toFixed(3),
-      "stroke-width": (0.5 + 4 * weight).toFixed(2), "data-value": general(weight, 8) });
+      stroke: HEADS[head % HEADS.length], "stroke-opacity": (0.1 + 0.9 * Math.min(1, weight)).toFixed(2),
+      "stroke-width": (0.5 + 4 * weight).toFixed(2), "data-at": `r${row} c${column}` });
   });
-  for (const [x, anchor] of [[left - 6, "end"], [right + 6, "start"]]) {
-    units.forEach((each, at) => parts.push(words(x.toFixed(1), ((at + 0.5) * LINE).toFixed(1), anchor,
-      short(names[at], 0.3 * width - 12), { "data-at": keys(each.at) })));
-  }
-  return paper(width, LINE * units.length, parts);
+  const says = strongestOf(names, own, shown);
+  const sides = [["r", left - 6, "end"], ["c", right + 6, "start"]].map(([key, x, anchor]) =>
+    words(anchor, 17, units.map(({ at }, n) => text(x.toFixed(1), g((n + 0.5) * LINE),
+      short(names[n], 0.3 * width - 12), { "data-at": `${keys(at)} ${key}${n}`, role: "img",
+        tabindex: key === "r" && !n ? 0 : -1, "data-say": "", "aria-label": says[key][n] }))));
+  const [below, end] = belowLines(shown, drawn.length < own.length ? most : 0, width,
+    LINE * units.length + 14);
+  return paper(width, end, [h("g", { fill: "none" }, paths),
+    h("g", { "data-rove": units.length, class: "bx-att-words" }, sides), below], { role: "group" });
 }
 
-function gridPicture({ layers, heads, patterns }, view) {
+/** Say of each word, on both sides, at which others it looks most and which look at it. */
+function strongestOf(names, own, shown) {
+  const found = { r: names.map(() => []), c: names.map(() => []) };
+  for (const { row, column, head, weight } of own.toReversed()) {
+    const more = shown.length > 1 ? ` (head ${shown[0][0]}.${head})` : "";
+    for (const [side, here, other] of [["r", row, column], ["c", column, row]]) {
+      if (found[side][here].length < 3) found[side][here].push(`${names[other]} ${weight.toFixed(4)}${more}`);
+    }
+  }
+  const verbs = { r: "looks most at", c: "is looked at most by" };
+  const says = (side) => names.map((each, n) =>
+    `${each} ${verbs[side]} ${found[side][n].join(", ") || "nothing among the lines"}`);
+  return { r: says("r"), c: says("c") };
+}
+
+/** Name the colours of several heads, and say which lines are left out. */
+function belowLines(shown, each, width, y) {
+  const many = Math.max(1, Math.floor(width / 70));
+  const parts = (shown.length > 1 ? shown : []).flatMap(([layer, head], n) => {
+    const [x, at] = [70 * (n % many), g(y + 20 * Math.floor(n / many))];
+    return [h("path", { d: `M${x} ${at}h18`, stroke: HEADS[head % HEADS.length], "stroke-width": 4 }),
+      text(x + 22, at, `${layer}.${head}`)];
+  });
+  if (parts.length) y += 20 * (1 + Math.floor((shown.length - 1) / many));
+  if (each) {
+    parts.push(text(0, g(y), each > 1 ? `Drawn: the ${each} strongest lines of each word.`
+      : "Drawn: the strongest line of each word."));
+    y += 20;
+  }
+  return [parts.length ? words("start", 17, parts) : null, y - 6];
+}
+
+function gridPicture({ layers, heads, patterns, shown }, view) {
   const { maps, size, statistics } = view;
-  const side = Math.min(32, Math.max(8, Math.floor(Math.sqrt(GRID / maps.length))));
-  const small = maps.map((weights) => png(...pooled(weights, size, Math.min(side, size))));
+  const side = Math.min(size, 32, Math.max(8, Math.floor(Math.sqrt(GRID / maps.length))));
+  const pixels = mosaic(maps.map((weights) => pooled(weights, size, side)), side, layers, heads);
+  const marked = new Set(shown.places.map(String));
   const draw = (width) => {
     const room = (width - 30) / heads;
-    const parts = Array.from({ length: heads }, (_, head) => h("text", {
-      x: (30 + (head + 0.5) * room).toFixed(2), y: 14, "text-anchor": "middle" }, String(head)));
-    for (let layer = 0; layer < layers; layer++) {
-      const y = 22 + layer * room;
-      parts.push(words(20, (y + room / 2).toFixed(2), "end", String(layer)));
-      for (let head = 0; head < heads; head++) {
-        const x = 30 + head * room;
-        parts.push(image(small[layer * heads + head], x + 1, y + 1, room - 3, room - 3),
-          frame((x + 1).toFixed(2), (y + 1).toFixed(2), (room - 3).toFixed(2), (room - 3).toFixed(2),
-            "#999999"));
-      }
-    }
-    return paper(width, 24 + layers * room, parts);
+    const wide = side > 1 ? room * side / (side + 1) : room;
+    const at = (n, start) => (start + n * room).toFixed(2);
+    const range = (length, made) => Array.from({ length }, (_, n) => made(n));
+    const frames = range(heads, (head) => range(layers, (layer) => h("rect", { x: at(head, 30),
+      y: at(layer, 22), width: wide.toFixed(2), height: wide.toFixed(2), fill: "none",
+      "pointer-events": "all", "data-head": `${layer}.${head}`,
+      ...marked.has(`${layer},${head}`) ? { stroke: "#d55e00", "stroke-width": 3 } : { stroke: "#999999" } })));
+    return paper(width, 24 + layers * room, [
+      words("middle", 15, range(heads, (head) => text(at(head, 30 + wide / 2), 12, String(head)))),
+      words("end", 15, range(layers, (layer) => text(24, at(layer, 22 + wide / 2), String(layer)))),
+      image(pixels, 30, 22, heads * room, layers * room),
+      h("g", { class: "bx-att-heads-map" }, frames)]);
   };
   const special = statistics.map((each) => each.to_cls + each.to_sep);
   const spread = statistics.map((each) => each.entropy);
@@ -264,7 +317,7 @@ function gridPicture({ layers, heads, patterns }, view) {
       whole(head), name, "–", Number(score.toFixed(4))] })));
 }
 
-/** Sum over the columns of each block and average over its rows; return the shades, and the side. */
+/** Sum over the columns of each block and average over its rows; return the shades. */
 function pooled(weights, size, side) {
   const block = Array.from({ length: size }, (_, at) => Math.floor(at * side / size));
   const rows = block.reduce((found, each) => { found[each]++; return found; }, new Array(side).fill(0));
@@ -273,7 +326,20 @@ function pooled(weights, size, side) {
     sums[block[Math.floor(at / size)] * side + block[at % size]] += each;
   });
   const small = sums.map((each, at) => each / rows[Math.floor(at / side)]);
-  return [shades(small, small.reduce((most, each) => Math.max(most, each), 0)), side];
+  return shades(small, small.reduce((most, each) => Math.max(most, each), 0));
+}
+
+/** Put small maps into one image, in rows of `heads`, with a white line behind each. */
+function mosaic(small, side, layers, heads) {
+  const step = side + Number(side > 1);
+  const shades = new Uint8Array(layers * heads * step * step);
+  small.forEach((each, n) => {
+    const first = Math.floor(n / heads) * step * heads * step + (n % heads) * step;
+    for (let row = 0; row < side; row++) {
+      shades.set(each.subarray(row * side, (row + 1) * side), first + row * heads * step);
+    }
+  });
+  return png(shades, heads * step);
 }
 
 // -- images ---------------------------------------------------------------------------------------

@@ -1,7 +1,9 @@
 /** A recorded page that answers: the line with the button, the boxes, and where answers appear. */
 
 import { build } from "./build.js";
+import { carried, carry, textsFor } from "./carry.js";
 import { controls, rows, textOf } from "./controls.js";
+import { keepOffline } from "./offline.js";
 
 export const PAUSE = 300; // milliseconds without a key after which the text is read
 const LONG = 700; // milliseconds after which it is said that an answer takes longer
@@ -14,19 +16,19 @@ export const press = (says) => make("button", { type: "button", class: "bx-butto
 /**
  * The line that loads the model, and the worker that answers.
  * @param {HTMLElement} place the line, with what the page's script put into its data
- * @param on `here`: what is said when the model is there; `begun()`, `ready(what the worker says,
- *   whether for the first time)`, `refused(the status line)` and `stopped()` are called then
+ * @param on `here`: what is said when the model is there; `begun()`, `ready(what the worker says, what
+ *   was loaded)`, `refused(the status line)` and `stopped()` are called then
  * @returns `ask(task, rows, then)`: who asks again before `then` has the nodes replaces what it asked
  */
 export function model(place, on) {
   const files = JSON.parse(place.dataset.files);
   const status = make("span", { role: "status", class: "bx-line", tabindex: "-1" });
   const bar = make("progress", { max: "1", value: "0", "aria-label": "Loading the model" });
-  const button = press("Load the model");
+  const button = press(`Load the model (${place.dataset.weighs})`);
   const stop = press("Stop");
   const agree = press("Open it");
   const waiting = new Map(); // what is asked next, by who gets the answer
-  let source = {}; // a folder, or nothing for the page's own model
+  let source = {}; // a folder, or nothing for the page's own model; `again`: as this browser keeps it
   let worker = null;
   let coming = null; // a worker that is being loaded
   let begun = false;
@@ -44,6 +46,13 @@ export function model(place, on) {
     agree.remove();
     coming.postMessage({ open: true });
   });
+  if (carried().kept) begin({ again: true });
+  addEventListener("pagehide", () => { // for the way back, browsers keep a page with its worker's memory
+    forget();
+    for (const each of [worker, coming]) each?.terminate();
+    worker = null;
+  });
+  addEventListener("pageshow", ({ persisted }) => persisted && begun && begin(source));
 
   async function begin(wanted) {
     begun = true;
@@ -78,6 +87,7 @@ export function model(place, on) {
       agree.focus({ preventScroll: true });
     } else if (data.ready) ready(data, from);
     else if (data.kept) {
+      carry({ kept: true });
       const shown = status.textContent === note; // what was said since, of a folder, stays
       note = `${told} It is kept in this browser, also offline.`;
       if (shown) status.textContent = note;
@@ -90,6 +100,7 @@ export function model(place, on) {
     from?.terminate();
     coming = null;
     begun = false;
+    if (source.again) carry({ kept: undefined });
     bar.remove();
     status.textContent = says;
     if (from && from === worker) {
@@ -107,12 +118,12 @@ export function model(place, on) {
     idle();
     bar.remove();
     if (data.own) status.after(button); // the way back to the page's own model
-    told = data.own ? `“${data.own}” answers here, and stays in this tab.` : on.here;
+    told = data.own ? `“${data.own}” answers on this page, and never leaves this tab.` : on.here;
     note = data.own || globalThis.isSecureContext ? told
       : `${told} This page came without https: the model is not kept for the next visit.`;
     status.textContent = note;
     place.querySelector(":scope > p")?.remove();
-    on.ready?.(data, !source.agreed);
+    on.ready?.(data, source);
     source.agreed = true; // after Stop it is opened again, and waits for a key
     next();
   }
@@ -190,31 +201,40 @@ export function mount(place) {
   const typed = boxes.map((box) => box.value);
   const line = model(place, { here: "The model is here: change the text.", ready, stopped });
   let pause = 0;
-  let shape = {};
   let set = () => {};
 
   place.append(folder((files, name) => line.begin({ folder: files, name }),
-    () => line.say("What was dropped could not be read. Drop the folder again, or choose it.")));
+    () => line.say("What was dropped could not be read. Drop it again, or choose it.")));
   const said = make("p", { class: "bx-note" }, "Live: the main part of the answer, computed in " +
     "this browser. ");
   said.append(back);
   live.append(said, output);
   back.addEventListener("click", reset);
+  document.addEventListener("click", ({ target }) => {
+    const link = target.closest?.("main a"); // through a live door, or to an example
+    if (link) carry(link.dataset.carry ? JSON.parse(link.dataset.carry) : { example: link.href });
+  });
   output.addEventListener("click", ({ target }) => {
-    const drawing = target.closest?.("[data-name=attention-all-heads] svg");
-    const at = drawing ? [...drawing.querySelectorAll("image")].indexOf(target) : -1;
-    if (at >= 0) set({ layer: Math.floor(at / shape.heads), head: at % shape.heads });
+    const [layer, head] = target.dataset?.head?.split(".").map(Number) ?? [];
+    if (head !== undefined) set({ layer, head });
   });
 
-  function ready(data, first) {
-    shape = data;
+  function ready(data, source) {
+    const texts = source.agreed ? null : textsFor(place.dataset, boxes.map((box) => box.dataset.key));
     for (const box of boxes) {
+      if (texts) box.value = texts[box.dataset.key] ?? "";
       box.readOnly = false;
-      box.addEventListener("input", changed);
+      box.addEventListener("input", wrote);
     }
     set = controls(task, given, data, changed) ?? set;
-    if ((data.own && first) || boxes.some((box, n) => box.value !== typed[n])) ask();
-    if (document.activeElement === document.body) boxes[0]?.focus({ preventScroll: true });
+    if ((data.own && !source.agreed) || boxes.some((box, n) => box.value !== typed[n])) ask();
+    if (document.activeElement === document.body && !source.again) boxes[0]?.focus({ preventScroll: true });
+  }
+
+  function wrote() {
+    carry({ texts: Object.fromEntries(boxes.map((box) => [box.dataset.key, box.value])),
+      whole: undefined, example: undefined });
+    changed();
   }
 
   function changed() {
@@ -242,13 +262,14 @@ export function mount(place) {
 
   function stopped() {
     clearTimeout(pause);
-    for (const box of boxes) box.removeEventListener("input", changed);
+    for (const box of boxes) box.removeEventListener("input", wrote);
     boxes.forEach((box, n) => { typed[n] = box.value; });
   }
 
   function reset() {
     clearTimeout(pause);
     line.forget();
+    carry({ texts: undefined, whole: undefined });
     boxes.forEach((box, n) => { typed[n] = box.value = box.defaultValue; });
     show(false);
   }
@@ -260,15 +281,16 @@ export function mount(place) {
   }
 }
 
-/** The fold in which a folder is chosen; it can also be dropped anywhere on the page. */
+/** The fold in which a folder or a ZIP file is chosen; it can also be dropped anywhere on the page. */
 function folder(take, failed) {
-  const input = make("input", { type: "file", webkitdirectory: "", multiple: "",
-    "aria-label": "Folder of a model" });
+  const choose = (says, attributes, taken) => {
+    const input = make("input", { type: "file", ...attributes });
+    input.addEventListener("change", () => input.files.length && taken([...input.files]));
+    const label = make("label", {}, `${says} `);
+    label.append(input);
+    return label;
+  };
   const parts = (file) => file.webkitRelativePath.split("/");
-  input.addEventListener("change", () => {
-    const files = [...input.files];
-    if (files.length) take(files.filter((each) => parts(each).length < 3), parts(files[0])[0]);
-  });
   const holds = ({ dataTransfer }) => dataTransfer.types.includes("Files"); // not a text
   document.addEventListener("dragover", (event) => holds(event) && event.preventDefault());
   document.addEventListener("drop", (event) => {
@@ -278,9 +300,12 @@ function folder(take, failed) {
   });
   const fold = make("details", { class: "bx-fold" }, { name: "summary", attributes: {}, children:
     ["A model of your own"] }, { name: "p", attributes: { class: "bx-line" }, children:
-    ["A folder with config.json, model.safetensors and vocab.txt of a BERT or DistilBERT. It is read " +
-    "in this tab and goes nowhere. Choose it, or drop it on this page."] });
-  fold.append(input);
+    ["The folder of a BERT or DistilBERT: config.json, model.safetensors, and tokenizer.json or vocab.txt " +
+    "(one of the two is enough). Or the ZIP file that the lab saves. It is read in this tab and goes " +
+    "nowhere. Choose it, or drop it on this page."] });
+  fold.append(choose("Folder of a model", { webkitdirectory: "", multiple: "" }, (files) =>
+    take(files.filter((each) => parts(each).length < 3), parts(files[0])[0])),
+  choose("ZIP file of the lab", { accept: ".zip" }, take));
   return fold;
 }
 
@@ -303,18 +328,4 @@ async function inside(entry) {
     if (!more.length) return found;
     found.push(...more);
   }
-}
-
-/** Keep this page and what answers need for visits without a connection. */
-export async function keepOffline(names) {
-  if (!navigator.serviceWorker || !isSecureContext) return;
-  try {
-    await navigator.serviceWorker.register(new URL("../service.js", import.meta.url));
-    const { active } = await navigator.serviceWorker.ready;
-    const pages = [location.href.split("#")[0], ...["../", "../index.html"].map((name) =>
-      new URL(name, import.meta.url).href)];
-    const live = names.filter((name) => name !== "fitted.safetensors") // kept when it is asked for
-      .map((name) => new URL(name, import.meta.url).href);
-    active.postMessage({ keep: [...pages, ...live] });
-  } catch {} // a browser that keeps nothing
 }

@@ -1,14 +1,13 @@
 /** The tasks: values in, the JSON of `app.faces.ask` out, with `view` for what a page draws. */
 
 import { attention } from "./attention.js";
+import { argmax, grouped, largest, softmax } from "./numbers.js";
 import { questions } from "./questions.js";
 import { Refusal } from "./refusal.js";
-import { strip, Text, Unicode, unread, words, wordsOf } from "./text.js";
+import { readSigns, strip, Text, Unicode, unread, words, wordsOf } from "./text.js";
 import { readers } from "./tokenizer.js";
 import { xray } from "./xray.js";
 
-const MASK = "[MASK]";
-const SIGNS = /_{3,}|<mask>|\[\s?mask\s?\]/gi;
 const MASKS = 20;
 const CONTEXT = 40; // characters on each side of a mask
 const PIECES = 12; // of a word that is named
@@ -71,16 +70,6 @@ export class Tasks {
   }
 }
 
-/** Return softmax(logits / temperature). */
-export function softmax(logits, temperature = 1) {
-  const most = logits.reduce((a, b) => Math.max(a, b), -Infinity);
-  const odds = Float64Array.from(logits, (each) => Math.exp((each - most) / temperature));
-  const sum = odds.reduce((a, b) => a + b, 0);
-  return odds.map((each) => each / sum);
-}
-
-export const argmax = (values) => values.reduce((best, each, n) => each > values[best] ? n : best, 0);
-
 function cutOf(whole, read, limit) {
   const count = (encoding, side) => encoding.sides.filter((each) => each === side).length;
   const counts = (encoding) => [count(encoding, 0), count(encoding, 1)];
@@ -90,11 +79,6 @@ function cutOf(whole, read, limit) {
 const inputOf = (read) => ({ tokens: read.tokens, input_ids: read.ids, offsets: read.offsets });
 
 // -- masked words ---------------------------------------------------------------------------------
-
-export function readSigns(text) {
-  const signs = [...new Set([...text.matchAll(SIGNS)].map((each) => each[0]))];
-  return [text.replace(SIGNS, MASK), signs.filter((each) => each !== MASK)];
-}
 
 function fillMask({ text, top_k: most = 5, word = "" }) {
   if (!strip(text)) {
@@ -160,8 +144,6 @@ function named(word, tokens) {
   return [ids, ""];
 }
 
-export const grouped = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, ",");
-
 function slot({ whole, at, number, scores, most, pieces, temperature }) {
   const shares = softmax(scores, temperature);
   const candidate = (id, rank) =>
@@ -178,13 +160,6 @@ function slot({ whole, at, number, scores, most, pieces, temperature }) {
     spelled: pieces.length < 2 ? null : spelled.call(this, whole, at, pieces, temperature),
     entropy: Math.max(0, -shares.reduce((sum, each) => sum + (each ? each * Math.log2(each) : 0), 0)),
   };
-}
-
-/** Return the places of the largest numbers, largest first. */
-export function largest(values, count) {
-  const least = Float32Array.from(values).sort().at(-Math.min(count, values.length));
-  const found = [...values.keys()].filter((at) => values[at] >= least);
-  return found.sort((a, b) => values[b] - values[a] || a - b).slice(0, count);
 }
 
 /** Score a word of several pieces in a gap that has a mask for each, from left to right. */

@@ -13,6 +13,8 @@ const ABBREVIATIONS = new Set(`mr mrs ms dr prof st jr sr vs etc e.g i.e cf al n
 const LONGEST = 40;
 const PUNCTUATION = new Set("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~");
 const SMALL = 3; // pieces of a word
+export const MASK = "[MASK]";
+const SIGNS = /_{3,}|<mask>|\[\s?mask\s?\]/gi;
 
 export const isSpace = (char) => SPACE.test(char);
 export function strip(text) {
@@ -22,6 +24,12 @@ export function strip(text) {
   return text.slice(start, end);
 }
 export const words = (text) => text.split(new RegExp(`[${BLANK}]+`)).filter(Boolean);
+
+/** Return a text with [MASK] for every sign of a gap, and the other signs that it had. */
+export function readSigns(text) {
+  const signs = [...new Set([...text.matchAll(SIGNS)].map((each) => each[0]))];
+  return [text.replace(SIGNS, MASK), signs.filter((each) => each !== MASK)];
+}
 
 /** A text whose parts are taken by characters. */
 export class Text {
@@ -48,8 +56,9 @@ export class Unicode {
     return this.scripts.find(([, set]) => set.has(letter))?.[0] ?? "";
   }
 
-  /** Return where each sentence after the first begins, as indices of characters. */
-  sentenceStarts(text) {
+  /** Return where each sentence after the first begins, as indices of characters; in a `typed` text also
+   * after a blank line and after the marks of Chinese and Japanese. */
+  sentenceStarts(text, typed = true) {
     const found = new Set();
     let start = 0;
     for (const match of text.matchAll(ENDS)) {
@@ -59,7 +68,7 @@ export class Unicode {
       start = match.index + match[0].length;
       found.add(start);
     }
-    for (const match of text.matchAll(OTHER_ENDS)) found.add(match.index + match[0].length);
+    for (const match of typed ? text.matchAll(OTHER_ENDS) : []) found.add(match.index + match[0].length);
     let [done, count] = [0, 0];
     return [...found].sort((a, b) => a - b).map((at) => {
       count += Array.from(text.slice(done, at)).length;

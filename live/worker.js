@@ -1,12 +1,13 @@
 /**
- * Loads the model and answers, beside the page. Messages: { load: digests of the files, folder, name },
- * { open } for the folder that was looked at, and { ask, task, rows }.
+ * Loads the model and answers, beside the page. Messages: { load: digests of the files, folder, name,
+ * again: whether from what this browser keeps alone }, { open } for the folder that was looked at, and
+ * { ask, task, rows }.
  */
 
 const KEPT = "bert-explorer-weights";
 const ELSEWHERE = "The recorded answers stay.";
 const MODULES = ["draw", "engine", "sha256", "tasks", "tokenizer"];
-const LATER = ["folder.js"]; // loaded when a folder is chosen
+const LATER = ["doors.js", "folder.js", "unzip.js", "lesson.js", "xray_switches.js"]; // or by pages alone
 let digests = {};
 let parts = {}; // what the modules give
 let code = null;
@@ -37,12 +38,12 @@ async function got(name) {
   return response;
 }
 
-async function load({ load: named, folder, name, agreed }) {
+async function load({ load: named, folder, name, again, agreed }) {
   digests = named;
   const scripts = Object.keys(digests).filter((name) =>
     name.endsWith(".js") && !LATER.includes(name));
   const stated = got("live.json").then((each) => each.json());
-  const weights = folder ? null : stated.then(find); // on their way while scripts are loaded
+  const weights = folder ? null : stated.then((model) => find(model, again)); // on their way while scripts are loaded
   weights?.catch(() => {}); // said below
   const [model, vocabulary] = await Promise.all([stated, got("vocab.txt").then((each) => each.text()),
     got("tables.json").then(async (each) => { tables = await each.json(); }),
@@ -69,10 +70,14 @@ function begin(engine, tokenizer, model) {
   say({ ready: true, layers, heads, own: model.answers ? model.model : "" });
 }
 
+async function later(...names) {
+  await Promise.all(names.map(got));
+  return import(at(names[0]));
+}
+
 /** Look at a folder and say what memory it takes; `open` takes it. */
 async function look(folder, name, agreed) {
-  await Promise.all(LATER.map(got));
-  const { inspect } = await import(at("folder.js"));
+  const { inspect } = await later("folder.js", "unzip.js");
   const found = await inspect(folder, tables, name);
   open = () => told(async () => {
     const engine = new parts.Engine(new WebAssembly.Module(code), found.model);
@@ -97,10 +102,11 @@ async function fit() {
 }
 
 /** Look for the weights in this browser's cache, or begin to load them. */
-async function find(model) {
+async function find(model, again) {
   const key = at(`model-${model.sha256}`);
   const cache = await globalThis.caches?.open(KEPT).catch(() => null);
   const kept = await cache?.match(key);
+  if (again && !kept) throw new Refusal("This browser no longer keeps the model. Load it again.");
   const first = kept ? null : got(model.files[0]);
   first?.catch(() => {}); // said when it is read
   return { key, cache, kept, first };
@@ -150,11 +156,12 @@ async function read(responses, place) {
 
 async function answer({ ask, task, rows }) {
   let lost = null;
+  if (task === "home") Object.assign(parts, await later("doors.js"));
   if (task === "xray") await fit().catch((error) => { lost = error; });
   const nodes = rows.flatMap((given) => {
     try {
       if (lost) throw lost;
-      return parts.drawn(task, tasks.answer(task, given));
+      return task === "home" ? parts.doors(tasks, given) : parts.drawn(task, tasks.answer(task, given));
     } catch (error) {
       return [refusal(error)];
     }

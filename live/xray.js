@@ -1,10 +1,9 @@
 /** A text on its way through the layers, with parts of the model off; see `app.features.xray`. */
 
+import { argmax, grouped, softmax } from "./numbers.js";
 import { Refusal } from "./refusal.js";
-import { argmax, grouped, readSigns, softmax } from "./tasks.js";
-import { strip, Text } from "./text.js";
+import { MASK, readSigns, strip, Text } from "./text.js";
 
-const MASK = "[MASK]";
 const MOST = 128; // tokens
 const CANDIDATES = 5;
 const CLASSES = { word: "BertForMaskedLM", start: "BertForQuestionAnswering",

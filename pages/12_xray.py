@@ -13,8 +13,9 @@ from app.faces.streamlit import (
     show_picture,
     text_box,
 )
-from app.faces.streamlit.components import show_component, show_markup
+from app.faces.streamlit.components import show_markup
 from app.faces.streamlit.controls import choose, open_tab, pick_from, switch, text_line
+from app.faces.streamlit.features.attention import heat_map
 from app.faces.streamlit.features.xray import (
     ANSWER,
     RANK,
@@ -40,6 +41,7 @@ from app.features.attention import view_pictures as pictures
 from app.features.attention.result import Heads, Selection
 from app.features.attention.result_views import head_view
 from app.features.attention.task import attention
+from app.features.attention.view_text import short_headline
 from app.features.xray import view
 from app.features.xray import view_lens as lenses
 from app.features.xray import view_overview as overview
@@ -189,12 +191,11 @@ def draw_head(page: Page, result: XrayResult, layer: int, head: int, *cell: int)
     whole = attention(page.engine, result.text, result.pair)
     here = replace(whole, attentions=result.attentions)
     shown = head_view(here, Heads.one(layer, head), Selection())
-    show_component(
-        "attention_heatmap",
-        pictures.head_picture(here, shown, common=False, log=False, cell=None),
+    heat_map(
+        pictures.stage(here, shown, common=False, log=False),
         key="xray_map",
-        picks=("row", "column"),
         then=lambda row, column: open_zoom(layer, head, row, column),
+        said=short_headline(here, shown),
     )
 
 

@@ -5,13 +5,14 @@ from functools import partial
 import streamlit as st
 
 from app.faces.streamlit import guarded, page_shell, show_html, show_picture, show_table, text_box
-from app.faces.streamlit.components import show_component
+from app.faces.streamlit.components import show_markup
 from app.faces.streamlit.controls import choose, count, level, open_tab, switch
 from app.faces.streamlit.features.attention import (
     choose_heads,
     choose_order,
     chosen_heads,
     combine_heads,
+    heat_map,
     pinned_cell,
     take_cell,
     take_head,
@@ -22,6 +23,7 @@ from app.faces.streamlit.standard import beside_tab
 from app.features.attention import view_cell as cells
 from app.features.attention import view_files as files
 from app.features.attention import view_habits as habits
+from app.features.attention import view_lines as lines
 from app.features.attention import view_pictures as pictures
 from app.features.attention import view_text as view
 from app.features.attention.result import Selection
@@ -58,10 +60,10 @@ def choose_values(pair: bool) -> Selection:
     return Selection(special=special, renormalise=scaled, part=part, floor=floor, top=top)
 
 
-def show_head(number: int) -> None:
-    """Show a head that was clicked in the list."""
+def show_head(number: int, more: int = 0) -> None:
+    """Show a head that was clicked, or add it to those shown."""
     if number in range(result.layers * result.heads):
-        take_head(*divmod(number, result.heads))
+        take_head(*divmod(number, result.heads), more)
 
 
 def draw_cell() -> None:
@@ -90,10 +92,12 @@ def draw_ranking() -> None:
 def file_picture(which: str) -> Picture:
     """Draw one of the pictures that can be saved."""
     if which == "map":
-        return files.map_picture(shown, large, common=common, log=log)
+        return pictures.map_picture(shown, large, common=common, log=log)
     if which == "grid":
-        return files.grid_picture(shown, grid, ranked, common=common, log=log)
-    return files.lines_picture(shown, strongest_links(shown, large))
+        return pictures.grid_picture(
+            shown, grid, ranked, shown=heads.places, common=common, log=log
+        )
+    return lines.lines_picture(shown, strongest_links(shown, large))
 
 
 def draw_files() -> None:
@@ -155,7 +159,7 @@ with page_shell(SLUG) as page:
     with fold:
         order = choose_order()
     result = attention(page.engine, text, pair, shuffle=order)
-    page.picks["head"] = show_head
+    page.picks.update({"head": show_head, "head+": partial(show_head, more=1)})
     show_html(
         join(
             gaps_note(result.read_as),
@@ -185,26 +189,22 @@ with page_shell(SLUG) as page:
         left, right = st.columns([11, 4], gap="medium")
         with left:
             if how == "lines":
-                drawn = pictures.lines_picture(shown, strongest_links(shown, large))
-                show_component("attention_lines", drawn, key="head_lines")
+                show_markup(lines.lines_figure(file_picture("lines")), key="head_lines")
             else:
-                drawn = pictures.head_picture(shown, large, common=common, log=log, cell=cell)
-                show_component(
-                    "attention_heatmap",
-                    drawn,
+                heat_map(
+                    pictures.stage(shown, large, common=common, log=log),
                     key="head_map",
-                    picks=("row", "column"),
                     then=take_cell,
+                    cell=cell,
+                    said=view.short_headline(shown, large),
                 )
             show_html(view.selection_note(shown, large))
         with right:
             show_html(view.head_list(ranked, heads, result.heads))
     with small:
-        show_component(
-            "attention_grid",
-            pictures.grid_picture(shown, grid, large, common=common, log=log),
-            key="grid", picks=("layer", "head", "more"), then=take_head,
-        )  # fmt: skip
+        show_markup(
+            pictures.head_grid(shown, grid, large, common=common, log=log), key="bx-att-grid"
+        )
         show_html(view.grid_note(grid))
     draws = {cells.TITLE: draw_cell, "All heads": draw_ranking, "Files": draw_files}
     if result.is_pair:

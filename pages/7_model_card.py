@@ -86,7 +86,7 @@ def draw_training(card: ModelCardResult) -> None:
 def draw_heads(page: Page) -> None:
     """Draw where every head usually looks."""
     with guarded():
-        head_map(head_habits(page.engine), page.engine.provenance.name)
+        head_map(head_habits(page.engine), page.engine.provenance.name, page.picks)
 
 
 def draw_text(card: ModelCardResult) -> None:

@@ -37,7 +37,6 @@ from tests.loopback import Loopback
 
 if TYPE_CHECKING:
     from app.engine.models import Engine
-    from app.features.lab.task_lab import Labs
 
 SPECIALS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 WORDS = ["the", "cat", "dog", "sat", "on", "mat", "river", "bank", "play", "##ing", "##ed"]
@@ -240,19 +239,6 @@ def tiny_engine(tiny_folder: Path) -> "Engine":
     from app.engine.models import Engine
 
     return Engine(str(tiny_folder))
-
-
-@pytest.fixture
-def labs(tmp_path: Path) -> "Iterator[Labs]":
-    """Labs of the test's own, which all end with it."""
-    from app.features.lab.task_lab import Labs
-    from tests.strangers import until
-
-    made = Labs(tmp_path / "lab", patience=30.0)
-    yield made
-    for job in list(made._line):
-        made.stop(job)
-    until(lambda: not made._working)
 
 
 @pytest.fixture(scope="session")

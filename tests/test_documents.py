@@ -134,6 +134,7 @@ UNRELATED = (
     r"the 95 % interval is|the 95 % interval of|it is the 95 % interval|is the 95 % interval above",
     r"a mere guess has 25 %|for which it says 70 %, about 70 of 100|of 100 saved",
     r"\d+ % of [a-z]+ visitors",
+    r"## Exercises in the lab.*?(?=## )",  # of models that the reader trains
 )
 NUMERAL = re.compile(r"−?\d+(?:\.\d+)?")
 NUMBER = re.compile(r"(?<![\w.,])\d+(?:\.\d+)? (?:%|of (?:the )?\d+\b|nats|bits)")

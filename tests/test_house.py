@@ -236,6 +236,28 @@ def test_the_circle_check_sees_what_it_should() -> None:
     assert circle(modules({**straight, "a/b.py": "def f():\n    from a import d"})) != []
 
 
+def scripts(sources: dict[str, str]) -> dict[str, set[str]]:
+    """Return the scripts that each script of a browser imports from its folder."""
+    imported = re.compile(r"""\b(?:from|import)\s*\(?\s*["']\./([\w.]+)["']""")
+    beside = {name: f"{name.rpartition('/')[0]}/" for name in sources}
+    return {
+        name: {beside[name] + each for each in imported.findall(text)} & sources.keys()
+        for name, text in sources.items()
+    }
+
+
+def test_no_script_imports_what_imports_it() -> None:
+    sources = {name_of(p): p.read_text(encoding="utf-8") for p in files("*.js")}
+    graph = scripts({n: t for n, t in sources.items() if n.startswith(("live/", "assets/"))})
+    assert {"live/blocks.js", "live/maps.js"} <= graph["live/draw.js"]
+    assert circle(graph) == []
+
+
+def test_the_circle_check_reads_scripts() -> None:
+    round_trip = {"a/b.js": 'import { c } from "./d.js";', "a/d.js": 'await import("./b.js")'}
+    assert circle(scripts(round_trip)) == ["a/b.js", "a/d.js", "a/b.js"]
+
+
 def test_what_belongs_to_one_room_stays_there() -> None:
     found = {name: strays(name, text) for name, text in PRODUCT.items()}
     assert {name: each for name, each in found.items() if each} == {} != found

@@ -6,10 +6,9 @@ To be repeated after a change of the rows, of the bundled model or of the traini
 import sys
 
 from app.engine.models import Engine
-from app.features.lab.task_finetune import completed
+from app.features.lab.task_finetune import STEPS, tune
 from app.features.lab.task_finetune_recorded import write
 from app.features.lab.task_finetune_rows import READY, ready
-from app.features.lab.task_finetune_run import Tuning
 from app.settings import BUNDLED_MODEL
 
 
@@ -17,7 +16,8 @@ def main() -> int:
     """Record both; return the exit status."""
     engine = Engine(BUNDLED_MODEL)
     for kind in READY.values():
-        found = completed(Tuning(engine, ready(kind), kind), longest=3600)
-        path = write(found, engine.provenance.fingerprint)
+        path = write(
+            tune(engine, ready(kind), kind, STEPS[1]).result, engine.provenance.fingerprint
+        )
         sys.stdout.write(f"{path.name}: {path.stat().st_size:,} bytes\n")
     return 0

@@ -62,7 +62,6 @@ _SHARE = 0.16  # of all the time: as much as the tests may take, and the benchma
 _GPU_TESTS = (
     "tests/bert_core/test_devices.py",
     "tests/bert_core/checkpoints/test_tensorflow.py",
-    "tests/bert_core/model/test_model_outputs.py",
     "tests/training/test_plan.py",
 )
 

@@ -1,6 +1,6 @@
-"""What `live/` needs beside its sources: its C compiled, and the tables of tokenizer and lab.
+"""What `live/` needs beside its sources: its C compiled, and the tables of the tokenizer.
 
-    python -m tools.live            # writes bert.wasm, lab.wasm, tables.json and lab.json in live/
+    python -m tools.live            # writes bert.wasm, lab.wasm and tables.json in live/
     python -m tools.live --check    # says what differs from what is committed
 
 The C is compiled by clang and lld of one version (Debian and Ubuntu: `apt install clang-19
@@ -13,23 +13,14 @@ import subprocess
 import sys
 import unicodedata
 from collections.abc import Callable, Iterable
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import regex
 
-from app.catalog import examples
-from app.features.lab.result_settings import LabSettings
-from app.features.lab.task_corpora import corpus_of
-from app.features.lab.task_grammar import TEMPLATES, Axis
-from app.features.lab.task_model import BATCH, LENGTH, WARMUP
-from app.features.lab.task_recorded import recorded
 from app.settings import LIVE
 from bert_core.errors import ConfigError
-from bert_core.pretraining import build_vocabulary
 from bert_core.reading.unread import script_of
 from bert_core.text import characters
 from bert_core.text.borders import JOINED
@@ -123,56 +114,6 @@ def _written(found: object) -> bytes:
     return f"{text}\n".encode()
 
 
-def lab_tables() -> bytes:
-    """Write what the lab in the browser reads, as JSON: grammar, vocabulary, what is measured."""
-    usual = LabSettings()
-    corpus, run = corpus_of(usual), recorded(usual)
-    assert run is not None
-    settings = asdict(usual)
-    for name in ("corpus", "pieces", "next_sentence", "whole_words"):  # always the usual ones
-        settings.pop(name)
-    nouns, names = TEMPLATES[0].axes[1], TEMPLATES[3].axes[0]
-    return _written(
-        {
-            "usual": settings,
-            "changes": [
-                {"label": each.label, "note": each.note, "values": changed}
-                for each in examples("lab")
-                if (changed := dict(each.values)).pop("corpus", "grammar") == "grammar"
-                and changed.keys() <= settings.keys()
-            ],
-            "usual_way": run.points[-1].way(run.start.phenomena),
-            "batch": BATCH,
-            "length": LENGTH,
-            "warmup": WARMUP,
-            "together": len(corpus.documents[0]),
-            "measured": len(corpus.held_out) // len(corpus.phenomena),
-            "persons": list(dict.fromkeys(each.about for each in names)),
-            "animals": list(dict.fromkeys(each.about for each in nouns)),
-            "grammar": [
-                {"pattern": each.pattern, "weight": each.weight, "axes": [*map(_axis, each.axes)]}
-                for each in TEMPLATES
-            ],
-            "phenomena": [
-                {"name": each.name, "floor": each.floor, "ceiling": each.ceiling,
-                 "probes": [(probe.text, probe.answer) for probe in each.probes]}
-                for each in corpus.phenomena
-            ],
-            "watched": [(probe.text, probe.answer) for probe in corpus.watched],
-            "pieces": build_vocabulary(
-                corpus.sentences, size=min(usual.pieces, corpus.vocabulary)
-            ),
-        }
-    )  # fmt: skip
-
-
-def _axis(axis: Axis) -> dict[str, Any]:
-    """Return the gaps of an axis, and its options: weight, whom it is about, and the words."""
-    gaps = list(axis[0].words)
-    rows = [[each.weight, each.about, *(each.words[gap] for gap in gaps)] for each in axis]
-    return {"gaps": gaps, "rows": rows}
-
-
 def _grouped(chars: Iterable[str], key: Callable[[str], object]) -> dict[str, str]:
     """Return ranges of characters by what a function says of them."""
     groups: dict[str, list[str]] = {}
@@ -200,7 +141,7 @@ def main() -> int:
     status = 0
     made: dict[str, Callable[[], bytes]] = {
         "bert.wasm": compiled, "lab.wasm": partial(compiled, "lab"),
-        "tables.json": tables, "lab.json": lab_tables,
+        "tables.json": tables,
     }  # fmt: skip
     for name, make in made.items():
         path, content = LIVE / name, make()

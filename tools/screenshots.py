@@ -27,7 +27,6 @@ _FLAGS = [
     "--disable-skia-runtime-opts",
     "--force-color-profile=srgb",
 ]
-_SHOWN = {"lab": "lab?predict=false"}  # else it shows nothing before Start is pressed
 _QUIET = """() => Promise.all([
     document.fonts.ready,
     ...document.getAnimations().map((each) => each.finished.catch(() => {})),
@@ -76,7 +75,7 @@ def main(only: str = "") -> None:
     if only:
         slugs = [""] if only == "home" else [feature(only).slug]
     PICTURES.mkdir(exist_ok=True)
-    with served() as address, sync_playwright() as playwright:
+    with served() as (address, _), sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=browser_path(), args=_FLAGS)
         for slug in slugs:
             context = browser.new_context(  # a new visitor each time
@@ -86,7 +85,7 @@ def main(only: str = "") -> None:
                 reduced_motion="reduce",
                 locale="en-GB",
             )
-            name, picture = slug or "home", take(context.new_page(), _SHOWN.get(slug, slug))
+            name, picture = slug or "home", take(context.new_page(), slug)
             if len(picture) > LIMIT:
                 raise RuntimeError(f"{name}: {len(picture):,} bytes; expected at most {LIMIT:,}")
             (PICTURES / f"{name}.webp").write_bytes(picture)

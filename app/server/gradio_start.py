@@ -18,11 +18,12 @@ from app.engine.models import open_engine
 from app.faces.api import Programs
 from app.faces.gradio.face import OPTIONS, at_path, build, own_app
 from app.faces.gradio.limits import SESSIONS
+from app.faces.live import LIVE, Live, lab_script
 from app.server.gate import Gate
 from app.server.listening import listener
 from app.server.names import names_of
 from app.server.nonces import Nonced
-from app.server.policy import Policy
+from app.server.policy import Policy, admitted
 from app.server.running import affordable, configured, run
 from app.server.sessions import Sessions, own_cookies
 from app.settings import settings
@@ -77,12 +78,12 @@ def _launch(face: gr.Blocks, address: str, port: int) -> None:
 def _gated(app: ASGIApp, address: str, port: int) -> Gate:
     """Return the interface behind the checks for strangers."""
     found = settings()
-    whole = Nonced(Programs(app, below="", gradio=""))
-    policy = Policy(in_space=bool(found.space))
+    whole = Live(Nonced(Programs(app, below="", gradio="")), below="")
+    policy = Policy(pages=(admitted(lab_script()),), in_space=bool(found.space))
     return Gate(
         app,
         whole,
-        below={"": policy.second},
+        below={LIVE: policy.live, "": policy.second},
         names=names_of(address, port, socket.gethostname(), found.hosts + found.space),
         policy=policy,
         cookies=own_cookies(),

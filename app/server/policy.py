@@ -53,8 +53,12 @@ def inline_scripts(page: str) -> tuple[str, ...]:
     parser = _Inline()
     parser.feed(page)
     parser.close()
-    digests = (hashlib.sha256(code.encode()).digest() for code in parser.codes)
-    return tuple(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
+    return tuple(map(admitted, parser.codes))
+
+
+def admitted(code: str) -> str:
+    """Return the source that admits an inline script: its digest."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()}'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +67,12 @@ class Policy:
 
     Attributes:
         scripts: sources that admit the inline scripts of the Streamlit interface.
+        pages: the same of pages that the browser computes itself.
         in_space: whether this is a Space of the Hugging Face Hub, which shows it in a frame.
     """
 
     scripts: tuple[str, ...] = ()
+    pages: tuple[str, ...] = ()
     in_space: bool = False
 
     def first(self, host: str) -> dict[str, str]:
@@ -96,6 +102,15 @@ class Policy:
         """Return the headers of the students' page: its own files, and nothing inline."""
         rules = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'"
         rest = "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        return {**_COMMON, "content-security-policy": f"{rules}; {rest}"}
+
+    def live(self, _: str = "") -> dict[str, str]:
+        """Return the headers of what browsers compute themselves: a worker has its own policy."""
+        rules = f"default-src 'none'; script-src 'self' 'wasm-unsafe-eval' {' '.join(self.pages)}"
+        rest = (
+            "style-src 'unsafe-inline'; connect-src 'self'; img-src data: blob:; base-uri 'none'; "
+            "form-action 'none'; frame-ancestors 'self'"
+        )
         return {**_COMMON, "content-security-policy": f"{rules}; {rest}"}
 
     def refusal(self) -> dict[str, str]:

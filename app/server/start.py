@@ -18,6 +18,7 @@ from app.engine.counted import PAGES, REACHED
 from app.engine.loading import LOADING
 from app.faces.api import API, TOOLS, Programs
 from app.faces.classroom import CLASS, Classroom
+from app.faces.live import LIVE, Live, lab_script
 from app.faces.streamlit.messages import OnlyMessages
 from app.faces.streamlit.site import DRAWN
 from app.records.served import CLASSES, PATH
@@ -30,7 +31,7 @@ from app.server.later import Loaded, mounted
 from app.server.listening import EVERYWHERE, listener
 from app.server.names import names_of
 from app.server.nonces import Nonced
-from app.server.policy import Policy, inline_scripts
+from app.server.policy import Policy, admitted, inline_scripts
 from app.server.probes import elsewhere
 from app.server.running import affordable, configured, run
 from app.server.sessions import Sessions, own_cookies
@@ -69,7 +70,8 @@ def serve(script: Path) -> None:
     gradio = mounted(DRAWN, below)
     own = below.removesuffix(PATH)
     programs = Programs(gradio, below=own, gradio=below)
-    second = Elsewhere(Classroom(Loaded(Nonced(programs)), below=own), gradio.lifespan)
+    others = Live(Loaded(Nonced(programs)), below=own)
+    second = Elsewhere(Classroom(others, below=own), gradio.lifespan)
     CLASSES.set()
     site = st.App(script, lifespan=second.lifespan, routes=[*_watching(), *elsewhere(_below("/"))])
     address, port = st.get_option("server.address") or EVERYWHERE, st.get_option("server.port")
@@ -162,7 +164,11 @@ def _gate(site: ASGIApp, second: ASGIApp, own: str, address: str, port: int) -> 
     """Return all interfaces behind the checks for strangers."""
     found = settings()
     agents = () if st.get_option("server.enableAgentApi") else (f"{SERVER}/agent",)
-    policy = Policy(inline_scripts(page_source()), in_space=bool(found.space))
+    policy = Policy(
+        inline_scripts(page_source()),
+        (admitted(lab_script()),),
+        in_space=bool(found.space),
+    )
     sessions = Sessions(found.tabs, found.sessions, found.streams)
     PAGES.set_function(lambda: sessions.pages)
     CLASS_ROOMS.set_function(lambda: len(ROOMS.codes))
@@ -175,6 +181,7 @@ def _gate(site: ASGIApp, second: ASGIApp, own: str, address: str, port: int) -> 
             f"{own}{API}": policy.plain,
             f"{own}{TOOLS}": policy.plain,
             f"{own}{CLASS}": policy.classroom,
+            f"{own}{LIVE}": policy.live,
         },
         names=names_of(address, port, socket.gethostname(), found.hosts + found.space),
         policy=policy,

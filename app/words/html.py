@@ -171,6 +171,7 @@ def document(
     script: str = "",
     manifest: str = "",
     icon: bytes = b"",
+    live: bool = False,
 ) -> bytes:
     """Write a page of its own, to be kept as one file.
 
@@ -199,9 +200,10 @@ def document(
     if icon:
         drawn = b64encode(icon).decode()
         linked += f'<link rel="icon" type="image/svg+xml" href="data:image/svg+xml;base64,{drawn}">'
+    policy = _policy(script, live or bool(manifest))
     head = (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{_policy(script, bool(manifest))}">'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"{linked}<title>{escape(visible(title))}</title>{stylesheet(css).markup}</head><body>"
         f"{join(header or '').markup}<main>"

@@ -40,7 +40,7 @@ class Picture:
         narrow: the same for a narrow column or a phone.
         alt: what it shows, in words.
         table: the numbers drawn.
-        live: whether parts of it can be picked, which screen readers must then be told of.
+        live: whether parts of it can be pointed at, which screen readers must then be told of.
     """
 
     name: str
@@ -63,6 +63,7 @@ def picture(
     columns: Sequence[str] = (),
     alt: str = "",
     title: str = "",
+    live: bool = False,
 ) -> Picture:
     """Draw a picture for wide and narrow screens.
 
@@ -73,9 +74,10 @@ def picture(
         columns: the names of their columns, if the numbers are rows.
         alt: what it shows, in words; if empty, `title` and the rows.
         title: what the rows are, for a picture without words of its own.
+        live: whether parts of it explain themselves when they are pointed at.
     """
     frame = listed(table, columns)
-    return Picture(name, draw(WIDE), draw(NARROW), alt or told(title, frame), frame)
+    return Picture(name, draw(WIDE), draw(NARROW), alt or told(title, frame), frame, live)
 
 
 def listed(rows: Rows, columns: Sequence[str] = ()) -> pd.DataFrame:

@@ -1,8 +1,8 @@
 // What the site's own markup can do. Mounted once per page by app/faces/streamlit/frame.py; it
 // listens on the document, so markup may come and go.
 //
-//   data-pick="name" data-value="3"   a click, Enter or Space sends {name, value} to Python; on a
-//                                     link this takes the place of its address
+//   data-pick="name" data-value="3"   a click, Enter or Space sends {name, value} to Python, with
+//                                     Shift {name+, value}; on a link, instead of its address
 //   data-at="0.3 0.4"                 lights up with everything that shares one of its keys
 //   data-rove                         arrow keys move the focus inside; one tab stop for all
 //   data-rove="9"                     the same in columns of nine: left and right go to the next one
@@ -72,7 +72,7 @@ function installed() {
 function clicked(event) {
   const target = event.target.closest?.("[data-pick], [data-save], [data-copy], [data-clear]");
   if (target?.href && (event.ctrlKey || event.metaKey || event.shiftKey)) return; // a new tab
-  if (target?.dataset.pick) event.preventDefault(), pick(target);
+  if (target?.dataset.pick) event.preventDefault(), pick(target, event);
   else if (target?.dataset.save) save(target);
   else if (target?.dataset.copy) copyAddress(target);
   else if (target?.dataset.clear) keepTicks({}), tick();
@@ -80,10 +80,10 @@ function clicked(event) {
   if (event.target.closest?.(STREAMLIT.unfoldedButton)) fold();
 }
 
-function pick(target) {
+function pick(target, { shiftKey }) {
   const { pick: name, value } = target.dataset;
   if (document.activeElement === target) keepFocus(`[data-pick="${name}"][data-value="${value}"]`);
-  site.send({ name, value: Number(value) });
+  site.send({ name: shiftKey ? `${name}+` : name, value: Number(value) });
 }
 
 // The answer may replace the element that was picked: its successor gets the focus, unless the
@@ -106,7 +106,7 @@ function pressed(event) {
   if ((event.key === "Enter" || event.key === " ") && target.dataset?.pick) {
     if (target.tagName !== "BUTTON") {
       event.preventDefault();
-      pick(target);
+      pick(target, event);
     }
     return;
   }

@@ -4,7 +4,8 @@
 {
   const place = document.querySelector("[data-live]");
   const says = place?.querySelector("p");
-  const at = (name) => new URL(`../live/${name}`, location.href);
+  const root = place?.dataset.live === "home" ? "" : "../";
+  const at = (name) => new URL(`${root}live/${name}`, location.href);
   const checked = async (name, integrity) => {
     const response = await fetch(at(name), { integrity });
     if (!response.ok) throw new TypeError(response.status);
@@ -18,7 +19,8 @@
     const files = JSON.parse(place.dataset.files);
     const form = { lab: "lab_page.js", lesson: "lesson.js" }[place.dataset.live] ?? "page.js";
     const first = form === "lab_page.js" ? Object.keys(files).filter((name) => name.endsWith(".js"))
-      : ["build.js", "controls.js", ...new Set(["page.js", form])];
+      : ["build.js", "carry.js", "controls.js", "offline.js", ...new Set(["page.js", form]),
+        ...place.dataset.live === "xray" ? ["xray_switches.js"] : []];
     Promise.all(first.map((name) => checked(name, files[name])))
       .then(() => import(at(form)))
       .then(({ mount }) => mount(place), () => {

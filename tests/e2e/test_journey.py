@@ -132,7 +132,7 @@ def use_multiple_choice(page: Page) -> None:
 
 def use_attention(page: Page) -> None:
     expect(page.get_by_role("heading", name=re.compile(r"^Layer \d+, head \d+$"))).to_be_visible()
-    page.get_by_role("gridcell", name=re.compile(r"^Layer 2, head 5:")).click()
+    page.get_by_role("button", name=re.compile(r"^Layer 2, head 5:")).click()
     expect(page.get_by_role("heading", name="Layer 2, head 5")).to_be_visible()
     expect(page.get_by_role("application", name=re.compile("^Layer 2, head 5"))).to_be_visible()
     page.get_by_role("radio", name="Lines").click()
@@ -274,12 +274,12 @@ def use_model_card(page: Page) -> None:
 
 
 def use_lab(page: Page) -> None:
-    page.get_by_role("button", name="Play a recorded run").click()
-    page.get_by_role("dialog").get_by_role("button", name="facts", exact=True).click()
     expect(page.locator(".bx-lab-state")).to_contain_text("recorded")
-    page.get_by_role("tab", name="Rows").click()
+    page.get_by_role("combobox", name="Your guess").select_option("facts")
+    page.get_by_role("button", name="Train here").press("Enter")
+    expect(page.locator(".bx-lab-state")).to_contain_text("You predicted: facts.")
+    page.get_by_text("Rows of the first batch").click()
     expect(page.get_by_text("(masked)").first).to_be_visible()
-    expect(page.get_by_text("You predicted: facts.")).to_be_visible()
 
 
 STEPS: dict[str, Callable[[Page], None]] = {
@@ -404,6 +404,7 @@ FOCUSED = """() => {
     let at = document.activeElement;
     while (at && at.shadowRoot && at.shadowRoot.activeElement) at = at.shadowRoot.activeElement;
     if (at.getAttribute("aria-label")) return at.getAttribute("aria-label");
+    if (at.tagName === "SELECT") return at.labels[0].firstElementChild.textContent;
     const copy = at.cloneNode(true);
     copy.querySelectorAll('[data-testid="stIconMaterial"]').forEach((icon) => icon.remove());
     return copy.textContent.trim() || at.tagName;
@@ -430,7 +431,7 @@ def test_the_keyboard_alone_unfolds_the_settings_and_changes_the_answer(visit: V
 
 def test_the_keyboard_alone_opens_a_head(visit: Visit) -> None:
     page = visit("attention")
-    page.get_by_role("gridcell", name=re.compile(r"^Layer 0, head 0:")).focus()
+    page.get_by_role("button", name=re.compile(r"^Layer 0, head 0:")).focus()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")

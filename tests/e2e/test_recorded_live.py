@@ -5,6 +5,7 @@ import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from zipfile import ZIP_DEFLATED
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
@@ -14,11 +15,12 @@ from app.faces.paper.answers import ask
 from app.faces.recorded.drawing import Recording
 from app.faces.recorded.entries import all_entries
 from app.faces.recorded.live import digests, live_files
-from app.faces.recorded.writing import example_page, lesson_file
+from app.faces.recorded.writing import example_page, home_page, lesson_file
 from app.lessons.reading import Known, read_lesson
 from app.lessons.shelf import claims, glossary, lesson
+from app.overview import FIRST, doors
 from tests.e2e.conftest import Record, faults, hosting
-from tests.live.test_folder import saved
+from tests.live.test_folder import saved, zipped
 
 pytestmark = pytest.mark.e2e
 
@@ -74,13 +76,14 @@ def live_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Some pages and what they need to answer, with the weights in parts."""
     folder = tmp_path_factory.mktemp("live")
     engine = open_engine()
-    every = all_entries(())
-    entries = tuple(each for each in every if f"{each.place}.html" in PAGES.values())
+    opened = doors(engine, FIRST)
+    entries = tuple(each for each in all_entries(opened) if f"{each.place}.html" in PAGES.values()
+                    or each.example.label == "The text of the home page")  # fmt: skip
     files = dict(live_files(engine, parts=True))
     sums = {"live": digests(files), "lab": digests(files, lab=True)}
     recording = Recording(entries, engine.provenance, "2026-11-22", **sums)
     files |= {f"{each.place}.html": example_page(engine, recording, each) for each in entries}
-    files["index.html"] = files[PAGES["fill_mask"]]
+    files["index.html"] = home_page(recording, opened)
     own = tmp_path_factory.mktemp("lesson") / "made-up.toml"
     own.write_text(MADE_UP, encoding="utf-8")
     made = read_lesson(own, Known(claims(), glossary().keys()))
@@ -102,6 +105,10 @@ def host(live_site: Path) -> Iterator[str]:
 
 def _load(page: Page) -> None:
     page.get_by_role("button", name="Load the model").click()
+    _is_here(page)
+
+
+def _is_here(page: Page) -> None:
     expect(page.locator(".bx-live [role=status]")).to_contain_text(
         "The model is here", timeout=WAIT_MS
     )
@@ -111,6 +118,46 @@ def _says(page: Page) -> str:
     headline = page.locator(".bx-live-answer .bx-headline")
     headline.wait_for(timeout=WAIT_MS)
     return headline.inner_text()
+
+
+def test_the_home_page_answers_and_the_text_stays_in_the_tab_on_all_pages(
+    page: Page, record: Record, host: str
+) -> None:
+    page.goto(f"{host}/index.html")
+    line = page.locator(".bx-live")
+    expect(line).to_contain_text("Type your own text: it is computed in this tab")
+    expect(page.get_by_role("button", name="Load the model (46 MB)")).to_be_visible()
+    _load(page)
+    expect(line).to_contain_text("kept in this browser", timeout=WAIT_MS)
+    before = len(record.requests)
+    text, masked = "Marie Curie was born in Warsaw.", "Marie Curie was born in [MASK]."
+    page.get_by_label("The text").fill(text)
+    answer = page.locator(".bx-live-answer")
+    expect(answer.locator(".bx-door")).to_have_count(6, timeout=WAIT_MS)
+    expect(answer.locator(".bx-door").nth(3)).to_contain_text("Marie Curie PER")
+    assert faults(page) == []
+    answer.get_by_role("link", name="Fill-mask").click()  # through a door
+    assert _says(page) == ask("fill_mask", masked).report.headline
+    page.get_by_role("link", name="Named entities", exact=True).click()  # by the menu
+    assert _says(page) == ask("ner", text).report.headline
+    expect(page.get_by_role("textbox")).to_have_value(text)
+    page.locator("main ol a").first.click()  # an example is what it says
+    _is_here(page)
+    expect(page.locator(".bx-live-answer")).to_have_count(0)
+    page.get_by_role("link", name="X-ray", exact=True).click()
+    assert _says(page) == ask("xray", masked, ask="word").report.headline
+    page.reload()
+    _says(page)
+    for event in ("pagehide", "pageshow"):  # away and back
+        page.evaluate(f"dispatchEvent(new PageTransitionEvent('{event}', {{persisted: true}}))")
+    _is_here(page)
+    page.get_by_role("button", name="Show the recorded answer").click()
+    page.get_by_role("link", name="Question answering", exact=True).click()
+    _is_here(page)
+    expect(page.get_by_role("textbox", name="Passage")).not_to_have_value(text)
+    sent = [url for url in record.requests[before:] if "safetensors" in url or "Curie" in url]
+    assert [url for url in sent if "fitted" not in url] == []
+    assert record.complaints == []
 
 
 def test_a_visitor_types_a_text_and_nothing_leaves_the_browser(
@@ -194,10 +241,9 @@ def test_a_visit_without_a_connection_is_answered(page: Page, record: Record, ho
     expect(_show(first).locator(".bx-headline")).to_have_text(headline)
     page.goto(f"{host}/{PAGES['lab']}")
     page.get_by_role("button", name="Train here").click()
-    page.get_by_role("button", name="Just watch").click()
     expect(page.locator(".bx-lab-gaps li").first).to_be_visible(timeout=WAIT_MS)
     page.goto(f"{host}/{PAGES['fill_mask']}")
-    _load(page)
+    _is_here(page)
     page.get_by_role("textbox").fill(OWN)
     assert "rome" in _says(page)
     assert not [url for url in record.requests[before:] if "safetensors" in url]
@@ -221,6 +267,7 @@ def test_a_second_recording_never_mixes_with_the_first(
         _load(page)
         expect(page.locator(".bx-live [role=status]")).to_contain_text("kept", timeout=WAIT_MS)
         _write_other(folder, words)
+        page.evaluate("sessionStorage.clear()")  # on another day
         page.goto(f"{address}/{PAGES['qa']}")  # the page of another recording, opened without Load
         expect(page.get_by_role("button", name="Load the model")).to_be_visible()
         page.context.set_offline(True)
@@ -282,9 +329,9 @@ def test_a_head_is_chosen_from_all_of_them(page: Page, record: Record, host: str
     expect(
         answer.locator("[data-name=attention-layer3-head1-lines] path:visible").first
     ).to_be_visible()
-    tiles = answer.locator("figure[data-name=attention-all-heads] image:visible")
+    tiles = answer.locator("figure[data-name=attention-all-heads] [data-head]:visible")
     expect(tiles).to_have_count(72)
-    tiles.nth(5 * 12 + 2).click()
+    answer.locator("[data-head='5.2']:visible").click()
     headline = answer.locator(".bx-headline")
     expect(headline).to_contain_text("Layer 5, head 2", timeout=WAIT_MS)
     expect(page.get_by_label("Layer", exact=True)).to_have_value("5")
@@ -307,14 +354,21 @@ def test_a_head_is_switched_off_and_the_answer_changes(
     text = "The keys to the cabinet [MASK] made of iron."
     page.get_by_role("textbox", name="Text").fill(text)
     assert _says(page) == ask("xray", text).report.headline
-    page.get_by_label("Switched off").fill("4.10")
     headline = page.locator(".bx-live-answer .bx-headline")
+    page.get_by_role("switch", name="Head 10 of layer 4.").click()
     wanted = ask("xray", text, off="4.10").report.headline
+    expect(headline).to_have_text(wanted, timeout=WAIT_MS)
+    for key in ("End", "ArrowDown", "Space"):
+        page.keyboard.press(key)
+    expect(
+        page.get_by_role("switch", name="The feed-forward block of layer 5.")
+    ).not_to_be_checked()
+    wanted = ask("xray", text, off="4.10 5.f").report.headline
     expect(headline).to_have_text(wanted, timeout=WAIT_MS)
     page.get_by_label("Lens", exact=True).select_option("raw")
     expect(page.locator(".bx-live-answer")).to_contain_text("the raw lens", timeout=WAIT_MS)
-    page.get_by_label("Switched off").fill("9.1")
-    expect(page.locator(".bx-live-answer")).to_contain_text("There is no head 1 of layer 9")
+    page.set_viewport_size(PHONE)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert faults(page) == []
     assert record.complaints == []
 
@@ -352,11 +406,21 @@ def test_a_model_of_ones_own_is_opened_from_a_folder(
     expect(said).to_contain_text("3 layers, 48 wide. It takes", timeout=WAIT_MS)
     before = len(record.requests)
     page.get_by_role("button", name="Open it").click()
-    expect(said).to_contain_text("“mine” answers here, and stays in this tab", timeout=WAIT_MS)
+    expect(said).to_contain_text(
+        "“mine” answers on this page, and never leaves this tab", timeout=WAIT_MS
+    )
     page.get_by_role("textbox").fill("the cat [MASK] on the mat")
     wanted = ask("fill_mask", "the cat [MASK] on the mat", model=str(good)).report.headline
     expect(page.locator(".bx-live-answer .bx-headline")).to_have_text(wanted, timeout=WAIT_MS)
     assert record.requests[before:] == []
+    packed = zipped(good, tmp_path / "bert-lab.zip")
+    _drop(page, zipped(good, tmp_path / "small.zip", ZIP_DEFLATED))
+    expect(said).to_contain_text("is compressed", timeout=WAIT_MS)
+    page.get_by_label("ZIP file of the lab").set_input_files(packed)
+    expect(said).to_contain_text("“bert-lab”: 3 layers", timeout=WAIT_MS)
+    page.get_by_role("button", name="Open it").click()
+    expect(said).to_contain_text("“bert-lab” answers on this page", timeout=WAIT_MS)
+    expect(page.locator(".bx-live-answer .bx-headline")).to_have_text(wanted, timeout=WAIT_MS)
     _load(page)  # the way back
     page.get_by_role("textbox").fill(OWN)
     expect(page.locator(".bx-live-answer .bx-headline")).to_contain_text("rome", timeout=WAIT_MS)

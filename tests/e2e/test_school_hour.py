@@ -8,15 +8,13 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from app.features.lab.task_exercises import exercises
 from app.lessons.paths import paths
 from app.lessons.records import Step
 from app.lessons.shelf import lesson
 from app.lessons.view import unmarked
-from tests.e2e.conftest import settled, wait_until
+from tests.e2e.conftest import wait_until
 from tests.e2e.test_class import phone, vote
 from tests.e2e.test_journey import go
-from tests.e2e.test_lab import state
 from tests.e2e.test_lessons import FOCUS, guess, press, reason
 from tests.e2e.test_stage import LAPTOP, Visit
 
@@ -76,23 +74,14 @@ def play_first_and_last(page: Page, slug: str) -> None:
 
 
 def do_an_exercise(page: Page) -> None:
-    """Answer the first exercise of the lab, and begin to train what it is about."""
+    """Train what the first exercise of the lab is about."""
     go(page, "lab")
-    page.get_by_role("tab", name="Exercises").click()
-    exercise = exercises()[0]
-    right = exercise.options[exercise.right or 0].say
-    page.get_by_role("radiogroup").locator("label").filter(has_text=right).first.click()
-    page.get_by_role("button", name="Check", exact=True).click()
-    verdict = page.get_by_role("status").filter(has_text="Three seeds of each:")
-    expect(verdict).to_contain_text(f"You: {right}.")
-    page.get_by_role("button", name=re.compile("^Set it up: ")).first.click()
-    expect(page).to_have_url(re.compile(r"[?&]steps=500\b"))
-    settled(page, "lab")
-    page.get_by_role("button", name="Start", exact=True).click()
-    page.get_by_role("dialog").get_by_role("button", name="Just watch").click()
-    state(page, "trains")
-    page.get_by_role("button", name="Stop", exact=True).click()
-    state(page, "stopped")
+    page.get_by_role("combobox", name="What if").select_option(
+        label="the learning rate is 15 times higher"
+    )
+    page.get_by_role("combobox", name="Your guess").select_option("worse")
+    page.get_by_role("button", name="Train here").press("Enter")
+    expect(page.locator(".bx-lab-state")).to_contain_text("You predicted: worse.")
 
 
 def hold_a_class(teacher: Page, visit: Visit) -> None:

@@ -28,7 +28,7 @@ MAIN = {
     "tokenizer": ".bx-text",
     "qa": ".bx-qa-outcome",
     "ner": ".bx-drawing",
-    "attention": ".scroll canvas",
+    "attention": ".bx-att-map",
 }
 """The main picture of each page: its first one, if nothing else is named."""
 
@@ -53,6 +53,7 @@ LETTERS = """() => {
         const box = range.getBoundingClientRect();
         const folded = home.closest("details:not([open]) > :not(summary)");
         const hidden = getComputedStyle(home).visibility === "hidden";
+        if (home.closest(".bx-att-paper tspan")) continue; // cells get smaller with their number
         if (!box.width || box.top > innerHeight || folded || hidden) continue;
         let size = parseFloat(getComputedStyle(home).fontSize);
         const svg = home.closest("svg");
@@ -64,7 +65,7 @@ LETTERS = """() => {
 }"""
 
 WORDS = """() => {
-    const hidden = [...document.querySelectorAll('[data-testid="stIconMaterial"]')];
+    const hidden = [...document.querySelectorAll('[data-testid="stIconMaterial"], select')];
     const before = hidden.map((each) => each.style.display);
     hidden.forEach((each) => (each.style.display = "none"));
     const boxes = [...document.querySelectorAll("textarea, input[type=text]")];
@@ -88,7 +89,7 @@ def cut_off(page: Page, slug: str) -> list[str]:
     return [f"the main picture ends at {end}"] if end > page.viewport_size["height"] else []
 
 
-WITHOUT_TEXT = {"lab": "Start", "model_card": "Verify this model"}
+WITHOUT_TEXT = {"lab": "Text to train on", "model_card": "Verify this model"}
 """What a visitor wants first on a page without a box."""
 
 
@@ -160,7 +161,7 @@ def far_by_keyboard(page: Page, slug: str) -> Iterator[str]:
     if tabbed(page, "Skip to main content") != ["Skip to main content"]:
         yield "the skip link is not the first stop"
     page.keyboard.press("Enter")
-    boxes = page.locator("textarea, input[type=text]")
+    boxes = page.locator("textarea:visible, input[type=text]:visible")
     goal = boxes.first.get_attribute("aria-label") if boxes.count() else WITHOUT_TEXT[slug]
     stops = tabbed(page, str(goal))
     if stops[-1] != goal or len(stops) > 8:

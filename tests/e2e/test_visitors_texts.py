@@ -62,15 +62,6 @@ def test_a_long_text_scrolls_in_its_box_and_starts_at_the_gap(visit: Visit) -> N
     expect(page.locator(".bx-picture .bx-drawing").first).to_be_in_viewport()
 
 
-def test_the_scale_of_the_small_heads_and_its_explanation_do_not_overlap(visit: Visit) -> None:
-    page = visit("attention", viewport=TABLET)
-    top = page.locator(".st-key-bx-att-small .legend .top").bounding_box()
-    mark = page.locator(".st-key-bx-att-small .bx-hint summary").bounding_box()
-    assert top and mark
-    apart = top["x"] + top["width"] <= mark["x"] or mark["y"] >= top["y"] + top["height"]
-    assert apart
-
-
 def test_the_presenter_begins_at_the_top(visit: Visit) -> None:
     page = visit("fill_mask", viewport={"width": 1280, "height": 500})
     page.get_by_text("Presenter view").click()

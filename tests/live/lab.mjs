@@ -4,56 +4,66 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 
 const [live] = process.argv.slice(2);
-const { Batches, Model, Run, Source, texts, zip } = await import(`${live}/lab.js`);
+const { Run } = await import(`${live}/lab.js`);
+const { Batches, pairRows, sentenceRows } = await import(`${live}/lab_batches.js`);
 const { accuracies, gaps, losses, outcome } = await import(`${live}/lab_draw.js`);
-const { Tokenizer } = await import(`${live}/tokenizer.js`);
+const { Model, zip } = await import(`${live}/lab_model.js`);
+const { basicWords, buildVocabulary, corpusOf, sentencesOf, Source } = await import(`${live}/lab_text.js`);
+const { Unicode } = await import(`${live}/text.js`);
+const { Normalizer, Tokenizer } = await import(`${live}/tokenizer.js`);
 const read = (path) => readFileSync(path);
-const tables = JSON.parse(read(`${live}/lab.json`));
-const tokenizer = new Tokenizer(tables.pieces.join("\n"), JSON.parse(read(`${live}/tables.json`)));
+const [tables, characters] = ["lab", "tables"].map((name) => JSON.parse(read(`${live}/${name}.json`)));
+const usual = JSON.parse(read(`${live}/runs/usual.json`)).start.settings;
 const code = new WebAssembly.Module(read(`${live}/lab.wasm`));
+const basic = basicWords(new Normalizer(characters));
+const unicode = new Unicode(characters);
 
-/** A model with the weights of a file of float32 numbers. */
-function model(settings, pieces, path) {
-  const made = new Model(code, settings, pieces, 64);
+/** Put the float32 numbers of a file into a model. */
+function fill(model, path) {
   const bytes = read(path);
-  made.weights.set(new Float32Array(bytes.buffer, bytes.byteOffset, made.weights.length));
-  return made;
+  model.weights.set(new Float32Array(bytes.buffer, bytes.byteOffset, model.weights.length));
 }
 
 const written = (path, values) => writeFileSync(path, new Uint8Array(values.buffer, values.byteOffset, values.byteLength));
 let run = null;
 
 const answers = {
-  texts: ({ sentences, shuffled }) => texts(tables, { sentences, shuffled }),
   numbers({ name }) {
     const source = new Source(name);
     return [source.bits(32), source.share(), source.below(10), source.shuffle([1, 2, 3, 4, 5])];
   },
-  batches({ rows, rate, steps }) {
-    const all = new Batches(rows, tokenizer, { size: 64, rate, seed: 3 });
+  corpus: ({ settings, text }) => corpusOf(tables, basic, unicode, { ...usual, ...settings }, text),
+  refused({ text }) {
+    try {
+      return corpusOf(tables, basic, unicode, { ...usual, corpus: "own" }, text) && "";
+    } catch (error) {
+      return error.message;
+    }
+  },
+  sentences: ({ text }) => sentencesOf(text, unicode),
+  vocabulary: ({ texts, size }) => buildVocabulary(texts.flatMap(basic), size),
+  batches({ documents, pieces, pairs, steps, ...options }) {
+    const tokenizer = new Tokenizer(pieces.join("\n"), characters);
+    const rows = pairs ? pairRows(documents, tokenizer, 64, options.seed) : sentenceRows(documents.flat(), tokenizer, 64);
+    const all = new Batches(rows, tokenizer, { size: 64, ...options });
     return Array.from({ length: steps }, (_, step) => all.batch(step));
   },
   gradients({ settings, pieces, path, out, batch }) {
-    const made = model(settings, pieces, path);
-    const loss = made.loss(batch, true);
-    written(out, made.gradients);
-    return loss;
+    const model = new Model(code, { ...usual, ...settings }, pieces, 64);
+    fill(model, path);
+    const { words, pairs } = model.loss(batch, true);
+    written(out, model.gradients);
+    return words + pairs;
   },
-  begin({ settings, path }) {
-    run = new Run(code, tables, tokenizer, settings);
-    if (path) {
-      const bytes = read(path);
-      run.model.weights.set(new Float32Array(bytes.buffer, bytes.byteOffset, run.model.weights.length));
-    }
-    return run.start.parameters;
+  begin({ settings, path, text }) {
+    run = new Run(code, tables, characters, { ...usual, ...settings }, text);
+    if (path) fill(run.model, path);
+    return { start: run.start, pieces: run.tokenizer.pieces };
   },
   train({ steps }) {
-    const found = [];
-    for (let n = 0; n < steps && !run.done; n++) {
-      run.advance();
-      found.push(run.losses.at(-1));
-    }
-    return found;
+    const before = run.losses.length;
+    for (let n = 0; n < steps && !run.done; n++) run.advance();
+    return run.losses.slice(before).map(({ words, pairs }) => words + pairs);
   },
   pace({ seconds }) {
     const began = performance.now();
@@ -68,10 +78,9 @@ const answers = {
     writeFileSync(path, Buffer.concat(zip(run.files(step ?? null))));
     return true;
   },
-  draw({ run: given, width, spare }) {
-    return [losses(given, null, width), accuracies(given, null, width, spare), gaps(given, given.points.at(-1))];
-  },
-  outcome: ({ run: given, changed, usual }) => outcome(given, changed, usual),
+  draw: ({ run: found, width, spare }) => [losses([found], [], null, width),
+    accuracies([found], null, width, spare), gaps(found, found.points.at(-1))],
+  outcome: ({ run: found, usual: other }) => outcome(found, other),
 };
 
 for await (const line of createInterface({ input: process.stdin })) {

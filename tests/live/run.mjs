@@ -1,11 +1,14 @@
 // Answers requests of the tests, one JSON object a line: {"do": NAME, ...} -> {"found": ...}.
 
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { basename } from "node:path";
 import { createInterface } from "node:readline";
 
 const [live, model, described] = process.argv.slice(2);
 const { rows, textOf } = await import(`${live}/controls.js`);
 const { Tokenizer } = await import(`${live}/tokenizer.js`);
+const { doors } = await import(`${live}/doors.js`);
+const { score } = await import(`${live}/numbers.js`);
 const { Engine } = await import(`${live}/engine.js`);
 const { drawn } = await import(`${live}/draw.js`);
 const { inspect } = await import(`${live}/folder.js`);
@@ -51,12 +54,17 @@ const answers = {
     writeFileSync(path, Buffer.concat(parts.map((each) => Buffer.from(each.buffer))));
     return engine.c.memory.buffer.byteLength;
   },
+  scores: ({ values }) => values.map(score),
   rows: ({ task, values }) => rows(task, values),
   boxes: ({ texts }) => texts.map(([shown, given]) => textOf(shown, given)),
   digest: ({ texts }) => texts.map((each) => sha256(new TextEncoder().encode(each))),
   draw({ rows: asked }) {
     ready();
     return asked.map(([task, given]) => drawn(task, tasks.answer(task, given)));
+  },
+  doors(given) {
+    ready();
+    return doors(tasks, given);
   },
   ask({ rows: asked, folder = false }) {
     ready();
@@ -65,9 +73,10 @@ const answers = {
       return { answer };
     }));
   },
-  async open({ folder }) {
-    const files = readdirSync(folder, { withFileTypes: true }).filter((each) => each.isFile())
-      .map(({ name }) => new File([read(`${folder}/${name}`)], name));
+  async open({ folder = "", file = "" }) {
+    const files = file ? [new File([read(file)], basename(file))]
+      : readdirSync(folder, { withFileTypes: true }).filter((each) => each.isFile())
+        .map(({ name }) => new File([read(`${folder}/${name}`)], name));
     let found = null;
     const failed = await inspect(files, tables).then((each) => void (found = each), (error) => error);
     if (failed) return said(() => { throw failed; });

@@ -2,6 +2,7 @@
 
 import base64
 import io
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,13 +13,16 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from app.catalog import examples
+from app.catalog import examples, feature
 from app.declared import declared
 from app.engine.models import Engine
 from app.faces.paper.answers import ask
 from app.features.attention.result import Selection
 from app.features.attention.result_views import head_view, strongest_links
-from app.features.attention.view_files import lines_picture
+from app.features.attention.view_lines import lines_picture
+from app.features.ner.task import ner
+from app.features.ner.view_text import COLOURS, colour_of, score, stroke_of
+from app.overview import FIRST, doors, draw, unread_of
 from app.words.html import join
 from tests.live.conftest import Node
 from tests.live.test_answers import as_given
@@ -29,6 +33,15 @@ _ODD_CHOICES = (
     *("\U0001f600" * 60, "漢字" * 50, "a " + "x" * 120, "y" * 200),
     *("The state-of-the-art, well-known—or not—" * 4, "word--" * 40),
 )  # of which a picture shows two lines
+_HOME = (
+    *(
+        FIRST,
+        "Rain.",
+        "12 34",
+        "<b>We met Angela Merkel</b> in Zürich ___ 5 p.m. Nobody knew Dr. Who.",
+    ),
+    *("This is a long text about Paris and nothing else at all, " * 14, "你好 世界 Привет"),
+)
 _SHADE = 3  # of 255; one step of the scale
 _COLOUR = re.compile(r"#[0-9a-f]{6}")
 _IMAGE = re.compile(r"data:image/png;base64,([\w+/=]+)")
@@ -138,6 +151,51 @@ def test_main_parts_are_drawn_as_python_draws_them(node: Node, bundled: Engine, 
             assert one[0] == other[0], (given, one, other)
             assert _same(one[1], other[1]), (given, one, other)
         assert len(found.parts) == len(wanted)
+
+
+def test_doors_of_the_home_page_are_drawn_as_python_draws_them(node: Node, bundled: Engine) -> None:
+    question = "Who lived in London?"
+    for text in _HOME:
+        wanted = doors(bundled, text, question)
+        titles = [[feature(door.slug).title, f"{door.slug}.html"] for door in wanted]
+        *unread, found = node("doors", text=text, question=question, doors=titles)
+        for card, door in zip(found["children"], wanted, strict=True):
+            taken = json.loads(card["children"][0]["children"][0]["attributes"].pop("data-carry"))
+            assert (taken["texts"], taken["whole"]) == (door.texts, text)
+        ours, python = _Reader(), _Reader()
+        _listed(found, ours)
+        python.feed(str(draw(wanted, [address for _, address in titles])))
+        for one, other in zip(ours.parts, python.parts, strict=True):
+            assert one[0] == other[0] and _same(one[1], other[1]), (text, one, other)
+        assert bool(unread) is bool(str(unread_of(bundled, text)))
+
+
+def test_marks_of_names_have_the_colour_the_line_and_the_score_of_python(
+    node: Node, bundled: Engine
+) -> None:
+    rows = [("ner", each) for each in _examples("ner")]
+    for (_, given), nodes in zip(rows, node("draw", rows=rows), strict=True):
+        result = ner(bundled, **given)
+        [text] = [each for each in nodes if each["attributes"].get("dir") == "auto"]
+        marks = [each for each in text["children"] if not isinstance(each, str)]
+        for mark, entity in zip(marks, result.entities, strict=True):
+            colour = COLOURS.index(colour_of(result, entity.label))
+            assert mark["attributes"]["style"] == f"--bx-c:var(--bx-c{colour})"
+            look = f"bx-ner-l{stroke_of(result, entity.label)}"
+            assert look in mark["attributes"]["class"].split()
+            assert _same(
+                mark["children"][-1]["children"][0], f"{entity.label} {score(entity.score)}"
+            )
+    values = [
+        1.0,
+        0.9999,
+        0.996,
+        0.994,
+        0.5,
+        0.004,
+        0.0001,
+    ]  # the calibrated model is never so sure
+    assert node("scores", values=values) == [score(each) for each in values]
 
 
 @pytest.mark.parametrize("task", ["qa", "ner", "tokenizer", "xray"])

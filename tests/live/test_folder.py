@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
+from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 
 import pytest
 import torch
@@ -90,50 +91,25 @@ def test_a_head_that_a_folder_lacks_is_said(node: Node, bundled: Engine, tmp_pat
     assert "no trained head for this question" in refused[1]
 
 
-def _no_config(folder: Path) -> None:
-    (folder / "config.json").unlink()
+def _gone(name: str) -> Callable[[Path], None]:
+    return lambda folder: (folder / name).unlink()
 
 
-def _nonsense(folder: Path) -> None:
-    (folder / "config.json").write_text("[1, 2", encoding="utf-8")
+def _renamed(name: str) -> Callable[[Path], None]:
+    def change(folder: Path) -> None:
+        (folder / "model.safetensors").rename(folder / name)
+
+    return change
 
 
-def _no_weights(folder: Path) -> None:
-    (folder / "model.safetensors").unlink()
+def _written(name: str, content: bytes, cut: int | None = 0) -> Callable[[Path], None]:
+    """Write a file of `cut` bytes of what was there (all but as many, if negative), and more."""
 
+    def change(folder: Path) -> None:
+        path = folder / name
+        path.write_bytes(path.read_bytes()[:cut] + content)
 
-def _pickle(folder: Path) -> None:
-    (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
-
-
-def _renamed_pickle(folder: Path) -> None:
-    (folder / "model.safetensors").write_bytes(b"PK\x03\x04" + bytes(500))
-
-
-def _cut(folder: Path) -> None:
-    whole = (folder / "model.safetensors").read_bytes()
-    (folder / "model.safetensors").write_bytes(whole[:-1000])
-
-
-def _empty(folder: Path) -> None:
-    (folder / "model.safetensors").write_bytes(b"")
-
-
-def _parts(folder: Path) -> None:
-    (folder / "model.safetensors").rename(folder / "model-00001-of-00002.safetensors")
-
-
-def _no_vocabulary(folder: Path) -> None:
-    (folder / "vocab.txt").unlink()
-
-
-def _other_vocabulary(folder: Path) -> None:
-    (folder / "vocab.txt").write_text("a\nb\n", encoding="utf-8")
-
-
-def _long_vocabulary(folder: Path) -> None:
-    with (folder / "vocab.txt").open("a", encoding="utf-8") as file:
-        file.write("".join(f"more{n}\n" for n in range(50)))
+    return change
 
 
 def _changed(**values: object) -> Callable[[Path], None]:
@@ -162,17 +138,20 @@ def _tensors(change: Callable[[torch.Tensor], torch.Tensor], part: str) -> Calla
 
 
 _BAD: list[tuple[Callable[[Path], None], str]] = [
-    (_no_config, "There is no config.json"),
-    (_nonsense, "not what it should be"),
-    (_no_weights, "There is no model.safetensors"),
-    (_pickle, "a pickle"),
-    (_renamed_pickle, "its beginning is damaged"),
-    (_cut, "is cut"),
-    (_empty, "its beginning is damaged"),
-    (_parts, "in several files"),
-    (_no_vocabulary, "There is no vocab.txt"),
-    (_other_vocabulary, "no [UNK], [SEP]"),
-    (_long_vocabulary, "do not belong together"),
+    (_gone("config.json"), "There is no config.json"),
+    (_written("config.json", b"[1, 2"), "not what it should be"),
+    (_gone("model.safetensors"), "There is no model.safetensors"),
+    (_renamed("pytorch_model.bin"), "a pickle"),
+    (_written("model.safetensors", b"PK\x03\x04" + bytes(500)), "its beginning is damaged"),
+    (_written("model.safetensors", b"", -1000), "is cut"),
+    (_written("model.safetensors", b""), "its beginning is damaged"),
+    (_renamed("model-00001-of-00002.safetensors"), "in several files"),
+    (_gone("vocab.txt"), "no tokenizer.json and no vocab.txt (one is enough)"),
+    (_written("vocab.txt", b"a\nb\n"), "no [UNK], [SEP]"),
+    (
+        _written("vocab.txt", b"".join(b"more%d\n" % n for n in range(50)), None),
+        "do not belong together",
+    ),
     (_beside(added_tokens={"newword": len(VOCABULARY)}), "“newword”"),
     (_beside(special_tokens_map={"mask_token": "<mask>"}), "“<mask>”"),
     (_beside(special_tokens_map={"mask_token": {"content": "[MASK]", "lstrip": True}}), "“[MASK]”"),
@@ -213,6 +192,41 @@ def test_a_tokenizer_in_one_file_is_read(node: Node, bundled: Engine, tmp_path: 
     assert "says" in node("open", folder=str(folder))
     (found,) = node("ask", rows=[("tokenizer", {"text": "The CAT"})], folder=True)
     assert found["answer"]["columns"]["tokens"][1:-1] == ["the", "cat"]
+
+
+def zipped(folder: Path, out: Path, method: int = ZIP_STORED, inside: str = "") -> Path:
+    """Write the files of a folder into a ZIP file."""
+    with ZipFile(out, "w", method) as packed:
+        for path in folder.iterdir():
+            packed.write(path, f"{inside}{path.name}")
+    return out
+
+
+@pytest.mark.parametrize("inside", ["", "mine/"])
+def test_a_zip_file_answers_as_its_folder(
+    node: Node, bundled: Engine, tmp_path: Path, inside: str
+) -> None:
+    folder = saved(tmp_path / "model", "BertForMaskedLM")
+    asked_for = [("fill_mask", {"text": _PAIR[0]})]
+    node("open", folder=str(folder))
+    wanted = node("ask", rows=asked_for, folder=True)[0]["answer"]["slots"]
+    says = node("open", file=str(zipped(folder, tmp_path / "bert-lab.zip", inside=inside)))["says"]
+    assert says.startswith("“bert-lab”: 3 layers")
+    assert node("ask", rows=asked_for, folder=True)[0]["answer"]["slots"] == wanted
+
+
+def test_a_zip_file_that_is_no_model_is_refused_in_words(node: Node, tmp_path: Path) -> None:
+    folder = saved(tmp_path / "model", "BertForMaskedLM")
+    _gone("config.json")(folder)
+    bare = zipped(folder, tmp_path / "bare.zip")
+    whole = bare.read_bytes()
+    packed = zipped(folder, tmp_path / "packed.zip", ZIP_DEFLATED).read_bytes()
+    cases = [(b"A text.", "no ZIP file"), (b"", "no ZIP file"), (whole[:-100], "no ZIP file"),
+             (whole[100:], "or it is damaged"), (whole, "There is no config.json"),
+             (packed, "is compressed")]  # fmt: skip
+    for content, says in cases:
+        bare.write_bytes(content)
+        assert says in node("open", file=str(bare))["refused"]
 
 
 def test_settings_that_change_nothing_are_no_reason_to_refuse(node: Node, tmp_path: Path) -> None:

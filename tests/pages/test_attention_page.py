@@ -1,8 +1,10 @@
 """Test the attention page from a visitor's point of view."""
 
 import json
+import re
 import shutil
 from functools import partial
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +24,6 @@ from tests.drawings import pictures
 from tests.visits import checked
 
 PAGE = "pages/4_attention.py"
-PICTURES = {"attention_grid", "attention_heatmap", "attention_lines"}
 
 pytestmark = pytest.mark.usefixtures("tiny_model")
 
@@ -46,9 +47,21 @@ def sent(at: AppTest) -> dict[str, dict[str, Any]]:
     }
 
 
-def drawn(at: AppTest) -> dict[str, dict[str, Any]]:
-    """Return the data of the attention components."""
-    return {name: data for name, data in sent(at).items() if name in PICTURES}
+def heat_map(at: AppTest) -> dict[str, Any]:
+    """Return the data of the heat map."""
+    return sent(at)["attention"]
+
+
+def marked(at: AppTest) -> list[str]:
+    """Return the heads that are marked among the small maps."""
+    return re.findall(r'data-head="([\d.]+)" stroke="#d55e00"', markup(at))
+
+
+def words_that_look(at: AppTest) -> list[str]:
+    """Return the words at the left of the lines, as a wide page shows them."""
+    lines = next(each for each in pictures(at).values() if "bx-att-lines" in each)
+    wide = lines.partition('class="bx-wide"')[2].partition('class="bx-narrow"')[0]
+    return [unescape(each) for each in re.findall(r' r\d+"[^>]*>([^<]*)</text>', wide)]
 
 
 def markup(at: AppTest) -> str:
@@ -68,9 +81,8 @@ def test_the_first_example_opens_with_a_telling_head(tiny_engine: Engine) -> Non
     text = str(examples("attention")[0].values["text"])
     layer, head = attention(tiny_engine, text).telling
     assert title(at) == f"Layer {layer}, head {head}"
-    assert set(drawn(at)) == {"attention_grid", "attention_heatmap"}
-    picture = drawn(at)["attention_heatmap"]
-    assert picture["top"] == pytest.approx(
+    assert marked(at) == [f"{layer}.{head}"]
+    assert heat_map(at)["top"] == pytest.approx(
         float(attention(tiny_engine, text).attentions[layer][head].max())
     )
     assert "Attention is not an explanation" in markup(at)
@@ -140,7 +152,7 @@ def test_damaged_habits_stop_only_their_own_part(known_habits: Path) -> None:
     at = opened()
     assert title(at).startswith("Layer")
     assert "damaged" in at.error[0].value and str(known_habits) not in at.error[0].value
-    assert set(drawn(at)) == {"attention_grid", "attention_heatmap"}
+    assert heat_map(at) and marked(at)
     assert "Attention is not an explanation" in markup(at)
 
 
@@ -150,14 +162,10 @@ def test_the_address_sets_every_control() -> None:
         renormalise="true", scale="0 to 1", floor="0.2", top="50", log="true", words="true",
     )  # fmt: skip
     assert title(at) == "Layer 1, head 3"
-    lines = drawn(at)["attention_lines"]
-    assert lines["rows"] == ["the", "cat"] and lines["columns"] == ["sat"]
-    assert lines["active"] == [3] and lines["said"] == "Layer 1, "
+    assert words_that_look(at) == ["the", "cat"]
     assert at.slider(key="floor").value == 0.2
     assert "Only A to B is shown" in markup(at) and "divided by its sum" in markup(at)
     assert "among the top 50 %" in markup(at) and "Words: attention" in markup(at)
-    grid = drawn(at)["attention_grid"]
-    assert grid["common"] is True and grid["log"] is True
 
 
 def test_choosing_a_head_and_the_mean() -> None:
@@ -165,10 +173,10 @@ def test_choosing_a_head_and_the_mean() -> None:
     choice(at, "layer").set_value(1).run()
     choice(at, "head").set_value(2).run()
     assert title(at) == "Layer 1, head 2"
-    assert drawn(at)["attention_grid"]["chosen"] == [6]
+    assert marked(at) == ["1.2"]
     choice(at, "head").set_value(-1).run()
     assert title(at) == "Layer 1, mean of its 4 heads"
-    assert drawn(at)["attention_grid"]["chosen"] == [4, 5, 6, 7]
+    assert marked(at) == ["1.0", "1.1", "1.2", "1.3"]
 
 
 def test_any_heads_of_the_address_are_combined(tiny_engine: Engine) -> None:
@@ -176,9 +184,8 @@ def test_any_heads_of_the_address_are_combined(tiny_engine: Engine) -> None:
     assert title(at) == "Largest of heads 0.1, 1.3"
     result = attention(tiny_engine, "the cat sat")
     largest = max(result.attentions[0][1].max(), result.attentions[1][3].max())
-    picture = drawn(at)["attention_heatmap"]
-    assert picture["top"] == pytest.approx(float(largest))
-    assert drawn(at)["attention_grid"]["chosen"] == [1, 7]
+    assert heat_map(at)["top"] == pytest.approx(float(largest))
+    assert marked(at) == ["0.1", "1.3"]
     assert "Several heads are combined" in markup(at)
     at.multiselect(key="heads").set_value([]).run()
     assert title(at).startswith("Layer")
@@ -209,7 +216,7 @@ def test_clicks_in_the_grid_choose_and_shift_combines(
 
 def test_the_pinned_cell_of_the_address_is_computed_step_by_step(tiny_engine: Engine) -> None:
     at = opened(text="the cat sat", layer="1", head="2", cell="2.3")
-    assert drawn(at)["attention_heatmap"]["cell"] == [2, 3]
+    assert heat_map(at)["cell"] == [2, 3]
     value = attention(tiny_engine, "the cat sat").attentions[1][2, 2, 3]
     assert f"The cell: {value:.6f}." in markup(at)
     assert 'data-at="0.2"' in markup(at) and 'data-at="0.3"' in markup(at)
@@ -230,7 +237,7 @@ def test_hiding_special_tokens_offers_to_scale_what_is_left() -> None:
     at = opened(text="the cat sat")
     assert "renormalise" not in [toggle.key for toggle in at.toggle]
     at.toggle(key="special").set_value(False).run()
-    assert drawn(at)["attention_heatmap"]["rows"][0] == "the"
+    assert heat_map(at)["rows"][0] == "the"
     assert "add up to less than 1" in markup(at)
     at.toggle(key="renormalise").set_value(True).run()
     assert "divided by its sum" in markup(at)
@@ -238,7 +245,7 @@ def test_hiding_special_tokens_offers_to_scale_what_is_left() -> None:
 
 def test_words_are_shown_as_typed() -> None:
     at = opened(text="Playing the cat", words="true")
-    assert drawn(at)["attention_heatmap"]["rows"] == ["[CLS]", "Playing", "the", "cat", "[SEP]"]
+    assert heat_map(at)["rows"] == ["[CLS]", "Playing", "the", "cat", "[SEP]"]
     assert "attention from them is averaged" in markup(at)
 
 
@@ -252,7 +259,7 @@ def test_parts_are_offered_for_two_texts_only() -> None:
 
 def test_a_part_in_the_address_of_a_single_text_shows_everything() -> None:
     at = opened(text="the cat", part="A to B")
-    assert len(drawn(at)["attention_heatmap"]["rows"]) == 4
+    assert len(heat_map(at)["rows"]) == 4
 
 
 @pytest.mark.parametrize("which", ["Heat map", "Every head", "Lines"])
@@ -267,11 +274,10 @@ def test_every_picture_can_be_saved(which: str) -> None:
     ]  # fmt: skip
 
 
-def test_nasty_texts_reach_the_components_as_data_only(nasty: str) -> None:
+def test_nasty_texts_reach_the_page_as_text_only(nasty: str) -> None:
     at = asked(f"cat {nasty}")
     assert "<script" not in markup(at) and "<img" not in markup(at)
-    rows = drawn(at)["attention_lines"]["rows"]
-    assert rows[0] == "[CLS]" and rows[1] == "cat"
+    assert words_that_look(at)[:2] == ["[CLS]", "cat"]
     for element in at.get("bidi_component"):
         assert "<script" not in element.proto.html_content + element.proto.js_content
 
@@ -279,7 +285,7 @@ def test_nasty_texts_reach_the_components_as_data_only(nasty: str) -> None:
 def test_a_long_text_is_cut_and_pooled() -> None:
     at = asked("the cat sat " * 30)
     assert "92 tokens are too many" in markup(at)
-    assert len(drawn(at)["attention_lines"]["rows"]) == 48
+    assert len(words_that_look(at)) == 48
     assert "32 × 32 blocks" in markup(at)
 
 

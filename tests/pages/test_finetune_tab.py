@@ -1,14 +1,10 @@
-"""Fine-tuning as a visitor sees it: start, follow, mistakes, own rows, bad rows, stop."""
+"""Fine-tuning as a visitor sees it: result, own rows, bad rows, a server that trains nothing."""
 
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.features.lab import task_lab
-from app.features.lab.result import State
-from app.features.lab.task_lab import Labs
-from tests.strangers import until
 from tests.visits import markup
 
 TAB = """
@@ -22,21 +18,9 @@ ROWS = "".join(f"the {('cat', 'dog')[n % 2]} sat {'!' * n}\t{('cat', 'dog')[n % 
                for n in range(1, 17))  # fmt: skip
 
 
-@pytest.fixture(autouse=True)
-def own_labs(labs: Labs, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.faces.streamlit.features.lab_finetune.LABS", labs)
-
-
 @pytest.fixture
-def at(tiny_model: Path, own_labs: None) -> AppTest:
-    return AppTest.from_string(TAB, default_timeout=60).run()
-
-
-def finished(labs: Labs) -> None:
-    """Wait for the end of the only job; its page asks about it."""
-    (job,) = labs._labs.values()
-    until(lambda: labs.ask(job).state not in {State.WAITING, State.RUNNING})
-    assert job.state is State.DONE, job.says
+def at(tiny_model: Path) -> AppTest:
+    return AppTest.from_string(TAB, default_timeout=120).run()
 
 
 def own_rows(at: AppTest, text: str) -> None:
@@ -47,38 +31,23 @@ def own_rows(at: AppTest, text: str) -> None:
         at.button(key="_tune").click().run()
 
 
-def test_a_ready_made_set_is_learned_and_measured(at: AppTest, labs: Labs) -> None:
+def test_a_ready_made_set_is_learned_measured_and_asked(at: AppTest) -> None:
     assert not at.exception and not at.error
     assert "28 rows to train on, 12 held out" in markup(at)
     at.button_group(key="tune_steps").set_value(50)
     at.button(key="_tune").click().run()
-    assert at.button(key="_tune_stop")
-    finished(labs)
-    at.run()
-    said = markup(at)
-    assert "of 12 held-out rows right" in said and "95 % interval" in said
-    assert "done: step 50 of 50" in said
-    assert "What it gets wrong" in said
+    found = markup(at)
+    assert "of 12 held-out rows right" in found and "95 % interval" in found
+    assert "What it gets wrong" in found
     at.text_input(key="_tune_try").set_value("The bank is closed.").run()
     assert "of the probability" in markup(at)
-    assert at.button(key="_tune")
+    assert "of 12 held-out rows right" in markup(at)
 
 
-def test_own_rows_are_ones_own(
-    at: AppTest, labs: Labs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_own_rows_are_learned_and_found_by_nobody_else(at: AppTest, tiny_model: Path) -> None:
     own_rows(at, ROWS)
-    assert not at.warning
-    finished(labs)
-    at.run()
-    assert "stays in memory" in markup(at)
-    assert not (tmp_path / "lab").exists()
-    monkeypatch.setattr(
-        "app.faces.streamlit.features.lab_finetune.visitor_name", lambda: "someone else"
-    )
-    stranger = AppTest.from_string(TAB, default_timeout=60)
-    stranger.session_state["_tune_key"] = at.session_state["_tune_key"]
-    stranger.run()
+    assert not at.warning and "held-out rows right" in markup(at)
+    stranger = AppTest.from_string(TAB, default_timeout=60).run()
     assert "held-out rows right" not in markup(stranger)
 
 
@@ -90,16 +59,15 @@ def test_own_rows_are_ones_own(
         (ROWS + "<b>bold</b>\t<i>new</i>", "of line 17 occurs only once"),
     ],
 )
-def test_a_bad_row_is_named_by_its_line(at: AppTest, labs: Labs, text: str, says: str) -> None:
+def test_a_bad_row_is_named_by_its_line(at: AppTest, text: str, says: str) -> None:
     own_rows(at, text)
     assert [says in each.value for each in at.warning] == [True]
     assert at.button(key="_tune").disabled
-    assert not labs.computing()
 
 
 @pytest.mark.parametrize("chosen", ["", "Your own rows", "nothing like it"])
 def test_the_address_chooses_and_an_empty_choice_is_the_default(
-    tiny_model: Path, labs: Labs, chosen: str
+    tiny_model: Path, chosen: str
 ) -> None:
     at = AppTest.from_string(TAB, default_timeout=60)
     at.query_params.update({"rows": chosen, "labelled": "", "tune_steps": ""})
@@ -126,20 +94,10 @@ def test_a_link_opens_with_own_rows(tiny_model: Path, at: AppTest, times: int) -
     assert other.text_area[0].value == rows and not other.button(key="_tune").disabled
 
 
-def test_it_can_be_stopped(at: AppTest, labs: Labs) -> None:
-    at.button_group(key="tune_steps").set_value(200)
-    at.button(key="_tune").click().run()
-    at.button(key="_tune_stop").click().run()
-    assert not labs.computing()
-    assert not at.exception
-    assert at.button(key="_tune")
-
-
 def test_a_server_that_trains_nothing_shows_a_recorded_training(
     at: AppTest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BERT_EXPLORER_LAB", "off")
-    assert not task_lab.allowed()
     at.run()
     assert "trains nothing" in markup(at)
     assert "_tune" not in [each.key for each in at.button]

@@ -95,7 +95,6 @@ def test_an_address_that_is_possible_says_nothing(
         ("input", {"value": "0.5"}, "value=0.5"),
         ("variants", {"own_layers": "-1e400"}, "own_layers=-1e400"),
         ("tokenizer", {"tab": "Nowhere", "pad": "1e400"}, "tab=Nowhere"),
-        ("lab", {"run": "AAAAAAAAAAAAAAAA"}, "run=AAAAAAAAAAAAAAAA"),
     ],
 )
 def test_each_is_named(

@@ -115,7 +115,7 @@ def test_the_zoom_goes_to_a_number_and_back(visit: Callable) -> None:
     page.pick("layer", 1)
     assert address(page, "zoom") == "1" and "choose a head" in said(page)
     page.pick("head", 2)
-    assert address(page, "zoom") == "1.2" and component(page, "attention_heatmap") is not None
+    assert address(page, "zoom") == "1.2" and component(page, "attention") is not None
     page = visit(PAGE, text=TEXT, zoom="1.2.6.1", off="0.1")
     assert "What comes of it" in page.words and "attention-cell" in page.pictures
     assert "Head 2" in page.words and "[MASK] → the" in page.words
@@ -128,11 +128,11 @@ def test_the_zoom_goes_to_a_number_and_back(visit: Callable) -> None:
 
 
 def test_the_numbers_of_the_attention_page_are_those_of_the_zoom(visit: Callable) -> None:
-    drawn = json.loads(component(visit(PAGE, text=TEXT, zoom="1.2"), "attention_heatmap").json)
+    drawn = json.loads(component(visit(PAGE, text=TEXT, zoom="1.2"), "attention").json)
     page = visit("pages/4_attention.py", text=TEXT, layer="1", head="2")
-    assert drawn["values"] == json.loads(component(page, "attention_heatmap").json)["values"]
+    assert drawn["values"] == json.loads(component(page, "attention").json)["values"]
     off = visit(PAGE, text=TEXT, zoom="1.2", off="0.0 0.f")
-    assert json.loads(component(off, "attention_heatmap").json)["values"] != drawn["values"]
+    assert json.loads(component(off, "attention").json)["values"] != drawn["values"]
 
 
 def test_a_piece_and_an_answer_are_picked_in_the_picture(

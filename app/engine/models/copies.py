@@ -75,11 +75,6 @@ def downloads_folder() -> Path:
     return Path(named).expanduser().absolute() if named else cache_folder(None) / "hub"
 
 
-def trained_folder() -> Path:
-    """Return the folder for what is trained in the lab; it need not exist yet."""
-    return cache_folder(None) / "lab"
-
-
 def model_of(folder: Path) -> str | None:
     """Return the id of the model whose snapshot is in a folder; None if it is not a snapshot."""
     found = _STORAGE.fullmatch(folder.parent.parent.name)

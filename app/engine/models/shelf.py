@@ -19,7 +19,6 @@ from app.engine.models.copies import (
     is_storage,
     main_copy,
     model_of,
-    trained_folder,
 )
 from app.engine.models.curated import PINNED
 from app.settings import settings
@@ -160,9 +159,6 @@ def _candidates() -> Iterator[Offer]:
         alone = _model_in(folder)
         found = [alone] if alone else map(_model_in, _subfolders(folder))
         yield from (_offer(each) for each in found if each)
-    for folder in _subfolders(trained_folder() / "models") if settings().lab else ():
-        if _is_model(folder):
-            yield _offer(folder)
     for copy in copies(downloads_folder()):
         if settings().public and (copy.model, copy.commit) not in PINNED:
             continue

@@ -78,6 +78,9 @@ def feature_page(face: gr.Blocks, declared: Declared, twin: str) -> None:
             with gr.Accordion("As JSON", open=False):
                 json = gr.JSON(show_label=False, container=False)
     twin_link("This page on the full site", twin)
+    if row.trains and not row.part_of:
+        address = f"{twin.removesuffix(row.folder)}live/lab.html"
+        show_html(line(tag("a", "Train one in your browser", href=address)))
     inputs = [*boxes, model]
 
     async def ask(*values: object) -> tuple[str, Any]:

@@ -4,11 +4,12 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from app.catalog import GROUPS, Feature
+from app.catalog import GROUPS, Feature, feature
+from app.declared.live import lab_described
 from app.engine.models import Provenance
 from app.faces.paper.page import signature
 from app.faces.recorded.entries import Entry
-from app.faces.recorded.live import is_live, live_values, trains
+from app.faces.recorded.live import LIVE_TASKS, WEIGHS, is_live, live_values, trains
 from app.lessons.records import Lesson
 from app.lessons.shelf import mostly_about
 from app.lessons.view import lesson_links
@@ -25,16 +26,17 @@ _BEWARE = "Attention is not an explanation, and a confident answer may be wrong.
 _TABS = "Notes may mention parts of a page that only the live site has."
 _SIGNS = "✓ the model answers as a person would · ✗ it does not"
 _INVITATION = (
-    "the model (46 MB) is loaded into this browser and stays there; your text never leaves it. "
+    f"the model ({WEIGHS}) is loaded into this browser and stays there; your text never leaves it. "
     "Until then, the answer below is a recorded one."
 )
-_TRAINING = (
-    "a small BERT learns in this browser, before your eyes; nothing is sent anywhere, and closing "
-    "the tab ends it. Until then, the run below is a recorded one."
-)
 _PLAYING = (
-    "Then the model answers here: it (46 MB) is loaded into this browser once and stays there. "
+    f"Then the model answers here: it ({WEIGHS}) is loaded into this browser once and stays there. "
     "Your text never leaves it."
+)
+_HOME = (
+    f"it is computed in this tab, here and on {len(LIVE_TASKS)} pages. The model ({WEIGHS}) is "
+    "loaded into this browser once and stays there; your text never leaves it. Until then, the "
+    "answers below are recorded ones."
 )
 _LESSON = "lessons/{}"  # a file, from the root of the folder, without an extension
 _COLUMN = 44  # letters in a line of a text box
@@ -108,16 +110,35 @@ def _recorded(model: Provenance) -> tuple[Html, str]:
 
 
 def _live(recording: Recording, entry: Entry) -> Html:
-    """Invite to type one's own text or to train; `assets/recorded/live.js` adds the button."""
-    given = json.dumps(live_values(entry), ensure_ascii=False)
-    says = ("Train your own: ", _TRAINING) if trains(entry) else ("Type your own: ", _INVITATION)
+    """Invite to type one's own text; a run of the lab is trained there."""
+    given = live_values(entry)
+    if trains(entry):
+        return tag(
+            "div",
+            class_="bx-live",
+            data_live=entry.task.feature.slug,
+            data_lab=json.dumps(lab_described(given, recording.lab), ensure_ascii=False),
+            data_files=json.dumps(recording.lab),
+        )
+    return _line(
+        entry.task.feature.slug,
+        recording.live,
+        *(tag("strong", "Type your own: "), _INVITATION),
+        data_given=json.dumps(given, ensure_ascii=False),
+        data_gaps="" if entry.feature.gaps else None,
+    )
+
+
+def _line(slug: str, files: Mapping[str, str], *says: Html | str, **data: str | None) -> Html:
+    """Draw the line above a page that answers; `assets/recorded/live.js` adds the button."""
     return tag(
         "div",
-        tag("p", tag("strong", says[0]), says[1]),
+        tag("p", *says),
         class_="bx-note bx-live",
-        data_live=entry.task.feature.slug,
-        data_given=given,
-        data_files=json.dumps(recording.lab if trains(entry) else recording.live),
+        data_live=slug,
+        data_weighs=WEIGHS,
+        data_files=json.dumps(files),
+        **data,
     )
 
 
@@ -155,19 +176,14 @@ def lesson_page(recording: Recording, lesson: Lesson, parts: Sequence[Html]) -> 
 
 def _playing(recording: Recording) -> Html:
     """Say that nothing is computed; `live/lesson.js` says instead how the lesson is played."""
-    return tag(
-        "div",
-        tag("p", *_recorded(recording.model)),
-        class_="bx-note bx-live",
-        data_live="lesson",
-        data_says=_PLAYING,
-        data_files=json.dumps(recording.live),
-    )
+    says = _recorded(recording.model)
+    return _line("lesson", recording.live, *says, data_says=_PLAYING)
 
 
 def home(recording: Recording, doors: Sequence[Door]) -> Html:
     """Draw the home page: six small results, all lessons, and all examples."""
     last = {each.feature.slug: f"{each.place}.html" for each in recording.entries}
+    links = [last[door.slug] for door in doors]
     lists = [
         tag(
             "details",
@@ -177,16 +193,28 @@ def home(recording: Recording, doors: Sequence[Door]) -> Html:
         )
         for row in recording.features
     ]  # fmt: skip
+    boxes = _box("text", "The text", FIRST)
+    if recording.live:
+        boxes += _box("question", "Your question about it, if you have one", "")
     return join(
         heading(SITE, _LEAD),
-        recorded_note(recording.model),
-        *_box("text", "The sentence", FIRST),
-        draw(doors, [last[door.slug] for door in doors]),
+        _typing(recording, doors, links) if recording.live else recorded_note(recording.model),
+        tag("section", *boxes, class_="bx-given", aria_label="Input"),
+        tag("div", tag("section", draw(doors, links), class_="bx-result", aria_label="Answer"),
+            class_="bx-recorded"),
         _lessons(recording),
         tag("h2", "All examples"),
         tag("div", *lists, class_="bx-all"),
         foot(recording, _BEWARE),
-    )
+    )  # fmt: skip
+
+
+def _typing(recording: Recording, doors: Sequence[Door], links: Sequence[str]) -> Html:
+    """Invite to type one's own text on the home page."""
+    titles = [feature(door.slug).title for door in doors]
+    given = json.dumps({"doors": list(zip(titles, links, strict=True))})
+    says = tag("strong", "Type your own text: "), _HOME
+    return _line("home", recording.live, *says, data_given=given)
 
 
 def _lessons(recording: Recording) -> Html:
@@ -201,11 +229,12 @@ def _lessons(recording: Recording) -> Html:
 
 def foot(recording: Recording, caution: str) -> Html:
     """Draw the foot of every page: the caution, and what was recorded, when and how."""
+    own = "." if recording.live else f". To use your own texts, run {SITE}."
     return tag(
         "footer",
         beware(caution),
         line(visible(signature(recording.model))),
-        line("Written by ", tag("code", COMMAND), f". To use your own texts, run {SITE}."),
+        line("Written by ", tag("code", COMMAND), own),
         join("\n", line(f"Recorded on {recording.date}."), "\n"),  # a line of its own in the file
     )
 
@@ -225,7 +254,7 @@ def _boxes(entry: Entry) -> list[Html]:
     for each in entry.task.parameters:
         value = entry.example.values.get(each.key)
         if isinstance(value, str) and value.strip():
-            boxes += _box(each.name, each.field.label, value.strip("\n"))
+            boxes += _box(each.name, each.field.label, value.strip("\n"), each.key)
         elif isinstance(value, bool):
             others.append(f"{each.field.label}: {'yes' if value else 'no'}")
         elif isinstance(value, int | float):
@@ -233,13 +262,13 @@ def _boxes(entry: Entry) -> list[Html]:
     return [*boxes, line(". ".join(others), ".")] if others else boxes
 
 
-def _box(name: str, label: str, text: str) -> list[Html]:
-    """Draw one text box."""
+def _box(name: str, label: str, text: str, key: str = "") -> list[Html]:
+    """Draw one text box; `key` is what it is called on all pages, where that is another name."""
     rows = sum(1 + len(each) // _COLUMN for each in text.split("\n"))
     return [
         tag("label", label, for_=f"given-{name}"),
         tag("textarea", f"\n{visible(text)}", id=f"given-{name}", rows=min(rows, _LINES),
-            readonly="", dir="auto"),  # browsers drop one line break at the start
+            readonly="", dir="auto", data_key=key or name),  # browsers drop the first line break
     ]  # fmt: skip
 
 

@@ -6,6 +6,9 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from app.declared.live import digests as sums
+from app.declared.live import lab_files
+from app.declared.live import live_files as served
 from app.engine.models import Engine
 from app.engine.models.papers import fingerprint
 from app.faces.paper.json import as_json
@@ -19,6 +22,9 @@ from bert_core.reading.unread import known_scripts
 
 FOLDER = "live"
 MANIFEST = "site.webmanifest"
+WEIGHS = "46 MB"
+"""The size of the bundled model's weights, which a page says before it loads them."""
+
 LIVE_TASKS = {"fill_mask", "next_sentence", "qa", "ner", "classification", "multiple_choice",
               "tokenizer", "attention", "xray"}  # fmt: skip
 """The tasks that also answer in the browser."""
@@ -26,7 +32,6 @@ LIVE_TASKS = {"fill_mask", "next_sentence", "qa", "ner", "classification", "mult
 _PART = 9_000_000  # bytes; some hosts move larger files elsewhere
 _WEIGHTS, _DESCRIBED = "model.safetensors", "live.json"
 _BESIDE = ("vocab.txt", "fitted.safetensors")  # files of the model that are loaded as they are
-_NOT_IN_LAB = ("bert.wasm", "worker.js", "lesson.js", _DESCRIBED, *_BESIDE)
 _SCALES = {"BertForQuestionAnswering.has_answer": ("BertForQuestionAnswering", HAS_ANSWER)}
 _OWN = {"BertForMultipleChoice", "BertForQuestionAnswering", "BertForSequenceClassification",
         "BertForTokenClassification"}  # fmt: skip
@@ -40,21 +45,17 @@ def is_live(entry: Entry) -> bool:
 
 
 def trains(entry: Entry) -> bool:
-    """Return whether an example is a run of the lab that can also be trained in the browser."""
-    if entry.task.feature.slug != "lab":
-        return False
-    usual = {each.name: each.default for each in entry.task.parameters}
-    given = usual | live_values(entry)
-    return given["corpus"] == usual["corpus"] and not given["next_sentence"]
+    """Return whether an example is a run of the lab, which is also trained in the browser."""
+    return entry.task.feature.slug == "lab"
 
 
-def live_values(entry: Entry) -> dict[str, object]:
+def live_values(entry: Entry) -> dict[str, str | bool | int | float]:
     """Return what an example gives a task, by parameter, as JSON has it."""
     given = entry.task.example_values(entry.example.values)
     return {
-        each.name: given[each.name]
+        each.name: value
         for each in entry.task.parameters
-        if isinstance(given.get(each.name), str | bool | int | float)
+        if isinstance(value := given.get(each.name), str | bool | int | float)
     }
 
 
@@ -79,9 +80,10 @@ def live_files(engine: Engine, *, parts: bool) -> Iterator[tuple[str, bytes]]:
             f"{engine.provenance.name} has other weights than the bundled model of that name, and "
             "--live writes the bundled ones. Leave out --live, or --model."
         )
-    for path in sorted(LIVE.iterdir()):
-        if path.suffix in {".js", ".wasm", ".json"} and path.name != "service.js":
-            yield f"{FOLDER}/{path.name}", path.read_bytes()
+    for name, content in served().items():
+        yield f"{FOLDER}/{name}", content
+    switches = ASSETS / "components" / "xray_switches.js"  # as on the page with a server
+    yield f"{FOLDER}/{switches.name}", switches.read_bytes()
     yield f"{FOLDER}/NOTICE", (ROOT / "NOTICE").read_bytes()  # the licence of the weights
     for name in _BESIDE:
         yield f"{FOLDER}/{name}", (folder / name).read_bytes()
@@ -107,14 +109,10 @@ def digests(files: Mapping[str, bytes], *, lab: bool = False) -> dict[str, str]:
         files: those of the site, by name.
         lab: whether it is a page of the lab, which needs other files.
     """
-    own = {name.removeprefix(f"{FOLDER}/"): content for name, content in files.items()
-           if name.startswith(f"{FOLDER}/")}  # fmt: skip
-    unused = _NOT_IN_LAB if lab else ("lab",)
-    return {
-        name: f"sha256-{base64.b64encode(hashlib.sha256(content).digest()).decode()}"
-        for name, content in own.items()
-        if not name.startswith((_WEIGHTS, "NOTICE", *unused))
-    }
+    start, unused = f"{FOLDER}/", (_WEIGHTS, "NOTICE", "lab", "runs/")
+    own = {name.removeprefix(start): each for name, each in files.items() if name.startswith(start)}
+    used = lab_files(own) if lab else {name for name in own if not name.startswith(unused)}
+    return sums(own, sorted(used))
 
 
 def icon() -> bytes:

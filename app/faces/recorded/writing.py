@@ -1,6 +1,6 @@
 """Write the recorded site: a folder of plain files that refer to nothing outside it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from app.declared import declared
@@ -21,8 +21,8 @@ from app.faces.recorded.playing import played
 from app.lessons.records import Lesson
 from app.lessons.shelf import in_order
 from app.lessons.whole import whole
-from app.overview import FIRST, doors
-from app.settings import ASSETS
+from app.overview import FIRST, Door, doors
+from app.settings import ASSETS, LIVE
 from app.words.html import document, plain
 from bert_core.errors import ConfigError
 
@@ -89,7 +89,6 @@ def _write(
     engine: Engine, target: Path, date: str, say: Callable[[str], None], more: dict[str, bytes]
 ) -> int:
     """Write the pages and the further files, with which they are live."""
-    live = bool(more)
     opened = doors(engine, FIRST)
     lessons = tuple(each for each in in_order() if not each.own)
     recording = Recording(
@@ -98,7 +97,7 @@ def _write(
         date,
         lessons,
         digests(more),
-        digests(more, lab=True),
+        digests(more, lab=True) if more else {},
     )
     model = engine.provenance
     readme = _README.format(
@@ -110,15 +109,7 @@ def _write(
         date=date,
     )
     files = {"README.md": readme.encode()} | more
-    files["index.html"] = document(
-        f"{SITE}, recorded",
-        _style("home"),
-        home(recording, opened),
-        header=menu(recording, "", None),
-        script=_script(live),
-        manifest=MANIFEST if live else "",
-        icon=icon(),
-    )
+    files["index.html"] = home_page(recording, opened)
     for row in recording.features:
         for entry in recording.of(row):
             files[f"{entry.place}.html"] = example_page(engine, recording, entry)
@@ -133,12 +124,25 @@ def _write(
     return sum(map(len, files.values()))
 
 
+def home_page(recording: Recording, opened: Sequence[Door]) -> bytes:
+    """Return the file of the home page."""
+    return document(
+        f"{SITE}, recorded",
+        _style("home"),
+        home(recording, opened),
+        header=menu(recording, "", None),
+        script=_script(bool(recording.live)),
+        manifest=MANIFEST if recording.live else "",
+        icon=icon(),
+    )
+
+
 def example_page(engine: Engine, recording: Recording, entry: Entry) -> bytes:
     """Return the file of an example."""
     row = entry.feature
     return document(
         f"{entry.example.label} · {row.title} · {SITE}, recorded",
-        _style(row.slug),
+        _style(row.slug, live=bool(recording.live)),
         page(recording, entry, results(engine, entry)),
         header=menu(recording, "../", row),
         script=_script(bool(recording.live)),
@@ -161,9 +165,14 @@ def lesson_file(engine: Engine, recording: Recording, lesson: Lesson) -> bytes:
     )
 
 
-def _style(*slugs: str) -> str:
+def _style(*slugs: str, live: bool = False) -> str:
     """Return the style of the site, of some pages, and of the recording."""
-    return style(*slugs) + (ASSETS / "recorded" / "recorded.css").read_text(encoding="utf-8")
+    sheets = [ASSETS / "recorded" / "recorded.css", *[LIVE / "lab.css"] * ("lab" in slugs)]
+    own = style(*slugs) + "".join(each.read_text(encoding="utf-8") for each in sheets)
+    if not live or "xray" not in slugs:
+        return own
+    board = (ASSETS / "components" / "xray.css").read_text(encoding="utf-8")
+    return f"{own}.bx-live-switches {{\n{board.replace(':host', '&')}}}"
 
 
 def _script(live: bool) -> str:

@@ -11,7 +11,7 @@ from functools import lru_cache
 import streamlit as st
 from streamlit.components.v2.types import ComponentRenderer
 
-from app.settings import ASSETS
+from app.settings import ASSETS, LIVE
 from app.words.blocks import HINT_END
 from app.words.html import Html, filled, join
 
@@ -36,6 +36,7 @@ def show_component(
     picks: tuple[str, ...] = (),
     several: tuple[str, ...] = (),
     then: Callable[..., None] | None = None,
+    isolate: bool = True,
 ) -> None:
     """Mount a component.
 
@@ -47,9 +48,10 @@ def show_component(
         several: names of lists of whole numbers that are taken as well.
         then: called with these numbers, by name; without it, they become the values of the
             widgets of these names.
+        isolate: whether it has a style of its own; without, the page's style reaches it.
     """
     take = then or st.session_state.update
-    _component(name)(
+    _component(name, isolate=isolate)(
         key=key, data=dict(data), on_pick_change=lambda: _take(key, picks, several, take)
     )
 
@@ -61,7 +63,12 @@ def show_markup(markup: Html, *, key: str) -> None:
         markup: from `app.words.html`.
         key: its name on the page.
     """
-    _component("markup", isolate=False)(key=key, data={"markup": with_lessons(markup).markup})
+    show_script("markup", {"markup": with_lessons(markup).markup}, key=key)
+
+
+def show_script(name: str, data: Mapping[str, object], *, key: str) -> None:
+    """Mount a component that only draws, in the style of the page."""
+    _component(name, isolate=False)(key=key, data=dict(data))
 
 
 def with_lessons(markup: Html) -> Html:
@@ -77,7 +84,8 @@ def mount_bridge(page: str, picks: dict[str, Callable[[int], None]]) -> None:
 
     Args:
         page: the page; a change of it, or of the presenter's switch, scrolls to the top.
-        picks: what to call with the number of a clicked `data-pick`, by its name.
+        picks: what to call with the number of a clicked `data-pick`, by its name; "name+" is
+            called for a click with Shift, if it is there.
     """
     before, earlier = st.session_state.get(_PICKS, ("", {}))
     if before == page:
@@ -88,7 +96,8 @@ def mount_bridge(page: str, picks: dict[str, Callable[[int], None]]) -> None:
         state = st.session_state.get(_BRIDGE)
         pick = state.get(_EVENT) if isinstance(state, Mapping) else None
         if isinstance(pick, Mapping) and type(pick.get("value")) is int:
-            call = picks.get(str(pick.get("name")))
+            name = str(pick.get("name"))
+            call = picks.get(name) or picks.get(name.removesuffix("+"))
             if call is not None:
                 call(pick["value"])
 
@@ -128,10 +137,11 @@ def script(name: str) -> str:
 @lru_cache
 def _component(name: str, *, isolate: bool = True) -> ComponentRenderer:
     """Register a component once per process; without isolation the page's style reaches it."""
-    style = _FOLDER / f"{name.partition('_')[0]}.css"
+    sheet = f"{name.partition('_')[0]}.css"
+    style = next((each / sheet for each in (_FOLDER, LIVE) if (each / sheet).is_file()), None)
     return st.components.v2.component(
         f"bert_explorer.{name}",
-        css=style.read_text(encoding="utf-8") if style.is_file() else None,
+        css=style.read_text(encoding="utf-8") if style else None,
         js=script(name),
         isolate_styles=isolate,
     )

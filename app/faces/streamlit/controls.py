@@ -58,12 +58,20 @@ def _one_of(options: Mapping[V, str], key: str, first: V, draw: Callable[[], T])
 def open_tab(page: str, titles: Sequence[str], *, key: str = "tab") -> Iterator[str]:
     """Draw tabs, and give the title of the open one, in whose place the block draws.
 
-    In the address a tab has the name of its task, or the one that `assets/labels.toml` gives it.
-
     Args:
         page: the slug of the page.
         titles: at least one.
         key: name in the address.
+    """
+    title, tab = next(each for each in draw_tabs(page, titles, key=key).items() if each[1].open)
+    with tab:
+        yield title
+
+
+def draw_tabs(page: str, titles: Sequence[str], *, key: str = "tab") -> dict[str, Any]:
+    """Draw tabs, and return them by their titles; what is drawn in a closed one stays there.
+
+    In the address a tab has the name of its task, or the one that `assets/labels.toml` gives it.
     """
     keys = {**old_labels()[key], **{declared(task).feature.title: task for task in tabs(page)}}
     by_key = {keys.get(title, title): title for title in titles}
@@ -75,9 +83,7 @@ def open_tab(page: str, titles: Sequence[str], *, key: str = "tab") -> Iterator[
         key, by_key, labels, titles[0], lambda: st.tabs(titles, key=key, on_change="rerun")
     )
     kept[f"{page} {key}"] = st.session_state[key]
-    title, tab = next(each for each in zip(titles, drawn, strict=True) if each[1].open)
-    with tab:
-        yield title
+    return dict(zip(titles, drawn, strict=True))
 
 
 def choose_some(label: str, options: Sequence[str], *, key: str) -> list[str]:

@@ -14,6 +14,8 @@ from app.settings import ASSETS
 from app.words.html import Html, stylesheet
 from app.words.pictures import Picture, figure, numbers
 
+# What is drawn on paper: a visitor may choose another theme than that of the system.
+_DARK = "@media screen { .bx-att-paper { filter: invert(1) hue-rotate(180deg); } }"
 # Only the button that saves the picture: accidental panning or zooming would confuse a class.
 _CHART = {"displaylogo": False, "modeBarButtons": [["toImage"]], "scrollZoom": False}
 
@@ -36,6 +38,7 @@ def show_style(*slugs: str) -> None:
     if not by_history():
         presenting = st.session_state.get(PRESENT, presenting)
     more = (ASSETS / "presenter.css").read_text(encoding="utf-8") if presenting else ""
+    more += _DARK if _is_dark() else ""
     show_html(stylesheet(own_style(*slugs) + style(*slugs) + more))
 
 
@@ -68,5 +71,8 @@ def show_table(table: pd.DataFrame, *, alt: str, key: str, title: str = "") -> N
 
 def _text_colour() -> str:
     """Return the text colour of the theme in use; Streamlit's own charts print in pale grey."""
-    theme = "dark" if st.context.theme.type == "dark" else "light"
-    return str(st.get_option(f"theme.{theme}.textColor"))
+    return str(st.get_option(f"theme.{'dark' if _is_dark() else 'light'}.textColor"))
+
+
+def _is_dark() -> bool:
+    return st.context.theme.type == "dark"

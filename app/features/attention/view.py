@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from app.features.attention import view_files as files
+from app.features.attention import view_pictures as pictures
 from app.features.attention import view_text as text
 from app.features.attention.result import AttentionGrid, AttentionResult, HeadView, Selection
 from app.features.attention.result_habits import RankedHead
@@ -44,9 +44,11 @@ def screen(
         f"{name}. {text.headline(result, view)}",
         (
             line(text.doing(view.heads, ranked)),
-            files.map_picture(result, view, common=common, log=log),
+            pictures.map_picture(result, view, common=common, log=log),
             text.selection_note(result, view),
-            files.grid_picture(result, grid, ranked, common=common, log=log),
+            pictures.grid_picture(
+                result, grid, ranked, shown=view.heads.places, common=common, log=log
+            ),
             *more,
         ),
         first=(

@@ -6,11 +6,12 @@ import numpy as np
 import pandas as pd
 
 from app.features.attention.result_habits import HeadComparison, HeadHabits
-from app.features.attention.view_pictures import PALETTES, encoded
+from app.features.attention.view_pictures import heads_map, pick_figure, shades
 from app.features.attention.view_text import whole_percent
 from app.records.results import Measure
 from app.words.blocks import line, record_table
 from app.words.html import Html, join, tag
+from app.words.pictures import NARROW
 
 AS_TABLE = "Every head in numbers"
 COLUMNS = ("looks at", "usually", "in this text")
@@ -37,8 +38,8 @@ def amount(place: Measure, value: float | None) -> str:
     return whole_percent(value) if place.is_share else f"{value:.1f} bits"
 
 
-def map_picture(habits: HeadHabits, key: str, chosen: tuple[int, int]) -> dict[str, object]:
-    """Prepare the map of all heads for the component that draws a grid of them.
+def map_picture(habits: HeadHabits, key: str, chosen: tuple[int, int]) -> Html:
+    """Draw the map of all heads for the page, where a click chooses one.
 
     Args:
         habits: the measurements.
@@ -47,26 +48,16 @@ def map_picture(habits: HeadHabits, key: str, chosen: tuple[int, int]) -> dict[s
     """
     place, means = _of(habits, key)
     top = _top(habits, place, means)
-    pixels = np.rint(255 * np.nan_to_num(means) / top).astype(np.uint8)
-    every = [(i, j) for i in range(habits.layers) for j in range(habits.heads)]
-    return {
-        "layers": habits.layers,
-        "heads": habits.heads,
-        "rows": 1,
-        "columns": 1,
-        "pictures": encoded(pixels),
-        "peaks": [1.0] * means.size,
-        "common": False,
-        "log": False,
-        "preview": False,
-        "palettes": PALETTES,
-        "chosen": [chosen[0] * habits.heads + chosen[1]],
-        "said": f"Layer {chosen[0]}, head {chosen[1]}: {place.name}: "
-        + amount(place, float(means[chosen])),
-        "notes": [f"{place.name}: {amount(place, float(means[at]))}" for at in every],
-        "label": describe_map(habits, key),
-        "top": amount(place, top),
-    }
+    number = shades(np.nan_to_num(means), top, log=False)[..., None, None]
+    notes = [
+        f"Layer {layer}, head {head}: {place.name}: {amount(place, float(value))}"
+        for (layer, head), value in np.ndenumerate(means)
+    ]
+    drawn = heads_map(NARROW, number, [chosen], notes)
+    said = notes[chosen[0] * habits.heads + chosen[1]]
+    return pick_figure(
+        "head-map", drawn, f"{describe_map(habits, key)} Darkest: {amount(place, top)}.", said
+    )
 
 
 def _top(habits: HeadHabits, place: Measure, means: np.ndarray) -> float:

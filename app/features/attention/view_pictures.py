@@ -1,13 +1,14 @@
-"""Input data for the three attention components in `assets/components`.
+"""Attention as pictures: one head as a heat map or as lines, and all heads as small maps.
 
-Every function returns plain data for JSON. Strings are shown as text, never as markup. Colours
-are sampled here, so that a picture and its legend cannot disagree.
+The only drawing of them: pages, saved files and other interfaces have the same SVG, and
+`live/maps.js` makes it node by node. It is on white paper in one scale of colours, which a dark
+page inverts. `assets/components/attention.js` adds pointer and keys to the heat map; the others
+explain themselves by `bridge.js`.
 """
 
-import base64
-import hashlib
-import zlib
-from typing import Any
+import re
+from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,205 +18,377 @@ from app.features.attention.result import (
     AttentionResult,
     Floats,
     HeadView,
-    Links,
+    Place,
 )
+from app.features.attention.result_habits import RankedHead
 from app.features.attention.view_text import (
+    SMALL,
     describe_grid,
     describe_view,
+    file_name,
     head_note,
+    matrix_table,
     name_of,
-    short_headline,
+    ranking_table,
+    short_name,
 )
-from app.words.html import visible
-from app.words.pictures import linked
+from app.words.clicks import pick
+from app.words.html import Html, join, tag, visible
+from app.words.pictures import NARROW, WIDE, Picture, linked, picture
+from app.words.pixels import address, image
 
-EXACT_CELLS = 192 * 192
-"""Matrices up to here travel as float32, larger ones in whole steps, which compress well."""
-
-STEPS = (10_000, 2_550, 255)
-"""Steps in 1: the finest that stays within `PACKED_CHARACTERS` is sent."""
-
-PACKED_CHARACTERS = 300_000
-"""Most characters of one large head on its way to the browser."""
-
-_STOPS = {
-    "light": ("#ffffff", "#deebf7", "#9ecae1", "#4292c6", "#08519c", "#08306b"),
-    "dark": ("#000000", "#0d2a45", "#155a8f", "#3d95cf", "#8fcaf2", "#dcf0ff"),
-}
-
-# fmt: off
-HEAD_COLOURS = (
-    "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#8a63d2", "#8f8f1f",
-    "#a0522d", "#1b9aaa", "#b5396b", "#5a8f5a", "#c7a500", "#4b6fd4", "#9c6b9e", "#7a7a7a",
-)
-# fmt: on
-"""One colour per head, of middle lightness so that both themes show them; the first six are
-Okabe and Ito's. A head's number is beside its colour everywhere."""
+_STOPS = ("#ffffff", "#deebf7", "#9ecae1", "#4292c6", "#08519c", "#08306b")
+LETTER = 9.6  # width of a letter of 17 units
+_SMALLEST = 7.0  # size of a number in a cell
+_LEAST = 0.005  # a weight that is printed
+_PIXELS = 128  # a side of a heat map at least
+_TALL = 0.72  # of the width of a wide heat map: as much as a screen has
+_EXACT = SMALL * SMALL  # values that the page is sent beside a heat map
 
 
-def head_colour(number: int) -> str:
-    """Return the colour of a head's lines, by its number."""
-    return HEAD_COLOURS[number % len(HEAD_COLOURS)]
-
-
-def encoded(values: NDArray[Any]) -> str:
-    """Encode the bytes of an array in base64, for JSON."""
-    return base64.b64encode(np.ascontiguousarray(values).tobytes()).decode("ascii")
-
-
-def colours(theme: str) -> NDArray[np.uint8]:
-    """Return the sequential scale of a theme, (256, 3): from its paper to its strongest blue."""
-    stops = [[int(stop[at : at + 2], 16) for at in (1, 3, 5)] for stop in _STOPS[theme]]
+def colours() -> NDArray[np.uint8]:
+    """Return the scale, (256, 3): from white paper to its strongest blue."""
+    stops = [[int(stop[at : at + 2], 16) for at in (1, 3, 5)] for stop in _STOPS]
     places = np.linspace(0, 255, len(stops))
     channels = [np.interp(np.arange(256), places, each) for each in np.array(stops).T]
     found: NDArray[np.uint8] = np.rint(np.stack(channels, axis=-1)).astype(np.uint8)
     return found
 
 
-PALETTES = {theme: encoded(colours(theme)) for theme in _STOPS}
-"""Both scales for the components: white to blue, and black to light blue on a dark page."""
+_PAPER = colours()
+_IMAGE = re.compile('data:image/png[^"]+')
 
 
-def packed(values: Floats) -> tuple[str, int]:
-    """Encode values from 0 to 1 in whole steps: all low bytes, then all high ones, deflated.
-
-    Most cells of a long text are tiny, so their high bytes are zeros and compress well.
-
-    Returns:
-        The text, in base64, and the number of steps in 1.
-    """
-    for steps in STEPS:
-        whole = np.rint(values * steps).astype("<u2").reshape(-1).view(np.uint8)
-        planes = np.concatenate([whole[0::2], whole[1::2]]).tobytes()
-        text = base64.b64encode(zlib.compress(planes, level=1)).decode("ascii")
-        if len(text) <= PACKED_CHARACTERS:
-            break
-    return text, steps
+def shades(weights: Floats, top: float, *, log: bool) -> NDArray[np.intp]:
+    """Return the number of the colour of each value, 0 to 255."""
+    share = weights.astype(np.float64) / (top or 1.0)
+    if log:
+        share = 1 + np.log10(np.maximum(share, 1e-9)) / 3
+    return np.rint(255 * np.clip(share, 0, 1)).astype(np.intp)
 
 
-def _identity(*parts: object) -> str:
-    """Identify a picture's axes, so that the browser keeps a choice only while they match."""
-    return hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+def _image(number: NDArray[np.intp], x: float, y: float, wide: float, high: float) -> Html:
+    """Draw colours as an embedded PNG with one pixel a cell."""
+    href = _address(number.shape[1], number.astype(np.uint8).tobytes())
+    return image(href, x=x, y=y, width=wide, height=high)
 
 
-def _second_starts(result: AttentionResult, positions: tuple[int, ...]) -> int | None:
-    """Return the index where the second text begins; None if it is absent or comes first."""
-    first = next((i for i, at in enumerate(positions) if result.sides[at] == 1), 0)
-    return first or None
+@lru_cache(8)
+def _address(columns: int, shades: bytes) -> str:
+    """Return an image as an address; each is drawn twice, wide and narrow."""
+    return address(np.frombuffer(shades, np.uint8).reshape(-1, columns), _PAPER)
 
 
-def _axes(result: AttentionResult, view: HeadView) -> dict[str, object]:
-    """Return the labels of both axes, and the keys that link them to the rest of the page."""
-    pieces = result.units.pieces
-    return {
-        "rows": [visible(token) for token in view.row_tokens],
-        "columns": [visible(token) for token in view.column_tokens],
-        "rowKeys": [linked(pieces[at]) for at in view.rows],
-        "columnKeys": [linked(pieces[at]) for at in view.columns],
-        "rowBreak": _second_starts(result, view.rows),
-        "columnBreak": _second_starts(result, view.columns),
-    }
+def paper(width: float, height: float, *children: Html, **more: str) -> Html:
+    """Write an `svg` element with a white background and letters of its own size."""
+    sheet = tag("rect", width="100%", height="100%", fill="#ffffff")
+    hidden = None if more else "true"
+    return tag(
+        "svg", sheet, *children, view_box=f"0 0 {width:g} {height:g}", class_="bx-att-paper",
+        xmlns="http://www.w3.org/2000/svg", font_size=17, fill="#111111", aria_hidden=hidden,
+        font_family="Arial, Helvetica, sans-serif", **more,
+    )  # fmt: skip
 
 
-def grid_picture(
-    result: AttentionResult,
-    grid: AttentionGrid,
-    shown: HeadView,
-    *,
-    common: bool = False,
-    log: bool = False,
-) -> dict[str, object]:
-    """Prepare the grid of all heads with the shown ones marked.
-
-    Args:
-        result: the attention.
-        grid: its small pictures.
-        shown: the large picture.
-        common: whether all heads share the scale from 0 to 1.
-        log: whether the scale is logarithmic.
-    """
-    size = result.heads
-    every = [(i, j) for i in range(result.layers) for j in range(size)]
-    alone = shown.heads.places[0] if len(shown.heads.places) == 1 else None
-    name = name_of(shown.heads, size)
-    return {
-        "layers": result.layers,
-        "heads": size,
-        "rows": grid.pictures.shape[2],
-        "columns": grid.pictures.shape[3],
-        "pictures": encoded(grid.pictures),
-        "peaks": [round(float(peak), 5) for peak in grid.peaks.reshape(-1)],
-        "common": common,
-        "log": log,
-        "preview": True,
-        "palettes": PALETTES,
-        "chosen": [i * size + j for i, j in shown.heads.places],
-        "notes": [head_note(result, i, j) for i, j in every],
-        "label": describe_grid(result),
-        "said": f"{name}: {head_note(result, *alone)}" if alone else name,
-        "top": "1" if common else "own peak",
-    }
+def words(anchor: str, size: float, *children: Html) -> Html:
+    """Group texts that share their look."""
+    return tag("g", *children, text_anchor=anchor, dominant_baseline="central",
+               font_size=f"{size:.1f}")  # fmt: skip
 
 
-def head_picture(
-    result: AttentionResult,
-    view: HeadView,
-    *,
-    common: bool = False,
-    log: bool = False,
-    cell: tuple[int, int] | None = None,
-) -> dict[str, object]:
-    """Prepare the large heat map.
+def _frame(x: float, y: float, wide: float, high: float) -> Html:
+    return tag("rect", x=f"{x:.2f}", y=f"{y:.2f}", width=f"{wide:.2f}", height=f"{high:.2f}",
+               fill="none", stroke="#777777")  # fmt: skip
+
+
+def short(label: str, room: float, size: float = 17) -> str:
+    """Cut a label to the letters that fit."""
+    letters = max(2, int(room / (LETTER * size / 17)))
+    return label if len(label) <= letters else f"{label[: letters - 1]}…"
+
+
+# -- one head as a heat map ------------------------------------------------------------------------
+
+
+def map_picture(result: AttentionResult, view: HeadView, *, common: bool, log: bool) -> Picture:
+    """Draw the large heat map.
 
     Args:
         result: the attention.
         view: what is shown of it.
         common: whether the scale ends at 1 instead of the largest value.
         log: whether the scale is logarithmic.
-        cell: positions of the pieces of the pinned cell.
     """
-    exact = view.weights.size <= EXACT_CELLS
-    values, steps = (encoded(view.weights.astype("<f4")), 0) if exact else packed(view.weights)
-    pieces = result.units.pieces
-    pinned = None
-    if cell is not None:
-        row = next((i for i, at in enumerate(view.rows) if cell[0] in pieces[at]), None)
-        column = next((i for i, at in enumerate(view.columns) if cell[1] in pieces[at]), None)
-        pinned = None if row is None or column is None else [row, column]
-    return {
-        **_axes(result, view),
-        "rowsAt": [pieces[at][0] for at in view.rows],
-        "columnsAt": [pieces[at][0] for at in view.columns],
-        "values": values,
-        "steps": steps,
-        "top": 1.0 if common else float(view.weights.max()),
-        "log": log,
-        "palettes": PALETTES,
-        "cell": pinned,
-        "said": short_headline(result, view),
-        "label": describe_view(result, view),
-    }
-
-
-def lines_picture(result: AttentionResult, links: Links) -> dict[str, object]:
-    """Prepare the line view; at first it draws the viewed heads."""
-    view = links.view
-    flat = np.stack(
-        [links.row, links.column, links.head, np.rint(links.weight * 10_000).astype(np.intp)],
-        axis=-1,
+    top = _top(view, common)
+    number = shades(view.weights, top, log=log)
+    return picture(
+        file_name(view),
+        lambda width: _map(result, view, number, width, top, log=log),
+        alt=describe_view(result, view),
+        table=matrix_table(result, view),
     )
-    layers = {layer for layer, _ in links.places}
-    one = len(layers) == 1
-    names = [f"head {head}" if one else f"{layer}.{head}" for layer, head in links.places]
+
+
+def _top(view: HeadView, common: bool) -> float:
+    """Return the value of the last colour."""
+    return 1.0 if common else float(view.weights.max())
+
+
+def _map(
+    result: AttentionResult,
+    view: HeadView,
+    number: NDArray[np.intp],
+    width: int,
+    top: float,
+    *,
+    log: bool,
+) -> Html:
+    """Draw the cells (an image), the labels of both axes, and the scale.
+
+    A small image has several pixels for a cell: not every program keeps the edges of a pixel.
+    """
+    height, breadth = number.shape
+    rows = [visible(token) for token in view.row_tokens]
+    columns = [visible(token) for token in view.column_tokens]
+    left = min(0.28 * width, LETTER * max(map(len, rows)) + 12)
+    head = min(110.0, LETTER * max(map(len, columns)) + 12)
+    side = (width - left - 4) / breadth
+    high = min(side, 36.0)
+    if width == WIDE:
+        high = min(high, (_TALL * width - head - 42) / height)
+    size, turned_size = (min(17.0, 0.9 * each) if each > 9 else 11.0 for each in (high, side))
+    bottom = head + height * high
+    fine = max(1, _PIXELS // max(number.shape))
+    large = number.repeat(fine, 0).repeat(fine, 1)
+    pieces = result.units.pieces
+    names = [
+        tag("text", short(rows[r], left - 10, size), x=f"{left - 6:.1f}",
+            y=f"{head + (r + 0.5) * high:.2f}", data_at=linked(pieces[view.rows[r]]))
+        for r in range(0, height, 1 if high > 9 else int(np.ceil(11 / high)))
+    ]  # fmt: skip
+    turned = [
+        tag("text", short(columns[c], head - 10, turned_size),
+            transform=f"translate({left + (c + 0.5) * side:.2f} {head - 6:.1f}) rotate(-90)",
+            data_at=linked(pieces[view.columns[c]]))
+        for c in range(0, breadth, 1 if side > 9 else int(np.ceil(11 / side)))
+    ]  # fmt: skip
+    across, down = (_second(result, each) for each in (view.columns, view.rows))
+    parts = [
+        _image(large, left, head, breadth * side, height * high),
+        *_values(view.weights, number, left, head, side, high), words("end", size, *names),
+        words("start", turned_size, *turned),
+        tag("g", _frame(left, head, breadth * side, height * high), class_="bx-att-cells"),
+        *([_dashed(f"M0 {head + down * high:.1f}H{left + breadth * side:.1f}")] if down else []),
+        *([_dashed(f"M{left + across * side:.1f} 0V{bottom:.1f}")] if across else []),
+        *_scale(left, bottom, top, log=log),
+    ]  # fmt: skip
+    name = name_of(view.heads, result.heads)
+    beside = left + 275 + LETTER * len(name) < width
+    x, y = (left + 275, bottom + 22) if beside else (left, bottom + 46)
+    lines = [tag("text", each, x=f"{x:.1f}", y=f"{y + 20 * n:.1f}")
+             for n, each in enumerate((name, visible(result.model)))]  # fmt: skip
+    return paper(width, y + 42, *parts, words("start", 17, *lines))
+
+
+def _second(result: AttentionResult, positions: tuple[int, ...]) -> int:
+    """Return the index where the second text begins; 0 if it is absent or comes first."""
+    return next((i for i, at in enumerate(positions) if result.sides[at] == 1), 0)
+
+
+def _dashed(path: str) -> Html:
+    """Draw the line between two texts."""
+    return tag("path", d=path, stroke="#111111", stroke_width=1.5, stroke_dasharray="6 4")
+
+
+def _values(
+    weights: Floats, number: NDArray[np.intp], left: float, head: float, side: float, high: float
+) -> list[Html]:
+    """Print the values in cells that are large enough, a text for each row."""
+    size = min(17.0, 0.42 * side, 0.6 * high)
+    if size < _SMALLEST:
+        return []
+    rows = []
+    for r, row in enumerate(weights):
+        values = [
+            tag("tspan", _printed(row[c]), x=f"{left + (c + 0.5) * side:.1f}",
+                fill=_ink(int(number[r, c])))
+            for c in np.flatnonzero(row >= _LEAST)
+        ]  # fmt: skip
+        rows.append(tag("text", *values, y=f"{head + (r + 0.5) * high:.1f}"))
+    return [words("middle", size, *rows)]
+
+
+def _printed(weight: float) -> str:
+    """Print a weight in two digits.
+
+    >>> _printed(0.256), _printed(0.999)
+    ('.26', '1.0')
+    """
+    return f"{weight:.1f}" if weight >= 1 - _LEAST else f"{weight:.2f}"[1:]
+
+
+def _ink(shade: int) -> str | None:
+    """Return white where it is easier to read on a shade than the black of the paper."""
+    red, green, blue = _PAPER[shade].astype(float)
+    return None if 0.299 * red + 0.587 * green + 0.114 * blue > 140 else "#ffffff"
+
+
+def _scale(left: float, bottom: float, top: float, *, log: bool) -> list[Html]:
+    """Draw the scale below a heat map, with both ends as numbers."""
+    y = f"{bottom + 22:.1f}"
+    low = f"{top / 1000:.2g}" if log else "0"
+    return [
+        _image(np.arange(256)[None, :], left + 64, bottom + 16, 120, 12),
+        _frame(left + 64, bottom + 16, 120, 12),
+        words("end", 17, tag("text", low, x=f"{left + 58:.1f}", y=y)),
+        words("start", 17, tag("text", f"{top:.4g}", x=f"{left + 190:.1f}", y=y)),
+    ]
+
+
+def stage(result: AttentionResult, view: HeadView, *, common: bool, log: bool) -> dict[str, object]:
+    """Return the heat map for `attention.js`, with what it says of a cell that is pointed at.
+
+    The exact values of a large matrix are not sent: the script reads them off the colours. Nor is
+    the image of the cells sent twice: the script puts that of the wide drawing into the narrow one.
+    """
+    drawn = map_picture(result, view, common=common, log=log)
+    sizes = (("wide", drawn.wide), ("narrow", drawn.narrow))
+    markup = join(
+        tag("p", class_="bx-att-said", aria_live="polite"),
+        tag("div", *(tag("div", each, class_=f"bx-{size}") for size, each in sizes),
+            class_="bx-drawing bx-att-map", role="application", tabindex=0, aria_label=drawn.alt,
+            aria_roledescription="heat map"),
+    )  # fmt: skip
+    before, _, after = markup.markup.rpartition(_IMAGE.findall(markup.markup)[0])
+    pieces = result.units.pieces
+    exact = view.weights.size <= _EXACT
     return {
-        **_axes(result, view),
-        "rowsSpecial": [result.sides[at] is None for at in view.rows],
-        "columnsSpecial": [result.sides[at] is None for at in view.columns],
-        "names": names,
-        "colours": [head_colour(head if one else i) for i, (_, head) in enumerate(links.places)],
-        "links": flat.reshape(-1).tolist(),
-        "active": [links.places.index(place) for place in view.heads.places],
-        "identity": _identity(view.row_tokens, view.column_tokens, view.rows, view.columns),
-        "said": f"Layer {layers.pop()}, " if one else "",
-        "cut": ", the strongest of each word" if len(links.weight) < links.over else "",
+        "markup": before + after,
+        "rows": [visible(token) for token in view.row_tokens],
+        "columns": [visible(token) for token in view.column_tokens],
+        "rowPieces": [pieces[at] for at in view.rows],
+        "columnPieces": [pieces[at] for at in view.columns],
+        "values": [round(float(each), 4) for each in view.weights.flat] if exact else [],
+        "top": _top(view, common),
+        "log": log,
     }
+
+
+# -- every head ------------------------------------------------------------------------------------
+
+
+def grid_picture(
+    result: AttentionResult,
+    grid: AttentionGrid,
+    ranked: Sequence[RankedHead],
+    *,
+    shown: Sequence[Place] = (),
+    common: bool,
+    log: bool,
+) -> Picture:
+    """Draw the small maps of all heads.
+
+    Args:
+        result: the attention.
+        grid: its small maps.
+        ranked: what each head does, for the table.
+        shown: the heads of the large picture, which are marked.
+        common: whether all heads share the scale from 0 to 1.
+        log: whether the scale is logarithmic.
+    """
+    number = _small(grid, common=common, log=log)
+    return picture(
+        "attention-all-heads",
+        lambda width: heads_map(width, number, shown),
+        alt=describe_grid(result),
+        table=ranking_table(ranked, "pattern")[:200],
+    )
+
+
+def _small(grid: AttentionGrid, *, common: bool, log: bool) -> NDArray[np.intp]:
+    """Return the colours of all small maps, (L, H, r, c)."""
+    values: Floats = grid.pictures.astype(np.float32) / np.float32(255)
+    if common:
+        values = values * grid.peaks[..., None, None]
+    return shades(values, 1.0, log=log)
+
+
+def heads_map(
+    width: int, number: NDArray[np.intp], shown: Sequence[Place], says: Sequence[str] = ()
+) -> Html:
+    """Draw a map for each head: layers are rows, heads are columns.
+
+    All maps are one image, in which a white line is between them.
+
+    Args:
+        width: of the drawing.
+        number: the colours, (L, H, r, c).
+        shown: the heads that are marked.
+        says: what each head says when it is pointed at, (L * H); then a click picks it.
+    """
+    layers, heads, rows, columns = number.shape
+    side = (width - 30) / heads
+    high, wide = (side * n / (n + 1) if n > 1 else side for n in (rows, columns))
+    gaps = [(0, 0), (0, 0), (0, int(rows > 1)), (0, int(columns > 1))]
+    whole = np.pad(number, gaps).transpose(0, 2, 1, 3)
+    whole = whole.reshape(whole.shape[0] * whole.shape[1], -1)
+    tops = [tag("text", str(head), x=f"{30 + head * side + wide / 2:.2f}", y=12)
+            for head in range(heads)]  # fmt: skip
+    names = [tag("text", str(layer), x=24, y=f"{22 + layer * side + high / 2:.2f}")
+             for layer in range(layers)]  # fmt: skip
+    frames = [
+        tag("rect", x=f"{30 + head * side:.2f}", y=f"{22 + layer * side:.2f}",
+            width=f"{wide:.2f}", height=f"{high:.2f}", fill="none", pointer_events="all",
+            data_head=short_name((layer, head)), **_marked((layer, head) in shown),
+            **_picked(says, layer * heads + head))
+        for head in range(heads)
+        for layer in range(layers)
+    ]  # fmt: skip
+    return paper(
+        width, 24 + layers * side, words("middle", 15, *tops), words("end", 15, *names),
+        _image(whole, 30, 22, heads * side, layers * side),
+        tag("g", *frames, class_="bx-att-heads-map", data_rove=layers if says else None),
+        **({"role": "group"} if says else {}),
+    )  # fmt: skip
+
+
+def _marked(shown: bool) -> dict[str, str | int]:
+    """Return the frame of a head, a strong one if it is shown."""
+    return {"stroke": "#d55e00", "stroke_width": 3} if shown else {"stroke": "#999999"}
+
+
+def _picked(says: Sequence[str], number: int) -> dict[str, str | int]:
+    """Return what makes a head a button that explains itself."""
+    if not says:
+        return {}
+    return {**pick("head", number, stop=not number), "data_say": "", "aria_label": says[number]}
+
+
+def head_grid(
+    result: AttentionResult,
+    grid: AttentionGrid,
+    view: HeadView,
+    *,
+    common: bool,
+    log: bool,
+) -> Html:
+    """Draw the small maps for the page, where a click shows a head."""
+    notes = [
+        f"Layer {layer}, head {head}: {head_note(result, layer, head)}"
+        for layer in range(result.layers)
+        for head in range(result.heads)
+    ]
+    number = _small(grid, common=common, log=log)
+    drawn = heads_map(NARROW, number, view.heads.places, notes)
+    return pick_figure("attention-grid", drawn, describe_grid(result), "\u00a0")
+
+
+def pick_figure(name: str, drawn: Html, alt: str, said: str) -> Html:
+    """Put a map of heads and what it says of the one that is pointed at below each other."""
+    return tag(
+        "figure",
+        tag("div", drawn, role="group", aria_label=alt),
+        tag("p", said, class_="bx-att-said", data_readout="", aria_hidden="true"),
+        class_="bx-picture",
+        data_name=name,
+    )

@@ -28,7 +28,7 @@ from bert_core.analysis.head_statistics import HeadName
 MEAN = -1
 """The option for the mean over a layer's heads."""
 
-LIST = 8
+LIST = 6
 """Heads in the list beside the picture; the others are in the table."""
 
 VIEW_NAMES = {"map": "Heat map", "lines": "Lines"}

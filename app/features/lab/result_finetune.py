@@ -62,17 +62,13 @@ class TuningPoint:
         held_out: loss of the held-out rows.
         right: number of held-out labels that the model gives.
         cases: number of held-out labels.
-        left: seconds of computing until the end.
     """
-
-    ANSWER: ClassVar = ("step", "loss", "held_out", "right", "cases")
 
     step: int
     loss: float
     held_out: float
     right: int
     cases: int
-    left: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,100 +1,112 @@
-"""What can be set in a run of the lab; all of it fits into a link."""
+"""What can be set in a run of the lab; all of it but a text of one's own fits into a link."""
 
+import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 
 from bert_core.errors import InputError
 
-GRAMMAR, FACTS, OWN = "grammar", "facts", "own"
-CHOICES: dict[str, tuple[Any, ...]] = {
-    "corpus": (GRAMMAR, FACTS, OWN),
-    "mask_rate": (15, 30, 40, 80),
-    "layers": (1, 2, 3, 4),
-    "heads": (1, 2, 4, 8),
-    "width": (32, 64, 128),
-    "learning_rate": (2e-3, 3e-4, 1e-3, 5e-3, 1e-2, 3e-2, 1e-1),
-    "sentences": (20_000, 200),
-    "pieces": (2_000, 200, 100),
-    "seed": tuple(range(10)),
-    "steps": (2_000, 500, 1_000, 4_000),
-}
-"""What each setting that is not on or off can be."""
+Value = str | int | float | bool
+Settings = Mapping[str, Value]
+"""What differs from the usual run."""
 
 
 @dataclass(frozen=True, slots=True)
-class LabSettings:
-    """One run: text, task, model and training. Equal settings give equal runs.
+class Setting:
+    """One setting.
 
     Attributes:
-        corpus: "grammar", "facts" or "own" (the visitor's text).
-        mask_rate: share of the pieces that is hidden, in percent.
-        layers: of the model.
-        heads: in each layer.
-        width: of the model's vectors.
-        learning_rate: at its highest.
-        positions: whether the model is told the order of the pieces.
-        shuffled: whether the words of each sentence are shuffled before training.
-        sentences: most sentences to train on.
-        next_sentence: whether rows are pairs, and the second task is trained too.
-        shared: whether all layers are one and the same (ALBERT).
-        whole_words: whether words are hidden whole.
-        pieces: most pieces of the vocabulary.
-        seed: of the first weights, the order of the rows and the masks.
-        steps: of the training.
+        name: in links and in the API.
+        label: on the screen.
+        choices: what it can be, the usual value first.
+        names: of the choices on the screen; () if they are shown as they are.
+    """
+
+    name: str
+    label: str
+    choices: tuple[Value, ...]
+    names: tuple[str, ...] = ()
+
+    def shown(self, value: Value) -> str:
+        """Return a value as a person reads it."""
+        if self.names:
+            return self.names[self.choices.index(value)]
+        if isinstance(value, bool):
+            return "yes" if value else "no"
+        return f"{value:,}" if isinstance(value, int) else f"{value:g}"
+
+
+@cache
+def settings() -> Mapping[str, Setting]:
+    """Return all settings by name."""
+    read = tomllib.loads(Path(__file__).with_name("settings.toml").read_text(encoding="utf-8"))
+    rows = (
+        Setting(row["name"], row["label"], tuple(row["choices"]), tuple(row.get("names", ())))
+        for row in read["setting"]
+    )
+    return {each.name: each for each in rows}
+
+
+def changed(values: Settings) -> dict[str, Value]:
+    """Return what differs from the usual run, in the order of the settings.
+
+    >>> changed({"mask_rate": 40, "layers": 2})
+    {'mask_rate': 40}
 
     Raises:
         InputError: a value is none of its choices.
     """
+    found: dict[str, Value] = {}
+    for name, setting in settings().items():
+        value = values.get(name, setting.choices[0])
+        if (type(value), value) not in [(type(each), each) for each in setting.choices]:
+            raise InputError(
+                f"{name} is {str(value)[:40]!r}; expected one of "
+                f"{', '.join(map(str, setting.choices))}."
+            )
+        if value != setting.choices[0]:
+            found[name] = value
+    return found
 
-    corpus: str = GRAMMAR
-    mask_rate: int = 15
-    layers: int = 2
-    heads: int = 4
-    width: int = 64
-    learning_rate: float = 2e-3
-    positions: bool = True
-    shuffled: bool = False
-    sentences: int = 20_000
-    next_sentence: bool = False
-    shared: bool = False
-    whole_words: bool = False
-    pieces: int = 2_000
-    seed: int = 0
-    steps: int = 2_000
 
-    def __post_init__(self) -> None:
-        for each in fields(self):
-            value, choices = getattr(self, each.name), CHOICES.get(each.name, (True, False))
-            if type(value) is not type(each.default) or value not in choices:
-                raise InputError(
-                    f"{each.name} is {str(value)[:40]!r}; expected one of "
-                    f"{', '.join(map(str, choices))}."
-                )
+def link(values: Settings) -> dict[str, str]:
+    """Return a run as the parameters of an address.
 
-    def link(self) -> dict[str, str]:
-        """Return what differs from the default, as the parameters of an address.
+    >>> link({"mask_rate": 40, "positions": False})
+    {'mask_rate': '40', 'positions': 'False'}
+    """
+    return {name: str(value) for name, value in changed(values).items()}
 
-        >>> LabSettings(mask_rate=40, positions=False).link()
-        {'mask_rate': '40', 'positions': 'False'}
-        """
-        pairs = ((each, getattr(self, each.name)) for each in fields(self))
-        return {each.name: str(value) for each, value in pairs if value != each.default}
 
-    @classmethod
-    def from_link(cls, given: Mapping[str, str]) -> "LabSettings":
-        """Read the parameters of an address; what is missing takes its default.
+def of_address(given: Mapping[str, str]) -> Settings:
+    """Read the parameters of an address; what is none of the choices is left out.
 
-        Raises:
-            InputError: a value is none of its choices.
+    >>> of_address({"mask_rate": "40", "positions": "False", "layers": "9", "text": "x"})
+    {'mask_rate': 40, 'positions': False}
+    """
+    rows = settings().items()
+    known = {name: {str(each): each for each in setting.choices} for name, setting in rows}
+    return changed({name: known[name][given[name]] for name in known
+                    if given.get(name) in known[name]})  # fmt: skip
 
-        >>> LabSettings.from_link({"mask_rate": "40", "positions": "False"}).link()
-        {'mask_rate': '40', 'positions': 'False'}
-        """
-        found: dict[str, Any] = {}
-        for each in fields(cls):
-            if each.name in given:
-                choices = CHOICES.get(each.name, (True, False))
-                known = {str(choice): choice for choice in choices}
-                found[each.name] = known.get(given[each.name], given[each.name])
-        return cls(**found)
+
+def named(values: Settings) -> str:
+    """Name a run by what differs from the usual one.
+
+    >>> named({"positions": False, "mask_rate": 40}), named({})
+    ('Hidden words (%): 40, Positions: no', 'the usual run')
+    """
+    parts = (f"{settings()[name].label}: {settings()[name].shown(value)}"
+             for name, value in changed(values).items())  # fmt: skip
+    return ", ".join(parts) or "the usual run"
+
+
+def file_name(values: Settings) -> str:
+    """Return the name of a recording; settings are few choices, so it is never a path.
+
+    >>> file_name({"mask_rate": 80}), file_name({})
+    ('mask_rate-80.json', 'usual.json')
+    """
+    return ("_".join("-".join(pair) for pair in link(values).items()) or "usual") + ".json"

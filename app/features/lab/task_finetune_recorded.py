@@ -5,7 +5,7 @@ finetune` makes the files.
 """
 
 import json
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -52,7 +52,7 @@ def write(result: FinetuneResult, weights: str) -> Path:
         "weights": weights,
         "steps": result.steps,
         "parameters": result.parameters,
-        "points": [asdict(replace(each, left=0.0)) for each in result.points],
+        "points": [asdict(each) for each in result.points],
         "mistakes": [
             [each.row.line, each.place, each.wanted, each.said, each.share]
             for each in result.mistakes

@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 
-from app.features.lab.result import State, Status
 from app.features.lab.result_finetune import TEXTS, FinetuneResult, LabelledRows, Mistake
 from app.words.blocks import answer, hint, line, note, record_table
 from app.words.format import count, percent
@@ -29,27 +28,14 @@ def intro() -> Html:
         hint(
             tag("p", "A new head and the layers of the model learn your rows; word vectors stay as "
                 "they are. A third of the rows is held out: the model never trains on them, and "
-                "accuracy is measured with them alone. Training stops when this tab is closed."),
+                "accuracy is measured with them alone. One visitor trains at a time; closing this "
+                "tab ends it."),
             tag("p", "One row a line: the text, a tab, and its label; or a tag for each word, with "
                 "spaces between the tags. Your rows, and what is learned from them, stay in the "
                 "memory of this server, for you alone."),
         ),
         line("Teach the model forty labelled rows; see what it gets wrong in rows it never saw."),
     )  # fmt: skip
-
-
-def status_line(status: Status, result: FinetuneResult | None) -> Html:
-    """Say where the training is."""
-    says = f"{status.state.value}."
-    if status.state is State.WAITING and status.before:
-        says = f"waits: {count(status.before, 'training', 'trainings')} before yours."
-    elif result is not None:
-        says = f"{status.state.value}: step {result.last.step:,} of {result.steps:,}"
-        left = f", about {math.ceil(result.last.left)} s of computing left"
-        says += (left if status.state is State.RUNNING and result.last.step else "") + "."
-    if status.state is State.STOPPED and result is not None and result.last.step:
-        says = f"stopped at step {result.last.step:,} of {result.steps:,}."
-    return tag("p", tag("strong", "Fine-tuning "), says, f" {status.says}".rstrip(), role="status")
 
 
 def headline(result: FinetuneResult) -> Html:

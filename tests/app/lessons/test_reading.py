@@ -185,7 +185,7 @@ def test_lessons_of_an_operator_are_offered_beside_ours_and_broken_ones_named(
 
 
 JARGON = (
-    "[CLS]", "[SEP]", "[MASK]", "[PAD]", "##", "head", "layer", "piece", "vector", "attention",
+    "[CLS]", "[SEP]", "[MASK]", "##", "head", "layer", "piece", "vector", "attention",
     "embedding", "logit", "nats", "softmax", "LayerNorm", "cosine", "calibrated", "lens",
     "integrated gradients", "comprehensiveness", "loss", "phenomena", "log V",
     "floor", "weights", "vocabulary", "log-probability", "feed-forward", "patching", "spread",

@@ -10,13 +10,11 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
-from app.compat.streamlit import WidgetState
 from app.server import stopping
 from app.server.stopping import Stop
 from app.settings import BUNDLED_MODEL
@@ -78,14 +76,6 @@ def following(site: Site, path: str) -> socket.socket:
     return line
 
 
-async def train(visitor: Visitor) -> None:
-    """Start a lab."""
-    answer = await visitor.open("lab", "predict=false")
-    start: Any = next(each for each in answer.elements() if getattr(each, "label", "") == "Start")
-    visitor._states["start"] = WidgetState(id=start.id, trigger_value=True)
-    assert "Pause" in (await visitor._run()).drawn()
-
-
 async def code(visitor: Visitor) -> int | None:
     """Wait until a page is closed by the server; return why."""
     assert visitor._connection is not None
@@ -96,7 +86,7 @@ async def code(visitor: Visitor) -> int | None:
 async def full_house(site: Site, number: signal.Signals) -> Crowd:
     """Fill the house and stop it; return what everybody has seen of that.
 
-    Twelve pages are open: one trains, eight wait for a long text. Three clients follow a stream of
+    Twelve pages are open: eight wait for a long text. Three clients follow a stream of
     Gradio, and twenty call it with a book each.
     """
     assert status(await asyncio.to_thread(site.ask, "/gradio/", "Accept: text/html")) == 200
@@ -104,7 +94,6 @@ async def full_house(site: Site, number: signal.Signals) -> Crowd:
         loop = asyncio.get_running_loop()
         lines = [stack.enter_context(following(site, path)) for path in STREAMS]
         visitors = [await Visitor(site.address).__aenter__() for _ in range(12)]
-        await train(visitors[0])
         texts = [f"text={n}+[MASK]+{LINE * 240}".replace(" ", "+") for n in range(8)]
         pages = [asyncio.ensure_future(visitor.open("fill_mask", text))
                  for visitor, text in zip(visitors[1:9], texts, strict=True)]  # fmt: skip

@@ -1,12 +1,13 @@
-"""Controls of heads: which are shown, which cell is pinned, and the map of all heads."""
+"""Heads on a page: which are shown, which cell is pinned, the heat map and the map of all heads."""
 
 import re
+from collections.abc import Callable, Mapping
 
 import streamlit as st
 
 from app.catalog import examples, feature
 from app.faces.streamlit.address import left_out
-from app.faces.streamlit.components import show_component
+from app.faces.streamlit.components import show_component, show_markup
 from app.faces.streamlit.controls import choose, count, pick_number, save_csv
 from app.faces.streamlit.show import show_html, show_table
 from app.faces.streamlit.state import ON_SITE
@@ -27,12 +28,37 @@ LAYER, HEAD, HEADS, HOW, CELL = "layer", "head", "heads", "how", "cell"
 """The keys of the attention page in the session and in the address."""
 
 
-def head_map(habits: HeadHabits | None, model: str) -> None:
+def heat_map(
+    drawn: Mapping[str, object],
+    *,
+    key: str,
+    then: Callable[[int, int], None],
+    cell: tuple[int, int] | None = None,
+    said: str = "",
+) -> None:
+    """Show a head as a heat map, in which a cell can be pinned.
+
+    Args:
+        drawn: from `view_pictures.stage`.
+        key: its name on the page.
+        then: called with the positions of the pieces of the pinned cell, -1 for none.
+        cell: the pinned cell.
+        said: what is written while no cell is pointed at.
+    """
+    data = {**drawn, "cell": cell, "said": said}
+    picks = ("row", "column")
+    show_component("attention", data, key=key, picks=picks, then=then, isolate=False)
+
+
+def head_map(
+    habits: HeadHabits | None, model: str, picks: dict[str, Callable[[int], None]]
+) -> None:
     """Draw the map of all heads, with an option to open the selected head.
 
     Args:
         habits: where the heads usually look; None if not measured.
         model: name of the model.
+        picks: gets what a click on a head calls.
     """
     if habits is None:
         show_html(view.nothing_known(model))
@@ -41,7 +67,10 @@ def head_map(habits: HeadHabits | None, model: str) -> None:
     show_html(view.place_note(habits, key))
     layer, head = _marked(LAYER, habits.layers), _marked(HEAD, habits.heads)
     drawn = view.map_picture(habits, key, (layer, head))
-    show_component("attention_grid", drawn, key="habits", picks=(LAYER, HEAD))
+    show_markup(drawn, key="habits")
+    picks["head"] = lambda number: st.session_state.update(
+        dict(zip((LAYER, HEAD), divmod(number, habits.heads), strict=True))
+    )
     if st.session_state.get(ON_SITE):
         name = f"Open layer {layer}, head {head} on the page “{feature('attention').title}”"
         where = {LAYER: str(layer), HEAD: str(head)}

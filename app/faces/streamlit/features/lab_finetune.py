@@ -1,37 +1,26 @@
-"""Fine-tuning in a tab of the lab: the rows, the buttons, and what follows the training."""
+"""Fine-tuning in a tab of the lab: the rows, the button, and what comes of it."""
 
 import streamlit as st
 
-from app.catalog import feature
 from app.faces.streamlit import Page, guarded, show_html, show_picture
 from app.faces.streamlit.controls import choose
-from app.faces.streamlit.picker import use_model
-from app.faces.streamlit.state import ON_SITE, leave_for, text_box
-from app.faces.streamlit.visitor import visitor_name
+from app.faces.streamlit.progress import progress
+from app.faces.streamlit.state import text_box
 from app.features.lab import view_finetune as view
-from app.features.lab.result import State
 from app.features.lab.result_finetune import KINDS, TEXTS, WORDS, FinetuneResult
+from app.features.lab.task_finetune import STEPS, Tuned, keep, kept, tune
 from app.features.lab.task_finetune_recorded import recorded
 from app.features.lab.task_finetune_rows import MOST, READY, read_rows, ready
-from app.features.lab.task_finetune_run import STEPS, Tuning
-from app.features.lab.task_lab import LABS, Job, allowed
-from app.features.lab.task_model import archive
+from app.settings import settings
 from app.words.blocks import line
-from app.words.html import plain
 
 _KEY, _GO = "_tune_key", "_tune_go"
-_EVERY = 0.5  # seconds between two pictures
 _OWN = "Your own rows"
-_PAGES = {TEXTS: "classification", WORDS: "ner"}
-_GOING = (State.WAITING, State.RUNNING)
 
 
 def show(page: Page) -> None:
     """Draw everything; for a tab of the lab."""
-    if _GO in st.session_state:
-        slug, text = st.session_state.pop(_GO)
-        leave_for(feature(slug), {"text": text})
-    if not allowed():
+    if not settings().lab:
         _recorded()
         return
     show_html(view.intro())
@@ -43,18 +32,23 @@ def show(page: Page) -> None:
     with st.expander("The rows", expanded=chosen == _OWN), guarded():
         text = _text(chosen, kind)
         rows = read_rows(text, kind) if text.strip() else None
-    job = LABS.held(st.session_state.get(_KEY, ""), visitor_name())
     with place, guarded():
-        if job is not None and LABS.ask(job).state in _GOING:
-            st.button("Stop", key="_tune_stop", icon=":material/stop:", on_click=LABS.stop,
-                      args=(job,))  # fmt: skip
-        elif st.button("Fine-tune", key="_tune", type="primary", icon=":material/play_arrow:",
-                       disabled=rows is None):  # fmt: skip
-            _start(Tuning(page.engine, text, kind, steps))
-    if job is not None:
-        _follow(job)
+        st.button("Fine-tune", key="_tune", type="primary", icon=":material/play_arrow:",
+                  disabled=rows is None, on_click=_go)  # fmt: skip
+        if st.session_state.pop(_GO, False) and rows is not None:
+            with progress("Fine-tuning", "steps", cancel=lambda: None) as report:
+                st.session_state[_KEY] = keep(tune(page.engine, text, kind, steps, report))
+    tuned = kept(st.session_state.get(_KEY, ""))
+    if tuned is not None:
+        _outcome(tuned)
     elif rows is not None:
         show_html(view.preview(rows))
+
+
+def _go() -> None:
+    """Train in the run that follows; whatever is pressed then ends the training."""
+    st.session_state[_GO] = True
+    st.session_state.pop(_KEY, None)
 
 
 def _recorded() -> None:
@@ -66,14 +60,13 @@ def _recorded() -> None:
         )
     )
     chosen = choose("Rows", {name: name for name in READY}, key="rows")
-    found = recorded(READY[chosen])
+    _result(recorded(READY[chosen]))
+
+
+def _result(found: FinetuneResult) -> None:
+    """Draw how much is right, how it was learned, and what the model gets wrong."""
     show_html(view.headline(found))
     show_picture(view.curves(found))
-    _mistakes(found)
-
-
-def _mistakes(found: FinetuneResult) -> None:
-    """Draw what so few rows cannot say, and what the model gets wrong."""
     show_html(view.few(found))
     show_html(view.mistakes(found))
     show_html(view.divided(found))
@@ -88,62 +81,21 @@ def _text(chosen: str, kind: str) -> str:
     return str(st.text_area(label, ready(kind), key=key, persist_state="session"))
 
 
-def _start(run: Tuning) -> None:
-    """Start training, or wait in line."""
-    st.session_state[_KEY] = LABS.train(run, owner=visitor_name()).key
-    st.rerun()
-
-
-def _follow(job: Job[Tuning]) -> None:
-    """Draw the training, again and again while it goes on."""
-    going = LABS.ask(job).state in _GOING
-
-    def again() -> None:
-        with guarded():
-            now, found = LABS.ask(job), _result(job)
-            if going and now.state not in _GOING:
-                st.rerun()
-            show_html(view.status_line(now, found))
-            if found is not None:
-                show_html(view.headline(found))
-                show_picture(view.curves(found))
-
-    st.fragment(again, run_every=_EVERY if going else None)()
-    found = _result(job)
-    if found is not None and job.state in {State.DONE, State.STOPPED}:
-        with guarded():
-            _outcome(job, found)
-
-
-def _result(job: Job[Tuning]) -> FinetuneResult | None:
-    """Return fine-tuning so far; None before its first point."""
-    run = job.runs[0]
-    if not run.points:
-        return None
-    with job.lock:
-        return run.result()
-
-
-def _outcome(job: Job[Tuning], found: FinetuneResult) -> None:
-    """Draw what came of it: the mistakes, a text of the visitor's, and the model to take along."""
-    run = job.runs[0]
-    _mistakes(found)
-    first = found.rows.held_out[0].text
-    text = st.text_input("Try a text of your own", first, key="_tune_try")
-    if text.strip():
-        show_html(view.asked(job.compute(lambda: run.ask(text)), found.rows.kind))
+def _outcome(tuned: Tuned) -> None:
+    """Draw what came of it: the figures, a text of the visitor's, and the model to take along."""
+    found = tuned.result
+    what = "word" if found.rows.kind == WORDS else "text"
+    with guarded():
+        text = st.text_input(
+            f"Try a {what} of your own", found.rows.held_out[0].text, key="_tune_try"
+        )
+        if text.strip():
+            show_html(view.asked(tuned.ask(text), found.rows.kind))
+    _result(found)
     with st.container(horizontal=True, gap="small"):
-        slug = _PAGES[found.rows.kind]
-        if st.session_state.get(ON_SITE) and not job.private:
-            st.button(
-                f"Open it in {plain(feature(slug).title)}",
-                icon=":material/send:",
-                on_click=_open,
-                args=(job, slug, text),
-            )
         st.download_button(
             "Download the model (ZIP)",
-            lambda: archive(run.files()),
+            tuned.archive,
             "bert-finetuned.zip",
             "application/zip",
             icon=":material/download:",
@@ -151,15 +103,4 @@ def _outcome(job: Job[Tuning], found: FinetuneResult) -> None:
             help="A folder that `transformers` opens, with the rows and the script.",
         )
         with st.popover("In Python", icon=":material/code:", type="tertiary"):
-            st.code(run.python(), language="python")
-    if job.private:
-        show_html(
-            line("A model trained on your own rows stays in memory, so other pages do not open it.")
-        )
-
-
-def _open(job: Job[Tuning], slug: str, text: str) -> None:
-    """Offer the model on every page and choose it; the next run of this page goes there."""
-    with guarded():
-        use_model(LABS.open_elsewhere(job))
-        st.session_state[_GO] = slug, text
+            st.code(tuned.python, language="python")

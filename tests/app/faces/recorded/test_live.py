@@ -12,7 +12,8 @@ import pytest
 from app.engine.models import Engine, open_engine
 from app.faces.recorded.command import main
 from app.faces.recorded.entries import all_entries
-from app.faces.recorded.live import digests, is_live, live_files, live_values
+from app.faces.recorded.live import WEIGHS, digests, is_live, live_files, live_values
+from app.settings import ASSETS
 from app.words.html import document, tag
 from bert_core.bundled import bundled_folder
 from bert_core.errors import ConfigError
@@ -30,6 +31,7 @@ def test_parts_are_small_and_together_the_weights(files: dict[str, bytes]) -> No
     assert b"".join(parts) == weights
     assert max(map(len, parts)) <= 9_000_000
     assert said["bytes"] == len(weights)
+    assert f"{len(weights) / 1e6:.0f} MB" == WEIGHS
     assert said["sha256"] == sha256(weights).hexdigest()
 
 
@@ -52,6 +54,19 @@ def test_what_a_script_imports_has_a_digest(files: dict[str, bytes], lab: bool) 
         if name.endswith(".js"):
             imported = re.findall(r'from "\./([\w.]+)"', files[f"live/{name}"].decode())
             assert set(imported) <= said.keys(), name
+
+
+def test_a_page_of_the_lab_names_what_the_lab_uses_alone(files: dict[str, bytes]) -> None:
+    scripts = {name for name in digests(files, lab=True) if name.endswith(".js")}
+    assert {"lab_page.js", "lab_worker.js", "lab.js", "blocks.js", "tokenizer.js"} <= scripts
+    assert not scripts & {"draw.js", "tasks.js", "attention.js", "page.js", "worker.js"}
+
+
+def test_a_page_compares_what_it_imports_before_it_runs(files: dict[str, bytes]) -> None:
+    loader = (ASSETS / "recorded" / "live.js").read_text(encoding="utf-8")
+    for name in ("page.js", "lesson.js"):
+        for each in re.findall(r'from "\./([\w.]+)"', files[f"live/{name}"].decode()):
+            assert f'"{each}"' in loader, name
 
 
 def test_only_a_bundled_model_is_live(tiny_folder: Path) -> None:

@@ -45,7 +45,7 @@ def test_every_page_can_be_saved_as_a_page_and_as_a_notebook(row: object, tiny_m
                 "LaTeX",
             ],
         ),
-        ("pages/16_lab.py", {}, ["Texts (TXT)"]),
+        ("pages/16_lab.py", {}, []),
     ],
     ids=lambda given: given if isinstance(given, str) else "",
 )

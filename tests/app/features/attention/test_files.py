@@ -15,6 +15,8 @@ from PIL import Image
 from app.engine.models import Engine
 from app.features.attention import view_cell as cells
 from app.features.attention import view_files as files
+from app.features.attention import view_lines as lines
+from app.features.attention import view_pictures as pictures
 from app.features.attention.result import AttentionResult, Heads, Selection, Units
 from app.features.attention.result_views import attention_grid, head_view, strongest_links
 from app.features.attention.task import attention, in_words
@@ -48,37 +50,35 @@ def pixels(node: ElementTree.Element) -> np.ndarray:
     return np.asarray(Image.open(io.BytesIO(base64.b64decode(data))).convert("RGB"))
 
 
+def frame_of(root: ElementTree.Element) -> ElementTree.Element:
+    """Return the frame around the cells."""
+    return next(group[0] for group in root if group.get("class") == "bx-att-cells")
+
+
+def box(node: ElementTree.Element) -> list[float]:
+    return [float(node.get(name, 0)) for name in ("x", "y", "width", "height")]
+
+
 @pytest.mark.parametrize("log", [False, True])
 @pytest.mark.parametrize("common", [False, True])
 @pytest.mark.parametrize("selection", [Selection(), Selection(special=False, part="ab")])
-def test_every_cell_of_the_svg_has_its_place_colour_and_value(
+def test_every_cell_of_the_svg_has_its_place_and_colour(
     result: AttentionResult, selection: Selection, common: bool, log: bool
 ) -> None:
     view = head_view(result, Heads.one(1, 2), selection)
-    picture = files.map_picture(result, view, common=common, log=log)
+    picture = pictures.map_picture(result, view, common=common, log=log)
     top = 1.0 if common else float(view.weights.max())
     share = np.maximum(view.weights / top, 1e-9)
     wanted = np.rint(255 * np.clip(1 + np.log10(share) / 3 if log else share, 0, 1)).astype(int)
     for drawing in (picture.wide, picture.narrow):
         root = parsed(drawing)
-        frame = next(each for each in root if each.get("fill") == "none")
-        left, head = float(frame.get("x", 0)), float(frame.get("y", 0))
-        side = float(frame.get("width", 0)) / view.weights.shape[1]
-        high = float(frame.get("height", 0)) / view.weights.shape[0]
-        found = np.full(view.weights.shape, np.nan)
-        for node in root.iter(f"{SVG}rect"):
-            if node.get("data-value") is None:
-                continue
-            c = round((float(node.get("x", 0)) - left) / side)
-            r = round((float(node.get("y", 0)) - head) / high)
-            found[r, c] = float(node.get("data-value", 0))
-            red, green, blue = colours("light")[wanted[r, c]]
-            assert node.get("fill") == f"#{red:02x}{green:02x}{blue:02x}"
-        assert (np.isnan(found) == (wanted == 0)).all()
-        seen = ~np.isnan(found)
-        np.testing.assert_allclose(found[seen], view.weights[seen], rtol=1e-6)
+        image = next(root.iter(f"{SVG}image"))
+        drawn = pixels(image)
+        fine = drawn.shape[0] // view.weights.shape[0]
+        np.testing.assert_array_equal(drawn, colours()[wanted.repeat(fine, 0).repeat(fine, 1)])
+        assert box(image) == pytest.approx(box(frame_of(root)), abs=0.01)
         names = [node.text for node in root.iter(f"{SVG}text")]
-        assert names[: len(view.rows)] == list(view.row_tokens)
+        assert [name for name in names if name][: len(view.rows)] == list(view.row_tokens)
         assert f"{top:.4g}" in names and "Layer 1, head 2" in names
 
 
@@ -86,28 +86,17 @@ def test_the_saved_heat_map_prints_its_numbers_and_names_its_model(
     result: AttentionResult,
 ) -> None:
     view = head_view(result, Heads.one(1, 2), Selection())
-    root = parsed(files.map_picture(result, view, common=False, log=False).wide)
-    frame = next(each for each in root if each.get("fill") == "none")
-    left, head = float(frame.get("x", 0)), float(frame.get("y", 0))
-    side = float(frame.get("width", 0)) / view.weights.shape[1]
-    high = float(frame.get("height", 0)) / view.weights.shape[0]
-    cells = {
-        (node.get("x"), node.get("y")): str(node.get("fill"))
-        for node in root.iter(f"{SVG}rect")
-        if node.get("data-value")
-    }
+    root = parsed(pictures.map_picture(result, view, common=False, log=False).wide)
+    left, head, wide, high = box(frame_of(root))
     found = np.zeros_like(view.weights)
-    for node in root.iter(f"{SVG}text"):
-        if not re.fullmatch(r"\.\d\d|1\.0", str(node.text)):
-            continue
-        c = int((float(node.get("x", 0)) - left) / side)
-        r = int((float(node.get("y", 0)) - head) / high)
-        found[r, c] = float(str(node.text))
-        behind = cells[f"{left + c * side:.2f}", f"{head + r * high:.2f}"]
-        red, green, blue = (int(behind[at : at + 2], 16) for at in (1, 3, 5))
-        dark = 0.299 * red + 0.587 * green + 0.114 * blue <= 140
-        assert node.get("fill") == ("#ffffff" if dark else "#111111")
-        assert float(node.get("font-size", 0)) >= 7
+    shade = np.rint(255 * view.weights / view.weights.max()).astype(int)
+    for row in root.iter(f"{SVG}text"):
+        for node in row:
+            c = int((float(node.get("x", 0)) - left) / wide * found.shape[1])
+            r = int((float(row.get("y", 0)) - head) / high * found.shape[0])
+            found[r, c] = float(str(node.text))
+            dark = colours()[shade[r, c]] @ [0.299, 0.587, 0.114] <= 140
+            assert node.get("fill") == ("#ffffff" if dark else None)
     np.testing.assert_allclose(found, np.where(view.weights >= 0.005, view.weights, 0), atol=0.006)
     texts = [node.text for node in root.iter(f"{SVG}text")]
     assert result.model and result.model in texts
@@ -118,10 +107,9 @@ def test_the_saved_heat_map_prints_its_numbers_and_names_its_model(
 def test_numbers_too_small_to_read_are_left_out(tiny_engine: Engine) -> None:
     long = attention(tiny_engine, "the cat sat on the mat " * 7)
     view = head_view(long, Heads.one(0, 0), Selection())
-    picture = files.map_picture(long, view, common=False, log=False)
+    picture = pictures.map_picture(long, view, common=False, log=False)
     for drawing in (picture.wide, picture.narrow):
-        texts = [str(node.text) for node in parsed(drawing).iter(f"{SVG}text")]
-        assert not [text for text in texts if re.fullmatch(r"\.\d\d", text)]
+        assert not list(parsed(drawing).iter(f"{SVG}tspan"))
 
 
 def test_a_long_head_is_an_embedded_picture_with_a_pixel_for_each_number(
@@ -136,10 +124,10 @@ def test_a_long_head_is_an_embedded_picture_with_a_pixel_for_each_number(
     )
     long = replace(result, units=units, words=replace(units), attentions=tuple(weights))
     view = head_view(long, Heads.one(0, 0), Selection())
-    picture = files.map_picture(long, view, common=False, log=False)
+    picture = pictures.map_picture(long, view, common=False, log=False)
     image = next(parsed(picture.wide).iter(f"{SVG}image"))
     wanted = np.rint(255 * view.weights / view.weights.max()).astype(int)
-    np.testing.assert_array_equal(pixels(image), colours("light")[wanted])
+    np.testing.assert_array_equal(pixels(image), colours()[wanted])
     assert len(picture.table) == 200  # the strongest; the whole matrix has its own files
 
 
@@ -147,33 +135,60 @@ def test_the_grid_has_every_head_in_its_place(tiny_engine: Engine, result: Atten
     grid = attention_grid(result, Selection())
     ranked = ranked_heads(tiny_engine, result)
     for common in (False, True):
-        picture = files.grid_picture(result, grid, ranked, common=common, log=False)
-        images = list(parsed(picture.wide).iter(f"{SVG}image"))
-        assert len(images) == result.layers * result.heads
-        corners = [(float(each.get("y", 0)), float(each.get("x", 0))) for each in images]
-        assert corners == sorted(corners)
-        for number, image in enumerate(images):
-            layer, head = divmod(number, result.heads)
+        picture = pictures.grid_picture(result, grid, ranked, common=common, log=False)
+        root = parsed(picture.wide)
+        image = next(root.iter(f"{SVG}image"))
+        left, top, wide, high = box(image)
+        drawn, side = pixels(image).astype(int), len(result.tokens)
+        assert drawn.shape[:2] == (result.layers * (side + 1), result.heads * (side + 1))
+        for node in root.iter(f"{SVG}rect"):
+            if node.get("data-head") is None:
+                continue
+            layer, head = map(int, str(node.get("data-head")).split("."))
+            x, y, *_ = box(node)
+            corner = (x - left) / wide * drawn.shape[1], (y - top) / high * drawn.shape[0]
+            assert corner == pytest.approx((head * (side + 1), layer * (side + 1)), abs=0.1)
             weights = result.attentions[layer][head]
-            top = 1.0 if common else float(weights.max())
-            wanted = colours("light")[np.rint(255 * weights / top).astype(int)].astype(int)
+            peak = 1.0 if common else float(weights.max())
+            wanted = colours()[np.rint(255 * weights / peak).astype(int)].astype(int)
+            column, row = map(round, corner)
             # The small pictures were already rounded to 255ths.
-            assert np.abs(pixels(image).astype(int) - wanted).max() <= 3
+            assert np.abs(drawn[row : row + side, column : column + side] - wanted).max() <= 3
     assert len(picture.table) == result.layers * result.heads
 
 
-def test_the_lines_end_at_their_words_and_have_their_values(result: AttentionResult) -> None:
+def test_the_lines_end_at_their_words_and_have_their_strength(result: AttentionResult) -> None:
     view = head_view(result, Heads.one(0, 1), Selection(floor=0.05))
     links = strongest_links(result, view)
-    root = parsed(files.lines_picture(result, links).wide)
-    middles = [float(node.get("y", 0)) for node in root.iter(f"{SVG}text")]
+    root = parsed(lines.lines_picture(result, links).wide)
+    words = [node for node in root.iter(f"{SVG}text") if node.get("data-at")]
+    middles = [float(node.get("y", 0)) for node in words]
     count = len(view.rows)
     found = np.zeros_like(view.weights)
     for path in root.iter(f"{SVG}path"):
         numbers = [float(each) for each in re.findall(r"[\d.]+", str(path.get("d")))]
         row, column = middles[:count].index(numbers[1]), middles[count:].index(numbers[-1])
-        found[row, column] = float(path.get("data-value", 0))
-    np.testing.assert_allclose(found, view.weights, rtol=1e-6)
+        assert path.get("data-at") == f"r{row} c{column}"
+        found[row, column] = (float(path.get("stroke-width", 0)) - 0.5) / 4
+    np.testing.assert_allclose(found, view.weights, atol=0.002)
+    best = int(view.weights[1].argmax())
+    said = (
+        f"{view.row_tokens[1]} looks most at {view.column_tokens[best]} {view.weights[1, best]:.4f}"
+    )
+    assert str(words[1].get("aria-label")).startswith(said)
+
+
+def test_of_many_lines_the_strongest_of_each_word_are_drawn(tiny_engine: Engine) -> None:
+    long = attention(tiny_engine, "the cat sat on the mat " * 7)
+    heads = Heads.layer(1, long.heads)
+    links = strongest_links(long, head_view(long, heads, Selection()))
+    root = parsed(lines.lines_picture(long, links).wide)
+    drawn = [node.get("data-at", "") for node in root.iter(f"{SVG}path") if node.get("data-at")]
+    each = 144 // len(long.tokens)
+    assert len(drawn) == each * len(long.tokens)
+    texts = [str(node.text) for node in root.iter(f"{SVG}text")]
+    assert f"Drawn: the {each} strongest lines of each word." in texts
+    assert {"1.0", "1.1", "1.2", "1.3"} <= set(texts)  # beside the colours
 
 
 def test_json_and_latex_have_every_value(tiny_engine: Engine, result: AttentionResult) -> None:
@@ -207,12 +222,12 @@ def test_no_text_becomes_markup_in_a_file(tiny_engine: Engine, nasty: str) -> No
     given = attention(tiny_engine, nasty + " cat", nasty)
     view = head_view(given, Heads.one(0, 0), Selection())
     for picture in (
-        files.map_picture(given, view, common=False, log=False),
-        files.lines_picture(given, strongest_links(given, view)),
+        pictures.map_picture(given, view, common=False, log=False),
+        lines.lines_picture(given, strongest_links(given, view)),
     ):
         root = parsed(picture.wide)
         assert {each.tag.removeprefix(SVG) for each in root.iter()} <= {
-            "svg", "rect", "text", "image", "path",
+            "svg", "g", "rect", "text", "tspan", "image", "path",
         }  # fmt: skip
     cell = cell_arithmetic(tiny_engine, given, (0, 0), 1, 1)
     page = document("x", "", cells.steps(cell), cells.softmax_table(cell), figure(picture)).decode()
@@ -222,7 +237,7 @@ def test_no_text_becomes_markup_in_a_file(tiny_engine: Engine, nasty: str) -> No
 def test_a_kept_page_asks_for_nothing(result: AttentionResult) -> None:
     view = head_view(result, Heads.one(0, 0), Selection())
     page = document(
-        "x", "", figure(files.map_picture(result, view, common=False, log=False))
+        "x", "", figure(pictures.map_picture(result, view, common=False, log=False))
     ).decode()
     addresses = set(re.findall(r"https?://[^\s\"']+", page))
     assert addresses <= {"http://www.w3.org/2000/svg"}  # the name of a language, never fetched

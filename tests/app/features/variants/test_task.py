@@ -4,7 +4,7 @@ import pytest
 
 from app.declared import declared
 from app.engine.models import Engine
-from app.features.lab.result_settings import LabSettings
+from app.features.lab.result_settings import link, of_address
 from app.features.variants.result import VariantsResult
 from app.features.variants.task import MODEL, published, start_of, variants
 from bert_core import BertModel
@@ -33,7 +33,7 @@ def test_yours_is_at_first_the_chosen_model(tiny_engine: Engine) -> None:
 @pytest.mark.parametrize("row", published(), ids=SLUGS)
 def test_the_switches_of_the_lab_exist(row: dict[str, dict[str, str]]) -> None:
     if "lab" in row:
-        assert LabSettings.from_link(row["lab"]).link() == row["lab"]
+        assert link(of_address(row["lab"])) == row["lab"]
         assert row["shows"]
 
 
