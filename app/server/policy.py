@@ -11,7 +11,6 @@ once (a nonce), so that a script which reaches the page in a text is not run the
 
 import base64
 import hashlib
-from collections.abc import Iterable
 from dataclasses import dataclass
 from html.parser import HTMLParser
 
@@ -109,7 +108,7 @@ class Policy:
         rules = f"default-src 'none'; script-src 'self' 'wasm-unsafe-eval' {' '.join(self.pages)}"
         rest = (
             "style-src 'unsafe-inline'; connect-src 'self'; img-src data: blob:; base-uri 'none'; "
-            "form-action 'none'; frame-ancestors 'self'"
+            f"form-action 'none'; {self._framing()}"
         )
         return {**_COMMON, "content-security-policy": f"{rules}; {rest}"}
 
@@ -118,7 +117,6 @@ class Policy:
         return {**_COMMON, "content-security-policy": "default-src 'none'; frame-ancestors 'none'"}
 
     def _headers(self, *own: str) -> dict[str, str]:
-        ancestors: Iterable[str] = ("'self'", *(_SPACES if self.in_space else ()))
         rules = (
             "default-src 'none'",
             *own,
@@ -128,6 +126,10 @@ class Policy:
             "manifest-src 'self'",
             "base-uri 'self'",
             "form-action 'self'",
-            f"frame-ancestors {' '.join(ancestors)}",
+            self._framing(),
         )
         return {**_COMMON, "content-security-policy": "; ".join(rules)}
+
+    def _framing(self) -> str:
+        """Return the rule on who may show this in a frame: the Hub does so with a Space."""
+        return " ".join(("frame-ancestors 'self'", *(_SPACES if self.in_space else ())))

@@ -1,4 +1,4 @@
-"""The recorded runs of the lab. Others are trained by whoever wants to see them, in the browser."""
+"""The recorded runs of the lab. Others are trained in the browser."""
 
 import json
 from collections.abc import Mapping

@@ -32,6 +32,12 @@ def test_nothing_else_is(client: TestClient, path: str) -> None:
     assert client.post("/site/live/lab.html").status_code == 405
 
 
+def test_a_space_is_shown_in_a_frame_with_the_lab_in_it() -> None:
+    for there in (True, False):
+        rule = Policy(in_space=there).live()["content-security-policy"]
+        assert ("https://huggingface.co" in rule) == there
+
+
 def test_only_these_files_may_compile_webassembly() -> None:
     policy = Policy()
     assert "'wasm-unsafe-eval'" in policy.live()["content-security-policy"]
