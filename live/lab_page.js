@@ -3,7 +3,7 @@
 import { visible } from "./blocks.js";
 import { build, h } from "./build.js";
 import { curves, facts, gaps, learnable, moment, numbers, outcome, rows, verdict } from "./lab_draw.js";
-import { Choices } from "./lab_settings.js";
+import { Choices, inOrder } from "./lab_settings.js";
 import { grouped, percent } from "./numbers.js";
 import { keepOffline } from "./offline.js";
 
@@ -60,8 +60,7 @@ export function mount(place) {
     const values = choices.of(name);
     const flag = typeof values[0] === "boolean";
     const input = flag ? make("input", { type: "checkbox", role: "switch" }) : make("select");
-    const order = typeof values[0] === "number" ? [...values].sort((a, b) => a - b) : values;
-    if (!flag) input.append(...options(order.map((value) => [value, choices.shown(name, value)])));
+    if (!flag) input.append(...options(inOrder(values).map((value) => [value, choices.shown(name, value)])));
     on(input, () => change(choices.set(settings, name,
       flag ? input.checked : values.find((value) => String(value) === input.value), several.checked)));
     return [name, { input, flag }];

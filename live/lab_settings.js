@@ -9,6 +9,9 @@ const LED = ["run", "watch"]; // in links of the time when the server trained
 /** Write a value as Python does. */
 const written = (value) => typeof value === "boolean" ? (value ? "True" : "False") : String(value);
 
+/** Numbers from the lowest on; other choices stay as they are. */
+export const inOrder = (values) => typeof values[0] === "number" ? [...values].sort((a, b) => a - b) : values;
+
 /** All settings of the lab. */
 export class Choices {
   /**
@@ -85,7 +88,7 @@ export class Choices {
       const value = this.of(name).find((each) => written(each) === found.get(name));
       if (value !== undefined) values[name] = value;
       else {
-        const all = this.of(name).map((each) => this.shown(name, each)).join(", ");
+        const all = inOrder(this.of(name)).map((each) => this.shown(name, each)).join(", ");
         says.push(`${this.labels[name]} is “${shortened(found.get(name), 40)}” in this link; it can be ${all}. ` +
           `The usual ${this.shown(name, this.usual[name])} is taken.`);
       }
