@@ -114,7 +114,7 @@ def test_a_run_comes_to_its_end_beside_the_one_without_the_change(page: Page, ho
 
 def test_settings_are_in_the_address_and_what_a_link_asks_is_said(page: Page, host: str) -> None:
     _open(page, f"{host}/{OWN}?mask_rate=80&layers=9&watch=k&corpus=grammar")
-    for says in ("Layers is “9” in this link; it can be 2, 1, 3, 4", "This link led to a run"):
+    for says in ("Layers is “9” in this link; it can be 1, 2, 3, 4", "This link led to a run"):
         expect(page.get_by_text(says)).to_be_visible()
     assert page.url.endswith("lab.html?mask_rate=80")
     expect(page.get_by_role("combobox", name="What if").locator("option:checked")).to_contain_text(
