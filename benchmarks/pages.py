@@ -24,7 +24,7 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
-from app.catalog import FEATURES, Feature
+from app.catalog import Feature, pages
 from app.declared import declared
 from app.engine.models import open_engine
 from app.server.model import warm_up
@@ -209,7 +209,7 @@ def measure_here(rounds: int, only: str | None = None) -> Iterator[Timing]:
     """Measure all pages, or a single one, in this process."""
     warm_up()
     texts = Texts(list(open_engine().tokenizer.vocab))
-    for feature in FEATURES:
+    for feature in pages():
         if only in (None, feature.slug) and feature.takes_text and can_answer(feature):
             longest = _LONGEST.get(feature.slug, max(LENGTHS))
             for tokens in (tokens for tokens in LENGTHS if tokens <= longest):
@@ -236,7 +236,7 @@ def rows(quick: bool, only: str | None = None) -> Iterator[Timing]:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print timings, as readable lines or as JSON for `rows`."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.pages", description=__doc__)
-    parser.add_argument("--only", choices=[feature.slug for feature in FEATURES])
+    parser.add_argument("--only", choices=[feature.slug for feature in pages()])
     parser.add_argument("--quick", action="store_true", help="few rounds")
     parser.add_argument("--json", action="store_true", help="measure here, print JSON")
     options = parser.parse_args(arguments)

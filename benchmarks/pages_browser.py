@@ -24,7 +24,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
 
-from app.catalog import FEATURES, feature
+from app.catalog import feature, pages
 from app.engine.models import open_engine
 from benchmarks.measure import seconds
 from benchmarks.pages import Texts, can_answer
@@ -182,7 +182,7 @@ def rows(quick: bool, only: str | None = None) -> Iterator[Timing]:
     """Measure every page in one browser; the attention page with a long text as well."""
     rounds = 2 if quick else 5
     texts = Texts(list(open_engine().tokenizer.vocab))
-    slugs = ["", *(row.slug for row in FEATURES if row.takes_text and can_answer(row))]
+    slugs = ["", *(row.slug for row in pages() if row.takes_text and can_answer(row))]
     with served() as (address, _), sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=browser_path(), headless=True, args=FLAGS
@@ -199,7 +199,7 @@ def rows(quick: bool, only: str | None = None) -> Iterator[Timing]:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print timings as readable lines."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.pages_browser", description=__doc__)
-    parser.add_argument("--only", choices=["", *(row.slug for row in FEATURES)])
+    parser.add_argument("--only", choices=["", *(row.slug for row in pages())])
     parser.add_argument("--quick", action="store_true", help="few rounds")
     options = parser.parse_args(arguments)
     for timing in rows(options.quick, options.only):

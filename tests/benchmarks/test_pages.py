@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from app.catalog import FEATURES, Feature
+from app.catalog import Feature
+from app.catalog import pages as with_pages
 from app.engine.models import open_engine
 from benchmarks import pages
 from benchmarks.pages import COLUMNS, Texts, Timing, can_answer, measure
@@ -33,7 +34,7 @@ def test_texts_have_exactly_the_tokens_that_were_asked_for(
         assert len(tokenizer.encode(*first.values()).input_ids) == tokens
 
 
-WRITTEN = [feature for feature in FEATURES if feature.takes_text]
+WRITTEN = [feature for feature in with_pages() if feature.takes_text]
 QUICK = {"tokenizer", "fill_mask"}
 
 
@@ -57,7 +58,7 @@ def test_every_page_that_can_answer_can_be_driven(feature: Feature, tiny_model: 
 
 
 def test_a_page_that_fails_is_not_timed(tiny_model: Path) -> None:
-    attention = next(feature for feature in FEATURES if feature.slug == "attention")
+    attention = next(feature for feature in with_pages() if feature.slug == "attention")
 
     class NoTexts(Texts):
         def of(self, tokens: int) -> str:
