@@ -188,7 +188,7 @@ def home(recording: Recording, doors: Sequence[Door]) -> Html:
             "details",
             tag("summary", tag("strong", row.title), f" {row.see} ",
                 tag("span", count(len(recording.of(row)), "example"), class_="bx-quiet")),
-            _links(recording, recording.of(row), "", None),
+            _links(recording.of(row), "", None),
         )
         for row in recording.features
     ]  # fmt: skip
