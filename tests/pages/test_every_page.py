@@ -29,7 +29,7 @@ ON_OPENING = {
     "fill_mask": {"fill-mask-1"},
     "next_sentence": {"next-sentence"},
     "qa": {"qa-answers"},
-    "ner": {"entities"},
+    "ner": set[str](),
     "classification": {"classification"},
     "attention": {"attention-grid"},
     "xray": {"xray"},
