@@ -191,7 +191,8 @@ def test_every_picture_has_a_text_alternative_and_a_table_and_no_text_becomes_ma
     opened = visit(feature(slug).page, **({"why_test": "true"} if slug == "why" else {}))
     tabs = [tab.label for tab in opened.at.tabs] or [""]
     for number, tab in enumerate(tabs):
-        page = visit(feature(slug).page, **{"why_tab" if slug == "why" else "tab": tab})
+        more = {"text": "the cat"} if tab == "Vectors" else {}  # the example is too long for them
+        page = visit(feature(slug).page, **{"why_tab" if slug == "why" else "tab": tab}, **more)
         assert page.errors == page.warnings == "", tab
         assert page.pictures.keys() & set.union(*IN_TABS.values()) == IN_TABS.get(
             (slug, tab), set()
