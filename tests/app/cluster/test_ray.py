@@ -19,9 +19,9 @@ from app.cluster import asking, nodes, packed
 from app.declared import declared
 from app.declared.answers import engine_named
 from app.engine.compute.visitor import Cancelled, Visit, visiting
-from benchmarks.ray_nodes import ROOT, TOKEN
-from benchmarks.ray_nodes import nodes as ray_nodes
 from bert_core.errors import InputError
+from tests.ray_nodes import ROOT, TOKEN
+from tests.ray_nodes import nodes as ray_nodes
 
 if find_spec("ray"):
     os.environ.update(TOKEN)  # read once, when Ray is imported

@@ -21,17 +21,17 @@ import pytest
 from websockets.exceptions import WebSocketException
 
 from app.settings import BUNDLED_MODEL
-from benchmarks.ray_nodes import TOKEN, kill_one
 from benchmarks.visitor import Answer, Visitor, cookie
 from bert_core import BertTokenizer
 from tests.app.server.test_cluster import opened, told, voted
+from tests.ray_nodes import TOKEN, kill_one
 from tests.stores import Store, caddy, free_port, needs_caddy, needs_redis, stored
 from tests.strangers import PATIENCE, Site, started, until
 
 if find_spec("ray"):
     os.environ.update(TOKEN)  # read once, when Ray is imported
 pytest.importorskip("ray", reason="Ray is not installed; `make cluster-test` installs it")
-from benchmarks.ray_nodes import nodes
+from tests.ray_nodes import nodes
 
 VISITORS, ANSWERS, STUDENTS = 40, 2_000, 20
 GONE = (OSError, EOFError, WebSocketException, TimeoutError, httpx.HTTPError)

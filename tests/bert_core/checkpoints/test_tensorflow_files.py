@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from benchmarks.tensorflow_files import write_bundle, write_checkpoint
 from bert_core.checkpoints.formats.tensorflow_checkpoint import read_variables
+from tests.tensorflow_files import write_bundle, write_checkpoint
 
-WRITTEN = Path(__file__).parents[1] / "bert_core" / "checkpoints" / "tensorflow" / "pretraining"
+WRITTEN = Path(__file__).parent / "tensorflow" / "pretraining"
 
 
 def test_a_model_is_written_as_by_tensorflow(tmp_path: Path) -> None:

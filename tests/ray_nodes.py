@@ -25,7 +25,7 @@ def nodes(*cores: int) -> Iterator["tuple[str, subprocess.Popen[str]]"]:
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])
     begun = subprocess.Popen(
-        [sys.executable, "-m", "benchmarks.ray_nodes", port, *map(str, cores)], cwd=ROOT,
+        [sys.executable, "-m", "tests.ray_nodes", port, *map(str, cores)], cwd=ROOT,
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
         start_new_session=True, env={**os.environ, **TOKEN, "PYTHONPATH": str(ROOT)},
     )  # fmt: skip
