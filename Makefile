@@ -105,7 +105,8 @@ gpu: $(VENV)/.installed-dev
 
 # Ray in an environment of its own, which sees everything in .venv.
 cluster-test: build/cluster/.installed
-	@build/cluster/bin/python -m pytest -q tests/app/cluster
+	@build/cluster/bin/python -m pytest -q tests/app/faces/batch/test_ray.py tests/app/server/test_cluster.py \
+	    tests/app/server/test_whole_site.py
 
 build/cluster/.installed: requirements-cluster.txt $(VENV)/.installed-dev
 	@$(BIN)/python -m venv build/cluster

@@ -22,7 +22,6 @@ from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 from app import catalog
 from app.catalog import Example, Feature
-from app.cluster.asking import asked, goes
 from app.engine.models import Engine
 from app.records.fields import Field
 from app.words import two_answers
@@ -207,16 +206,7 @@ class Declared:
         Raises:
             InputError: a value is missing, unknown or not allowed; or the task refuses the text.
         """
-        values = self.read(given)
-        if self.goes and (found := asked(self.feature.slug, self.result, engine, values, own)):
-            return found
-        return self.task(engine, **values, **own)
-
-    @property
-    def goes(self) -> bool:
-        """Whether a node of a cluster may do it, where there is one."""
-        names = tuple(each.name for each in self.parameters)
-        return goes(self.feature.slug, self.feature.takes_text, names)
+        return self.task(engine, **self.read(given), **own)
 
     def read(self, given: Mapping[str, object]) -> dict[str, Value]:
         """Check the values alone; see `run`."""

@@ -53,13 +53,13 @@ def test_a_section_shows_every_figure():
 def test_a_section_is_replaced_and_others_stay(tmp_path):
     path = tmp_path / "RESULTS.md"
     write_section(path, "B", section("B", [row()]))
-    write_section(path, "A", section("A", [row()], ["first"]))
+    write_section(path, "A", section("A", [row()], ["an old note"]))
     write_section(path, "A", section("A", [row()], ["second"]))
     text = path.read_text(encoding="utf-8")
     assert text.startswith("# Benchmarks\n")
     assert text.index("## A") < text.index("## B")
     assert text.count("## ") == 2
-    assert "first" not in text
+    assert "an old note" not in text
     assert "second" in text
 
 

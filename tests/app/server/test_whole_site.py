@@ -1,10 +1,9 @@
-"""The whole site while parts of it are killed: Caddy, two servers, Redis and two nodes of Ray.
+"""The whole site while parts of it are killed: Caddy, two servers and Redis.
 
 `pytest -s` shows how long each part took.
 """
 
 import asyncio
-import os
 import re
 import signal
 import sys
@@ -12,7 +11,6 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import quote
 
@@ -24,14 +22,8 @@ from app.settings import BUNDLED_MODEL
 from benchmarks.visitor import Answer, Visitor, cookie
 from bert_core import BertTokenizer
 from tests.app.server.test_cluster import opened, told, voted
-from tests.ray_nodes import TOKEN, kill_one
 from tests.stores import Store, caddy, free_port, needs_caddy, needs_redis, stored
 from tests.strangers import PATIENCE, Site, started, until
-
-if find_spec("ray"):
-    os.environ.update(TOKEN)  # read once, when Ray is imported
-pytest.importorskip("ray", reason="Ray is not installed; `make cluster-test` installs it")
-from tests.ray_nodes import nodes
 
 VISITORS, ANSWERS, STUDENTS = 40, 2_000, 20
 GONE = (OSError, EOFError, WebSocketException, TimeoutError, httpx.HTTPError)
@@ -191,28 +183,25 @@ async def the_store_dies(guests: list[Guest], store: Store, site: Site, code: st
 
 
 @pytest.fixture
-def parts(tmp_path: Path) -> Iterator[tuple[Store, list[Site], Site, Callable[[], None]]]:
-    """Yield the store, two servers, the same site seen through Caddy, and what kills a node."""
+def parts(tmp_path: Path) -> Iterator[tuple[Store, list[Site], Site]]:
+    """Yield the store, two servers, and the same site seen through Caddy."""
     with ExitStack() as stack:
-        address, process = stack.enter_context(nodes(1, 1))
         store, sites = stack.enter_context(stored(tmp_path)), []
         port = free_port()
-        own = {"SHARED": store.url, "COMPUTE": address, "HOSTS": f"127.0.0.1:{port}"}
+        own = {"SHARED": store.url, "HOSTS": f"127.0.0.1:{port}"}
         for name in "ab":
             (tmp_path / name).mkdir()
             more = {f"BERT_EXPLORER_{key}": value for key, value in own.items()}
             sites.append(stack.enter_context(started(tmp_path / name, Path(BUNDLED_MODEL), **more)))
         front = stack.enter_context(caddy(tmp_path, [each.port for each in sites], port))
         seen = Site(int(front.rsplit(":", 1)[1]), sites[1].process, sites[1].log, sites[1].asked)
-        for each in sites:
-            until(lambda log=each.log: "Ray answers" in log.read_text())  # type: ignore[misc]
-        yield store, sites, seen, lambda: kill_one(process)
+        yield store, sites, seen
 
 
-def test_forty_visitors_and_a_class_while_a_server_redis_and_a_node_die(
-    parts: tuple[Store, list[Site], Site, Callable[[], None]],
+def test_forty_visitors_and_a_class_while_a_server_and_redis_die(
+    parts: tuple[Store, list[Site], Site],
 ) -> None:
-    store, sites, front, kill_node = parts
+    store, sites, front = parts
     names = words()
     guests = [
         Guest(front.address, name, [each for each in names if each != name]) for name in names
@@ -225,9 +214,6 @@ def test_forty_visitors_and_a_class_while_a_server_redis_and_a_node_die(
         code, student = await a_server_dies(guests, sites, front)
         say(f"away for {max(guest.away for guest in guests):.1f} s at most")
         await the_store_dies(guests, store, sites[1], code, student)
-        async with asking(guests):
-            await asyncio.to_thread(kill_node)
-            say("a node is killed")
         done = sum(guest.answers for guest in guests)
         say(f"{done} answers")
         await all_ask(guests, max(0, -(-(ANSWERS - done) // VISITORS)))
