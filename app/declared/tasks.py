@@ -269,11 +269,7 @@ def tabs(slug: str) -> tuple[str, ...]:
     folder = catalog.FOLDER / slug
     names = (path.stem.removeprefix("task_") for path in sorted(folder.glob("task_*.py")))
     both = (name for name in names if name == _TWO or (folder / f"view_{name}.py").is_file())
-    last = ("sentences", "lines")  # their texts are other than the page's
-    found = (
-        (name, import_module(f"app.features.{slug}.task_{name}"))
-        for name in sorted(both, key=lambda name: name in last)
-    )
+    found = ((name, import_module(f"app.features.{slug}.task_{name}")) for name in both)
     return tuple(f"{slug}_{name}" for name, module in found if hasattr(module, f"{slug}_{name}"))
 
 

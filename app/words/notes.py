@@ -14,7 +14,7 @@ from app.records.pieces import share_characters
 from app.records.results import Calibration, Cut, Unread
 from app.settings import settings
 from app.words.blocks import hint, line
-from app.words.format import count, percent, signed
+from app.words.format import count, percent
 from app.words.html import Html, join, tag, visible
 
 _NAMES = 6  # of parameters, before the rest is counted
@@ -231,35 +231,27 @@ def unread_note(found: Unread) -> Html:
         return join()
     return tag(
         "div",
-        tag("strong", "The model cannot read all of this. "),
+        tag("strong", "The model cannot read all of this. ") if found.unknown else "",
         *parts,
-        class_="bx-note bx-caution",
+        class_="bx-note bx-caution" if found.unknown else "bx-note",
         role="note",
     )
 
 
-def calibration_line(
+def calibration_hint(
     calibration: Calibration, cases: str, *more: Html | str, model: str = ""
 ) -> Html:
-    """Say in one line whether probabilities are calibrated; the rest is in a fold.
+    """Draw a "?" that says whether probabilities are calibrated.
 
     Args:
         calibration: what the probabilities were made with.
         cases: what is right or wrong, in the plural.
-        more: what else is in the fold, before the explanation.
+        more: what else it says, before that.
         model: the model whose card is linked; "" for no link, as in a file.
     """
-    kind = "calibrated" if calibration.named else "not calibrated"
-    if calibration.errors:
-        kind += f", measured error {_off_by(calibration.errors)}"
     address = f"model_card?model={quote(model, safe='')}"
-    card = join(" (", tag("a", "model card", href=address, target="_self"), ")") if model else "."
-    return tag(
-        "div",
-        hint(*more, calibrated(calibration, cases)),
-        tag("p", f"Probabilities: {kind}", card, class_="bx-line"),
-        class_="bx-scale",
-    )
+    card = join(" ", tag("a", "Model card", href=address, target="_self")) if model else ""
+    return hint(*more, calibrated(calibration, cases), card)
 
 
 def _off_by(errors: Sequence[float]) -> str:
@@ -268,16 +260,6 @@ def _off_by(errors: Sequence[float]) -> str:
     if round(100 * least, 1) == round(100 * most, 1):
         return percent(most, counted=True)
     return f"{100 * least:.1f} to {percent(most, counted=True)}"
-
-
-def scaled(logit: float, calibration: Calibration) -> str:
-    """Print a logit as it enters the softmax: divided by the temperature, where there is one.
-
-    >>> scaled(0.741, Calibration(0.5)), scaled(-1.5, Calibration())
-    ('+0.74 ÷ 0.50', '−1.50')
-    """
-    divided = f" ÷ {calibration.temperature:.2f}" if calibration.temperature != 1 else ""
-    return f"{signed(logit, 2)}{divided}"
 
 
 def trained_note(trained_on: str) -> Html:

@@ -123,7 +123,6 @@ def test_a_tokenizer_of_another_kind_has_its_own_steps_and_no_casing(
     assert list(page.at.dataframe[0].value["rank"]) == [merge.rank for merge in merges]
     for tab, words in {
         "Input": "<s> A </s> </s> B </s>",
-        "Back": "Nothing was lost",
         "Compare": "no other casing",
         "Vocabulary": "is entry",
     }.items():

@@ -84,8 +84,16 @@ def say_left_out(place: DeltaGenerator) -> None:
         parts = [f"{key}={_short(value)}" for key, (values, _) in gone.items() for value in values]
         place.caption(
             ":material/link_off: Left out of the address, because it is not possible here: "
-            f"{plain(', '.join(parts))}"
+            f"{plain(', '.join(parts))}{_instead(gone)}"
         )
+
+
+def _instead(gone: Mapping[str, tuple[Values, object]]) -> str:
+    """Say what there is instead of a tab that is gone."""
+    asked, _ = gone.get("tab", (("",), None))
+    name = asked[-1]
+    says = old_labels()["gone"].get(old_labels()["tab"].get(name, name))
+    return f". {says}" if says else ""
 
 
 @cache

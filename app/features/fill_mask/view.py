@@ -12,7 +12,7 @@ from app.words.blocks import hint, line, note
 from app.words.clicks import pick
 from app.words.format import count, percent
 from app.words.html import Html, join, tag, visible
-from app.words.notes import calibration_line, gaps_note, shuffled_note, unread_note
+from app.words.notes import calibration_hint, gaps_note, shuffled_note, unread_note
 from app.words.pictures import Picture, bars, linked, picture
 from app.words.screen import Beside, Drawn, Parts, Screen
 
@@ -138,11 +138,11 @@ def explained(*children: Html | str, more: str) -> Html:
     return tag("div", hint(more), *children, class_="bx-line")
 
 
-def bars_title(result: FillMaskResult) -> Html:
-    """Say what the bars are a percentage of."""
-    if len(result.slots) == 1:
-        return line("Probability in the gap:")
-    return line("Probability in each gap, with the others still hidden:")
+def bars_title(result: FillMaskResult, model: str = "") -> Html:
+    """Say what the bars are a percentage of, and how far to trust them."""
+    several = "Probability in each gap, with the others still hidden:"
+    said = several if len(result.slots) > 1 else "Probability in the gap:"
+    return tag("div", trust(result, model), said, class_="bx-line")
 
 
 def slot_title(slot: Slot) -> Html:
@@ -211,7 +211,7 @@ def screen(result: FillMaskResult, model: str = "", *, attend: bool = False) -> 
         says = "The text has no [MASK], so there is nothing to guess."
         head = (*head, line("Click a word to hide it.")) if model else ()
     else:
-        head = (*head, bars_title(result), *_slots(result), calibration_note(result, model))
+        head = (*head, bars_title(result, model), *_slots(result))
     return Screen(
         says,
         head,
@@ -262,16 +262,14 @@ def certainty(slot: Slot) -> Html:
     shown = sum(candidate.probability for candidate in slot.candidates)
     choices = max(1, round(slot.choices))
     return line(
-        f"Shown: {chance(shown)} of all probability. As uncertain as a choice from "
+        f"Shown: {chance(shown)} of all probability. As unsure as choosing among "
         f"{count(choices, 'equally likely word')}."
     )
 
 
-def calibration_note(result: FillMaskResult, model: str = "") -> Html:
+def trust(result: FillMaskResult, model: str = "") -> Html:
     """Say how far to trust the numbers; link the card of the model, if it is named."""
-    if not result.slots:
-        return join()
-    return calibration_line(result.calibration, "first guesses", model=model)
+    return calibration_hint(result.calibration, "first guesses", model=model)
 
 
 def named_word(slot: Slot, vocabulary: int) -> Html:

@@ -2,7 +2,7 @@
 
 The label, the shape of the underline and the colour show the kind of an entity, in this order of
 reliability. The number, the weight of the underline and the depth of the colour show its score.
-`view_text` draws the text; pieces, ways of reading and annotations have modules of their own.
+`view_text` draws the text; pieces have a module of their own.
 """
 
 import json
@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 import pandas as pd
 
-from app.features.ner import view_pieces, view_ways
+from app.features.ner import view_pieces
 from app.features.ner.result import AGGREGATION_NAMES, NerResult, Selection
 from app.features.ner.view_text import (
     Colours,
@@ -28,7 +28,7 @@ from app.features.ner.view_text import (
 from app.words.blocks import hint, line
 from app.words.format import count
 from app.words.html import Html, join, tag, visible
-from app.words.notes import calibration_line, shared_note, unread_note
+from app.words.notes import calibration_hint, shared_note, unread_note
 from app.words.pictures import Picture, linked, listed, picture
 from app.words.screen import File, Parts, Rows, Screen
 from bert_core.reading.entities import Aggregation, Entity
@@ -181,7 +181,7 @@ def _nothing(result: NerResult) -> Html:
 
 def trust(result: NerResult, model: str = "") -> Html:
     """Say how far to trust the numbers; link the card of the model, if it is named."""
-    return calibration_line(
+    return calibration_hint(
         result.calibration,
         "labels of single pieces other than O",
         f"An entity's score is {_SCORES[result.aggregation]}. Deeper colour and heavier line: "
@@ -256,16 +256,14 @@ def screen(
     return Screen(
         f"The model finds {_count(found, result.aggregation)}.",
         (
-            outcome(result, chosen) if hidden else join(),
+            join(trust(result, model), outcome(result, chosen) if hidden else ""),
             legend(result, chosen, colours),
             drawn(running_text(result, chosen, colours), result.text, "text-drawn"),
-            trust(result, model),
             join(coverage(result), shared_note(result.pieces.spans)),
         ),
         tabs={
             "Table": lambda: _table(result, chosen, model) if model else (),
             "Pieces": lambda: view_pieces.parts(result, live=bool(model)),
-            "Ways of reading": lambda: _ways(result, colours),
         },
         first=(unread_note(result.unread),),
         answer=join(),
@@ -294,17 +292,6 @@ def _table(result: NerResult, chosen: Selection, model: str) -> Parts:
             "application/json",
         ),
     )
-
-
-def _ways(result: NerResult, colours: Colours) -> Parts:
-    """Draw the ways of reading side by side."""
-    ways = view_ways.comparison(result)
-    differing = view_ways.differing(ways)
-    picture = drawn(view_ways.overlaps(result, colours), result.text, "ways")
-    said = (view_ways.said(ways), picture)
-    if not len(differing):
-        return said
-    return (*said, short_table(differing, view_ways.agreement(ways), "differences"))
 
 
 def toggled(kinds: Sequence[str], chosen: Sequence[str], clicked: int) -> list[str]:

@@ -16,11 +16,9 @@ def screen(result: QaResult, model: str = "") -> Screen:
         tag("p", tag("strong", "Question: "), visible(result.question)),
         join(hint(*text.explanation(result)), text.passage(result, whole=True)),
         text.windows(result),
-        text.trust(result),
+        text.shared(result),
         charts.answers(result),
         charts.curves(result, "curves"),
         charts.pairs(result),
     ]
-    if len(result.coverage.windows) > 1:
-        blocks += [charts.coverage(result), text.coverage_note(result)]
     return Screen(text.headline(result), tuple(blocks), first=(unread_note(result.unread),))

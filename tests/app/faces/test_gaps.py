@@ -17,7 +17,6 @@ READERS = {
     "xray_patching": {"against": "the dog ___ ."},
     "why": {"of": "fill_mask", "duel": False},
     "attention": {},
-    "fill_mask_two_models": {},
     "xray_two_models": {},
 }
 """The tasks that read gaps, and what they need besides a text."""

@@ -2,12 +2,9 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-import torch
-import transformers
 
 from app.declared import declared
 from app.engine.models import Engine, open_engine
@@ -16,10 +13,6 @@ from app.engine.models.shelf import UNTRAINED, offers
 from app.faces.paper.answers import ask
 from app.features.attention import task_two_models as heads
 from app.features.attention.task import attention
-from app.features.ner import task_two_models as names
-from app.features.ner.task import ner
-from app.features.qa import task_two_models as answers
-from app.features.qa.task import qa
 from app.features.xray.task import xray
 from app.records.two_answers import Both, Said, TwoAnswers
 from app.settings import BUNDLED_MODEL
@@ -27,9 +20,8 @@ from app.words.two_answers import says, screen
 from bert_core.errors import BertError, CheckpointError, InputError
 from bert_core.reading.alignment import align_pieces
 
-TEXT, PASSAGE = "the cat sat on the [MASK].", "the cat sat on the mat. a dog sat on the bank."
-TASKS = ("fill_mask", "ner", "qa", "attention", "xray")
-GIVEN: dict[str, dict[str, object]] = {"qa": {"passage": PASSAGE, "question": "the cat"}}
+TEXT = "the cat sat on the [MASK]."
+TASKS = ("attention", "xray")
 
 
 @pytest.fixture
@@ -40,67 +32,11 @@ def engines(tiny_model: Path, second_model: str) -> tuple[Engine, Engine]:
 
 @pytest.mark.parametrize("slug", TASKS)
 def test_a_model_beside_itself_does_not_differ(tiny_model: Path, slug: str) -> None:
-    found = ask(f"{slug}_two_models", **GIVEN.get(slug, {"text": TEXT}), beside=tiny_model.name)
+    found = ask(f"{slug}_two_models", text=TEXT, beside=tiny_model.name)
     result: TwoAnswers = found.result
     assert result.rows and not any(row.differs for row in result.rows)
     assert all(row.first.share == row.second.share for row in result.rows)
     assert "≠" not in found.html().decode().partition("<main>")[2].partition("<table")[2]
-
-
-def test_probabilities_are_those_of_transformers_for_both_models(
-    engines: tuple[Engine, Engine], tiny_model: Path, second_folder: Path
-) -> None:
-    result = ask("fill_mask_two_models", text=TEXT, beside=second_folder.name, top_k=4).result
-    for folder, engine, side in zip(
-        (tiny_model, second_folder), engines, ("first", "second"), strict=True
-    ):
-        ids = engine.tokenizer.encode(TEXT).input_ids
-        model: Any = transformers.BertForMaskedLM.from_pretrained(folder).eval()
-        with torch.inference_mode():
-            logits = model(torch.tensor([ids])).logits[0, ids.index(4)]
-        shares = logits.softmax(-1)
-        for row in result.rows:
-            said: Said = getattr(row, side)
-            if said.share is not None:
-                id_ = engine.tokenizer.vocab[said.text.partition(". ")[2]]
-                assert said.share == pytest.approx(float(shares[id_]), abs=1e-5)
-                assert int(said.text.partition(".")[0]) == 1 + int((shares > shares[id_]).sum())
-        best = engine.tokenizer.ids_to_tokens[int(logits.argmax())]
-        assert getattr(result.answers[0], side).text == best
-    differing = [row for row in result.rows if row.differs]
-    ranks = [[int(each.text.partition(".")[0]) if each.share is not None else 999
-              for each in (row.first, row.second)] for row in differing]  # fmt: skip
-    assert ranks and all(min(each) <= 4 < max(each) or 1 in each for each in ranks)
-
-
-def test_names_that_overlap_are_at_one_place(engines: tuple[Engine, Engine]) -> None:
-    first, second = (ner(each, PASSAGE) for each in engines)
-    found = names.both(("a", "b"), first, second)
-    assert sum(row.first.text != "" for row in found.rows) <= len(first.entities)
-    for place, said in ((row.place, row.first) for row in found.rows if row.first.share):
-        assert any(said.text == f"{each.text} ({each.label})" for each in first.entities)
-        assert said.text.partition(" (")[0] in place
-    none = replace(second, readings={**second.readings, "first": _empty(second.reading)})
-    alone = names.both(("a", "b"), first, none)
-    assert len(alone.rows) == len(first.entities) and all(row.differs for row in alone.rows)
-    assert {row.second.text for row in alone.rows} == {""}
-    assert says(names.both(("a", "b"), none, none)) == "Neither model finds anything here."
-
-
-def _empty(reading: Any) -> Any:
-    return replace(reading, entities=())
-
-
-def test_answers_are_compared_by_their_place_in_the_passage(
-    engines: tuple[Engine, Engine],
-) -> None:
-    first, second = (qa(each, PASSAGE, "the cat") for each in engines)
-    found = answers.both(("a", "b"), first, second)
-    spans = [PASSAGE.find(row.place) for row in found.rows[:-1]]
-    assert min(spans) >= 0 and found.rows[-1].place == "no answer"
-    assert found.rows[-1].first.share == first.null_probability
-    silent = answers.both(("a", "b"), first, replace(second, threshold=-99.0))
-    assert silent.answers[0].second.text == "no answer" and silent.rows[-1].differs
 
 
 def test_attention_is_summed_to_the_parts_of_a_text_and_averaged_from_them() -> None:
@@ -167,7 +103,7 @@ def test_where_only_one_trained_model_is_on_offer_it_says_where_to_get_another()
     engine = open_engine(offers()["explorer-mini-uncased"])
     assert other_models(engine) == (f"{BUNDLED_MODEL}{UNTRAINED}",)
     with pytest.raises(BertError) as refused:
-        declared("fill_mask_two_models").run(engine, {"text": TEXT})
+        declared("attention_two_models").run(engine, {"text": TEXT})
     assert str(refused.value) == ONLY_ONE and "BERT_EXPLORER_MODELS" in ONLY_ONE
 
 

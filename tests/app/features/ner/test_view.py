@@ -9,7 +9,6 @@ import pytest
 from app.engine.models import Engine
 from app.features.ner import view as view
 from app.features.ner import view_pieces as pieces_view
-from app.features.ner import view_ways as ways_view
 from app.features.ner.result import NerResult
 from app.features.ner.task import ner
 from app.features.ner.view_text import COLOURS
@@ -234,8 +233,6 @@ def test_every_way_of_reading_says_what_its_score_is(planted: Engine, how: str) 
     result = ner(planted, "cat", aggregation=how)  # type: ignore[arg-type]
     told = words(view.trust(result))
     assert "probability" in told and "not how often it is right" in told
-    rules = words(ways_view.said(ways_view.comparison(result)))
-    assert view.AGGREGATION_NAMES[how] in rules  # type: ignore[index]
 
 
 def test_coverage_of_a_long_text_is_told_with_its_numbers(planted: Engine) -> None:
@@ -321,45 +318,6 @@ def test_bars_left_out_for_their_number_are_counted(tmp_path: Path) -> None:
     assert len(shown.table) == 13
 
 
-def test_the_ways_of_reading_stand_side_by_side(planted: Engine) -> None:
-    result = ner(planted, "cat played")
-    ways = ways_view.comparison(result)
-    table = ways.set_index("text")
-    assert table.loc["cat", "differ"] == ""
-    assert table.loc["played", "differ"] == table.loc["ed", "differ"] == "≠"
-    assert table.loc["played", "Join pieces"] == "–"
-    assert table.loc["played", "First piece"].startswith("MISC ")
-    assert table.loc["played", "Every piece"] == "B-MISC B-LOC"
-    assert table.loc["ed", "Join pieces"].startswith("LOC ")
-    assert "cat" not in ways_view.differing(ways)["text"].tolist()
-    for text, told in [
-        ("cat played", "do not agree: of 4 places"),
-        ("cat", "find the same"),
-        ("the", "finds anything"),
-    ]:
-        ways = ways_view.comparison(ner(planted, text))
-        assert told in ways_view.agreement(ways)
-        assert told in words(ways_view.said(ways))
-
-
-def test_ways_that_differ_are_drawn_in_rows_that_do_not_meet(planted: Engine) -> None:
-    result = ner(planted, "cat played")
-    shown = ways_view.overlaps(result, {})
-    assert shown.table["differ"].tolist() == ways_view.comparison(result)["differ"].tolist()
-    for drawing in (Drawing(shown.wide), Drawing(shown.narrow)):
-        marks = drawing.marks
-        assert {(m.start, m.end) for m in marks} == {(0, 3), (4, 10), (4, 8), (8, 10)}
-        assert [m.framed for m in marks if m.start == 0] == [False]
-        assert all(m.framed for m in marks if m.start > 0)
-        whole = [m for m in marks if (m.start, m.end) == (4, 10)]
-        parts = [m for m in marks if m.start >= 4 and m not in whole]
-        assert all(one.under != other.under for one in whole for other in parts)
-        labels = [(m.label_left, m.label_right, m.label_y) for m in marks]
-        for number, (left, right, y) in enumerate(labels):
-            for other in labels[number + 1 :]:
-                assert y != other[2] or right <= other[0] or other[1] <= left
-
-
 def test_labels_are_explained_by_their_scheme(planted: Engine, tmp_path: Path) -> None:
     assert "I- continues it" in words(pieces_view.label_note(ner(planted, "cat")))
     nameless = ner(Engine(str(save_tagger(tmp_path, names=()))), "cat")
@@ -373,7 +331,6 @@ def test_label_names_of_a_hostile_model_stay_text(tmp_path: Path) -> None:
     chosen = result.select()
     markup = [
         view.running_text(result, chosen).wide,
-        figure(ways_view.overlaps(result, {})),
         view.legend(result, chosen),
         pieces_view.label_note(result),
         pieces_view.strip(result, range(2)),
