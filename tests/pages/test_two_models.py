@@ -12,8 +12,6 @@ PAGES: dict[str, dict[str, str]] = {
     "pages/2_fill_mask.py": {"text": TEXT},
     "pages/6_ner.py": {"text": PASSAGE},
     "pages/5_qa.py": {"text": PASSAGE, "question": "the cat"},
-    "pages/4_attention.py": {"text": TEXT},
-    "pages/12_xray.py": {"text": TEXT},
 }
 TAB, TABLE = "Two models", 'class="bx-two"'
 
@@ -78,8 +76,6 @@ def test_where_there_is_no_other_trained_model_the_untrained_one_is_offered(
     assert any("beside=nonsense" in each.value for each in page.at.caption)
 
 
-def test_tokenizer_and_diff_take_the_same_parameter(visit: Callable, second_model: str) -> None:
+def test_the_tokenizer_takes_the_same_parameter(visit: Callable, second_model: str) -> None:
     page = visit("pages/1_tokenizer.py", text="the cat", tab="Compare", beside=second_model)
     assert f"{second_model}, lower-cased" in page.words and page.errors == ""
-    page = visit("pages/12_xray.py", text=TEXT, tab="Diff", beside=second_model)
-    assert "layers" in page.warnings + page.errors  # of another size, so vectors have no partner

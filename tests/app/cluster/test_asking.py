@@ -34,7 +34,7 @@ GAP = {"text": "The capital of France is [MASK]."}
 LONG = {"text": "a dog sat on the mat. " * 400}
 STAYING = {
     "tokenizer_compare", "fill_mask_two_models", "qa_two_models", "ner_two_models", "attention",
-    "attention_two_models", "xray_diff", "xray_two_models", "atlas", "lab",
+    "atlas", "lab",
     "lab_finetune", "variants", "model_card",
 }  # fmt: skip
 

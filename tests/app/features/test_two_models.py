@@ -4,7 +4,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 import transformers
@@ -14,21 +13,17 @@ from app.engine.models import Engine, open_engine
 from app.engine.models.second import ONLY_ONE, other_models, second_model
 from app.engine.models.shelf import UNTRAINED, offers
 from app.faces.paper.answers import ask
-from app.features.attention import task_two_models as heads
-from app.features.attention.task import attention
 from app.features.ner import task_two_models as names
 from app.features.ner.task import ner
 from app.features.qa import task_two_models as answers
 from app.features.qa.task import qa
-from app.features.xray.task import xray
 from app.records.two_answers import Both, Said, TwoAnswers
 from app.settings import BUNDLED_MODEL
 from app.words.two_answers import says, screen
 from bert_core.errors import BertError, CheckpointError, InputError
-from bert_core.reading.alignment import align_pieces
 
 TEXT, PASSAGE = "the cat sat on the [MASK].", "the cat sat on the mat. a dog sat on the bank."
-TASKS = ("fill_mask", "ner", "qa", "attention", "xray")
+TASKS = ("fill_mask", "ner", "qa")
 GIVEN: dict[str, dict[str, object]] = {"qa": {"passage": PASSAGE, "question": "the cat"}}
 
 
@@ -101,49 +96,6 @@ def test_answers_are_compared_by_their_place_in_the_passage(
     assert found.rows[-1].first.share == first.null_probability
     silent = answers.both(("a", "b"), first, replace(second, threshold=-99.0))
     assert silent.answers[0].second.text == "no answer" and silent.rows[-1].differs
-
-
-def test_attention_is_summed_to_the_parts_of_a_text_and_averaged_from_them() -> None:
-    weights = np.array([[[0.5, 0.2, 0.3], [0.1, 0.1, 0.8], [0.3, 0.5, 0.2]]], np.float32)
-    found = heads.by_parts(weights, [(0,), (1, 2)])
-    np.testing.assert_allclose(found, [[[0.5, 0.5], [0.2, 0.8]]], atol=1e-6)
-    part = heads.by_parts(weights, [(0,), (1,)])  # what the last piece got is not there
-    np.testing.assert_allclose(part, [[[5 / 7, 2 / 7], [0.5, 0.5]]], atol=1e-6)
-
-
-def test_the_head_that_looks_most_alike_is_found(tiny_engine: Engine) -> None:
-    first = attention(tiny_engine, "the cat sat on the mat", layer=0, head=1)
-    layers = [layer.copy() for layer in first.attentions]
-    layers[1][3], layers[0][1] = first.attentions[0][1], first.attentions[1][3]
-    moved = replace(first, attentions=tuple(layers))
-    encoding = tiny_engine.tokenizer.encode(first.text)
-    parts = align_pieces(encoding, encoding)
-    found = heads.both(("a", "b"), (first, moved), parts, names=tuple(map(str, range(8))))
-    assert found.overlap == pytest.approx(1, abs=1e-5)
-    [row] = found.answers
-    assert (row.first.text, row.second.text) == ("layer 0, head 1", "layer 1, head 3")
-    assert not any(each.differs for each in found.rows)
-
-
-def test_words_in_other_pieces_are_one_part_of_the_text(
-    engines: tuple[Engine, Engine],
-) -> None:
-    found = ask("attention_two_models", text="the cat sat. the cat", beside="second-model").result
-    assert [row.place for row in found.rows] == [
-        "[CLS]", "the (1)", "cat (1)", "sat", ".", "the (2)", "cat (2)", "[SEP]",
-    ]  # fmt: skip
-    assert 0 < found.overlap < 1
-
-
-def test_the_second_model_is_asked_at_the_same_characters(engines: tuple[Engine, Engine]) -> None:
-    text = "the cat sat on"  # `on` is piece 4 of the first model, and 6 of the second
-    found = ask("xray_two_models", text=text, ask="word", at=4, beside="second-model").result
-    second = xray(engines[1], text, ask="word", at=6)
-    assert found.answers[0].second == Said(second.best.name, second.best.probability)
-    places = [row.place for row in found.rows if "of the layers" in row.place]
-    assert places == ["after 1/2 of the layers", "after 2/2 of the layers"]
-    last = found.rows[-1]
-    assert "(layer 1)" in last.first.text and "(layer 2)" in last.second.text
 
 
 def test_a_second_model_that_cannot_be_used_is_refused_with_a_reason(

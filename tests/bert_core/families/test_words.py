@@ -247,7 +247,7 @@ def test_a_gap_of_several_pieces_begins_with_a_space_only_if_the_text_has_one(
         (slot,) = fill_mask(engine, row.text, word="Paris").slots
         assert slot.named.id == tokenizer.vocab[name]
         assert row.wanted_probability == pytest.approx(slot.named.probability)
-        asked = why(engine, row.text, of="fill_mask", target="Paris", duel=False)
+        asked = why(engine, row.text, of="fill_mask", target="Paris", check=False)
         assert asked.explained.answer == slot.named.token
 
 
