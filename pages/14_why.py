@@ -5,7 +5,7 @@ import streamlit as st
 from app.faces.streamlit import page_shell, text_box
 from app.faces.streamlit.controls import choose, pick_from
 from app.faces.streamlit.features.why import explain, offer_gap
-from app.features.why import view as view
+from app.features.why import view, view_check
 from app.features.why.result import Of
 from app.features.why.task import BASELINES
 
@@ -22,7 +22,7 @@ with page_shell(SLUG) as page:
             offer_gap(text)
     with page.settings, st.expander("Settings", key="set", bind="query-params"):
         baseline = choose("Integrated gradients compare with", BASELINES, key="baseline")
-        operator = choose("Pieces are hidden by", view.OPERATORS, key="operator")
+        operator = choose("Pieces are hidden by", view_check.OPERATORS, key="operator")
     found = explain(page, of, text, pair, baseline=baseline, operator=operator)
     if found is not None:
         reasons = found

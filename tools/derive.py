@@ -35,7 +35,6 @@ from tools.derived import stamp
 
 BUNDLE = bundled_folder(BUNDLED_MODEL)
 CAUSES = ROOT / "docs" / "causes.md"
-MEASURED = ROOT / "app" / "features" / "why" / "measured.toml"
 BFLOAT16 = ROOT / "docs" / "bfloat16.md"
 RECORDED = ROOT / "build" / "recorded"
 _BUNDLE = BUNDLE.relative_to(ROOT).as_posix()
@@ -128,7 +127,7 @@ def _card(data: Path | None) -> Sequence[str]:
 def _causes(data: Path | None) -> Sequence[str]:
     from benchmarks import workbench
 
-    workbench.main(["--data", str(data), "--to", str(CAUSES), "--figures", str(MEASURED)])
+    workbench.main(["--data", str(data), "--to", str(CAUSES)])
     return ()
 
 
@@ -229,7 +228,7 @@ STEPS = (
     Step("card", "writes the model card, with what was read by hand", _card,
          (f"{_BUNDLE}/README.md",)),
     Step("causes", "measures what explanations, lenses and parts are worth", _causes,
-         ("docs/causes.md", "app/features/why/measured.toml"), data=True),
+         ("docs/causes.md",), data=True),
     Step("bfloat16", "measures what bfloat16 costs", _bfloat16, ("docs/bfloat16.md",), data=True),
     Step("finetune", "records the fine-tunings of the lab", _finetune,
          ("app/features/lab/finetune_*.json",)),

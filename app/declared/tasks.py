@@ -7,7 +7,7 @@ own. Some pages have interaction of their own, and are written by hand.
 
 A tab of a page that computes something else is a task of its own: a function `<slug>_<name>` in
 `task_<name>.py`, with `screen` and `TITLE` in `view_<name>.py`; and `EXAMPLE`, values for its form,
-if no example of the page has them. Without that file, two models have the screen of `TwoAnswers`.
+if no example of the page has them.
 """
 
 import inspect
@@ -24,13 +24,11 @@ from app import catalog
 from app.catalog import Example, Feature
 from app.engine.models import Engine
 from app.records.fields import Field
-from app.words import two_answers
 from app.words.screen import Screen
 from bert_core.errors import InputError
 
 T = TypeVar("T")
 Value = str | int | float | bool | tuple[str, ...] | None
-_TWO = "two_models"  # the name of a tab
 _PLAIN = (str, int, float, bool)
 _EXPECTED = {str: "a text", int: "a whole number", float: "a number", bool: "true or false",
              list: "a list of texts, or one text with a line for each"}  # fmt: skip
@@ -268,7 +266,7 @@ def tabs(slug: str) -> tuple[str, ...]:
     """Return the names of the further tasks of a feature."""
     folder = catalog.FOLDER / slug
     names = (path.stem.removeprefix("task_") for path in sorted(folder.glob("task_*.py")))
-    both = (name for name in names if name == _TWO or (folder / f"view_{name}.py").is_file())
+    both = (name for name in names if (folder / f"view_{name}.py").is_file())
     found = ((name, import_module(f"app.features.{slug}.task_{name}")) for name in both)
     return tuple(f"{slug}_{name}" for name, module in found if hasattr(module, f"{slug}_{name}"))
 
@@ -278,8 +276,7 @@ def _declared(row: Feature, name: str) -> Declared:
     suffix = name.removeprefix(row.slug)
     task: Callable[..., Any]
     task = getattr(import_module(f"app.features.{row.slug}.task{suffix}"), name)
-    own = suffix != f"_{_TWO}" or (catalog.FOLDER / row.slug / f"view{suffix}.py").is_file()
-    view = import_module(f"app.features.{row.slug}.view{suffix}" if own else two_answers.__name__)
+    view = import_module(f"app.features.{row.slug}.view{suffix}")
     about = " ".join((inspect.getdoc(task) or "").split("\n\n")[0].split())
     if suffix:
         row = replace(row, slug=name, title=view.TITLE, see=about, part_of=row.slug)

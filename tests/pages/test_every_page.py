@@ -38,7 +38,7 @@ ON_OPENING = {
     "atlas": {"head-atlas", "head-distances"},
     "input": {"input", "input-lengths"},
     "senses": {"senses", "senses-layers"},
-    "variants": {"variants", "variants-reach"},
+    "variants": {"variants"},
     "model_card": set[str](),
     "lab": set[str](),
 }
@@ -56,9 +56,6 @@ IN_TABS = {
     ("ner", "Pieces"): {"labels"},
     ("ner", "Ways of reading"): {"ways-of-reading"},
     ("attention", "Files"): {"attention-layer0-head0"},
-    ("xray", "Lens"): {"xray-lens"},
-    ("why", "Curves"): {"why-curves"},
-    ("why", "All methods"): {"why-duel", "why-methods"},
     ("atlas", "Distances"): {"head-distances"},
     ("input", "Lengths"): {"input-lengths"},
     ("input", "Nearest pieces"): {"input-near-word", "input-near-layernorm"},
@@ -205,7 +202,7 @@ def test_every_picture_has_a_text_alternative_and_a_table_and_no_text_becomes_ma
     opened = visit(feature(slug).page, **({"why_test": "true"} if slug == "why" else {}))
     tabs = [tab.label for tab in opened.at.tabs] or [""]
     for number, tab in enumerate(tabs):
-        page = visit(feature(slug).page, **{"why_tab" if slug == "why" else "tab": tab})
+        page = visit(feature(slug).page, tab=tab)
         assert page.errors == page.warnings == "", tab
         assert page.pictures.keys() & set.union(*IN_TABS.values()) == IN_TABS.get(
             (slug, tab), set()

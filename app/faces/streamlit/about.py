@@ -50,7 +50,7 @@ def foot(engine: Engine, caution: str = "", slug: str = "") -> None:
         asked = not slug or feature(slug).has_examples
         card = f"model_card?{urlencode({'model': known.name, 'tab': BESIDE})}"
         remark = f"{known.remark} {privacy if asked else ''}".strip()
-        differs = tag("a", "beside BERT base", href=card, target="_self")
+        differs = tag("a", "compared with BERT base", href=card, target="_self")
         show_html(
             line(
                 f"{known.name}: {size} (",

@@ -132,7 +132,7 @@ def page_shell(slug: str) -> Iterator[Page]:
         leave()
     if page is not None:
         foot(page.engine, row.beware, slug)
-    say_left_out(remarks)
+    say_left_out(remarks, slug)
     if not answers:
         st.stop()  # the reason is given above, and the block must not run
 

@@ -17,6 +17,7 @@ ASKS: dict[Ask, str] = {
 }
 """Names on the screen and in links."""
 
+MATTERS = "Which parts matter?"
 MODES: dict[Mode, str] = {"mean": "mean", "zero": "zero", "resample": "other text"}
 LENSES: dict[Lens, str] = {"affine": "affine", "raw": "raw"}
 READS: dict[Lens, str] = {

@@ -38,10 +38,7 @@ PAGES_ONLY = {
     "text_of": "what was read, for the drawing",
     "head_notes": "of the head that is pointed at",
     "cell_path": "of the cell that is clicked; `attention_cell` has the same arithmetic",
-    "lens_paths": "ranks of a few words; the answer has the first word of each layer",
-    "one_story": "the method that is shown; `why` compares it with the others",
     "cancel": "computes nothing",
-    "duels": "runs for minutes, with progress: `python -m benchmarks.workbench` writes the table",
     "verify_model": "runs for seconds: `python -m bert_core verify` does the same",
 }
 """What only the Streamlit pages compute, and why no other interface does."""

@@ -29,7 +29,6 @@ FITTING: dict[str, dict[str, object]] = {
     "qa": {"passage": HOSTILE * 3, "question": "<img>\x1b?"},
     "senses": {"text": f"{HOSTILE}\n{HOSTILE}", "word": "cat"},
     "xray": {"text": HOSTILE, "off": HOSTILE},
-    "xray_diff": {"text": HOSTILE, "against": f"{HOSTILE} dog"},
     "xray_patching": {"text": HOSTILE, "against": HOSTILE.replace("cat", "dog")},
     "why": {"text": HOSTILE, "text_pair": HOSTILE},
 }

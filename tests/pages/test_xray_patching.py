@@ -1,10 +1,10 @@
-"""The tabs of the X-ray that compare two sentences, as a visitor uses them."""
+"""The tab of the X-ray that compares two sentences, as a visitor uses them."""
 
 from collections.abc import Callable
 
 import pytest
 
-from app.faces.streamlit.features import xray_compare as controls_compare
+from app.faces.streamlit.features import xray_patching as controls
 from app.features.xray.task_patching import Preset
 
 PAGE = "pages/12_xray.py"
@@ -24,7 +24,7 @@ def test_patching_needs_a_second_sentence_and_then_draws_both_grids(visit: Calla
 
 def test_a_pair_fills_both_boxes(visit: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
     pair = Preset("Animals", TEXT, OTHER, "cat / dog")
-    monkeypatch.setattr(controls_compare, "PRESETS", (pair,))
+    monkeypatch.setattr(controls, "PRESETS", (pair,))
     page = visit(PAGE, text="the mat", tab="Patching").click("Animals")
     assert page.at.text_area(key="text").value == TEXT
     assert page.at.text_input(key="second").value == OTHER
@@ -39,13 +39,3 @@ def test_a_cancelled_patching_goes_on_when_asked(visit: Callable) -> None:
     assert "Cancelled." in page.words and "xray-patching" not in page.pictures
     page.click("Go on")
     assert "xray-patching" in page.pictures
-
-
-def test_the_diff_tab_shows_answers_heads_and_vectors(visit: Callable) -> None:
-    page = visit(PAGE, text=TEXT, tab="Diff")
-    assert "Write a second sentence" in page.words
-    page = visit(PAGE, text=TEXT, tab="Diff", second="the <b>dog</b> sat on [MASK] mat")
-    assert {"xray-diff-answers", "xray-diff-heads", "xray-diff-vectors"} <= page.pictures.keys()
-    assert "<b>dog" not in page.markup and page.errors == page.warnings == ""
-    same = visit(PAGE, text=TEXT, tab="Diff", second=TEXT)
-    assert "The runs are equal" in same.words

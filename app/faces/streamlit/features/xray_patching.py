@@ -1,17 +1,14 @@
-"""The tabs that compare two runs: patching and diff."""
+"""The tab that compares two sentences: patching."""
 
 import streamlit as st
 
-from app.engine.models.second import other_models
 from app.faces.streamlit import Page, set_text, show_html, show_picture
 from app.faces.streamlit.carrying import add_ours
 from app.faces.streamlit.controls import choose, text_line
 from app.faces.streamlit.features.xray import ANSWER, AT, SLUG
 from app.faces.streamlit.progress import progress
-from app.faces.streamlit.second import second_box, second_cautions
-from app.features.xray import view_diff, view_patching
+from app.features.xray import view_patching
 from app.features.xray.result import XrayResult
-from app.features.xray.task_diff import diff
 from app.features.xray.task_patching import PRESETS, Preset, patching
 from app.words.blocks import line
 from app.words.pictures import Picture
@@ -21,18 +18,21 @@ SECOND, ANSWERS = "second", "answers"
 """The keys of the second sentence, and of the two answers."""
 
 _STOPPED = "_patching_stopped"
-ASKS = "Write a second sentence, or choose a ready-made pair. "
+ASKS = (
+    "Write a second sentence, or choose a ready-made pair. Both must have the same number of "
+    "pieces."
+)
 
 
 def show_patching(page: Page, result: XrayResult) -> tuple[Block, ...]:
     """Show which activations carry the difference between two sentences; return what is drawn."""
-    other = _second(PRESETS)
+    other = _second()
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
         hint = "first guesses, or: is / are"
         answers = text_line("Answers compared", key=ANSWERS, hint=hint, width=260)
         site = choose("Replaced at each piece", view_patching.SITES, key="site")
     if not other.strip():
-        show_html(line(ASKS + "Both must have the same number of pieces."))
+        show_html(line(ASKS))
         return ()
     asked = (result.text, other, answers, site)
     if st.session_state.get(_STOPPED) == asked:
@@ -48,24 +48,11 @@ def show_patching(page: Page, result: XrayResult) -> tuple[Block, ...]:
     return _show(*view_patching.blocks(found))
 
 
-def show_diff(page: Page, result: XrayResult) -> tuple[Block, ...]:
-    """Show where two runs differ; return what is drawn."""
-    other = _second(PRESETS[:2])
-    names = other_models(page.engine)
-    model = second_box(page.engine, "the same model") if names else ""
-    if not other.strip() and not model:
-        show_html(line(ASKS + ("Or choose a second model." if names else "")))
-        return ()
-    with st.spinner("Comparing …"):
-        found = diff(page.engine, result, other, model=model)
-    return _show(*second_cautions(model), *view_diff.blocks(found))
-
-
-def _second(presets: tuple[Preset, ...]) -> str:
+def _second() -> str:
     """Draw the box of the second sentence, and the buttons that fill both."""
     other = text_line("Second sentence", key=SECOND, max_chars=2000)
     with st.container(horizontal=True, gap="small"):
-        for each in presets:
+        for each in PRESETS:
             st.button(each.name, key=f"pair_{each.name}", on_click=_take, args=(each,))
     return other
 

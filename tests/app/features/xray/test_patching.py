@@ -1,4 +1,4 @@
-"""Patching and diff: what is shown are the library's numbers."""
+"""Patching: what is shown are the library's numbers."""
 
 import json
 
@@ -7,14 +7,13 @@ import pytest
 
 from app.engine.models import Engine, open_engine
 from app.faces.paper.json import as_json
-from app.features.xray import view_diff, view_patching
+from app.features.xray import view_patching
 from app.features.xray.result import XrayResult
 from app.features.xray.result_patching import Patching
 from app.features.xray.task import xray
-from app.features.xray.task_diff import align, diff, xray_diff
 from app.features.xray.task_patching import PRESETS, Preset, patching, xray_patching
 from bert_core import BertForMaskedLM, BertForSequenceClassification
-from bert_core.analysis import Patch, Target, differences, patching_grid, run
+from bert_core.analysis import Patch, Target, patching_grid, run
 from bert_core.errors import InputError
 from bert_core.model.outputs import ModelOutputs
 from tests.drawings import elements, words
@@ -130,59 +129,6 @@ def test_the_sentences_of_a_preset_differ_in_one_piece_and_in_the_answer(preset:
     assert one > 0 > other
 
 
-# --- diff -----------------------------------------------------------------------------------------
-
-
-def test_equal_runs_differ_nowhere(tiny_engine: Engine, result: XrayResult) -> None:
-    found = diff(tiny_engine, result)
-    assert not found.attention.any() and not found.turned.any()
-    assert all(each.change == 0 for each in found.answers)
-    assert "The runs are equal" in words(view_diff.headline(found))
-
-
-def test_differences_are_the_library_s(tiny_engine: Engine, result: XrayResult) -> None:
-    other = "a dog sat on [MASK] big mat"
-    found = diff(tiny_engine, result, other)
-    expected = differences(*runs(tiny_engine, TEXT, other), align=found.pairs)
-    np.testing.assert_allclose(found.attention, expected.attention, atol=1e-4)
-    np.testing.assert_allclose(found.turned, expected.hidden_states, atol=1e-4)
-    for each in found.answers:
-        for share, outputs in zip(
-            (each.first, each.second), runs(tiny_engine, TEXT, other), strict=True
-        ):
-            number = tiny_engine.tokenizer.vocab[each.name]
-            assert share == pytest.approx(outputs.logits[0, 5].softmax(0)[number].item(), abs=1e-5)
-    best = [outputs.logits[0, 5].argmax().item() for outputs in runs(tiny_engine, TEXT, other)]
-    names = {each.name for each in found.answers}
-    assert {tiny_engine.tokenizer.ids_to_tokens[each] for each in best} <= names
-    back = diff(tiny_engine, xray(tiny_engine, other), TEXT)
-    np.testing.assert_allclose(back.attention, found.attention, atol=1e-5)
-
-
-def test_pieces_are_paired_in_order() -> None:
-    first = ["[CLS]", "the", "cat", "sat", "[SEP]"]
-    assert align(first, first) == tuple((at, at) for at in range(5))
-    assert align(first, ["[CLS]", "the", "dog", "sat", "[SEP]"])[2] == (2, 2)
-    longer = ["[CLS]", "the", "old", "cat", "sat", "[SEP]"]
-    assert align(first, longer) == ((0, 0), (1, 1), (2, 3), (3, 4), (4, 5))
-
-
-def test_a_question_without_a_partner_and_an_unknown_model_are_refused(
-    tiny_engine: Engine, result: XrayResult
-) -> None:
-    with pytest.raises(InputError, match="is not in the second sentence"):
-        diff(tiny_engine, result, "the cat sat")
-    with pytest.raises(InputError, match="beside: found 'no'; expected one of"):
-        diff(tiny_engine, result, model="no")
-
-
-def test_starts_are_compared_piece_by_piece(tiny_engine: Engine) -> None:
-    result = xray(tiny_engine, "the cat sat on the mat", text_pair="the dog", ask="start")
-    found = diff(tiny_engine, result, "a cat sat on the mat")
-    assert sum(each.first for each in found.answers) <= 1.0001
-    assert all(each.name.endswith(")") for each in found.answers)
-
-
 # --- drawings, and other faces --------------------------------------------------------------------
 
 
@@ -212,25 +158,7 @@ def test_the_grids_print_what_they_show(patched: Patching) -> None:
     ) in said
 
 
-def test_the_diff_prints_what_it_shows(tiny_engine: Engine, result: XrayResult) -> None:
-    found = diff(tiny_engine, result, OTHER)
-    heads, vectors = view_diff.heads_picture(found), view_diff.vectors_picture(found)
-    np.testing.assert_array_equal(heads.table["difference"], found.attention.reshape(-1))
-    np.testing.assert_array_equal(vectors.table["difference"], found.turned.reshape(-1))
-    assert [each.text.strip() for each in elements(view_diff.aligned(found), "bdi")] == [
-        *found.tokens, *found.other_tokens,
-    ]  # fmt: skip
-    assert words(view_diff.aligned(found)).count("cat") == 1
-    marked = elements(view_diff.aligned(found), "mark")
-    assert len(marked) == 2
-    bars = elements(view_diff.answers_picture(found).wide, "rect")
-    lengths = [each.number("width") for each in bars]
-    shares = [share for each in found.answers for share in (each.first, each.second)]
-    np.testing.assert_allclose(np.array(lengths) / max(lengths),
-                               np.array(shares) / max(shares), atol=0.01)  # fmt: skip
-
-
-def test_both_reach_every_face(tiny_engine: Engine) -> None:
+def test_patching_reaches_every_interface(tiny_engine: Engine) -> None:
     patched = xray_patching(tiny_engine, TEXT, OTHER, answers=ANSWERS)
     answer = json.loads(json.dumps(as_json(patched), allow_nan=False))
     assert len(answer["restored"]) == 2 and len(answer["heads_lost"][0]) == 4
@@ -238,11 +166,6 @@ def test_both_reach_every_face(tiny_engine: Engine) -> None:
         each.name for each in view_patching.screen(patched).report().blocks if hasattr(each, "name")
     }
     assert names == {"xray-patching", "xray-patching-heads"}
-    found = xray_diff(tiny_engine, TEXT, against="the <b>dog</b> sat on [MASK] mat")
-    assert json.dumps(as_json(found), allow_nan=False)
-    names = {each.name for each in view_diff.screen(found).report().blocks if hasattr(each, "name")}
-    assert names == {"xray-diff-answers", "xray-diff-heads", "xray-diff-vectors"}
-    assert "<b>dog" not in "".join(str(each) for each in view_diff.screen(found).report().blocks)
 
 
 def test_equal_first_guesses_are_followed_by_their_probability(
