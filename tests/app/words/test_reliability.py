@@ -50,6 +50,6 @@ def test_dots_are_where_their_numbers_say(size: str) -> None:
     )
     assert (wrong.number("cx"), wrong.number("cy")) == pytest.approx((right, low))
     assert wrong.number("r") > even.number("r")
-    assert "Some: 80.0 % sure on average, 90.0 % right, too unsure by 10.0 points" in shown.alt
-    assert "too sure by 50.0 points" in shown.alt
-    assert "neither too sure nor too unsure" in shown.alt
+    assert "Some: 80.0 % sure on average, 90.0 % right, underconfident by 10.0 points" in shown.alt
+    assert "overconfident by 50.0 points" in shown.alt
+    assert "calibrated on average" in shown.alt
