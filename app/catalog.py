@@ -34,6 +34,8 @@ class Feature:
             texts to it.
         part_of: the slug of the page that shows this in a tab; "" for a page.
         gaps: whether it reads gaps: [MASK], or "___" in its place.
+        tab_of: the slug of the page that shows this in a tab on the Streamlit site; "" for a
+            feature with a page of its own there.
         trains: whether visitors train a model of their own; the examples of such a page are
             settings.
     """
@@ -49,6 +51,7 @@ class Feature:
     takes_text: bool = True
     part_of: str = ""
     gaps: bool = False
+    tab_of: str = ""
     trains: bool = False
 
     @property
@@ -139,11 +142,12 @@ FEATURES = (
         slug="multiple_choice",
         title="Multiple choice",
         icon=":material/checklist:",
-        page="pages/9_multiple_choice.py",
+        page="pages/8_classification.py",
         group=TASKS,
         see="Offer several endings or answers and see which one the model chooses.",
         beware="The best choice need not be right: all of them may be wrong.",
         needs=("BertForMultipleChoice",),
+        tab_of="classification",
     ),
     Feature(
         slug="attention",
@@ -190,13 +194,14 @@ FEATURES = (
     ),
     Feature(
         slug="input",
-        title="Inside the input",
+        title="Vectors",
         icon=":material/input:",
-        page="pages/10_input.py",
+        page="pages/1_tokenizer.py",
         group=INSIDE,
         see="See the numbers that the first layer receives: word + position + segment.",
         beware="Pieces with similar vectors occur in similar places. They need not mean the same: "
         "opposites occur in similar places too.",
+        tab_of="tokenizer",
     ),
     Feature(
         slug="senses",
@@ -239,6 +244,11 @@ FEATURES = (
         takes_text=False,
     ),
 )
+
+
+def pages() -> tuple[Feature, ...]:
+    """Return the features that have a page of their own on the Streamlit site."""
+    return tuple(row for row in FEATURES if not row.tab_of)
 
 
 def feature(slug: str) -> Feature:

@@ -17,6 +17,7 @@ from app.features.attention.task import attention
 from app.features.attention.view_text import goes
 from app.features.fill_mask.result import mask_word
 from app.features.fill_mask.task import fill_mask
+from app.features.fill_mask.view import piece_name
 from app.features.ner.task import ner
 from app.features.next_sentence.result import IS_NEXT, IS_RANDOM
 from app.features.next_sentence.task import next_sentence
@@ -36,9 +37,6 @@ from bert_core.reading.unread import unread
 
 FIRST = "Ada Lovelace lived in London. She wrote a program for a machine that was never built."
 """The text that a new visitor sees."""
-
-OTHER = "The soup needs a little more salt."
-"""The second sentence of the last door where the text has only one."""
 
 _PIECES, _CELLS, _WORDS = 40, 16, 60
 _CELL = 18  # side of a cell of the small attention map, in units of the drawing
@@ -159,7 +157,11 @@ def _hidden_word(engine: Engine, text: str) -> tuple[Texts, Html]:
     asked = mask_word(text, hidden)
     slot = fill_mask(engine, asked, top_k=3).slots[-1]
     rows = [
-        tag("li", tag("span", visible(c.token), class_="bx-name"), share_bar(c.probability))
+        tag(
+            "li",
+            tag("span", visible(piece_name(c.token)), class_="bx-name"),
+            share_bar(c.probability),
+        )
         for c in slot.candidates
     ]
     says = line(
@@ -221,7 +223,8 @@ def _question(
     """Ask the visitor's question, or one that fits the text."""
     question = " ".join(asked.split()) or suggestion(text)
     result = qa(engine, text, question, progress=progress)
-    answer = result.answers[0].text if result.answered else "no answer in this text"
+    best = result.answers[0].text
+    answer = f"“{best}”" if result.answered else "no answer in this text"
     body = tag(
         "div",
         tag("p", visible(question)),
@@ -235,8 +238,10 @@ def _question(
 
 def _next(engine: Engine, text: str) -> tuple[Texts, Html]:
     """Ask whether the last sentence follows the others."""
-    *before, last = split_sentences(text)
-    first, second = (" ".join(before), last) if before else (text, OTHER)
+    *before, second = split_sentences(text) or [text]
+    if not before:
+        return {"text": text}, line("Write a second sentence to see whether it follows.")
+    first = " ".join(before)
     result = next_sentence(engine, first, second)
     rows = [
         tag("li", tag("span", name, class_="bx-name"), share_bar(result.probabilities[index]))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from playwright.sync_api import Page, sync_playwright
 
-from app.catalog import FEATURES, Feature, feature
+from app.catalog import Feature, feature, pages
 from app.engine.models import open_engine
 from benchmarks.measure import seconds
 from benchmarks.server import served
@@ -139,7 +139,7 @@ def rows(quick: bool) -> Iterator[Timing]:
     """Measure every page in one browser; the attention page with a long text as well."""
     rounds = 2 if quick else 5
     texts = Texts(list(open_engine().tokenizer.vocab))
-    slugs = ["", *(row.slug for row in FEATURES if row.takes_text and can_answer(row))]
+    slugs = ["", *(row.slug for row in pages() if row.takes_text and can_answer(row))]
     with served() as server, sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=browser_path(), headless=True, args=FLAGS

@@ -9,7 +9,6 @@ import { count, grouped, percent } from "./numbers.js";
 import { Refusal } from "./refusal.js";
 import { MASK, readSigns, strip, Text, words } from "./text.js";
 
-const OTHER = "The soup needs a little more salt."; // the second sentence of a text of one
 const [PIECES, CELLS, WORDS] = [40, 16, 60];
 const CELL = 18; // side of a cell of the small attention map, in units of the drawing
 const DOORS = [pieces, hiddenWord, clearestHead, names, question, next];
@@ -102,7 +101,7 @@ function question(answered, text, asked) {
   const { answered: found, answers: [best], null_probability: none } =
     answered("qa", { passage: text, question: wanted });
   return [{ text, question: wanted }, h("div", {}, h("p", {}, visible(wanted)),
-    h("p", {}, h("strong", { class: "bx-small-answer" }, visible(found ? best.text : "no answer in this text"))),
+    h("p", {}, h("strong", { class: "bx-small-answer" }, visible(found ? `“${best.text}”` : "no answer in this text"))),
     line(`The model is ${percent(1 - none, 0)} sure that there is an answer.`))];
 }
 
@@ -111,8 +110,8 @@ function next(answered, text, _, unicode) {
   const chars = new Text(text);
   const starts = [0, ...unicode.sentenceStarts(text, false)];
   const sentences = starts.map((start, n) => strip(chars.slice(start, starts[n + 1]))).filter(Boolean);
-  const [first, second] = sentences.length > 1
-    ? [sentences.slice(0, -1).join(" "), sentences.at(-1)] : [text, OTHER];
+  if (sentences.length < 2) return [{ text }, line("Write a second sentence to see whether it follows.")];
+  const [first, second] = [sentences.slice(0, -1).join(" "), sentences.at(-1)];
   const { probabilities } = answered("next_sentence", { first, second });
   return [{ text: first, text_pair: second }, h("div", {},
     line("Does “", visible(shortened(second, 120)), "” follow?"),

@@ -222,11 +222,11 @@ function namedWord({ named, spelled }, vocabulary) {
       `gap gets ${pieces.length} masks, which are filled from left to right: ` +
       `${spelled.probabilities.map(chance).join(" × ")}. Do not compare it with words of one ` +
       "piece: every further piece adds a factor below 1."),
-    h("b", {}, h("bdi", {}, visible(pieces.join(" ")))),
+    h("b", {}, h("bdi", {}, `“${visible(pieces.join(" "))}”`)),
     ` has ${chance(probability)} of all probability if the gap has ${pieces.length} masks.`);
   }
   if (!named) return null;
-  return line(h("b", {}, h("bdi", {}, visible(named.token))), ` has ${chance(named.probability)} of ` +
+  return line(h("b", {}, h("bdi", {}, `“${visible(named.token)}”`)), ` has ${chance(named.probability)} of ` +
     `all probability: rank ${grouped(named.rank)} of ${grouped(vocabulary)}.`);
 }
 

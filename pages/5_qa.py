@@ -20,7 +20,7 @@ from app.faces.streamlit.components import show_markup
 from app.faces.streamlit.controls import choose, count, level, open_tab, switch
 from app.faces.streamlit.features.why import why_fold
 from app.faces.streamlit.progress import progress
-from app.faces.streamlit.state import ON_SITE, leave_for
+from app.faces.streamlit.state import ON_SITE, leave_for, opened_by, put
 from app.features.qa import view_charts as charts
 from app.features.qa import view_text as view
 from app.features.qa.result import QaResult
@@ -37,6 +37,9 @@ TABS = ("Other answers", "Start and end")
 
 def draw(page: Page) -> None:
     """Draw the page inside its frame."""
+    alone = opened_by() == "address" and "question" not in st.query_params
+    if alone and (linked := st.query_params.get("text", "")):  # the example's does not belong to it
+        put(SLUG, "question", suggested(linked, "", 1)[0])
     with page.give:
         box = text_box(SLUG, view.ASK, key="question", placeholder=view.WHO)
         tries = st.container(gap="small")

@@ -5,7 +5,7 @@
 
 from pathlib import Path
 
-from app.catalog import FEATURES, Feature
+from app.catalog import FEATURES, Feature, pages
 from app.declared import Declared, Parameter, all_declared, tabs
 from app.settings import ROOT, settings_table
 
@@ -34,7 +34,7 @@ def api_table() -> str:
 
 def pages_table() -> str:
     """Return the pages in Markdown, each with its chapter of the guide."""
-    rows = (f"| [{row.title}](docs/guide.md#{anchor(row.title)}) | {row.see} |" for row in FEATURES)
+    rows = (f"| [{row.title}](docs/guide.md#{anchor(row.title)}) | {row.see} |" for row in pages())
     return "\n".join([_PAGES, _HOME, *rows])
 
 

@@ -82,7 +82,7 @@ def missing(slug: str, root: Path = ROOT) -> list[str]:
 def _code(slug: str, row: Row, root: Path) -> Iterator[str]:
     """Say what is missing of its files."""
     folder = f"app/features/{slug}"
-    if not re.fullmatch(rf"pages/\d+_{slug}\.py", row["page"]):
+    if not row["tab_of"] and not re.fullmatch(rf"pages/\d+_{slug}\.py", row["page"]):
         yield f"{_CATALOG}: the page of {slug} is {row['page']!r}; expected pages/N_{slug}.py."
     if not (root / row["page"]).is_file():
         yield f"{row['page']} is not there: its page, `standard_page({slug!r})`."
@@ -121,14 +121,18 @@ def _examples(path: Path, name: str) -> Iterator[str]:
 def _documents(slug: str, row: Row, root: Path) -> Iterator[str]:
     """Say what is missing of its documents."""
     guide = (root / _GUIDE).read_text(encoding="utf-8")
-    if f"\n## {row['title']}\n" not in guide:
-        yield f"{_GUIDE} has no chapter “{row['title']}”."
-    if f"(pictures/{slug}.webp)" not in guide:
-        yield f"{_GUIDE} does not show pictures/{slug}.webp."
-    if not (root / f"docs/pictures/{slug}.webp").is_file():
-        command = f"python -m tools.derive pictures --only {slug}"
-        yield f"docs/pictures/{slug}.webp is not there. Run `{command}`."
-    for name in _TABLES:
+    if row["tab_of"]:
+        if f"*{row['title']}*" not in guide:
+            yield f"{_GUIDE} does not name the tab *{row['title']}*."
+    else:
+        if f"\n## {row['title']}\n" not in guide:
+            yield f"{_GUIDE} has no chapter “{row['title']}”."
+        if f"(pictures/{slug}.webp)" not in guide:
+            yield f"{_GUIDE} does not show pictures/{slug}.webp."
+        if not (root / f"docs/pictures/{slug}.webp").is_file():
+            command = f"python -m tools.derive pictures --only {slug}"
+            yield f"docs/pictures/{slug}.webp is not there. Run `{command}`."
+    for name in _TABLES[1:] if row["tab_of"] else _TABLES:  # README.md lists pages
         said = (root / name).read_text(encoding="utf-8")
         if slug not in said and row["title"] not in said:
             yield f"{name} does not list {slug}. Run `python -m tools.derive api`."

@@ -12,7 +12,7 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
-from app.catalog import FEATURES, feature
+from app.catalog import feature, pages
 from benchmarks.pages import browser_path, rest
 from benchmarks.server import served
 
@@ -72,7 +72,7 @@ def main(only: str = "") -> None:
         InputError: there is no such page.
         RuntimeError: a picture is too large for a document.
     """
-    slugs = ["", *(row.slug for row in FEATURES)]
+    slugs = ["", *(row.slug for row in pages())]
     if only:
         slugs = [""] if only == "home" else [feature(only).slug]
     PICTURES.mkdir(exist_ok=True)

@@ -271,6 +271,11 @@ def tabs(slug: str) -> tuple[str, ...]:
     return tuple(f"{slug}_{name}" for name, module in found if hasattr(module, f"{slug}_{name}"))
 
 
+def tabs_shown(slug: str) -> tuple[str, ...]:
+    """Return the tasks that a page shows in tabs: its further ones, and features without a page."""
+    return (*tabs(slug), *(row.slug for row in catalog.FEATURES if row.tab_of == slug))
+
+
 def _declared(row: Feature, name: str) -> Declared:
     """Read the declaration of a feature's task, or of a tab's."""
     suffix = name.removeprefix(row.slug)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.catalog import FEATURES, Example, Feature, Mark, examples, read_examples, read_text
+from app.catalog import Example, Feature, Mark, examples, pages, read_examples, read_text
 from app.engine.models import Engine
 from app.settings import BUNDLED_MODEL
 from app.words.notes import example_note
@@ -18,8 +18,8 @@ from tests.visits import markup, opened
 from tools.example_marks import JUDGED, ask, fits, remarked
 
 ROOT = Path(__file__).resolve().parents[2]
-MARKING = [row.slug for row in FEATURES if row.slug in JUDGED]
-MARKED = [(row.slug, example) for row in FEATURES for example in examples(row.slug) if example.mark]
+MARKING = [row.slug for row in pages() if row.slug in JUDGED]
+MARKED = [(row.slug, example) for row in pages() for example in examples(row.slug) if example.mark]
 
 with_weights = pytest.mark.skipif(
     BUNDLED_MODEL not in bundled_names(), reason="the bundled weights are not here"
@@ -78,7 +78,7 @@ SIGNS = {True: "✓ ", False: "✗ "}
 
 @with_weights
 @pytest.mark.parametrize(
-    "row", [row for row in FEATURES if row.slug in MARKING], ids=lambda row: row.slug
+    "row", [row for row in pages() if row.slug in MARKING], ids=lambda row: row.slug
 )
 def test_signs_and_words_say_how_the_bundled_model_does(row: Feature) -> None:
     page = opened(row.page)
@@ -116,7 +116,7 @@ def test_a_link_with_one_other_text_is_no_example(visit: Callable) -> None:
 
 @pytest.mark.parametrize("slug", ["fill_mask", "attention"])
 def test_no_note_stays_beside_words_in_another_order(visit: Callable, slug: str) -> None:
-    script = next(row.page for row in FEATURES if row.slug == slug)
+    script = next(row.page for row in pages() if row.slug == slug)
     page = visit(script, mixed="3")
     assert note(page.at) == "" and page.errors == page.warnings == ""
     page.choose("mixed", 0)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.catalog import FEATURES, HOME, Feature, feature
+from app.catalog import HOME, Feature, feature, pages
 from app.declared import all_declared, declared
 from app.engine.models import Engine
 from app.engine.models.curated import CURATED
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.usefixtures("few_texts")
 
 Visit = Callable[..., Any]
 MODELS = [*BEHIND, *FAMILIES]
-SLUGS = [row.slug for row in FEATURES if row.slug != "lab"]
+SLUGS = [row.slug for row in pages() if row.slug != "lab"]
 OWN = ("lab", "tokenizer")  # features whose own tests cover it
 TASKS = [each.feature.slug for each in all_declared() if each.feature.folder not in OWN]
 KINDS = ("roberta", "albert")

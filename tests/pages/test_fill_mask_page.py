@@ -212,13 +212,13 @@ def test_a_tab_that_cannot_answer_says_why_and_the_rest_stays(visit: Callable) -
 
 def test_a_named_word_is_ranked(visit: Callable) -> None:
     page = visit(PAGE, text="the [MASK] sat", word="cat", k="1")
-    assert "cat has" in page.words
+    assert "“cat” has" in page.words
     assert len(numbers(gaps(page)[0])) in {1, 2}
 
 
 def test_a_word_of_several_pieces_gets_a_wider_gap(visit: Callable) -> None:
     page = visit(PAGE, text="the [MASK] sat", word="playing")
-    assert "play ##ing has" in page.words and "if the gap has 2 masks" in page.words
+    assert "“play ##ing” has" in page.words and "if the gap has 2 masks" in page.words
     assert page.warnings == ""
 
 

@@ -123,3 +123,9 @@ def test_the_rules_on_answers_can_be_lifted_in_the_address(visit: Callable) -> N
     assert "(of whole words" not in said(free)
     rules = [toggle.value for toggle in free.at.toggle if toggle.key in {"whole", "single"}]
     assert rules == [False, False]
+
+
+def test_a_link_with_a_passage_alone_asks_what_fits_it(visit: Callable) -> None:
+    page = visit(PAGE, text="The stone bridge was built in 1902.")
+    assert page.at.text_area(key="question").value == "When was the stone bridge built?"
+    assert visit(PAGE, **ADDRESS).at.text_area(key="question").value == "the cat?"

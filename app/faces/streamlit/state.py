@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 import streamlit as st
 
-from app.catalog import FEATURES, Feature, examples
+from app.catalog import FEATURES, Feature, examples, pages
 from app.compat.streamlit import by_history, read_whole_address, write_bound
 from app.declared import declared
 from app.declared.carried import HOME, TEXT_KEYS, UNFIT, boxes
@@ -20,6 +20,7 @@ from app.faces.streamlit.address import read_address
 from app.faces.streamlit.carrying import add_ours, arriving, give, note, take_along
 from app.faces.streamlit.links import KEPT, links_have_texts, texts_of_link, write_link
 from app.faces.streamlit.picker import MODEL
+from app.faces.streamlit.site import MOVED
 from app.faces.streamlit.site import ON_SITE as ON_SITE
 from app.settings import settings
 from app.words.html import plain
@@ -100,6 +101,12 @@ def unfit_note(slug: str) -> None:
     """Tell the visitor that the text did not come along, and why."""
     if st.session_state.get(_UNFIT):
         st.caption(f":material/info: {UNFIT[slug]}")
+
+
+def moved_note() -> None:
+    """Say that the page which a link named is a tab of this one."""
+    if title := st.session_state.pop(MOVED, ""):
+        st.caption(f":material/info: “{title}” is a tab of this page now.")
 
 
 def opened_by() -> str:
@@ -237,7 +244,7 @@ def send_buttons(slug: str, text: str, text_pair: str = "") -> None:
     if not st.session_state.get(ON_SITE):
         return
     with st.popover("Take this text to", icon=":material/send:", type="tertiary"):
-        for row in FEATURES:
+        for row in pages():
             if row.slug == slug or not row.takes_text:
                 continue
             key = f"_send_{row.slug}"

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from app.features.fill_mask.result import Contrast, PairResult
-from app.features.fill_mask.view import explained, letters_wide, quoted
+from app.features.fill_mask.view import explained, letters_wide, piece_name, quoted
 from app.words.format import shortened, signed
 from app.words.html import Html, join, tag, visible
 from app.words.panel import Panel
@@ -147,4 +147,4 @@ def _nats(score: float) -> str:
 
 
 def _shortened(word: str) -> str:
-    return shortened(word, 14)
+    return shortened(piece_name(word), 14)

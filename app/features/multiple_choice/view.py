@@ -51,7 +51,7 @@ def verdict(result: MultipleChoiceResult, model: str = "") -> Html:
     """Draw the model's answer in words; a page names the model, and has the "?" in it."""
     says, more, kind = _answer(result)
     about = trust(result, model) if model else ""
-    return answer(tag("bdi", says), more, kind=kind, about=about)
+    return answer(tag("bdi", f"“{says}”"), more, kind=kind, about=about)
 
 
 def _answer(result: MultipleChoiceResult) -> tuple[str, str, str]:

@@ -65,7 +65,7 @@ def verdict(result: QaResult, *more: Html) -> Html:
     unsure = found and max(result.touching, result.probability) < _SURE
     kind = "" if found else "bx-qa-none"
     if found:
-        said = [tag("strong", text, class_="bx-qa-answer")]
+        said = [tag("strong", "“", text, "”", class_="bx-qa-answer")]
         share = f"It has {percent(result.probability)} of all probability. {_doubt(result)}"
     else:
         said = [tag("strong", "none in this passage.", class_="bx-qa-answer"),

@@ -113,7 +113,7 @@ def test_the_verdict_is_the_models_answer_and_turns_with_the_threshold(result: Q
         view.verdict(replace(result, threshold=-8.0)),
         view.verdict(replace(result, threshold=-8.5)),
     )
-    assert shown(yes).startswith("The model’s answer: dog")
+    assert shown(yes).startswith("The model’s answer: “dog”")
     assert f"It has {view.percent(result.probability)} of all probability" in shown(yes)
     assert shown(no).startswith("The model’s answer: none in this passage. The best guess would be")
     assert f"“No answer” has {view.percent(result.null_probability)} of all" in shown(no)
