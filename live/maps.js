@@ -69,7 +69,7 @@ function doing({ units, size, weights }) {
   const shares = shown.map((kind) => every[kind]);
   shares.push(Math.max(0, 1 - shares.reduce((sum, each) => sum + each, 0)));
   const says = wholes(shares).map((each, at) => each && `${each} % ${TO[shown[at] ?? 5]}`);
-  return `Of all attention here, ${says.filter(Boolean).join(", ")}.`;
+  return `Attention: ${says.filter(Boolean).join(", ")}.`;
 }
 
 /** Round shares to percentages that add up to 100. */

@@ -36,6 +36,7 @@ from app.faces.streamlit.features.xray import (
 )
 from app.faces.streamlit.features.xray_patching import show_patching
 from app.faces.streamlit.progress import progress
+from app.faces.streamlit.state import begin_with
 from app.features.attention import view_cell as cells
 from app.features.attention import view_pictures as pictures
 from app.features.attention.result import Heads, Selection
@@ -64,9 +65,17 @@ _CANCELLED = "_xray_cancelled"
 def draw(page: Page) -> None:
     """Draw the page inside its frame."""
     with page.give:
-        text = text_box(SLUG, "Text", height=72)
-        with st.expander("Second text", expanded=has_pair()):
-            pair = text_box(SLUG, "Second text, or the question", key="text_pair", height=72)
+        kinds = offered(page.engine)
+        begin = begin_with(SLUG, "ask", "word" if "word" in kinds or not kinds else kinds[0])
+        text = text_box(SLUG, "Text", height=72, first=begin["text"])
+        with st.expander("Second text", expanded=has_pair() or bool(begin["text_pair"])):
+            pair = text_box(
+                SLUG,
+                "Second text, or the question",
+                key="text_pair",
+                height=72,
+                first=begin["text_pair"],
+            )
     forget_other_texts(text, pair)
     model = page.engine.provenance
     board = page.settings.container(key="bx-xr-board")
@@ -201,7 +210,7 @@ def tabs(page: Page, result: XrayResult, ranking: Ranking | None) -> tuple[Block
     Only the open tab is computed.
     """
     draws: dict[str, Callable[[Page, XrayResult, Ranking | None], tuple[Block, ...] | None]] = {
-        words.MATTERS: draw_ranking,
+        "What matters": draw_ranking,
         "Patching": draw_patching,
     }
     shown: tuple[Block, ...] | None = None

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from app.faces.streamlit import Page, guarded, page_shell, show_html
-from app.faces.streamlit.about import heads, identity, sizes, version
+from app.faces.streamlit.about import heads, identity, sizes
 from app.faces.streamlit.controls import on_demand, open_tab, save_table
 from app.features.model_card import view, view_biases, view_verified
 from app.features.model_card.result import ModelCardResult, Verified
@@ -35,7 +35,7 @@ def draw_able(page: Page, card: ModelCardResult) -> None:
     show_html(view.able(card.figures) if card.figures else view.no_figures(card))
     with st.expander("What it was trained for"):
         show_html(holdings(heads(page.engine.facts), page.engine.facts.left_over))
-    show_html(join(view.card_note(card), view.card_text(card)))
+    show_html(view.card_text(card))
 
 
 def draw_calibration(page: Page, card: ModelCardResult) -> None:
@@ -63,7 +63,7 @@ with page_shell("model_card") as shell:
     with left, st.container(key="bx-what"):
         draw_check(shell, found)
         known = shell.engine.provenance
-        rows = identity(known) + sizes(shell.engine.facts) + version(known)
+        rows = identity(known) + sizes(shell.engine.facts)[:1]
         show_html(facts(rows, "What this model is"))
         show_html(view_biases.short(found.bias))
     with right, open_tab("model_card", view.TABS) as now:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from html import escape
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +11,9 @@ import streamlit as st
 from app.engine.models import Engine
 from app.features.why import task, view, view_check
 from app.features.why.task import why
+from bert_core import BertForSequenceClassification
 from bert_core.analysis import attribute
+from tests.conftest import save_tiny
 
 PAGE = "pages/14_why.py"
 TEXT = "the cat [MASK] on the mat"
@@ -110,3 +113,17 @@ def test_a_long_text_is_explained_when_asked_and_stays(visit: Callable) -> None:
     page.click("Explain this text (43 tokens)")
     assert "why" in page.pictures
     assert "why" in page.choose("why_method", "occlusion").pictures
+
+
+def test_a_model_without_the_first_head_opens_with_what_it_can(
+    visit: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = save_tiny(tmp_path / "own", BertForSequenceClassification)
+    monkeypatch.setenv("BERT_EXPLORER_MODEL", str(folder))
+    page = visit(PAGE)
+    assert page.errors == page.warnings == "" and "why" in page.pictures
+    assert page.at.selectbox(key="of").value == "classification"
+    assert page.at.text_area(key="text").value.startswith("I expected to hate it")
+    page = visit("pages/12_xray.py")
+    assert page.errors == page.warnings == "" and "xray" in page.pictures
+    assert page.at.text_area(key="text").value == "The film was not bad."

@@ -198,7 +198,7 @@ def doing(result: AttentionResult, heads: Heads, ranked: Sequence[RankedHead]) -
     here = ", ".join(f"{share} % {_TO[name]}" for name, share in says if share)
     found = next((row for row in ranked if (row.place,) == heads.places), None)
     usual = f" Usually {_usually(found.usual)}." if found and found.usual else ""
-    return f"Of all attention here, {here}.{usual}"
+    return f"Attention: {here}.{usual}"
 
 
 def whole_shares(shares: Sequence[float]) -> list[int]:

@@ -198,7 +198,7 @@ def screen(card: ModelCardResult, model: str = "") -> Screen:
         blocks = [able(card.figures), errors_table(errors)]
     return Screen(
         says,
-        (*blocks, short(card.bias), compared(card.beside), card_note(card), card_text(card)),
+        (*blocks, short(card.bias), compared(card.beside), card_text(card)),
         first=(trouble(card),),
     )
 
@@ -210,7 +210,9 @@ def card_text(card: ModelCardResult) -> Html:
              draw_section(each))
         for each in sections(card.text)
     ]  # fmt: skip
-    return fold("The card as its makers wrote it", *parts) if parts else join()
+    if not parts:
+        return card_note(card)
+    return fold("The card as its makers wrote it", card_note(card), *parts)
 
 
 def snippet(model: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 import streamlit as st
 
 from app.catalog import examples
+from app.compat.streamlit import by_history, give_parameter
 from app.faces.streamlit.address import left_out
 from app.faces.streamlit.components import show_component
 from app.faces.streamlit.controls import choose, count, pick_number
@@ -65,7 +66,13 @@ def choose_heads(result: AttentionResult) -> None:
     now = (state.get(LAYER), state.get(HEAD))
     given = any(st.query_params.get(key) in names.values() for _, key, names in rows)
     untouched = now == state.get(_OPENED) or (now == (None, None) and not given)
-    if untouched or _new_example(result.text):
+    is_new = _new_example(result.text)
+    if by_history():
+        if not given:  # as the text had opened
+            for (_, key, names), number in zip(rows, result.telling, strict=True):
+                give_parameter(key, names[number])
+            state[_OPENED] = result.telling
+    elif untouched or is_new:
         # Nothing else was asked for: a text opens with a head of its own.
         state[LAYER], state[HEAD] = state[_OPENED] = result.telling
     for label, key, names in rows:

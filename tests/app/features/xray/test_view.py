@@ -220,7 +220,7 @@ def test_twelve_layers_and_forty_pieces_fit_one_screen(
 
 
 def test_the_headline_says_what_changed(result: XrayResult, off: XrayResult) -> None:
-    assert f"{result.best.name} ({100 * result.best.probability:.1f} %)." in headline(result)
+    assert f"“{result.best.name}” ({100 * result.best.probability:.1f} %)." in headline(result)
     assert "3 parts off" in headline(off) and off.first.name in headline(off)
 
 
