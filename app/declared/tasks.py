@@ -71,6 +71,11 @@ class Parameter:
         return tuple(each for each in others if each not in {"", self.name})
 
     @property
+    def is_text(self) -> bool:
+        """Whether it is a text, or several, that a visitor writes."""
+        return self.kind in (str, list) and not self.choices and not self.field.model
+
+    @property
     def limited(self) -> bool:
         """Whether more is expected than its type says."""
         return bool(self.choices) or self.field.low is not None or self.field.high is not None
