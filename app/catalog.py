@@ -36,6 +36,7 @@ class Feature:
         gaps: whether it reads gaps: [MASK], or "___" in its place.
         trains: whether visitors train a model of their own; the examples of such a page are
             settings.
+        tabular: whether visitors give a table; its examples are tables of ours.
     """
 
     slug: str
@@ -50,6 +51,7 @@ class Feature:
     part_of: str = ""
     gaps: bool = False
     trains: bool = False
+    tabular: bool = False
 
     @property
     def folder(self) -> str:
@@ -59,7 +61,7 @@ class Feature:
     @property
     def has_examples(self) -> bool:
         """Whether something is given on this page, so that there are examples of it."""
-        return self.takes_text or self.trains
+        return self.takes_text or self.trains or self.tabular
 
 
 TEXT, TASKS, INSIDE, LEARNING, ABOUT = "Text", "Tasks", "Inside the model", "Learning", "About"
@@ -144,6 +146,17 @@ FEATURES = (
         see="Offer several endings or answers and see which one the model chooses.",
         beware="The best choice need not be right: all of them may be wrong.",
         needs=("BertForMultipleChoice",),
+    ),
+    Feature(
+        slug="data",
+        title="Data",
+        icon=":material/table_view:",
+        page="pages/18_data.py",
+        group=TASKS,
+        see="Send a table through a task and see where the model is right.",
+        beware="A share holds for rows like these; of few rows it says little.",
+        takes_text=False,
+        tabular=True,
     ),
     Feature(
         slug="attention",

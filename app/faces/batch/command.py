@@ -96,7 +96,7 @@ def _read(arguments: Sequence[str]) -> "tuple[Declared, Namespace, dict[str, Any
 
 
 def _check_files(given: Namespace) -> None:
-    from app.faces.batch.reading import KINDS
+    from app.data.tables import KINDS
     from app.faces.batch.writing import WRITERS
 
     for path, kinds in ((given.file, KINDS), (given.out, WRITERS)):

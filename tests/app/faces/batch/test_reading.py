@@ -12,7 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from app.declared import declared
-from app.faces.batch.reading import LONGEST, Source
+from app.data.tables import LONGEST
+from app.faces.batch.reading import Source
 from bert_core.errors import InputError
 
 
