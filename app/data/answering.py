@@ -41,6 +41,7 @@ AT_ONCE = 32
 _TOGETHER = 8  # gaps of one pass
 _BEST = 5  # words of a gap that are kept
 _MOST_GAPS = 20
+_LABELS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +126,10 @@ def _of_pairs(
     """Choose among labels for texts, or for pairs of texts."""
     pairs = [(row.texts["text"], row.texts.get("text_pair", "")) for row in rows]
     shares = _shares(engine, cls, [_encoded(engine, *pair) for pair in pairs])
-    return [_best(zip(names, each, strict=True)) for each in shares.tolist()]
+    return [
+        _best(zip(names, each, strict=True), row.wanted)
+        for row, each in zip(rows, shares.tolist(), strict=True)
+    ]
 
 
 def _choices(engine: Engine, rows: Sequence[Asked]) -> list[Guess]:
@@ -137,7 +141,7 @@ def _choices(engine: Engine, rows: Sequence[Asked]) -> list[Guess]:
     for row in rows:
         scores = torch.tensor([next(logits) for _ in row.choices], dtype=torch.float64)
         shares = torch.softmax(scores / scale, dim=0).tolist()
-        found.append(_best(zip(row.choices, shares, strict=True)))
+        found.append(_best(zip(row.choices, shares, strict=True), row.wanted))
     return found
 
 
@@ -149,9 +153,11 @@ def _shares(
     return torch.softmax(logits / engine.calibration(cls).temperature, dim=-1)
 
 
-def _best(shares: Iterable[tuple[str, float]]) -> Guess:
+def _best(shares: Iterable[tuple[str, float]], wanted: str) -> Guess:
+    """Return the best label with its probability; of many labels, twenty and the wanted one."""
     ranked = sorted(shares, key=lambda each: -each[1])
-    return Guess(*ranked[0], tuple(ranked))
+    kept = [*ranked[:_LABELS], *(each for each in ranked[_LABELS:] if each[0] == wanted)]
+    return Guess(*ranked[0], tuple(kept))
 
 
 def _encoded(engine: Engine, first: str, second: str) -> Encoding:

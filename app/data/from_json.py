@@ -29,8 +29,8 @@ def guess_of(task: TaskName, answer: Mapping[str, Any], asked: Asked) -> Guess:
             return _names(answer, asked.texts["text"])
         case "qa":
             shares = tuple((each["text"], each["probability"]) for each in answer["answers"])
-            said = shares[0] if answer["answered"] else ("", answer["null_probability"])
-            return Guess(*said, shares)
+            said, sure = shares[0] if answer["answered"] else ("", answer["null_probability"])
+            return Guess(said, sure, shares)
     return _gaps(answer, asked)
 
 

@@ -199,8 +199,8 @@ class Reader:
         if len(tags) != len(words):
             raise InputError(f"found {count(len(words), 'word')} and {count(len(tags), 'tag')}.")
         found = self._kinds(self._stretches([cell(each) for each in tags], words))
-        told = shown_names(text, found)
-        return Asked(number, {"text": text}, words=words, gold=found, wanted=told)
+        wanted = shown_names(text, found)
+        return Asked(number, {"text": text}, words=words, gold=found, wanted=wanted)
 
     def _stretches(self, tags: list[str], words: Sequence[tuple[int, int]]) -> list[Name]:
         """Join tags, or their numbers among the model's labels, into names."""
@@ -305,13 +305,16 @@ def _joined(tokens: Sequence[str]) -> tuple[str, tuple[tuple[int, int], ...]]:
 
 def _span(value: object, length: int) -> Name:
     """Read a span of characters: an object with start, end and label, or a list of the three."""
+    start: Any
+    end: Any
+    kind: Any
     if isinstance(value, dict):
         kind = next((value[key] for key in _KINDS if key in value), None)
         start, end = value.get("start"), value.get("end")
     else:
         start, end, kind = value if isinstance(value, list) and len(value) == 3 else (0, 0, None)
-    fits = isinstance(start, int) and isinstance(end, int) and 0 <= start < end <= length
-    if not fits or not isinstance(kind, str):
+    known = isinstance(start, int) and isinstance(end, int) and isinstance(kind, str)
+    if not known or not 0 <= start < end <= length:
         raise InputError("found a span that is none; expected start, end and label of each name.")
     return kind, start, end
 

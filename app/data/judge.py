@@ -131,7 +131,7 @@ def mcnemar(first_only: int, second_only: int) -> float:
     (0.021484375, 1.0)
     """
     rows, fewer = first_only + second_only, min(first_only, second_only)
-    return min(1.0, 2 * sum(comb(rows, k) for k in range(fewer + 1)) / 2**rows)
+    return float(min(1.0, 2 * sum(comb(rows, k) for k in range(fewer + 1)) / 2**rows))
 
 
 def kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float | None:

@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import partial
 from typing import Annotated, Any
 
 from app.data.gold import cell
@@ -52,8 +53,7 @@ def slices(
     found += _by("label", counted, lambda row: row.wanted, _MOST_VALUES)
     found += _by("length", counted, _length)
     for column in columns:
-        found += _by(column, counted, lambda row, c=column: cell(values[row.number].get(c)),
-                     _MOST_VALUES)  # type: ignore[misc]  # fmt: skip
+        found += _by(column, counted, partial(_value, values, column), _MOST_VALUES)
     found += _words(counted)
     found.sort(key=lambda each: (each.right.right / each.right.cases, -each.right.cases))
     wanted = [row for row in counted if has(row, pattern)] if pattern.strip() else []
@@ -75,6 +75,10 @@ def has(row: Judged, pattern: str) -> bool:
 
 def _words_of(row: Judged) -> set[str]:
     return {word.casefold() for text in row.texts for word in _WORD.findall(text)}
+
+
+def _value(values: Mapping[int, Mapping[str, Any]], column: str, row: Judged) -> str:
+    return cell(values[row.number].get(column))
 
 
 def _length(row: Judged) -> str:

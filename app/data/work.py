@@ -97,5 +97,5 @@ def _renamed(guess: Guess, names: Mapping[str, str]) -> Guess:
         guess,
         answer=names.get(guess.answer) or guess.answer,
         shares=tuple((names.get(label) or label, share) for label, share in guess.shares),
-        names=frozenset((names.get(kind) or kind, *ends) for kind, *ends in guess.names),
+        names=frozenset((names.get(kind) or kind, a, b) for kind, a, b in guess.names),
     )

@@ -53,9 +53,7 @@ class Reliability:
     bins: tuple[Bin, ...]
 
 
-def reliability(
-    name: str, answers: Sequence[tuple[float, bool]], bins: int = _BINS
-) -> Reliability:
+def reliability(name: str, answers: Sequence[tuple[float, bool]], bins: int = _BINS) -> Reliability:
     """Compare the stated probability of each answer with whether it is right.
 
     Args:

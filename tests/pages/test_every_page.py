@@ -32,6 +32,7 @@ ON_OPENING = {
     "ner": {"entities"},
     "classification": {"classification"},
     "multiple_choice": {"multiple-choice"},
+    "data": set[str](),  # the tiny model has other labels than our reviews
     "attention": {"attention-grid"},
     "xray": {"xray"},
     "why": {"why"},

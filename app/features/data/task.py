@@ -29,7 +29,7 @@ def data(
     engine: Engine,
     table: Annotated[str, Field("Rows: CSV, TSV or JSON lines", lines=8, hint=_HINT)],
     *,
-    task: Annotated[Asked, Field("What each row is asked", key="of")] = "guess",
+    of: Annotated[Asked, Field("What each row is asked")] = "guess",
     columns: Annotated[str, Field("Columns, if not guessed: text=review, gold=stars")] = "",
     labels: Annotated[str, Field("Labels, if not guessed: pos=positive, 0=negative")] = "",
     beside: Annotated[str, Field("Second model", lines=1, model=True)] = "",
@@ -42,7 +42,7 @@ def data(
         table: rows with a first line that names the columns, separated by commas or tabs; or a
             JSON object on each line, or a list of them; or words with their tags, one a line. Or
             the name of a sample: reviews, names, pairs, questions, gaps, choices. At most 500 rows.
-        task: what each row is asked; "guess" to let the names of the columns say it.
+        of: what each row is asked; "guess" to let the names of the columns say it.
         columns: which column is what, where its name does not say it: text, text_pair, question,
             passage, context, choices, and gold for what is right.
         labels: what the table's labels mean to the model, where that is not clear.
@@ -54,7 +54,7 @@ def data(
     """
     check_text(table)
     read = sample(table.strip()) if table.strip() in SAMPLES else read_pasted(table, most=MOST)
-    work = begun(engine, read, task, columns, labels)
+    work = begun(engine, read, of, columns, labels)
     second = second_model(engine, beside, KINDS[work.task].head) if beside else None
     for done in work.answer(engine, second):
         if progress is not None:
@@ -62,13 +62,13 @@ def data(
     return result_of(work, engine, second)
 
 
-def begun(engine: Engine, table: Table, task: str, columns: str, labels: str) -> Work:
+def begun(engine: Engine, table: Table, of: str, columns: str, labels: str) -> Work:
     """Prepare a table to be answered; the arguments are those of `data`.
 
     Raises:
         CheckpointError: the model has no trained head for the task.
     """
-    name = task_of(table, task)
+    name = task_of(table, of)
     remarks(engine.provenance.name, engine.facts, (KINDS[name].head,))
     found = read_columns(name, columns, table.columns)
     return prepared(engine, table, name, found, read_pairs(labels, "labels"))

@@ -13,6 +13,7 @@ from app.data.gold import cell
 from app.data.judged import Judged, worst_first
 from app.features.data import view_tabs
 from app.features.data.result import DataResult
+from app.features.data.view_code import snippet as snippet
 from app.records.counted import Share
 from app.records.fields import Field
 from app.words.blocks import fold, note, ticked
@@ -66,29 +67,29 @@ def headline(result: DataResult) -> str:
     found, rows = result.report, count(len(result.rows), "row")
     if found.right is None:
         return f"{rows} answered; nothing in the table says what is right."
-    right = _share(found.right)
     if result.task == "ner" and found.total:
         total = found.total
         return (
-            f"F1 of names {percent(found.f1, counted=True)}: {total.right:,} of "
-            f"{total.wanted:,} names are found, and {total.answered - total.right:,} others are "
-            f"marked. {_share(found.right)} are right as a whole."
+            f"F1 of names {percent(found.f1, counted=True)}: {total.right:,} of {total.wanted:,} "
+            f"names are found, and {total.answered - total.right:,} others are marked. "
+            f"{_share(found.right, 'sentences are right as a whole')}."
         )
     if result.task == "qa":
         f1 = percent(found.f1, counted=True)
-        return f"Exact match: {right} of the answers. Their mean F1 is {f1}."
+        return f"{_share(found.right, 'answers match exactly')}. Their mean F1 is {f1}."
     if result.task == "fill_mask" and found.first_five:
         five = percent(found.first_five.right / found.first_five.cases, 0, counted=True)
-        return f"First guess: {right} of the gaps. The word is among the first five in {five}."
-    macro = f", macro F1 {percent(found.macro_f1, counted=True)}" if found.labels else ""
-    return f"{right} of the rows are right{macro}."
+        first = _share(found.right, "gaps get the right word as first guess")
+        return f"{first}. In {five}, it is among the first five."
+    macro = f" Macro F1: {percent(found.macro_f1, counted=True)}." if found.labels else ""
+    return f"{_share(found.right, 'rows are right')}.{macro}"
 
 
-def _share(share: Share) -> str:
+def _share(share: Share, what: str) -> str:
     """Write a share with its interval."""
     low, high = (percent(each, 0, counted=True) for each in (share.low, share.high))
     mean = percent(share.right / share.cases, counted=True)
-    return f"{mean} ({share.right:,} of {share.cases:,}; 95 % interval {low} to {high})"
+    return f"{mean} of {share.cases:,} {what} (95 % interval {low} to {high})"
 
 
 def notes(result: DataResult) -> tuple[Html, ...]:
@@ -251,16 +252,3 @@ def address_of(result: DataResult, number: int) -> dict[str, str]:
     if result.task == "multiple_choice":
         found["choices"] = "\n".join(row.texts[1:])
     return found
-
-
-def snippet(result: DataResult, model: str) -> str:
-    """Write the same in Python."""
-    parts = ", ".join(f"{part}={column}" for part, column in result.columns.items())
-    return f"""from app.faces import ask
-
-table = open("rows.csv", encoding="utf-8").read()
-answer = ask("data", table, task={result.task!r}, columns={parts!r}, model={model!r})
-print(answer.report.headline)
-for row in answer.result.rows:
-    print(row.number, row.right, row.answer, row.sure)
-"""

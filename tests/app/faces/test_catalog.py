@@ -23,6 +23,7 @@ FITTING: dict[str, dict[str, object]] = {
     "next_sentence_order": {"paragraph": f"{HOSTILE}\n\n{HOSTILE}"},
     "next_sentence_pairs": {"pairs": f"{HOSTILE}\t{HOSTILE}"},
     "ner_agreement": {"annotations": "<script>\tO\n<img\x1b\u202e>\tB-PER\ncat\tB-<b>"},
+    "data": {"table": json.dumps([{"text": HOSTILE, "<b>": HOSTILE}] * 2)},
     "input": {"text": HOSTILE},
     "lab_finetune": {
         "rows": "".join(f"{HOSTILE} {n}\t{n % 2} {HOSTILE[:30]}\n" for n in range(8)),

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from app.declared import declared
 from app.data.tables import LONGEST
+from app.declared import declared
 from app.faces.batch.reading import Source
 from bert_core.errors import InputError
 

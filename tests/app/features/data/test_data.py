@@ -12,9 +12,11 @@ from app.declared import declared
 from app.engine.models import Engine
 from app.features.data import view, view_tabs
 from app.features.data.task import MOST, data
+from app.settings import BUNDLED_MODEL
 from app.words.screen import Screen, Table
 from bert_core.errors import BertError, InputError
 from tests.conftest import NASTY
+from tests.snippets import ran
 
 ROWS = """text,label,shop
 the cat sat,good,north
@@ -37,12 +39,12 @@ def screens() -> dict[str, Screen]:
 @pytest.mark.parametrize(
     ("name", "headline", "tabs"),
     [
-        ("reviews", "of the rows are right, macro F1", ["Labels", "How sure", "Slices"]),
+        ("reviews", "rows are right (95 % interval", ["Labels", "How sure", "Slices"]),
         ("names", "names are found, and", ["Labels", "How sure", "Slices"]),
-        ("questions", "Exact match: ", ["How sure", "Slices"]),
-        ("gaps", "among the first five in", ["How sure", "Slices"]),
-        ("pairs", "of the rows are right, macro F1", ["Labels", "How sure", "Slices"]),
-        ("choices", "of the rows are right.", ["How sure", "Slices"]),
+        ("questions", "answers match exactly", ["How sure", "Slices"]),
+        ("gaps", "among the first five", ["How sure", "Slices"]),
+        ("pairs", "rows are right (95 % interval", ["Labels", "How sure", "Slices"]),
+        ("choices", "rows are right", ["How sure", "Slices"]),
     ],
 )
 def test_every_kind_of_table_has_its_headline_and_tabs(
@@ -52,6 +54,18 @@ def test_every_kind_of_table_has_its_headline_and_tabs(
     assert headline in screen.headline and list(screen.tabs) == tabs
     assert all(make() for make in screen.tabs.values())
     assert screen.report().blocks
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_the_code_of_a_page_gives_the_same_answers(name: str) -> None:
+    from app.declared.answers import engine_of
+
+    found = data(engine_of(""), name)
+    _, printed = ran(view.snippet(found, BUNDLED_MODEL))
+    labels = {"negative": "0", "positive": "1", "follows": "0", "does not follow": "1"}
+    for row, line in zip(found.rows, printed.splitlines(), strict=False):
+        said = row.answer if found.task != "ner" else row.answer.split(" (")[0]
+        assert labels.get(said, said.removesuffix(".")) in line or found.task == "ner"
 
 
 def test_labels_are_read_and_what_is_left_out_is_named(tiny_engine: Engine) -> None:
@@ -114,7 +128,7 @@ def test_files_have_all_rows_and_no_formula(tiny_engine: Engine, kind: str) -> N
 @pytest.mark.parametrize("text", NASTY.values(), ids=NASTY)
 def test_any_text_is_shown_and_nothing_of_it_becomes_markup(tiny_engine: Engine, text: str) -> None:
     rows = json.dumps([{"text": text, "label": text}, {"text": "the cat", "label": "good"}])
-    found = data(tiny_engine, rows, task="classification")
+    found = data(tiny_engine, rows, of="classification")
     drawn = "".join(str(part) for part in view.opened(found, 1)) + "".join(
         str(block) for block in view.screen(found).report().blocks
     )
@@ -164,4 +178,4 @@ def test_the_declaration_has_what_every_interface_needs() -> None:
     assert [each.name for each in task.typed] == ["table"]
     assert {str(each.values["table"]) for each in task.examples} == set(SAMPLES)
     with pytest.raises(InputError, match="expected guess or classification"):
-        task.read({"table": "x", "task": "odd"})
+        task.read({"table": "x", "of": "odd"})
