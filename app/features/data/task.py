@@ -27,11 +27,13 @@ _HINT = "text,label\nI loved it.,positive"
 
 def data(
     engine: Engine,
-    table: Annotated[str, Field("Rows: CSV, TSV or JSON lines", lines=8, hint=_HINT)],
+    table: Annotated[str, Field("Rows of a table", lines=8, hint=_HINT)],
     *,
     of: Annotated[Asked, Field("What each row is asked")] = "guess",
-    columns: Annotated[str, Field("Columns, if not guessed: text=review, gold=stars")] = "",
-    labels: Annotated[str, Field("Labels, if not guessed: pos=positive, 0=negative")] = "",
+    columns: Annotated[str, Field("Columns", lines=1, hint="text=review, gold=stars")] = "",
+    labels: Annotated[
+        str, Field("What labels mean", lines=1, hint="pos=positive, 0=negative")
+    ] = "",
     beside: Annotated[str, Field("Second model", lines=1, model=True)] = "",
     progress: Progress | None = None,
 ) -> DataResult:

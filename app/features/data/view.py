@@ -35,8 +35,8 @@ def screen(
     result: DataResult,
     model: str = "",
     *,
-    only: Annotated[str, Field("Rows shown", key="only")] = "",
-    word: Annotated[str, Field("Word whose rows are a slice", key="word")] = "",
+    only: Annotated[str, Field("Rows shown", lines=1)] = "",
+    word: Annotated[str, Field("Rows with this word", lines=1)] = "",
 ) -> Screen:
     """Say what is shown.
 
