@@ -118,14 +118,19 @@ class Reader:
         asked, bad = list[Asked](), list(table.bad)
         for number, row in table.rows:
             try:
-                asked.append(self._row(number, row))
+                asked.append(self.row(number, row))
             except InputError as error:
                 bad.append(f"Row {number:,}: {error}")
         if not asked:
             raise InputError(f"No row can be asked. {bad[0]}")
         return tuple(asked), tuple(bad)
 
-    def _row(self, number: int, row: Mapping[str, Any]) -> Asked:
+    def row(self, number: int, row: Mapping[str, Any]) -> Asked:
+        """Return a row as it can be asked.
+
+        Raises:
+            InputError: it cannot.
+        """
         if self.task == "ner":
             return self._names(number, row)
         kind = KINDS[self.task]

@@ -21,6 +21,7 @@ from app.data.judge import (
     together,
 )
 from app.records.counted import Reliability, Share, reliability
+from bert_core.errors import count
 
 _MANY = 200  # answers from which reliability has ten bins
 _NONE_LIKELY = 1e-12  # a probability is not smaller, so that no loss is infinite
@@ -163,6 +164,45 @@ def _of_gaps(pairs: Sequence[tuple[Asked, Guess]]) -> Report:
 
 def _reliability(name: str, answers: Sequence[tuple[float, bool]]) -> Reliability:
     return reliability(name, answers, 10 if len(answers) >= _MANY else 5)
+
+
+def said(task: TaskName, found: Report, rows: int) -> str:
+    """Say in a sentence or two how much is right.
+
+    Args:
+        task: what the rows were asked.
+        found: the report.
+        rows: how many are answered.
+    """
+    if found.right is None:
+        return f"{count(rows, 'row')} answered; nothing in the table says what is right."
+    if found.total:
+        total = found.total
+        return (
+            f"F1 of names {_percent(found.f1)}: {total.right:,} of {total.wanted:,} names are "
+            f"found, and {total.answered - total.right:,} others are marked. "
+            f"{_share(found.right, 'sentences are right as a whole')}."
+        )
+    if task == "qa":
+        whole = _share(found.right, "answers match exactly")
+        return f"{whole}. Their mean F1 is {_percent(found.f1)}."
+    if found.first_five:
+        five = _percent(found.first_five.right / found.first_five.cases)
+        whole = _share(found.right, "gaps get the right word as first guess")
+        return f"{whole}. In {five}, it is among the first five."
+    macro = f" Macro F1: {_percent(found.macro_f1)}." if found.labels else ""
+    return f"{_share(found.right, 'rows are right')}.{macro}"
+
+
+def _share(share: Share, what: str) -> str:
+    """Write a share with its interval."""
+    low, high = (_percent(each, 0) for each in (share.low, share.high))
+    mean = _percent(share.right / share.cases)
+    return f"{mean} of {share.cases:,} {what} (95 % interval {low} to {high})"
+
+
+def _percent(share: float | None, digits: int = 1) -> str:
+    return f"{100 * (share or 0.0):.{digits}f} %"
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,10 @@ import pandas as pd
 
 from app.data.columns import GOLD, KINDS
 from app.data.gold import cell
-from app.data.judged import Judged, worst_first
+from app.data.judged import Judged, said, worst_first
 from app.features.data import view_tabs
 from app.features.data.result import DataResult
 from app.features.data.view_code import snippet as snippet
-from app.records.counted import Share
 from app.records.fields import Field
 from app.words.blocks import fold, note, ticked
 from app.words.format import count, percent, shortened
@@ -64,32 +63,7 @@ def screen(
 
 def headline(result: DataResult) -> str:
     """Say in a sentence how much is right."""
-    found, rows = result.report, count(len(result.rows), "row")
-    if found.right is None:
-        return f"{rows} answered; nothing in the table says what is right."
-    if result.task == "ner" and found.total:
-        total = found.total
-        return (
-            f"F1 of names {percent(found.f1, counted=True)}: {total.right:,} of {total.wanted:,} "
-            f"names are found, and {total.answered - total.right:,} others are marked. "
-            f"{_share(found.right, 'sentences are right as a whole')}."
-        )
-    if result.task == "qa":
-        f1 = percent(found.f1, counted=True)
-        return f"{_share(found.right, 'answers match exactly')}. Their mean F1 is {f1}."
-    if result.task == "fill_mask" and found.first_five:
-        five = percent(found.first_five.right / found.first_five.cases, 0, counted=True)
-        first = _share(found.right, "gaps get the right word as first guess")
-        return f"{first}. In {five}, it is among the first five."
-    macro = f" Macro F1: {percent(found.macro_f1, counted=True)}." if found.labels else ""
-    return f"{_share(found.right, 'rows are right')}.{macro}"
-
-
-def _share(share: Share, what: str) -> str:
-    """Write a share with its interval."""
-    low, high = (percent(each, 0, counted=True) for each in (share.low, share.high))
-    mean = percent(share.right / share.cases, counted=True)
-    return f"{mean} of {share.cases:,} {what} (95 % interval {low} to {high})"
+    return said(result.task, result.report, len(result.rows))
 
 
 def notes(result: DataResult) -> tuple[Html, ...]:
@@ -158,13 +132,13 @@ def opened(result: DataResult, number: int) -> Parts:
     ]
     if row.error:
         return (join(*texts, note(row.error)),)
-    said = [ticked(row.right, f"The model: {visible(row.answer) or 'no answer'}")]
+    answers = [ticked(row.right, f"The model: {visible(row.answer) or 'no answer'}")]
     if row.wanted:
-        said.append(tag("span", f" · right: {visible(row.wanted)}"))
+        answers.append(tag("span", f" · right: {visible(row.wanted)}"))
     other = next((each for each in result.second if each.number == number), None)
     if other and result.compared:
         name = result.compared.models[1]
-        said.append(join(" · ", ticked(other.right, f"{name}: {visible(other.answer)}")))
+        answers.append(join(" · ", ticked(other.right, f"{name}: {visible(other.answer)}")))
     shares = guess.shares[:_BARS] or tuple(gap[0] for gap in guess.gaps)
     names, values = ([visible(name) for name, _ in shares], [share for _, share in shares])
     bars = picture(
@@ -177,7 +151,10 @@ def opened(result: DataResult, number: int) -> Parts:
         columns=("answer", "probability"),
         title="Probabilities",
     )  # fmt: skip
-    return (tag("div", *texts, tag("p", *said), class_="bx-row-open"), *((bars,) if names else ()))
+    return (
+        tag("div", *texts, tag("p", *answers), class_="bx-row-open"),
+        *((bars,) if names else ()),
+    )
 
 
 def files(result: DataResult) -> Parts:
