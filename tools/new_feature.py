@@ -47,7 +47,8 @@ class Row:
     @property
     def has_examples(self) -> bool:
         """Whether something is given on its page."""
-        return self["takes_text"] != "False" or self["trains"] == "True"
+        own = self["trains"], self["tabular"]
+        return self["takes_text"] != "False" or "True" in own
 
 
 def rows(root: Path = ROOT) -> dict[str, Row]:

@@ -31,6 +31,7 @@ ON_OPENING = {
     "qa": {"qa-answers"},
     "ner": {"entities"},
     "classification": {"classification"},
+    "data": set[str](),  # the tiny model has other labels than our reviews
     "attention": {"attention-grid"},
     "xray": {"xray"},
     "why": {"why"},

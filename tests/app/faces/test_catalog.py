@@ -21,6 +21,7 @@ FITTING: dict[str, dict[str, object]] = {
     "tokenizer_compare": {"text": HOSTILE},
     "fill_mask_pair": {"text": HOSTILE, "words": "cat / <img\x1b>"},
     "next_sentence_order": {"paragraph": f"{HOSTILE}\n\n{HOSTILE}"},
+    "data": {"table": json.dumps([{"text": HOSTILE, "<b>": HOSTILE}] * 2)},
     "input": {"text": HOSTILE},
     "lab_finetune": {
         "rows": "".join(f"{HOSTILE} {n}\t{n % 2} {HOSTILE[:30]}\n" for n in range(8)),
