@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from bert_core.errors import InputError
 
@@ -277,28 +276,7 @@ def feature(slug: str) -> Feature:
     raise InputError(f"There is no page named {slug!r}. Pages are: {known}.")
 
 
-ALTERNATIVES = " | "
-"""Separates equally good answers within a part of `Mark.wanted`."""
-
-_ABOUT = {"label", "note", "wanted", "model", "seen"}
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """Whether one model answers an example as a person would, by `tools/example_marks.py`.
-
-    Attributes:
-        right: whether it does.
-        wanted: what a person would answer, part by part: the words for each mask, the answer to
-            each question, each entity with its kind; () for "nothing".
-        seen: what the model answers, and what can be learned from that.
-        weights: fingerprint of the weights tested; the mark does not apply to any others.
-    """
-
-    right: bool
-    wanted: tuple[str, ...]
-    seen: str
-    weights: str
+_ABOUT = {"label", "note", "wanted"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,21 +287,11 @@ class Example:
         label: the text on its button.
         note: one sentence on what to look at; true of any model.
         values: values for the page's widgets, by key (`text`, `text_pair`, ...).
-        mark: how one model did on it; None if there is no single right answer.
     """
 
     label: str
     note: str
     values: Mapping[str, str | int | float | bool]
-    mark: Mark | None = None
-
-    def mark_for(self, weights: str) -> Mark | None:
-        """Return the mark if it was made with these weights.
-
-        Args:
-            weights: fingerprint of the model that answers.
-        """
-        return self.mark if self.mark is not None and self.mark.weights == weights else None
 
 
 @cache
@@ -334,36 +302,17 @@ def examples(slug: str) -> tuple[Example, ...]:
 
 
 def read_examples(path: Path) -> tuple[Example, ...]:
-    """Read a file of examples.
-
-    Raises:
-        InputError: a mark is neither "right" nor "wrong", or lacks the values that support it.
-    """
+    """Read a file of examples."""
     return read_text(path.read_text(encoding="utf-8"))
 
 
 def read_text(text: str) -> tuple[Example, ...]:
     """Read the text of a file of examples; see `read_examples`."""
-    read = tomllib.loads(text)
     return tuple(
         Example(
             label=row["label"],
             note=row.get("note", ""),
             values={key: value for key, value in row.items() if key not in _ABOUT},
-            mark=_mark(row, read.get("weights", "")),
         )
-        for row in read["example"]
+        for row in tomllib.loads(text)["example"]
     )
-
-
-def _mark(row: Mapping[str, Any], weights: str) -> Mark | None:
-    """Read an example's mark for one model's answer."""
-    verdict = row.get("model")
-    if verdict is None:
-        return None
-    if verdict not in {"right", "wrong"} or "wanted" not in row or not weights:
-        raise InputError(
-            f"The example “{row['label']}” is marked {verdict!r}; expected right or wrong, with "
-            "`wanted` beside it and `weights` at the top of its file."
-        )
-    return Mark(verdict == "right", tuple(row["wanted"]), row.get("seen", ""), weights)

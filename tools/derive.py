@@ -176,9 +176,10 @@ def _finetune(data: Path | None) -> Sequence[str]:
 
 def _examples(data: Path | None) -> Sequence[str]:
     from app.engine.models import Engine
-    from tools import example_marks
+    from tools import example_heads
 
-    return example_marks.mark_again(Engine(BUNDLED_MODEL))
+    example_heads.choose_again(Engine(BUNDLED_MODEL))
+    return ()
 
 
 def _lessons(data: Path | None) -> Sequence[str]:
@@ -232,7 +233,7 @@ STEPS = (
     Step("bfloat16", "measures what bfloat16 costs", _bfloat16, ("docs/bfloat16.md",), data=True),
     Step("finetune", "records the fine-tunings of the lab", _finetune,
          ("app/features/lab/finetune_*.json",)),
-    Step("examples", "marks every example right or wrong", _examples),
+    Step("examples", "chooses the heads that the attention examples open", _examples),
     Step("lessons", "counts what lessons claim, and chooses their texts", _lessons,
          ("assets/lessons/figures.json",)),
     Step("quotes", "writes what documents quote", _quotes, ("tools/quotes.json",)),

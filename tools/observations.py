@@ -31,7 +31,7 @@ from app.features.xray.task_run import text_of
 from bert_core.analysis.statistics_file import read_head_statistics
 from bert_core.bundled import bundled_folder
 from bert_core.errors import InputError
-from tools.example_marks import strongest
+from tools.example_heads import strongest
 from tools.quotes import Quote
 
 GUIDE, TEACHING, README = "docs/guide.md", "docs/teaching.md", "README.md"

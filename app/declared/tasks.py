@@ -188,9 +188,7 @@ class Declared:
         if not self.feature.part_of:
             return found
         needed = {each.key for each in self.parameters if each.required}
-        fitting = [
-            replace(each, note="", mark=None) for each in found if needed <= each.values.keys()
-        ]
+        fitting = [replace(each, note="") for each in found if needed <= each.values.keys()]
         return tuple(fitting or [Example(self.feature.title, "", self.example)])
 
     @property

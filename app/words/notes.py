@@ -1,15 +1,13 @@
 """Notes shared by several pages.
 
 They cover, in this order: misfits of a model and what its files contain, signs of a gap, what was
-cut from an input that was too long, what the vocabulary cannot read, calibration, and the verdict
-on an example.
+cut from an input that was too long, what the vocabulary cannot read, calibration, and examples.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from app.catalog import Mark
 from app.records.pieces import share_characters
 from app.records.results import Calibration, Cut, Unread
 from app.settings import settings
@@ -22,13 +20,6 @@ _LABELS = 40
 _NOISE = " Missing weights are random, so every number computed with them is noise."
 _TEXTS = ("first text", "second text")
 _FEW = 12  # lost pieces named in the sentence itself; the rest unfolds
-
-_WANTED = {
-    "tokenizer": "A person would cut",
-    "attention": "A person would link",
-    "senses": "A person would keep apart",
-}
-_NOTHING = {"ner": "nothing marked"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,32 +282,6 @@ def calibrated(calibration: Calibration, cases: str = "answers") -> Html:
     )
 
 
-def example_note(slug: str, says: str, mark: Mark | None) -> Html:
-    """Draw what to look at in an example and, behind a fold, what a person would answer.
-
-    Args:
-        slug: the page.
-        says: what to look at.
-        mark: how the model did on it, if it was tested.
-    """
-    verdict = join()
-    if mark is not None:
-        answer = "; ".join(_listed(visible(part)) for part in mark.wanted)
-        verdict = tag(
-            "details",
-            tag(
-                "summary",
-                "✓ agrees with a person" if mark.right else "✗ disagrees with a person",
-            ),
-            f"{_WANTED.get(slug, 'A person would say')}: ",
-            tag("span", answer or _NOTHING.get(slug, "nothing"), class_="bx-wanted"),
-            f". {mark.seen}" if mark.seen else ".",
-            class_="bx-mark",
-        )
-    return tag("div", tag("p", says), verdict, class_="bx-example")
-
-
-def _listed(part: str) -> str:
-    """Join alternatives as in "a, b or c"."""
-    *others, last = part.split(" | ")
-    return f"{', '.join(others)} or {last}" if others else last
+def example_note(says: str) -> Html:
+    """Draw what to look at in an example."""
+    return tag("div", tag("p", says), class_="bx-example")

@@ -24,7 +24,6 @@ COMMAND = "python -m app record OUT"
 _LEAD = "Recorded results of every example."
 _BEWARE = "Attention is not an explanation, and a confident answer may be wrong."
 _TABS = "Notes may mention parts of a page that only the live site has."
-_SIGNS = "✓ the model answers as a person would · ✗ it does not"
 _INVITATION = (
     f"the model ({WEIGHS}) is loaded into this browser and stays there; your text never leaves it. "
     "Until then, the answer below is a recorded one."
@@ -189,7 +188,7 @@ def home(recording: Recording, doors: Sequence[Door]) -> Html:
             "details",
             tag("summary", tag("strong", row.title), f" {row.see} ",
                 tag("span", count(len(recording.of(row)), "example"), class_="bx-quiet")),
-            _links(recording, recording.of(row), "", None),
+            _links(recording.of(row), "", None),
         )
         for row in recording.features
     ]  # fmt: skip
@@ -243,7 +242,7 @@ def _given(recording: Recording, entry: Entry) -> Html:
     """Draw what was given, and what to look at; nothing where nothing is given."""
     if not entry.feature.has_examples:
         return join()
-    shown = (*_boxes(entry), _note(recording, entry))
+    shown = (*_boxes(entry), _note(entry))
     return tag("section", *shown, class_="bx-given", aria_label="Input")
 
 
@@ -272,12 +271,9 @@ def _box(name: str, label: str, text: str, key: str = "") -> list[Html]:
     ]  # fmt: skip
 
 
-def _note(recording: Recording, entry: Entry) -> Html:
-    """Draw what to look at, and what a person would answer."""
-    if not entry.example.note:
-        return join()
-    mark = entry.example.mark_for(recording.model.fingerprint)
-    return example_note(entry.feature.slug, visible(entry.example.note), mark)
+def _note(entry: Entry) -> Html:
+    """Draw what to look at."""
+    return example_note(visible(entry.example.note)) if entry.example.note else join()
 
 
 def _list(recording: Recording, entry: Entry) -> Html:
@@ -285,27 +281,23 @@ def _list(recording: Recording, entry: Entry) -> Html:
     rows = recording.of(entry.feature)
     if len(rows) == 1:
         return join()
-    marked = any(each.example.mark_for(recording.model.fingerprint) for each in rows)
     return tag(
         "nav",
         tag("h2", "Examples"),
-        _links(recording, rows, "../", entry),
-        line(_SIGNS) if marked else join(),
+        _links(rows, "../", entry),
         line(_TABS),
         aria_label="Examples",
     )
 
 
-def _links(recording: Recording, rows: Sequence[Entry], root: str, here: Entry | None) -> Html:
-    """Draw links to entries, each with the sign of its mark."""
+def _links(rows: Sequence[Entry], root: str, here: Entry | None) -> Html:
+    """Draw links to entries."""
     items = []
     for each in rows:
-        mark = each.example.mark_for(recording.model.fingerprint)
-        sign = "" if mark is None else "✓ " if mark.right else "✗ "
         items.append(
             tag(
                 "li",
-                tag("a", sign, visible(each.example.label), href=f"{root}{each.place}.html",
+                tag("a", visible(each.example.label), href=f"{root}{each.place}.html",
                     aria_current="page" if each == here else None),
             )
         )  # fmt: skip

@@ -124,7 +124,7 @@ def page_shell(slug: str) -> Iterator[Page]:
         page = Page(row, engine, give, answer, settings, picks)
         if answers:
             if row.takes_text:
-                examples_list(slug, engine, tools, settings)
+                examples_list(slug, tools, settings)
                 unfit_note(slug)
                 moved_note()
             yield page

@@ -1,13 +1,15 @@
 """The heads that the attention examples open."""
 
+import tomllib
+from typing import Any
+
 import numpy as np
 
-from app.catalog import FOLDER, read_text
 from app.engine.models import Engine
 from app.settings import BUNDLED_MODEL
-from tools.example_marks import choose_heads, remarked, strongest, weakest_link, with_heads
+from tools.example_heads import FILE, choose_heads, strongest, weakest_link, with_heads
 
-TEXT = (FOLDER / "attention" / "examples.toml").read_text(encoding="utf-8")
+TEXT = FILE.read_text(encoding="utf-8")
 
 
 def test_of_several_links_the_weakest_counts() -> None:
@@ -24,10 +26,10 @@ def test_of_several_links_the_weakest_counts() -> None:
     assert strongest(links) == (0, 1)
 
 
-def test_every_marked_example_opens_the_head_chosen_for_it() -> None:
-    engine, rows = Engine(BUNDLED_MODEL), read_text(TEXT)
-    heads = choose_heads(engine, rows)
-    opened = {row.label: (row.values["layer"], row.values["head"]) for row in rows if row.mark}
+def test_every_example_opens_the_head_chosen_for_it() -> None:
+    engine = Engine(BUNDLED_MODEL)
+    heads = choose_heads(engine, TEXT)
+    opened = {row["label"]: (row["layer"], row["head"]) for row in rows(TEXT) if "wanted" in row}
     assert heads == opened, "Run `python -m tools.derive examples`."
     assert heads["The same guess"] == heads["A guess at “it”"]
     looking = {heads["Nearest noun"], heads["One step ahead"]}
@@ -35,5 +37,10 @@ def test_every_marked_example_opens_the_head_chosen_for_it() -> None:
     assert len(looking) == 2 and not looking & rest
 
     other = with_heads(TEXT, dict.fromkeys(heads, (0, 11)))
-    assert {row.values["head"] for row in read_text(other) if row.mark} == {11}
-    assert remarked(other, engine, "attention") == (TEXT, [])
+    assert {row["head"] for row in rows(other) if "wanted" in row} == {11}
+    assert with_heads(other, choose_heads(engine, other)) == TEXT
+
+
+def rows(text: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = tomllib.loads(text)["example"]
+    return found
