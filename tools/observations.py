@@ -475,7 +475,7 @@ QUOTES = (
           lambda e: _not_bad(e)[4:]),
     Quote(GUIDE, "of the words around it, *{}* does most to make the first Paris {} (score {}; the "
           "name itself {})", _city_and_child),
-    Quote(GUIDE, "integrated gradients {} deletion, attention {}", _two_stories),
+    Quote(GUIDE, "integrated gradients {} deletion, attention {}. What do", _two_stories),
     Quote(GUIDE, "For {} of {} heads the 95 % interval of the growth is above zero", _missed),
     Quote(GUIDE, "layer {}, head {}: it gives {} % of its attention to the next piece", _forwards),
     Quote(GUIDE, "*Findings of Clark et al. 2019*. {} of ten hold for this small model", _agreeing),

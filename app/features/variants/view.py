@@ -183,12 +183,12 @@ def ideas(result: VariantsResult, lab: str = "") -> Html:
             join(told.idea, _lab(told, lab)),
             told.objective,
             told.sees,
-            f"{told.published} million",
+            str(told.published),
         )
         for each in result.family
         if (told := each.told) is not None
     ]
-    columns = ("model", "what was new", "trained to", "a token sees", "parameters by the authors")
+    columns = ("model", "what is new", "trained to", "a token sees", "million parameters")
     return record_table("What was new in each model", columns, rows)
 
 

@@ -94,7 +94,7 @@ def headline(result: XrayResult) -> str:
 def quoted(result: XrayResult, each: Candidate) -> str:
     """Name an answer; words of a text stand in quotation marks."""
     name = visible(each.name)
-    return f"“{name}”" if result.question.kind in ("word", "start", "end") else name
+    return f"“{name}”" if result.question.kind == "word" else name
 
 
 def candidate_words(result: XrayResult, each: Candidate) -> str:
