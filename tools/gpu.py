@@ -1,6 +1,6 @@
 """Try everything on a card: tests, benchmark, training. For a machine without a network, too.
 
-On a machine with a card, `make dev` and the data folder of the training (CONTRIBUTING.md):
+On a machine with a card, `make dev` and the data folder of the training (training/README.md):
 
     make gpu DATA=FOLDER
 
@@ -118,7 +118,7 @@ def lacking(data: Path | None, rehearse: bool = False) -> str:
     if data is None:
         return "make gpu needs the data folder of the training: make gpu DATA=FOLDER."
     if absent := [name for name in FOLDERS if not (data / name).is_dir()]:
-        return f"{data} has no folder {', '.join(absent)}; CONTRIBUTING.md says what is in them."
+        return f"{data} has no folder {', '.join(absent)}; training/README.md says what is in them."
     return ""
 
 

@@ -171,7 +171,7 @@ def _list(title: str, slugs: Sequence[str], path: str, offer: Offer) -> None:
                     plain(f"{number}. {each.title}"), key=f"_open_{path}_{slug}", type="tertiary"
                 ):
                     st.session_state[PATH] = path
-                    open_lesson(slug, **({LINK: NEW} if chooses_lesson() else {}))
+                    open_lesson(slug, more={LINK: NEW} if chooses_lesson() else None)
                 _for_teachers(each, path, offer)
             tick = tag("span", class_="bx-tick", data_tick=slug, data_steps=len(each.steps))
             show_html(line(tick, visible(f"{each.goal} {each.minutes} minutes.")))
