@@ -35,11 +35,9 @@ from tools.derived import stamp
 
 BUNDLE = bundled_folder(BUNDLED_MODEL)
 CAUSES = ROOT / "docs" / "causes.md"
-BFLOAT16 = ROOT / "docs" / "bfloat16.md"
 RECORDED = ROOT / "build" / "recorded"
 _BUNDLE = BUNDLE.relative_to(ROOT).as_posix()
 _THREADS = 2
-_ROWS = 300  # of each file, for bfloat16
 _PERSON = 3  # exit status: all is computed, but a person has to put something right
 
 
@@ -131,18 +129,6 @@ def _causes(data: Path | None) -> Sequence[str]:
     return ()
 
 
-def _bfloat16(data: Path | None) -> Sequence[str]:
-    assert data is not None
-    from training.precision import difference_table, differences, loss_table, losses
-
-    found = list(losses(BUNDLE, data, "bfloat16", _ROWS, say=_say))
-    text = BFLOAT16.read_text(encoding="utf-8")
-    text = with_table(text, loss_table(found, "bfloat16"))
-    text = with_table(text, difference_table(differences(BUNDLE, data, "bfloat16")))
-    BFLOAT16.write_text(text, encoding="utf-8")
-    return ()
-
-
 def with_table(text: str, table: str) -> str:
     """Return a Markdown text with this table in place of the one that has the same head.
 
@@ -230,7 +216,6 @@ STEPS = (
          (f"{_BUNDLE}/README.md",)),
     Step("causes", "measures what explanations, lenses and parts are worth", _causes,
          ("docs/causes.md",), data=True),
-    Step("bfloat16", "measures what bfloat16 costs", _bfloat16, ("docs/bfloat16.md",), data=True),
     Step("finetune", "records the fine-tunings of the lab", _finetune,
          ("app/features/lab/finetune_*.json",)),
     Step("examples", "chooses the heads that the attention examples open", _examples),
