@@ -13,6 +13,7 @@
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -97,7 +98,8 @@ def forget_upload(file: UploadedFile) -> None:
     """Forget an uploaded file that has been read."""
     context = get_script_run_ctx()
     if context is not None:
-        context.uploaded_file_mgr.remove_file(context.session_id, file.file_id)
+        manager: Any = context.uploaded_file_mgr
+        manager.remove_file(context.session_id, file.file_id)
 
 
 # -- the running script ----------------------------------------------------------------------------

@@ -23,12 +23,12 @@ from app.data.work import Work, prepared
 from app.engine.compute.visitor import LimitError
 from app.engine.models import Engine
 from app.engine.models.fit import remarks
-from app.engine.models.second import second_model
+from app.engine.models.second import BESIDE, ONLY_ONE, other_models, second_model
+from app.faces.streamlit.address import left_out
 from app.faces.streamlit.controls import open_tab, pick_from, text_line
 from app.faces.streamlit.frame import Page, page_shell
 from app.faces.streamlit.guard import guarded
 from app.faces.streamlit.progress import progress
-from app.faces.streamlit.second import second_box
 from app.faces.streamlit.show import show_html
 from app.faces.streamlit.standard import show_parts
 from app.faces.streamlit.state import ON_SITE, leave_for
@@ -93,7 +93,7 @@ def data_page() -> None:
             with page.settings.expander("Columns and labels", key="set", bind="query-params"):
                 columns = _columns(task, table)
                 meanings = _meanings(page.engine, task, table, columns)
-                second = second_box(page.engine, "None")
+                second = _second(page.engine)
             question = Question(name, table, task, columns, meanings, second)
             _answers(page, question)
 
@@ -298,6 +298,22 @@ def _choose(options: list[str], number: int) -> None:
         st.session_state[_ONLY] = options[number]
 
 
+def _second(engine: Engine) -> str:
+    """Let the visitor choose a second model by its name on offer; return it, "" for none."""
+    names = other_models(engine)
+    if not names:
+        left_out(BESIDE)
+        show_html(line(ONLY_ONE))
+        return ""
+    if st.session_state.get(BESIDE) not in (None, *names):  # of a page that has other options
+        st.session_state[BESIDE] = None
+    chosen = st.selectbox(
+        "Second model", names, index=None, key=BESIDE, placeholder="None", bind="query-params",
+        persist_state="session", width=420,
+    )  # fmt: skip
+    return chosen or ""
+
+
 def _filter(result: DataResult, word: str, only: str) -> str:
     """Let the visitor choose which rows are shown; a slice that was clicked is one of them."""
     names = {"": _ALL, view_tabs.WRONG: "Wrong", view_tabs.RIGHT: "Right"}
@@ -306,7 +322,7 @@ def _filter(result: DataResult, word: str, only: str) -> str:
     if only not in names:
         names[only] = only if len(view_tabs.chosen(result, only, word)) else _ALL
     st.segmented_control(
-        "Rows", list(names), format_func=lambda each: plain(names.get(each, each)), key=_ONLY,
+        "Rows", list(names), format_func=lambda each: plain(names.get(each or "", each or "")), key=_ONLY,
         default="" if _ONLY not in st.session_state else None, required=True,
         label_visibility="collapsed", wrap=True,
     )  # fmt: skip
