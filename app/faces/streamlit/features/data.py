@@ -322,7 +322,7 @@ def _filter(result: DataResult, word: str, only: str) -> str:
     if only not in names:
         names[only] = only if len(view_tabs.chosen(result, only, word)) else _ALL
     st.segmented_control(
-        "Rows", list(names), format_func=lambda each: plain(names.get(each or "", each or "")), key=_ONLY,
+        "Rows", list(names), format_func=lambda each: plain(names.get(str(each), "")), key=_ONLY,
         default="" if _ONLY not in st.session_state else None, required=True,
         label_visibility="collapsed", wrap=True,
     )  # fmt: skip
