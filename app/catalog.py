@@ -37,6 +37,7 @@ class Feature:
             feature with a page of its own there.
         trains: whether visitors train a model of their own; the examples of such a page are
             settings.
+        tabular: whether visitors give a table; its examples are tables of ours.
     """
 
     slug: str
@@ -52,6 +53,7 @@ class Feature:
     gaps: bool = False
     tab_of: str = ""
     trains: bool = False
+    tabular: bool = False
 
     @property
     def folder(self) -> str:
@@ -61,7 +63,7 @@ class Feature:
     @property
     def has_examples(self) -> bool:
         """Whether something is given on this page, so that there are examples of it."""
-        return self.takes_text or self.trains
+        return self.takes_text or self.trains or self.tabular
 
 
 TEXT, TASKS, INSIDE, LEARNING, ABOUT = "Text", "Tasks", "Inside the model", "Learning", "About"
@@ -147,6 +149,17 @@ FEATURES = (
         beware="The best choice need not be right: all of them may be wrong.",
         needs=("BertForMultipleChoice",),
         tab_of="classification",
+    ),
+    Feature(
+        slug="data",
+        title="Data",
+        icon=":material/table_view:",
+        page="pages/18_data.py",
+        group=TASKS,
+        see="Send a table through a task and see where the model is right.",
+        beware="A share holds for rows like these; of few rows it says little.",
+        takes_text=False,
+        tabular=True,
     ),
     Feature(
         slug="attention",

@@ -27,10 +27,15 @@ export class Tasks {
     this.progress = () => {}; // is told the windows of a long text that were read, and all of them
   }
 
+  /** Return whether the model has the head of a task. */
+  can(task) {
+    const { answers } = this.model; // of a model of one's own: the classes whose heads it has
+    return !answers || !CLASSES[task] || answers.includes(CLASSES[task]);
+  }
+
   /** Answer a task; a `Refusal` says in words why it cannot be done. */
   answer(task, given) {
-    const { answers } = this.model; // of a model of one's own: the classes whose heads it has
-    if (answers && CLASSES[task] && !answers.includes(CLASSES[task])) {
+    if (!this.can(task)) {
       throw new Refusal(`${this.model.model} has no head for this page. Open a page for which it ` +
         "has one, or load the page's own model.");
     }

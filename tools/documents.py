@@ -11,7 +11,7 @@ from app.settings import ROOT, settings_table
 
 README, DOCS = ROOT / "README.md", ROOT / "docs"
 API, FEATURE_LIST, HOSTING = DOCS / "api.md", DOCS / "features.md", DOCS / "hosting.md"
-_API = "| endpoint and tool | what it does | needs |\n|---|---|---|"
+_API = "| task | what it does | needs |\n|---|---|---|"
 _PAGES = "| page | what it shows |\n|---|---|"
 _HOME = "| [Home](docs/guide.md#home) | One text in small results; each leads to its page. |"
 _CHECKED = "| page | tasks | tests |\n|---|---|---|"

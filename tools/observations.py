@@ -289,15 +289,12 @@ def _city_and_child(engine: Engine) -> Values:
 
 def _two_stories(engine: Engine) -> Values:
     found = [
-        _reasons(engine, "Two stories", m) for m in ("integrated_gradients", "gradient_x_input")
+        _reasons(engine, "Two stories", each) for each in ("integrated_gradients", "attention")
     ]
-    alive = [each.duel is not None and each.duel.survives(each.shown) for each in found]
-    own = _pushes(found[1])["doctor"]
+    alive = [each.check is not None and each.check.survives for each in found]
     return (
         "survive" if alive[0] else "do not survive",
         "survives, too" if alive[1] and alive[0] else "survives" if alive[1] else "does not",
-        "for" if own > 0 else "against",
-        found[1].explained.answer,
     )
 
 
@@ -478,8 +475,7 @@ QUOTES = (
           lambda e: _not_bad(e)[4:]),
     Quote(GUIDE, "of the words around it, *{}* does most to make the first Paris {} (score {}; the "
           "name itself {})", _city_and_child),
-    Quote(GUIDE, "integrated gradients {} deletion, gradient × input {}. The latter calls "
-          "*doctor* a word {} *{}*", _two_stories),
+    Quote(GUIDE, "integrated gradients {} deletion, attention {}. What do", _two_stories),
     Quote(GUIDE, "For {} of {} heads the 95 % interval of the growth is above zero", _missed),
     Quote(GUIDE, "layer {}, head {}: it gives {} % of its attention to the next piece", _forwards),
     Quote(GUIDE, "*Findings of Clark et al. 2019*. {} of ten hold for this small model", _agreeing),

@@ -3,143 +3,35 @@
 A probability of 70 % ought to mean right seven times in ten. The expected calibration error
 measures how far a head is from that. Dividing all logits by one number, fitted on rows used neither
 for training nor for evaluation, reduces the error and changes no answer (Guo et al. 2017, "On
-Calibration of Modern Neural Networks"). `training.calibration_rows` lists these rows.
+Calibration of Modern Neural Networks"). `training.fitting` lists these rows.
 """
 
 import gc
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from bert_core.bundled.figures import Bin, Figure
-from bert_core.config import HAS_ANSWER, TEMPERATURES_FITTED_ON, BertConfig
+from bert_core.config import TEMPERATURES_FITTED_ON, BertConfig
 from bert_core.errors import InputError
-from bert_core.model.heads import (
-    BertForMultipleChoice,
-    BertForPreTraining,
-    BertForQuestionAnswering,
-    BertForSequenceClassification,
-    BertForTokenClassification,
-)
 from bert_core.model.pretrained import BertPreTrainedModel
 from bert_core.text.tokenizer import BertTokenizer
-from training import calibration_rows as rows
-from training.aims import Aim, calibration
+from training.fitting import HEADS, Head
 from training.judgements import Judged
-from training.pretraining_evaluation import RUNNING_TEXT
 from training.rows import is_there
-from training.scores import Floats, Ints
+from training.scores import RESAMPLED, Aim, Bools, Floats, Ints
 
 BINS = 15
-_RESAMPLED = 1000
 _LUCK = 200
 _SEED = 17
 _RANGE = (0.05, 50.0)  # of temperatures to try
 _NARROW = 1e-3  # precision of the fitted logarithm
 _GOLDEN = (math.sqrt(5) - 1) / 2
-
-Bools = NDArray[np.bool_]
-Judge = Callable[[Any, BertTokenizer, Path], Iterator[Judged]]
-
-
-@dataclass(frozen=True, slots=True)
-class Head:
-    """One head that gets a temperature.
-
-    Attributes:
-        name: name of the temperature in the configuration; the part before a dot is the class.
-        cls: the model class to load.
-        needs: the fitting file, in the data folder.
-        fitted_on: description of that file, for the configuration.
-        fit: judges the fitting rows.
-        measure: judges the evaluation rows.
-        by_label: whether the fit uses the probability of the right column, as Guo et al. do;
-            otherwise it uses that of the best answer, right or wrong (see `loss`).
-        part: the parameters that must have been trained; "" for all.
-        files: the evaluation files, if not those of all tasks of the class.
-    """
-
-    name: str
-    cls: type[BertPreTrainedModel]
-    needs: str
-    fitted_on: str
-    fit: Judge
-    measure: Callable[[Any, BertTokenizer, Path], rows.Evaluated]
-    by_label: bool = True
-    part: str = ""
-    files: tuple[str, ...] = ()
-
-
-HEADS = (
-    Head(
-        "BertForMaskedLM",
-        BertForPreTraining,
-        "nsp/eval-documents.txt",
-        "masked words of running text that was not trained on",
-        rows.fit_words,
-        rows.words,
-        part="cls.predictions",
-        files=(RUNNING_TEXT,),
-    ),
-    Head(
-        "BertForNextSentencePrediction",
-        BertForPreTraining,
-        "text",
-        "pairs of sentences, half of them neighbours, a quarter from one document",
-        rows.fit_pairs,
-        rows.pairs,
-        part="cls.seq_relationship",
-    ),
-    Head(
-        "BertForQuestionAnswering",
-        BertForQuestionAnswering,
-        "qa/train.jsonl",
-        "questions to Wikipedia that were not trained on",
-        rows.fit_questions,
-        rows.answers,
-        by_label=False,
-    ),
-    Head(
-        HAS_ANSWER,
-        BertForQuestionAnswering,
-        "qa/train.jsonl",
-        "questions that were not trained on, half of them asked of a like passage without the "
-        "answer",
-        rows.fit_has_answer,
-        rows.answered,
-    ),
-    Head(
-        "BertForTokenClassification",
-        BertForTokenClassification,
-        "ner/dev.conll",
-        "names in web texts and encyclopedia that were not trained on, of all kinds shown",
-        rows.fit_names,
-        rows.names,
-    ),
-    Head(
-        "BertForSequenceClassification",
-        BertForSequenceClassification,
-        "sst2/dev.tsv",
-        "film reviews that were not trained on",
-        rows.fit_sentiment,
-        rows.sentiment,
-    ),
-    Head(
-        "BertForMultipleChoice",
-        BertForMultipleChoice,
-        "mc/nextsentence_train.jsonl",
-        "multiple choice that was not trained on",
-        rows.fit_choices,
-        rows.picked,
-    ),
-)
 
 
 # -- the measure -------------------------------------------------------------------------------
@@ -199,7 +91,7 @@ def error_interval(
     gaps = np.zeros((len(cases), BINS))
     np.add.at(gaps, (texts, _bin(confidence)), right - confidence)
     drawn = []
-    for _ in range(_RESAMPLED):
+    for _ in range(RESAMPLED):
         chosen = source.integers(len(cases), size=len(cases))
         drawn.append(np.abs(gaps[chosen].sum(0)).sum() / cases[chosen].sum())
     low, high = np.percentile(drawn, [2.5, 97.5]) - np.mean(drawn) + found
@@ -224,6 +116,65 @@ def error_by_luck(confidence: Floats) -> float:
     source = np.random.default_rng(_SEED)
     drawn = (source.random(len(confidence)) < confidence for _ in range(_LUCK))
     return float(np.mean([expected_calibration_error(confidence, right) for right in drawn]))
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """Probabilities of N answers.
+
+    Attributes:
+        plain: (N,) at temperature 1.
+        shown: (N,) at the temperature of the model.
+        right: (N,) whether the answer was right.
+        texts: (N,) numbers of the texts; None if each answer has its own.
+    """
+
+    plain: Floats
+    shown: Floats
+    right: Bools
+    texts: Ints | None
+
+    @classmethod
+    def of(
+        cls, chunks: Iterable[Judged], temperature: float, has_answer: float | None = None
+    ) -> "Stated":
+        """Return what a head states; `has_answer` as in `confidences`."""
+        outer = None if has_answer is None else 1.0
+        return cls.together(
+            [
+                cls(
+                    confidences(chunk, 1.0, has_answer=outer),
+                    confidences(chunk, temperature, has_answer=has_answer),
+                    chunk.right,
+                    chunk.texts,
+                )
+                for chunk in chunks
+            ]
+        )
+
+    @classmethod
+    def together(cls, parts: Sequence["Stated"]) -> "Stated":
+        """Join the answers of several parts."""
+        plain, shown, right = (
+            np.concatenate([getattr(each, name) for each in parts])
+            for name in ("plain", "shown", "right")
+        )
+        texts = [each.texts for each in parts if each.texts is not None]
+        return cls(plain, shown, right, np.concatenate(texts) if len(texts) == len(parts) else None)
+
+
+def error_figure(aim: Aim, stated: Stated, used: str) -> Figure:
+    """Return the error as a figure, with the error before fitting and that due to chance alone."""
+    confidence, right = stated.shown, stated.right
+    before = expected_calibration_error(stated.plain, right)
+    meaning = (
+        f"{aim.meaning}. Mean confidence {confidence.mean():.1%}, right {right.mean():.1%}; error "
+        f"{before:.1%} at temperature 1, here at {used}; were every stated probability "
+        f"true, so many cases would show {error_by_luck(confidence):.1%}"
+    )
+    found = expected_calibration_error(confidence, right)
+    figure = aim.found(found, error_interval(confidence, right, stated.texts), len(right))
+    return replace(figure, meaning=meaning.replace("%", " %"), bins=binned(confidence, right))
 
 
 # -- the fit -----------------------------------------------------------------------------------
@@ -258,8 +209,7 @@ def loss(chunks: Iterable[Judged], temperature: float, *, by_label: bool = True)
             without one. Otherwise use the mean squared distance between the best answer's
             probability and its being right, 0 or 1 (Brier 1950). That suits spans: people mark one
             of several good spans, so the marked span's probability is not the answer's, and a few
-            confidently wrong answers would dominate the fit. Fitted by label, the first bundle's
-            best spans were nearly twice as far off as unfitted (5.7 % and 3.2 %).
+            confidently wrong answers would dominate the fit.
     """
     total, cases = 0.0, 0
     for chunk in chunks:
@@ -287,19 +237,22 @@ def fit_temperature(chunks: Sequence[Judged], *, by_label: bool = True) -> float
         InputError: there are no rows, or the loss is lowest at an end of the range: all rows were
             judged rightly, or none better than by guessing, and no temperature is the best.
     """
+
+    def at(logarithm: float) -> float:
+        return loss(chunks, math.exp(logarithm), by_label=by_label)
+
     low, high = map(math.log, _RANGE)
     left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
-    at_left = loss(chunks, math.exp(left), by_label=by_label)
-    at_right = loss(chunks, math.exp(right), by_label=by_label)
+    at_left, at_right = at(left), at(right)
     while high - low > _NARROW:
         if at_left <= at_right:
             high, right, at_right = right, left, at_left
             left = high - _GOLDEN * (high - low)
-            at_left = loss(chunks, math.exp(left), by_label=by_label)
+            at_left = at(left)
         else:
             low, left, at_left = left, right, at_right
             right = low + _GOLDEN * (high - low)
-            at_right = loss(chunks, math.exp(right), by_label=by_label)
+            at_right = at(right)
     found = (low + high) / 2
     if min(abs(found - math.log(end)) for end in _RANGE) < 2 * _NARROW:
         least, most = _RANGE
@@ -308,9 +261,6 @@ def fit_temperature(chunks: Sequence[Judged], *, by_label: bool = True) -> float
             f"({least:g} to {most:g}); expected one inside it."
         )
     return round(math.exp(found), 3)
-
-
-# -- a model's heads ---------------------------------------------------------------------------
 
 
 def calibrate(
@@ -350,77 +300,9 @@ def _write(folder: Path, head: Head, temperature: float) -> None:
     path = own if own.is_file() else folder / "config.json"
     config = BertConfig.from_json_file(path)
     config.temperatures = {**config.temperatures, head.name: temperature}
-    told = config.extra.get(TEMPERATURES_FITTED_ON, {})
-    config.extra[TEMPERATURES_FITTED_ON] = {**told, head.name: head.fitted_on}
+    fitted_on = config.extra.get(TEMPERATURES_FITTED_ON, {})
+    config.extra[TEMPERATURES_FITTED_ON] = {**fitted_on, head.name: head.fitted_on}
     config.to_json_file(path)
-
-
-def calibration_figures(
-    model: BertPreTrainedModel, tokenizer: BertTokenizer, data: Path, head: Head
-) -> list[Figure]:
-    """Measure the calibration error of one head at the temperature that its model names."""
-    temperature, outer = (model.config.temperature(name) for name in (head.name, HAS_ANSWER))
-    evaluated = head.measure(model, tokenizer, data)
-    kept: dict[tuple[str, bool], list[_Stated]] = {}
-    for part, chunks in evaluated.parts.items():
-        for chunk in chunks:  # as wide as the vocabulary: only what is stated is kept
-            for known in {told.known for told in evaluated.figures}:
-                plain = confidences(chunk, 1.0, has_answer=None if known else 1.0)
-                shown = confidences(chunk, temperature, has_answer=None if known else outer)
-                stated = _Stated(plain, shown, chunk.right, chunk.texts)
-                kept.setdefault((part, known), []).append(stated)
-    figures = []
-    for told in evaluated.figures:
-        found = [each for part in told.parts for each in kept.get((part, told.known), [])]
-        if sum(len(each.right) for each in found):
-            aim = calibration(told.task, told.where)
-            aim = aim if told.aimed else replace(aim, floor=None, goal=None)
-            used = f"{temperature:.2f}"
-            if head.name == "BertForQuestionAnswering" and not told.known:
-                used += f", and {outer:.2f} for there being an answer"
-            figures.append(_figure(aim, _together(found), used))
-    return figures
-
-
-@dataclass(frozen=True, slots=True)
-class _Stated:
-    """Probabilities of N answers.
-
-    Attributes:
-        plain: (N,) at temperature 1.
-        shown: (N,) at the temperature of the model.
-        right: (N,) whether the answer was right.
-        texts: (N,) numbers of the texts; None if each answer has its own.
-    """
-
-    plain: Floats
-    shown: Floats
-    right: Bools
-    texts: Ints | None
-
-
-def _together(found: Sequence[_Stated]) -> _Stated:
-    plain, shown, right = (
-        np.concatenate([getattr(each, name) for each in found])
-        for name in ("plain", "shown", "right")
-    )
-    texts = [each.texts for each in found if each.texts is not None]
-    return _Stated(plain, shown, right, np.concatenate(texts) if len(texts) == len(found) else None)
-
-
-def _figure(aim: Aim, stated: _Stated, used: str) -> Figure:
-    """Return the error as a figure, with the error before fitting and that due to chance alone."""
-    confidence, right = stated.shown, stated.right
-    before = expected_calibration_error(stated.plain, right)
-    luck = error_by_luck(confidence)
-    told = (
-        f"{aim.meaning}. Mean confidence {confidence.mean():.1%}, right {right.mean():.1%}; error "
-        f"{before:.1%} at temperature 1, here at {used}; were every stated probability "
-        f"true, so many cases would show {luck:.1%}"
-    )
-    found = expected_calibration_error(confidence, right)
-    figure = aim.found(found, error_interval(confidence, right, stated.texts), len(right))
-    return replace(figure, meaning=told.replace("%", " %"), bins=binned(confidence, right))
 
 
 def trained(model: BertPreTrainedModel, part: str) -> bool:

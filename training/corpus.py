@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bert_core.errors import InputError, MissingFileError
-from bert_core.pretraining import split_sentences
+from bert_core.pretraining import RowTokens, pack_blocks, split_sentences
 from bert_core.text.tokenizer import BertTokenizer
 from training.rows import is_held_out, json_rows, open_text
 
@@ -204,6 +204,17 @@ def encode_text(path: Path, tokenizer: BertTokenizer) -> EncodedText:
 def plain_ids(tokenizer: BertTokenizer, texts: Sequence[str]) -> list[list[int]]:
     """Encode texts without the special tokens around them."""
     return tokenizer.encode_ids(texts, add_special_tokens=False)
+
+
+def running_text(tokenizer: BertTokenizer, path: Path, most: int = 512) -> list[list[int]]:
+    """Pack an evaluation text into blocks of one length, 128 tokens or `most`."""
+    length = min(128, most)
+    documents = (
+        [index for row in plain_ids(tokenizer, document) for index in row]
+        for document in read_documents(path)
+    )
+    blocks = pack_blocks(documents, length, RowTokens.from_vocab(tokenizer.vocab))
+    return [block for block in blocks if len(block) == length] or blocks[:1]
 
 
 def _window_hashes(paths: Sequence[Path], tokenizer: BertTokenizer) -> NDArray[np.uint64]:

@@ -26,7 +26,6 @@ from bert_core.model.heads import BertForPreTraining
 from bert_core.text.tokenizer import BertTokenizer
 from bert_core.verification import write_verification
 from bert_core.verification.stored import JSON_NAME, TENSORS_NAME
-from training.blend import Blend, blended
 from training.calibration import calibrate
 from training.card import READING, write_card
 from training.curve import write_curve
@@ -69,9 +68,7 @@ class Bundle:
     size: int
 
 
-def export(
-    work: Path, folder: Path, *, blend: Blend | None = None, to_be_finished: bool = False
-) -> Bundle:
+def export(work: Path, folder: Path, *, to_be_finished: bool = False) -> Bundle:
     """Write the bundle of a training, finished or not.
 
     The root holds the encoder and the pretraining heads; every trained task head gets a folder of
@@ -83,7 +80,6 @@ def export(
     Args:
         work: the work folder of the training.
         folder: the bundle's folder, created if needed.
-        blend: a model whose weights are mixed in.
         to_be_finished: leave head statistics and verification to `finish`.
 
     Raises:
@@ -91,10 +87,10 @@ def export(
         CheckpointError: the saved state is damaged.
     """
     if (state := newest_state(work, load_state)) is None:
-        raise MissingFileError(f"There is no saved training in {work}. Run `pretrain` first.")
+        raise MissingFileError(
+            f"There is no saved training in {work}. Run `all`, `pretrain` or `tasks` first."
+        )
     parameters = trained_weights(state[1])
-    if blend is not None:
-        parameters = blended(parameters, blend)
     settings = json.loads((work / SETTINGS).read_text(encoding="utf-8"))
     tokenizer = BertTokenizer.from_pretrained(settings["init"])
     config = _config(settings["init"])

@@ -36,9 +36,7 @@ MISC_TESTS = ("crossner-test", "wnut17-test")
 CHOICE_FILES = ("nextsentence_train", "openstax_train", "codah_train")
 TWO_CHOICE_FILES = ("copa_train",)
 # Files of sources that state no licence; without them the recipe trains on the rest.
-OPTIONAL = frozenset(
-    {"sst2/train.tsv", "sst2/phrases.tsv", "names/surnames.tsv", "mc/copa_train.jsonl"}
-)
+OPTIONAL = frozenset({"sst2/train.tsv", "sst2/phrases.tsv", "mc/copa_train.jsonl"})
 # One choice row and one passage in this many are held out for fitting temperatures; all other
 # temperatures are fitted on files that nothing is trained on.
 HELD_OUT_CHOICES = 16
@@ -262,18 +260,6 @@ def reviews(data: Path, *, kept_apart: bool = False) -> list[LabelledText]:
         for row in lines
         if (zlib.crc32(_letters(row["sentence"]).encode()) % HELD_OUT_REVIEWS == 0) == kept_apart
     ]
-
-
-# -- names of people -------------------------------------------------------------------------------
-
-
-def surnames(data: Path) -> dict[str, list[str]]:
-    """Read `names/surnames.tsv`: family names by language."""
-    found: dict[str, list[str]] = defaultdict(list)
-    lines = open_text(data / "names" / "surnames.tsv")
-    for row in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE):
-        found[row["language"]].append(row["name"])
-    return dict(found)
 
 
 # -- choices -----------------------------------------------------------------------------------

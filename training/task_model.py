@@ -20,11 +20,10 @@ from bert_core.model.heads import (
 )
 from bert_core.model.outputs import ModelOutputs
 from bert_core.model.pretrained import BertPreTrainedModel
-from training.long_mixture import long_part_loss
-from training.mixture import Part
+from training.mixture import Part, part_loss
 from training.rows import SENTIMENTS, TAGS
 
-Task = Literal["questions", "tags", "partial_tags", "sentiment", "choices", "gapped"]
+Task = Literal["questions", "tags", "partial_tags", "sentiment", "choices"]
 _HEAD_DROPOUT = 0.1
 _OUTSIDE = [TAGS.index(tag) for tag in ("O", "B-MISC", "I-MISC")]
 
@@ -89,7 +88,7 @@ class TaskPart:
 def task_loss(model: TaskModel, part: Part | TaskPart) -> Loss:
     """Return the weighted loss of one part; passed to `Trainer`."""
     if isinstance(part, Part):
-        return long_part_loss(model, part)
+        return part_loss(model, part)
     batch = {name: value.to(model.device) for name, value in part.batch.items()}
     attention_mask = batch["attention_mask"]
     cls, loss_of = _TASKS[part.task]
@@ -151,7 +150,6 @@ _TASKS: dict[Task, tuple[type[BertPreTrainedModel], _LossOf]] = {
     "partial_tags": (BertForTokenClassification, _partial_tag_loss),
     "sentiment": (BertForSequenceClassification, _label_loss),
     "choices": (BertForMultipleChoice, _label_loss),
-    "gapped": (BertForMultipleChoice, _label_loss),
 }
 
 

@@ -6,19 +6,23 @@
   of its server (`SERVER`).
 - Whether a script is running, and for which session (`is_in_a_run`, `session_number`).
 - Back and Forward (`by_history`), and the parameters of the address that widgets are bound to.
+- The memory of uploaded files, of which there is no limit over all sessions (`bound_uploads`).
 - The messages of its websocket (`BackMsg` and others; `is_readable`).
 """
 
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.uploaded_file_manager import UploadedFile, UploadedFileRec
 from streamlit.web.bootstrap import load_config_options
 
 __all__ = [
@@ -26,10 +30,13 @@ __all__ = [
     "BackMsg",
     "ForwardMsg",
     "WidgetState",
+    "bound_uploads",
     "by_history",
     "drop_parameter",
     "first_parameter",
     "forget_pages_folder",
+    "forget_upload",
+    "give_parameter",
     "is_bound",
     "is_drawn",
     "is_in_a_run",
@@ -65,6 +72,34 @@ def forget_pages_folder() -> None:
 def page_source() -> str:
     """Return the HTML page that Streamlit's server sends."""
     return Path(st.__file__).with_name("static").joinpath("index.html").read_text(encoding="utf-8")
+
+
+def bound_uploads(most: int) -> None:
+    """Hold at most so many bytes of uploaded files, of all sessions together.
+
+    The oldest go first, so a page reads its file at once, and forgets it (`forget_upload`).
+    """
+    add = MemoryUploadedFileManager.add_file
+
+    def add_file(self: MemoryUploadedFileManager, session_id: str, file: UploadedFileRec) -> None:
+        add(self, session_id, file)
+        with suppress(RuntimeError):  # another thread adds a file at the same time
+            for session, files in list(self.file_storage.items()):
+                for each in list(files.values()):
+                    held = sum(len(f.data) for kept in self.file_storage.values()
+                               for f in kept.values())  # fmt: skip
+                    if held > most and each is not file:
+                        self.remove_file(session, each.file_id)
+
+    MemoryUploadedFileManager.add_file = add_file  # type: ignore[method-assign]
+
+
+def forget_upload(file: UploadedFile) -> None:
+    """Forget an uploaded file that has been read."""
+    context = get_script_run_ctx()
+    if context is not None:
+        manager: Any = context.uploaded_file_mgr
+        manager.remove_file(context.session_id, file.file_id)
 
 
 # -- the running script ----------------------------------------------------------------------------
@@ -128,6 +163,18 @@ def first_parameter(key: str) -> str:
     with context.session_state.query_params() as parameters:
         given = parameters.get_initial_value(key) or ""
     return given if isinstance(given, str) else given[-1]
+
+
+def give_parameter(key: str, value: str) -> None:
+    """Put a value into the address before its widget reads it.
+
+    On the way back, a widget whose parameter the address lacks would get its default.
+    """
+    context = get_script_run_ctx()
+    if context is not None:
+        with context.session_state.query_params() as parameters:
+            parameters.set_corrected_value(key, value, "string_value")
+            parameters.set_initial_query_params_from_current()
 
 
 def drop_parameter(key: str) -> None:

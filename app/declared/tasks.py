@@ -7,7 +7,7 @@ own. Some pages have interaction of their own, and are written by hand.
 
 A tab of a page that computes something else is a task of its own: a function `<slug>_<name>` in
 `task_<name>.py`, with `screen` and `TITLE` in `view_<name>.py`; and `EXAMPLE`, values for its form,
-if no example of the page has them. Without that file, two models have the screen of `TwoAnswers`.
+if no example of the page has them.
 """
 
 import inspect
@@ -22,16 +22,13 @@ from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 from app import catalog
 from app.catalog import Example, Feature
-from app.cluster.asking import asked, goes
 from app.engine.models import Engine
 from app.records.fields import Field
-from app.words import two_answers
 from app.words.screen import Screen
 from bert_core.errors import InputError
 
 T = TypeVar("T")
 Value = str | int | float | bool | tuple[str, ...] | None
-_TWO = "two_models"  # the name of a tab
 _PLAIN = (str, int, float, bool)
 _EXPECTED = {str: "a text", int: "a whole number", float: "a number", bool: "true or false",
              list: "a list of texts, or one text with a line for each"}  # fmt: skip
@@ -72,6 +69,11 @@ class Parameter:
         """Its other names: what links call it, and "question" for a second text that may be one."""
         others = (self.key, "question" if self.name == "text_pair" else "")
         return tuple(each for each in others if each not in {"", self.name})
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it is a text, or several, that a visitor writes."""
+        return self.kind in (str, list) and not self.choices and not self.field.model
 
     @property
     def limited(self) -> bool:
@@ -205,16 +207,7 @@ class Declared:
         Raises:
             InputError: a value is missing, unknown or not allowed; or the task refuses the text.
         """
-        values = self.read(given)
-        if self.goes and (found := asked(self.feature.slug, self.result, engine, values, own)):
-            return found
-        return self.task(engine, **values, **own)
-
-    @property
-    def goes(self) -> bool:
-        """Whether a node of a cluster may do it, where there is one."""
-        names = tuple(each.name for each in self.parameters)
-        return goes(self.feature.slug, self.feature.takes_text, names)
+        return self.task(engine, **self.read(given), **own)
 
     def read(self, given: Mapping[str, object]) -> dict[str, Value]:
         """Check the values alone; see `run`."""
@@ -276,7 +269,7 @@ def tabs(slug: str) -> tuple[str, ...]:
     """Return the names of the further tasks of a feature."""
     folder = catalog.FOLDER / slug
     names = (path.stem.removeprefix("task_") for path in sorted(folder.glob("task_*.py")))
-    both = (name for name in names if name == _TWO or (folder / f"view_{name}.py").is_file())
+    both = (name for name in names if (folder / f"view_{name}.py").is_file())
     found = ((name, import_module(f"app.features.{slug}.task_{name}")) for name in both)
     return tuple(f"{slug}_{name}" for name, module in found if hasattr(module, f"{slug}_{name}"))
 
@@ -291,8 +284,7 @@ def _declared(row: Feature, name: str) -> Declared:
     suffix = name.removeprefix(row.slug)
     task: Callable[..., Any]
     task = getattr(import_module(f"app.features.{row.slug}.task{suffix}"), name)
-    own = suffix != f"_{_TWO}" or (catalog.FOLDER / row.slug / f"view{suffix}.py").is_file()
-    view = import_module(f"app.features.{row.slug}.view{suffix}" if own else two_answers.__name__)
+    view = import_module(f"app.features.{row.slug}.view{suffix}")
     about = " ".join((inspect.getdoc(task) or "").split("\n\n")[0].split())
     if suffix:
         row = replace(row, slug=name, title=view.TITLE, see=about, part_of=row.slug)

@@ -53,12 +53,13 @@ class Reliability:
     bins: tuple[Bin, ...]
 
 
-def reliability(name: str, answers: Sequence[tuple[float, bool]]) -> Reliability:
+def reliability(name: str, answers: Sequence[tuple[float, bool]], bins: int = _BINS) -> Reliability:
     """Compare the stated probability of each answer with whether it is right.
 
     Args:
         name: of the answers.
         answers: at least one.
+        bins: of equal width.
 
     >>> found = reliability("ours", [(0.9, True), (0.9, False), (0.1, False)])
     >>> found.bins[1], round(found.error, 2)
@@ -66,10 +67,10 @@ def reliability(name: str, answers: Sequence[tuple[float, bool]]) -> Reliability
     """
     groups: dict[int, list[tuple[float, bool]]] = {}
     for stated, right in sorted(answers):
-        groups.setdefault(min(int(stated * _BINS), _BINS - 1), []).append((stated, right))
-    bins = tuple(Bin(len(group), *_means(group)) for group in groups.values())
-    error = sum(each.cases * abs(each.stated - each.right) for each in bins) / len(answers)
-    return Reliability(name, len(answers), *_means(answers), error, bins)
+        groups.setdefault(min(int(stated * bins), bins - 1), []).append((stated, right))
+    made = tuple(Bin(len(group), *_means(group)) for group in groups.values())
+    error = sum(each.cases * abs(each.stated - each.right) for each in made) / len(answers)
+    return Reliability(name, len(answers), *_means(answers), error, made)
 
 
 def _means(answers: Sequence[tuple[float, bool]]) -> tuple[float, float]:

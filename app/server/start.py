@@ -12,7 +12,13 @@ import streamlit as st
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from app.compat.streamlit import SERVER, forget_pages_folder, page_source, use_options
+from app.compat.streamlit import (
+    SERVER,
+    bound_uploads,
+    forget_pages_folder,
+    page_source,
+    use_options,
+)
 from app.engine.counted import CLASSES as CLASS_ROOMS
 from app.engine.counted import PAGES, REACHED
 from app.engine.loading import LOADING
@@ -48,6 +54,7 @@ _ENVIRONMENT = {
     "STREAMLIT_SERVER_SSL_KEY_FILE": "server.sslKeyFile",
 }
 _NUMBER = re.compile(r"[0-9]{1,9}")
+_UPLOADS = 64 * 2**20  # bytes of files that pages have not read yet, of all visitors
 
 
 def serve(script: Path) -> None:
@@ -81,6 +88,7 @@ def serve(script: Path) -> None:
     if not at_once:
         _load()
     forget_pages_folder()
+    bound_uploads(_UPLOADS)
     begun: list[threading.Thread] = []
 
     def ready() -> None:

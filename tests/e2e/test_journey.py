@@ -163,8 +163,8 @@ def use_xray(page: Page) -> None:
     expect(answer).to_contain_text("At “[MASK]” (piece 10) the model writes")
     page.get_by_role("switch", name=re.compile("^The attention block of layer 5")).click()
     expect(answer).to_contain_text("1 part off")
-    page.get_by_role("tab", name="Lens").click()
-    expect(page.get_by_role("img", name=re.compile("by the affine lens rank"))).to_be_visible()
+    page.get_by_role("button", name="Which parts matter?").click()
+    expect(page.get_by_role("img", name=re.compile("^The parts that"))).to_be_visible()
 
 
 def use_atlas(page: Page) -> None:
@@ -230,8 +230,10 @@ def use_variants(page: Page) -> None:
     layers.press("Enter")
     expect(yours).to_contain_text("Yours: 11.7 M parameters")
     expect(yours).to_contain_text("2.00 × its operations")
-    page.get_by_role("tab", name="Arithmetic").click()
-    expect(page.get_by_role("table", name="All tensors")).to_contain_text("projection to the width")
+    page.get_by_text("What was new in each model").click()
+    expect(page.get_by_role("table", name="What was new")).to_contain_text(
+        "share one set of weights"
+    )
 
 
 def use_why(page: Page) -> None:
@@ -244,18 +246,15 @@ def use_why(page: Page) -> None:
     expect(page.locator(".bx-why-verdict")).to_contain_text("deletion: hiding its strongest words")
     page.get_by_role("radio", name="Occlusion").click()
     expect(page.get_by_role("img", name=re.compile("^Occlusion for"))).to_be_visible()
-    page.get_by_role("tab", name="All methods").click()
-    expect(
-        page.get_by_role("img", name=re.compile("^Integrated gradients: strongest"))
-    ).to_be_visible()
+    expect(page.get_by_role("img", name=re.compile("^Occlusion: without the most"))).to_be_visible()
 
 
 def use_model_card(page: Page) -> None:
-    expect(page.get_by_role("img", name=re.compile("^\\d+ figures as bars"))).to_be_visible()
-    page.get_by_role("tab", name="Limits").click()
+    expect(page.get_by_role("heading", name="It often fails to")).to_be_visible()
+    page.get_by_text("The card as its makers wrote it").click()
     expect(page.get_by_text("English only")).to_be_visible()
-    page.get_by_role("tab", name="Training").click()
-    expect(page.get_by_role("img", name=re.compile("^Training loss")).first).to_be_visible()
+    page.get_by_role("tab", name="Calibration").click()
+    expect(page.get_by_role("table", name="Temperatures")).to_be_visible()
     if page.get_by_text("There is nothing to compare with").count():
         return
     page.get_by_role("button", name="Verify this model").press("Enter")

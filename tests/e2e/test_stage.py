@@ -29,6 +29,7 @@ MAIN = {
     "qa": ".bx-qa-outcome",
     "ner": ".bx-drawing",
     "attention": ".bx-att-map",
+    "model_card": ".bx-card-able",
 }
 """The main picture of each page: its first one, if nothing else is named."""
 

@@ -97,7 +97,7 @@ def test_a_page_answers_or_says_what_the_family_was_not_trained_on(
     assert answered(page, slug) or slug == "model_card" or told
     assert slug == "tokenizer" or "Ġ" not in page.words
     for tab in [each.label for each in page.at.tabs]:
-        opened = visit(feature(slug).page, **{"why_tab" if slug == "why" else "tab": tab})
+        opened = visit(feature(slug).page, tab=tab)
         assert opened.errors == "", tab
 
 
@@ -130,7 +130,7 @@ def test_every_task_answers_programs_or_says_why_not(model: Path, task: str) -> 
 @pytest.mark.parametrize("task", ["fill_mask", "xray", "why", "attention"])
 def test_every_sign_of_a_gap_is_the_models_own_mask(model: Path, task: str, sign: str) -> None:
     own = Engine(str(model)).tokenizer.mask_token
-    given = {"duel": False} if task == "why" else {}
+    given = {"check": False} if task == "why" else {}
     found = ask(task, text=f"the cat {sign} sat on", **given)
     assert tuple(found.result.read_as) == (() if sign in ("[MASK]", own) else (sign,))
     same = ask(task, text=f"the cat {own} sat on", **given)

@@ -94,6 +94,10 @@ def test_an_address_that_is_possible_says_nothing(
         ("tokenizer", {"tab": "vectors", "place": "1e400"}, "place=1e400"),
         ("tokenizer", {"tab": "vectors", "value": "0.5"}, "value=0.5"),
         ("variants", {"own_layers": "-1e400"}, "own_layers=-1e400"),
+        ("variants", {"tab": "Arithmetic"}, "tab=Arithmetic"),
+        ("attention", {"tab": "attention_two_models", "beside": "x"}, "tab=attention_two_models"),
+        ("xray", {"tab": "xray_diff", "beside": "x"}, "tab=xray_diff, beside=x"),
+        ("xray", {"tab": "Lens"}, "tab=Lens"),
         ("tokenizer", {"tab": "Nowhere", "pad": "1e400"}, "tab=Nowhere"),
     ],
 )

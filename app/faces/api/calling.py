@@ -9,12 +9,12 @@ from typing import Any, TypeVar
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
+from app.data.tables import read_json
 from app.declared import Declared, declared
 from app.declared.answers import answer, engine_of
 from app.engine.calls import Refusal, check, refused, submit
 from app.engine.compute.visitor import Visit
 from app.faces.paper.answers import BODY_BYTES, MODEL, TOO_LONG, record
-from app.faces.paper.json import read_json
 from app.records.visitors import announced
 from bert_core.errors import InputError
 

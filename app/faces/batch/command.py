@@ -5,11 +5,12 @@ are given to it; a value that is the same for all rows is an option (`batch TASK
 answered is kept beside OUT, so that the same command goes on after a stop.
 """
 
+import re
 import signal
 import sys
 import time
 from argparse import SUPPRESS, Namespace
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import partial
@@ -21,15 +22,17 @@ import pyarrow as pa
 from app.faces.batch.answering import Asked, answer_rows, one_thread_each, spread
 from app.faces.batch.keeping import Parts, digest, parts_in, whole
 from app.faces.paper.arguments import Parser, add_value, as_option, refused
-from app.settings import COMPUTE, available_cores, settings
+from app.settings import available_cores, settings
 from bert_core.errors import BertError, InputError, count
 
 if TYPE_CHECKING:
     from app.declared import Declared
     from app.engine.models import Engine
+    from app.faces.batch.judging import Judgeable
     from app.faces.batch.reading import Source
 
 _WITH_ERRORS = 3  # the exit status
+_CLUSTER = re.compile(r"ray://([A-Za-z0-9._-]{1,253}|\[[0-9a-fA-F:.]{2,45}\]):[0-9]{1,5}")
 _MOST_ROWS, _PARTS = 256, 1_024  # of a part; parts of a file with few rows
 
 
@@ -72,6 +75,9 @@ def _read(arguments: Sequence[str]) -> "tuple[Declared, Namespace, dict[str, Any
     parser.add_argument(
         "--restart", action="store_true", help="discard what an interrupted run has left"
     )
+    parser.add_argument(
+        "--gold", metavar="COLUMN", help="what is right: says how often, and writes OUT.report.json"
+    )
     parser.add_argument("--overwrite", action="store_true", help="write over OUT")
     if not arguments or arguments[0] in ("-h", "--help"):
         parser.parse_args(arguments)  # leaves
@@ -88,15 +94,15 @@ def _read(arguments: Sequence[str]) -> "tuple[Declared, Namespace, dict[str, Any
     given = parser.parse_args(arguments)
     if given.workers is not None and given.workers < 1:
         parser.error("--workers: expected 1 or more")
-    if given.on is not None and not COMPUTE.fullmatch(given.on):
-        parser.error("--on: expected local, or ray://host:10001 with the host of a cluster")
+    if given.on is not None and not _CLUSTER.fullmatch(given.on):
+        parser.error("--on: expected ray://host:10001 with the host of a cluster")
     options = {each.name: each.read(getattr(given, each.name))
                for each in found.parameters if hasattr(given, each.name)}  # fmt: skip
     return found, given, options
 
 
 def _check_files(given: Namespace) -> None:
-    from app.faces.batch.reading import KINDS
+    from app.data.tables import KINDS
     from app.faces.batch.writing import WRITERS
 
     for path, kinds in ((given.file, KINDS), (given.out, WRITERS)):
@@ -115,6 +121,7 @@ def _folder(out: Path) -> Path:
 def _run(found: "Declared", given: Namespace, options: Mapping[str, object]) -> int:
     """Answer what is not answered yet, and write the table; return the exit status."""
     from app.declared.answers import engine_named, fitting
+    from app.faces.batch.judging import check_gold, judge
     from app.faces.batch.reading import Source
 
     engine = engine_named(given.model)
@@ -127,6 +134,8 @@ def _run(found: "Declared", given: Namespace, options: Mapping[str, object]) -> 
     def plan() -> object:
         count, kinds = source.survey()
         _check_columns(found, list(kinds), options)
+        if given.gold:
+            check_gold(found.feature.slug, given.gold, list(kinds))
         return count, kinds
 
     with parts_in(_folder(given.out)) as parts:
@@ -141,6 +150,11 @@ def _run(found: "Declared", given: Namespace, options: Mapping[str, object]) -> 
         if digest(given.file) != of["input"]:
             raise InputError(f"{given.file} was changed meanwhile. Give --restart to begin anew.")
         errors, about = _write(found, engine, given.out, source, parts, kinds, size)
+        if given.gold:
+            about += judge(
+                found.feature.slug, engine, given.gold,
+                _lines(options, source, parts, size), _report(given.out),
+            )  # fmt: skip
         parts.clear()
     ends = f", {errors:,} with an error" if errors else ""
     sys.stderr.write(f"{given.out}: {count(total, 'row')}{ends}; {about}{model}.\n")
@@ -220,6 +234,23 @@ def _write(
             return errors, f"{about}; "
         WRITERS[out.suffix](file, columns(types, found.result), chunks())
     return errors, ""
+
+
+def _lines(
+    options: Mapping[str, object], source: "Source", parts: Parts, size: int
+) -> "Callable[[], Iterator[Judgeable]]":
+    """Return what yields the values and the answer of each row, as often as it is called."""
+
+    def rows() -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
+        for number, chunk in enumerate(source.chunks(size)):
+            for (values, _), line in zip(chunk, parts.read(number), strict=True):
+                yield {**options, **values}, line
+
+    return rows
+
+
+def _report(out: Path) -> Path:
+    return out.with_name(f"{out.name}.report.json")
 
 
 class _Progress:

@@ -6,13 +6,12 @@ in `ANSWER`. Positions count from 0, probabilities and shares go from 0 to 1, an
 not defined is null.
 """
 
-import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from inspect import getdoc
-from typing import Any, NoReturn, get_args, get_origin, get_type_hints
+from typing import Any, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -44,15 +43,6 @@ def as_json(value: Any) -> Any:
     if isinstance(value, Sequence) and not isinstance(value, bytes):
         return [as_json(each) for each in value]
     return {key: as_json(getattr(value, key)) for key in keys(type(value))}
-
-
-def read_json(text: str) -> Any:
-    """Read JSON; numbers that it does not have, such as NaN, are an error."""
-    return json.loads(text, parse_constant=_no_number)
-
-
-def _no_number(name: str) -> NoReturn:
-    raise ValueError(name)
 
 
 def keys(kind: type) -> tuple[str, ...]:

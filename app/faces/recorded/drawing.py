@@ -13,7 +13,7 @@ from app.faces.recorded.live import LIVE_TASKS, WEIGHS, is_live, live_values, tr
 from app.lessons.records import Lesson
 from app.lessons.shelf import mostly_about
 from app.lessons.view import lesson_links
-from app.overview import FIRST, Door, draw
+from app.overview import DOORS, FIRST, Door, draw
 from app.words.blocks import HINT_END, beware, heading, line, note
 from app.words.format import count
 from app.words.html import Html, filled, join, tag, visible
@@ -197,7 +197,7 @@ def home(recording: Recording, doors: Sequence[Door]) -> Html:
         boxes += _box("question", "Your question about it, if you have one", "")
     return join(
         heading(SITE, _LEAD),
-        _typing(recording, doors, links) if recording.live else recorded_note(recording.model),
+        _typing(recording, last) if recording.live else recorded_note(recording.model),
         tag("section", *boxes, class_="bx-given", aria_label="Input"),
         tag("div", tag("section", draw(doors, links), class_="bx-result", aria_label="Answer"),
             class_="bx-recorded"),
@@ -208,10 +208,10 @@ def home(recording: Recording, doors: Sequence[Door]) -> Html:
     )  # fmt: skip
 
 
-def _typing(recording: Recording, doors: Sequence[Door], links: Sequence[str]) -> Html:
+def _typing(recording: Recording, places: Mapping[str, str]) -> Html:
     """Invite to type one's own text on the home page."""
-    titles = [feature(door.slug).title for door in doors]
-    given = json.dumps({"doors": list(zip(titles, links, strict=True))})
+    rows = [(slug, feature(slug).title, places[slug]) for slug in DOORS if slug in places]
+    given = json.dumps({"doors": rows})
     says = tag("strong", "Type your own text: "), _HOME
     return _line("home", recording.live, *says, data_given=given)
 

@@ -107,7 +107,8 @@ def page_shell(slug: str) -> Iterator[Page]:
     tools, offer = top(slug, row.title, row.see)
     with tools:
         way_back()
-    with st.container(key="bx-stage" if row.takes_text else "bx-whole"):
+    given = row.takes_text or row.tabular
+    with st.container(key="bx-stage" if given else "bx-whole"):
         give = st.container(key="bx-give")
         answer = st.container(key="bx-answer")
         settings = st.container(key="bx-settings")
@@ -133,7 +134,7 @@ def page_shell(slug: str) -> Iterator[Page]:
         leave()
     if page is not None:
         foot(page.engine, row.beware, slug)
-    say_left_out(remarks)
+    say_left_out(remarks, slug)
     if not answers:
         st.stop()  # the reason is given above, and the block must not run
 

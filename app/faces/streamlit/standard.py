@@ -30,7 +30,6 @@ from app.declared import Declared, Parameter, declared, tabs, tabs_shown
 from app.declared.carried import TEXT_KEYS
 from app.engine.models import Engine
 from app.engine.models.fit import Severity, misfits
-from app.engine.models.second import BESIDE
 from app.faces.streamlit.components import show_markup
 from app.faces.streamlit.controls import (
     choose,
@@ -49,7 +48,6 @@ from app.faces.streamlit.files import offer_file
 from app.faces.streamlit.frame import Page, page_shell
 from app.faces.streamlit.guard import guarded
 from app.faces.streamlit.progress import progress
-from app.faces.streamlit.second import open_beside, second_box, second_cautions
 from app.faces.streamlit.show import show_chart, show_html, show_picture, show_table
 from app.faces.streamlit.state import put, set_text, text_box
 from app.words.blocks import line
@@ -69,7 +67,6 @@ from app.words.screen import (
     Table,
     Turned,
 )
-from app.words.two_answers import TITLE
 
 Values = dict[str, Any]
 """Values by the names of their parameters."""
@@ -303,8 +300,6 @@ def _tabs(
     names = [*own, *further]
     if not names:
         return
-    if TITLE in names:
-        open_beside()
     with open_tab(task.feature.slug, names) as name, guarded():
         if name in further:
             slug = further[name].feature.slug
@@ -314,30 +309,9 @@ def _tabs(
             show_parts(page, own[name]())
 
 
-def beside_tab(page: Page, slug: str, given: Values) -> list[Block]:
-    """Draw the tab of two models.
-
-    Args:
-        page: the page.
-        slug: the feature, whose task `<slug>_two_models` asks both.
-        given: values of the page; those that the task does not take are left out.
-    """
-    if not (chosen := second_box(page.engine)):
-        return []
-    task = declared(f"{slug}_two_models")
-    known = {each.name: given[each.name] for each in task.parameters if each.name in given}
-    with st.spinner("Asking both models …", show_time=True):
-        result = run(page.engine, task, {**known, BESIDE: chosen})
-    told = second_cautions(chosen)
-    show_html(join(*told))
-    return [*told, *show_screen(page, task.screen(result))]
-
-
 def task_tab(page: Page, name: str, given: Values) -> list[Block]:
     """Draw a tab that is a task of its own; what the page's boxes give is not asked again."""
     task = declared(name)
-    if task.feature.title == TITLE:
-        return beside_tab(page, page.feature.slug, given)
     needs = task.feature.needs if task.feature.tab_of else ()
     unfit = [
         each for each in misfits(page.engine.facts, needs) if each.severity is not Severity.REMARK

@@ -28,6 +28,7 @@ from app.words.html import plain
 _PAGE = "_page"
 _TEXTS = "_texts"
 _UNDO = "_undo"
+_BEGIN = "_begin"
 _UNBOUND = "_unbound"
 _LONG = "_long"  # the texts of this run that are too long for the address
 _FROM = "_from"  # where the texts come from: "address", "visit", or "" on later runs
@@ -198,6 +199,28 @@ def text_box(
         st.session_state.setdefault(_LONG, {})[key] = text
         st.caption(_LINKED if links_have_texts() else _NOT_LINKED)
     return text
+
+
+def begin_with(slug: str, key: str, value: str) -> dict[str, str]:
+    """Return the texts that a page begins with if its model cannot answer the first example.
+
+    Args:
+        slug: the page.
+        key: a value of examples, for example "of".
+        value: what it is in the example that the page begins with.
+    """
+    kept: dict[str, dict[str, str]] = st.session_state.setdefault(_BEGIN, {})
+    if opened_by() or slug not in kept:
+        rows = (row for row in examples(slug) if row.values.get(key) == value)
+        row = next(rows, examples(slug)[0])
+        texts = {name: str(row.values.get(name, "")) for name in ("text", "text_pair")}
+        if "text" in st.query_params:
+            texts["text_pair"] = ""  # a link's text has no second one of ours
+        for name, text in texts.items():
+            if opened_by() == "visit" and st.session_state.get(name) == _first_text(slug, name):
+                put(slug, name, text)
+        kept[slug] = texts
+    return kept[slug]
 
 
 def set_text(slug: str, text: str, *, key: str = "text") -> None:

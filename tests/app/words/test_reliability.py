@@ -26,7 +26,9 @@ def test_own_answers_are_drawn_with_their_intervals(size: str) -> None:
     assert spans == [pytest.approx(wilson(*each), abs=1e-3) for each in counted]
     assert list(shown.table["answers"]) == [1, 2, 1]
     assert found.error == pytest.approx((0.1 + 2 * 0.2 + 0) / 4)
-    assert "Your gaps: 42.5 % sure on average, 50.0 % right, too unsure by 7.5 points" in shown.alt
+    assert (
+        "Your gaps: 42.5 % sure on average, 50.0 % right, underconfident by 7.5 points" in shown.alt
+    )
 
 
 @pytest.mark.parametrize("size", ["wide", "narrow"])
@@ -48,6 +50,6 @@ def test_dots_are_where_their_numbers_say(size: str) -> None:
     )
     assert (wrong.number("cx"), wrong.number("cy")) == pytest.approx((right, low))
     assert wrong.number("r") > even.number("r")
-    assert "Some: 80.0 % sure on average, 90.0 % right, too unsure by 10.0 points" in shown.alt
-    assert "too sure by 50.0 points" in shown.alt
-    assert "neither too sure nor too unsure" in shown.alt
+    assert "Some: 80.0 % sure on average, 90.0 % right, underconfident by 10.0 points" in shown.alt
+    assert "overconfident by 50.0 points" in shown.alt
+    assert "calibrated on average" in shown.alt

@@ -244,7 +244,7 @@ def test_a_gap_of_several_pieces_begins_with_a_space_only_if_the_text_has_one(
     for text, name in (("[MASK] is", "Paris"), ("is [MASK]", "ĠParis")):
         (slot,) = fill_mask(engine, text, word="Paris").slots
         assert slot.named.id == tokenizer.vocab[name]
-        asked = why(engine, text, of="fill_mask", target="Paris", duel=False)
+        asked = why(engine, text, of="fill_mask", target="Paris", check=False)
         assert asked.explained.answer == slot.named.token
 
 

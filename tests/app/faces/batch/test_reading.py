@@ -11,8 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from app.data.tables import LONGEST
 from app.declared import declared
-from app.faces.batch.reading import LONGEST, Source
+from app.faces.batch.reading import Source
 from bert_core.errors import InputError
 
 

@@ -146,7 +146,7 @@ def test_every_page_for_texts_has_five_examples_of_its_own_with_a_note(row: Any)
 
 def test_a_page_without_a_text_has_no_examples_and_gets_no_texts(site: AppTest) -> None:
     without = [row.slug for row in pages() if not row.takes_text]
-    assert without == ["atlas", "lab", "variants", "model_card"]
+    assert without == ["data", "atlas", "lab", "variants", "model_card"]
     assert examples("model_card") == ()
     site.switch_page("pages/1_tokenizer.py").run()
     assert "Model card" not in labels(site)

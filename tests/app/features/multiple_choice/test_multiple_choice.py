@@ -123,4 +123,4 @@ def test_how_often_it_is_right_is_said_before_the_answer_beside_a_guess(
     assert kept.index("Measured") < kept.index("The model’s answer")
     assert "differ by 20.0 % on average" in kept
     bundled = multiple_choice(Engine(BUNDLED_MODEL), "How many legs?", ["two", "four"])
-    assert len(bundled.figures) == 4 and len(bundled.calibration.errors) == 5
+    assert len(bundled.figures) == 2 and len(bundled.calibration.errors) == 3

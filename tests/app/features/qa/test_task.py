@@ -15,8 +15,8 @@ from app.features.qa.result import QaResult
 from app.features.qa.task import qa, questions
 from bert_core import BertForQuestionAnswering, Encoding
 from bert_core.errors import InputError
+from bert_core.reading.wordings import normalized
 from tests.readers import Rule, by_token, planted, save_reader
-from training.question_evaluation import normalized
 
 PASSAGE = "The cat sat on the mat. The dog sat on the river bank, playing."
 ASKED = "the cat?"

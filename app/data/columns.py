@@ -1,0 +1,189 @@
+"""The tasks that a table can go through, and which column of a table is what."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from bert_core.errors import InputError
+
+TaskName = Literal[
+    "classification", "next_sentence", "ner", "qa", "fill_mask", "multiple_choice"
+]  # fmt: skip
+GOLD = "gold"
+"""The part that a person's answers are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What a task wants of a row.
+
+    Attributes:
+        title: its name on the screen.
+        head: the class that answers.
+        parts: what a row has, each with names of columns that usually have it, the best first.
+        optional: the parts that may be missing; the gold always may.
+        what: what is counted, in the plural.
+    """
+
+    title: str
+    head: str
+    parts: Mapping[str, tuple[str, ...]]
+    optional: tuple[str, ...] = ()
+    what: str = "rows"
+
+
+_TEXT = ("text", "sentence", "review", "review_text", "content", "body", "comment", "tweet")
+_FIRST = ("text", "sentence1", "premise", "first", "sentence_a", "question1", "query")
+_SECOND = ("text_pair", "sentence2", "hypothesis", "second", "sentence_b", "question2", "answer")
+_LABEL = ("gold", "label", "labels", "sentiment", "class", "category", "target", "y", "rating")
+
+KINDS: dict[TaskName, Kind] = {
+    "classification": Kind(
+        "Labels of texts or pairs",
+        "BertForSequenceClassification",
+        {"text": (*_TEXT, *_FIRST[1:]), "text_pair": _SECOND, GOLD: _LABEL},
+        ("text_pair",),
+    ),
+    "next_sentence": Kind(
+        "Next sentence",
+        "BertForNextSentencePrediction",
+        {"text": (*_FIRST, *_TEXT[1:]), "text_pair": _SECOND, GOLD: ("gold", "next", *_LABEL[1:])},
+    ),
+    "ner": Kind(
+        "Named entities",
+        "BertForTokenClassification",
+        {"text": ("tokens", "words", *_TEXT), GOLD: ("gold", "ner_tags", "tags", "entities",
+         "spans", "labels", "ner", "label")},
+        what="names",
+    ),
+    "qa": Kind(
+        "Questions",
+        "BertForQuestionAnswering",
+        {"question": ("question", "query"), "passage": ("passage", "context", "paragraph", "text"),
+         GOLD: ("gold", "answers", "answer", "answer_text")},
+    ),
+    "fill_mask": Kind(
+        "Gaps",
+        "BertForMaskedLM",
+        {"text": ("masked_sentence", "masked", *_TEXT),
+         GOLD: ("gold", "word", "words", "answer", "obj_label", "target", "label")},
+        what="gaps",
+    ),
+    "multiple_choice": Kind(
+        "Multiple choice",
+        "BertForMultipleChoice",
+        {"context": ("context", "question", "sent1", "prompt", "ctx", "premise", "text"),
+         "choices": ("choices", "endings", "options", "answers"),
+         GOLD: ("gold", "label", "answer", "answerkey", "correct")},
+    ),
+}  # fmt: skip
+
+Columns = dict[str, str]
+"""The column of each part."""
+
+
+def guess(task: TaskName, names: Sequence[str]) -> Columns:
+    """Guess the columns of a table from their names.
+
+    >>> guess("classification", ["id", "Review", "label"])
+    {'text': 'Review', 'gold': 'label'}
+    """
+    free = {name.strip().casefold(): name for name in reversed(names)}
+    found: Columns = {}
+    for part, usual in KINDS[task].parts.items():
+        if hit := next((free.pop(name) for name in usual if name in free), None):
+            found[part] = hit
+        elif part == "choices" and (several := _numbered(names)):
+            found[part] = several
+    return found
+
+
+def spread_columns(name: str, names: Sequence[str]) -> list[str]:
+    """Return the columns that "ending*" stands for.
+
+    >>> spread_columns("ending*", ["text", "ending0", "ending1"])
+    ['ending0', 'ending1']
+    """
+    return [each for each in names if re.fullmatch(re.escape(name[:-1]) + "[0-9A-Ha-h]", each)]
+
+
+def _numbered(names: Sequence[str]) -> str:
+    """Return the name, with a star, of columns that have a choice each; "" if there are none."""
+    marks = (re.fullmatch(r"((?:ending|choice|option|answer)[_ ]?)[0-9A-Ha-h]", each, re.I)
+             for each in names)  # fmt: skip
+    starts = [mark[1] for mark in marks if mark]
+    return f"{starts[0]}*" if len(starts) > 1 else ""
+
+
+def guess_task(names: Sequence[str]) -> TaskName:
+    """Guess the task of a table from the names of its columns: the one that knows most of them.
+
+    >>> guess_task(["question", "context", "answers"]), guess_task(["sentence", "label"])
+    ('qa', 'classification')
+    """
+    order: tuple[TaskName, ...] = ("classification", "qa", "multiple_choice", "fill_mask",
+                                   "ner", "next_sentence")  # fmt: skip
+    marks = {"qa": {"question"}, "ner": {"tokens", "ner_tags", "entities", "tags"},
+             "multiple_choice": {"choices", "endings", "ending0", "options"},
+             "fill_mask": {"masked_sentence", "masked", "obj_label", "word"},
+             "next_sentence": {"next", "is_next", "isnext"}}  # fmt: skip
+    known = {name.strip().casefold() for name in names}
+    return next((each for each in order[1:] if marks[each] & known), order[0])
+
+
+def read_columns(task: TaskName, written: str, names: Sequence[str]) -> Columns:
+    """Read which column is what, such as "text=review, gold=stars"; parts not named are guessed.
+
+    Raises:
+        InputError: there is no such part or column, or a column is missing.
+
+    >>> read_columns("classification", "gold=stars", ["review", "stars"])
+    {'text': 'review', 'gold': 'stars'}
+    """
+    kind = KINDS[task]
+    found = guess(task, names)
+    for part, name in read_pairs(written, "columns"):
+        if part not in kind.parts:
+            raise InputError(f"columns: found {part!r}; expected {', '.join(kind.parts)}.")
+        if name and name not in names and not spread_columns(name, names):
+            raise InputError(
+                f"columns: there is no column {name!r}; found {', '.join(names)[:200]}."
+            )
+        found = {key: value for key, value in found.items() if key != part and value != name}
+        if name:
+            found[part] = name
+    return {part: found[part] for part in kind.parts if part in found}
+
+
+def check_columns(task: TaskName, columns: Mapping[str, str], names: Sequence[str]) -> None:
+    """Refuse a table that lacks what the task wants.
+
+    Raises:
+        InputError: it names what is missing, and the columns there are.
+    """
+    kind = KINDS[task]
+    needed = (part for part in kind.parts if part != GOLD and part not in kind.optional)
+    if missing := [part for part in needed if part not in columns]:
+        raise InputError(
+            f"{kind.title} wants a column for {' and '.join(missing)}; found the columns "
+            f"{', '.join(names)[:200]}. Say which one it is."
+        )
+
+
+def read_pairs(written: str, what: str) -> list[tuple[str, str]]:
+    """Read pairs like "a=b, c=d".
+
+    Raises:
+        InputError: a part of it has no "=".
+
+    >>> read_pairs("pos=POSITIVE, neg = NEGATIVE", "labels")
+    [('pos', 'POSITIVE'), ('neg', 'NEGATIVE')]
+    """
+    pairs = []
+    for each in filter(str.strip, written.replace("\n", ",").split(",")):
+        name, sign, value = each.rpartition("=")
+        if not sign:
+            raise InputError(f"{what}: found {each.strip()[:60]!r}; expected NAME=VALUE, …")
+        pairs.append((name.strip(), value.strip()))
+    return pairs

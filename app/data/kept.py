@@ -1,0 +1,60 @@
+"""What visitors have on a page for a while, under random keys; bounded over all of them."""
+
+import threading
+from collections import OrderedDict
+from secrets import token_urlsafe
+from typing import Generic, TypeVar
+
+from app.data.tables import Table
+from app.data.work import Work
+
+T = TypeVar("T")
+_MOST = 128 * 2**20  # bytes
+
+
+class Kept(Generic[T]):
+    """Values in memory; those that were not asked for the longest go first.
+
+    Args:
+        most: bytes of all of them.
+
+    >>> kept = Kept[str](10)
+    >>> first, second = kept.keep("a", 6), kept.keep("b", 6)
+    >>> kept.find(first), kept.find(second)
+    (None, 'b')
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most, self._size = most, 0
+        self._values: OrderedDict[str, tuple[T, int]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def keep(self, value: T, size: int, key: str = "") -> str:
+        """Keep a value of so many bytes; return its key, a random one if none is said."""
+        key = key or token_urlsafe(12)
+        with self._lock:
+            self._drop(key)
+            self._values[key] = (value, size)
+            self._size += size
+            while self._size > self._most:
+                self._drop(next(iter(self._values)))
+        return key
+
+    def find(self, key: str) -> T | None:
+        """Return what is under a key; None if nothing is, or no longer."""
+        with self._lock:
+            if key not in self._values:
+                return None
+            self._values.move_to_end(key)
+            return self._values[key][0]
+
+    def _drop(self, key: str) -> None:
+        _, size = self._values.pop(key, (None, 0))
+        self._size -= size
+
+
+TABLES = Kept[Table](_MOST)
+"""The tables that visitors have uploaded or pasted."""
+
+WORKS = Kept[Work](_MOST)
+"""Their answers, and those of our samples."""

@@ -1,0 +1,25 @@
+"""Small tables of our own, to begin with; each is a file in `samples/`."""
+
+from functools import cache
+from pathlib import Path
+
+from app.data.tables import MOST_ROWS, Table, read_table
+
+_FOLDER = Path(__file__).with_name("samples")
+
+SAMPLES = {
+    "reviews": "Reviews: praise or blame?",
+    "names": "Sentences with names",
+    "pairs": "Pairs of sentences",
+    "questions": "Questions to short texts",
+    "gaps": "Sentences with a gap",
+    "choices": "Which ending?",
+}
+"""Their names in links and for programs, and on the screen."""
+
+
+@cache
+def sample(name: str) -> Table:
+    """Return a table of ours by its name."""
+    path = next(_FOLDER.glob(f"{name}.*"))
+    return read_table(path.read_bytes(), path.suffix, most=MOST_ROWS)

@@ -1,0 +1,101 @@
+"""A table on its way through a model, batch by batch; what is answered stays when it is stopped."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from app.data.answering import AT_ONCE, Guess, answer_rows, kinds_of, labels_of
+from app.data.columns import GOLD, Columns, TaskName, check_columns
+from app.data.gold import Asked, Reader, kinds_in, label_names, values_of
+from app.data.tables import Table
+from app.engine.models import Engine
+
+_MOST_LABELS = 200
+
+
+@dataclass(slots=True)
+class Work:
+    """Rows to be answered, and those that are.
+
+    Attributes:
+        table: the rows.
+        task: what they are asked.
+        columns: the column of each part.
+        meanings: what each label of the gold, or kind of name, means to the model; "" for nothing.
+        labels: of the model.
+        asked: the rows as the model is asked about them.
+        bad: what was left out, and why.
+        guesses: the answers so far, in the order of the rows; of a second model beside them.
+    """
+
+    table: Table
+    task: TaskName
+    columns: Columns
+    meanings: dict[str, str]
+    labels: tuple[str, ...]
+    asked: tuple[Asked, ...]
+    bad: tuple[str, ...]
+    guesses: list[Guess] = field(default_factory=list)
+    second: list[Guess] = field(default_factory=list)
+
+    @property
+    def left(self) -> int:
+        """How many rows are not answered yet."""
+        return len(self.asked) - len(self.guesses)
+
+    def answer(self, engine: Engine, second: Engine | None = None) -> Iterator[int]:
+        """Answer what is left; yield after each batch how many rows are answered.
+
+        Raises:
+            LimitError: the visitor's budget is used up; what is answered is kept.
+        """
+        names = {}
+        if second:
+            own = kinds_of(second) if self.task == "ner" else labels_of(second, self.task)
+            names = label_names(own, kinds_of(engine) if self.task == "ner" else self.labels)
+        while rows := self.asked[len(self.guesses) : len(self.guesses) + AT_ONCE]:
+            found = answer_rows(engine, self.task, rows)
+            others = answer_rows(second, self.task, rows) if second else []
+            self.guesses += found
+            self.second += [_renamed(each, names) for each in others]
+            yield len(self.guesses)
+
+
+def prepared(
+    engine: Engine,
+    table: Table,
+    task: TaskName,
+    columns: Columns,
+    written: Sequence[tuple[str, str]] = (),
+) -> Work:
+    """Read what a model is asked about each row of a table.
+
+    Args:
+        engine: the model, whose labels the gold is read as.
+        table: the rows.
+        task: what they are asked.
+        columns: the column of each part.
+        written: what a person says that labels mean.
+
+    Raises:
+        InputError: a column is missing, no row can be asked, or a label is none of the model's.
+    """
+    check_columns(task, columns, table.columns)
+    labels = labels_of(engine, task)
+    meanings = dict[str, str]()
+    if task == "ner":
+        asked, _ = Reader(task, columns, {}, labels).read(table)
+        meanings = label_names(kinds_in(asked), kinds_of(engine), written)
+    elif labels and GOLD in columns:
+        meanings = label_names(values_of(table, columns[GOLD])[:_MOST_LABELS], labels, written)
+    asked, bad = Reader(task, columns, meanings, labels).read(table)
+    return Work(table, task, columns, meanings, labels, asked, bad)
+
+
+def _renamed(guess: Guess, names: Mapping[str, str]) -> Guess:
+    """Call labels and kinds as another model does, where only their spelling differs."""
+    return replace(
+        guess,
+        answer=names.get(guess.answer) or guess.answer,
+        shares=tuple((names.get(label) or label, share) for label, share in guess.shares),
+        names=frozenset((names.get(kind) or kind, a, b) for kind, a, b in guess.names),
+    )

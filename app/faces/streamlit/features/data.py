@@ -1,0 +1,365 @@
+"""The page of tables: a table, what it is asked, and the rows with their answers.
+
+Rows are answered in batches. What is answered stays when the visitor presses *Cancel*, or when the
+budget of a public site is used up; *Go on* answers the rest. Texts are in no address and no log,
+except that a row that is opened on its page is in that page's address, as any text there is.
+"""
+
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+import streamlit as st
+
+from app.catalog import feature
+from app.compat.streamlit import forget_upload
+from app.data.columns import GOLD, KINDS, Columns, TaskName, guess
+from app.data.gold import kinds_in, values_of
+from app.data.kept import TABLES, WORKS
+from app.data.samples import SAMPLES, sample
+from app.data.tables import KINDS as ENDINGS
+from app.data.tables import MOST_BYTES, MOST_ROWS, Table, read_pasted, read_table
+from app.data.work import Work, prepared
+from app.engine.compute.visitor import LimitError
+from app.engine.models import Engine
+from app.engine.models.fit import remarks
+from app.engine.models.second import BESIDE, ONLY_ONE, other_models, second_model
+from app.faces.streamlit.address import left_out
+from app.faces.streamlit.controls import open_tab, pick_from, text_line
+from app.faces.streamlit.frame import Page, page_shell
+from app.faces.streamlit.guard import guarded
+from app.faces.streamlit.progress import progress
+from app.faces.streamlit.show import show_html
+from app.faces.streamlit.standard import show_parts
+from app.faces.streamlit.state import ON_SITE, leave_for
+from app.features.data import view, view_tabs
+from app.features.data.result import DataResult
+from app.features.data.task import result_of, task_of
+from app.words.blocks import line, note
+from app.words.html import plain, tag
+from bert_core.errors import InputError
+
+SLUG, OWN = "data", "own"
+_TABLE, _GO, _WAIT, _ROW, _ONLY = "_data_own", "_data_go", "_data_wait", "_data_row", "_data_only"
+_FILE = "_data_file"
+_HIGH, _LESS = 330, 210  # of the rows, so that the answer of one is in the first screen
+_MOST_NAMED = 12  # labels whose meaning can be said
+_ROW_BYTES = 3_000  # of an answer that is kept, about
+_ALL = "All rows"
+_OPENED = "Opening a row puts its text into the address of that page."
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked of a table.
+
+    Attributes:
+        name: of the sample, or the key of the visitor's table.
+        table: the rows.
+        task: what each is asked.
+        columns: the column of each part.
+        meanings: what labels mean, as the visitor says.
+        second: the name of a second model; "" for none.
+    """
+
+    name: str
+    table: Table
+    task: TaskName
+    columns: Columns
+    meanings: tuple[tuple[str, str], ...]
+    second: str
+
+    def key(self, engine: Engine) -> str:
+        """Return the key of its answers; those to our samples are everyone's."""
+        told = (self.name, self.task, sorted(self.columns.items()), self.meanings, self.second,
+                engine.provenance.name, engine.provenance.fingerprint)  # fmt: skip
+        return sha256(repr(told).encode()).hexdigest()
+
+
+def data_page() -> None:
+    """Draw the page."""
+    with page_shell(SLUG) as page:
+        with page.give:
+            found = _table()
+        if found is None:
+            st.info("Upload a file or paste rows.", icon=":material/table_view:")
+            return
+        name, table = found
+        with page.give:
+            task = _task(table)
+        with guarded():
+            # Whether the model can answer is known before the columns are asked for.
+            remarks(page.engine.provenance.name, page.engine.facts, (KINDS[task].head,))
+            with page.settings.expander("Columns and labels", key="set", bind="query-params"):
+                columns = _columns(task, table)
+                meanings = _meanings(page.engine, task, table, columns)
+                second = _second(page.engine)
+            question = Question(name, table, task, columns, meanings, second)
+            _answers(page, question)
+
+
+# -- what is given --------------------------------------------------------------------------------
+
+
+def _table() -> tuple[str, Table] | None:
+    """Let the visitor choose a table; return its name and its rows."""
+    options = {**SAMPLES, OWN: "Your own rows"}
+    chosen = pick_from("Table", options, key="table")
+    if chosen != OWN:
+        return chosen, sample(chosen)
+    with guarded():
+        _take_upload()
+        _take_pasted()
+    key = str(st.session_state.get(_TABLE, ""))
+    table = TABLES.find(key)
+    if key and table is None:
+        show_html(note("Your table is no longer kept here. Give it again."))
+    return None if table is None else (key, table)
+
+
+def _take_upload() -> None:
+    """Read an uploaded file at once, and forget the file."""
+    kinds = [each.removeprefix(".") for each in ENDINGS]
+    number = int(st.session_state.setdefault(_FILE, 0))
+    size = MOST_BYTES // 2**20
+    file = st.file_uploader(
+        f"CSV, TSV, JSONL, TXT or Parquet: at most {size} MB and {MOST_ROWS:,} rows",
+        kinds, key=f"_data_upload_{number}",
+    )  # fmt: skip
+    if file is not None:
+        content, kind = file.getvalue(), Path(file.name).suffix.lower()
+        forget_upload(file)
+        st.session_state[_FILE] = number + 1
+        _keep(read_table(content, kind))
+        st.rerun()
+
+
+def _take_pasted() -> None:
+    """Read pasted rows; they stay in the box and get into no address."""
+    with st.expander("Or paste rows", expanded=_TABLE not in st.session_state):
+        text = st.text_area(
+            "Rows: the first line has the names of the columns", key="_data_pasted", height=150,
+            placeholder="text,label\nI loved it.,positive", persist_state="session",
+        )  # fmt: skip
+        if st.button("Use these rows", disabled=not text.strip()):
+            if len(text) > MOST_BYTES:
+                raise InputError(f"The text has {len(text):,} characters; expected at most 5 MB.")
+            _keep(read_pasted(text, most=MOST_ROWS))
+
+
+def _keep(table: Table) -> None:
+    st.session_state[_TABLE] = TABLES.keep(table, table.size)
+
+
+def _task(table: Table) -> TaskName:
+    """Let the visitor choose what rows are asked; the columns say it at first."""
+    guessed = task_of(table, "guess")
+    names = {"guess": f"{KINDS[guessed].title} (guessed)"}
+    names |= {task: kind.title for task, kind in KINDS.items() if task != guessed}
+    return task_of(table, pick_from("What each row is asked", names, key="of"))
+
+
+def _columns(task: TaskName, table: Table) -> Columns:
+    """Let the visitor say which column is what."""
+    guessed, found = guess(task, table.columns), Columns()
+    shape = sha256(repr(table.columns).encode()).hexdigest()[:8]
+    for part in KINDS[task].parts:
+        first = guessed.get(part, "")
+        options = ["", *table.columns, *([first] if first.endswith("*") else [])]
+        label = "What is right" if part == GOLD else part.replace("_", " ").capitalize()
+        chosen = st.selectbox(
+            label, options, index=options.index(first), key=f"_data_{task}_{part}_{shape}",
+            format_func=lambda each: plain(each) or "none", persist_state="session",
+        )  # fmt: skip
+        if chosen:
+            found[part] = chosen
+    return found
+
+
+def _meanings(
+    engine: Engine, task: TaskName, table: Table, columns: Columns
+) -> tuple[tuple[str, str], ...]:
+    """Show what labels are taken to mean, and let the visitor change it."""
+    read = prepared(engine, table, task, columns)
+    if not read.meanings:
+        return ()
+    labels = tuple(dict.fromkeys(read.meanings.values()))
+    if task != "ner":
+        labels = read.labels
+    if task == "next_sentence":
+        show_html(line("In BERT’s own data, 0 means that the second sentence follows."))
+    known = values_of(table, columns[GOLD]) if task != "ner" else kinds_in(read.asked)
+    options = ["", *(label for label in labels if label)]
+    said = []
+    for value in known[:_MOST_NAMED]:
+        first = read.meanings.get(value, "")
+        if task == "ner" and not first:
+            continue
+        chosen = st.selectbox(
+            f"“{plain(value[:40])}” means", options, index=options.index(first),
+            key=f"_data_means_{task}_{sha256(value.encode()).hexdigest()[:8]}",
+            format_func=lambda each: plain(each) or "none of the model’s labels",
+            persist_state="session",
+        )  # fmt: skip
+        if chosen != first:
+            said.append((value, chosen or ""))
+    return tuple(said)
+
+
+# -- what comes back ------------------------------------------------------------------------------
+
+
+def _answers(page: Page, question: Question) -> None:
+    """Draw the answers, those that are there; answer more if that is asked for."""
+    key = question.key(page.engine)
+    needs = KINDS[question.task].head
+    second = second_model(page.engine, question.second, needs) if question.second else None
+    work = WORKS.find(key)
+    go = st.session_state.pop(_GO, "") == key
+    if work is None and (go or question.name in SAMPLES):
+        work, go = _begun(page.engine, question), True
+    place = st.container()
+    if work is None:
+        rows = len(question.table.rows)
+        st.button(f"Answer {rows:,} rows", type="primary", icon=":material/play_arrow:",
+                  on_click=_go, args=(key,))  # fmt: skip
+        show_html(line(f"Columns: {', '.join(question.table.columns)[:200]}."))
+        return
+    if go and work.left:
+        _work_on(work, key, page.engine, second)
+    if work.left:
+        with place:
+            _go_on(work, key)
+    if work.guesses:
+        _result(page, result_of(work, page.engine, second))
+
+
+def _begun(engine: Engine, question: Question) -> Work:
+    """Prepare the rows."""
+    return prepared(engine, question.table, question.task, question.columns, question.meanings)
+
+
+def _go(key: str) -> None:
+    """Answer in the run that follows; whatever is pressed then stops it."""
+    st.session_state[_GO] = key
+    st.session_state.pop(_WAIT, None)
+
+
+def _work_on(work: Work, key: str, engine: Engine, second: Engine | None) -> None:
+    """Answer rows until they are done, the visitor stops it, or the budget is used up."""
+    size = work.table.size + _ROW_BYTES * len(work.asked)
+    WORKS.keep(work, size, key)
+    with progress("Answering", "rows", cancel=lambda: None) as report:
+        try:
+            for done in work.answer(engine, second):
+                report(done, len(work.asked))
+        except LimitError as error:
+            st.session_state[_WAIT] = str(error)
+
+
+def _go_on(work: Work, key: str) -> None:
+    """Offer to answer the rest, and say what it waits for."""
+    done = len(work.guesses)
+    waits = str(st.session_state.get(_WAIT, ""))
+    said = f"{done:,} of {len(work.asked):,} rows are answered."
+    st.warning(plain(f"{said} {waits}".strip()), icon=":material/hourglass_top:")
+    st.button("Go on", icon=":material/play_arrow:", on_click=_go, args=(key,))
+
+
+def _result(page: Page, result: DataResult) -> None:
+    """Draw the headline, the rows, the one that is open, and the tabs."""
+    word = str(st.session_state.get("word", ""))
+    only = str(st.session_state.get(_ONLY, ""))
+    screen = view.screen(result, only=only, word=word)
+    show_html(tag("p", screen.headline, class_="bx-headline", role="status"))
+    _take_clicks(page, result, word)
+    _rows(page, result, _filter(result, word, only), word)
+    if screen.first:
+        for each in screen.first:
+            show_html(each)
+    show_parts(page, view.files(result))
+    page.finish(lambda: view.screen(result), lambda: view.snippet(result, result.model))
+    if screen.tabs:
+        with open_tab(SLUG, list(screen.tabs)) as title, guarded():
+            if title == "Slices":
+                text_line("A word whose rows are a slice (* for any letters)", key="word")
+            show_parts(page, screen.tabs[title]())
+
+
+def _take_clicks(page: Page, result: DataResult, word: str) -> None:
+    """Let a click into the matrix, or on a slice, choose the rows."""
+    parts = [view_tabs.name_of(each) for each in view_tabs.all_slices(result, word)]
+    for name, options in (("cell", view_tabs.cells(result)), ("slice", parts)):
+        page.picks[name] = lambda number, options=options: _choose(options, number)  # type: ignore[misc]
+
+
+def _choose(options: list[str], number: int) -> None:
+    if 0 <= number < len(options):
+        st.session_state[_ONLY] = options[number]
+
+
+def _second(engine: Engine) -> str:
+    """Let the visitor choose a second model by its name on offer; return it, "" for none."""
+    names = other_models(engine)
+    if not names:
+        left_out(BESIDE)
+        show_html(line(ONLY_ONE))
+        return ""
+    if st.session_state.get(BESIDE) not in (None, *names):  # of a page that has other options
+        st.session_state[BESIDE] = None
+    chosen = st.selectbox(
+        "Second model", names, index=None, key=BESIDE, placeholder="None", bind="query-params",
+        persist_state="session", width=420,
+    )  # fmt: skip
+    return chosen or ""
+
+
+def _filter(result: DataResult, word: str, only: str) -> str:
+    """Let the visitor choose which rows are shown; a slice that was clicked is one of them."""
+    names = {"": _ALL, view_tabs.WRONG: "Wrong", view_tabs.RIGHT: "Right"}
+    if result.report.right is None:
+        return ""
+    if only not in names:
+        names[only] = only if len(view_tabs.chosen(result, only, word)) else _ALL
+    st.segmented_control(
+        "Rows", list(names), format_func=lambda each: plain(names.get(str(each), "")), key=_ONLY,
+        default="" if _ONLY not in st.session_state else None, required=True,
+        label_visibility="collapsed", wrap=True,
+    )  # fmt: skip
+    return str(st.session_state.get(_ONLY) or "")
+
+
+def _rows(page: Page, result: DataResult, only: str, word: str) -> None:
+    """Draw the rows, the worst first, and the answer of the one that was clicked."""
+    rows = view_tabs.chosen(result, only, word)
+    table = view.rows_table(result, rows)
+    if table.empty:
+        show_html(line("There are no such rows."))
+        return
+    opened = st.session_state.get(_ROW)
+    places = [n for n, number in enumerate(table["row"]) if number == opened]
+    high = min(_LESS if places else _HIGH, 38 * len(table) + 40)
+    chosen = st.dataframe(
+        table, hide_index=True, width="stretch", height=high,
+        key=f"_data_rows_{only}", on_select="rerun", selection_mode="single-row",
+        selection_default={"selection": {"rows": places}} if places else None,
+        alt=f"Rows, the worst first: {view.headline(result)}",
+    )  # fmt: skip
+    picked = chosen["selection"]["rows"]
+    if picked and picked[0] < len(table):
+        opened = st.session_state[_ROW] = int(table["row"].iloc[picked[0]])
+    if opened is None or opened not in {row.number for row in result.rows}:
+        show_html(line("Select a row to see its answer."))
+        return
+    with st.container(border=True):
+        show_parts(page, view.opened(result, opened))
+        _open_elsewhere(result, opened)
+
+
+def _open_elsewhere(result: DataResult, number: int) -> None:
+    """Offer to open a row on the page of its task; Back leads here again."""
+    row = feature(result.task)
+    if st.session_state.get(ON_SITE) and st.button(
+        f"Open on its page: {plain(row.title)}", icon=row.icon, help=_OPENED
+    ):
+        leave_for(row, view.address_of(result, number))

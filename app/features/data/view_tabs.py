@@ -1,0 +1,253 @@
+"""The tabs of the page of tables: labels, how sure, slices, two models."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from app.data.columns import GOLD, KINDS
+from app.data.judge import Counts
+from app.data.judged import Compared, Judged
+from app.data.slices import Slice, has, slices
+from app.features.data.result import DataResult
+from app.words.blocks import facts, line
+from app.words.clicks import pick
+from app.words.format import count, percent, shortened
+from app.words.html import Html, tag, visible
+from app.words.matrix import Matrix
+from app.words.panel import NAME, Panel
+from app.words.pictures import WIDE, Picture, listed, picture, svg
+from app.words.reliability import leaning, reliability_note, reliability_picture
+from app.words.screen import Parts, Table
+
+WRONG, RIGHT = "wrong", "right"
+"""The names of rows by whether they are right."""
+
+_MOST_CELLS = 12  # labels of a matrix that is drawn
+_SHOWN = 14  # slices that are drawn; the table has all
+_HIGH = 30  # of a slice
+
+
+# -- which rows -----------------------------------------------------------------------------------
+
+
+def chosen(result: DataResult, only: str, word: str = "") -> list[Judged]:
+    """Return the rows that are shown; all if there are none of that name."""
+    if only in (WRONG, RIGHT):
+        return [row for row in result.rows if row.right is (only == RIGHT)]
+    wanted, arrow, answered = only.partition(" → ")
+    if arrow:
+        return [r for r in result.rows if (r.wanted, r.answer) == (wanted, answered)]
+    kind, sign, name = only.partition("=")
+    if kind == "word" and sign:
+        return [row for row in result.rows if has(row, name)]
+    found = next((s for s in all_slices(result, word) if (s.kind, s.name) == (kind, name)), None)
+    return [row for row in result.rows if not found or row.number in found.numbers]
+
+
+def all_slices(result: DataResult, word: str = "") -> tuple[Slice, ...]:
+    """Return the slices, the worst first."""
+    used = set(result.columns.values())
+    names = dict.fromkeys(name for row in result.values.values() for name in row)
+    return slices(result.rows, result.values, [n for n in names if n not in used], word)
+
+
+def name_of(part: Slice) -> str:
+    """Return the name under which `chosen` knows a slice."""
+    return f"{part.kind}={part.name}"
+
+
+def cells(result: DataResult) -> list[str]:
+    """Return the names of the cells of the matrix, row by row."""
+    names = [each.name for each in result.report.labels]
+    return [f"{one} → {other}" for one in names for other in names]
+
+
+# -- labels ---------------------------------------------------------------------------------------
+
+
+def labels(result: DataResult) -> Parts:
+    """Show precision, recall and F1 of each label, and which are taken for which."""
+    counts, matrix = result.report.labels, result.report.confusion
+    table = Table(counts_table(counts), "Precision, recall and F1 of each label.", "labels")
+    explained = line(
+        "Precision: of the rows, or names, that the model gives this label, the share that is "
+        "right. Recall: of those that have it, the share that the model finds. F1 joins the two."
+    )
+    if not 1 < len(matrix) <= _MOST_CELLS:
+        return (table, explained)
+    return (confusion(result), table, explained)
+
+
+def counts_table(counts: Sequence[Counts]) -> pd.DataFrame:
+    """Return the figures of each label."""
+    heads = ("label", "wanted", "answered", "both", "precision", "recall", "F1")
+    return listed(
+        [(visible(e.name), e.wanted, e.answered, e.right, e.precision, e.recall, e.f1)
+         for e in counts],
+        heads,
+    )  # fmt: skip
+
+
+def confusion(result: DataResult) -> Picture:
+    """Draw how often each label is taken for each; a click shows the rows of a cell."""
+    names = [visible(each.name) for each in result.report.labels]
+    matrix = result.report.confusion
+    pairs = [
+        (f"{one} → {other}", number)
+        for one, row in zip(names, matrix, strict=True)
+        for other, number in zip(names, row, strict=True)
+    ]
+    return picture(
+        "confusion",
+        lambda width: _matrix(names, matrix, width),
+        table=pairs,
+        columns=("right label → answer", "rows"),
+        alt="Confusion matrix: " + ", ".join(f"{name}: {number}" for name, number in pairs[:16]),
+        live=True,
+    )
+
+
+def _matrix(names: Sequence[str], matrix: Sequence[Sequence[int]], width: int) -> Html:
+    """Draw the matrix: right labels at the left, answers on top."""
+    left = 150 if width >= WIDE else 100
+    size = min(90.0, (width - left - 8) / len(names))
+    high = min(size, 46)
+    place, most = Matrix(left, 62, size, high), max(map(max, matrix)) or 1
+    short = [shortened(name, max(4, int(size / 9))) for name in names]
+    side = [(shortened(name, left // 10), None) for name in names]
+    drawn = [
+        *place.rows(side),
+        *place.columns([(name, None) for name in short]),
+        tag("text", "answered", x=left, y=18, class_="bx-svg-small"),
+        tag("text", "right", x=8, y=50, class_="bx-svg-small"),
+    ]
+    for row, numbers in enumerate(matrix):
+        for column, number in enumerate(numbers):
+            says = f"{names[row]} → {names[column]}: {count(number, 'row')}"
+            at = row * len(names) + column
+            drawn.append(
+                tag("g", *place.cell(row, column, number / most, str(number), inset=1),
+                    tag("title", says), aria_label=says,
+                    **pick("cell", at, stop=at == 0, element="g"))
+            )  # fmt: skip
+    return svg(width, 62 + high * len(names) + 6, tag("g", *drawn, data_rove="cells"))
+
+
+# -- how sure -------------------------------------------------------------------------------------
+
+
+def sure(result: DataResult) -> Parts:
+    """Show stated probabilities against the share of right answers."""
+    found = result.report.reliability
+    assert found is not None
+    return (
+        tag("p", f"{leaning(found)}. Expected calibration error: {percent(found.error)}.",
+            class_="bx-line"),
+        reliability_picture([found], "rows-reliability", intervals=True),
+        reliability_note("Vertical lines: 95 % intervals; the fewer the answers, the longer."),
+    )  # fmt: skip
+
+
+# -- slices ---------------------------------------------------------------------------------------
+
+
+def sliced(result: DataResult, word: str = "") -> Parts:
+    """Show parts of the table, the worst first."""
+    found = all_slices(result, word)
+    if not found:
+        return (line("The table is too small, or too even, to be divided."),)
+    table = listed(
+        [(visible(e.kind), visible(e.name), e.right.cases, e.right.right / e.right.cases,
+          e.right.low, e.right.high) for e in found],
+        ("slice", "value", "rows", "share right", "low", "high"),
+    )  # fmt: skip
+    first = f"{found[0].kind} {found[0].name}"
+    whole = result.report.right
+    drawn = picture(
+        "slices",
+        lambda width: _slices(found[:_SHOWN], whole.right / whole.cases if whole else 0.0, width),
+        table=table[:200],
+        alt=f"Share of right rows by slice, worst first: {first} "
+        f"{percent(found[0].right.right / found[0].right.cases, counted=True)}.",
+        live=True,
+    )
+    return (
+        drawn,
+        line(
+            "Lines: 95 % intervals; the dashed line is the whole table. Words are listed if their "
+            "rows are wrong more often. Among many words, some will be so by chance: look at "
+            "their rows before you conclude."
+        ),
+    )
+
+
+def _slices(found: Sequence[Slice], whole: float, width: int) -> Html:
+    """Draw each share as a dot on its interval, with its name at the left."""
+    left, letters = (250, 26) if width >= WIDE else (150, 15)
+    bottom = 26 + _HIGH * len(found)
+    panel = Panel((left, width - 84), (26, bottom), (0, 1), (len(found), 0))
+    panel.post(whole, class_="bx-svg-even")
+    key = Panel.of_units(width, 1)
+    for tick in (0.0, 0.5, 1.0):
+        key.text(panel.x(tick), 12, percent(tick, 0, counted=True), class_="bx-svg-middle")
+    for number, each in enumerate(found):
+        share = each.right.right / each.right.cases
+        name = each.name if each.kind == "length" else f"{each.kind}: {each.name}"
+        says = f"{name}: {percent(share, counted=True)} of {count(each.right.cases, 'row')} right"
+        with panel.group(**pick("slice", number, stop=number == 0, element="g"), aria_label=says):
+            panel.span((0, 1), (number, number + 1), class_="bx-svg-hit", fill_opacity="0")
+            panel.text(0, number + 0.5, shortened(visible(name), letters), -10, class_=NAME)
+            panel.whisker((each.right.low, each.right.high), number + 0.5, 5, class_="bx-svg-mean")
+            panel.dot(share, number + 0.5, 6, says, fill="var(--bx-c0)")
+            printed = f"{percent(share, 0, counted=True)} of {each.right.cases:,}"
+            panel.text(1, number + 0.5, printed, 10)
+    return svg(width, bottom + 6, tag("g", *panel.drawn, data_rove="slices"), *key.drawn)
+
+
+# -- two models -----------------------------------------------------------------------------------
+
+
+def compared(result: DataResult) -> Parts:
+    """Show which model is right where the other is not."""
+    found = result.compared
+    assert found is not None
+    first, second = map(visible, found.models)
+    rows = [("Both right", found.both), (f"Only {first}", found.first_only),
+            (f"Only {second}", found.second_only), ("Neither", found.neither)]  # fmt: skip
+    table = listed([(name, number) for name, number in rows], ("who is right", "rows"))
+    parts: list[Html | Table] = [tag("p", _verdict(found), class_="bx-line")]
+    if found.p is not None:
+        parts.append(Table(table, "Who is right.", "both"))
+    return (*parts, facts(_agreement(found), "Agreement"))
+
+
+def _agreement(found: Compared) -> list[tuple[str, str]]:
+    same = percent(found.same.right / found.same.cases, counted=True) if found.same.cases else "–"
+    rows = [("Same answer", f"{same} of {count(found.rows, 'row')}")]
+    if found.kappa is not None:
+        rows.append(("Agreement beyond chance (Cohen’s kappa)", f"{found.kappa:.2f}"))
+    if found.p is not None:
+        rows.append(("McNemar’s exact test", f"p = {found.p:.3g}"))
+    return rows
+
+
+def _verdict(found: Compared) -> str:
+    """Say whether one model is better, as far as these rows can tell."""
+    if found.p is None:
+        return "Nothing in the table says what is right; only the answers are compared."
+    one, other = found.first_only, found.second_only
+    better = found.models[one < other]
+    if not one + other:
+        return "Both models are right and wrong in the same rows."
+    counts = f"{one:,} rows are right with {found.models[0]} alone, {other:,} with "
+    counts += f"{found.models[1]} alone. "
+    if found.p < 0.05:
+        return f"{counts}{better} is better on rows like these (p = {found.p:.2g})."
+    return f"{counts}That can be chance (p = {found.p:.2g})."
+
+
+def parts_of(result: DataResult) -> str:
+    """Name the columns that were read, and what each is."""
+    kind = KINDS[result.task]
+    named = (f"{part.replace('_', ' ')}: {name}" for part, name in result.columns.items())
+    return f"{kind.title}. {', '.join(named)}{'' if GOLD in result.columns else '; no gold'}."

@@ -1,0 +1,160 @@
+"""What is right, in the forms that data sets write, and how it fits the model's labels."""
+
+from typing import Any
+
+import pytest
+
+from app.data.columns import GOLD, KINDS, TaskName, guess, guess_task, read_columns
+from app.data.gold import NEXT, Asked, Reader, label_names
+from app.data.tables import Table
+from bert_core.errors import InputError
+
+TAGS = ("O", "B-PER", "I-PER", "B-LOC", "I-LOC")
+TEXT = "Ada Byron saw Rome"
+NAMES = frozenset({("PER", 0, 9), ("LOC", 14, 18)})
+
+
+def read(task: TaskName, row: dict[str, Any], **meanings: str) -> Asked:
+    """Read one row, with the columns guessed."""
+    table = Table(tuple(row), ((1, row),), ())
+    labels = TAGS if task == "ner" else ("negative", "positive")
+    (asked,), bad = Reader(task, guess(task, table.columns), meanings, labels).read(table)
+    assert not bad
+    return asked
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"tokens": TEXT.split(), "ner_tags": ["B-PER", "I-PER", "O", "B-LOC"]},
+        {"tokens": TEXT.split(), "ner_tags": [1, 2, 0, 3]},
+        {"text": TEXT, "tags": "B-PER I-PER O B-LOC"},
+        {"tokens": '["Ada", "Byron", "saw", "Rome"]', "tags": '["B-PER", "I-PER", "O", "B-LOC"]'},
+        {"text": TEXT, "tags": ["B-person", "I-person", "O", "B-LOC"]},
+        {"text": TEXT, "entities": [{"start": 0, "end": 9, "label": "PER"},
+                                    {"start": 14, "end": 18, "entity_group": "LOC"}]},
+        {"text": TEXT, "spans": '[[0, 9, "PER"], [14, 18, "LOC"]]'},
+        {"text": "[PER Ada Byron] saw [LOC Rome]"},
+    ],
+)  # fmt: skip
+def test_names_are_tags_numbers_spans_or_brackets(row: dict[str, Any]) -> None:
+    found = read("ner", row, person="PER")
+    assert found.texts == {"text": TEXT} and found.gold == NAMES
+    assert found.wanted == "Ada Byron (PER), Rome (LOC)"
+
+
+@pytest.mark.parametrize(
+    ("cell", "answers"),
+    [
+        ("Rome", ("Rome",)),
+        (["Rome", "in Rome", "Rome"], ("Rome", "in Rome")),
+        ({"text": ["Rome"], "answer_start": [3]}, ("Rome",)),
+        ('{"text": ["Rome"], "answer_start": [3]}', ("Rome",)),
+        ({"text": [], "answer_start": []}, ()),
+        ("-", ()),
+    ],
+)
+def test_answers_are_a_text_a_list_or_squads_object(cell: object, answers: tuple[str, ...]) -> None:
+    found = read("qa", {"question": "Where?", "context": "In Rome.", "answers": cell})
+    assert found.gold == answers
+    assert found.texts == {"question": "Where?", "passage": "In Rome."}
+
+
+@pytest.mark.parametrize(
+    ("row", "choices", "right"),
+    [
+        ({"ctx": "It", "endings": ["rained.", "sang."], "label": 1}, ("rained.", "sang."), 1),
+        ({"ctx": "It", "endings": "rained. | sang.", "label": "sang."}, ("rained.", "sang."), 1),
+        ({"sent1": "It", "ending0": "rained.", "ending1": "sang.", "label": "0"},
+         ("rained.", "sang."), 0),
+        ({"question": "It?", "choices": {"label": ["A", "B"], "text": ["no", "yes"]},
+          "answerKey": "B"}, ("no", "yes"), 1),
+    ],
+)  # fmt: skip
+def test_choices_are_one_column_or_several(
+    row: dict[str, Any], choices: tuple[str, ...], right: int
+) -> None:
+    found = read("multiple_choice", row)
+    assert (found.choices, found.gold) == (choices, right)
+
+
+def test_gaps_have_a_word_each_or_several_good_ones() -> None:
+    one = read("fill_mask", {"sentence": "A ___ sat.", "word": "cat | dog"})
+    assert one.texts["text"] == "A [MASK] sat." and one.gold == (("cat", "dog"),)
+    two = read("fill_mask", {"text": "A [MASK] sat on a [MASK].", "word": "cat, mat"})
+    assert two.gold == (("cat",), ("mat",)) and two.wanted == "cat, mat"
+
+
+@pytest.mark.parametrize(
+    ("task", "row", "named"),
+    [
+        ("classification", {"text": "  ", "label": "pos"}, "Row 1: found nothing in 'text'"),
+        ("ner", {"text": TEXT, "tags": "O O"}, "4 words and 2 tags"),
+        ("ner", {"text": "[PER Ada"}, "a bracket that is not closed"),
+        ("ner", {"text": "Ada", "spans": [{"start": 0, "end": 9, "label": "PER"}]}, "a span"),
+        ("fill_mask", {"text": "No gap.", "word": "x"}, "found no gap"),
+        ("fill_mask", {"text": "[MASK] [MASK]", "word": "x"}, "2 gaps and 1 word"),
+        ("multiple_choice", {"ctx": "It", "choices": ["a"], "label": 0}, "1 choice"),
+        ("multiple_choice", {"ctx": "It", "choices": ["a", "b"], "label": 7}, "the right choice"),
+    ],
+)
+def test_a_row_that_cannot_be_asked_says_why(
+    task: TaskName, row: dict[str, Any], named: str
+) -> None:
+    with pytest.raises(InputError, match=named):
+        read(task, row)
+
+
+@pytest.mark.parametrize(
+    ("values", "labels", "meant"),
+    [
+        (("POSITIVE", "Neg"), ("negative", "positive"), ("positive", "negative")),
+        (("0", "1"), ("LABEL_0", "LABEL_1"), ("LABEL_0", "LABEL_1")),
+        (("1", "5"), ("1 star", "5 stars"), ("1 star", "5 stars")),  # not the numbers 1 and 5
+        (("p", "mixed"), ("poor", "plain"), ("", "")),  # neither clear nor known
+        (("0", "1", "yes", "NotNext"), NEXT, (*NEXT, *NEXT)),
+    ],
+)
+def test_labels_mean_what_is_clear_and_nothing_else(
+    values: tuple[str, ...], labels: tuple[str, ...], meant: tuple[str, ...]
+) -> None:
+    assert tuple(label_names(values, labels).values()) == meant
+
+
+def test_what_a_person_says_comes_first() -> None:
+    found = label_names(["0", "mixed"], NEXT, [("0", NEXT[1]), ("mixed", "")])
+    assert found == {"0": NEXT[1], "mixed": ""}
+    with pytest.raises(InputError, match="found 'odd'; expected one of follows"):
+        label_names(["0"], NEXT, [("0", "odd")])
+
+
+@pytest.mark.parametrize(
+    ("names", "task", "columns"),
+    [
+        ("sentence label idx", "classification", {"text": "sentence", GOLD: "label"}),
+        ("premise hypothesis label", "classification",
+         {"text": "premise", "text_pair": "hypothesis", GOLD: "label"}),
+        ("id context question answers", "qa",
+         {"question": "question", "passage": "context", GOLD: "answers"}),
+        ("id tokens ner_tags", "ner", {"text": "tokens", GOLD: "ner_tags"}),
+        ("sent1 ending0 ending1 label", "multiple_choice",
+         {"context": "sent1", "choices": "ending*", GOLD: "label"}),
+        ("first second next", "next_sentence",
+         {"text": "first", "text_pair": "second", GOLD: "next"}),
+    ],
+)  # fmt: skip
+def test_tasks_and_columns_are_guessed_from_names(
+    names: str, task: TaskName, columns: dict[str, str]
+) -> None:
+    assert guess_task(names.split()) == task and guess(task, names.split()) == columns
+
+
+def test_columns_can_be_said_and_missing_ones_are_named() -> None:
+    names = ["review", "stars", "text"]
+    assert read_columns("classification", "text=review, gold=stars", names) == {
+        "text": "review", GOLD: "stars",
+    }  # fmt: skip
+    for written, found in (("body=text", "'body'"), ("text=odd", "no column 'odd'"), ("x", "'x'")):
+        with pytest.raises(InputError, match=found):
+            read_columns("classification", written, names)
+    assert all(GOLD in kind.parts for kind in KINDS.values())

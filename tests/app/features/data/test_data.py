@@ -1,0 +1,181 @@
+"""The page of tables: what it says of the rows, and the files it gives."""
+
+import csv
+import io
+import json
+
+import pyarrow.parquet as pq
+import pytest
+
+from app.data.samples import SAMPLES
+from app.declared import declared
+from app.engine.models import Engine
+from app.features.data import view, view_tabs
+from app.features.data.task import MOST, data
+from app.settings import BUNDLED_MODEL
+from app.words.screen import Screen, Table
+from bert_core.errors import BertError, InputError
+from tests.conftest import NASTY
+from tests.snippets import ran
+
+ROWS = """text,label,shop
+the cat sat,good,north
+a dog,bad,north
+the river,0,south
+=1+1,ODD,south
+mat,unheard,south
+,good,south
+"""
+
+
+@pytest.fixture(scope="module")
+def screens() -> dict[str, Screen]:
+    """The samples as the bundled model answers them."""
+    from app.declared.answers import engine_of
+
+    return {name: view.screen(data(engine_of(""), name)) for name in SAMPLES}
+
+
+@pytest.mark.parametrize(
+    ("name", "headline", "tabs"),
+    [
+        ("reviews", "rows are right (95 % interval", ["Labels", "How sure", "Slices"]),
+        ("names", "names are found, and", ["Labels", "How sure", "Slices"]),
+        ("questions", "answers match exactly", ["How sure", "Slices"]),
+        ("gaps", "among the first five", ["How sure", "Slices"]),
+        ("pairs", "rows are right (95 % interval", ["Labels", "How sure", "Slices"]),
+        ("choices", "rows are right", ["How sure", "Slices"]),
+    ],
+)
+def test_every_kind_of_table_has_its_headline_and_tabs(
+    screens: dict[str, Screen], name: str, headline: str, tabs: list[str]
+) -> None:
+    screen = screens[name]
+    assert headline in screen.headline and list(screen.tabs) == tabs
+    assert all(make() for make in screen.tabs.values())
+    assert screen.report().blocks
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_the_code_of_a_page_gives_the_same_answers(name: str) -> None:
+    from app.declared.answers import engine_of
+
+    found = data(engine_of(""), name)
+    _, printed = ran(view.snippet(found, BUNDLED_MODEL))
+    labels = {"negative": "0", "positive": "1", "follows": "0", "does not follow": "1"}
+    for row, line in zip(found.rows, printed.splitlines(), strict=False):
+        said = row.answer if found.task != "ner" else row.answer.split(" (")[0]
+        assert labels.get(said, said.removesuffix(".")) in line or found.task == "ner"
+
+
+def test_labels_are_read_and_what_is_left_out_is_named(tiny_engine: Engine) -> None:
+    found = data(tiny_engine, ROWS)
+    assert found.task == "classification" and found.columns == {"text": "text", "gold": "label"}
+    assert found.meanings == {"good": "good", "bad": "bad", "0": "bad", "ODD": "odd", "unheard": ""}
+    assert found.unknown == ("unheard",) and found.report.counted == 4
+    assert found.bad == ("Row 6: found nothing in 'text'; expected a text.",)
+    said = " ".join(map(str, view.notes(found)))
+    assert "unheard" in said and "Row 6" in said
+    right = sum(row.answer == row.wanted for row in found.rows)
+    assert found.report.right is not None and found.report.right.right == right
+
+
+def test_without_gold_the_rows_are_answered_and_nothing_is_counted(tiny_engine: Engine) -> None:
+    found = data(tiny_engine, "review\nthe cat\na dog\n")
+    assert found.report.right is None and len(found.rows) == 2
+    screen = view.screen(found)
+    assert screen.headline == "2 rows answered; nothing in the table says what is right."
+    assert not screen.tabs
+
+
+def test_the_worst_rows_come_first(tiny_engine: Engine) -> None:
+    found = data(tiny_engine, ROWS)
+    table = view.rows_table(found, found.rows)
+    right = list(table[""])
+    assert right == sorted(right, key="✗–✓".index)
+    losses = [loss for sign, loss in zip(right, table["loss"], strict=True) if sign == "✗"]
+    assert losses == sorted(losses, reverse=True)
+
+
+@pytest.mark.parametrize("only", ["wrong", "right", "shop=south", "word=c*", "bad → odd"])
+def test_rows_can_be_chosen_by_what_they_have_in_common(tiny_engine: Engine, only: str) -> None:
+    found = data(tiny_engine, ROWS)
+    rows = view_tabs.chosen(found, only)
+    tests = {
+        "wrong": lambda row: row.right is False,
+        "right": lambda row: row.right is True,
+        "shop=south": lambda row: found.values[row.number]["shop"] == "south" and row.right != None,  # noqa: E711
+        "word=c*": lambda row: "cat" in row.texts[0],
+        "bad → odd": lambda row: (row.wanted, row.answer) == ("bad", "odd"),
+    }
+    assert rows == [row for row in found.rows if tests[only](row)]
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
+def test_files_have_all_rows_and_no_formula(tiny_engine: Engine, kind: str) -> None:
+    content = view.written(data(tiny_engine, ROWS), kind)
+    if kind == "csv":
+        rows = list(csv.DictReader(io.StringIO(content.decode("utf-8-sig"))))
+        assert rows[3]["text"] == "'=1+1"
+    elif kind == "jsonl":
+        rows = [json.loads(line) for line in content.splitlines()]
+    else:
+        rows = pq.read_table(io.BytesIO(content)).to_pylist()
+    assert [int(row["row"]) for row in rows] == [1, 2, 3, 4, 5]
+    assert {"text", "shop", "label", "wanted", "answer", "sure"} <= rows[0].keys()
+
+
+@pytest.mark.parametrize("text", NASTY.values(), ids=NASTY)
+def test_any_text_is_shown_and_nothing_of_it_becomes_markup(tiny_engine: Engine, text: str) -> None:
+    rows = json.dumps([{"text": text, "label": text}, {"text": "the cat", "label": "good"}])
+    found = data(tiny_engine, rows, of="classification")
+    drawn = "".join(str(part) for part in view.opened(found, 1)) + "".join(
+        str(block) for block in view.screen(found).report().blocks
+    )
+    assert "<script" not in drawn and "<img" not in drawn
+
+
+def test_two_models_are_compared_row_by_row(tiny_engine: Engine) -> None:
+    from app.data.tables import read_pasted
+    from app.features.data.task import begun, result_of
+
+    work = begun(tiny_engine, read_pasted(ROWS, most=9), "guess", "", "")
+    list(work.answer(tiny_engine, tiny_engine))
+    found = result_of(work, tiny_engine, tiny_engine)
+    assert found.compared is not None and found.compared.p == 1.0
+    assert (found.compared.first_only, found.compared.second_only) == (0, 0)
+    screen = view.screen(found)
+    assert "right and wrong in the same rows" in str(screen.tabs["Two models"]()[0])
+    table = next(part for part in screen.parts if isinstance(part, Table))
+    assert list(table.rows["second model"]) == list(table.rows["answer"])  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    ("given", "error"),
+    [
+        ({"table": ""}, "Found no rows"),
+        ({"table": "a,b\n1,2\n"}, "wants a column for text"),
+        ({"table": ROWS, "columns": "text=odd"}, "no column 'odd'"),
+        ({"table": ROWS, "labels": "good=nice"}, "found 'nice'; expected one of bad, good, odd"),
+        ({"table": ROWS, "beside": "no such model"}, "no such model"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_by_name(
+    tiny_engine: Engine, given: dict[str, str], error: str
+) -> None:
+    with pytest.raises(BertError, match=error):
+        data(tiny_engine, **given)
+
+
+def test_a_call_takes_so_many_rows_and_says_if_there_are_more(tiny_engine: Engine) -> None:
+    found = data(tiny_engine, "text\n" + "cat\n" * (MOST + 1))
+    assert found.cut and len(found.rows) == MOST
+    assert "more rows than are read here" in " ".join(map(str, view.notes(found)))
+
+
+def test_the_declaration_has_what_every_interface_needs() -> None:
+    task = declared("data")
+    assert [each.name for each in task.typed] == ["table"]
+    assert {str(each.values["table"]) for each in task.examples} == set(SAMPLES)
+    with pytest.raises(InputError, match="expected guess or classification"):
+        task.read({"table": "x", "of": "odd"})
