@@ -31,8 +31,8 @@ function trust(calibration, cases, ...more) {
       `that of the fit, about seven in ten ${cases} with 70 % are right.`
     : "Not calibrated: the configuration of this model gives no temperature (1 is used), so " +
       `${cases} with 70 % need not be right seven times in ten.`;
-  const measured = errors.length ? " Measured on other data, what is said and what is right " +
-    `differ by ${offBy(errors)} on average over the answers.` : "";
+  const measured = errors.length ? " On other data, the stated probability and the share of right " +
+    `answers differ by ${offBy(errors)} on average.` : "";
   return hint(...more, says + measured);
 }
 

@@ -275,8 +275,8 @@ def calibrated(calibration: Calibration, cases: str = "answers") -> Html:
         f"Calibrated: logits are divided by a temperature of {calibration.temperature:.2f}{data} "
         f"before the softmax, so that, on data like that of the fit, about seven in ten {cases} "
         "with 70 % are right.",
-        f" Measured on other data, what is said and what is right differ by "
-        f"{_off_by(calibration.errors)} on average over the answers."
+        " On other data, the stated probability and the share of right answers differ by "
+        f"{_off_by(calibration.errors)} on average."
         if calibration.errors
         else "",
     )

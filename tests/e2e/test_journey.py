@@ -120,7 +120,7 @@ def use_classification(page: Page) -> None:
     found = multiple_choice(open_engine(), context, choices)
     write(page, "Choices, one per line (2 to 8)", "\n".join(choices))
     expect(verdict).to_contain_text("these 2 choices")
-    expect(verdict).to_contain_text(f"The model’s answer: {choices[found.best]}")
+    expect(verdict).to_contain_text(f"The model’s answer: “{choices[found.best]}”")
 
 
 def use_attention(page: Page) -> None:
@@ -187,10 +187,10 @@ TYPED = """drawn => {
 
 def use_ner(page: Page) -> None:
     write(page, "Text", "Zbigniew moved\n to <b>Paris</b>.")
-    drawn = page.locator(".bx-wide svg", has_text="Paris").first
+    drawn = page.locator(".bx-ner-text", has_text="Paris")
     expect(drawn).to_be_visible()
-    letters = drawn.locator(".bx-ner-word").all_text_contents()
-    assert "".join(letters) == "Zbigniewmovedto<b>Paris</b>."
+    typed = TYPED.replace("mark > span", ".bx-ner-name")
+    assert drawn.evaluate(typed) == "Zbigniew moved\n to <b>Paris</b>."
     page.get_by_role("tab", name="Pieces").click()
     expect(page.get_by_role("img", name=re.compile("^Labels of piece"))).to_be_visible()
     brackets = page.get_by_text("A label in brackets has no say")

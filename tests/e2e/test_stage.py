@@ -27,7 +27,7 @@ MAIN = {
     "": ".bx-doors",
     "tokenizer": ".bx-text",
     "qa": ".bx-qa-outcome",
-    "ner": ".bx-drawing",
+    "ner": ".bx-ner-text",
     "attention": ".bx-att-map",
     "model_card": ".bx-card-able",
 }
