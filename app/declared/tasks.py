@@ -196,6 +196,11 @@ class Declared:
         """Whether the task takes `progress`, a function of the steps done and their number."""
         return "progress" in inspect.signature(self.task).parameters
 
+    def on_page(self, result: object, model: str, **settings: object) -> Screen:
+        """Return the screen of a result as a page shows it, where links may name the model."""
+        named = (model,) if _names_model(self.screen) else ()
+        return self.screen(result, *named, **settings)
+
     def run(self, engine: Engine, given: Mapping[str, object], **own: object) -> Any:
         """Check the values and run the task.
 
@@ -297,7 +302,7 @@ def _declared(row: Feature, name: str) -> Declared:
         result=get_type_hints(task)["return"],
         example=getattr(view, "EXAMPLE", {}),
         snippet=getattr(view, "snippet", None),
-        settings=_parameters(view.screen, 2),  # without result and model
+        settings=_parameters(view.screen, 1 + _names_model(view.screen)),  # without the result
         steps=getattr(view, "STEPS", "windows"),
         invitation=getattr(view, "INVITATION", ""),
     )
@@ -306,6 +311,11 @@ def _declared(row: Feature, name: str) -> Declared:
 def all_declared() -> tuple[Declared, ...]:
     """Return the declarations of all tasks, in the order of the menu, each page before its tabs."""
     return tuple(declared(name) for row in catalog.FEATURES for name in (row.slug, *tabs(row.slug)))
+
+
+def _names_model(screen: Callable[..., Screen]) -> bool:
+    """Return whether a screen takes the name of the model, which only a page gives."""
+    return [*inspect.signature(screen).parameters][1:2] in (["model"], ["_"])
 
 
 def _parameters(function: Callable[..., Any], skipped: int) -> tuple[Parameter, ...]:

@@ -121,7 +121,7 @@ def _hook(slug: str, name: str) -> Callable[..., Any] | None:
 def _answer(page: Page, task: Declared, result: Any, view: Values) -> Screen:
     """Draw what is seen first."""
     slug = task.feature.slug
-    screen: Screen = task.screen(result, page.engine.provenance.name, **view)
+    screen: Screen = task.on_page(result, page.engine.provenance.name, **view)
     take_clicks(page, screen.clicks)
     if start := _hook(slug, "start"):
         start(page, result)
@@ -327,7 +327,7 @@ def task_tab(page: Page, name: str, given: Values) -> list[Block]:
     }
     shared = {each.name: given[each.name] for each in task.parameters if each.name in given}
     result = run(page.engine, task, shared | drawn)
-    return show_screen(page, task.screen(result, page.engine.provenance.name))
+    return show_screen(page, task.on_page(result, page.engine.provenance.name))
 
 
 def show_screen(page: Page, screen: Screen) -> list[Block]:

@@ -20,7 +20,7 @@ _NATS = (
 )
 
 
-def screen(result: PairResult, model: str = "", *, titles: Sequence[Html] = ()) -> Screen:
+def screen(result: PairResult, *, titles: Sequence[Html] = ()) -> Screen:
     """Say what is shown; `titles` are those of the gaps, if there are several."""
     parts: list[Part] = [pair_line(result)]
     if result.slots:

@@ -17,7 +17,7 @@ TITLE = "Odd word"
 _PIECE, _TALL, _ROW = 44, 84, 150  # least width of a piece, full height of a bar, height of a row
 
 
-def screen(result: SurpriseResult, model: str = "") -> Screen:
+def screen(result: SurpriseResult) -> Screen:
     """Say what is shown."""
     return Screen(
         f"The model expects {quoted(odd_word(result))} least.",

@@ -12,7 +12,7 @@ TITLE = "Gaps together"
 ORDER_NAMES: dict[Order, str] = {"left": "Left to right", "certain": "Surest first"}
 
 
-def screen(result: TogetherResult, model: str = "") -> Screen:
+def screen(result: TogetherResult) -> Screen:
     """Say what is shown."""
     best = result.fillings[0]
     return Screen(

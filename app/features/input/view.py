@@ -301,7 +301,6 @@ def typed_signs(result: InputResult) -> Html:
 
 def screen(
     result: InputResult,
-    model: str = "",
     *,
     at: Annotated[int | None, Field("Piece", key="place", start=2, most="last_position")] = None,
     value: Annotated[int, Field("Number", most="last_number")] = 0,
@@ -311,7 +310,6 @@ def screen(
 
     Args:
         result: the input.
-        model: its name on a page, "" on paper.
         at: the piece; None for the one that was asked for, or the first of the text.
         value: which of its numbers is worked out.
         common: one colour scale for all rows.

@@ -10,7 +10,7 @@ from app.words.report import Block
 from app.words.screen import Screen
 
 
-def screen(result: QaResult, model: str = "") -> Screen:
+def screen(result: QaResult) -> Screen:
     """Say what is shown."""
     blocks: list[Block] = [
         tag("p", tag("strong", "Question: "), visible(result.question)),

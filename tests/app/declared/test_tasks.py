@@ -30,8 +30,6 @@ PAGES_ONLY = {
     "other_models": "the names in a box of the page",
     "ranked_heads": "the answer of `attention` ranks all heads; the page sorts them in other ways",
     "compare_head": "a head beside its stored means, which are the same for every text",
-    "neighbours": "of the piece that is clicked",
-    "positions": "of the piece that is clicked",
     "temperatures": "stored with the weights; each answer has its own as `calibration`",
     "offered": "the questions in a box of the page",
     "explainable": "the answers in a box of the page",

@@ -40,7 +40,7 @@ def vectors_tab(page: Page, result: TokenizerResult, _: object) -> list[Block]:
         at = number("Piece", (0, last), key="place", default=min(2, last))
         value = number("Number", (0, found.last_number), key="value", default=0)
         common = switch("One colour scale for all rows", key="common")
-    screen = task.screen(found, page.engine.provenance.name, at=at, value=value, common=common)
+    screen = task.on_page(found, page.engine.provenance.name, at=at, value=value, common=common)
     return show_screen(page, screen)
 
 
