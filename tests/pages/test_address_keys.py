@@ -133,3 +133,31 @@ def test_a_term_of_the_glossary_opens_what_it_names(
     page = visit(f"pages/{script.name}", **{key: str(each) for key, each in term.values.items()})
     assert not any("Left out" in each.value for each in page.at.caption)
     assert term.values.items() <= dict(page.at.query_params.items()).items()
+
+
+@pytest.mark.parametrize(
+    ("script", "tab", "says"),
+    [
+        ("2_fill_mask", "fill_mask_lines", "The page Data fills many gaps"),
+        ("2_fill_mask", "Many gaps", "The page Data fills many gaps"),
+        ("6_ner", "ner_agreement", "The page Data compares the model with annotations"),
+        ("6_ner", "Ways of reading", "What decides the label of a word"),
+        ("5_qa", "Windows", "how many windows"),
+        ("2_fill_mask", "Two models", "The page Data compares two models"),
+    ],
+)
+def test_a_link_to_a_tab_that_is_gone_opens_the_page_and_says_what_does_the_same(
+    visit: Callable[..., Any], tiny_model: object, script: str, tab: str, says: str
+) -> None:
+    page = visit(f"pages/{script}.py", tab=tab)
+    (said,) = [each.value for each in page.at.caption if "Left out" in each.value]
+    assert says in said and (page.errors, page.warnings) == ("", "")
+
+
+@pytest.mark.parametrize("tab", ["Two sentences", "fill_mask_sentences", "Swap a word"])
+def test_tabs_that_became_one_open_it(
+    visit: Callable[..., Any], tiny_model: object, tab: str
+) -> None:
+    page = visit("pages/2_fill_mask.py", tab=tab)
+    assert page.at.session_state["tab"] == "Swap"
+    assert not any("Left out" in each.value for each in page.at.caption)
