@@ -13,7 +13,6 @@
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import streamlit as st
 from streamlit.proto.BackMsg_pb2 import BackMsg
