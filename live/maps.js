@@ -25,8 +25,8 @@ const HEADS = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9",
 const GOES = { previous: "to the previous piece", next: "to the next piece",
   itself: "to the piece itself", "same piece": "to the same piece elsewhere",
   punctuation: "to punctuation", "[CLS]": "to [CLS]", "[SEP]": "to [SEP]" };
-const TO = ["to [CLS] and [SEP]", "to the piece itself", "to the previous piece", "to the next piece",
-  "to the same piece elsewhere", "to everything else"]; // kinds of `doing`
+const TO = ["[CLS] and [SEP]", "itself", "previous piece", "next piece", "same piece elsewhere",
+  "others"]; // kinds of `doing`
 
 const share = (value) => percent(value, 0, { counted: true });
 const g = (value) => general(value, 6);

@@ -166,7 +166,7 @@ with page_shell(SLUG) as page:
     with guarded():
         ranked = ranked_heads(page.engine, result)
     with st.container(gap="xsmall"):
-        show_html(view.title(result, heads, ranked))
+        show_html(view.title(result, heads))
         left, right = st.columns([11, 4], gap="medium")
         with left:
             if how == "lines":

@@ -10,7 +10,7 @@ import signal
 import sys
 import threading
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +50,6 @@ def _parser() -> argparse.ArgumentParser:
         length = command.add_mutually_exclusive_group()
         length.add_argument("--steps", type=int, help="length of the training in steps")
         length.add_argument("--minutes", type=float, help="length of the training in minutes")
-        command.add_argument("--learning-rate", type=float, help="the highest; default: the plan's")
         command.set_defaults(run=_stage, stage=name)
 
     command = commands.add_parser("export", help="write a bundle from a saved training")
@@ -114,9 +113,6 @@ def _stage(options: argparse.Namespace) -> None:
         save_minutes=options.save_minutes,
         seed=options.seed,
     )
-    if options.learning_rate is not None:
-        trainer = replace(settings.trainer, learning_rate=options.learning_rate)
-        settings = replace(settings, trainer=trainer)
     run_stage(options.stage, settings, planned.sizes, _say, _polite_end())
 
 
@@ -137,10 +133,9 @@ def _polite_end() -> threading.Event:
 def _export(options: argparse.Namespace) -> None:
     from training.export import export, finish
 
-    bundle = export(options.work, options.target, to_be_finished=options.data is not None)
+    bundle = export(options.work, options.target)
     print(f"{bundle.size:,} bytes, sha256 {bundle.sha256}")
-    if options.data is not None:
-        finish(options.target, options.data, say=_whisper)
+    finish(options.target, options.data, say=_whisper)
 
 
 def _evaluate(options: argparse.Namespace) -> None:

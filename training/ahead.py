@@ -30,12 +30,9 @@ class _Steps(Dataset[bytes]):
 class BuiltAhead:
     """A `BatchSource` that returns another source's batches, built ahead of time.
 
-    Args:
-        source: the source, (step, progress) -> parts; must be picklable and depend only on these
-            two arguments.
-        budget: the training's budget. In minutes, the progress of later steps is not known: they
-            are built with that of the latest step that was asked for.
-        processes: number of builder processes; 0 builds each batch when it is asked for.
+    The source must be picklable and depend only on step and progress. With a budget in minutes, the
+    progress of later steps is not known: they are built with that of the latest step. Without
+    processes, each batch is built when it is asked for.
     """
 
     def __init__(self, source: BatchSource, budget: Budget, *, processes: int) -> None:

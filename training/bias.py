@@ -59,14 +59,11 @@ def bias_figures(bias: Bias) -> list[Figure]:
     draws = np.random.default_rng(_SEED).integers(len(odds), size=(RESAMPLED, len(odds)))
     likelier = 1 / (1 + np.exp(-np.abs(odds)))
     low, high = np.percentile(likelier[draws].mean(axis=1), [2.5, 97.5])
-    share = bias.share_first
+    share, skew = bias.share_first, Estimate(float(likelier.mean()), float(low), float(high))
+    tasks = {"occupations that lean to he": share, "the likelier pronoun's share": skew}
     return [
-        aim("bias, occupations that lean to he").found(
-            share.value, (share.low, share.high), len(odds)
-        ),
-        aim("bias, the likelier pronoun's share").found(
-            float(likelier.mean()), (float(low), float(high)), len(odds)
-        ),
+        aim(f"bias, {task}").found(each.value, (each.low, each.high), len(odds))
+        for task, each in tasks.items()
     ]
 
 

@@ -1,8 +1,10 @@
 """Texts to blocks and sentence pairs: which of them a step sees, from its number alone."""
 
+import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
+from pathlib import Path
 from typing import Annotated, Generic, TypeVar
 
 import numpy as np
@@ -12,29 +14,15 @@ from torch import Tensor
 
 from bert_core.errors import InputError
 from bert_core.pretraining import RowTokens, SentencePair, pack_blocks, sentence_pairs
-from training.corpus import EVERYDAY, EncodedText
+from training.corpus import EncodedText
 
 T = TypeVar("T")
 Ids = NDArray[np.int64]
 Place = tuple[int, int]  # a text and a sentence of it
-# Isolated sentences form no blocks, and neighbours of them do not follow each other.
-SHORT_TEXTS = ("tatoeba-sentences", "wordnet-examples", "wordnet-definitions", EVERYDAY)
-NO_PAIRS = frozenset({"factbook", "factbook-sentences", *SHORT_TEXTS})
-# How often a text is seen in one round: encyclopedia first, then plain and everyday language.
-SHARES = {
-    "wikipedia-articles-a": 1.0,
-    "wikipedia-articles-b": 1.0,
-    "wikipedia-intros": 1.0,
-    "wikipedia-people": 1.0,
-    "simple-wikipedia": 3.0,
-    "factbook-sentences": 3.0,
-    "factbook": 0.05,  # lists more than sentences
-    "masc-written": 1.0,
-    "us-presidential-speeches": 0.3,
-    "novels-public-domain": 0.5,  # rooms, meals, weather: what encyclopedias take for granted
-    **dict.fromkeys(SHORT_TEXTS, 0.0),
-}
-OTHER_SHARE = 0.35  # the textbooks
+_TABLE = tomllib.loads(Path(__file__).with_name("texts.toml").read_text(encoding="utf-8"))
+TEXTS: dict[str, dict[str, float]] = _TABLE["texts"]
+OTHER: dict[str, float] = _TABLE["other"]
+NO_PAIRS = frozenset(name for name, use in TEXTS.items() if not use.get("pairs", True))
 PAIRS_IN_A_ROUND = 100_000
 SHARING = 4  # steps that share a pool of short rows sorted by length, for less padding
 _COUNTS = ("blocks", "sentences", "pairs", "part_tokens")
@@ -104,7 +92,7 @@ class Blocks:
         self, texts: Sequence[EncodedText], tokens: RowTokens, settings: TextSettings
     ) -> None:
         self.tokens, self.settings = tokens, settings
-        self.shares = [SHARES.get(text.name, OTHER_SHARE) for text in texts]
+        self.shares = [TEXTS.get(text.name, OTHER)["blocks"] for text in texts]
         self.packed, self.text = _pack_all(texts, settings.block_length, tokens)
         sizes = np.bincount(self.text, minlength=len(self.shares))
         self.round = sum(int(n * share) for n, share in zip(sizes, self.shares, strict=True))

@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 import torch
@@ -34,22 +35,11 @@ _NARROW = 1e-3  # precision of the fitted logarithm
 _GOLDEN = (math.sqrt(5) - 1) / 2
 
 
-# -- the measure -------------------------------------------------------------------------------
-
-
 def expected_calibration_error(confidence: Floats, right: Bools, bins: int = BINS) -> float:
     """Return the expected calibration error, over bins of equal width.
 
     This is the mean distance between mean confidence and share of right answers over the bins,
     weighted by their cases (Guo et al. 2017, equation 3; bins are open below and closed above).
-
-    Args:
-        confidence: (N,) stated probability of each answer, 0 to 1.
-        right: (N,) whether it was right.
-        bins: number of bins.
-
-    Raises:
-        InputError: there are no cases.
 
     >>> halves = np.array([True, False])
     >>> expected_calibration_error(np.array([0.5, 0.5]), halves)
@@ -78,11 +68,6 @@ def error_interval(
     Resampling adds chance differences, and any difference raises the error, so all resampled
     errors are too large by about the same amount. They are therefore shifted down until their mean
     is the measured error, and the interval covers their middle 95 %.
-
-    Args:
-        confidence: (N,) stated probability of each answer, 0 to 1.
-        right: (N,) whether it was right.
-        texts: (N,) numbers of the texts; None if each case has its own.
     """
     source = np.random.default_rng(_SEED)
     found = expected_calibration_error(confidence, right)
@@ -111,7 +96,7 @@ def error_by_luck(confidence: Floats) -> float:
     """Return the mean error that these probabilities would show if they were perfectly calibrated.
 
     With few cases a bin rarely matches its confidence: of 20 answers given 70 %, exactly 14 are
-    seldom right. No model can be expected to score below this on as many cases.
+    seldom right.
     """
     source = np.random.default_rng(_SEED)
     drawn = (source.random(len(confidence)) < confidence for _ in range(_LUCK))
@@ -120,19 +105,12 @@ def error_by_luck(confidence: Floats) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """Probabilities of N answers.
+    """Probabilities of N answers."""
 
-    Attributes:
-        plain: (N,) at temperature 1.
-        shown: (N,) at the temperature of the model.
-        right: (N,) whether the answer was right.
-        texts: (N,) numbers of the texts; None if each answer has its own.
-    """
-
-    plain: Floats
-    shown: Floats
-    right: Bools
-    texts: Ints | None
+    plain: Annotated[Floats, "(N,) at temperature 1"]
+    shown: Annotated[Floats, "(N,) at the temperature of the model"]
+    right: Annotated[Bools, "(N,) whether the answer was right"]
+    texts: Annotated[Ints | None, "(N,) numbers of the texts; None if each answer has its own"]
 
     @classmethod
     def of(
@@ -177,16 +155,10 @@ def error_figure(aim: Aim, stated: Stated, used: str) -> Figure:
     return replace(figure, meaning=meaning.replace("%", " %"), bins=binned(confidence, right))
 
 
-# -- the fit -----------------------------------------------------------------------------------
-
-
 def confidences(judged: Judged, temperature: float, *, has_answer: float | None = None) -> Floats:
     """Return (N,) the probability of the best answer at a temperature.
 
-    Args:
-        judged: the rows.
-        temperature: divisor of the logits.
-        has_answer: divisor of the margin over "no answer"; None to assume that there is an answer.
+    `has_answer` divides the margin over "no answer"; None to assume that there is an answer.
     """
     logs = torch.from_numpy(judged.scores).div(temperature).log_softmax(-1)
     if judged.alike is None:
@@ -202,14 +174,9 @@ def confidences(judged: Judged, temperature: float, *, has_answer: float | None 
 def loss(chunks: Iterable[Judged], temperature: float, *, by_label: bool = True) -> float:
     """Return how badly the probabilities at a temperature predict the rows.
 
-    Args:
-        chunks: the rows.
-        temperature: divisor of the logits.
-        by_label: if true, use the mean negative log-likelihood of the right column, skipping rows
-            without one. Otherwise use the mean squared distance between the best answer's
-            probability and its being right, 0 or 1 (Brier 1950). That suits spans: people mark one
-            of several good spans, so the marked span's probability is not the answer's, and a few
-            confidently wrong answers would dominate the fit.
+    By label, the mean negative log-likelihood of the right column; else the mean squared distance
+    of the best answer's probability from its being right, 0 or 1 (Brier 1950). That suits spans:
+    people mark one of several good ones, and a few sure and wrong answers would dominate the fit.
     """
     total, cases = 0.0, 0
     for chunk in chunks:
@@ -231,11 +198,9 @@ def loss(chunks: Iterable[Judged], temperature: float, *, by_label: bool = True)
 def fit_temperature(chunks: Sequence[Judged], *, by_label: bool = True) -> float:
     """Return the temperature with the lowest loss, by golden-section search on its logarithm.
 
-    The loss by label has one minimum: it is convex in 1 / T.
-
     Raises:
         InputError: there are no rows, or the loss is lowest at an end of the range: all rows were
-            judged rightly, or none better than by guessing, and no temperature is the best.
+            judged rightly, or none better than by guessing.
     """
 
     def at(logarithm: float) -> float:
@@ -268,11 +233,7 @@ def calibrate(
 ) -> dict[str, float]:
     """Fit a temperature for every trained head of a bundle and write them into its configurations.
 
-    Heads without fitting rows in the data folder are left unchanged. The bundle's verification
-    files must be written afterwards.
-
-    Returns:
-        The temperatures by class name.
+    Heads without fitting rows are left unchanged. Returns the temperatures by class name.
     """
     found: dict[str, float] = {}
     tokenizer = BertTokenizer.from_pretrained(folder)

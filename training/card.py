@@ -6,8 +6,8 @@ answers and figures of exactly these weights come from the file `reading.md` bes
 
 import math
 import textwrap
-import tomllib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,38 +15,46 @@ from bert_core.bundled.figures import Figure
 from bert_core.bundled.leanings import Bias, Leaning
 from bert_core.config import TEMPERATURES_FITTED_ON, BertConfig
 from training.evaluation import Measured
-from training.learned import drilled
+from training.learned import card_words, drilled
 from training.record import RECORD, StageRecord, phases
-from training.sources import ENCODER, Source, sources
 from training.unseen import OPEN_OCCUPATION, OPEN_PRONOUN
 
-_WORDS = Path(__file__).with_name("card.toml")
 READING = "reading.md"  # hand-written notes on exactly these weights
 _MOST = 6  # occupations shown on each side
+DOCUMENT = Path(__file__).resolve().parent.parent / "docs" / "training-data.md"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A group of texts: what it is, its origin, and its licence as stated."""
+
+    text: str
+    origin: str
+    licence: str
+
+
+def sources(heading: str) -> list[Source]:
+    """Return the rows of the table below a heading of the document."""
+    section = DOCUMENT.read_text(encoding="utf-8").partition(f"\n## {heading}\n")[2]
+    lines = [line for line in section.partition("\n## ")[0].splitlines() if line.startswith("| ")]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[1:]]
+    return [Source(*row[:3]) for row in rows]
 
 
 def write_card(
-    folder: Path, stages: Sequence[StageRecord], measured: Measured, bundle: Mapping[str, Any]
+    folder: Path, stages: Sequence[StageRecord], measured: Measured, weights: Mapping[str, Any]
 ) -> None:
-    """Write the model card of a bundle.
-
-    Args:
-        folder: the bundle's.
-        stages: how the weights came to be, in order.
-        measured: what was measured on the exported weights.
-        bundle: the config's sizes, "parameters", "size" and "sha256" of the weights.
-    """
+    """Write the card of a bundle; `weights`: "parameters" (in millions), "size" and "sha256"."""
     tasks = sorted(path.name for path in (folder / "heads").glob("*"))
-    licence = f"The weights are under CC BY-SA 4.0: much of the text is Wikipedia's. {ENCODER}"
-    words = tomllib.loads(_WORDS.read_text(encoding="utf-8"))
+    words = card_words()
     note = words["evaluation"] + (f"\n{words['task_evaluation']}" if tasks else "")
     left_out = "\n".join(f"- Not measured: {line}." for line in measured.missing)
     notes = folder / READING
     card = words["card"].format(
-        opening=_opening(bundle, tasks),
+        opening=_opening(BertConfig(str(folder / "config.json")), weights, tasks),
         folders=_folders(tasks),
         example="BertForQuestionAnswering" if tasks else "BertForMaskedLM",
-        licence=paragraph(licence),
+        licence=paragraph(words["licence"]),
         reached=reached(measured.figures),
         table=figure_table(measured.figures),
         evaluation="\n\n".join(filter(None, [paragraph(note), left_out])),
@@ -58,8 +66,8 @@ def write_card(
         recipe=_recipe(stages),
         tokens=stages[-1].settings["text_tokens"],
         sources=_source_rows([*sources("Texts"), *(sources("Labelled rows") if tasks else [])]),
-        size=bundle["size"],
-        sha256=bundle["sha256"],
+        size=weights["size"],
+        sha256=weights["sha256"],
         check=paragraph(
             " ".join(said for name, said in words["checks"].items() if (folder / name).is_file())
         ),
@@ -84,15 +92,16 @@ _ABILITIES = {
 }
 
 
-def _opening(bundle: Mapping[str, Any], tasks: Sequence[str]) -> str:
+def _opening(config: BertConfig, weights: Mapping[str, Any], tasks: Sequence[str]) -> str:
     """Say what the model is and what it can do."""
     can = ["fills gaps", "judges whether one sentence follows another"]
     can += [ability for name, ability in _ABILITIES.items() if name in tasks]
     return paragraph(
-        f"A small English BERT for looking inside: {bundle['layers']} layers, {bundle['heads']} "
-        f"heads, hidden size {bundle['hidden']}, uncased, {bundle['vocabulary']:,} word pieces, "
-        f"{bundle['parameters']:.1f} million parameters. It {', '.join(can[:-1])} and {can[-1]}: "
-        "well enough for teaching, and it is small enough to answer at once on any computer."
+        f"A small English BERT for looking inside: {config.num_hidden_layers} layers, "
+        f"{config.num_attention_heads} heads, hidden size {config.hidden_size}, uncased, "
+        f"{config.vocab_size:,} word pieces, {weights['parameters']:.1f} million parameters. It "
+        f"{', '.join(can[:-1])} and {can[-1]}: well enough for teaching, and it is small enough to "
+        "answer at once on any computer."
     )
 
 
@@ -109,9 +118,6 @@ def _folders(tasks: Sequence[str]) -> str:
         f"{root} `heads/` contains the last layers of {names}: all tasks share the encoder in the "
         "root folder, so the attention shown for one task is that of the model that does the rest."
     )
-
-
-# -- figures -----------------------------------------------------------------------------------
 
 
 def figure_table(figures: Sequence[Figure]) -> str:
@@ -220,9 +226,6 @@ def _bias_row(words: tuple[str, str], leaning: Leaning) -> str:
         f"| {leaning.occupation} | {word} | {math.exp(abs(odds.value)):.1f} | {odds.value:+.2f} | "
         f"{odds.low:+.2f} to {odds.high:+.2f} |"
     )
-
-
-# -- recipe and sources ------------------------------------------------------------------------
 
 
 def _recipe(stages: Sequence[StageRecord]) -> str:

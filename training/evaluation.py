@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import torch
@@ -40,17 +40,11 @@ _WORDS, _SENTENCES = "cls.predictions", "cls.seq_relationship"
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """The results of measuring a model.
+    """The results of measuring a model."""
 
-    Attributes:
-        figures: all figures, in table order.
-        bias: bias about occupations; None if the model cannot fill gaps.
-        missing: what was not measured, with reasons.
-    """
-
-    figures: tuple[Figure, ...]
-    bias: Bias | None
-    missing: tuple[str, ...]
+    figures: Annotated[tuple[Figure, ...], "all figures, in table order"]
+    bias: Annotated[Bias | None, "about occupations; None if the model cannot fill gaps"]
+    missing: Annotated[tuple[str, ...], "what was not measured, with reasons"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,68 +66,29 @@ def _too_many_pieces(config: BertConfig) -> str:
 
 
 PARTS = (  # those of one class together: it is loaded once
-    Part(
-        "short sentences",
-        BertForPreTraining,
-        words.short_sentences,
-        tuple(f"text/{name}.txt" for name in KEPT_BACK),
-        _WORDS,
-        unfit=_too_many_pieces,
-    ),
+    Part("short sentences", BertForPreTraining, words.short_sentences,
+         tuple(f"text/{name}.txt" for name in KEPT_BACK), _WORDS, _too_many_pieces),
     Part("masked words", BertForPreTraining, words.masked_words, (words.RUNNING_TEXT,), _WORDS),
-    Part("everyday gaps", BertForPreTraining, words.everyday_gaps, head=_WORDS),
+    Part("everyday gaps", BertForPreTraining, words.everyday_gaps, (), _WORDS),
     Part("next sentence", BertForPreTraining, words.next_sentences, (words.PAIRS,), _SENTENCES),
-    Part(
-        "question answering",
-        BertForQuestionAnswering,
-        tasks.question_figures,
-        (f"qa/{tasks.XQUAD}.jsonl",),
-    ),
-    Part(
-        "named entities",
-        BertForTokenClassification,
-        tasks.entity_figures,
-        tuple(f"ner/by-source/{name}.conll" for name in tasks.ENTITY_FILES),
-        unfit=tasks.tags_unfit,
-    ),
-    Part(
-        "sentiment",
-        BertForSequenceClassification,
-        tasks.sentiment_figures,
-        ("sst2/test.tsv",),
-        unfit=tasks.sentiment_unfit,
-    ),
-    Part(
-        "own sentiments",
-        BertForSequenceClassification,
-        tasks.own_sentiment_figures,
-        ("sentiment/train.tsv",),
-        unfit=tasks.sentiment_unfit,
-    ),
-    Part(
-        "multiple choice",
-        BertForMultipleChoice,
-        tasks.choice_figures,
-        tuple(f"mc/{name}_test.jsonl" for name in tasks.CHOICE_FILES),
-    ),
-)
+    Part("question answering", BertForQuestionAnswering, tasks.question_figures,
+         (f"qa/{tasks.XQUAD}.jsonl",)),
+    Part("named entities", BertForTokenClassification, tasks.entity_figures,
+         tuple(f"ner/by-source/{name}.conll" for name in tasks.ENTITY_FILES),
+         unfit=tasks.tags_unfit),
+    Part("sentiment", BertForSequenceClassification, tasks.sentiment_figures,
+         ("sst2/test.tsv",), unfit=tasks.sentiment_unfit),
+    Part("own sentiments", BertForSequenceClassification, tasks.own_sentiment_figures,
+         ("sentiment/train.tsv",), unfit=tasks.sentiment_unfit),
+    Part("multiple choice", BertForMultipleChoice, tasks.choice_figures,
+         tuple(f"mc/{name}_test.jsonl" for name in tasks.CHOICE_FILES)),
+)  # fmt: skip
 
 
 def measure(
     name_or_folder: str | Path, data: Path, device: str = "cpu", say: Say = lambda line: None
 ) -> Measured:
-    """Measure every task that the model was trained for and the data folder has files for.
-
-    Args:
-        name_or_folder: name of a bundled model, or a folder with weights and vocabulary.
-        data: the data folder.
-        device: "cpu" or "cuda".
-        say: called with a line on each measurement and how long it took.
-
-    Raises:
-        MissingFileError: the data folder has no evaluation files.
-        InputError: the device does not exist.
-    """
+    """Measure every task that the model was trained for and the data folder has files for."""
     if device == "cuda" and not torch.cuda.is_available():
         raise InputError("There is no CUDA device here. Leave --device out, or give cpu.")
     files = [file for part in PARTS for file in part.files]

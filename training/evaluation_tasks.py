@@ -48,9 +48,6 @@ _OWN = "XQuAD English"
 _BOTH = "XQuAD English, each question asked of its own and of another passage"
 
 
-# -- questions ---------------------------------------------------------------------------------
-
-
 def question_figures(
     model: BertForQuestionAnswering, tokenizer: BertTokenizer, data: Path
 ) -> list[Figure]:
@@ -128,9 +125,6 @@ def elsewhere(rows: Sequence[Question]) -> list[Question | None]:
     return moved
 
 
-# -- named entities ----------------------------------------------------------------------------
-
-
 def entity_figures(
     model: BertForTokenClassification, tokenizer: BertTokenizer, data: Path
 ) -> list[Figure]:
@@ -175,9 +169,6 @@ def tags_unfit(config: BertConfig) -> str:
     return f"its labels know none of {', '.join(SCORED)}"
 
 
-# -- sentiment ---------------------------------------------------------------------------------
-
-
 def sentiment_figures(
     model: BertForSequenceClassification, tokenizer: BertTokenizer, data: Path
 ) -> list[Figure]:
@@ -218,9 +209,6 @@ def sentiment_unfit(config: BertConfig) -> str:
     if {name.lower() for name in names} == set(SENTIMENTS) or names == ["LABEL_0", "LABEL_1"]:
         return ""
     return f"its classes are {', '.join(names[:4])}, not negative and positive"
-
-
-# -- multiple choice ---------------------------------------------------------------------------
 
 
 def choice_figures(

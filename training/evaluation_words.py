@@ -37,9 +37,6 @@ def used(temperature: float) -> str:
     return f"{temperature:.2f}"
 
 
-# -- running text ------------------------------------------------------------------------------
-
-
 @torch.no_grad()
 def masked_words(model: BertForPreTraining, tokenizer: BertTokenizer, data: Path) -> list[Figure]:
     """Measure top-1 and top-5 of masked words in running text: 15 % chosen, fixed seed.
@@ -75,9 +72,6 @@ def _right_guesses(model: BertForPreTraining, input_ids: Tensor, masked: MaskedT
     return torch.stack([hits[..., 0].sum(-1), hits.any(-1).sum(-1)], dim=-1)
 
 
-# -- gaps ----------------------------------------------------------------------------------
-
-
 def everyday_gaps(model: BertForPreTraining, tokenizer: BertTokenizer, data: Path) -> list[Figure]:
     """Measure how often a good word is among the top five for a gap."""
     return [counted(aim("everyday gap, among first five"), filled(model, tokenizer, gaps(), 5))]
@@ -97,9 +91,6 @@ def filled(
             words = tokenizer.convert_ids_to_tokens(guesses)
             right[index] = not asked[index].good.isdisjoint(word.lower() for word in words)
     return right
-
-
-# -- short sentences ---------------------------------------------------------------------------
 
 
 @torch.no_grad()
@@ -150,9 +141,6 @@ def _guesses(
     scores = model.scores_at(*(each.to(model.device) for each in inputs))
     found: list[int] = scores[:, 0].argmax(-1).tolist()
     return found
-
-
-# -- sentence pairs ----------------------------------------------------------------------------
 
 
 def next_sentences(model: BertForPreTraining, tokenizer: BertTokenizer, data: Path) -> list[Figure]:

@@ -137,57 +137,22 @@ def _choices(
 
 
 HEADS = (
-    Head(
-        "BertForMaskedLM",
-        BertForPreTraining,
-        "nsp/eval-documents.txt",
-        "masked words of running text that was not trained on",
-        _words,
-        part="cls.predictions",
-    ),
-    Head(
-        "BertForNextSentencePrediction",
-        BertForPreTraining,
-        "text",
-        "pairs of sentences, half of them neighbours, a quarter from one document",
-        _pairs,
-        part="cls.seq_relationship",
-    ),
-    Head(
-        "BertForQuestionAnswering",
-        BertForQuestionAnswering,
-        "qa/train.jsonl",
-        "questions to Wikipedia that were not trained on",
-        _spans,
-        by_label=False,
-    ),
-    Head(
-        HAS_ANSWER,
-        BertForQuestionAnswering,
-        "qa/train.jsonl",
-        "questions that were not trained on, half of them asked of a like passage without the "
-        "answer",
-        _has_answer,
-    ),
-    Head(
-        "BertForTokenClassification",
-        BertForTokenClassification,
-        "ner/dev.conll",
-        "names in web texts and encyclopedia that were not trained on, of all kinds shown",
-        _names,
-    ),
-    Head(
-        "BertForSequenceClassification",
-        BertForSequenceClassification,
-        "sst2/dev.tsv",
-        "film reviews that were not trained on",
-        _sentiment,
-    ),
-    Head(
-        "BertForMultipleChoice",
-        BertForMultipleChoice,
-        "mc/nextsentence_train.jsonl",
-        "multiple choice that was not trained on",
-        _choices,
-    ),
-)
+    Head("BertForMaskedLM", BertForPreTraining, "nsp/eval-documents.txt",
+         "masked words of running text that was not trained on", _words,
+         part="cls.predictions"),
+    Head("BertForNextSentencePrediction", BertForPreTraining, "text",
+         "pairs of sentences, half of them neighbours, a quarter from one document", _pairs,
+         part="cls.seq_relationship"),
+    Head("BertForQuestionAnswering", BertForQuestionAnswering, "qa/train.jsonl",
+         "questions to Wikipedia that were not trained on", _spans, by_label=False),
+    Head(HAS_ANSWER, BertForQuestionAnswering, "qa/train.jsonl",
+         "questions that were not trained on, half of them asked of a like passage without the "
+         "answer", _has_answer),
+    Head("BertForTokenClassification", BertForTokenClassification, "ner/dev.conll",
+         "names in web texts and encyclopedia that were not trained on, of all kinds shown",
+         _names),
+    Head("BertForSequenceClassification", BertForSequenceClassification, "sst2/dev.tsv",
+         "film reviews that were not trained on", _sentiment),
+    Head("BertForMultipleChoice", BertForMultipleChoice, "mc/nextsentence_train.jsonl",
+         "multiple choice that was not trained on", _choices),
+)  # fmt: skip

@@ -9,7 +9,7 @@ import itertools
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import torch
@@ -42,25 +42,14 @@ _QUESTIONS = 16  # spans of a passage are some thousands
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A head's scores for N cases.
+    """A head's scores for N cases."""
 
-    Attributes:
-        scores: (N, C) logits; -inf where a case has fewer than C possible answers.
-        wanted: (N,) column of the right answer; -1 where no column is.
-        right: (N,) whether the best answer, the one with the highest score, counts as right.
-        alike: (N, C) the columns with the same wording as the best answer, itself included; None
-            if no two columns can share a wording.
-        margin: (N,) score of the best answer minus that of "no answer"; None if there always is
-            an answer.
-        texts: (N,) numbers of the texts that the cases are from; None if each has its own.
-    """
-
-    scores: NDArray[np.float32]
-    wanted: Ints
-    right: Bools
-    alike: Bools | None = None
-    margin: Floats | None = None
-    texts: Ints | None = None
+    scores: Annotated[NDArray[np.float32], "(N, C) logits; -inf where there are fewer answers"]
+    wanted: Annotated[Ints, "(N,) column of the right answer; -1 where no column is"]
+    right: Annotated[Bools, "(N,) whether the answer with the highest score counts as right"]
+    alike: Annotated[Bools | None, "(N, C) columns with the wording of the best answer"] = None
+    margin: Annotated[Floats | None, "(N,) score of the best answer minus that of none"] = None
+    texts: Annotated[Ints | None, "(N,) numbers of the texts that the cases are from"] = None
 
     @classmethod
     def of(cls, scores: Tensor, wanted: Tensor, texts: Ints | None = None) -> "Judged":
@@ -126,8 +115,6 @@ def texts(
         yield Judged.of(outputs.logits.cpu(), wanted)
 
 
-# -- names -------------------------------------------------------------------------------------
-
 Labelled = list[tuple[Floats, Ints]]
 """Of each row, probabilities (W, C) of the first pieces of its words, and their tags (W,)."""
 
@@ -171,9 +158,6 @@ def names(
     return Judged.of(logs, torch.from_numpy(columns[tags[kept]]), number[kept])
 
 
-# -- choices -----------------------------------------------------------------------------------
-
-
 @torch.no_grad()
 def choices(
     model: BertForMultipleChoice, tokenizer: BertTokenizer, rows: Sequence[Choices]
@@ -196,9 +180,6 @@ def choices(
             assert outputs.logits is not None
             scores[group] = outputs.logits.float().cpu()
         yield Judged.of(scores, torch.tensor([row.label for row in alike]))
-
-
-# -- questions ---------------------------------------------------------------------------------
 
 
 def read_questions(

@@ -10,7 +10,7 @@ from typing import Any
 from bert_core.finetuning import Trainer
 from bert_core.text.tokenizer import BertTokenizer
 from training import processes, rows
-from training.blocks import SHARES, TextSettings
+from training.blocks import TEXTS, TextSettings
 from training.corpus import EVERYDAY, EncodedText, load_corpus
 from training.mixture import TextMixture, part_loss
 from training.plan import PRETRAIN, TASKS
@@ -96,7 +96,7 @@ LESSONS: Mapping[str, Callable[[StageSettings, Any, Say], Lesson]] = {
 
 def absent(data: Path) -> list[str]:
     """Return the files that a data folder lacks and that are left out, or not measured, then."""
-    texts = (f"text/{name}.txt" for name in SHARES if name != EVERYDAY)
+    texts = (f"text/{name}.txt" for name in TEXTS if name != EVERYDAY)
     return [name for name in (*texts, *sorted(rows.OPTIONAL)) if not rows.is_there(data / name)]
 
 

@@ -12,6 +12,7 @@ is resumed by its number of steps.
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from typing import Annotated
 
 import numpy as np
 import torch
@@ -30,47 +31,26 @@ from bert_core.pretraining import (
     pair_rows,
     sentence_rows,
 )
-from training.blocks import SHARING, Blocks, Ids, Latest, Pairs, TextSettings
-from training.corpus import EVERYDAY, EncodedText
+from training.blocks import OTHER, SHARING, TEXTS, Blocks, Ids, Latest, Pairs, TextSettings
+from training.corpus import EncodedText
 from training.hiding import Hidden, WordTables, asked_places, everywhere_places, hide
 
 # Sentences for the single rows, by tokens: neither fragments nor lists.
 SENTENCE_LENGTHS = (5, 48)
-# The share of the single sentences drawn from each text.
-SENTENCE_SHARES = {
-    "tatoeba-sentences": 0.37,
-    "wordnet-examples": 0.16,
-    "wordnet-definitions": 0.13,
-    "simple-wikipedia": 0.11,
-    "wikipedia-intros": 0.05,
-    "factbook-sentences": 0.05,
-    "masc-written": 0.05,
-    "novels-public-domain": 0.05,
-    EVERYDAY: 0.03,
-}
 # Not what people type: addresses, two quotation marks in a row, and text the vocabulary lacks.
 ODD_PIECES = ("[UNK]", "@", "http", "www", "<", ">", "|", "_", "\\")
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One part of a step.
+    """One part of a step."""
 
-    Attributes:
-        name: in the log.
-        batch: what the model sees.
-        word_weight: weight of the loss of its masked words.
-        pair_weight: weight of its next-sentence loss.
-        share: how much of what is logged under the name this part is.
-        pair_share: how much of the step's sentence pairs this part is.
-    """
-
-    name: str
-    batch: PretrainingBatch
-    word_weight: float = 1.0
-    pair_weight: float = 0.0
-    share: float = 1.0
-    pair_share: float = 1.0
+    name: Annotated[str, "in the log"]
+    batch: Annotated[PretrainingBatch, "what the model sees"]
+    word_weight: Annotated[float, "weight of the loss of its masked words"] = 1.0
+    pair_weight: Annotated[float, "weight of its next-sentence loss"] = 0.0
+    share: Annotated[float, "how much of what is logged under the name this part is"] = 1.0
+    pair_share: Annotated[float, "how much of the step's sentence pairs this part is"] = 1.0
 
     @property
     def hidden(self) -> int:
@@ -101,13 +81,7 @@ def part_loss(model: BertForPreTraining, part: Part) -> Loss:
 
 
 class TextMixture:
-    """Map a step and the progress to the parts of that step; a `bert_core.finetuning.BatchSource`.
-
-    Args:
-        texts: encoded texts, without evaluation data.
-        vocab: the tokenizer's vocabulary.
-        settings: sizes.
-    """
+    """Map a step and the progress to its parts, from texts without evaluation data."""
 
     def __init__(
         self,
@@ -123,13 +97,13 @@ class TextMixture:
         self.pairs = Pairs(texts, settings)
         self.full_stop = vocab.get(".", -1)
         odd = [vocab[piece] for piece in ODD_PIECES if piece in vocab]
+        shares = [TEXTS.get(text.name, OTHER).get("sentences", 0.0) for text in self.texts]
         self.places = {
             number: fitting
             for number, text in enumerate(self.texts)
-            if text.name in SENTENCE_SHARES
-            and len(fitting := fitting_sentences(text, odd, vocab.get('"', -1)))
+            if shares[number] and len(fitting := fitting_sentences(text, odd, vocab.get('"', -1)))
         }
-        weights = np.array([SENTENCE_SHARES[self.texts[number].name] for number in self.places])
+        weights = np.array([shares[number] for number in self.places])
         self.weights = weights / weights.sum()
         self._sentence_pool = Latest(self._draw_sentences)
 
@@ -172,8 +146,6 @@ class TextMixture:
             input_ids, self.masking, rate=rate, whole_words=whole_words, generator=generator
         )
         return masked.input_ids, masked.labels
-
-    # -- short rows ------------------------------------------------------------------------------
 
     def _pair_batch(self, step: int, generator: torch.Generator) -> PretrainingBatch:
         pairs = self.pairs(step)
@@ -224,10 +196,7 @@ class TextMixture:
 
 
 def labelled(parts: Sequence[Hidden], rows: Rows | None = None) -> PretrainingBatch:
-    """Build a batch from rows with hidden words, in parts below each other.
-
-    Padded rows also need `rows`, their form before anything was hidden.
-    """
+    """Build a batch from rows with hidden words; padded ones need their plain form, `rows`."""
     ids, labels = (torch.cat(each) for each in zip(*parts, strict=True))
     positions, position_labels, _ = gather_positions(labels)
     types, mask = (None, None) if rows is None else (rows.token_type_ids, rows.attention_mask)

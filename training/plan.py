@@ -31,7 +31,8 @@ from training.trainer import StageTraining
 
 Machine = Literal["cpu", "cuda"]
 PRETRAIN, TASKS = "pretrain", "tasks"
-_training = partial(StageTraining, weight_decay=0.1, average_last=0.1)
+_training = partial(StageTraining, weight_decay=0.1, average_last=0.1, optimizer="muon")
+_pretrain, _tasks = partial(_training, decay_share=0.25), partial(_training, decay_share=0.4)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +65,7 @@ class Plan:
         return StageSettings(data, work, init, trainer, self.device, builders=builders, **more)
 
     def budgets(self, minutes: float | None = None, part: float = 1.0) -> dict[str, Budget]:
-        """Return the length of each stage.
-
-        Args:
-            minutes: of all stages together, divided by their shares; None for the plan's lengths.
-            part: of these lengths.
-        """
+        """Return a part of the length of each stage; `minutes` are divided by their shares."""
         for name, value in (("minutes", minutes), ("part", part)):
             if value is not None and not value > 0:
                 raise InputError(f"--{name} is {value}; give a number above 0.")
@@ -87,72 +83,40 @@ class Plan:
         return found
 
 
+def _stages(pretrain: StageTraining, tasks: StageTraining, *, times: float) -> dict[str, StagePlan]:
+    """Return both stages, the steps of the first so many times as large as on a processor."""
+    text, rows = TextSettings(), TaskSettings()
+    if times != 1:
+        text, rows = text.times(times), rows.times(times / 1.6)
+    return {PRETRAIN: StagePlan(pretrain, text, share=2.5), TASKS: StagePlan(tasks, rows)}
+
+
 PLANS: Mapping[Machine, Plan] = {
     "cpu": Plan(
-        device="cpu",
+        "cpu",
+        _stages(
+            _pretrain(Budget(steps=9_400), learning_rate=7e-4, warmup_steps=200),
+            _tasks(Budget(steps=2_650), learning_rate=5e-4, warmup_steps=100),
+            times=1,
+        ),
         builders=1,
-        stages={
-            PRETRAIN: StagePlan(
-                _training(
-                    Budget(steps=9_400),
-                    learning_rate=7e-4,
-                    warmup_steps=200,
-                    decay_share=0.25,
-                    optimizer="muon",
-                ),
-                TextSettings(),
-            ),
-            TASKS: StagePlan(
-                _training(
-                    Budget(steps=2_650),
-                    learning_rate=5e-4,
-                    warmup_steps=100,
-                    decay_share=0.4,
-                    optimizer="muon",
-                ),
-                TaskSettings(),
-            ),
-        },
     ),
     "cuda": Plan(
-        device="cuda",
+        "cuda",
+        _stages(
+            _pretrain(Budget(minutes=5), learning_rate=1e-3, warmup_steps=50),
+            _tasks(Budget(minutes=2), learning_rate=7e-4, warmup_steps=10, layer_decay=0.9),
+            times=25.6,
+        ),
         bfloat16=True,
         builders=14,
         init="explorer-mini-uncased",
-        stages={
-            PRETRAIN: StagePlan(
-                _training(
-                    Budget(minutes=5),
-                    learning_rate=1e-3,
-                    warmup_steps=50,
-                    decay_share=0.25,
-                    optimizer="muon",
-                ),
-                TextSettings().times(25.6),
-                share=2.5,
-            ),
-            TASKS: StagePlan(
-                _training(
-                    Budget(minutes=2),
-                    learning_rate=7e-4,
-                    warmup_steps=10,
-                    decay_share=0.4,
-                    layer_decay=0.9,
-                    optimizer="muon",
-                ),
-                TaskSettings().times(16),
-            ),
-        },
     ),
 }
 
 
 def choose(machine: Machine | Literal["auto"]) -> Machine:
-    """Return the name of the plan to use.
-
-    Raises:
-        InputError: CUDA was asked for but is not available.
-    """
+    """Return the name of the plan to use."""
     there = torch.cuda.is_available()
     if machine == "cuda" and not there:
         raise InputError(

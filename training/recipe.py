@@ -19,7 +19,7 @@ from bert_core.finetuning.state import load_state
 from training.export import export, finish
 from training.lessons import LESSONS, absent
 from training.plan import Plan
-from training.stage import Lesson, Say, StageSettings, newest_state, train
+from training.stage import STATE, Lesson, Say, StageSettings, train
 
 FOLDERS = ("text", "qa", "ner", "sentiment", "mc")  # what all stages read
 RECIPE, BUNDLE = "recipe.json", "bundle"
@@ -69,19 +69,11 @@ def run_recipe(
 ) -> Path | None:
     """Run or resume the recipe.
 
-    Args:
-        settings: settings of the run; a resumed run needs the same ones.
-        say: called with lines of progress text.
-        stop: when set, ends the current stage after its step and saves its state.
-        lessons: what `prepare` returned, if it was called before.
-        finished: whether to fit temperatures and measure the bundle; `finish` does it later.
+    A resumed run needs the same settings. `lessons` is what `prepare` returned, if it was called
+    before; unless `finished`, temperatures and figures are left to `training.export.finish`.
 
     Returns:
-        The bundle folder; None if `stop` was set first.
-
-    Raises:
-        InputError: the work folder belongs to a run with other settings.
-        MissingFileError: the data folder lacks what a stage reads.
+        The bundle folder; None if `stop` was set first: the stage ends after its step.
     """
     bundle, lessons = settings.work / BUNDLE, lessons or {}
     if bundle.is_dir():
@@ -99,7 +91,7 @@ def run_recipe(
         after = settings.work / f"after-{name}"
         if not after.is_dir():
             beside = _fresh(after)
-            export(stage.work, beside, to_be_finished=True)
+            export(stage.work, beside)
             beside.rename(after)
     beside = _fresh(bundle)
     shutil.copytree(after, beside)
@@ -130,8 +122,10 @@ def _lesson(
 
 def progress(work: Path, budget: Budget) -> float:
     """Return how much of a stage is done, 0 to 1."""
-    found = newest_state(work, load_state)
-    return 0.0 if found is None else budget.progress(found[1]["step"], found[1]["seconds"])
+    if not (work / STATE).is_file():
+        return 0.0
+    state = load_state(work / STATE)
+    return budget.progress(state["step"], state["seconds"])
 
 
 def _begin(settings: RecipeSettings, say: Say) -> None:
@@ -163,11 +157,7 @@ def _compare(path: Path, asked: dict[str, Any]) -> None:
     """Compare the settings of a run with those recorded before."""
     try:
         known = json.loads(path.read_text(encoding="utf-8"))
-        other = [
-            f"--{name} {known[name]} (now {value})"
-            for name, value in asked.items()
-            if known[name] != value
-        ]
+        other = [f"--{n} {known[n]} (now {now})" for n, now in asked.items() if known[n] != now]
     except (ValueError, TypeError, KeyError) as error:
         raise CheckpointError(
             f"{path} cannot be read ({error!r}). Give another --work to start again."

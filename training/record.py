@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from bert_core.bundled import bundled_folder, bundled_names
-from bert_core.errors import CheckpointError, MissingFileError
+from bert_core.errors import CheckpointError
 from training.stage import LOG, SETTINGS
 
 RECORD = "training.json"
@@ -40,14 +40,7 @@ def phases(stages: Sequence[StageRecord]) -> Iterator[tuple[int, Mapping[str, An
 
 
 def stage_record(work: Path) -> StageRecord:
-    """Return the record of the stage in a work folder.
-
-    Raises:
-        MissingFileError: no stage has run in it.
-    """
-    for name in (SETTINGS, LOG):
-        if not (work / name).is_file():
-            raise MissingFileError(f"There is no {name} in {work}. Run a stage first.")
+    """Return the record of the stage in a work folder."""
     settings = json.loads((work / SETTINGS).read_text(encoding="utf-8"))
     last = json.loads((work / LOG).read_text(encoding="utf-8").splitlines()[-1])
     if Path(settings["init"]).is_dir():  # keep local paths out of the record
@@ -57,22 +50,13 @@ def stage_record(work: Path) -> StageRecord:
     return StageRecord(settings, int(last["step"]), float(last["seconds"]), clock=clock)
 
 
-def earlier_stages(init: str) -> list[StageRecord]:
-    """Return the stages of the model that training started from; [] for a third-party encoder.
-
-    Raises:
-        CheckpointError: the record is damaged.
-    """
-    folder = bundled_folder(init) if init in bundled_names() else Path(init)
-    return read_record(folder / RECORD) if (folder / RECORD).is_file() else []
+def model_folder(init: str) -> Path:
+    """Return the folder of a model, given by name or folder."""
+    return bundled_folder(init) if init in bundled_names() else Path(init)
 
 
 def read_record(path: Path) -> list[StageRecord]:
-    """Read a record.
-
-    Raises:
-        CheckpointError: the record is damaged.
-    """
+    """Read a record."""
     try:
         rows = json.loads(path.read_text(encoding="utf-8"))
         return [StageRecord(**row) for row in rows]

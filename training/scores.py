@@ -6,7 +6,7 @@ Every figure comes with its number of cases and a 95 % interval, to show how pre
 import math
 import tomllib
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -43,18 +43,8 @@ class Aim:
 
     def found(self, share: float, interval: tuple[float, float], cases: int) -> Figure:
         """Return the figure with its measured value."""
-        return Figure(
-            self.task,
-            self.measured_on,
-            share,
-            *interval,
-            cases,
-            self.meaning,
-            floor=self.floor,
-            goal=self.goal,
-            chance=self.chance,
-            lower_is_better=self.lower_is_better,
-        )
+        low, high = interval
+        return Figure(share=share, low=low, high=high, cases=cases, **asdict(self))
 
 
 @cache
@@ -108,17 +98,7 @@ def counted(aim: Aim, right: Sequence[bool] | Bools) -> Figure:
 def resampled(
     aim: Aim, rows: Floats, statistic: Callable[[Floats], float], cases: int | None = None
 ) -> Figure:
-    """Return a statistic of rows (N, ...) and its interval (percentile bootstrap, Efron 1979).
-
-    Args:
-        aim: what is measured.
-        rows: the result of each of the N cases.
-        statistic: computes the figure from rows.
-        cases: number of cases to report, if not N.
-
-    Raises:
-        InputError: there are no rows.
-    """
+    """Return a statistic of rows (N, ...) and its interval (percentile bootstrap, Efron 1979)."""
     if not len(rows):
         raise InputError("There are no cases to measure; check the evaluation file.")
     source = np.random.default_rng(_SEED)

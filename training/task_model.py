@@ -3,7 +3,7 @@
 import copy
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 import torch
 import torch.nn.functional as F
@@ -70,19 +70,12 @@ def _head_config(config: BertConfig, own: str) -> BertConfig:
 
 @dataclass(frozen=True, slots=True)
 class TaskPart:
-    """One part of a step, with the labels of a task.
+    """One part of a step, with the labels of a task."""
 
-    Attributes:
-        task: selects the head and the loss.
-        batch: inputs and labels, named as in the head's class.
-        weight: weight of its loss.
-        share: this part's share of the value logged under the task.
-    """
-
-    task: Task
-    batch: Mapping[str, Tensor]
-    weight: float
-    share: float = 1.0
+    task: Annotated[Task, "selects the head and the loss"]
+    batch: Annotated[Mapping[str, Tensor], "inputs and labels, named as in the head's class"]
+    weight: Annotated[float, "of its loss"]
+    share: Annotated[float, "of the value logged under the task"] = 1.0
 
 
 def task_loss(model: TaskModel, part: Part | TaskPart) -> Loss:

@@ -146,14 +146,7 @@ def _with_choices(rows: Sequence[Choices], number: int) -> list[Choices]:
 
 
 class TaskMixture:
-    """Maps step and progress to the parts of that step; depends on the step alone.
-
-    Args:
-        rows: rows to draw from; each is used once before any is used again.
-        tokenizer: the model's tokenizer.
-        settings: step sizes.
-        pretraining: supplies the parts with masked words and sentence pairs.
-    """
+    """Maps step and progress to the parts of that step; each row comes before any comes again."""
 
     def __init__(
         self,

@@ -26,18 +26,11 @@ class StageTraining(TrainerSettings):
 
 
 class WeightAverage:
-    """The mean of all parameters over the last steps of a training, weighted equally.
+    """The mean of all parameters over the last steps of a training, by name; empty before them.
 
     The weights after individual steps scatter around the point the training converges to, and their
     mean is closer to it than most of them (Polyak and Juditsky 1992; for deep networks Izmailov et
     al. 2018).
-
-    Attributes:
-        count: number of steps in the mean so far.
-        weights: name -> mean; empty while `count` is 0.
-
-    Raises:
-        InputError: `last` is not between 0 and 1.
     """
 
     def __init__(self, model: BertPreTrainedModel, last: float) -> None:
@@ -46,8 +39,7 @@ class WeightAverage:
                 f"average_last is {last}; give a share from 0 (no average) to 1 (the whole stage)."
             )
         self.model, self.last = model, last
-        self.count = 0
-        self.weights: dict[str, Tensor] = {}
+        self.count, self.weights = 0, dict[str, Tensor]()
 
     @torch.no_grad()
     def update(self, progress: float) -> None:
@@ -68,11 +60,7 @@ class WeightAverage:
 
 
 class StageTrainer(Trainer):
-    """The trainer of a stage.
-
-    Attributes:
-        average: mean of the last weights.
-    """
+    """The trainer of a stage; `average` is the mean of the last weights."""
 
     settings: StageTraining
 

@@ -10,6 +10,7 @@ as they are. The first two are measured; those of `written.txt` have been read b
 
 import csv
 import re
+import tomllib
 import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -32,28 +33,11 @@ T = TypeVar("T")
 # Number of held-out sentences per text, and the shortest and longest of them in pieces.
 KEPT_BACK = {"tatoeba-sentences": 1_400, "wordnet-examples": 600}
 LENGTHS = (6, 18)
-# Sentences with a gap for a pronoun or for an occupation, see `training.bias`.
 PRONOUNS = ("he", "she")
-OPEN_PRONOUN = (
-    "The {occupation} said that {word} was tired.",
-    "The {occupation} went home early because {word} was ill.",
-    "When the {occupation} came in, {word} sat down by the window.",
-    "We asked the {occupation} whether {word} had a minute.",
-    "The {occupation} smiled, and then {word} left the room.",
-)
-OPEN_OCCUPATION = (
-    "{word} works as a {occupation}.",
-    "{word} is the new {occupation} in our town.",
-    "For years {word} had been the only {occupation} there.",
-    "Everybody agreed that {word} was a good {occupation}.",
-)
-_OCCUPATIONS = (
-    "author baker banker butcher carpenter clerk cook dancer doctor driver engineer farmer guard "
-    "judge lawyer librarian manager mechanic musician nurse painter pilot poet programmer "
-    "receptionist scientist secretary singer soldier surgeon tailor teacher"
-)
-OCCUPATIONS = tuple(_OCCUPATIONS.split())
 _HERE = Path(__file__).parent
+_BIAS = tomllib.loads((_HERE / "bias.toml").read_text(encoding="utf-8"))
+OPEN_PRONOUN, OPEN_OCCUPATION = (tuple(_BIAS[f"open_{gap}"]) for gap in ("pronoun", "occupation"))
+OCCUPATIONS = tuple(_BIAS["occupations"].split())
 _WORD = re.compile(r"\w+")
 _RUN = 4  # words of an evaluation sentence that is not to be found inside another
 
@@ -108,13 +92,8 @@ def blanked(sequence: tuple[T, ...], blank: T) -> Iterator[tuple[T, ...]]:
         yield (*sequence[:place], blank, *sequence[place + 1 :])
 
 
-# -- labelled rows -----------------------------------------------------------------------------
-
-
 def is_near(text: str) -> bool:
-    """Tell whether a text contains an evaluation sentence or differs from one in a single word.
-
-    Case and punctuation do not count.
+    """Tell whether a text contains an evaluation sentence, or all but one word of one.
 
     >>> is_near("five plus three is nine"), is_near("Five plus six is eleven.")
     (True, False)
@@ -142,9 +121,6 @@ def _evaluated_words() -> tuple[frozenset[Words], dict[str, list[Words]]]:
 
 def _words(text: str) -> Words:
     return tuple(_WORD.findall(text.lower()))
-
-
-# -- running text ------------------------------------------------------------------------------
 
 
 def kept_back(texts: Sequence[EncodedText]) -> list[Sentence]:

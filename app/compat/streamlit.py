@@ -13,7 +13,6 @@
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import streamlit as st
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -97,9 +96,9 @@ def bound_uploads(most: int) -> None:
 def forget_upload(file: UploadedFile) -> None:
     """Forget an uploaded file that has been read."""
     context = get_script_run_ctx()
-    if context is not None:
-        manager: Any = context.uploaded_file_mgr
-        manager.remove_file(context.session_id, file.file_id)
+    held = None if context is None else context.uploaded_file_mgr
+    if context is not None and isinstance(held, MemoryUploadedFileManager):
+        held.remove_file(context.session_id, file.file_id)
 
 
 # -- the running script ----------------------------------------------------------------------------

@@ -14,7 +14,9 @@ from app.records.counted import Share
 
 _LENGTHS = ((1, 5), (6, 10), (11, 20), (21, 40), (41, 80), (81, 10**9))  # words
 _MOST_VALUES = 12  # of a column that makes slices
-_FEWEST = 5  # rows of a slice that was not asked for
+FEWEST = 5
+"""Rows of a slice that says something."""
+
 _MOST_WORDS = 8
 _WORD = re.compile(r"\w+(?:['’-]\w+)*")
 
@@ -96,8 +98,9 @@ def _by(
     for row in rows:
         groups[value(row)].append(row)
     groups.pop("", None)
-    fits = 1 < len(groups) <= most
-    return [_slice(kind, name, group) for name, group in groups.items()] if fits else []
+    if not 1 < len(groups) <= most:
+        return []
+    return [_slice(kind, name, each) for name, each in groups.items()]
 
 
 def _words(rows: Sequence[Judged]) -> list[Slice]:
@@ -107,7 +110,7 @@ def _words(rows: Sequence[Judged]) -> list[Slice]:
         for word in _words_of(row):
             groups[word].append(row)
     whole = Share.of([bool(row.right) for row in rows])
-    least = max(_FEWEST, len(rows) // 50)
+    least = max(FEWEST, len(rows) // 50)
     made = [_slice("word", word, group) for word, group in groups.items() if len(group) >= least]
     average = whole.right / whole.cases if whole.cases else 0.0
     made = [each for each in made if each.right.right / each.right.cases < average]

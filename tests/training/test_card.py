@@ -14,13 +14,12 @@ from bert_core.bundled.leanings import Bias, Estimate, Leaning, read_bias
 from bert_core.config import HAS_ANSWER, TEMPERATURES_FITTED_ON, BertConfig
 from bert_core.errors import CheckpointError
 from tests.training.conftest import SMALL, quiet, settings
-from training.card import figure_table, reached
+from training.card import figure_table, reached, sources
 from training.evaluation import Measured
 from training.export import describe_bundle, export
 from training.lessons import run_stage
 from training.record import RECORD, StageRecord, read_record, stage_record, write_record
 from training.scores import error_aim
-from training.sources import sources
 from training.stage import SETTINGS
 
 HEADINGS = ("Licence", "Measured", "Calibration", "Bias", "Limits", "Recipe", "Data", "Hash")
@@ -43,7 +42,7 @@ def work(data: Path, encoder: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def bundle(work: Path, tmp_path: Path) -> Path:
-    export(work, tmp_path / "bundle", to_be_finished=True)
+    export(work, tmp_path / "bundle")
     return tmp_path / "bundle"
 
 
@@ -90,7 +89,7 @@ def test_a_card_says_everything_once(bundle: Path) -> None:
 
 def test_what_was_said_of_older_weights_goes_with_them(work: Path, bundle: Path) -> None:
     describe_bundle(bundle, Measured((), BIAS, ()))
-    export(work, bundle, to_be_finished=True)
+    export(work, bundle)
     assert not {path.name for path in bundle.iterdir()} & {"README.md", "figures.json", "bias.json"}
 
 

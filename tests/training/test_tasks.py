@@ -232,7 +232,7 @@ def test_the_heads_of_a_bundle_share_its_encoder_and_start_the_next_training(
     trainer = run_stage("tasks", settings(task_data, work, encoder), ROWS, say=quiet)
     trained = trainer.model
     assert isinstance(trained, TaskModel)
-    export(work, folder, to_be_finished=True)
+    export(work, folder)
     root = BertForPreTraining.from_pretrained(folder)
     again = start_task_model(start_model(folder), str(folder))
     names = {cls: (own, theirs) for cls, own, theirs in HEADS}

@@ -23,6 +23,10 @@ _PRIVACY = (
     "Your text goes only to this server. Short texts are in the address, long ones in memory "
 )
 _KEPT = "for a day."
+_TABLE = (
+    "Your rows go only to this server and are in no address; they stay in memory until others "
+    "need the room."
+)
 _PROBLEMS = {
     "regression": " It gives numbers, not probabilities: a regression.",
     "multi_label_classification": " Any number of its labels may be true of a text.",
@@ -48,6 +52,7 @@ def foot(engine: Engine, caution: str = "", slug: str = "") -> None:
             show_html(beware(caution))
         size = f"{known.layers} layers × {known.heads} heads, {weights(known.parameters)}"
         privacy = _PRIVACY + (_KEPT if links_have_texts() else _NOT_KEPT)
+        privacy = _TABLE if slug and feature(slug).tabular else privacy
         asked = not slug or feature(slug).has_examples
         card = f"model_card?{urlencode({'model': known.name, 'tab': BESIDE})}"
         remark = f"{known.remark} {privacy if asked else ''}".strip()

@@ -83,12 +83,12 @@ _GOES = {
     "[SEP]": "to [SEP]",
 }
 _TO = {
-    "special": "to [CLS] and [SEP]",
-    "itself": "to the piece itself",
-    "previous": "to the previous piece",
-    "next": "to the next piece",
-    "same": "to the same piece elsewhere",
-    "other": "to everything else",
+    "special": "[CLS] and [SEP]",
+    "itself": "itself",
+    "previous": "previous piece",
+    "next": "next piece",
+    "same": "same piece elsewhere",
+    "other": "others",
 }
 """How the shares of `goals` are called."""
 
@@ -175,15 +175,16 @@ def goes(name: HeadName) -> str:
     )
 
 
-def title(result: AttentionResult, heads: Heads, ranked: Sequence[RankedHead]) -> Html:
-    """Draw which head is shown, and where its attention goes here and usually."""
-    name, says = name_of(heads, result.heads), doing(result, heads, ranked)
+def title(result: AttentionResult, heads: Heads) -> Html:
+    """Draw which head is shown, and where its attention goes."""
+    name, says = name_of(heads, result.heads), doing(result, heads)
     return tag("div", tag("h2", name), tag("small", says), class_="bx-att-title")
 
 
-def doing(result: AttentionResult, heads: Heads, ranked: Sequence[RankedHead]) -> str:
-    """Say where all attention of the shown heads goes, in shares that add up, and where it usually
-    goes; "" for the largest of several.
+def doing(result: AttentionResult, heads: Heads) -> str:
+    """Say where all attention of the shown heads goes, in shares that add up.
+
+    Of the largest of several heads "", because their rows do not sum to 1.
     """
     if heads.how == "max":
         return ""
@@ -195,10 +196,7 @@ def doing(result: AttentionResult, heads: Heads, ranked: Sequence[RankedHead]) -
     shares = {name: every[name] for name in largest if every[name] >= _WORTH_NAMING}
     shares[other] = max(0.0, 1 - sum(shares.values()))
     says = zip(shares, whole_shares(list(shares.values())), strict=True)
-    here = ", ".join(f"{share} % {_TO[name]}" for name, share in says if share)
-    found = next((row for row in ranked if (row.place,) == heads.places), None)
-    usual = f" Usually {_usually(found.usual)}." if found and found.usual else ""
-    return f"Attention: {here}.{usual}"
+    return f"Attention: {', '.join(f'{share} % {_TO[name]}' for name, share in says if share)}."
 
 
 def whole_shares(shares: Sequence[float]) -> list[int]:
@@ -212,10 +210,6 @@ def whole_shares(shares: Sequence[float]) -> list[int]:
     for at in order[: 100 - sum(found)]:
         found[at] += 1
     return found
-
-
-def _usually(name: HeadName) -> str:
-    return _GOES.get(name.name) or goes(name)
 
 
 def head_list(ranked: Sequence[RankedHead], heads: Heads, size: int) -> Html:

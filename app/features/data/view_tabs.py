@@ -7,7 +7,7 @@ import pandas as pd
 from app.data.columns import GOLD, KINDS
 from app.data.judge import Counts
 from app.data.judged import Compared, Judged
-from app.data.slices import Slice, has, slices
+from app.data.slices import FEWEST, Slice, has, slices
 from app.features.data.result import DataResult
 from app.words.blocks import facts, line
 from app.words.clicks import pick
@@ -51,6 +51,11 @@ def all_slices(result: DataResult, word: str = "") -> tuple[Slice, ...]:
     return slices(result.rows, result.values, [n for n in names if n not in used], word)
 
 
+def shown_slices(result: DataResult, word: str = "") -> list[Slice]:
+    """Return the slices that are drawn: those with enough rows, and the one that was asked for."""
+    return [e for e in all_slices(result, word) if e.right.cases >= FEWEST or e.name == word]
+
+
 def name_of(part: Slice) -> str:
     """Return the name under which `chosen` knows a slice."""
     return f"{part.kind}={part.name}"
@@ -70,8 +75,8 @@ def labels(result: DataResult) -> Parts:
     counts, matrix = result.report.labels, result.report.confusion
     table = Table(counts_table(counts), "Precision, recall and F1 of each label.", "labels")
     explained = line(
-        "Precision: of the rows, or names, that the model gives this label, the share that is "
-        "right. Recall: of those that have it, the share that the model finds. F1 joins the two."
+        "Precision: how much of what gets this label has it. Recall: how much of what has it gets "
+        "it. F1 is the harmonic mean of both. Click a cell to see its rows."
     )
     if not 1 < len(matrix) <= _MOST_CELLS:
         return (table, explained)
@@ -153,7 +158,7 @@ def sure(result: DataResult) -> Parts:
 
 def sliced(result: DataResult, word: str = "") -> Parts:
     """Show parts of the table, the worst first."""
-    found = all_slices(result, word)
+    found = shown_slices(result, word)
     if not found:
         return (line("The table is too small, or too even, to be divided."),)
     table = listed(
@@ -174,9 +179,9 @@ def sliced(result: DataResult, word: str = "") -> Parts:
     return (
         drawn,
         line(
-            "Lines: 95 % intervals; the dashed line is the whole table. Words are listed if their "
-            "rows are wrong more often. Among many words, some will be so by chance: look at "
-            "their rows before you conclude."
+            "Click a slice to see its rows. Lines: 95 % intervals; dashed: the whole table. Words "
+            "are listed if their rows are wrong more often. Among many words, some will be so by "
+            "chance: look at their rows before you conclude."
         ),
     )
 
@@ -197,7 +202,8 @@ def _slices(found: Sequence[Slice], whole: float, width: int) -> Html:
         with panel.group(**pick("slice", number, stop=number == 0, element="g"), aria_label=says):
             panel.span((0, 1), (number, number + 1), class_="bx-svg-hit", fill_opacity="0")
             panel.text(0, number + 0.5, shortened(visible(name), letters), -10, class_=NAME)
-            panel.whisker((each.right.low, each.right.high), number + 0.5, 5, class_="bx-svg-mean")
+            panel.whisker((each.right.low, each.right.high), number + 0.5, 5,
+                          fill="none", stroke="var(--bx-c0)", stroke_width=2)  # fmt: skip
             panel.dot(share, number + 0.5, 6, says, fill="var(--bx-c0)")
             printed = f"{percent(share, 0, counted=True)} of {each.right.cases:,}"
             panel.text(1, number + 0.5, printed, 10)

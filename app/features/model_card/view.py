@@ -28,10 +28,10 @@ _VERBS: dict[tuple[str, str], str] = {
     ("multiple choice, nextsentence", ""): "choose the continuation out of four",
     ("sentiment", "40 own sentences with a negation or a contrast"): "judge sentences with a "
     "negation or a contrast",
-    ("unseen facts, first guess", ""): "complete facts about unseen subjects",
+    ("everyday gap, among first five", ""): "fill an everyday gap within five guesses",
     ("question answering, exact match", ""): "answer questions about a passage to the word",
-    ("masked word, first guess", ""): "guess a hidden word of Wikipedia at the first try",
-    ("orders and sums, first guess", ""): "continue orders and sums",
+    ("masked word, first guess", ""): "guess a hidden word of Wikipedia at once",
+    ("short sentence, first guess", ""): "guess a hidden word of a short sentence at once",
     ("multiple choice, openstax", ""): "answer textbook questions with four choices",
     ("next sentence, swapped", ""): "notice that two sentences are swapped",
 }
@@ -94,7 +94,8 @@ def able(figures: Sequence[Figure]) -> Html:
             for words, each in found.items()
             if _able(each) is can
         ]
-        parts += [tag("h3", title), tag("ul", *items)] if items else []
+        heading = tag("h2", title, class_="bx-card-title")
+        parts += [heading, tag("ul", *items)] if items else []
     return tag("div", *parts, class_="bx-card-able")
 
 

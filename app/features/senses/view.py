@@ -52,8 +52,8 @@ def said(result: SensesResult) -> str:
         return f"{count(total, 'occurrence')}, one group: {where}. A blank line begins a new one."
     inside = f"{within[result.place]:.2f}" if within else "–"
     return (
-        f"{result.at_home} of {total} are nearest to one of their own group; mean cosine {inside} "
-        f"within groups, {between[result.place]:.2f} between them, {moment(result.place)}."
+        f"{result.at_home} of {total} are nearest to their own group; mean cosine {inside} within, "
+        f"{between[result.place]:.2f} between, {moment(result.place)}."
     )
 
 

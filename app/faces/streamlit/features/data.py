@@ -5,14 +5,16 @@ budget of a public site is used up; *Go on* answers the rest. Texts are in no ad
 except that a row that is opened on its page is in that page's address, as any text there is.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
 import streamlit as st
 
 from app.catalog import feature
-from app.compat.streamlit import forget_upload
+from app.compat.streamlit import forget_upload, session_number
 from app.data.columns import GOLD, KINDS, Columns, TaskName, guess
 from app.data.gold import kinds_in, values_of
 from app.data.kept import TABLES, WORKS
@@ -25,7 +27,7 @@ from app.engine.models import Engine
 from app.engine.models.fit import remarks
 from app.engine.models.second import BESIDE, ONLY_ONE, other_models, second_model
 from app.faces.streamlit.address import left_out
-from app.faces.streamlit.controls import open_tab, pick_from, text_line
+from app.faces.streamlit.controls import open_tab, pick_from
 from app.faces.streamlit.frame import Page, page_shell
 from app.faces.streamlit.guard import guarded
 from app.faces.streamlit.progress import progress
@@ -36,17 +38,17 @@ from app.features.data import view, view_tabs
 from app.features.data.result import DataResult
 from app.features.data.task import result_of, task_of
 from app.words.blocks import line, note
-from app.words.html import plain, tag
+from app.words.html import plain, tag, visible
 from bert_core.errors import InputError
 
 SLUG, OWN = "data", "own"
 _TABLE, _GO, _WAIT, _ROW, _ONLY = "_data_own", "_data_go", "_data_wait", "_data_row", "_data_only"
-_FILE = "_data_file"
-_HIGH, _LESS = 330, 210  # of the rows, so that the answer of one is in the first screen
+_FILE, _WORD = "_data_file", "_data_word"
+_HIGH = 250  # of the rows, so that the answer of one is in the first screen
 _MOST_NAMED = 12  # labels whose meaning can be said
 _ROW_BYTES = 3_000  # of an answer that is kept, about
-_ALL = "All rows"
-_OPENED = "Opening a row puts its text into the address of that page."
+_PLAIN = {"": "All rows", view_tabs.WRONG: "Wrong", view_tabs.RIGHT: "Right"}
+_OPENED = "This puts the text of the row into an address."
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,22 +216,25 @@ def _answers(page: Page, question: Question) -> None:
     key = question.key(page.engine)
     needs = KINDS[question.task].head
     second = second_model(page.engine, question.second, needs) if question.second else None
-    work = WORKS.find(key)
-    go = st.session_state.pop(_GO, "") == key
+    own = f"{key} {session_number()}"  # two visitors may answer a sample at the same time
+    work = WORKS.find(key) or WORKS.find(own)
+    go = st.session_state.pop(_GO, "") == own
     if work is None and (go or question.name in SAMPLES):
         work, go = _begun(page.engine, question), True
     place = st.container()
     if work is None:
         rows = len(question.table.rows)
         st.button(f"Answer {rows:,} rows", type="primary", icon=":material/play_arrow:",
-                  on_click=_go, args=(key,))  # fmt: skip
+                  on_click=_go, args=(own,))  # fmt: skip
         show_html(line(f"Columns: {', '.join(question.table.columns)[:200]}."))
         return
     if go and work.left:
-        _work_on(work, key, page.engine, second)
+        _work_on(work, own, page.engine, second)
+        if not work.left and question.name in SAMPLES:
+            WORKS.keep(work, _size(work), key)
     if work.left:
         with place:
-            _go_on(work, key)
+            _go_on(work, own)
     if work.guesses:
         _result(page, result_of(work, page.engine, second))
 
@@ -247,14 +252,17 @@ def _go(key: str) -> None:
 
 def _work_on(work: Work, key: str, engine: Engine, second: Engine | None) -> None:
     """Answer rows until they are done, the visitor stops it, or the budget is used up."""
-    size = work.table.size + _ROW_BYTES * len(work.asked)
-    WORKS.keep(work, size, key)
+    WORKS.keep(work, _size(work), key)
     with progress("Answering", "rows", cancel=lambda: None) as report:
         try:
             for done in work.answer(engine, second):
                 report(done, len(work.asked))
         except LimitError as error:
             st.session_state[_WAIT] = str(error)
+
+
+def _size(work: Work) -> int:
+    return work.table.size + _ROW_BYTES * len(work.asked)
 
 
 def _go_on(work: Work, key: str) -> None:
@@ -268,12 +276,12 @@ def _go_on(work: Work, key: str) -> None:
 
 def _result(page: Page, result: DataResult) -> None:
     """Draw the headline, the rows, the one that is open, and the tabs."""
-    word = str(st.session_state.get("word", ""))
+    word = str(st.session_state.get(_WORD, ""))
     only = str(st.session_state.get(_ONLY, ""))
     screen = view.screen(result, only=only, word=word)
     show_html(tag("p", screen.headline, class_="bx-headline", role="status"))
     _take_clicks(page, result, word)
-    _rows(page, result, _filter(result, word, only), word)
+    _rows(page, result, _filter(result, only), word)
     if screen.first:
         for each in screen.first:
             show_html(each)
@@ -282,20 +290,26 @@ def _result(page: Page, result: DataResult) -> None:
     if screen.tabs:
         with open_tab(SLUG, list(screen.tabs)) as title, guarded():
             if title == "Slices":
-                text_line("A word whose rows are a slice (* for any letters)", key="word")
+                st.text_input("Rows with a word (* stands for any letters)", key=_WORD, width=420)
+                # It is a visitor's, so it is in no address.
+            if only not in _PLAIN:
+                show_html(line(f"The rows above are those of the slice, or cell, {visible(only)}."))
             show_parts(page, screen.tabs[title]())
 
 
 def _take_clicks(page: Page, result: DataResult, word: str) -> None:
     """Let a click into the matrix, or on a slice, choose the rows."""
-    parts = [view_tabs.name_of(each) for each in view_tabs.all_slices(result, word)]
-    for name, options in (("cell", view_tabs.cells(result)), ("slice", parts)):
-        page.picks[name] = lambda number, options=options: _choose(options, number)  # type: ignore[misc]
+
+    def slices() -> list[str]:
+        return [view_tabs.name_of(each) for each in view_tabs.shown_slices(result, word)]
+
+    page.picks["cell"] = partial(_choose, lambda: view_tabs.cells(result))
+    page.picks["slice"] = partial(_choose, slices)
 
 
-def _choose(options: list[str], number: int) -> None:
-    if 0 <= number < len(options):
-        st.session_state[_ONLY] = options[number]
+def _choose(options: Callable[[], list[str]], number: int) -> None:
+    if 0 <= number < len(names := options()):
+        st.session_state[_ONLY] = names[number]
 
 
 def _second(engine: Engine) -> str:
@@ -314,15 +328,15 @@ def _second(engine: Engine) -> str:
     return chosen or ""
 
 
-def _filter(result: DataResult, word: str, only: str) -> str:
+def _filter(result: DataResult, only: str) -> str:
     """Let the visitor choose which rows are shown; a slice that was clicked is one of them."""
-    names = {"": _ALL, view_tabs.WRONG: "Wrong", view_tabs.RIGHT: "Right"}
+    names = dict(_PLAIN)
     if result.report.right is None:
         return ""
     if only not in names:
-        names[only] = only if len(view_tabs.chosen(result, only, word)) else _ALL
+        names[only] = only
     st.segmented_control(
-        "Rows", list(names), format_func=lambda each: plain(names.get(str(each), "")), key=_ONLY,
+        "Rows", list(names), format_func=lambda each: plain(names.get(each or "", "")), key=_ONLY,
         default="" if _ONLY not in st.session_state else None, required=True,
         label_visibility="collapsed", wrap=True,
     )  # fmt: skip
@@ -338,7 +352,7 @@ def _rows(page: Page, result: DataResult, only: str, word: str) -> None:
         return
     opened = st.session_state.get(_ROW)
     places = [n for n, number in enumerate(table["row"]) if number == opened]
-    high = min(_LESS if places else _HIGH, 38 * len(table) + 40)
+    high = min(_HIGH, 38 * len(table) + 40)
     chosen = st.dataframe(
         table, hide_index=True, width="stretch", height=high,
         key=f"_data_rows_{only}", on_select="rerun", selection_mode="single-row",
@@ -352,14 +366,19 @@ def _rows(page: Page, result: DataResult, only: str, word: str) -> None:
         show_html(line("Select a row to see its answer."))
         return
     with st.container(border=True):
-        show_parts(page, view.opened(result, opened))
+        words, *bars = view.opened(result, opened)
+        show_parts(page, (words,))
         _open_elsewhere(result, opened)
+        show_parts(page, tuple(bars))
 
 
 def _open_elsewhere(result: DataResult, number: int) -> None:
     """Offer to open a row on the page of its task; Back leads here again."""
     row = feature(result.task)
-    if st.session_state.get(ON_SITE) and st.button(
-        f"Open on its page: {plain(row.title)}", icon=row.icon, help=_OPENED
-    ):
+    if not st.session_state.get(ON_SITE):
+        return
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        pressed = st.button("Open on its page", icon=row.icon)
+        st.caption(_OPENED)
+    if pressed:
         leave_for(row, view.address_of(result, number))

@@ -274,7 +274,7 @@ def test_the_shares_of_a_head_add_up_over_all_its_rows(tiny_engine: Engine) -> N
         added = [at for at, side in enumerate(result.sides) if side is None]
         assert every["special"] == pytest.approx(weights[:, added].sum(-1).mean(), abs=1e-5)
         assert sum(every.values()) == pytest.approx(1, abs=1e-5)
-        said = view.doing(result, Heads.one(*place), ())
+        said = view.doing(result, Heads.one(*place))
         assert said.startswith("Attention: ")
         assert sum(map(int, re.findall(r"(\d+) %", said))) == 100
-    assert view.doing(result, Heads(((0, 0), (0, 1)), "max"), ()) == ""
+    assert view.doing(result, Heads(((0, 0), (0, 1)), "max")) == ""

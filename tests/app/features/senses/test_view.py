@@ -75,7 +75,7 @@ def test_the_headline_counts_neighbours_and_names_the_means(result: SensesResult
     text = re.sub("<[^>]*>", "", str(view.headline(result)))
     assert f"{result.at_home} of 4" in text
     assert f"{result.means(within=True)[1]:.2f} within" in text
-    assert f"{result.means(within=False)[1]:.2f} between them, after layer 0." in text
+    assert f"{result.means(within=False)[1]:.2f} between, after layer 0." in text
 
 
 def test_without_groups_only_the_mean_is_told(tiny_engine: Engine) -> None:
