@@ -1,6 +1,5 @@
-"""Ask the classification head for the labels of texts."""
+"""Ask the classification head for the labels of a text."""
 
-from collections.abc import Sequence
 from typing import Annotated
 
 import torch
@@ -12,7 +11,6 @@ from app.records.fields import Field
 from app.records.results import Cut
 from bert_core import BertConfig, BertForSequenceClassification, Encoding
 from bert_core.errors import InputError
-from bert_core.reading.running import Progress
 from bert_core.reading.unread import unread
 
 _KINDS: dict[str, Kind] = {
@@ -37,7 +35,26 @@ def classification(
     Raises:
         InputError: a text has no piece, or the model reads no pairs.
     """
-    return classify(engine, [(text, text_pair)])[0]
+    whole = _encoded(engine, text, text_pair)
+    limit = engine.max_length
+    encoding = whole
+    if len(whole) > limit:
+        encoding = engine.tokenizer.encode(whole.text, whole.text_pair, max_length=limit)
+    logits = engine.logits(BertForSequenceClassification, [encoding])[0].double()  # (C,)
+    config = engine.model(BertForSequenceClassification).config
+    scale = engine.calibration(BertForSequenceClassification)
+    kind = kind_of(config)
+    return ClassificationResult(
+        kind=kind,
+        labels=tuple(config.label_name(number) for number in range(len(logits))),
+        logits=tuple(logits.tolist()),
+        scores=tuple(_scores(logits, kind, scale.temperature).tolist()),
+        encoding=encoding,
+        cut=Cut.of(whole, encoding, limit=limit),
+        unread=unread(engine.tokenizer, [encoding]),
+        calibration=scale,
+        trained_on=engine.facts.heads[BertForSequenceClassification.__name__].trained_on,
+    )
 
 
 def kind_of(config: BertConfig) -> Kind:
@@ -47,42 +64,6 @@ def kind_of(config: BertConfig) -> Kind:
     ('regression', 'single')
     """
     return _KINDS[config.problem_type]
-
-
-def classify(
-    engine: Engine, pairs: Sequence[tuple[str, str]], progress: Progress | None = None
-) -> tuple[ClassificationResult, ...]:
-    """Read all texts."""
-    wholes = [_encoded(engine, first, second) for first, second in pairs]
-    limit = engine.max_length
-    read = [
-        engine.tokenizer.encode(whole.text, whole.text_pair, max_length=limit)
-        if len(whole) > limit
-        else whole
-        for whole in wholes
-    ]
-    logits = engine.logits(BertForSequenceClassification, read, progress).double()  # (N, C)
-    config = engine.model(BertForSequenceClassification).config
-    scale = engine.calibration(BertForSequenceClassification)
-    kind = kind_of(config)
-    scores = _scores(logits, kind, scale.temperature)
-    labels = tuple(config.label_name(number) for number in range(logits.shape[1]))
-    return tuple(
-        ClassificationResult(
-            kind=kind,
-            labels=labels,
-            logits=tuple(row),
-            scores=tuple(shares),
-            encoding=encoding,
-            cut=Cut.of(whole, encoding, limit=limit),
-            unread=unread(engine.tokenizer, [encoding]),
-            calibration=scale,
-            trained_on=engine.facts.heads[BertForSequenceClassification.__name__].trained_on,
-        )
-        for whole, encoding, row, shares in zip(
-            wholes, read, logits.tolist(), scores.tolist(), strict=True
-        )
-    )
 
 
 def _encoded(engine: Engine, first: str, second: str) -> Encoding:
@@ -104,7 +85,7 @@ def _encoded(engine: Engine, first: str, second: str) -> Encoding:
 
 
 def _scores(logits: Tensor, kind: Kind, temperature: float) -> Tensor:
-    """Turn logits (N, C) into what is shown."""
+    """Turn logits (C,) into what is shown."""
     if kind == "regression":
         return logits
     if kind == "multi":
