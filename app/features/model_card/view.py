@@ -149,7 +149,7 @@ def calibration_note(errors: Sequence[Figure]) -> Html:
     )
     if not errors:
         return join(explained, line("How far the percentages can be trusted was not measured."))
-    return join(explained, line("Can its percentages be trusted? Shorter distances are better."))
+    return join(explained, line("Can its percentages be trusted? The smaller the error, the more."))
 
 
 def errors_table(errors: Sequence[Figure]) -> Html:
@@ -170,7 +170,7 @@ def errors_table(errors: Sequence[Figure]) -> Html:
         )
         for each in errors
     ]
-    columns = ("answers", "calibration error", "average probability", "right", "so it is")
+    columns = ("answers", "calibration error", "average probability", "right", "it is")
     return record_table("Probabilities and right answers", columns, rows, compact=True)
 
 
