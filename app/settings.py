@@ -91,7 +91,7 @@ _DECLARED: dict[str, tuple[str, str]] = {
         "`on`; public: `off`",
     ),
     "LESSONS": (
-        "a folder with lessons of your own, which are offered beside those of this site",
+        "a folder with lessons of your own, offered in addition to those of this site",
         "none",
     ),
     "CLASSES": ("whether teachers may open class rooms on lessons: `on` or `off`", "`on`"),
@@ -100,7 +100,7 @@ _DECLARED: dict[str, tuple[str, str]] = {
         "20; 6 if public",
     ),
     "MEMBERS": ("maximum number of browsers that may join one class", "100"),
-    "HOURS": ("hours after which a class ends and its votes are forgotten; at most 24", "3"),
+    "HOURS": ("hours after which a class ends and its votes are deleted; at most 24", "3"),
     "WORD": ("maximum number of characters of a word that students send", "30"),
     "METRICS": (
         "`on` opens `/metrics`, counts and times of answers for Prometheus, and "

@@ -30,7 +30,7 @@ _STATUSES: tuple[tuple[type[BertError], HTTPStatus], ...] = (  # the first that 
 
 
 PAUSE = 0.5
-"""Seconds before a visitor who has used up its allowance is told so. Twelve programs that call on
+"""Seconds before a visitor is told that the rate limit is reached. Twelve programs that call on
 without a pause of their own would otherwise keep the interpreter from the pages."""
 
 
@@ -48,7 +48,7 @@ class Refusal(Exception):
         self.status, self.message, self.seconds = int(status), message, seconds
 
     async def pause(self) -> None:
-        """Wait before a visitor is told that its allowance is used up."""
+        """Wait before a visitor is told that the rate limit is reached."""
         if self.status == HTTPStatus.TOO_MANY_REQUESTS:
             await asyncio.sleep(PAUSE)
 
@@ -82,7 +82,7 @@ def refused(error: Exception) -> Refusal:
 
 
 def check(visit: Visit, *, count: bool) -> None:
-    """Refuse a call whose visitor has used up its allowance, before anything is computed.
+    """Refuse a call beyond its visitor's rate limit, before anything is computed.
 
     Args:
         visit: the call.

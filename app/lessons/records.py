@@ -188,7 +188,7 @@ class Lesson:
         goal: what a visitor can do at the end.
         minutes: how long it takes.
         steps: at most six.
-        last: the sentence to take along.
+        last: the takeaway, in a sentence.
         larger: the remark about larger models, which is not checked here; "" for nothing.
         claims: the claims it rests on.
         own: whether it is the operator's, not ours.

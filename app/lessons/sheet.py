@@ -109,7 +109,7 @@ def _for_teacher(engine: Engine, found: Lesson, notes: Notes | None) -> Html:
         for says, holds, figures in shown_by(engine, found)
     )
     larger = _told("What larger models do (not checked here)", unmarked(found.larger))
-    last = tag("p", tag("strong", "To take along: "), visible(unmarked(found.last)))
+    last = tag("p", tag("strong", "Takeaway: "), visible(unmarked(found.last)))
     told = _told("Note", *notices(engine.facts))
     said = f"Counted and answered by {model.name}, weights {model.fingerprint}."
     return tag(

@@ -100,7 +100,7 @@ def whole(engine: Engine, lesson: Lesson, wrapped: Wrapped | None = None) -> lis
             blocks += [wrapped(looking, step, shown)] if wrapped else shown
         except BertError as error:
             blocks += [title, note(visible(str(error)), caution=True)]
-    blocks += [tag("h2", "What remains"), prose(lesson.last, "bx-headline", see=False)]
+    blocks += [tag("h2", "Takeaway"), prose(lesson.last, "bx-headline", see=False)]
     blocks += [larger(lesson)] if lesson.larger else []
     return [*blocks, rests_on(engine, lesson)]
 

@@ -24,10 +24,10 @@ CODE = 6  # signs: 113 million codes
 _HOUR = 3_600.0  # seconds
 _OWNERS = 5  # browsers with which a teacher may open one room
 GONE = (
-    "There is no class with this code. Look at the code once more. A class ends after {} hours, "
-    "when its teacher ends it, or when the server is started anew."
+    "There is no class with this code. Check the code. A class ends after {} hours, when its "
+    "teacher ends it, or when the server restarts."
 )
-_AWAY = "Classes are out of reach just now. Try again in a minute."
+_AWAY = "Classes are not available right now. Try again in a minute."
 
 Told = Callable[[str, bool], None]
 """Is told the code of a room that has changed, and whether students see the change."""
@@ -136,7 +136,7 @@ class Rooms:
         code, _, key = link.partition(".")
         room = self.find(code)
         if room is None or not owner or not secrets.compare_digest(key.encode(), room.key.encode()):
-            raise RoomError("gone", "This link leads to no class. It may have ended.")
+            raise RoomError("gone", "There is no class behind this link. It may have ended.")
         if len(room.owners | {owner}) > _OWNERS:
             raise RoomError("full", f"This class is open in {_OWNERS} browsers, which is the most.")
         return self.change(code, lambda room: replace(room, owners=room.owners | {owner}))

@@ -50,7 +50,7 @@ class Turned:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """A table to take along as a file; a page has it in its Save menu.
+    """A table to export; a page has it in its Save menu.
 
     Attributes:
         title: what it has.
@@ -85,7 +85,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file to take along; it is written when it is asked for, in the Save menu of a page.
+    """A file to export; it is written when it is asked for, in the Save menu of a page.
 
     Attributes:
         title: what it has; files of one title share a line.

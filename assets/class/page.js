@@ -32,7 +32,7 @@ function listen() {
     end(JSON.parse(event.data).says);
   });
   source.addEventListener("error", () => {
-    say("The connection is lost. It is tried again.");
+    say("Connection lost. Reconnecting …");
     if (source.readyState === EventSource.CLOSED) setTimeout(listen, RETRY);
   });
 }
@@ -60,7 +60,7 @@ function show(told) {
   stage = told.stage;
   clear();
   at("title").textContent = told.title;
-  at("heading").textContent = heading = told.heading ?? "You are in.";
+  at("heading").textContent = heading = told.heading ?? "You have joined.";
   for (const line of told.given ?? []) at("given").append(element("p", "", line));
   if (told.ask && !open) at("given").append(element("strong", "", told.ask));
   if (open) ask(told);
@@ -160,9 +160,9 @@ async function send(told, guess, button) {
       (mine[told.step] ??= [null, null])[told.phase === "again" ? 1 : 0] = guess;
       button.textContent = "Change my guess";
       say("Your guess is in. You can change it until the votes are shown.");
-    } else say((await answer.json().catch(() => ({}))).error ?? "It was not taken. Try once more.");
+    } else say((await answer.json().catch(() => ({}))).error ?? "Your guess was not accepted. Try again.");
   } catch {
-    say("It could not be sent. Try once more.");
+    say("Your guess could not be sent. Try again.");
   }
   button.disabled = false;
 }

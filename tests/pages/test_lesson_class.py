@@ -78,7 +78,7 @@ def test_every_step_is_asked_voted_on_and_answered_as_the_lesson_does(
                 assert 0 < (board.words()[0].chance or 0) < 1
         page.click("Next")
     board = only_room().board
-    assert board is not None and board.card.heading == "What remains"
+    assert board is not None and board.card.heading == "Takeaway"
 
 
 def test_a_class_is_offered_only_where_students_can_join(
@@ -108,7 +108,7 @@ def test_a_lesson_can_be_changed_with_the_class_and_a_wrong_link_is_said(visit: 
     page.click("End it now")
     assert ROOMS.codes == ()
     page = visit(PAGE, **{"lesson": "not", "class": f"{room.code}.{room.key}"})
-    assert "This link leads to no class" in page.warnings and room.key not in page.markup
+    assert "There is no class behind this link" in page.warnings and room.key not in page.markup
 
 
 def test_a_class_ends_at_the_second_click_and_its_votes_can_be_saved(visit: Visit) -> None:

@@ -36,8 +36,7 @@ def test_a_visitor_who_asks_too_much_is_told_to_wait_and_the_next_is_not(
     assert page.warnings == ""
     page.type("the second dog [MASK]")
     assert page.warnings == (
-        "You asked for 2 answers within a minute, as many as this server gives each visitor. "
-        "Wait 30 seconds."
+        "Rate limit reached (2 answers a minute for each visitor). Wait 30 seconds."
     )
     page.type("the first dog [MASK]")
     assert page.warnings == ""  # it was computed before

@@ -38,7 +38,7 @@ Told = Callable[[int | None], None]
 _MINUTE = 60.0  # seconds
 _VISITOR = "visitor "
 _SHARING = 10  # visitors of one network address who may use their whole allowance together
-_TOGETHER = "The visitors of your network address", "all visitors of one address together"
+_EACH, _TOGETHER = "for each visitor", "for all visitors of one network address together"
 
 
 @dataclass(slots=True)
@@ -145,19 +145,19 @@ class Allowances:
     def _check(self, account: Account, left: Balance, wanted: int) -> None:
         """Refuse what an account cannot pay for."""
         one = account.of.startswith(_VISITOR)
-        who, whom = ("You", "each visitor") if one else _TOGETHER
+        whom = _EACH if one else _TOGETHER
         if left.seconds <= 0:
             wait = _seconds((1 - left.seconds) / account.seconds)
             raise LimitError(
-                f"{who} used {account.seconds:.0f} seconds of computing within a minute, as much "
-                f"as this server gives {whom}. {_wait(wait)}, or give a shorter text.",
+                f"Rate limit reached ({account.seconds:.0f} seconds of computing a minute {whom}). "
+                f"{_wait(wait)}, or shorten the text.",
                 wait,
             )
         if left.requests < wanted:
             wait = _seconds((1 - left.requests) / account.requests)
             raise LimitError(
-                f"{who} asked for {account.requests:.0f} answers within a minute, as many as this "
-                f"server gives {whom}. {_wait(wait)}.",
+                f"Rate limit reached ({account.requests:.0f} answers a minute {whom}). "
+                f"{_wait(wait)}.",
                 wait,
             )
 

@@ -58,7 +58,7 @@ def as_bytes(content: Any) -> bytes:
 
 
 def visit_of(request: Request, *, count: bool = True, interface: str = "api") -> Visit:
-    """Return whom a call is for; its visitor must not have used up its allowance.
+    """Return whom a call is for, if its visitor's rate limit is not reached.
 
     Args:
         request: the call.

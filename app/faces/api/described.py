@@ -13,7 +13,7 @@ REFUSALS = {
     404: "there is no such task",
     413: "longer than 1,000,000 bytes",
     422: "a value or the text cannot be used, or the model cannot answer; the sentence says why",
-    429: "the visitor has used up its allowance; `Retry-After` says for how long",
+    429: "rate limit reached; `Retry-After` has the seconds to wait",
     500: "an error of ours; the number is in the log, the text is not",
     503: "too many calls are waiting, or the server is being stopped",
 }

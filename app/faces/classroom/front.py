@@ -48,7 +48,7 @@ _OFTEN = "Too many wrong codes came from your network. Wait a minute, then try t
 _NO_COOKIE = (
     "This browser keeps no cookie of this site, so it cannot vote. Allow cookies and reload."
 )
-_NOT_HERE = "Votes are taken from the page of the class only."
+_NOT_HERE = "Votes are accepted only from the page of the class."
 _NO_VOTE = "This is not a vote. Reload the page of the class."
 _MANY = "Too many votes within a minute. Wait a little."
 _FRESH = {"cache-control": "no-store"}

@@ -18,7 +18,7 @@ from app.words.html import Html, join, stylesheet, tag, visible
 
 SITE = "BERT Explorer"
 _PROGRAMS = (
-    "Each page is also an endpoint for programs and a tool for assistants: see “Use via API” at "
+    "Programs and assistants can call every page: see “Use via API” at "
     "the foot of the page, and the documentation at /api/."
 )
 # On a phone the menu is wider than the screen.

@@ -34,7 +34,7 @@ _JOIN, _DATA = "gradio_api/queue/join", "gradio_api/queue/data"
 
 class OwnRoutes:
     """Answers 404 for every closed path, and refuses what Gradio would answer with an error of its
-    own, or with work for a visitor who has used up its allowance.
+    own, or with work for a visitor beyond the rate limit.
 
     Args:
         app: Gradio's application.
@@ -66,7 +66,7 @@ class OwnRoutes:
         await self._passed_on(_under_its_own_name(scope), _once(body, receive), send)
 
     def _check(self, path: str, request: Request) -> None:
-        """Refuse a call of a visitor who has used up its allowance, and a stream of no session.
+        """Refuse a call beyond the visitor's rate limit, and a stream of no session.
 
         Raises:
             Refusal: 404 or 429.

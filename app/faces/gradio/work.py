@@ -56,7 +56,7 @@ async def in_turn(work: Callable[[], T]) -> T:
     """Do the work of a call in a thread, when it is its visitor's turn.
 
     Raises:
-        Refusal: the visitor has used up its allowance, or too many are waiting already.
+        Refusal: the visitor's rate limit is reached, or too many are waiting already.
     """
     visitor = _VISITOR.get()
     visit = Visit(visitor.name, network=visitor.network, interface="gradio")

@@ -168,7 +168,7 @@ def bring(room: Room, found: Lesson, card: Card) -> Room:
 
 def end_card(found: Lesson, step: int) -> Card:
     """Return what the class sees at the end of a lesson."""
-    return Card(step, "What remains", unmarked(found.last))
+    return Card(step, "Takeaway", unmarked(found.last))
 
 
 def card_of(scene: Scene) -> Card:

@@ -19,7 +19,7 @@ from app.words.html import Html, plain, tag, visible
 
 def draw_end(engine: Engine, found: Lesson) -> None:
     """Draw the last sentence, the guesses once more, and where to go on."""
-    show_html(tag("h2", "What remains", tabindex=-1, data_focus=f"{found.slug} end"))
+    show_html(tag("h2", "Takeaway", tabindex=-1, data_focus=f"{found.slug} end"))
     show_html(prose(found.last, "bx-headline"))
     rows = [row for number in range(1, len(found.steps) + 1) if (row := _once_more(found, number))]
     if rows:

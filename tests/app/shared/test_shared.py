@@ -331,7 +331,7 @@ def test_while_it_is_away_pages_go_on_and_a_line_counts_it(
         lambda: rooms.find("ACDEFG"),
     )
     for open_or_find in acts:
-        with pytest.raises(RoomError, match="out of reach just now"):
+        with pytest.raises(RoomError, match="not available right now"):
             open_or_find()
     lines = [each.getMessage() for each in caplog.records]
     assert (

@@ -234,7 +234,7 @@ def test_computing_is_counted_and_refused_when_it_is_used_up(
                 processor.run(lambda: None, tokens=SHORT)
     with (
         visiting(Visit("one")),
-        pytest.raises(LimitError, match="You asked for 2 answers within a minute"),
+        pytest.raises(LimitError, match="2 answers a minute for each visitor"),
     ):
         processor.run(lambda: None, tokens=SHORT)
     with visiting(Visit("another")):

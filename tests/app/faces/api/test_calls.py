@@ -269,7 +269,7 @@ def test_one_budget_covers_all_forms_and_is_spent_before_anything_is_computed(
         refused = ask(api, "fill_mask", given, headers=me)
         assert refused.status_code == 429
         assert 0 < int(refused.headers["retry-after"]) <= 60
-        assert "as many as this server gives each visitor. Wait" in refused.json()["error"]
+        assert "answers a minute for each visitor). Wait" in refused.json()["error"]
 
 
 def test_no_cookie_or_an_invented_one_wins_nothing(api: Api, three_a_minute: None) -> None:

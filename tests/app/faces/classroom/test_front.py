@@ -161,7 +161,7 @@ def test_every_browser_is_told_of_a_step_its_own_vote_and_the_end(classes: Class
         assert each.next() == ("end", {"says": "The class has ended."})
     assert panel.next()[0] == "end"
     again = classes.watch(room, cookies[0]).next()  # as after a restart
-    assert again[0] == "end" and "or when the server is started anew" in again[1]["says"]
+    assert again[0] == "end" and "or when the server restarts" in again[1]["says"]
 
 
 def test_students_never_get_a_key_a_number_the_truth_or_a_word_before_it_is_shown(

@@ -147,7 +147,7 @@ def test_a_call_of_a_visitor_who_used_up_its_allowance_is_refused_before_gradio_
     body = {"data": [], "fn_index": 0, "session_hash": "new"}
     found = served.post("queue/join", body, headers=told(me))
     assert found.status_code == 429 and found.headers["retry-after"]
-    assert "2 answers within a minute" in found.json()["detail"]
+    assert "2 answers a minute" in found.json()["detail"]
     assert open_sessions(served.blocks) == before
 
 
