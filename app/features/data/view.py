@@ -102,10 +102,10 @@ def _row(
     texts = zip(heads, row.texts, strict=False)
     sign = {True: "✓", False: "✗", None: "–"}[row.right]
     found: dict[str, Any] = {
-        "": sign,
+        "correct": sign,
         "row": row.number,
         **{head.replace("_", " "): shortened(visible(text), _TEXT) for head, text in texts},
-        "right": shortened(visible(row.wanted), _TEXT),
+        "expected": shortened(visible(row.wanted), _TEXT),
         "answer": shortened(visible(row.error or row.answer or "no answer"), _TEXT),
         "sure": row.sure,
     }
@@ -134,7 +134,7 @@ def opened(result: DataResult, number: int) -> Parts:
         return (join(*texts, note(row.error)),)
     answers = [ticked(row.right, f"The model: {visible(row.answer) or 'no answer'}")]
     if row.wanted:
-        answers.append(tag("span", f" · right: {visible(row.wanted)}"))
+        answers.append(tag("span", f" · expected: {visible(row.wanted)}"))
     other = next((each for each in result.second if each.number == number), None)
     if other and result.compared:
         name = result.compared.models[1]
