@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from app.data.columns import GOLD, KINDS
 from app.data.judge import Counts
 from app.data.judged import Compared, Judged
 from app.data.slices import FEWEST, Slice, has, slices
@@ -250,10 +249,3 @@ def _verdict(found: Compared) -> str:
     if found.p < 0.05:
         return f"{counts}{better} is better on rows like these (p = {found.p:.2g})."
     return f"{counts}That can be chance (p = {found.p:.2g})."
-
-
-def parts_of(result: DataResult) -> str:
-    """Name the columns that were read, and what each is."""
-    kind = KINDS[result.task]
-    named = (f"{part.replace('_', ' ')}: {name}" for part, name in result.columns.items())
-    return f"{kind.title}. {', '.join(named)}{'' if GOLD in result.columns else '; no gold'}."
