@@ -106,19 +106,25 @@ class Reader:
         columns: the column of each part.
         names: what the values of the gold mean: labels, or kinds of names.
         labels: of the model; its tags, if it finds names.
+        bracketed: whether names are in brackets, so that a text without any has no name.
     """
 
     task: TaskName
     columns: Columns
     names: Mapping[str, str]
     labels: tuple[str, ...]
+    bracketed: bool = False
 
     def read(self, table: Table) -> tuple[tuple[Asked, ...], tuple[str, ...]]:
         """Return the rows that can be asked, and why the others cannot, each with its number."""
         asked, bad = list[Asked](), list(table.bad)
+        reader = self
+        if self.task == "ner" and GOLD not in self.columns:
+            texts = (cell(row.get(self.columns["text"])) for _, row in table.rows)
+            reader = replace(self, bracketed=any(map(_NAME.search, texts)))
         for number, row in table.rows:
             try:
-                asked.append(self.row(number, row))
+                asked.append(reader.row(number, row))
             except InputError as error:
                 bad.append(f"Row {number:,}: {error}")
         if not asked:
@@ -193,8 +199,8 @@ class Reader:
             raise InputError("found nothing; expected a text.")
         if gold is None or gold == "":
             text, names = unbracketed(text)
-            told = self._kinds(names) if names or _NAME.search(cell(raw)) else None
-            return Asked(number, {"text": text}, gold=told, wanted=shown_names(text, told or ()))
+            found = self._kinds(names) if self.bracketed else None
+            return Asked(number, {"text": text}, gold=found, wanted=shown_names(text, found or ()))
         if isinstance(tags, str):
             tags = tags.split()
         if tags and isinstance(tags[0], dict | list):

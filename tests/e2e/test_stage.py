@@ -28,12 +28,13 @@ MAIN = {
     "tokenizer": ".bx-text",
     "qa": ".bx-qa-outcome",
     "ner": ".bx-ner-text",
+    "data": '[data-testid="stDataFrame"]',
     "attention": ".bx-att-map",
     "model_card": ".bx-card-able",
 }
 """The main picture of each page: its first one, if nothing else is named."""
 
-ON_PAPER = {**MAIN, "attention": ".bx-drawing", "qa": ".bx-qa-passage"}
+ON_PAPER = {**MAIN, "attention": ".bx-drawing", "qa": ".bx-qa-passage", "data": ".bx-drawing"}
 """The same in a report, where a page has something else: on the other interface, and recorded."""
 
 FIRST = dict.fromkeys(("next_sentence", "classification", "why"), ".bx-answer")

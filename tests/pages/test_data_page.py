@@ -103,7 +103,7 @@ def test_a_click_shows_the_rows_of_a_cell_or_a_slice() -> None:
         page.pick("cell", forged)
     page.at.button_group(key="_data_only").set_value("wrong")
     page.run()
-    assert set(table(page)[""]) <= {"✗"}
+    assert set(table(page)["correct"]) <= {"✗"}
 
 
 def test_a_row_that_is_selected_shows_its_answer_below() -> None:

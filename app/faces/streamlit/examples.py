@@ -57,9 +57,10 @@ def _value(key: str, first: object) -> object:
 def _in_the_boxes(rows: Sequence[Example]) -> Example | None:
     """Return the example whose texts are in the boxes; untouched boxes have the first one's."""
     first = rows[0].values if rows else {}
-    texts = {key: _value(key, first.get(key, "")) for key in TEXT_KEYS}
+    keys = (*TEXT_KEYS, "table")
+    texts = {key: _value(key, first.get(key, "")) for key in keys}
     for row in rows:
-        if all(texts[key] == row.values[key] for key in TEXT_KEYS if key in row.values):
+        if all(texts[key] == row.values[key] for key in keys if key in row.values):
             return row
     return None
 

@@ -123,8 +123,9 @@ def page_shell(slug: str) -> Iterator[Page]:
         answers = not row.takes_text or suits(engine, row.needs)
         page = Page(row, engine, give, answer, settings, picks)
         if answers:
-            if row.takes_text:
+            if given:
                 examples_list(slug, tools, settings)
+            if row.takes_text:
                 unfit_note(slug)
                 moved_note()
             yield page

@@ -93,20 +93,29 @@ def rows_table(result: DataResult, rows: Sequence[Judged]) -> pd.DataFrame:
     loss = any(row.loss is not None for row in rows)
     f1 = any(row.score is not None for row in rows)
     others = {row.number: row for row in result.second}
-    return listed([_row(row, heads, others, loss=loss, f1=f1) for row in worst_first(rows)])
+    nothing = "no names" if result.task == "ner" else "no answer"
+    return listed(
+        [_row(row, heads, others, nothing, loss=loss, f1=f1) for row in worst_first(rows)]
+    )
 
 
 def _row(
-    row: Judged, heads: Sequence[str], others: dict[int, Judged], *, loss: bool, f1: bool
+    row: Judged,
+    heads: Sequence[str],
+    others: dict[int, Judged],
+    nothing: str,
+    *,
+    loss: bool,
+    f1: bool,
 ) -> dict[str, Any]:
     texts = zip(heads, row.texts, strict=False)
     sign = {True: "✓", False: "✗", None: "–"}[row.right]
     found: dict[str, Any] = {
-        "": sign,
+        "correct": sign,
         "row": row.number,
         **{head.replace("_", " "): shortened(visible(text), _TEXT) for head, text in texts},
-        "right": shortened(visible(row.wanted), _TEXT),
-        "answer": shortened(visible(row.error or row.answer or "no answer"), _TEXT),
+        "expected": shortened(visible(row.wanted), _TEXT),
+        "answer": shortened(visible(row.error or row.answer or nothing), _TEXT),
         "sure": row.sure,
     }
     if loss:
@@ -134,7 +143,7 @@ def opened(result: DataResult, number: int) -> Parts:
         return (join(*texts, note(row.error)),)
     answers = [ticked(row.right, f"The model: {visible(row.answer) or 'no answer'}")]
     if row.wanted:
-        answers.append(tag("span", f" · right: {visible(row.wanted)}"))
+        answers.append(tag("span", f" · expected: {visible(row.wanted)}"))
     other = next((each for each in result.second if each.number == number), None)
     if other and result.compared:
         name = result.compared.models[1]

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from app.data.columns import GOLD, KINDS
 from app.data.judge import Counts
 from app.data.judged import Compared, Judged
 from app.data.slices import FEWEST, Slice, has, slices
@@ -85,7 +84,7 @@ def labels(result: DataResult) -> Parts:
 
 def counts_table(counts: Sequence[Counts]) -> pd.DataFrame:
     """Return the figures of each label."""
-    heads = ("label", "wanted", "answered", "both", "precision", "recall", "F1")
+    heads = ("label", "expected", "answered", "both", "precision", "recall", "F1")
     return listed(
         [(visible(e.name), e.wanted, e.answered, e.right, e.precision, e.recall, e.f1)
          for e in counts],
@@ -106,14 +105,14 @@ def confusion(result: DataResult) -> Picture:
         "confusion",
         lambda width: _matrix(names, matrix, width),
         table=pairs,
-        columns=("right label → answer", "rows"),
+        columns=("expected → answer", "rows"),
         alt="Confusion matrix: " + ", ".join(f"{name}: {number}" for name, number in pairs[:16]),
         live=True,
     )
 
 
 def _matrix(names: Sequence[str], matrix: Sequence[Sequence[int]], width: int) -> Html:
-    """Draw the matrix: right labels at the left, answers on top."""
+    """Draw the matrix: expected labels at the left, answers on top."""
     left = 150 if width >= WIDE else 100
     size = min(90.0, (width - left - 8) / len(names))
     high = min(size, 46)
@@ -124,7 +123,7 @@ def _matrix(names: Sequence[str], matrix: Sequence[Sequence[int]], width: int) -
         *place.rows(side),
         *place.columns([(name, None) for name in short]),
         tag("text", "answered", x=left, y=18, class_="bx-svg-small"),
-        tag("text", "right", x=8, y=50, class_="bx-svg-small"),
+        tag("text", "expected", x=8, y=50, class_="bx-svg-small"),
     ]
     for row, numbers in enumerate(matrix):
         for column, number in enumerate(numbers):
@@ -250,10 +249,3 @@ def _verdict(found: Compared) -> str:
     if found.p < 0.05:
         return f"{counts}{better} is better on rows like these (p = {found.p:.2g})."
     return f"{counts}That can be chance (p = {found.p:.2g})."
-
-
-def parts_of(result: DataResult) -> str:
-    """Name the columns that were read, and what each is."""
-    kind = KINDS[result.task]
-    named = (f"{part.replace('_', ' ')}: {name}" for part, name in result.columns.items())
-    return f"{kind.title}. {', '.join(named)}{'' if GOLD in result.columns else '; no gold'}."

@@ -155,10 +155,13 @@ def _keep(table: Table) -> None:
 
 def _task(table: Table) -> TaskName:
     """Let the visitor choose what rows are asked; the columns say it at first."""
-    guessed = task_of(table, "guess")
-    names = {"guess": f"{KINDS[guessed].title} (guessed)"}
-    names |= {task: kind.title for task, kind in KINDS.items() if task != guessed}
-    return task_of(table, pick_from("What each row is asked", names, key="of"))
+    names = {"guess": "Guessed from the columns"}
+    names |= {task: kind.title for task, kind in KINDS.items()}
+    chosen = pick_from("What each row is asked", names, key="of")
+    task = task_of(table, chosen)
+    if chosen == "guess":
+        show_html(line(f"Read as: {KINDS[task].title}."))
+    return task
 
 
 def _columns(task: TaskName, table: Table) -> Columns:

@@ -91,7 +91,7 @@ def test_without_gold_the_rows_are_answered_and_nothing_is_counted(tiny_engine: 
 def test_the_worst_rows_come_first(tiny_engine: Engine) -> None:
     found = data(tiny_engine, ROWS)
     table = view.rows_table(found, found.rows)
-    right = list(table[""])
+    right = list(table["correct"])
     assert right == sorted(right, key="✗–✓".index)
     losses = [loss for sign, loss in zip(right, table["loss"], strict=True) if sign == "✗"]
     assert losses == sorted(losses, reverse=True)
