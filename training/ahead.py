@@ -1,7 +1,6 @@
 """Building batches ahead of their steps in separate processes.
 
-On a card, one step takes a quarter of a second, and building its batches takes the CPU just as
-long. The builders are processes, not threads, because most of their work is in Python.
+On a card, a step takes no longer than building its batches, and most of that work is in Python.
 """
 
 import itertools

@@ -50,6 +50,7 @@ def write_card(
     note = words["evaluation"] + (f"\n{words['task_evaluation']}" if tasks else "")
     left_out = "\n".join(f"- Not measured: {line}." for line in measured.missing)
     notes = folder / READING
+    listed = [*sources("Texts"), *(sources("Labelled rows") if tasks else [])]
     card = words["card"].format(
         opening=_opening(BertConfig(str(folder / "config.json")), weights, tasks),
         folders=_folders(tasks),
@@ -65,7 +66,7 @@ def write_card(
         reading=f"\n{notes.read_text(encoding='utf-8').strip()}\n" if notes.is_file() else "",
         recipe=_recipe(stages),
         tokens=stages[-1].settings["text_tokens"],
-        sources=_source_rows([*sources("Texts"), *(sources("Labelled rows") if tasks else [])]),
+        sources="\n".join(f"| {s.text} | {s.origin} | {s.licence} |" for s in listed),
         size=weights["size"],
         sha256=weights["sha256"],
         check=paragraph(
@@ -255,7 +256,3 @@ def _stage_row(number: int, stage: StageRecord) -> str:
         f"{pairs:,} | {optimizer} | "
         f"{trainer['learning_rate']:.1e} | {on} |"
     )
-
-
-def _source_rows(found: Sequence[Source]) -> str:
-    return "\n".join(f"| {each.text} | {each.origin} | {each.licence} |" for each in found)

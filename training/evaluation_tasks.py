@@ -28,15 +28,7 @@ from training import judgements
 from training.calibration import Stated, error_figure
 from training.evaluation_words import used
 from training.judgements import SCORED, Labelled
-from training.rows import (
-    SENTIMENTS,
-    TAGS,
-    choices,
-    questions,
-    reviews,
-    sentiments,
-    tagged_words,
-)
+from training.rows import SENTIMENTS, TAGS, choices, questions, reviews, sentiments, tagged_words
 from training.scores import Floats, aim, by_group, counted, error_aim, resampled, share
 from training.unseen import negations
 

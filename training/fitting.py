@@ -10,9 +10,8 @@ They are not trained on and are not evaluation files of their task:
   out, and every second sentence of two sources with all four kinds. Sentiment: `sst2/dev`;
 - questions and choices: the slices of the training files that training leaves out. The temperature
   for the choice of a span is fitted on passages that do answer; the one for whether a passage
-  answers, on as many questions again, asked of another passage about the same subject. That passage
-  may have been trained on with other questions: the slice has only one or two passages per article,
-  and passages of other articles are too easy to tell from the right one.
+  answers, on as many questions again, asked of another passage about the same subject, which may
+  have been trained on with other questions.
 """
 
 from collections.abc import Callable, Iterator

@@ -1,8 +1,7 @@
 """What each stage trains and on which data: the pretraining, the tasks."""
 
 import threading
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ from bert_core.finetuning import Trainer
 from bert_core.text.tokenizer import BertTokenizer
 from training import processes, rows
 from training.blocks import TEXTS, TextSettings
-from training.corpus import EVERYDAY, EncodedText, load_corpus
+from training.corpus import EVERYDAY, load_corpus
 from training.mixture import TextMixture, part_loss
 from training.plan import PRETRAIN, TASKS
 from training.stage import Lesson, Say, StageSettings, silent, train
@@ -42,21 +41,15 @@ def run_stage(
 
 def pretraining_lesson(settings: StageSettings, sizes: TextSettings, say: Say = print) -> Lesson:
     """Read the texts, without what the model is measured on."""
-    began = time.monotonic()
     sizes = replace(sizes, seed=sizes.seed + settings.seed)
     tokenizer = BertTokenizer.from_pretrained(settings.init)
     texts = load_corpus(settings.data, settings.cache or settings.work, tokenizer)
-    own, before = evaluation_sentences(tokenizer), _sentences(texts)
-    texts = without_near(texts, [*kept_back(texts), *own])
+    texts = without_near(texts, [*kept_back(texts), *evaluation_sentences(tokenizer)])
     count = sum(len(text.ids) for text in texts)
-    say(
-        f"{count:,} tokens of text, {before - _sentences(texts):,} of {before:,} sentences left "
-        f"out because they are measured on or near to it, {time.monotonic() - began:.0f} s"
-    )
-    mixture = TextMixture(texts, tokenizer.vocab, sizes)
+    say(f"{count:,} tokens of text, without what is measured on or near to it")
     return Lesson(
         start=lambda init: start_model(init, texts),
-        batches=mixture,
+        batches=TextMixture(texts, tokenizer.vocab, sizes),
         loss=part_loss,
         tokenizer=tokenizer,
         seed=sizes.seed,
@@ -68,10 +61,9 @@ def pretraining_lesson(settings: StageSettings, sizes: TextSettings, say: Say = 
 def task_lesson(settings: StageSettings, sizes: TaskSettings, say: Say = print) -> Lesson:
     """Read labelled rows and prepare all tasks together with the pretraining's mixture."""
     text = pretraining_lesson(settings, sizes.pretraining, say)
-    began = time.monotonic()
     sizes = replace(sizes, seed=sizes.seed + settings.seed)
     drawn = TaskRows.read(settings.data, sizes.seed)
-    say(f"{drawn}; {time.monotonic() - began:.0f} s")
+    say(str(drawn))
 
     def start(init: str) -> TaskModel:
         return start_task_model(start_model(init), init)
@@ -98,7 +90,3 @@ def absent(data: Path) -> list[str]:
     """Return the files that a data folder lacks and that are left out, or not measured, then."""
     texts = (f"text/{name}.txt" for name in TEXTS if name != EVERYDAY)
     return [name for name in (*texts, *sorted(rows.OPTIONAL)) if not rows.is_there(data / name)]
-
-
-def _sentences(texts: Sequence[EncodedText]) -> int:
-    return sum(len(text.sentences) - 1 for text in texts)

@@ -5,8 +5,7 @@ the original BERT; the others have whole words hidden at every occurrence, becau
 that can be copied teaches copying. The rest are short rows like those visitors type: single
 sentences, and sentence pairs for the next-sentence head.
 
-Every masked word has the same weight, whichever part it is in. No state is kept, so that a training
-is resumed by its number of steps.
+Every masked word has the same weight, whichever part it is in.
 """
 
 from collections import Counter

@@ -75,11 +75,10 @@ class Plan:
             planned = stage.trainer.budget
             if minutes is not None:
                 planned = Budget(minutes=minutes * stage.share / whole)
-            steps, clock = planned.steps, planned.minutes
-            found[name] = Budget(
-                None if steps is None else max(1, round(part * steps)),
-                None if clock is None else part * clock,
-            )
+            if planned.steps is not None:
+                found[name] = Budget(steps=max(1, round(part * planned.steps)))
+            else:
+                found[name] = Budget(minutes=part * (planned.minutes or 0.0))
         return found
 
 

@@ -2,8 +2,7 @@
 
 Each result has its own folder in the work folder and is not made again if it exists: one for each
 stage by its name (state, log, curve), `after-<stage>` for what the next stage starts from, and
-`bundle/`. `recipe.json` records the settings. A run that was killed resumes when it is started
-again.
+`bundle/`. `recipe.json` records the settings. The same command resumes a run that was killed.
 """
 
 import json

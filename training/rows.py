@@ -1,7 +1,6 @@
 """Labelled rows of a data folder: questions, tagged words, sentiment, choices.
 
-Unless stated otherwise, functions read only rows that may be trained on: the development articles
-of the question set are excluded, because the evaluation uses the same articles.
+The development articles of the question set are left out: the evaluation uses the same articles.
 """
 
 import csv
@@ -26,8 +25,7 @@ TAGS = ("O", "B-PER", "I-PER", "B-LOC", "I-LOC", "B-ORG", "I-ORG", "B-MISC", "I-
 SENTIMENTS = ("negative", "positive")
 QUESTION_FILES = ("train", "train_lower")
 SHORT_QUESTION_FILES = ("extra_qamr",)
-# The other sources label names of the fourth kind as O, which must not be learnt. RE3D is left out:
-# it marks mentions, so "we", "they" and "the regime" are organisations there.
+# The other sources label names of the fourth kind as O, which must not be learnt.
 MISC_SOURCES = ("wikigold", "wnut17-train", "wnut17-dev", "crossner-train", "crossner-dev")
 PARTIAL_SOURCES = ("btc-train", "gum-derived")
 # Annotated with all four kinds and never trained on: half for fitting, half for measuring.
@@ -37,11 +35,10 @@ CHOICE_FILES = ("nextsentence_train", "openstax_train", "codah_train")
 TWO_CHOICE_FILES = ("copa_train",)
 # Files of sources that state no licence; without them the recipe trains on the rest.
 OPTIONAL = frozenset({"sst2/train.tsv", "sst2/phrases.tsv", "mc/copa_train.jsonl"})
-# One choice row and one passage in this many are held out for fitting temperatures; all other
-# temperatures are fitted on files that nothing is trained on.
+# One in this many is held out, for fitting temperatures or for measuring.
 HELD_OUT_CHOICES = 16
 HELD_OUT_PASSAGES = 32  # with about 700 questions of the training set
-HELD_OUT_REVIEWS = 10  # one in this many is measured on
+HELD_OUT_REVIEWS = 10
 _NEAREST = 4  # candidate passages for each unanswerable question
 _WORD = re.compile(r"\w+")
 _NO_LETTER = re.compile(r"[\W_]+")

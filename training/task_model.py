@@ -47,7 +47,11 @@ class TaskModel(BertForPreTraining):
         super().__init__(config, output_attentions, keep_multihead_output)
         self.products: dict[type[BertPreTrainedModel], BertPreTrainedModel] = {}
         for cls, own, theirs in HEADS:
-            product = cls(_head_config(config, own))
+            head = copy.deepcopy(config)
+            head.extra["classifier_dropout"] = _HEAD_DROPOUT
+            if labels := LABELS.get(own):
+                head.id2label = dict(enumerate(labels))
+            product = cls(head)
             product.bert = self.bert
             self.add_module(own, product.get_submodule(theirs))
             self.products[cls] = product
@@ -57,15 +61,6 @@ class TaskModel(BertForPreTraining):
         for product in self.products.values():
             product.training = mode
         return super().train(mode)
-
-
-def _head_config(config: BertConfig, own: str) -> BertConfig:
-    """Return the configuration of a task's model, with its labels."""
-    config = copy.deepcopy(config)
-    config.extra["classifier_dropout"] = _HEAD_DROPOUT
-    if labels := LABELS.get(own):
-        config.id2label = dict(enumerate(labels))
-    return config
 
 
 @dataclass(frozen=True, slots=True)

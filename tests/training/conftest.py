@@ -61,19 +61,12 @@ def data(tmp_path: Path) -> Path:
     write_text(folder / "text" / "wikitext2-valid-test.txt", [sentences(30, 99)])
     write_text(folder / "nsp" / "eval-documents.txt", [sentences(10, 98)])
     rows = [
-        {
-            "id": f"{kind}-{i}",
-            "source": "made up",
-            "kind": kind,
-            "sentence_a": sentences(1, i)[0],
-            "sentence_b": sentences(1, 500 + i)[0],
-            "label": i % 2 if kind == "random" else 1,
-        }
+        {"kind": kind, "sentence_a": sentences(1, i)[0], "sentence_b": sentences(1, 500 + i)[0],
+         "label": i % 2 if kind == "random" else 1}
         for kind in ("random", "swapped")
         for i in range(6)
-    ]
-    lines = "".join(json.dumps(row) + "\n" for row in rows)
-    (folder / "nsp" / "eval_pairs.jsonl").write_text(lines, encoding="utf-8")
+    ]  # fmt: skip
+    write_lines(folder / "nsp" / "eval_pairs.jsonl", rows)
     return folder
 
 
@@ -81,69 +74,53 @@ def data(tmp_path: Path) -> Path:
 def task_data(data: Path) -> Path:
     """The data folder with labelled rows for every task too: everything the recipe reads."""
     for name, seed in (("train", 1), ("train_lower", 2), ("extra_qamr", 3), ("eval_xquad_en", 4)):
-        write_questions(data / "qa" / f"{name}.jsonl", seed)
+        write_lines(data / "qa" / f"{name}.jsonl", question_rows(seed))
+    tagged = "My/O aunt/B-PER river/I-PER likes/O the/O moon/B-LOC ./O".replace("/", "\t").split(
+        " "
+    )
     sources = ("wikigold", "wnut17-train", "wnut17-dev", "crossner-train", "crossner-dev")
     for name in (*sources, "btc-train", "gum-derived", "ewt-test", "pud", *MISC_TESTS):
-        write_names(data / "ner" / "by-source" / f"{name}.conll")
+        write_lines(data / "ner" / "by-source" / f"{name}.conll", [*tagged, ""] * 6)
     for name in ("train", "phrases", "test"):
         rows = [f"{s.rstrip('.').lower()} .\t{i % 2}" for i, s in enumerate(sentences(8, 7))]
-        write_table(data / "sst2" / f"{name}.tsv", ["sentence\tlabel", *rows])
+        write_lines(data / "sst2" / f"{name}.tsv", ["sentence\tlabel", *rows])
     reviews = [f"{s}\t{i % 2}\tshop" for i, s in enumerate(sentences(30, 8))]
-    write_table(data / "sentiment" / "train.tsv", ["sentence\tlabel\tsource", *reviews])
+    write_lines(data / "sentiment" / "train.tsv", ["sentence\tlabel\tsource", *reviews])
     for name in ("nextsentence", "openstax", "codah", "copa"):
         for part in ("train", "test"):
-            write_choices(data / "mc" / f"{name}_{part}.jsonl", 2 if name == "copa" else 4)
+            rows = choice_rows(f"{name}_{part}", 2 if name == "copa" else 4)
+            write_lines(data / "mc" / f"{name}_{part}.jsonl", rows)
     return data
 
 
-def write_table(path: Path, lines: list[str]) -> None:
-    path.parent.mkdir(exist_ok=True)
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+def write_lines(path: Path, lines: list[Any]) -> None:
+    """Write lines, values other than text as JSON."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    texts = [line if isinstance(line, str) else json.dumps(line) for line in lines]
+    path.write_text("\n".join(texts) + "\n", encoding="utf-8")
 
 
-def write_choices(path: Path, number: int) -> None:
+def choice_rows(name: str, number: int) -> list[Any]:
     """Rows whose right choice is the first, the second, ... in turn."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    rows = [
-        {
-            "id": f"{path.stem}-{i}",
-            "source": "made up",
-            "context": sentences(1, i)[0],
-            "question": "What follows?" if i % 2 else "",
-            "choices": sentences(number, 50 + i),
-            "label": i % number,
-        }
+    return [
+        {"id": f"{name}-{i}", "context": sentences(1, i)[0], "label": i % number,
+         "question": "What follows?" if i % 2 else "", "choices": sentences(number, 50 + i)}
         for i in range(40)
-    ]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    ]  # fmt: skip
 
 
-def write_questions(path: Path, seed: int) -> None:
+def question_rows(seed: int) -> list[Any]:
     """Ten passages of three sentences, two questions each."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     rows = []
     for number in range(10):
         passage = " ".join(sentences(3, 100 * seed + number))
-        for verb in ("sees", "finds"):
-            answer = passage.split()[number % 5]
-            row = {
-                "id": f"{seed}-{number}-{verb}",
-                "source": "made up",
-                "context": passage,
-                "question": f"Who {verb} the moon?",
-                "answers": [{"text": answer, "answer_start": passage.index(answer)}],
-            }
-            rows.append(json.dumps(row) + "\n")
-    path.write_text("".join(rows), encoding="utf-8")
-
-
-def write_names(path: Path) -> None:
-    """Six sentences; "aunt river" is a person, "moon" a place."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    tags = {"aunt": "B-PER", "river": "I-PER", "moon": "B-LOC"}
-    words = ["My", "aunt", "river", "likes", "the", "moon", "."]
-    sentence = "".join(f"{word}\t{tags.get(word, 'O')}\n" for word in words)
-    path.write_text("\n".join([sentence] * 6), encoding="utf-8")
+        answer = passage.split()[number % 5]
+        found = [{"text": answer, "answer_start": passage.index(answer)}]
+        rows += [
+            {"context": passage, "question": f"Who {verb} the moon?", "answers": found}
+            for verb in ("sees", "finds")
+        ]
+    return rows
 
 
 @pytest.fixture

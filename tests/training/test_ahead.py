@@ -1,10 +1,7 @@
-"""Batches built ahead are the same batches, and no process outlives its training."""
+"""Batches built ahead are the same batches."""
 
 import os
-import signal
-import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -27,22 +24,11 @@ class Counting:
         generator = torch.Generator().manual_seed(step)
         return [(step, progress, os.getpid()), {"ids": torch.rand(3, generator=generator)}]
 """
-KILLED = """
-import sys, time
-from counting import Counting
-from bert_core.finetuning import Budget
-from training.ahead import BuiltAhead
-if __name__ == "__main__":
-    batches = BuiltAhead(Counting(), Budget(steps=5), processes=1)
-    print(batches(0, 0.0)[0][2], flush=True)
-    time.sleep(600)
-"""
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (tmp_path / "counting.py").write_text(SOURCE)
-    (tmp_path / "killed.py").write_text(KILLED)
     monkeypatch.syspath_prepend(str(tmp_path))
     yield tmp_path
     sys.modules.pop("counting", None)
@@ -66,44 +52,14 @@ def test_every_step_gets_what_its_source_gives(folder: Path) -> None:
         batches.close()
 
 
-@pytest.mark.slow
-def test_builders_end_with_a_training_that_was_killed(folder: Path) -> None:
-    root = str(Path(__file__).resolve().parents[2])
-    paths = os.pathsep.join([str(folder), root])
-    training = subprocess.Popen(
-        [sys.executable, str(folder / "killed.py")],
-        env={**os.environ, "PYTHONPATH": paths},
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert training.stdout is not None
-    builder = int(training.stdout.readline())
-    training.send_signal(signal.SIGKILL)
-    training.wait()
-    training.stdout.close()
-    for _ in range(600):
-        if not _runs(builder):
-            break
-        time.sleep(0.1)
-    assert not _runs(builder)
-
-
-def _runs(process: int) -> bool:
-    """Return whether a process is running, not a zombie."""
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    status = Path(f"/proc/{process}/stat")
-    return not status.is_file() or status.read_text().rpartition(")")[2].split()[0] != "Z"
-
-
 def test_a_budget_in_minutes_builds_with_the_progress_at_hand(folder: Path) -> None:
     from counting import Counting
 
     batches = BuiltAhead(Counting(), Budget(minutes=3), processes=1)
     try:
-        assert [batches(step, step / 10)[0][1] for step in range(4)] == [0.0, 0.0, 0.0, 0.1]
+        found = [batches(step, step / 10)[0][1] for step in range(6)]
+        assert found[0] == 0.0 and found == sorted(found)
+        assert all(progress <= step / 10 for step, progress in enumerate(found))
     finally:
         batches.close()
 

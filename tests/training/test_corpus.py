@@ -75,11 +75,8 @@ def test_the_corpus_is_encoded_once(data: Path, tokenizer: BertTokenizer, tmp_pa
     first = load_corpus(data, tmp_path / "work", tokenizer)
     for path in text_files(data).values():
         path.write_text("changed\n")
-    second = load_corpus(data, tmp_path / "work", tokenizer)
-    assert [text.name for text in first] == [text.name for text in second]
-    for one, two in zip(first, second, strict=True):
-        assert np.array_equal(one.ids, two.ids)
-        assert np.array_equal(one.documents, two.documents)
+    for one, two in zip(first, load_corpus(data, tmp_path / "work", tokenizer), strict=True):
+        assert one.name == two.name and np.array_equal(one.ids, two.ids)
 
 
 def test_a_data_folder_without_texts_is_refused(tmp_path: Path) -> None:

@@ -22,7 +22,6 @@ from bert_core.errors import InputError, MissingFileError
 from bert_core.finetuning import Choices, Question, TaggedWords
 from bert_core.reading.tagging import TagScheme
 from bert_core.reading.wordings import normalized
-from training import evaluation_words
 from training.evaluation import PARTS, measure
 from training.evaluation_tasks import (
     articles_of,
@@ -43,7 +42,7 @@ from training.evaluation_words import (
     next_sentences,
     short_sentences,
 )
-from training.judgements import choices, read_questions, word_labels
+from training.judgements import choices, word_labels
 from training.rows import TAGS, questions
 from training.start import start_model
 from training.unseen import Gap, gaps
@@ -53,9 +52,6 @@ from training.unseen import Gap, gaps
 def model(encoder: Path) -> BertForPreTraining:
     torch.manual_seed(0)
     return start_model(encoder).eval()
-
-
-# -- words and pairs ---------------------------------------------------------------------------
 
 
 def test_a_model_that_always_says_one_word_is_right_as_often_as_the_word_occurs(
@@ -72,23 +68,6 @@ def test_a_model_that_always_says_one_word_is_right_as_often_as_the_word_occurs(
     assert first.cases == five.cases == hidden_five.cases > 20
     assert error.task == "calibration error, masked word" and error.share > 0.5
     assert masked_words(model, tokenizer, data)[0] == first  # the same every time
-
-
-def test_the_interval_of_masked_words_resamples_blocks(
-    model: BertForPreTraining,
-    tokenizer: BertTokenizer,
-    data: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Of three blocks the words of one are all guessed: how many words there are says nothing."""
-    blocks = [[tokenizer.cls_token_id, *[9] * 100, tokenizer.sep_token_id]] * 2
-    blocks.append([tokenizer.cls_token_id, *[11] * 100, tokenizer.sep_token_id])
-    monkeypatch.setattr(evaluation_words, "running_text", lambda *given: blocks)
-    with torch.no_grad():
-        model.cls.predictions.bias[11] = 1e4
-    first = masked_words(model, tokenizer, data)[0]
-    assert (first.cases, first.share) == (45, pytest.approx(1 / 3))
-    assert (first.low, first.high) == (0.0, 1.0)
 
 
 def test_short_sentences_count_copies_apart(
@@ -130,16 +109,11 @@ def test_next_sentences_are_counted_by_kind(
     ]
 
 
-# -- questions ---------------------------------------------------------------------------------
-
-
-def reader(encoder: Path, word: str, none: float, room: int = 512) -> BertForQuestionAnswering:
+def reader(encoder: Path, word: str, none: float) -> BertForQuestionAnswering:
     """A model that starts and ends every answer at a word; "no answer" scores `none`."""
     tokenizer = BertTokenizer.from_pretrained(encoder)
     [piece] = tokenizer.convert_tokens_to_ids(tokenizer.tokenize(word))
-    config = BertConfig(str(encoder / "config.json"))
-    config.max_position_embeddings = room
-    model = BertForQuestionAnswering(config).eval()
+    model = BertForQuestionAnswering(BertConfig(str(encoder / "config.json"))).eval()
     run = model.run
 
     def answer(input_ids: Tensor, types: Tensor, mask: Tensor, **options: object) -> object:
@@ -153,17 +127,6 @@ def reader(encoder: Path, word: str, none: float, room: int = 512) -> BertForQue
 
     model.run = answer  # type: ignore[method-assign, assignment]
     return model
-
-
-def test_a_passage_longer_than_the_model_is_read_to_its_end(
-    encoder: Path, tokenizer: BertTokenizer
-) -> None:
-    passage = "The cat likes some bread. " * 30 + "A dog hears the moon."
-    row = Question("What is heard?", passage, None)
-    [found] = read_questions(reader(encoder, "moon", 0.0, room=48), tokenizer, [row])
-    first, _ = found.spans.best
-    assert found.text == "moon"
-    assert found.reading.spans[first].tolist() == [passage.index("moon"), passage.index("moon") + 4]
 
 
 def test_a_question_moves_to_the_next_passage_of_its_article_without_the_answer() -> None:
@@ -200,9 +163,6 @@ def test_figures_on_made_up_passages_are_what_counting_gives(
     assert known.task.endswith("best span, knowing that there is an answer")
     assert [each.floor for each in (both, own, known, has)] == [0.04, 0.04, None, 0.04]
     assert "here at 1.00, and 1.00 for there being an answer;" in both.meaning
-
-
-# -- names, sentiment, choices -----------------------------------------------------------------
 
 
 def tagger(encoder: Path, answers: dict[str, str], room: int = 512) -> BertForTokenClassification:
@@ -332,9 +292,6 @@ def test_choices_are_judged_in_groups_of_as_many_and_stand_beside_chance(
     assert together.cases == 6
 
 
-# -- whole models ------------------------------------------------------------------------------
-
-
 def test_heads_that_were_never_trained_are_left_out_and_said(
     encoder: Path, data: Path, tmp_path: Path
 ) -> None:
@@ -364,25 +321,6 @@ def test_classes_of_another_meaning_are_not_scored(encoder: Path, task_data: Pat
     assert "sentiment: its classes are joy, anger, fear, not negative and positive" in (
         measure(folder, task_data).missing
     )
-
-
-def test_a_model_that_knows_capitals_is_measured_too(data: Path, tmp_path: Path) -> None:
-    text = (data / "text" / "wikitext2-valid-test.txt").read_text(encoding="utf-8")
-    words = {word.strip(".") for word in text.split()} | {".", "he", "she", "He", "She", "is"}
-    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *sorted(words)]
-    (tmp_path / "vocab.txt").write_text("\n".join(vocabulary) + "\n", encoding="utf-8")
-    config = BertConfig(
-        len(vocabulary), hidden_size=16, num_hidden_layers=1, num_attention_heads=2,
-        intermediate_size=16, max_position_embeddings=64,
-    )  # fmt: skip
-    BertForPreTraining(config).save_pretrained(tmp_path)
-    cased = BertTokenizer(str(tmp_path / "vocab.txt"), do_lower_case=False)
-    cased.save_pretrained(tmp_path)
-    measured = measure(tmp_path, data)
-    assert "masked word, all hidden, first guess" in {figure.task for figure in measured.figures}
-    assert measured.bias is not None and measured.bias.words == ("he", "she")
-    errors = [figure.lower_is_better for figure in measured.figures]
-    assert errors == sorted(errors)  # accuracies first
 
 
 def test_a_device_or_a_folder_that_is_not_there_is_refused(

@@ -3,12 +3,9 @@
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
 from app.settings import BUNDLED_MODEL
 from bert_core.bundled import bundled_folder
-from bert_core.bundled.trained_on import TRAINED_ON, read_trained_on, write_trained_on
-from bert_core.errors import CheckpointError, MissingFileError
+from bert_core.bundled.trained_on import read_trained_on
 from training.learned import describe_training, drilled
 from training.record import RECORD, StageRecord, read_record
 
@@ -63,13 +60,3 @@ def test_the_bundled_file_is_what_its_record_says(tmp_path: Path) -> None:
         (tmp_path / "heads" / head.name).mkdir(parents=True)
     describe_training(tmp_path, read_record(bundle / RECORD))
     assert read_trained_on(bundle) == read_trained_on(tmp_path)
-
-
-@pytest.mark.parametrize("damaged", ["[]", '{"a": 1}', '{"a": ""}', f'{{"a": "{"x" * 401}"}}'])
-def test_a_damaged_file_is_refused(tmp_path: Path, damaged: str) -> None:
-    with pytest.raises(MissingFileError):
-        read_trained_on(tmp_path)
-    write_trained_on(tmp_path, {})
-    (tmp_path / TRAINED_ON).write_text(damaged, encoding="utf-8")
-    with pytest.raises(CheckpointError, match="phrases of at most"):
-        read_trained_on(tmp_path)

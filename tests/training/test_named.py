@@ -2,9 +2,7 @@
 
 import pytest
 
-from bert_core import BertTokenizer
 from bert_core.finetuning import TaggedWords
-from bert_core.reading.tagging import TagScheme
 from training.named import as_read
 from training.rows import TAGS
 
@@ -38,13 +36,3 @@ def read(text: str) -> str:
 )
 def test_every_word_that_the_model_reads_has_a_tag_of_its_own(row: str, expected: str) -> None:
     assert read(row) == expected
-
-
-def test_an_abbreviation_is_one_name_where_the_model_reads_four_words(
-    tokenizer: BertTokenizer,
-) -> None:
-    row = as_read(TaggedWords(("The", "U.K."), (0, TAGS.index("B-LOC"))))
-    words = [number for number in tokenizer.encode("The U.K.").word_ids if number is not None]
-    assert max(words) + 1 == len(row.words) == 5
-    [name] = TagScheme(TAGS).stretches(row.tags)
-    assert (name.start, name.stop) == (1, 5)

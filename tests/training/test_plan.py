@@ -1,7 +1,6 @@
 """What the plans promise, recomputed from their numbers."""
 
 import math
-import pickle
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,12 +9,11 @@ import torch
 
 from bert_core.errors import InputError
 from bert_core.finetuning import Budget
-from tests.training.conftest import ROWS, SMALL, quiet, settings
+from tests.training.conftest import SMALL, quiet, settings
 from training.blocks import TextSettings
-from training.lessons import pretraining_lesson, task_lesson
+from training.lessons import pretraining_lesson
 from training.plan import PLANS, choose
 from training.stage import make_trainer
-from training.task_model import TaskPart
 from training.tasks import TaskSettings
 
 
@@ -77,18 +75,6 @@ def test_the_machine_is_chosen_by_what_is_there(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     assert choose("auto") == choose("cuda") == "cuda"
     assert choose("cpu") == "cpu"
-
-
-def test_the_batches_can_be_sent_to_builders(
-    task_data: Path, encoder: Path, tmp_path: Path
-) -> None:
-    lesson = task_lesson(settings(task_data, tmp_path, encoder), ROWS, quiet)
-    sent = pickle.loads(pickle.dumps(lesson.batches))  # noqa: S301 - ours
-    for one, two in zip(lesson.batches(3, 0.5), sent(3, 0.5), strict=True):
-        if isinstance(one, TaskPart):
-            assert all(torch.equal(one.batch[name], two.batch[name]) for name in one.batch)
-        else:
-            assert torch.equal(one.batch.input_ids, two.batch.input_ids)
 
 
 @pytest.mark.gpu

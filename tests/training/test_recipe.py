@@ -20,12 +20,12 @@ from bert_core.finetuning import Budget, NotFiniteError, StepReport, Trainer
 from bert_core.model.heads import BertForMaskedLM, BertForPreTraining, BertForQuestionAnswering
 from bert_core.text.tokenizer import BertTokenizer
 from bert_core.verification import verify
-from tests.training import conftest, process_stage
+from tests.training import conftest, whole
 from tests.training.conftest import SMALL, quiet
 from tests.training.whole import settings
 from training import curve
 from training.__main__ import main
-from training.curve import read_log, write_curve
+from training.curve import write_curve
 from training.export import export, finish
 from training.lessons import pretraining_lesson, run_stage
 from training.recipe import prepare, progress, run_recipe
@@ -35,9 +35,6 @@ from training.task_model import Task
 
 ROOT = Path(__file__).resolve().parents[2]
 transformers = pytest.importorskip("transformers")
-
-
-# -- the whole recipe --------------------------------------------------------------------------
 
 
 def killed(data: Path, work: Path, encoder: Path, where: str) -> None:
@@ -65,7 +62,7 @@ def files(folder: Path) -> dict[str, bytes]:
 def test_killed_inside_and_between_stages_it_ends_like_a_run_in_one_go(
     task_data: Path, encoder: Path, tmp_path: Path
 ) -> None:
-    work, whole = tmp_path / "apart", tmp_path / "whole"
+    work, other = tmp_path / "apart", tmp_path / "whole"
     killed(task_data, work, encoder, "pretrain 3")
     assert progress(work / "pretrain", Budget(steps=4)) == 0.5  # of two saved steps
     killed(task_data, work, encoder, "tasks: begins")
@@ -78,14 +75,14 @@ def test_killed_inside_and_between_stages_it_ends_like_a_run_in_one_go(
     said: list[str] = []
     assert run_recipe(settings(task_data, work, encoder), said.append) == work / "bundle"
     assert not any("begins" in line or "goes on" in line for line in said)
-    run_recipe(settings(task_data, whole, encoder), quiet)
-    ours, theirs = files(work / "bundle"), files(whole / "bundle")
+    run_recipe(settings(task_data, other, encoder), quiet)
+    ours, theirs = files(work / "bundle"), files(other / "bundle")
     assert sorted(ours) == sorted(theirs)
     assert [name for name in ours if ours[name] != theirs[name]] == []
     # The second stage started from the mean of the first one's last weights, as float16.
-    state = torch.load(whole / "pretrain" / STATE, weights_only=True)
+    state = torch.load(other / "pretrain" / STATE, weights_only=True)
     name = "bert.encoder.layer.1.output.dense.weight"
-    start = BertForPreTraining.from_pretrained(whole / "after-pretrain").get_parameter(name)
+    start = BertForPreTraining.from_pretrained(other / "after-pretrain").get_parameter(name)
     assert torch.equal(start, state["average"]["weights"][name].half().float())
     assert not torch.equal(start, state["model"][name].half().float())
 
@@ -185,33 +182,14 @@ def test_from_the_command_line_to_a_measured_bundle(
     assert {path.name for path in two.glob("*.svg")} == {"curve-1.svg", "curve-2.svg"}
 
 
-def test_errors_are_told_in_one_line(
-    encoder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_errors_are_told_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     missing = str(tmp_path / "nowhere")
-    arguments = ["--work", str(tmp_path / "w"), "--init", str(encoder), "--steps", "1"]
-    assert main(["pretrain", "--data", missing, *arguments]) == 1
-    assert "error: There are no training texts" in capsys.readouterr().err
     assert main(["export", "--work", missing, "--target", str(tmp_path / "b")]) == 1
-    assert "There is no saved training" in capsys.readouterr().err
-
-
-# -- one stage ---------------------------------------------------------------------------------
+    assert "error: There is no saved training" in capsys.readouterr().err
 
 
 def weights(trainer: Trainer) -> dict[str, torch.Tensor]:
     return {name: value.detach().clone() for name, value in trainer.model.named_parameters()}
-
-
-def test_the_loss_falls(data: Path, encoder: Path, tmp_path: Path) -> None:
-    verse = "The cat sees the river. A dog likes the moon. My aunt hears two apples.\n"
-    for path in (data / "text").glob("*.txt"):
-        path.write_text((8 * verse + "\n") * 4)
-    (data / "text" / "wikitext2-valid-test.txt").unlink()
-    stage = conftest.settings(data, tmp_path, encoder, 60)
-    assert run_stage("pretrain", stage, SMALL, say=quiet).done
-    losses = [row["masked_lm_blocks"] for row in read_log(tmp_path / LOG)]
-    assert sum(losses[-10:]) < 0.95 * sum(losses[:10])
 
 
 @pytest.mark.parametrize("builders", [0, 1])
@@ -269,11 +247,11 @@ def test_steps_that_are_not_finite_are_left_out_and_many_in_a_row_end_the_stage(
 
 @pytest.mark.slow
 def test_two_processes_run_the_stage_of_one(data: Path, encoder: Path, tmp_path: Path) -> None:
-    process_stage.run(data, tmp_path / "alone", encoder)
+    whole.alone(data, tmp_path / "alone", encoder)
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
     folders = [str(each) for each in (data, tmp_path / "together", encoder)]
     done = subprocess.run(
-        [*command, "-m", process_stage.__name__, *folders],
+        [*command, "-m", whole.__name__, *folders],
         env={**os.environ, "OMP_NUM_THREADS": "1"},
         capture_output=True,
         text=True,
@@ -287,19 +265,6 @@ def test_two_processes_run_the_stage_of_one(data: Path, encoder: Path, tmp_path:
         for name in ("alone", "together")
     )
     assert together == pytest.approx(alone, abs=1e-4)
-
-
-def test_seeds_change_what_comes_out(data: Path, encoder: Path, tmp_path: Path) -> None:
-    found = []
-    for seed in (0, 0, 1):
-        work = tmp_path / str(len(found))
-        stage = conftest.settings(data, work, encoder, 1, cache=data / "cache", seed=seed)
-        trained = weights(run_stage("pretrain", stage, SMALL, quiet))
-        found.append(trained["cls.seq_relationship.weight"])
-    assert torch.equal(found[0], found[1]) and not torch.equal(found[0], found[2])
-
-
-# -- start and bundle --------------------------------------------------------------------------
 
 
 def test_a_fresh_head_starts_from_the_identity_and_word_frequencies(

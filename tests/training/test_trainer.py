@@ -106,17 +106,8 @@ def test_a_prolonged_training_begins_its_average_anew(tmp_path: Path) -> None:
 
 
 def test_what_does_not_fit_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "state.pt"
-    trainer().save(path)
+    trainer().save(tmp_path / "state.pt")
     with pytest.raises(CheckpointError, match="does not fit"):
-        trainer(optimizer="muon").resume(path)
-    training = trainer(average_last=1.0)
-    training.step()
-    training.save(path)
-    state = load_state(path)
-    state["average"]["weights"].pop("cls.predictions.bias")
-    torch.save(state, path)
-    with pytest.raises(CheckpointError, match="another model"):
-        trainer(average_last=1.0).resume(path)
+        trainer(optimizer="muon").resume(tmp_path / "state.pt")
     with pytest.raises(InputError, match=r"average_last is 1\.1"):
         trainer(average_last=1.1)

@@ -2,7 +2,7 @@
 
 As a program: `python whole.py DATA WORK ENCODER WHERE`, where WHERE is "pretrain 3" or "tasks 3"
 (after the third step of that stage, before its state is saved) or the beginning of a line that
-the recipe says.
+the recipe says; without WHERE, the pretraining alone, for `torchrun`.
 """
 
 import os
@@ -12,7 +12,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from bert_core.finetuning import Budget, StepReport, Trainer
+from tests.training import conftest
 from tests.training.conftest import ROWS, SMALL
+from training.lessons import run_stage
 from training.plan import Plan, StagePlan
 from training.recipe import RecipeSettings, run_recipe
 from training.trainer import StageTraining
@@ -28,6 +30,11 @@ def settings(data: Path, work: Path, encoder: Path, steps: int = 4) -> RecipeSet
         "tasks": StagePlan(replace(trainer, layer_decay=0.9), ROWS),
     }
     return RecipeSettings(data, work, str(encoder), Plan("cpu", stages), save_minutes=0.0)
+
+
+def alone(data: Path, work: Path, encoder: Path) -> None:
+    """Run the pretraining."""
+    run_stage("pretrain", conftest.settings(data, work, encoder, 8), SMALL)
 
 
 def die() -> None:
@@ -55,4 +62,7 @@ def run_until(data: Path, work: Path, encoder: Path, where: str) -> None:
 
 if __name__ == "__main__":
     data, work, encoder = map(Path, sys.argv[1:4])
-    run_until(data, work, encoder, sys.argv[4])
+    if sys.argv[4:]:
+        run_until(data, work, encoder, sys.argv[4])
+    else:
+        alone(data, work, encoder)
