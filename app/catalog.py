@@ -303,16 +303,11 @@ def examples(slug: str) -> tuple[Example, ...]:
 
 def read_examples(path: Path) -> tuple[Example, ...]:
     """Read a file of examples."""
-    return read_text(path.read_text(encoding="utf-8"))
-
-
-def read_text(text: str) -> tuple[Example, ...]:
-    """Read the text of a file of examples; see `read_examples`."""
     return tuple(
         Example(
             label=row["label"],
             note=row.get("note", ""),
             values={key: value for key, value in row.items() if key not in _ABOUT},
         )
-        for row in tomllib.loads(text)["example"]
+        for row in tomllib.loads(path.read_text(encoding="utf-8"))["example"]
     )
