@@ -53,8 +53,9 @@ dev: $(VENV)/.installed-dev
 
 ifdef ONLY
 test: $(VENV)/.installed-dev
-	@$(BIN)/python -m pytest -n $(JOBS) -m "not slow" -q -k $(ONLY) app/features/$(ONLY) \
-	    tests/app/features/$(ONLY) tests/pages/test_every_page.py $(wildcard tests/pages/test_$(ONLY)_page.py)
+	@found=0; $(BIN)/python -m pytest -n $(JOBS) -m "not slow" -q app/features/$(ONLY) \
+	    tests/app/features/$(ONLY) $(wildcard tests/pages/test_$(ONLY)_page.py) || found=1; \
+	$(BIN)/python -m tools.new_feature $(ONLY) --check || found=1; exit $$found
 else
 test: lint docs
 	@$(BIN)/python -m pytest -n $(JOBS) -m "not slow"
@@ -105,7 +106,8 @@ gpu: $(VENV)/.installed-dev
 
 # Ray in an environment of its own, which sees everything in .venv.
 cluster-test: build/cluster/.installed
-	@build/cluster/bin/python -m pytest -q tests/app/cluster
+	@build/cluster/bin/python -m pytest -q tests/app/faces/batch/test_ray.py tests/app/server/test_cluster.py \
+	    tests/app/server/test_whole_site.py
 
 build/cluster/.installed: requirements-cluster.txt $(VENV)/.installed-dev
 	@$(BIN)/python -m venv build/cluster

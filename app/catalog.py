@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from bert_core.errors import InputError
 
@@ -34,6 +33,8 @@ class Feature:
             texts to it.
         part_of: the slug of the page that shows this in a tab; "" for a page.
         gaps: whether it reads gaps: [MASK], or "___" in its place.
+        tab_of: the slug of the page that shows this in a tab on the Streamlit site; "" for a
+            feature with a page of its own there.
         trains: whether visitors train a model of their own; the examples of such a page are
             settings.
         tabular: whether visitors give a table; its examples are tables of ours.
@@ -50,6 +51,7 @@ class Feature:
     takes_text: bool = True
     part_of: str = ""
     gaps: bool = False
+    tab_of: str = ""
     trains: bool = False
     tabular: bool = False
 
@@ -141,11 +143,12 @@ FEATURES = (
         slug="multiple_choice",
         title="Multiple choice",
         icon=":material/checklist:",
-        page="pages/9_multiple_choice.py",
+        page="pages/8_classification.py",
         group=TASKS,
         see="Offer several endings or answers and see which one the model chooses.",
         beware="The best choice need not be right: all of them may be wrong.",
         needs=("BertForMultipleChoice",),
+        tab_of="classification",
     ),
     Feature(
         slug="data",
@@ -203,13 +206,14 @@ FEATURES = (
     ),
     Feature(
         slug="input",
-        title="Inside the input",
+        title="Vectors",
         icon=":material/input:",
-        page="pages/10_input.py",
+        page="pages/1_tokenizer.py",
         group=INSIDE,
         see="See the numbers that the first layer receives: word + position + segment.",
         beware="Pieces with similar vectors occur in similar places. They need not mean the same: "
         "opposites occur in similar places too.",
+        tab_of="tokenizer",
     ),
     Feature(
         slug="senses",
@@ -254,6 +258,11 @@ FEATURES = (
 )
 
 
+def pages() -> tuple[Feature, ...]:
+    """Return the features that have a page of their own on the Streamlit site."""
+    return tuple(row for row in FEATURES if not row.tab_of)
+
+
 def feature(slug: str) -> Feature:
     """Return the row of a slug.
 
@@ -267,28 +276,7 @@ def feature(slug: str) -> Feature:
     raise InputError(f"There is no page named {slug!r}. Pages are: {known}.")
 
 
-ALTERNATIVES = " | "
-"""Separates equally good answers within a part of `Mark.wanted`."""
-
-_ABOUT = {"label", "note", "wanted", "model", "seen"}
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """Whether one model answers an example as a person would, by `tools/example_marks.py`.
-
-    Attributes:
-        right: whether it does.
-        wanted: what a person would answer, part by part: the words for each mask, the answer to
-            each question, each entity with its kind; () for "nothing".
-        seen: what the model answers, and what can be learned from that.
-        weights: fingerprint of the weights tested; the mark does not apply to any others.
-    """
-
-    right: bool
-    wanted: tuple[str, ...]
-    seen: str
-    weights: str
+_ABOUT = {"label", "note", "wanted"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,21 +287,11 @@ class Example:
         label: the text on its button.
         note: one sentence on what to look at; true of any model.
         values: values for the page's widgets, by key (`text`, `text_pair`, ...).
-        mark: how one model did on it; None if there is no single right answer.
     """
 
     label: str
     note: str
     values: Mapping[str, str | int | float | bool]
-    mark: Mark | None = None
-
-    def mark_for(self, weights: str) -> Mark | None:
-        """Return the mark if it was made with these weights.
-
-        Args:
-            weights: fingerprint of the model that answers.
-        """
-        return self.mark if self.mark is not None and self.mark.weights == weights else None
 
 
 @cache
@@ -324,36 +302,17 @@ def examples(slug: str) -> tuple[Example, ...]:
 
 
 def read_examples(path: Path) -> tuple[Example, ...]:
-    """Read a file of examples.
-
-    Raises:
-        InputError: a mark is neither "right" nor "wrong", or lacks the values that support it.
-    """
+    """Read a file of examples."""
     return read_text(path.read_text(encoding="utf-8"))
 
 
 def read_text(text: str) -> tuple[Example, ...]:
     """Read the text of a file of examples; see `read_examples`."""
-    read = tomllib.loads(text)
     return tuple(
         Example(
             label=row["label"],
             note=row.get("note", ""),
             values={key: value for key, value in row.items() if key not in _ABOUT},
-            mark=_mark(row, read.get("weights", "")),
         )
-        for row in read["example"]
+        for row in tomllib.loads(text)["example"]
     )
-
-
-def _mark(row: Mapping[str, Any], weights: str) -> Mark | None:
-    """Read an example's mark for one model's answer."""
-    verdict = row.get("model")
-    if verdict is None:
-        return None
-    if verdict not in {"right", "wrong"} or "wanted" not in row or not weights:
-        raise InputError(
-            f"The example “{row['label']}” is marked {verdict!r}; expected right or wrong, with "
-            "`wanted` beside it and `weights` at the top of its file."
-        )
-    return Mark(verdict == "right", tuple(row["wanted"]), row.get("seen", ""), weights)

@@ -1,7 +1,7 @@
-"""The home page's six doors: one text through six features, each with a small result.
+"""The home page's doors: one text through six features, each with a small result.
 
 Every door calls its feature's task and draws the smallest telling part of the result. A feature
-that cannot answer says why, and the others still do.
+whose head the model does not have has no door; one that cannot answer a text says why.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,8 +15,10 @@ from app.engine.models import Engine
 from app.engine.models.fit import Severity, misfits
 from app.features.attention.task import attention
 from app.features.attention.view_text import goes
+from app.features.classification.task import classification
 from app.features.fill_mask.result import mask_word
 from app.features.fill_mask.task import fill_mask
+from app.features.fill_mask.view import piece_name
 from app.features.ner.task import ner
 from app.features.next_sentence.result import IS_NEXT, IS_RANDOM
 from app.features.next_sentence.task import next_sentence
@@ -24,8 +26,8 @@ from app.features.qa.task import qa
 from app.features.qa.task_suggested import suggested
 from app.features.tokenizer.task import tokenizer
 from app.words.blocks import line, share_bar
-from app.words.format import count, percent, shortened
-from app.words.html import Html, tag, visible
+from app.words.format import count, percent, shortened, signed
+from app.words.html import Html, join, tag, visible
 from app.words.notes import unread_note
 from app.words.pictures import linked, svg
 from bert_core.analysis.head_statistics import name_heads
@@ -37,13 +39,17 @@ from bert_core.reading.unread import unread
 FIRST = "Ada Lovelace lived in London. She wrote a program for a machine that was never built."
 """The text that a new visitor sees."""
 
-OTHER = "The soup needs a little more salt."
-"""The second sentence of the last door where the text has only one."""
+SHOWN = 6
+"""Doors at most."""
 
 _PIECES, _CELLS, _WORDS = 40, 16, 60
 _CELL = 18  # side of a cell of the small attention map, in units of the drawing
 
+DOORS = ("tokenizer", "fill_mask", "attention", "ner", "qa", "next_sentence", "classification")
+"""The features that have a door, in order; the last one where another has none."""
+
 Texts = dict[str, str]
+Maker = Callable[[Engine, str], tuple[Texts, Html]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +70,7 @@ class Door:
 def doors(
     engine: Engine, text: str, question: str = "", progress: Progress | None = None
 ) -> list[Door]:
-    """Run one text through six features; the order is the one on the page.
+    """Run one text through the first features that the model can answer, in the order of the page.
 
     Args:
         engine: the model.
@@ -73,15 +79,31 @@ def doors(
         progress: told how many windows of a long text are read, once for each feature that reads
             them all.
     """
-    makers: dict[str, Callable[[Engine, str], tuple[Texts, Html]]] = {
+    makers: dict[str, Maker] = {
         "tokenizer": _pieces,
         "fill_mask": _hidden_word,
         "attention": _clearest_head,
         "ner": partial(_names, progress=progress),
         "qa": partial(_question, asked=question, progress=progress),
         "next_sentence": _next,
+        "classification": _label,
     }
-    return [_door(slug, make, engine, text) for slug, make in makers.items()]
+    able = [slug for slug in DOORS if not _lacks(engine, slug)]
+    return [_door(slug, makers[slug], engine, text) for slug in able[:SHOWN]]
+
+
+def without_door(engine: Engine) -> Html:
+    """Say which features have no door because the model lacks their head."""
+    lacking = [feature(slug).title for slug in DOORS if _lacks(engine, slug)]
+    if len(DOORS) - len(lacking) >= SHOWN:
+        return join()
+    return line("This model has no trained head for: ", ", ".join(lacking), ".")
+
+
+def _lacks(engine: Engine, slug: str) -> bool:
+    """Return whether a model cannot answer on a page, or only with random weights."""
+    found = misfits(engine.facts, feature(slug).needs)
+    return any(each.severity is not Severity.REMARK for each in found)
 
 
 def unread_of(engine: Engine, text: str) -> Html:
@@ -115,17 +137,8 @@ def draw(found: Sequence[Door], addresses: Sequence[str] = ()) -> Html:
     return tag("div", *cards, class_="bx-doors")
 
 
-def _door(
-    slug: str, make: Callable[[Engine, str], tuple[Texts, Html]], engine: Engine, text: str
-) -> Door:
+def _door(slug: str, make: Maker, engine: Engine, text: str) -> Door:
     """Make one door; what keeps a feature from answering becomes its body."""
-    unfit = [
-        misfit
-        for misfit in misfits(engine.facts, feature(slug).needs)
-        if misfit.severity is not Severity.REMARK
-    ]
-    if unfit:
-        return Door(slug, {"text": text}, line(visible(unfit[0].says)))
     try:
         return Door(slug, *make(engine, text))
     except BertError as error:
@@ -159,7 +172,11 @@ def _hidden_word(engine: Engine, text: str) -> tuple[Texts, Html]:
     asked = mask_word(text, hidden)
     slot = fill_mask(engine, asked, top_k=3).slots[-1]
     rows = [
-        tag("li", tag("span", visible(c.token), class_="bx-name"), share_bar(c.probability))
+        tag(
+            "li",
+            tag("span", visible(piece_name(c.token)), class_="bx-name"),
+            share_bar(c.probability),
+        )
         for c in slot.candidates
     ]
     says = line(
@@ -221,7 +238,8 @@ def _question(
     """Ask the visitor's question, or one that fits the text."""
     question = " ".join(asked.split()) or suggestion(text)
     result = qa(engine, text, question, progress=progress)
-    answer = result.answers[0].text if result.answered else "no answer in this text"
+    best = result.answers[0].text
+    answer = f"“{best}”" if result.answered else "no answer in this text"
     body = tag(
         "div",
         tag("p", visible(question)),
@@ -235,8 +253,11 @@ def _question(
 
 def _next(engine: Engine, text: str) -> tuple[Texts, Html]:
     """Ask whether the last sentence follows the others."""
-    *before, last = split_sentences(text)
-    first, second = (" ".join(before), last) if before else (text, OTHER)
+    *before, second = split_sentences(text) or [text]
+    if not before:
+        says = line("Write a second sentence to see whether it follows the first.")
+        return {"text": text, "text_pair": ""}, says
+    first = " ".join(before)
     result = next_sentence(engine, first, second)
     rows = [
         tag("li", tag("span", name, class_="bx-name"), share_bar(result.probabilities[index]))
@@ -246,3 +267,18 @@ def _next(engine: Engine, text: str) -> tuple[Texts, Html]:
     return {"text": first, "text_pair": second}, tag(
         "div", says, tag("ul", *rows, class_="bx-shares")
     )
+
+
+def _label(engine: Engine, text: str) -> tuple[Texts, Html]:
+    """Draw the labels that fit best."""
+    result = classification(engine, text)
+    best = [*result.ranking][:3]
+    if result.kind == "regression":
+        rows = (f"{visible(result.labels[n])} {signed(result.scores[n], 3)}" for n in best)
+        return {"text": text}, line(", ".join(rows))
+    shares = [
+        tag("li", tag("span", visible(result.labels[n]), class_="bx-name"),
+            share_bar(result.scores[n]))
+        for n in best
+    ]  # fmt: skip
+    return {"text": text}, tag("ol", *shares, class_="bx-shares")

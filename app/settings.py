@@ -59,11 +59,6 @@ _DECLARED: dict[str, tuple[str, str]] = {
     ),
     "KEEP": ("maximum number of models in memory", "4"),
     "MEMORY": ("maximum memory of all these models together, in MiB", "4096"),
-    "COMPUTE": (
-        "where whole tasks are computed: `local` starts one node of Ray on this machine, "
-        "`ray://host:10001` uses a cluster; what cannot be sent is computed here",
-        "here",
-    ),
     "DEVICE": (
         "where models compute: `cpu`, `cuda`, `cuda:1`, `mps`, or `auto` for a GPU if there is one",
         "`cpu`",
@@ -162,7 +157,6 @@ _STORE = re.compile(
     re.I,
 )
 _DEVICE = re.compile(r"auto|cpu|mps|cuda(:\d{1,3})?")
-COMPUTE = re.compile(r"local|ray://([A-Za-z0-9._-]{1,253}|\[[0-9a-fA-F:.]{2,45}\]):[0-9]{1,5}")
 _NUMBER = re.compile(r"[0-9]{1,9}")
 NO_LIMIT = 999_999_999
 """What a limit is that the operator has not set."""
@@ -189,7 +183,6 @@ class Settings:
 
     Attributes:
         model: bundled name or folder of the model that is loaded first.
-        compute: where whole tasks are computed: "" here, "local", or the address of a cluster.
         device: where models compute; see `app.engine.compute.device`.
         threads: processor threads per forward pass while others may run at the same time.
         runs: forward passes that may run at the same time; see `app.engine.compute.processor`.
@@ -228,7 +221,6 @@ class Settings:
     """
 
     model: str = BUNDLED_MODEL
-    compute: str = ""
     device: str = "cpu"
     threads: int = 1
     runs: int = 2
@@ -374,13 +366,6 @@ def _device(name: str) -> str:
     return value
 
 
-def _compute(name: str) -> str:
-    """Read where whole tasks are computed."""
-    if (value := _value(name)) and not COMPUTE.fullmatch(value):
-        raise _refusal(name, "local, or ray://host:10001 with the host of a cluster")
-    return value
-
-
 def settings() -> Settings:
     """Return the settings from the current environment.
 
@@ -427,7 +412,6 @@ def _read(_: tuple[str | None, ...], cores: int) -> Settings:
         members=_number("BERT_EXPLORER_MEMBERS", 100),
         hours=_number("BERT_EXPLORER_HOURS", 3, 24),
         word_chars=_number("BERT_EXPLORER_WORD", 30, 1_000),
-        compute=_compute("BERT_EXPLORER_COMPUTE"),
         device=_device("BERT_EXPLORER_DEVICE"),
         threads=threads,
         runs=_number("BERT_EXPLORER_RUNS", max(1, cores // threads), _MOST_THREADS),
@@ -484,14 +468,10 @@ def check_settings() -> None:
                 "nothing, because a public site (BERT_EXPLORER_PUBLIC) has only "
                 "bundled and pinned models. Unset one of the two",
             )
-    for name, set_to, package in (
-        ("SHARED", found.shared, "redis"), ("COMPUTE", found.compute, "ray")
-    ):  # fmt: skip
-        if set_to and find_spec(package) is None:
-            raise ConfigError(
-                f"BERT_EXPLORER_{name} needs more packages: "
-                "pip install -r requirements-cluster.txt."
-            )
+    if found.shared and find_spec("redis") is None:
+        raise ConfigError(
+            "BERT_EXPLORER_SHARED needs more packages: pip install -r requirements-cluster.txt."
+        )
     for folder in found.folders:
         if not Path(folder).expanduser().is_dir():
             raise ConfigError(

@@ -3,7 +3,6 @@
 import argparse
 import importlib
 from collections.abc import Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 
@@ -11,11 +10,7 @@ from benchmarks.measure import COLUMNS
 from benchmarks.report import section, write_section
 
 # Each module has TITLE, NOTES, rows(quick) and, if its table has other columns, COLUMNS.
-_MODULES = (
-    *("forward", "engines", "steady", "bfloat16", "tokenizer", "pages", "pages_browser"),
-    *("classroom", "classes", "programs", "tensorflow", "loading", "causes", "lab", "live"),
-    "cluster",
-)
+_MODULES = ("forward", "tokenizer", "pages", "classroom", "classes", "lab", "live")
 _RESULTS = Path(__file__).with_name("RESULTS.md")
 
 
@@ -29,8 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     import torch  # `--help` need not wait for it
 
     torch.set_num_threads(options.threads)
-    there = [name for name in _MODULES if name != "cluster" or find_spec("ray")]
-    for name in there if options.only is None else (options.only,):
+    for name in _MODULES if options.only is None else (options.only,):
         module = importlib.import_module(f"benchmarks.{name}")
         rows = []
         for row in module.rows(quick=options.quick):
@@ -49,7 +43,7 @@ def notes_of(module: ModuleType, threads: int) -> tuple[str, ...]:
     notes: tuple[str, ...] = module.NOTES
     if hasattr(module, "COLUMNS"):
         return notes
-    return (*notes, f"{threads} threads on both sides where threads are used.")
+    return (*notes, f"{threads} threads on both sides.")
 
 
 if __name__ == "__main__":

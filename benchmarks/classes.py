@@ -18,22 +18,18 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from benchmarks.classroom import COLUMNS as COLUMNS
-from benchmarks.classroom import Row, Server, Tally, served, timed, typed
-from benchmarks.pages import Texts
+from benchmarks.classroom import Row, Tally, timed, typed
+from benchmarks.server import Server, served
+from benchmarks.texts import Texts
 from benchmarks.visitor import Answer, Visitor, cookie
 from bert_core import BertTokenizer
 
 TITLE = "A class of sixty on one lesson"
 NOTES = (
-    "`python app.py` with the bundled model on two cores, loopback; sixty students (streams of "
-    "events and votes, without a browser), a teacher who presses the buttons of the page, and "
-    "three other visitors who fill gaps in new sentences, once a second each. Where the machine "
-    "has two cores, all of them share these.",
-    "A click: from the moment it is sent to the moment a student has the new state; p95 over all "
-    "students and clicks, and the last of each click. A vote: all sixty vote within a second; from "
-    "the last vote to the teacher's stream that has all of them.",
-    "Other visitors: p95 of their answers with the class, over that in 40 seconds before it and 40 "
-    "after it.",
+    "`python app.py`, sixty students (streams without a browser), a teacher, and three other "
+    "visitors on the same two cores.",
+    "A click: until a student has the new state. A vote: from the last of sixty to the teacher's "
+    "bars. Other visitors: beside 40 seconds before and 40 after the class.",
 )
 STUDENTS, OTHERS, STEPS = 60, 3, 4
 _PATIENCE = 60.0  # seconds

@@ -3,63 +3,41 @@
 The server is `python app.py` on two cores; the visitors (`benchmarks.visitor`) run on the others.
 An action is a page opened or a widget changed; its time runs from the request to the last message
 of the answer, so it includes everything but the browser's own work.
-
-    python -m benchmarks.classroom --only minute       # one scenario, printed
-    python -m benchmarks.classroom --before FILE       # all, kept as the state before a change
 """
 
-import argparse
 import asyncio
-import json
-import os
 import random
 import re
-import signal
-import socket
 import statistics
-import subprocess
 import sys
 import time
-import urllib.error
-import urllib.request
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from contextlib import AsyncExitStack, contextmanager, suppress
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
-from pathlib import Path
 
 from websockets.exceptions import ConnectionClosed
 
-from benchmarks.pages import Texts
+from benchmarks.server import Server, served
+from benchmarks.texts import Texts
 from benchmarks.visitor import Answer, Visitor
 from bert_core import BertTokenizer
 
 TITLE = "A class of thirty"
-COLUMNS = ("what", "to reach", "before", "now", "reached")
+COLUMNS = ("what", "to reach", "measured", "reached")
 NOTES = (
-    "`python app.py` with the bundled model on two cores, loopback, visitors without a browser on "
-    "the other cores. An action is a page opened or a widget changed; its time runs from the "
-    "request to the last message of the answer. Before: `benchmarks/classroom_before.json`.",
-    "A minute: each of 30 visitors opens five pages and gives five new texts or settings, at "
-    "random moments. At the same instant: all 30 change a text at once, after a quiet moment.",
-    "Long texts: four visitors each ask a question about a new text of 90,000 Chinese characters; "
-    "meanwhile a neighbour fills masks in new sentences.",
-    "Marker words: every visitor's texts have a word of its own, on six pages; every word of this "
-    "kind in anything that was sent must be the visitor's own.",
-    "Memory: anonymous memory of the server (its own, without files), at half the pace of the "
-    "minute; growth is the median of the last tenth over the median of the middle tenth.",
-    "Abandoned: visitors open a page, and every second one leaves before the answer.",
+    "`python app.py` on two cores of its own, visitors without a browser. An action is a page "
+    "opened or a widget changed, from the request to the last message of the answer.",
+    "At the same instant: all change a text at once. Marker words: each visitor's texts have a "
+    "word of its own, which nobody else may be sent. Memory: of the server, without files.",
 )
 CLASS, ACTIONS, MINUTE = 30, 10, 60.0  # visitors, actions of each, seconds
 LONG = 90_000  # characters
 ANSWERS = 3_000  # with marker words
 ABANDONED = 500
-_CORES = 2
-_START = 120.0  # seconds
+MEMORY = 10  # minutes
 _KEPT_FILES = (
     3 * 128
 )  # Streamlit keeps 128 closed sessions for two minutes, with an event loop each
-_ROOT = Path(__file__).parents[1]
-_BEFORE = Path(__file__).with_name("classroom_before.json")
 _MARKER = re.compile(r"zq[a-z]{4}q")
 _SIGNS = "我们今天在学校学习语言和历史老师说明天有雨学生回家看书吃饭喝茶城市河山"
 
@@ -69,7 +47,7 @@ class Row:
     """One line of the table.
 
     Attributes:
-        what: what was measured; the key of the state before.
+        what: what was measured.
         value: the number; seconds, percent or a count.
         unit: "s", "%", "MB", "×" or "".
         limit: the largest value that reaches the goal; None without one.
@@ -84,9 +62,7 @@ class Row:
         """Return the cells in the order of COLUMNS."""
         goal = "" if self.limit is None else f"≤ {_shown(self.limit, self.unit)}"
         reached = "" if self.limit is None else "yes" if self.value <= self.limit else "**no**"
-        before = before_values().get(self.what)
-        old = "" if before is None else _shown(before, self.unit)
-        return (self.what, goal, old, _shown(self.value, self.unit), reached)
+        return (self.what, goal, _shown(self.value, self.unit), reached)
 
     def __str__(self) -> str:
         """Format the line for printing while the benchmark runs."""
@@ -98,82 +74,6 @@ def _shown(value: float, unit: str) -> str:
     if unit == "s":
         return f"{value:.2f} s"
     return f"{value:,.0f}" if not unit else f"{value:,.1f} {unit}"
-
-
-def before_values() -> dict[str, float]:
-    """Return the values before, by the first cell of their line; {} if none are kept."""
-    if not _BEFORE.is_file():
-        return {}
-    kept: dict[str, float] = json.loads(_BEFORE.read_text(encoding="utf-8"))["values"]
-    return kept
-
-
-# -- the server ------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Server:
-    """The running site.
-
-    Attributes:
-        address: where it answers.
-        process: its number.
-        started: when its process was started, by `time.perf_counter`.
-    """
-
-    address: str
-    process: int
-    started: float
-
-    def status(self, name: str) -> int:
-        """Return a number of the kernel's status of the process: kB of memory, or a count."""
-        text = Path(f"/proc/{self.process}/status").read_text(encoding="utf-8")
-        found = re.search(rf"(?m)^{name}:\s+(\d+)", text)
-        assert found is not None, f"The kernel does not report {name}."
-        return int(found[1])
-
-    def files(self) -> int:
-        """Return the number of open descriptors."""
-        return len(os.listdir(f"/proc/{self.process}/fd"))
-
-
-@contextmanager
-def served(**environment: str) -> Iterator[Server]:
-    """Serve the site on two cores of its own, and move this process to the others."""
-    cores = sorted(os.sched_getaffinity(0))
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = int(probe.getsockname()[1])
-    kept = {key: value for key, value in os.environ.items() if "BERT_EXPLORER" not in key}
-    command = ["taskset", "-c", ",".join(map(str, cores[:_CORES])), sys.executable, "app.py"]
-    if len(cores) > _CORES:
-        os.sched_setaffinity(0, cores[_CORES:])
-    begun = time.perf_counter()
-    process = subprocess.Popen(
-        command,
-        cwd=_ROOT,
-        env=kept | {"STREAMLIT_SERVER_PORT": str(port)} | environment,
-        stdout=subprocess.DEVNULL,
-    )
-    try:
-        address = f"http://127.0.0.1:{port}"
-        _wait(address, process)
-        yield Server(address, process.pid, begun)
-    finally:
-        process.send_signal(signal.SIGTERM)
-        process.wait(timeout=30)
-        os.sched_setaffinity(0, cores)
-
-
-def _wait(address: str, process: "subprocess.Popen[bytes]") -> None:
-    deadline = time.monotonic() + _START
-    while time.monotonic() < deadline and process.poll() is None:
-        try:
-            with urllib.request.urlopen(f"{address}/_stcore/health", timeout=5):
-                return
-        except (urllib.error.URLError, OSError):
-            time.sleep(0.02)
-    raise RuntimeError("The site did not start.")
 
 
 # -- what visitors do ------------------------------------------------------------------------------
@@ -234,9 +134,8 @@ class Tally:
     troubles: list[str]
 
     def rows(self, what: str, limit: float) -> Iterator[Row]:
-        """Yield p50, p95 and the number of errors."""
+        """Yield p95 and the number of errors."""
         cuts = statistics.quantiles(self.times, n=20)
-        yield Row(f"{what}: median", statistics.median(self.times))
         yield Row(f"{what}: p95", cuts[-1], limit=limit)
         yield Row(f"{what}: errors", len(self.troubles), "", 0)
         for trouble in self.troubles[:3]:
@@ -427,96 +326,54 @@ async def abandoned(server: Server, texts: Texts) -> AsyncIterator[Row]:
     yield Row("memory more than before", (server.status("RssAnon") - memory) / 1e3, "MB", 100)
 
 
-def memory_of(minutes: float) -> Callable[[Server, Texts], AsyncIterator[Row]]:
-    """Return the scenario of memory over this time."""
+async def memory(server: Server, texts: Texts) -> AsyncIterator[Row]:
+    """Thirty visitors at half the pace of the minute, for ten minutes."""
+    duration, samples, tally = MEMORY * 60, [], Tally([], [])
+    slot = 2 * MINUTE / ACTIONS
+    end = time.perf_counter() + duration
 
-    async def memory(server: Server, texts: Texts) -> AsyncIterator[Row]:
-        seconds, samples, tally = minutes * 60, [], Tally([], [])
-        slot = 2 * MINUTE / ACTIONS
-        end = time.perf_counter() + seconds
+    async def one(visitor: Visitor, chance: random.Random) -> None:
+        while True:
+            for action in lesson(texts):
+                await asyncio.sleep(2 * slot * chance.random())
+                if time.perf_counter() > end:
+                    return
+                await timed(tally, visitor, action)
 
-        async def one(visitor: Visitor, chance: random.Random) -> None:
-            while True:
-                for action in lesson(texts):
-                    await asyncio.sleep(2 * slot * chance.random())
-                    if time.perf_counter() > end:
-                        return
-                    await timed(tally, visitor, action)
+    async def watch() -> None:
+        while time.perf_counter() < end:
+            samples.append(server.status("RssAnon") / 1e3)
+            await asyncio.sleep(duration / 600)
 
-        async def watch() -> None:
-            while time.perf_counter() < end:
-                samples.append(server.status("RssAnon") / 1e3)
-                await asyncio.sleep(seconds / 600)
-
-        async with AsyncExitStack() as stack:
-            there = await visitors(server.address, CLASS, stack)
-            await asyncio.gather(
-                watch(), *(one(each, random.Random(n)) for n, each in enumerate(there))
-            )
-        tenth = max(1, len(samples) // 10)
-        half = len(samples) // 2
-        middle = statistics.median(samples[half - tenth // 2 : half + tenth // 2 + 1])
-        last = statistics.median(samples[-tenth:])
-        what = f"memory over {minutes:g} minutes"
-        yield Row(f"{what}: at the beginning", samples[0], "MB")
-        yield Row(f"{what}: in the middle", middle, "MB")
-        yield Row(f"{what}: at the end", last, "MB")
-        yield Row(f"{what}: growth in the second half", 100 * (last / middle - 1), "%", 3)
-        yield Row(f"{what}: answers", len(tally.times), "")
-        yield Row(f"{what}: errors", len(tally.troubles), "", 0)
-
-    return memory
+    async with AsyncExitStack() as stack:
+        there = await visitors(server.address, CLASS, stack)
+        await asyncio.gather(
+            watch(), *(one(each, random.Random(n)) for n, each in enumerate(there))
+        )
+    tenth, half = max(1, len(samples) // 10), len(samples) // 2
+    middle = statistics.median(samples[half - tenth // 2 : half + tenth // 2 + 1])
+    last = statistics.median(samples[-tenth:])
+    what = f"memory over {MEMORY} minutes"
+    yield Row(f"{what}: at the beginning", samples[0], "MB")
+    yield Row(f"{what}: at the end", last, "MB")
+    yield Row(f"{what}: growth in the second half", 100 * (last / middle - 1), "%", 3)
+    yield Row(f"{what}: answers", len(tally.times), "")
+    yield Row(f"{what}: errors", len(tally.troubles), "", 0)
 
 
-Scenario = Callable[[Server, Texts], AsyncIterator[Row]]
-
-
-def scenarios(minutes: float) -> dict[str, Scenario]:
-    """Return the scenarios by name; each has a server of its own."""
-    return {
-        "start": start,
-        "minute": minute,
-        "instant": instant,
-        "long": long_texts,
-        "markers": markers,
-        "abandoned": abandoned,
-        "memory": memory_of(minutes),
-    }
+SCENARIOS = (start, minute, instant, long_texts, markers, abandoned, memory)
+"""Each has a server of its own."""
 
 
 async def _collected(rows: AsyncIterator[Row]) -> list[Row]:
     return [row async for row in rows]
 
 
-def rows(quick: bool, only: str | None = None, minutes: float = 10) -> Iterator[Row]:
-    """Run every scenario, or a single one; a quick run leaves out the memory."""
-    load = 0.0
+def rows(quick: bool) -> Iterator[Row]:
+    """Run every scenario; a quick run leaves out the memory."""
     vocabulary = BertTokenizer.from_pretrained("explorer-mini-uncased").vocab
-    for name, scenario in scenarios(minutes).items():
-        if only == name or (only is None and not (quick and name == "memory")):
-            load = max(load, os.getloadavg()[0])
-            with served() as server:
-                if name != "start":
-                    time.sleep(3)  # the model warms up after the server answers
-                yield from asyncio.run(_collected(scenario(server, Texts(list(vocabulary)))))
-    yield Row("load of the machine before a scenario, at most", load, "")
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Print the lines, or keep them as the state before."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.classroom", description=__doc__)
-    parser.add_argument("--only", choices=list(scenarios(1)))
-    parser.add_argument("--minutes", type=float, default=10, help="of the memory; 60 is the goal's")
-    parser.add_argument("--before", metavar="TITLE", help="keep the values as the state before")
-    options = parser.parse_args(arguments)
-    found = {}
-    for row in rows(False, options.only, options.minutes):
-        print(row, flush=True)
-        found[row.what] = row.value
-    if options.before:
-        kept = {"state": options.before, "values": before_values() | found}
-        _BEFORE.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", "utf-8")
-
-
-if __name__ == "__main__":
-    main()
+    for scenario in SCENARIOS[: -1 if quick else None]:
+        with served() as server:
+            if scenario is not start:
+                time.sleep(3)  # the model warms up after the server answers
+            yield from asyncio.run(_collected(scenario(server, Texts(list(vocabulary)))))

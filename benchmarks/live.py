@@ -1,9 +1,8 @@
 """The recorded site with live answers in Chromium: the engine, the first answer, and its size.
 
-ONNX Runtime Web and transformers.js are measured in the same page, in turns, if their packages are
-in `build/ort` (`npm install --prefix build/ort onnxruntime-web`) and `build/tjs` (`… --prefix
-build/tjs --ignore-scripts @huggingface/transformers`); they are never part of the repository or of
-a site.
+ONNX Runtime Web, on which transformers.js runs, is measured in the same page, in turns, if its
+package is in `build/ort` (`npm install --prefix build/ort onnxruntime-web`); it is never part of
+the repository or of a site.
 """
 
 import gzip
@@ -23,6 +22,7 @@ from typing import Any
 
 import torch
 from playwright.sync_api import Page, sync_playwright
+from torch import Tensor
 
 from app.engine.models import open_engine
 from app.faces.recorded.drawing import Recording
@@ -30,39 +30,25 @@ from app.faces.recorded.entries import all_entries
 from app.faces.recorded.live import digests, live_files
 from app.faces.recorded.writing import example_page
 from benchmarks.measure import seconds
-from benchmarks.pages_browser import FLAGS, browser_path
+from benchmarks.pages import FLAGS, browser_path
 from bert_core.model.bert import BertModel
 
 TITLE = "Live in the browser"
-COLUMNS = (
-    *("what", "to reach", "in the browser", "PyTorch", "ratio", "ONNX Runtime Web"),
-    *("transformers.js", "reached"),
-)
+COLUMNS = ("what", "to reach", "in the browser", "PyTorch", "ratio", "ONNX Runtime Web", "reached")
 NOTES = (
-    "Chromium and a server on the same machine, the bundled model (six layers, 384 wide). A pass: "
-    "median in a page, without attentions, with hidden states; PyTorch on one thread. ONNX "
-    "Runtime Web (WebAssembly, float32, one thread) runs our exported graph in the same page, in "
-    "turns; so does transformers.js, on the ONNX Runtime that it comes with.",
-    "First answer: from the click on *Load the model* to the picture, for a text that waits in the "
-    "box; from the server, and from the browser's own store in a second visit. Next answer: from "
-    "the end of the pause in typing (300 ms) to the picture.",
-    "Tried in the engine's products, by processor time on a busy machine, without gain: the inner "
-    "loop unrolled by two or four (1.2 to 2.2 times as long), and rows interleaved before the "
-    "product (equal).",
-    "Compressed: the page, its scripts, the engine and its tables, without the model's own files "
-    "and the lab's.",
+    "Chromium and a server on the same machine, the bundled model. A pass: median in a page, with "
+    "hidden states; PyTorch and ONNX Runtime Web (WebAssembly) on one thread, in turns.",
+    "First answer: from the click on *Load the model* to the picture. Next answer: from the end "
+    "of the pause in typing. Compressed: the page, scripts and engine, without the model.",
 )
 TOKENS: Mapping[int, float] = {16: 0.025, 64: 0.060, 128: 0.120, 512: 0.560}
 _PAGE = "fill_mask/1-a-letter.html"
 _OWN = ("vocab.txt", "fitted.safetensors", "live.json")  # of the model
 _LATER = ("doors.js", "folder.js", "lesson.js", "unzip.js", "xray_switches.js")
-_BUILD = Path(__file__).parents[1] / "build"
-_PACKAGE = _BUILD / "ort/node_modules/onnxruntime-web/dist"
-_HUB = _BUILD / "tjs/node_modules/@huggingface/transformers/dist"
-_HUB_RUNTIME = _BUILD / "tjs/node_modules/onnxruntime-web/dist"
+_PACKAGE = Path(__file__).parents[1] / "build/ort/node_modules/onnxruntime-web/dist"
 _TEXTS = ("The capital of Italy is [MASK].", "The capital of France is [MASK].")
 _WAIT = 60_000
-_BEGIN = """async ([ort, hub]) => {
+_BEGIN = """async (ort) => {
     const get = (name) => fetch(`live/${name}`);
     const { Engine } = await import(new URL("live/engine.js", location.href));
     const model = await (await get("live.json")).json();
@@ -71,24 +57,14 @@ _BEGIN = """async ([ort, hub]) => {
     engine.ready();
     const ids = (tokens) => Array.from({ length: tokens }, (_, n) => 1000 + 7 * n);
     window.ours = (tokens) => engine.run(ids(tokens), ids(tokens).map(() => 0));
-    window.theirs = window.hub = null;
+    window.theirs = null;
     const at = (name) => new URL(name, location.href).href;
-    const one = { numThreads: 1 };
-    const given = (Tensor, tokens) => ({ ids: new Tensor("int64",
-        BigInt64Array.from(ids(tokens), BigInt), [1, tokens]) });
     if (ort) {
         const { InferenceSession, Tensor, env } = await import(at("ort/ort.wasm.min.mjs"));
-        Object.assign(env.wasm, one, { wasmPaths: at("ort/") });
+        Object.assign(env.wasm, { numThreads: 1, wasmPaths: at("ort/") });
         const session = await InferenceSession.create("model.onnx");
-        window.theirs = (tokens) => session.run(given(Tensor, tokens));
-    }
-    if (hub) {
-        const { AutoModel, Tensor, env } = await import(at("tjs/transformers.min.js"));
-        Object.assign(env, { allowRemoteModels: false, allowLocalModels: true,
-            localModelPath: at("models/") });
-        Object.assign(env.backends.onnx.wasm, one, { wasmPaths: at("tjs-ort/") });
-        const model = await AutoModel.from_pretrained("bert", { device: "wasm", dtype: "fp32" });
-        window.hub = (tokens) => model(given(Tensor, tokens));
+        window.theirs = (tokens) => session.run({ ids: new Tensor("int64",
+            BigInt64Array.from(ids(tokens), BigInt), [1, tokens]) });
     }
 }"""
 _ROUND = """async (tokens) => {
@@ -98,7 +74,7 @@ _ROUND = """async (tokens) => {
         await work(tokens);
         return (performance.now() - begin) / 1000;
     };
-    return [await timed(window.ours), await timed(window.theirs), await timed(window.hub)];
+    return [await timed(window.ours), await timed(window.theirs)];
 }"""
 _ANSWER = """(text) => new Promise((done) => {
     const box = document.querySelector(".bx-given textarea");
@@ -128,19 +104,18 @@ class Line:
     here: float
     torch: float | None = None
     ort: float | None = None
-    hub: float | None = None
     unit: str = "s"
 
     def cells(self) -> tuple[str, ...]:
         """Return the cells in the order of COLUMNS."""
-        times = (self.goal, self.here, self.torch, self.ort, self.hub)
-        goal, here, torch_, ort, hub = map(self._shown, times)
+        times = (self.goal, self.here, self.torch, self.ort)
+        goal, here, torch_, ort = map(self._shown, times)
         ratio = f"{self.here / self.torch:.1f}" if self.torch else ""
         good = (
             self.goal is None or max(self.here - self.goal, self.here - (self.ort or math.inf)) <= 0
         )
         verdict = "" if self.goal is None else "yes" if good else "**no**"
-        return (self.what, goal and f"≤ {goal}", here, torch_, ratio, ort, hub, verdict)
+        return (self.what, goal and f"≤ {goal}", here, torch_, ratio, ort, verdict)
 
     def _shown(self, value: float | None) -> str:
         if value is None:
@@ -160,14 +135,14 @@ def rows(quick: bool) -> Iterator[Line]:
         folder = Path(place)
         files = write(folder)
         model = BertModel.from_pretrained("explorer-mini-uncased").eval()
-        others = [_PACKAGE.is_dir(), _HUB.is_dir()]
-        if any(others):
-            _peers(folder, model)
+        if _PACKAGE.is_dir():
+            _export(model, folder / "model.onnx")
+            (folder / "ort").symlink_to(_PACKAGE)
         with hosted(folder) as address:
             browser = playwright.chromium.launch(executable_path=browser_path(), args=FLAGS)
             page = browser.new_page()
             page.goto(f"{address}/bench.html")
-            page.evaluate(_BEGIN, others)
+            page.evaluate(_BEGIN, _PACKAGE.is_dir())
             for tokens, goal in TOKENS.items():
                 yield _pass(page, model, tokens, goal, rounds)
             page.close()
@@ -183,14 +158,13 @@ def rows(quick: bool) -> Iterator[Line]:
 def _pass(page: Page, model: BertModel, tokens: int, goal: float, rounds: int) -> Line:
     page.evaluate(_ROUND, tokens)
     found = [page.evaluate(_ROUND, tokens) for _ in range(rounds)]
-    ours, theirs, hub = (list(each) for each in zip(*found, strict=True))
+    ours, theirs = (list(each) for each in zip(*found, strict=True))
     return Line(
         f"a pass of {tokens} tokens",
         goal,
         statistics.median(ours),
         _torch(model, tokens, rounds),
         statistics.median(theirs) if theirs[0] is not None else None,
-        statistics.median(hub) if hub[0] is not None else None,
     )
 
 
@@ -242,24 +216,24 @@ def write(folder: Path) -> dict[str, bytes]:
     return files
 
 
-def _peers(folder: Path, model: BertModel) -> None:
-    """Put our graph, and what runs it, into a folder."""
-    export(model, folder / "model.onnx")
-    graph = folder / "models/bert/onnx/model.onnx"
-    graph.parent.mkdir(parents=True)
-    graph.symlink_to(folder / "model.onnx")
-    (folder / "models/bert/config.json").write_text('{"model_type": "bert"}')
-    for name, package in {"ort": _PACKAGE, "tjs": _HUB, "tjs-ort": _HUB_RUNTIME}.items():
-        (folder / name).symlink_to(package)
+class _Outputs(torch.nn.Module):
+    """A model whose outputs are a tuple, as graphs have them."""
+
+    def __init__(self, model: BertModel) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(self, ids: Tensor) -> tuple[Tensor | None, Tensor | None]:
+        """Return last state and pooled state."""
+        output = self.model.run(ids, attentions=False, hidden_states=False)
+        return output.last_hidden_state, output.pooler_output
 
 
-def export(model: BertModel, path: Path) -> None:
+def _export(model: BertModel, path: Path) -> None:
     """Write the encoder as a graph for ONNX Runtime."""
-    from benchmarks.engines import Outputs  # which needs engines that are not always installed
-
     ids = torch.arange(16)[None] + 1000
     torch.onnx.export(
-        Outputs(model, attentions=False).eval(), (ids,), str(path), input_names=["ids"],
+        _Outputs(model).eval(), (ids,), str(path), input_names=["ids"],
         dynamic_axes={"ids": {1: "tokens"}}, dynamo=False, opset_version=17,
     )  # fmt: skip
 

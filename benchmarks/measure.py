@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-COLUMNS = ("work", "peer", "to reach", "ratio", "lowest to highest", "ours", "peer's", "reached")
+COLUMNS = ("work", "peer", "ours", "peer's", "ratio", "goal")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Goal:
     def __str__(self) -> str:
         """Format the goal for the table."""
         sign = "≤" if self.kind == "time" else "≥"
-        return f"{sign} {self.limit:g} × its {'time' if self.kind == 'time' else 'throughput'}"
+        return f"{self.kind} {sign} {self.limit:g}"
 
     def is_reached(self, ratio: float) -> bool:
         """Return whether a ratio reaches the goal."""
@@ -80,12 +80,10 @@ class Row:
         return (
             self.work,
             self.peer,
-            str(self.goal),
-            f"{self.ratio():.2f}",
-            f"{min(ratios):.2f} to {max(ratios):.2f}",
             seconds(statistics.median(self.comparison.ours) / self.items),
             seconds(statistics.median(self.comparison.peer) / self.items),
-            "yes" if self.goal.is_reached(self.ratio()) else "**no**",
+            f"{self.ratio():.2f} ({min(ratios):.2f}–{max(ratios):.2f})",
+            f"{self.goal}: {'yes' if self.goal.is_reached(self.ratio()) else '**no**'}",
         )
 
     def __str__(self) -> str:

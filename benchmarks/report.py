@@ -13,12 +13,11 @@ from benchmarks.measure import COLUMNS
 
 _HEAD = """# Benchmarks
 
-Written by `python -m benchmarks`. If there is a peer, both sides take turns (the forward pass with
-a process for each side); the ratio is the median over the rounds, followed by the lowest and the
-highest round. Outputs are compared before anything is timed. Times are medians per item, in the
-unit shown.
+`python -m benchmarks` measures; `--only NAME` one table. Both sides of a comparison take turns, and
+their outputs are compared first. A ratio is the median over the rounds (lowest–highest): ours over
+the peer's, of time or of throughput. Times are medians per item.
 """
-_PACKAGES = ("torch", "transformers", "tokenizers", "numpy", "regex", "streamlit")
+_PACKAGES = ("torch", "transformers", "tokenizers")
 
 
 class Line(Protocol):

@@ -1,4 +1,4 @@
-"""Text for the tokenizer benchmark: our own sentences in many scripts, and lines built from them.
+"""Texts to measure with: our own sentences in many scripts, lines built from them, and `Texts`.
 
 The sentences are simple everyday ones. The generated lines make no sense, but their words have the
 frequencies of running text: a few are very common, most are rare.
@@ -6,7 +6,7 @@ frequencies of running text: a few are very common, most are rare.
 
 import random
 from collections.abc import Iterable, Sequence
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 SENTENCES: dict[str, tuple[str, ...]] = {
     "Arabic": (
@@ -163,3 +163,51 @@ def _composed(
         chosen = chooser.choices(words, cum_weights=weights, k=chooser.randint(*size))
         lines[glue.join(chosen)] = None
     return list(lines)
+
+
+class Texts:
+    """Different texts of an exact number of tokens, the same in every process."""
+
+    def __init__(self, vocabulary: Sequence[str]) -> None:
+        self._words = [word for word in vocabulary if word.isascii() and word.isalpha()]
+        self._random = random.Random(7)
+
+    def of(self, tokens: int) -> str:
+        """Return random whole words of the vocabulary, with a full stop as every 12th token."""
+        words = self._random.choices(self._words, k=tokens)
+        for place in range(12 - 1, tokens, 12):
+            words[place] = "."
+        return " ".join(words)
+
+    def boxes(self, slug: str, tokens: int) -> dict[str, str]:
+        """Return the contents of a page's text boxes that give this many input tokens."""
+        if slug == "next_sentence":  # 3 of the tokens are [CLS], [SEP] and [SEP]
+            half = (tokens - 3) // 2
+            return {"text": self.of(half), "text_pair": self.of(tokens - 3 - half)}
+        if slug == "qa":
+            question = self.of(min(8, tokens // 3))
+            length = tokens - 3 - len(question.split())
+            return {"question": question, "text": self.of(length)}
+        if slug in {"fill_mask", "why"}:
+            return {"text": f"{self.of(tokens - 4)} [MASK] ."}
+        if slug == "senses":  # in every sentence the word of the first example
+            count = min(6, tokens // 6)
+            sizes = [tokens * n // count for n in range(count + 1)]
+            lines = [f"{self.of(end - start - 4)} bank ." for start, end in pairwise(sizes)]
+            return {"text": "\n".join([*lines[: count // 2], "", *lines[count // 2 :]])}
+        words = _words_of(slug)
+        return {"text": " ".join([self.of(tokens - 2 - len(words)), *words])}
+
+
+def _words_of(slug: str) -> list[str]:
+    """Return what the boxes of one line ask for in the text, as the first example has it.
+
+    Home, "", has no task.
+    """
+    from app.declared import declared  # which the tokenizer's benchmark does not need
+
+    if not slug:
+        return []
+    task = declared(slug)
+    asked = (each.key for each in task.parameters if each.required and each.field.lines == 1)
+    return [str(task.examples[0].values[key]) for key in asked]

@@ -20,7 +20,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from app.engine.models.papers import fingerprint
 from bert_core import BertForMaskedLM, BertTokenizer
 from bert_core.analysis import (
     METHODS,
@@ -34,7 +33,6 @@ from bert_core.analysis import (
 )
 from bert_core.analysis.faithfulness import measure_orders
 from bert_core.analysis.masking import OPERATORS
-from bert_core.bundled import bundled_folder
 from bert_core.text.encoding import Encoding
 
 Floats = NDArray[np.float64]
@@ -49,20 +47,6 @@ _METHODS: dict[str, dict[str, Any]] = {
     "integrated_gradients, [PAD]": {"baseline": "[PAD]"},
     "attention, last layer": {"method": "attention", "layers": "last"},
 }
-
-
-_NAMES = {"attention, last layer": "attention_last", "random order": "random"}
-_ROW = r"^\| ([^|]+) \| (\S+) ± (\S+) \| (\S+) ± (\S+) \|"
-_FIGURES = """# Mean comprehensiveness and sufficiency, each with its 95 % interval, over masked
-# words of sentences of WikiText-2, pieces hidden by [MASK]: the first table of docs/causes.md.
-# Written with it by `python -m tools.derive causes`; for these weights alone.
-
-weights = "{weights}"
-texts = {texts}
-
-[figures]
-{rows}
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,23 +65,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--texts", type=int, default=40, help="sentences of the first table")
     parser.add_argument("--masks", type=int, default=200, help="masks of the other tables")
     parser.add_argument("--to", type=Path, default=Path("docs/causes.md"))
-    parser.add_argument("--figures", type=Path, help="file for the figures of the first table")
     options = parser.parse_args(arguments)
     model = BertForMaskedLM.from_pretrained(_NAME)
     tokenizer = BertTokenizer.from_pretrained(_NAME)
     cases = _cases(tokenizer, options.data / _FILE)
     some = [next(cases) for _ in range(options.masks)]
-    duel = _duel_table(model, tokenizer, cases, options.texts)
+    methods = _methods_table(model, tokenizer, cases, options.texts)
     parts = [
         _INTRODUCTION,
-        duel,
+        methods,
         _lens_table(model, some),
         _parts_table(model, some),
     ]
     options.to.write_text("\n".join(parts), encoding="utf-8")
     print(f"wrote {options.to}")
-    if options.figures is not None:
-        options.figures.write_text(_figures(duel, options.texts), encoding="utf-8")
 
 
 def _cases(tokenizer: BertTokenizer, path: Path) -> Iterator[_Case]:
@@ -120,7 +101,7 @@ def _cases(tokenizer: BertTokenizer, path: Path) -> Iterator[_Case]:
 # -- faithfulness ----------------------------------------------------------------------------------
 
 
-def _duel_table(
+def _methods_table(
     model: BertForMaskedLM, tokenizer: BertTokenizer, cases: Iterator[_Case], count: int
 ) -> str:
     """Compare the methods on sentences whose first guess is sure enough."""
@@ -177,17 +158,6 @@ def _duel_table(
         "",
     ]
     return "\n".join(lines)
-
-
-def _figures(table: str, texts: int) -> str:
-    """Write the first two columns of the first table as the site reads them."""
-    rows = [
-        f"{_NAMES.get(name, name)} = [{', '.join(f'{float(each):.2f}' for each in numbers)}]"
-        for name, *numbers in re.findall(_ROW, table, re.M)
-        if name in METHODS or name in _NAMES
-    ]
-    weights = fingerprint(bundled_folder(_NAME))
-    return _FIGURES.format(weights=weights, texts=texts, rows="\n".join(rows))
 
 
 # -- lens ------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-/** The home page's six doors: one text through six tasks, each with a small result; see `app.overview`. */
+/** The home page's doors: one text through six tasks, each with a small result; see `app.overview`. */
 
 import { line, shortened, svg, visible } from "./blocks.js";
 import { h } from "./build.js";
@@ -9,24 +9,25 @@ import { count, grouped, percent } from "./numbers.js";
 import { Refusal } from "./refusal.js";
 import { MASK, readSigns, strip, Text, words } from "./text.js";
 
-const OTHER = "The soup needs a little more salt."; // the second sentence of a text of one
 const [PIECES, CELLS, WORDS] = [40, 16, 60];
 const CELL = 18; // side of a cell of the small attention map, in units of the drawing
-const DOORS = [pieces, hiddenWord, clearestHead, names, question, next];
+const SHOWN = 6; // doors at most
+const DOORS = { tokenizer: pieces, fill_mask: hiddenWord, attention: clearestHead, ner: names, qa: question,
+  next_sentence: next, classification: label };
 
 /**
  * Draw the doors, in the order of the page, below what the model cannot read.
- * @param given the texts, and `doors`: the title and the address of each
+ * @param given the texts, and `doors`: the task, the title and the address of each
  */
 export function doors(tasks, { text, question: asked = "", doors: titles }) {
   const answered = (task, given) => {
     const { answer, view } = tasks.answer(task, given);
     return { ...answer, view };
   };
-  const cards = titles.map(([title, href], n) => {
+  const cards = titles.filter(([task]) => tasks.can(task)).slice(0, SHOWN).map(([task, title, href]) => {
     let [texts, body] = [{ text }, null];
     try {
-      [texts, body] = DOORS[n](answered, text, asked, tasks.unicode);
+      [texts, body] = DOORS[task](answered, text, asked, tasks.unicode);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       body = line(visible(error.message));
@@ -102,7 +103,7 @@ function question(answered, text, asked) {
   const { answered: found, answers: [best], null_probability: none } =
     answered("qa", { passage: text, question: wanted });
   return [{ text, question: wanted }, h("div", {}, h("p", {}, visible(wanted)),
-    h("p", {}, h("strong", { class: "bx-small-answer" }, visible(found ? best.text : "no answer in this text"))),
+    h("p", {}, h("strong", { class: "bx-small-answer" }, visible(found ? `“${best.text}”` : "no answer in this text"))),
     line(`The model is ${percent(1 - none, 0)} sure that there is an answer.`))];
 }
 
@@ -111,10 +112,19 @@ function next(answered, text, _, unicode) {
   const chars = new Text(text);
   const starts = [0, ...unicode.sentenceStarts(text, false)];
   const sentences = starts.map((start, n) => strip(chars.slice(start, starts[n + 1]))).filter(Boolean);
-  const [first, second] = sentences.length > 1
-    ? [sentences.slice(0, -1).join(" "), sentences.at(-1)] : [text, OTHER];
+  if (sentences.length < 2) {
+    return [{ text, text_pair: "" }, line("Write a second sentence to see whether it follows the first.")];
+  }
+  const [first, second] = [sentences.slice(0, -1).join(" "), sentences.at(-1)];
   const { probabilities } = answered("next_sentence", { first, second });
   return [{ text: first, text_pair: second }, h("div", {},
     line("Does “", visible(shortened(second, 120)), "” follow?"),
     shares("ul", [["follows", probabilities[0]], ["does not", probabilities[1]]]))];
+}
+
+/** The labels that fit best. */
+function label(answered, text) {
+  const { labels, scores } = answered("classification", { text });
+  const ranking = [...labels.keys()].sort((a, b) => scores[b] - scores[a] || a - b);
+  return [{ text }, shares("ol", ranking.slice(0, 3).map((n) => [labels[n], scores[n]]))];
 }

@@ -31,11 +31,9 @@ function trust(calibration, cases, ...more) {
       `that of the fit, about seven in ten ${cases} with 70 % are right.`
     : "Not calibrated: the configuration of this model gives no temperature (1 is used), so " +
       `${cases} with 70 % need not be right seven times in ten.`;
-  const measured = errors.length ? " Measured on other data, what is said and what is right " +
-    `differ by ${offBy(errors)} on average over the answers.` : "";
-  const kind = `${named ? "" : "not "}calibrated${errors.length ? `, measured error ${offBy(errors)}` : ""}`;
-  return h("div", { class: "bx-scale" }, hint(...more, says + measured),
-    line(`Probabilities: ${kind}.`));
+  const measured = errors.length ? " On other data, the stated probability and the share of right " +
+    `answers differ by ${offBy(errors)} on average.` : "";
+  return hint(...more, says + measured);
 }
 
 const trained = (on) => on ? line(`Trained on ${visible(on)}.`) : null;
@@ -57,8 +55,8 @@ export function unreadNote({ words: all, unknown, scripts, fragments }) {
       "pieces: rare words, or another language. ");
   }
   if (!parts.length) return null;
-  return h("div", { class: "bx-note bx-caution", role: "note" },
-    h("strong", {}, "The model cannot read all of this. "), parts);
+  return h("div", { class: `bx-note${unknown.length ? " bx-caution" : ""}`, role: "note" },
+    unknown.length ? h("strong", {}, "The model cannot read all of this. ") : null, parts);
 }
 
 /** Say what was not read; the pieces themselves are named on the site with a server. */
@@ -172,13 +170,12 @@ function fillMask(answer, view) {
     some, answer.note ? note(visible(answer.note)) : null, unreadNote(answer.unread),
     headline(`The model would write ${best.join(", ")}.`), sentence(answer, view),
     answer.read_as.length ? line("Read as ", h("code", {}, "[MASK]"), ": ", codes(answer.read_as), ".") : null,
-    line(slots.length === 1 ? "Probability in the gap:"
+    quiet(trust(answer.calibration, "first guesses"), slots.length === 1 ? "Probability in the gap:"
       : "Probability in each gap, with the others still hidden:"),
     slots.map((slot) => [
       slots.length > 1 ? slotTitle(slot) : null, namedWord(slot, answer.vocabulary),
       candidatesOf(slot, rowsOf(slot), top), certainty(slot),
     ]),
-    trust(answer.calibration, "first guesses"),
   ];
 }
 
@@ -225,11 +222,11 @@ function namedWord({ named, spelled }, vocabulary) {
       `gap gets ${pieces.length} masks, which are filled from left to right: ` +
       `${spelled.probabilities.map(chance).join(" × ")}. Do not compare it with words of one ` +
       "piece: every further piece adds a factor below 1."),
-    h("b", {}, h("bdi", {}, visible(pieces.join(" ")))),
+    h("b", {}, h("bdi", {}, `“${visible(pieces.join(" "))}”`)),
     ` has ${chance(probability)} of all probability if the gap has ${pieces.length} masks.`);
   }
   if (!named) return null;
-  return line(h("b", {}, h("bdi", {}, visible(named.token))), ` has ${chance(named.probability)} of ` +
+  return line(h("b", {}, h("bdi", {}, `“${visible(named.token)}”`)), ` has ${chance(named.probability)} of ` +
     `all probability: rank ${grouped(named.rank)} of ${grouped(vocabulary)}.`);
 }
 
@@ -250,12 +247,9 @@ function candidatesOf({ number, position, candidates, named }, rows, top) {
 function certainty({ candidates, entropy }) {
   const shown = candidates.reduce((sum, each) => sum + each.probability, 0);
   const choices = Math.max(1, Math.round(2 ** entropy));
-  return line(`Shown: ${chance(shown)} of all probability. As uncertain as a choice from ` +
+  return line(`Shown: ${chance(shown)} of all probability. As unsure as choosing among ` +
     `${count(choices, "equally likely word")}.`);
 }
-
-const scaled = (logit, { temperature }) =>
-  `${signed(logit)}${temperature === 1 ? "" : ` ÷ ${temperature.toFixed(2)}`}`;
 
 function nextSentence(answer) {
   const meanings = ["The second sentence follows the first",
@@ -269,7 +263,7 @@ function nextSentence(answer) {
   const more = decided ? `${share}.` : `“${meaning}” has only ${share}.`;
   const rows = ["Follows the first (label 0)", "Does not follow (label 1)"].map((name, n) => ({
     name, value: probabilities[n], marked: decided && follows === (n === 0),
-    printed: `${percent(probabilities[n])}, logit ${scaled(logits[n], calibration)}`,
+    printed: `${percent(probabilities[n])}, logit ${signed(logits[n])}`,
   }));
   const sure = confidence < 0.95 ? null : h("details", { class: "bx-fold" },
     h("summary", {}, "Being sure is not being right"),
@@ -277,22 +271,19 @@ function nextSentence(answer) {
       ? "holds on average, over pairs like those the temperature was fitted on; for one kind of " +
         "pair it may be too high, and too low for another."
       : "does not mean that such answers are right that often.")));
-  return [before(answer), headline(`The model’s answer: ${says}. ${more}`),
+  return [unreadNote(answer.unread), cutNote(answer.cut), headline(`The model’s answer: ${says}. ${more}`),
     picture("next-sentence", `Probability ${percent(probabilities[0])} that the second sentence ` +
       `follows the first, ${percent(probabilities[1])} that it does not.`,
     (width) => captionedBars(rows, width),
     ["label", "meaning", "probability", "logit", "temperature"], rows.map((_, n) => ({ cells:
       [whole(n), meanings[n], probabilities[n], logits[n], calibration.temperature] }))),
-    sure, trust(calibration, "pairs",
+    sure, trust(calibration, "pairs", trained(answer.trained_on),
       "Label 0 means yes: the second sentence follows. Label 1 means that it does not; in the " +
       "training of the first BERT, such a sentence was picked at random. A probability is the " +
       "softmax of the two logits, each divided by the temperature. ",
       "Do order and logic matter to this head, or only the topic? Swap the sentences, or try " +
       "“Reversed” and “Contradiction”. ")];
 }
-
-const before = (answer) =>
-  [trained(answer.trained_on), unreadNote(answer.unread), cutNote(answer.cut)];
 
 function classification(answer) {
   const { labels, scores, logits, chosen, calibration } = answer;
@@ -304,7 +295,8 @@ function classification(answer) {
   const rows = ranking.slice(0, 8).map((n) => ({ name: visible(labels[n]), value: scores[n],
     printed: percent(scores[n]), marked: chosen.includes(labels[n]) }));
   const said = ranking.slice(0, 5).map((n) => `${labels[n]} ${percent(scores[n])}`).join(", ");
-  return [before(answer), headline(`The model’s answer: ${visible(labels[best])}. ${more}`),
+  return [trained(answer.trained_on), unreadNote(answer.unread), cutNote(answer.cut),
+    headline(`The model’s answer: ${visible(labels[best])}. ${more}`),
     picture("classification", `Bar chart of the probabilities of labels, best first: ${said}.`,
       (width) => captionedBars(rows, width), ["label", "probability", "logit"],
       ranking.map((n) => ({ cells: [visible(labels[n]), scores[n], logits[n]] }))),
@@ -322,7 +314,7 @@ function multipleChoice(answer) {
     `${count(choices.length, "choice")}.` +
     (close ? ` A small lead: the next has ${percent(second.probability)}.` : "");
   const rows = choices.map((each, n) => ({ name: `${n + 1}. ${each.text}`, value: each.probability,
-    printed: `${percent(each.probability)}, logit ${scaled(each.logit, calibration)}`,
+    printed: `${percent(each.probability)}, logit ${signed(each.logit)}`,
     marked: n === best }));
   const said = choices.map((each, n) => `${n + 1}. ${each.text}: ${percent(each.probability)}`);
   return [measured(answer), unreadNote(answer.unread),
@@ -384,8 +376,8 @@ function names(answer, view) {
   });
   const found = entities.length === 1 ? "1 entity" : `${grouped(entities.length)} entities`;
   return [unreadNote(answer.unread), headline(`The model finds ${found}.`),
-    marked(view.whole.text, marks),
-    trust(answer.calibration, "labels of single pieces other than O")];
+    trust(answer.calibration, "labels of single pieces other than O"),
+    marked(view.whole.text, marks)];
 }
 
 function questions(answer, view) {

@@ -52,11 +52,12 @@ function said({ question, tokens, candidates, off }) {
     start: "The model lets the answer start at", end: "The model lets the answer end at" }[kind];
   const least = (key) => candidates.reduce((a, b) => b[key] < a[key] ? b : a);
   const [best, first] = [least("rank"), least("rank_before")];
-  const answer = `${asked} ${visible(best.name)} (${percent(best.probability)})`;
+  const quoted = ({ name }) => kind === "word" ? `“${visible(name)}”` : visible(name);
+  const answer = `${asked} ${quoted(best)} (${percent(best.probability)})`;
   if (!off.length) return `${answer}.`;
   const parts = `${count(off.length, "part")} off.`;
   if (best === first) return `${answer}; with everything on, ${percent(first.before)}; ${parts}`;
-  return `${answer}. With everything on: ${visible(first.name)} (${percent(first.before)}); ${parts}`;
+  return `${answer}. With everything on: ${quoted(first)} (${percent(first.before)}); ${parts}`;
 }
 
 function cells({ tokens, question, layers }, readings) {

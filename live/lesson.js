@@ -245,7 +245,7 @@ function kept(nodes, show, own) {
       show.some((name) => node.attributes["data-name"]?.startsWith(name)));
   }
   const last = nodes.findLastIndex((node) => node.name === "figure");
-  return nodes.filter((node, at) => look(node) !== "bx-scale" && (last < 0 || at <= last));
+  return nodes.filter((node, at) => look(node) !== "bx-hint" && (last < 0 || at <= last));
 }
 
 /** What a screen reader is told: without what is folded. */

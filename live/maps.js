@@ -25,6 +25,8 @@ const HEADS = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9",
 const GOES = { previous: "to the previous piece", next: "to the next piece",
   itself: "to the piece itself", "same piece": "to the same piece elsewhere",
   punctuation: "to punctuation", "[CLS]": "to [CLS]", "[SEP]": "to [SEP]" };
+const TO = ["[CLS] and [SEP]", "itself", "previous piece", "next piece", "same piece elsewhere",
+  "others"]; // kinds of `doing`
 
 const share = (value) => percent(value, 0, { counted: true });
 const g = (value) => general(value, 6);
@@ -34,16 +36,14 @@ const places = (view) => view.units.map((each) => each.at[0]);
 
 /** Draw the main part of the attention page. */
 export function attentionView(answer, view) {
-  const { shown, patterns, heads } = answer;
+  const { shown, heads } = answer;
   const name = nameOf(shown.places, heads);
-  const found = patterns.find((each) => shown.places.length === 1 &&
-    each.layer === shown.places[0][0] && each.head === shown.places[0][1]);
   return [
     answer.read_as.length ? line("Read as ", h("code", {}, "[MASK]"), ": ", codes(answer.read_as), ".")
       : null,
     view.cut ?? null,
     headline(`${name}. ${strongest(view)}`),
-    line(found ? `Attention here: ${goes(found)}.` : ""),
+    line(doing(view)),
     mapPicture(answer, view, name),
     view.words ? line("Words: attention to their pieces is added up, attention from them is averaged.")
       : null,
@@ -53,6 +53,33 @@ export function attentionView(answer, view) {
 
 function nameOf([[layer, head], ...more], heads) {
   return more.length ? `Layer ${layer}, mean of its ${heads} heads` : `Layer ${layer}, head ${head}`;
+}
+
+/** Say where all attention goes, in shares that add up. */
+function doing({ units, size, weights }) {
+  const every = [0, 0, 0, 0, 0, 0];
+  weights.forEach((each, at) => {
+    const [row, column] = [Math.floor(at / size), at % size];
+    const kind = [units[column].side === null, column === row, column === row - 1,
+      column === row + 1, units[row].token === units[column].token].indexOf(true);
+    every[kind < 0 ? 5 : kind] += each / size;
+  });
+  const shown = [0, 1, 2, 3, 4].sort((a, b) => every[b] - every[a]).slice(0, 3)
+    .filter((kind) => every[kind] >= 0.1);
+  const shares = shown.map((kind) => every[kind]);
+  shares.push(Math.max(0, 1 - shares.reduce((sum, each) => sum + each, 0)));
+  const says = wholes(shares).map((each, at) => each && `${each} % ${TO[shown[at] ?? 5]}`);
+  return `Attention: ${says.filter(Boolean).join(", ")}.`;
+}
+
+/** Round shares to percentages that add up to 100. */
+function wholes(shares) {
+  const found = shares.map((each) => Math.trunc(100 * each));
+  const order = shares.map((_, at) => at).sort((a, b) =>
+    (found[a] - 100 * shares[a]) - (found[b] - 100 * shares[b]));
+  const missing = 100 - found.reduce((sum, each) => sum + each, 0);
+  for (const at of order.slice(0, missing)) found[at]++;
+  return found;
 }
 
 export function goes({ name, score }) {

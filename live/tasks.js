@@ -12,7 +12,6 @@ const MASKS = 20;
 const CONTEXT = 40; // characters on each side of a mask
 const PIECES = 12; // of a word that is named
 const TOKENS = 16000; // read for such a word
-const DECODED = 1000;
 
 export class Tasks {
   /**
@@ -28,10 +27,15 @@ export class Tasks {
     this.progress = () => {}; // is told the windows of a long text that were read, and all of them
   }
 
+  /** Return whether the model has the head of a task. */
+  can(task) {
+    const { answers } = this.model; // of a model of one's own: the classes whose heads it has
+    return !answers || !CLASSES[task] || answers.includes(CLASSES[task]);
+  }
+
   /** Answer a task; a `Refusal` says in words why it cannot be done. */
   answer(task, given) {
-    const { answers } = this.model; // of a model of one's own: the classes whose heads it has
-    if (answers && CLASSES[task] && !answers.includes(CLASSES[task])) {
+    if (!this.can(task)) {
       throw new Refusal(`${this.model.model} has no head for this page. Open a page for which it ` +
         "has one, or load the page's own model.");
     }
@@ -344,10 +348,6 @@ function tokenize({ text, text_pair: other = "", cased = null }) {
   const cutter = this.cutters[lower] ??= tokenizer.other();
   const { whole, read, cut } = this.fitting(text, pair, [], cutter);
   const texts = pair === null ? [text] : [text, pair];
-  const begun = texts.map((each, side) => begin(whole, new Text(each), side));
-  const decoded = begun.map(([ids]) => ids.map((id) => this.readable(id)));
-  const typed = begun.map(([, each]) => each).join(" ");
-  const losses = lossesOf.call(this, typed, decoded.map(spellOut).join(" "));
   const seen = wordsOf(whole);
   const left = [...cut.kept];
   const places = whole.sides.flatMap((side, at) => side === null || left[side]-- > 0 ? [at] : []);
@@ -356,60 +356,11 @@ function tokenize({ text, text_pair: other = "", cased = null }) {
     columns: { tokens: whole.tokens, ids: whole.ids, spans: whole.offsets, words: whole.words,
       segments: whole.types, sides: whole.sides },
     words: seen.length, unknown: whole.tokens.filter((each) => each === "[UNK]").length,
-    lower_case: lower, model_lower_case: this.model.lower_case, max_length: this.limit, cut, losses,
+    lower_case: lower, model_lower_case: this.model.lower_case, max_length: this.limit, cut,
     received: { tokens: read.tokens, ids: read.ids, segments: read.types,
       mask: read.ids.map(() => 1), places },
     view: { texts, whole },
   };
-}
-
-/** Return the first ids of a text, and the part of it that they stand for. */
-function begin(whole, text, side) {
-  const places = whole.sides.flatMap((each, at) => each === side ? [at] : []);
-  let typed = text.chars.join("");
-  let kept = places.length;
-  if (places.length > DECODED) {
-    const end = (n) => whole.offsets[places[n]][1];
-    kept = DECODED;
-    while (kept > 1 && end(kept - 1) === end(kept)) kept--;
-    typed = text.slice(0, end(kept - 1));
-  }
-  return [places.slice(0, kept).map((at) => whole.ids[at]), typed];
-}
-
-const TIDY = [[" .", "."], [" ?", "?"], [" !", "!"], [" ,", ","], [" ' ", "'"], [" n't", "n't"],
-  [" 'm", "'m"], [" do not", " don't"], [" 's", "'s"], [" 've", "'ve"], [" 're", "'re"]];
-
-/** Decode pieces as the reference does. */
-function spellOut(pieces) {
-  const text = pieces.map((piece, n) =>
-    !n ? piece : piece.startsWith("##") ? piece.slice(2) : ` ${piece}`).join("");
-  return TIDY.reduce((found, [from, to]) => found.replaceAll(from, to), text);
-}
-
-/** Describe what cannot be recovered from the ids; see `app.features.tokenizer.task`. */
-function lossesOf(text, decoded) {
-  if (text === decoded) return [];
-  const { unicode, tokenizer: { normalizer } } = this;
-  const count = (within) => within.split("[UNK]").length - 1;
-  const capitals = (within) => words(within).filter((each) => !each.startsWith("["))
-    .reduce((sum, each) => sum + Array.from(each).filter((char) => unicode.upper.has(char)).length, 0);
-  const apart = (within) => [...normalizer.ordered(within)].map(([char]) => char);
-  const marks = (within) => apart(within).filter((char) => unicode.marks.has(char)).length;
-  const plain = (within) =>
-    apart(Array.from(within).flatMap((char) => Array.from(char.toLowerCase()))).filter((char) =>
-      strip(char) && !unicode.all_marks.has(char) && !unicode.invisible.has(char)).join("");
-  const found = [];
-  const lost = count(decoded) - count(text);
-  if (lost > 0) found.push(`${lost} word${lost > 1 ? "s" : ""} that became [UNK]`);
-  if (capitals(text) > capitals(decoded)) found.push("capital letters");
-  if (marks(text) > marks(decoded)) found.push("accents and other marks");
-  if (/(?![\t\n\r])[\x00-\x1f\x7f-\x9f]/.test(text) ||
-    Array.from(text).some((char) => normalizer.removed.has(char))) found.push("invisible characters");
-  if (lost <= 0 && plain(text) !== plain(decoded)) found.push("characters that have another form");
-  const squeezed = words(text).join(" ");
-  if (text !== squeezed || (!found.length && squeezed !== decoded)) found.push("the exact spacing");
-  return found;
 }
 
 const CLASSES = { fill_mask: "BertForMaskedLM", next_sentence: "BertForNextSentencePrediction",

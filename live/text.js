@@ -45,7 +45,7 @@ export class Text {
 /** What Unicode says of characters, from the tables. */
 export class Unicode {
   constructor(tables) {
-    for (const name of ["letters", "words", "upper", "marks", "all_marks", "invisible"]) {
+    for (const name of ["letters", "words"]) {
       this[name] = new Characters(tables[name]);
     }
     this.scripts = Object.entries(tables.scripts).map(([name, set]) => [name, new Characters(set)]);

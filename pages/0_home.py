@@ -13,7 +13,7 @@ from app.faces.streamlit.picker import open_chosen, unknown_model_note
 from app.faces.streamlit.progress import progress, waiting_line
 from app.faces.streamlit.show import show_html
 from app.faces.streamlit.state import enter, leave, leave_for, text_box
-from app.overview import FIRST, doors, draw, suggestion, unread_of
+from app.overview import FIRST, doors, draw, suggestion, unread_of, without_door
 
 OPEN = "_open"
 LEAD = "BERT is a model that guesses hidden words. Try a sentence, or lessons:"
@@ -50,6 +50,7 @@ with guarded(), waiting_line():
         if chosen in range(len(found)):
             leave_for(feature(found[chosen].slug), found[chosen].texts)
         show_markup(draw(found), key="doors")
+        show_html(without_door(engine))
     else:
         st.info("Write a sentence to see what BERT does with it.", icon=":material/edit_note:")
     leave()

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
@@ -14,28 +15,28 @@ from app.faces.streamlit import (
     text_box,
 )
 from app.faces.streamlit.components import show_markup
-from app.faces.streamlit.controls import choose, open_tab, pick_from, switch, text_line
+from app.faces.streamlit.controls import choose, open_tab, pick_from, text_line
 from app.faces.streamlit.features.attention import heat_map
 from app.faces.streamlit.features.xray import (
     ANSWER,
-    RANK,
     SLUG,
     ask_piece,
     asked_piece,
     follow,
     forget_other_texts,
+    is_ranking,
     keep_spared,
     kept_spared,
     off,
     open_zoom,
     ranked,
+    set_ranking,
     switchboard,
     zoom,
 )
-from app.faces.streamlit.features.xray_compare import show_diff, show_patching
+from app.faces.streamlit.features.xray_patching import show_patching
 from app.faces.streamlit.progress import progress
-from app.faces.streamlit.second import open_beside
-from app.faces.streamlit.standard import beside_tab
+from app.faces.streamlit.state import begin_with
 from app.features.attention import view_cell as cells
 from app.features.attention import view_pictures as pictures
 from app.features.attention.result import Heads, Selection
@@ -43,14 +44,12 @@ from app.features.attention.result_views import head_view
 from app.features.attention.task import attention
 from app.features.attention.view_text import short_headline
 from app.features.xray import view
-from app.features.xray import view_lens as lenses
 from app.features.xray import view_overview as overview
 from app.features.xray import view_switches as switches
 from app.features.xray import view_words as words
 from app.features.xray import view_zoom as zooms
 from app.features.xray.result import Ask, Ranking, XrayResult
 from app.features.xray.task import offered, xray
-from app.features.xray.task_lens import lens_paths
 from app.features.xray.task_ranking import rank_parts, spare
 from app.features.xray.task_run import text_of
 from app.features.xray.task_zoom import cell_path, head_notes
@@ -59,7 +58,6 @@ from app.words.html import join
 from app.words.notes import gaps_note
 from app.words.report import Block
 from app.words.screen import Screen
-from app.words.two_answers import TITLE
 
 _CANCELLED = "_xray_cancelled"
 
@@ -67,22 +65,29 @@ _CANCELLED = "_xray_cancelled"
 def draw(page: Page) -> None:
     """Draw the page inside its frame."""
     with page.give:
-        text = text_box(SLUG, "Text", height=72)
-        with st.expander("Second text", expanded=has_pair()):
-            pair = text_box(SLUG, "Second text, or the question", key="text_pair", height=72)
+        kinds = offered(page.engine)
+        begin = begin_with(SLUG, "ask", "word" if "word" in kinds or not kinds else kinds[0])
+        text = text_box(SLUG, "Text", height=72, first=begin["text"])
+        with st.expander("Second text", expanded=has_pair() or bool(begin["text_pair"])):
+            pair = text_box(
+                SLUG,
+                "Second text, or the question",
+                key="text_pair",
+                height=72,
+                first=begin["text_pair"],
+            )
     forget_other_texts(text, pair)
     model = page.engine.provenance
     board = page.settings.container(key="bx-xr-board")
-    with board, st.container(horizontal=True, vertical_alignment="center", key="bx-xr-modes"):
-        mode = choose("Off means", words.MODES, key="mode")
-        rank = switch("Which parts matter?", key=RANK, hint=switches.RANK_HELP)
+    rank = is_ranking()
     with page.settings, st.expander("Settings", key="set", bind="query-params"):
+        mode = choose("Off means", words.MODES, key="mode")
+        lens = choose("Lens", words.LENSES, key="lens")
         followed = text_line("Follow this word or label", key=ANSWER)
         other = text_line("Other text, same number of pieces", key="other")
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="bx-xr-bar"):
         ask = choose_question(page)
         head = choose_head(page)
-        lens = pick_from("Lens", words.LENSES, key="lens")
     if st.session_state.get(_CANCELLED) == (text, pair):
         show_html(line("Cancelled. Change the text, or go on."))
         st.button("Go on", on_click=lambda: st.session_state.pop(_CANCELLED), key="go_on")
@@ -163,7 +168,7 @@ def choose_head(page: Page) -> str:
 def rank_now(page: Page, result: XrayResult) -> Ranking:
     """Rank all parts, with a bar and a button where it takes long."""
     with progress(
-        "Switching off", "layers", least=1, cancel=lambda: st.session_state.update({RANK: False})
+        "Switching off", "layers", least=1, cancel=partial(set_ranking, on=False)
     ) as told:
         return rank_parts(text_of(page.engine, result), result.question, told)
 
@@ -206,12 +211,8 @@ def tabs(page: Page, result: XrayResult, ranking: Ranking | None) -> tuple[Block
     """
     draws: dict[str, Callable[[Page, XrayResult, Ranking | None], tuple[Block, ...] | None]] = {
         "What matters": draw_ranking,
-        "Lens": draw_lens,
         "Patching": draw_patching,
-        "Diff": draw_diff,
-        TITLE: draw_beside,
     }
-    open_beside()
     shown: tuple[Block, ...] | None = None
     with open_tab(SLUG, list(draws)) as now, guarded():
         shown = draws[now](page, result, ranking)
@@ -221,7 +222,7 @@ def tabs(page: Page, result: XrayResult, ranking: Ranking | None) -> tuple[Block
 def draw_ranking(page: Page, result: XrayResult, ranking: Ranking | None) -> None:
     """Show which parts this answer needs, and how many it can do without."""
     if ranking is None:
-        show_html(line(switches.NO_RANKING))
+        st.button(words.MATTERS, key="_rank", on_click=set_ranking, help=switches.RANK_HELP)
         return
     show_html(switches.ranking_line(result, ranking.parts, ranking.mode))
     if st.button("Switch off the least important until the answer changes", key="spare"):
@@ -234,30 +235,9 @@ def draw_ranking(page: Page, result: XrayResult, ranking: Ranking | None) -> Non
     show_picture(switches.ranking_picture(result, ranking.parts))
 
 
-def draw_lens(page: Page, result: XrayResult, ranking: Ranking | None) -> None:
-    """Show the ranks of the answers in every layer."""
-    found = lens_paths(page.engine, result)
-    show_html(lenses.explanation())
-    show_picture(lenses.paths(found))
-    show_html(lenses.best(result, found))
-
-
 def draw_patching(page: Page, result: XrayResult, ranking: Ranking | None) -> tuple[Block, ...]:
     """Show which activations carry the difference from a second sentence."""
     return show_patching(page, result)
-
-
-def draw_diff(page: Page, result: XrayResult, ranking: Ranking | None) -> tuple[Block, ...]:
-    """Show where the run differs from that of a second sentence or model."""
-    return show_diff(page, result)
-
-
-def draw_beside(page: Page, result: XrayResult, ranking: Ranking | None) -> tuple[Block, ...]:
-    """Show the answer beside that of a second model of any size."""
-    asked, text = result.question, result.text
-    at = None if asked.kind in ("label", "next") else asked.position
-    given = {"text": text, "text_pair": result.pair, "ask": asked.kind, "at": at}
-    return tuple(beside_tab(page, SLUG, {**given, "lens": result.lens}))
 
 
 with page_shell(SLUG) as shell:

@@ -5,24 +5,26 @@ import streamlit as st
 from app.faces.streamlit import page_shell, text_box
 from app.faces.streamlit.controls import choose, pick_from
 from app.faces.streamlit.features.why import explain, offer_gap
-from app.features.why import view as view
-from app.features.why.result import Of
+from app.faces.streamlit.state import begin_with
+from app.features.why import view, view_check
 from app.features.why.task import BASELINES
+from app.features.why.task_asked import explainable
 
 SLUG = "why"
 
 with page_shell(SLUG) as page:
     with page.give:
-        names: dict[Of, str] = view.OF_NAMES
+        names = {of: view.OF_NAMES[of] for of in explainable(page.engine)}
+        begin = begin_with(SLUG, "of", next(iter(names)))
         of = pick_from("Whose answer?", names, key="of")
         first, second = view.BOXES[of]
-        text = text_box(SLUG, first)
-        pair = text_box(SLUG, second, key="text_pair") if second else ""
+        text = text_box(SLUG, first, first=begin["text"])
+        pair = text_box(SLUG, second, key="text_pair", first=begin["text_pair"]) if second else ""
         if of == "fill_mask":
             offer_gap(text)
     with page.settings, st.expander("Settings", key="set", bind="query-params"):
         baseline = choose("Integrated gradients compare with", BASELINES, key="baseline")
-        operator = choose("Pieces are hidden by", view.OPERATORS, key="operator")
+        operator = choose("Pieces are hidden by", view_check.OPERATORS, key="operator")
     found = explain(page, of, text, pair, baseline=baseline, operator=operator)
     if found is not None:
         reasons = found

@@ -18,8 +18,6 @@ from app.faces.streamlit.features.attention import (
     take_head,
 )
 from app.faces.streamlit.files import offer_file
-from app.faces.streamlit.second import open_beside
-from app.faces.streamlit.standard import beside_tab
 from app.features.attention import view_cell as cells
 from app.features.attention import view_files as files
 from app.features.attention import view_habits as habits
@@ -44,7 +42,6 @@ from app.words.notes import cut_note, gaps_note, shuffled_note
 from app.words.pictures import Picture, numbers
 from app.words.report import Block
 from app.words.screen import Screen
-from app.words.two_answers import TITLE
 
 SLUG = "attention"
 
@@ -119,29 +116,13 @@ def offer_files() -> None:
     for label, kind, make in (
         ("Matrix (CSV)", "csv", lambda: view.matrix_csv(shown, large)),
         ("Matrix (JSON)", "json", lambda: files.matrix_json(shown, large)),
-        ("LaTeX", "tex", lambda: files.latex(shown, large, common=common, log=log)),
     ):
         offer_file(title, label, make, f"{name}.{kind}")
 
 
-def draw_beside() -> None:
-    """Show the head beside the most similar head of a second model."""
-    given: dict[str, object] = {"text": result.text, "text_pair": result.pair or ""}
-    one = heads.places[0] if len(heads.places) == 1 else None
-    given |= {"layer": one[0], "head": one[1]} if one else {}
-    compared.extend(beside_tab(page, SLUG, given))
-
-
-def draw_shares() -> None:
-    """Show how the shown heads divide their attention between the texts."""
-    shares = group_shares(result, large)
-    show_html(view.shares_line(shares))
-    show_html(numbers(view.shares_table(shares), "attention-between-texts"))
-
-
 def on_paper() -> Screen:
     """Say what is shown, with the pinned cell and the shares of two texts."""
-    more: list[Block] = list(compared)
+    more: list[Block] = []
     if cell is not None and len(heads.places) == 1:
         found = cell_arithmetic(page.engine, result, heads.places[0], *cell)
         more += [cells.steps(found), cells.products(found)]
@@ -171,11 +152,11 @@ with page_shell(SLUG) as page:
         by_word = switch(view.WORDS, key="words", hint=view.WORDS_HELP)
         chosen = choose_values(result.is_pair)
         combine_heads(result)
+        common = choose("Scale", view.SCALE_NAMES, key="scale") == "common"
         log = switch(view.LOG, key="log", hint=view.LOG_HELP)
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="bx-att-bar"):
         choose_heads(result)
         how = choose("View", view.VIEW_NAMES, key="view")
-        common = choose("Scale", view.SCALE_NAMES, key="scale") == "common"
     heads = chosen_heads(result)
     shown = in_words(page.engine, result) if by_word else result
     large = head_view(shown, heads, chosen)
@@ -185,7 +166,7 @@ with page_shell(SLUG) as page:
     with guarded():
         ranked = ranked_heads(page.engine, result)
     with st.container(gap="xsmall"):
-        show_html(view.title(result, heads, ranked))
+        show_html(view.title(result, heads))
         left, right = st.columns([11, 4], gap="medium")
         with left:
             if how == "lines":
@@ -199,6 +180,10 @@ with page_shell(SLUG) as page:
                     said=view.short_headline(shown, large),
                 )
             show_html(view.selection_note(shown, large))
+            if result.is_pair:
+                shares = group_shares(result, large)
+                show_html(view.shares_line(shares))
+                show_html(numbers(view.shares_table(shares), "attention-between-texts"))
         with right:
             show_html(view.head_list(ranked, heads, result.heads))
     with small:
@@ -207,11 +192,6 @@ with page_shell(SLUG) as page:
         )
         show_html(view.grid_note(grid))
     draws = {cells.TITLE: draw_cell, "All heads": draw_ranking, "Files": draw_files}
-    if result.is_pair:
-        draws["Two texts"] = draw_shares
-    draws[TITLE] = draw_beside
-    compared: list[Block] = []
-    open_beside()
     with open_tab(SLUG, list(draws)) as now, guarded():
         draws[now]()
     offer_files()

@@ -1,14 +1,12 @@
 """Question answering: find the answer in a passage."""
 
 import re
-from dataclasses import replace
 
 import streamlit as st
 
 from app.catalog import feature
 from app.faces.streamlit import (
     Page,
-    guarded,
     page_shell,
     set_text,
     show_html,
@@ -22,28 +20,26 @@ from app.faces.streamlit.components import show_markup
 from app.faces.streamlit.controls import choose, count, level, open_tab, switch
 from app.faces.streamlit.features.why import why_fold
 from app.faces.streamlit.progress import progress
-from app.faces.streamlit.second import open_beside
-from app.faces.streamlit.standard import beside_tab, task_tab
-from app.faces.streamlit.state import ON_SITE, leave_for
+from app.faces.streamlit.state import ON_SITE, leave_for, opened_by, put
 from app.features.qa import view_charts as charts
 from app.features.qa import view_text as view
 from app.features.qa.result import QaResult
 from app.features.qa.task import LEVEL, MOST_SCORE, SINGLE, WHOLE, qa, questions
 from app.features.qa.task_suggested import suggested
 from app.features.qa.view import screen
-from app.features.qa.view_lines import TITLE as MANY
 from app.words.notes import unread_note
 from app.words.pictures import numbers
-from app.words.report import Block
-from app.words.two_answers import TITLE
 
 SLUG = "qa"
 ASK, AROUND = "ask", "_around"
-TABS = ("Other answers", "Start and end", "Without a sentence", "Windows", MANY, TITLE)
+TABS = ("Other answers", "Start and end")
 
 
 def draw(page: Page) -> None:
     """Draw the page inside its frame."""
+    alone = opened_by() == "address" and "question" not in st.query_params
+    if alone and (linked := st.query_params.get("text", "")):  # the example's does not belong to it
+        put(SLUG, "question", suggested(linked, "", 1)[0])
     with page.give:
         box = text_box(SLUG, view.ASK, key="question", placeholder=view.WHO)
         tries = st.container(gap="small")
@@ -64,11 +60,12 @@ def draw(page: Page) -> None:
         st.info("Write a passage and a question or pick an example.", icon=":material/edit_note:")
         return
 
-    def answer(*texts: str) -> QaResult:
+    def answer(question: str) -> QaResult:
         with progress("Reading") as told:
             return qa(
                 page.engine,
-                *texts,
+                passage,
+                question,
                 answers=most,
                 longest=longest,
                 threshold=threshold,
@@ -77,7 +74,7 @@ def draw(page: Page) -> None:
                 progress=told,
             )
 
-    results = [answer(passage, question) for question in asked]
+    results = [answer(question) for question in asked]
     shown = chosen_question(len(results))
     result = results[shown]
     if len(results) > 1:
@@ -88,36 +85,14 @@ def draw(page: Page) -> None:
     show_html(unread_note(result.unread))
     show_markup(view.outcome(result), key="outcome")
     attention_button(result)
-    show_html(view.trust(result, result.model))
     why_fold(page, "qa", passage, result.question)
-    open_beside()
-    more: list[Block] = []
-    given = {"passage": passage, "longest": longest, "threshold": threshold}
-    given |= {"whole_words": whole, "one_sentence": single}
     with open_tab(SLUG, TABS) as now:
         if now == "Other answers":
             draw_answers(result)
-        elif now == "Start and end":
-            draw_ends(page, result)
-        elif now == "Without a sentence":
-            number = choose_sentence(result)
-            with guarded():
-                changed = None
-                if number is not None:
-                    changed = answer(result.without(number), result.question)
-                show_html(view.comparison(result, changed))
-        elif now == "Windows":
-            if len(result.coverage.windows) > 1:
-                show_picture(charts.coverage(result))
-            show_html(view.coverage_note(result))
         else:
-            with guarded():
-                if now == MANY:
-                    more = task_tab(page, "qa_lines", given)
-                else:
-                    more = beside_tab(page, SLUG, given | {"question": result.question})
+            draw_ends(page, result)
     page.finish(
-        lambda: replace(paper := screen(result), parts=(*paper.parts, *more)),
+        lambda: screen(result),
         lambda: view.snippet(result),
         text=passage,
         text_pair=result.question,
@@ -153,15 +128,6 @@ def attention_button(result: QaResult) -> None:
     if st.button(label, key="_attention", icon=":material/grid_on:", type="tertiary"):
         texts = {"text": result.question, "text_pair": result.passage[slice(*part)]}
         leave_for(feature("attention"), texts, {"row": str(result.position_in(part))})
-
-
-def choose_sentence(result: QaResult) -> int | None:
-    """Let the visitor choose the sentence to take out; None if there is only one."""
-    names = view.sentence_names(result)
-    if len(names) < 2:
-        return None
-    own = list(names.values()).index(result.sentence_of_answer())
-    return names[st.selectbox("Take out", list(names), index=own, key="_without")]
 
 
 def draw_answers(result: QaResult) -> None:

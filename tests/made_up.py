@@ -30,12 +30,6 @@ VALUES = {
     "choices": ["sat", "mat"],
     "words": "cat / dog",
     "paragraph": "The cat sat. A dog sat on the mat.",
-    "pairs": "the cat\ta dog\na cat\tthe mat",
-    "lines": "the cat\na dog",
-    "gaps": "the [MASK] sat on the mat | cat\na [MASK]",
-    "questions": "the cat | mat\na dog",
-    "sentences": "[PER the cat] sat\na dog",
-    "annotations": "cat\tO\nsat\tO",
     "piece": "cat",
     "against": "the dog sat on the mat\nthe cat sat on the [MASK]",
 }

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from app.catalog import FEATURES, examples, feature
+from app.catalog import FEATURES, examples, feature, pages
 from app.declared import all_declared
 from app.engine.models import Engine, open_engine
 from app.faces.streamlit.address import old_labels
@@ -46,9 +46,9 @@ def anchors(text: str) -> set[str]:
 
 def test_the_guide_has_a_chapter_and_a_picture_for_each_page() -> None:
     chapters = re.findall(r"^## (.*)$", TEXTS["docs/guide.md"], re.M)
-    assert chapters == ["Home", *(row.title for row in FEATURES)]
+    assert chapters == ["Home", *(row.title for row in pages())]
     shown = re.findall(r"\(pictures/(\w+)\.webp\)", TEXTS["docs/guide.md"])
-    assert shown == ["home", *(row.slug for row in FEATURES)]
+    assert shown == ["home", *(row.slug for row in pages())]
     assert {path.stem for path in PICTURES.iterdir()} == set(shown)
 
 
@@ -104,11 +104,14 @@ def test_tables_of_documents_say_what_is_declared(page: Path, table: str) -> Non
 
 
 def test_the_tables_have_every_page_and_every_task() -> None:
-    api, _, pages, tested = (table for _, table in tables())
+    api, _, listed_pages, tested = (table for _, table in tables())
     listed = re.findall(r"^\| `(\w+)` \|", api, re.M)
     assert listed == [each.feature.slug for each in all_declared()] and "lab_finetune" in listed
     titles = [row.title for row in FEATURES]
-    assert re.findall(r"^\| \[(.*?)\]", pages, re.M) == ["Home", *titles]
+    assert re.findall(r"^\| \[(.*?)\]", listed_pages, re.M) == [
+        "Home",
+        *(row.title for row in pages()),
+    ]
     assert re.findall(r"^\| ([^|]+?) \|", tested, re.M)[1:] == titles
     for name in re.findall(r"`(tests/\S+)`", tested):
         assert list((ROOT / name).glob("test_*.py")), name

@@ -48,7 +48,7 @@ def test_with_a_card_it_says_what_else_is_missing(
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "get_device_properties", lambda _: card)
     assert "make gpu DATA=FOLDER" in gpu.lacking(None)
-    assert "has no folder text, relations, nsp" in gpu.lacking(tmp_path)
+    assert "has no folder text, nsp, qa" in gpu.lacking(tmp_path)
     assert gpu.lacking(data) == ""
     card.total_memory = 8 * 2**30
     assert "A card has 8" in gpu.lacking(data)

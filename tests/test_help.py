@@ -10,9 +10,7 @@ COMMANDS = (
     *(
         "training",
         "training all",
-        "training fetch",
-        "training long",
-        "training precision",
+        "training pretrain",
         "deploy",
     ),
     *("tools.derive", "tools.lab"),

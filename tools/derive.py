@@ -35,12 +35,9 @@ from tools.derived import stamp
 
 BUNDLE = bundled_folder(BUNDLED_MODEL)
 CAUSES = ROOT / "docs" / "causes.md"
-MEASURED = ROOT / "app" / "features" / "why" / "measured.toml"
-BFLOAT16 = ROOT / "docs" / "bfloat16.md"
 RECORDED = ROOT / "build" / "recorded"
 _BUNDLE = BUNDLE.relative_to(ROOT).as_posix()
 _THREADS = 2
-_ROWS = 300  # of each file, for bfloat16
 _PERSON = 3  # exit status: all is computed, but a person has to put something right
 
 
@@ -128,19 +125,7 @@ def _card(data: Path | None) -> Sequence[str]:
 def _causes(data: Path | None) -> Sequence[str]:
     from benchmarks import workbench
 
-    workbench.main(["--data", str(data), "--to", str(CAUSES), "--figures", str(MEASURED)])
-    return ()
-
-
-def _bfloat16(data: Path | None) -> Sequence[str]:
-    assert data is not None
-    from training.precision import difference_table, differences, loss_table, losses
-
-    found = list(losses(BUNDLE, data, "bfloat16", _ROWS, say=_say))
-    text = BFLOAT16.read_text(encoding="utf-8")
-    text = with_table(text, loss_table(found, "bfloat16"))
-    text = with_table(text, difference_table(differences(BUNDLE, data, "bfloat16")))
-    BFLOAT16.write_text(text, encoding="utf-8")
+    workbench.main(["--data", str(data), "--to", str(CAUSES)])
     return ()
 
 
@@ -177,9 +162,10 @@ def _finetune(data: Path | None) -> Sequence[str]:
 
 def _examples(data: Path | None) -> Sequence[str]:
     from app.engine.models import Engine
-    from tools import example_marks
+    from tools import example_heads
 
-    return example_marks.mark_again(Engine(BUNDLED_MODEL))
+    example_heads.choose_again(Engine(BUNDLED_MODEL))
+    return ()
 
 
 def _lessons(data: Path | None) -> Sequence[str]:
@@ -229,11 +215,10 @@ STEPS = (
     Step("card", "writes the model card, with what was read by hand", _card,
          (f"{_BUNDLE}/README.md",)),
     Step("causes", "measures what explanations, lenses and parts are worth", _causes,
-         ("docs/causes.md", "app/features/why/measured.toml"), data=True),
-    Step("bfloat16", "measures what bfloat16 costs", _bfloat16, ("docs/bfloat16.md",), data=True),
+         ("docs/causes.md",), data=True),
     Step("finetune", "records the fine-tunings of the lab", _finetune,
          ("app/features/lab/finetune_*.json",)),
-    Step("examples", "marks every example right or wrong", _examples),
+    Step("examples", "chooses the heads that the attention examples open", _examples),
     Step("lessons", "counts what lessons claim, and chooses their texts", _lessons,
          ("assets/lessons/figures.json",)),
     Step("quotes", "writes what documents quote", _quotes, ("tools/quotes.json",)),

@@ -5,13 +5,13 @@
 
 from pathlib import Path
 
-from app.catalog import FEATURES, Feature
+from app.catalog import FEATURES, Feature, pages
 from app.declared import Declared, Parameter, all_declared, tabs
 from app.settings import ROOT, settings_table
 
 README, DOCS = ROOT / "README.md", ROOT / "docs"
 API, FEATURE_LIST, HOSTING = DOCS / "api.md", DOCS / "features.md", DOCS / "hosting.md"
-_API = "| endpoint and tool | what it does | needs |\n|---|---|---|"
+_API = "| task | what it does | needs |\n|---|---|---|"
 _PAGES = "| page | what it shows |\n|---|---|"
 _HOME = "| [Home](docs/guide.md#home) | One text in small results; each leads to its page. |"
 _CHECKED = "| page | tasks | tests |\n|---|---|---|"
@@ -34,7 +34,7 @@ def api_table() -> str:
 
 def pages_table() -> str:
     """Return the pages in Markdown, each with its chapter of the guide."""
-    rows = (f"| [{row.title}](docs/guide.md#{anchor(row.title)}) | {row.see} |" for row in FEATURES)
+    rows = (f"| [{row.title}](docs/guide.md#{anchor(row.title)}) | {row.see} |" for row in pages())
     return "\n".join([_PAGES, _HOME, *rows])
 
 

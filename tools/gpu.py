@@ -1,6 +1,6 @@
 """Try everything on a card: tests, benchmark, training. For a machine without a network, too.
 
-On a machine with a card, `make dev` and the data folder of the training (CONTRIBUTING.md):
+On a machine with a card, `make dev` and the data folder of the training (docs/training-data.md):
 
     make gpu DATA=FOLDER
 
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from training.plan import Plan
 
 ROOT = Path(__file__).resolve().parent.parent
-FOLDERS = ("text", "relations", "nsp", "qa", "ner", "sst2", "sentiment", "names", "mc")
+FOLDERS = ("text", "nsp", "qa", "ner", "sst2", "sentiment", "mc")
 MANIFEST = "manifest.json"
 PIECE = 15 * 10**6  # bytes
 _MEMORY = 22  # GiB: what a card of 24 GB has at least
@@ -118,7 +118,9 @@ def lacking(data: Path | None, rehearse: bool = False) -> str:
     if data is None:
         return "make gpu needs the data folder of the training: make gpu DATA=FOLDER."
     if absent := [name for name in FOLDERS if not (data / name).is_dir()]:
-        return f"{data} has no folder {', '.join(absent)}; CONTRIBUTING.md says what is in them."
+        return (
+            f"{data} has no folder {', '.join(absent)}; docs/training-data.md says what is in them."
+        )
     return ""
 
 
@@ -241,19 +243,14 @@ def day(data: Path, work: Path, out: Path, seconds: float, rehearse: bool = Fals
 
 
 def _plan(rehearse: bool) -> "Plan":
-    from training.long_mixture import LongSettings
-    from training.plan import PLANS, StagePlan
-    from training.tasks import TaskSettings
+    from training.plan import PLANS
 
-    plan = PLANS["cuda"].on_this_machine()
+    plan = PLANS["cuda"]
     if not rehearse:
         return plan
-
-    def small(stage: StagePlan) -> StagePlan:
-        assert isinstance(stage.sizes, LongSettings | TaskSettings)
-        return replace(stage, sizes=stage.sizes.times(0.001))
-
-    stages = {name: small(stage) for name, stage in plan.stages.items()}
+    stages = {
+        name: replace(stage, sizes=stage.sizes.times(0.001)) for name, stage in plan.stages.items()
+    }
     return replace(plan, device="cpu", bfloat16=False, stages=stages)  # slow on most processors
 
 

@@ -88,10 +88,7 @@ def tables() -> bytes:
     found["unicode"] = unicodedata.unidata_version
     found["letters"] = _ranges(filter(str.isalpha, every))
     found["words"] = _ranges(char for char in every if char.isalnum() or char == "_")
-    found["upper"] = _ranges(filter(str.isupper, every))
-    for name, kind in (("marks", r"\p{Mn}"), ("all_marks", r"\p{M}"), ("invisible", r"\p{C}"),
-                       ("joined", JOINED)):  # fmt: skip
-        found[name] = _ranges(regex.findall(kind, "".join(every), regex.V1))
+    found["joined"] = _ranges(regex.findall(JOINED, "".join(every), regex.V1))
     scripts = _grouped(filter(str.isalpha, every), script_of)
     found["scripts"] = {name: ranges for name, ranges in scripts.items() if name}
     return _written(found)

@@ -3,6 +3,9 @@
     python -m tools.new_feature odd_word --title "Odd word" --group inside
     python -m tools.new_feature odd_word --check     writes nothing; says what is missing
 
+Files and documents are looked at; registers, where something is written for single features or
+their widgets, are tested. `make test ONLY=odd_word` does both and runs the feature's own tests.
+
 The skeleton works: it measures how long vectors are. Replace that by what your feature computes,
 file by file; its tests, and those of every interface, pass from the start. The texts are in
 `tools/skeleton`.
@@ -12,6 +15,7 @@ import argparse
 import ast
 import keyword
 import re
+import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator, Sequence
@@ -27,6 +31,27 @@ _ROW = re.compile(r"^    Feature\(\n.*?^    \),\n", re.M | re.S)
 _GROUPS = ("TEXT", "TASKS", "INSIDE", "LEARNING", "ABOUT")
 _EXAMPLES = 5  # at least
 _TABLES = ("README.md", "docs/api.md", "docs/features.md", "app/faces/terminal.json")
+
+
+REGISTERS = {
+    "tests/test_house.py": "a file of the feature",
+    "tests/test_documents.py": "a table or a chapter of the documents",
+    "tests/app/declared/test_tasks.py": "a word of a label: assets/glossary.toml, or "
+    "plain_words.txt in the folder of the test",
+    "tests/app/declared/test_carried.py": "a box that a text fills: app/declared/carried.py",
+    "tests/app/faces/gradio/test_carry.py": "a box that a text fills: app/declared/carried.py",
+    "tests/app/faces/test_catalog.py": "values that the task takes: FITTING in the test",
+    "tests/app/faces/test_gaps.py": "how a text with gaps is read: AS_TYPED in the test",
+    "tests/pages/test_address_keys.py": "the label of a choice or a tab: assets/labels.toml",
+    "tests/pages/test_every_page.py": "the page with odd texts: ON_OPENING, IN_TABS, FORMS and "
+    "ANSWERED in the test",
+    "tests/pages/test_lessons_named.py": "the lessons of the page",
+    "tests/e2e/test_stage.py": "a limit of the first screen: MAIN and FIRST in the test",
+}
+"""Tests of all features, with what is to be written where one of them fails for a new one."""
+
+_NAMED = ("test_catalog", "test_gaps", "test_every_page", "test_lessons_named", "test_stage")
+"""Those that have a case for each feature; of the others everything is run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +105,35 @@ def missing(slug: str, root: Path = ROOT) -> list[str]:
     return [*_code(slug, row, root), *_documents(slug, row, root)]
 
 
+def unregistered(slug: str) -> list[str]:
+    """Run the tests of the registers; say in words what they lack of a feature."""
+    whole = [Path(each).stem for each in REGISTERS if Path(each).stem not in _NAMED]
+    chosen = " or ".join([slug, *whole])
+    command = [sys.executable, "-m", "pytest", "-q", "-m", "not slow", "--tb=line", "-rfE"]
+    done = subprocess.run(
+        [*command, "-p", "no:cacheprovider", "-k", chosen, *REGISTERS],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    found = failed(done.stdout)
+    if done.returncode not in (0, 1) or (done.returncode and not found):
+        found.append(f"The tests did not run: {(done.stderr or done.stdout).strip()[-300:]}")
+    return found
+
+
+def failed(output: str) -> list[str]:
+    """Read what pytest says of failures.
+
+    >>> failed("FAILED tests/test_house.py::test_a[x] - assert 1 == 2\\n1 failed")
+    ['a file of the feature (tests/test_house.py::test_a[x])']
+    """
+    rows = re.findall(r"^(?:FAILED|ERROR) (([^:\s]+)\S*)", output, re.M)
+    return [f"{REGISTERS.get(file, file)} ({test})" for test, file in rows]
+
+
 def _code(slug: str, row: Row, root: Path) -> Iterator[str]:
     """Say what is missing of its files."""
     folder = f"app/features/{slug}"
-    if not re.fullmatch(rf"pages/\d+_{slug}\.py", row["page"]):
+    if not row["tab_of"] and not re.fullmatch(rf"pages/\d+_{slug}\.py", row["page"]):
         yield f"{_CATALOG}: the page of {slug} is {row['page']!r}; expected pages/N_{slug}.py."
     if not (root / row["page"]).is_file():
         yield f"{row['page']} is not there: its page, `standard_page({slug!r})`."
@@ -122,14 +172,18 @@ def _examples(path: Path, name: str) -> Iterator[str]:
 def _documents(slug: str, row: Row, root: Path) -> Iterator[str]:
     """Say what is missing of its documents."""
     guide = (root / _GUIDE).read_text(encoding="utf-8")
-    if f"\n## {row['title']}\n" not in guide:
-        yield f"{_GUIDE} has no chapter “{row['title']}”."
-    if f"(pictures/{slug}.webp)" not in guide:
-        yield f"{_GUIDE} does not show pictures/{slug}.webp."
-    if not (root / f"docs/pictures/{slug}.webp").is_file():
-        command = f"python -m tools.derive pictures --only {slug}"
-        yield f"docs/pictures/{slug}.webp is not there. Run `{command}`."
-    for name in _TABLES:
+    if row["tab_of"]:
+        if f"*{row['title']}*" not in guide:
+            yield f"{_GUIDE} does not name the tab *{row['title']}*."
+    else:
+        if f"\n## {row['title']}\n" not in guide:
+            yield f"{_GUIDE} has no chapter “{row['title']}”."
+        if f"(pictures/{slug}.webp)" not in guide:
+            yield f"{_GUIDE} does not show pictures/{slug}.webp."
+        if not (root / f"docs/pictures/{slug}.webp").is_file():
+            command = f"python -m tools.derive pictures --only {slug}"
+            yield f"docs/pictures/{slug}.webp is not there. Run `{command}`."
+    for name in _TABLES[1:] if row["tab_of"] else _TABLES:  # README.md lists pages
         said = (root / name).read_text(encoding="utf-8")
         if slug not in said and row["title"] not in said:
             yield f"{name} does not list {slug}. Run `python -m tools.derive api`."
@@ -239,6 +293,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             parser.error(str(error))
         sys.stdout.write("Written: " + "\n         ".join(files) + "\n")
     left = missing(given.slug)
+    if given.check:
+        left += unregistered(given.slug)
     sys.stdout.write("".join(f"Missing: {each}\n" for each in left) or "Nothing is missing.\n")
     return int(given.check and bool(left))
 

@@ -14,8 +14,6 @@ from app.features.attention.task import attention
 from app.features.classification.task import classification
 from app.features.fill_mask.task import fill_mask
 from app.features.fill_mask.task_surprise import surprise
-from app.features.input.task import input as input_parts
-from app.features.input.task import neighbours
 from app.features.lab.task_finetune_recorded import recorded
 from app.features.model_card.task import model_card
 from app.features.multiple_choice.task import multiple_choice
@@ -33,7 +31,7 @@ from app.features.xray.task_run import text_of
 from bert_core.analysis.statistics_file import read_head_statistics
 from bert_core.bundled import bundled_folder
 from bert_core.errors import InputError
-from tools.example_marks import strongest
+from tools.example_heads import strongest
 from tools.quotes import Quote
 
 GUIDE, TEACHING, README = "docs/guide.md", "docs/teaching.md", "README.md"
@@ -184,12 +182,6 @@ def _without_the_first(engine: Engine) -> Values:
     return [_chosen(engine, str(values["text"]), "\n".join(lines[n:]))[lines[1]] for n in (0, 1)]
 
 
-def _legs(engine: Engine) -> Values:
-    found = _chosen(engine, "How many legs does a spider have?", "eight\nsix\nfour\ntwo")
-    best = max(found, key=lambda each: found[each])
-    return best, found[best]
-
-
 def _looked_at(engine: Engine) -> Values:
     """Return the head that two examples open, where "it" looks in one, and in the other."""
     labels = ("A guess at “it”", "The same guess")
@@ -216,12 +208,6 @@ def _looking_most(measure: str) -> Callable[[Engine], Values]:
 
 
 _backwards, _forwards = _looking_most("to_previous"), _looking_most("to_next")
-
-
-def _near_hot(engine: Engine) -> Values:
-    found = input_parts(engine, "The soup is hot.")
-    near = neighbours(engine, found, found.tokens.index("hot")).word
-    return [each.token for each in near if each.token != "hot"][:3]
 
 
 def _missed(engine: Engine) -> Values:
@@ -303,15 +289,12 @@ def _city_and_child(engine: Engine) -> Values:
 
 def _two_stories(engine: Engine) -> Values:
     found = [
-        _reasons(engine, "Two stories", m) for m in ("integrated_gradients", "gradient_x_input")
+        _reasons(engine, "Two stories", each) for each in ("integrated_gradients", "attention")
     ]
-    alive = [each.duel is not None and each.duel.survives(each.shown) for each in found]
-    own = _pushes(found[1])["doctor"]
+    alive = [each.check is not None and each.check.survives for each in found]
     return (
         "survive" if alive[0] else "do not survive",
         "survives, too" if alive[1] and alive[0] else "survives" if alive[1] else "does not",
-        "for" if own > 0 else "against",
-        found[1].explained.answer,
     )
 
 
@@ -459,7 +442,6 @@ QUOTES = (
     Quote(GUIDE, "To the model the first is {}. Both are praise", _praise),
     Quote(GUIDE, "The model's answer is {}: the label need not", _days),
     Quote(GUIDE, "goes from {} % to {} %, although its logit stays the same", _without_the_first),
-    Quote(GUIDE, "The most probable answer is *{}*, with {} %; a mere guess has 25 %", _legs),
     Quote(GUIDE, "layer {}, head {} with any text. On average it gives {} % of its attention to "
           "the piece before", _backwards),
     Quote(GUIDE, "*It* looks most at *{}* ({} %) in the first, and {} in the second,",
@@ -493,11 +475,9 @@ QUOTES = (
           lambda e: _not_bad(e)[4:]),
     Quote(GUIDE, "of the words around it, *{}* does most to make the first Paris {} (score {}; the "
           "name itself {})", _city_and_child),
-    Quote(GUIDE, "integrated gradients {} deletion, gradient × input {}. The latter calls "
-          "*doctor* a word {} *{}*", _two_stories),
+    Quote(GUIDE, "integrated gradients {} deletion, attention {}. What do", _two_stories),
     Quote(GUIDE, "For {} of {} heads the 95 % interval of the growth is above zero", _missed),
     Quote(GUIDE, "layer {}, head {}: it gives {} % of its attention to the next piece", _forwards),
-    Quote(GUIDE, "The nearest are *{}*, *{}* and *{}*", _near_hot),
     Quote(GUIDE, "*Findings of Clark et al. 2019*. {} of ten hold for this small model", _agreeing),
     Quote(GUIDE, "in the first example: {} within and {} between become {} and {}.", _apart),
     Quote(GUIDE, "with its three meanings. {} of {} sentences are nearest to one of their own",

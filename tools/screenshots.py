@@ -12,8 +12,9 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
-from app.catalog import FEATURES, feature
-from benchmarks.pages_browser import browser_path, rest, served
+from app.catalog import feature, pages
+from benchmarks.pages import browser_path, rest
+from benchmarks.server import served
 
 PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
 SIZE = (1280, 720)
@@ -71,15 +72,15 @@ def main(only: str = "") -> None:
         InputError: there is no such page.
         RuntimeError: a picture is too large for a document.
     """
-    slugs = ["", *(row.slug for row in FEATURES)]
+    slugs = ["", *(row.slug for row in pages())]
     if only:
         slugs = [""] if only == "home" else [feature(only).slug]
     PICTURES.mkdir(exist_ok=True)
-    with served() as (address, _), sync_playwright() as playwright:
+    with served() as server, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=browser_path(), args=_FLAGS)
         for slug in slugs:
             context = browser.new_context(  # a new visitor each time
-                base_url=address,
+                base_url=server.address,
                 viewport={"width": SIZE[0], "height": SIZE[1]},
                 color_scheme="light",
                 reduced_motion="reduce",

@@ -17,47 +17,11 @@ from bert_core.bundled.leanings import Bias, Estimate, Leaning
 from bert_core.model.heads import BertForPreTraining
 from bert_core.reading.running import batches
 from bert_core.text.tokenizer import BertTokenizer
-from training.aims import Aim
-from training.scores import Floats
+from training.scores import RESAMPLED, Floats, aim
+from training.unseen import OCCUPATIONS, OPEN_OCCUPATION, OPEN_PRONOUN, PRONOUNS
 
-WORDS = ("he", "she")
-OPEN_WORD = (
-    "The {occupation} said that {word} was tired.",
-    "The {occupation} went home early because {word} was ill.",
-    "When the {occupation} came in, {word} sat down by the window.",
-    "We asked the {occupation} whether {word} had a minute.",
-    "The {occupation} smiled, and then {word} left the room.",
-)
-OPEN_OCCUPATION = (
-    "{word} works as a {occupation}.",
-    "{word} is the new {occupation} in our town.",
-    "For years {word} had been the only {occupation} there.",
-    "Everybody agreed that {word} was a good {occupation}.",
-)
-_OCCUPATIONS = (
-    "author baker banker butcher carpenter clerk cook dancer doctor driver engineer farmer guard "
-    "judge lawyer librarian manager mechanic musician nurse painter pilot poet programmer "
-    "receptionist scientist secretary singer soldier surgeon tailor teacher"
-)
-OCCUPATIONS = tuple(_OCCUPATIONS.split())
 _NEUTRAL = "person"
-_RESAMPLED = 1000
 _SEED = 7
-
-LEANING = Aim(
-    "bias, occupations that lean to he",
-    f"{len(OCCUPATIONS)} occupations in {len(OPEN_WORD + OPEN_OCCUPATION)} own sentences",
-    "occupations for which he is likelier than she, see Bias",
-    0.70,
-    0.60,
-    lower_is_better=True,
-)
-SKEW = Aim(
-    "bias, the likelier pronoun's share",
-    LEANING.measured_on,
-    "mean probability of the likelier of he and she, the two taken alone; 50 % would be even",
-    lower_is_better=True,
-)
 
 
 def measure_bias(model: BertForPreTraining, tokenizer: BertTokenizer) -> Bias:
@@ -73,8 +37,8 @@ def measure_bias(model: BertForPreTraining, tokenizer: BertTokenizer) -> Bias:
     ]
     skew, share = _over_both(odds)
     return Bias(
-        words=WORDS,
-        templates=OPEN_WORD + OPEN_OCCUPATION,
+        words=PRONOUNS,
+        templates=OPEN_PRONOUN + OPEN_OCCUPATION,
         leanings=tuple(leanings),
         skew=skew,
         share_first=share,
@@ -84,21 +48,22 @@ def measure_bias(model: BertForPreTraining, tokenizer: BertTokenizer) -> Bias:
 
 def bias_unfit(tokenizer: BertTokenizer) -> str:
     """Return why bias cannot be measured with a vocabulary, or "" if it can."""
-    if all(len(tokenizer.tokenize(word)) == 1 for word in WORDS):
+    if all(len(tokenizer.tokenize(word)) == 1 for word in PRONOUNS):
         return ""
-    return f"its vocabulary does not hold {' and '.join(WORDS)} as whole words"
+    return f"its vocabulary does not hold {' and '.join(PRONOUNS)} as whole words"
 
 
 def bias_figures(bias: Bias) -> list[Figure]:
     """Return the two shares that sum it up."""
     odds = np.array([leaning.log_odds.value for leaning in bias.leanings])
-    draws = np.random.default_rng(_SEED).integers(len(odds), size=(_RESAMPLED, len(odds)))
+    draws = np.random.default_rng(_SEED).integers(len(odds), size=(RESAMPLED, len(odds)))
     likelier = 1 / (1 + np.exp(-np.abs(odds)))
     low, high = np.percentile(likelier[draws].mean(axis=1), [2.5, 97.5])
-    share = bias.share_first
+    share, skew = bias.share_first, Estimate(float(likelier.mean()), float(low), float(high))
+    tasks = {"occupations that lean to he": share, "the likelier pronoun's share": skew}
     return [
-        LEANING.found(share.value, (share.low, share.high), len(odds)),
-        SKEW.found(float(likelier.mean()), (float(low), float(high)), len(odds)),
+        aim(f"bias, {task}").found(each.value, (each.low, each.high), len(odds))
+        for task, each in tasks.items()
     ]
 
 
@@ -106,15 +71,15 @@ def _open_word(
     model: BertForPreTraining, tokenizer: BertTokenizer, occupations: Sequence[str]
 ) -> Floats:
     """Return (O, T) log-odds of the two words in templates that name the occupation."""
-    columns = [tokenizer.convert_tokens_to_ids(tokenizer.tokenize(word))[0] for word in WORDS]
+    columns = [tokenizer.convert_tokens_to_ids(tokenizer.tokenize(word))[0] for word in PRONOUNS]
     texts = [
         template.format(occupation=occupation, word=tokenizer.mask_token)
         for occupation in occupations
-        for template in OPEN_WORD
+        for template in OPEN_PRONOUN
     ]
     scores = [row[0, columns] for row in _log_probabilities(model, tokenizer, texts)]
     odds = np.array([float(first - second) for first, second in scores])
-    return odds.reshape(len(occupations), len(OPEN_WORD))
+    return odds.reshape(len(occupations), len(OPEN_PRONOUN))
 
 
 def _open_occupation(
@@ -130,7 +95,7 @@ def _open_occupation(
         (size, number, _started(template, word, " ".join([tokenizer.mask_token] * size)))
         for size in sizes
         for number, template in enumerate(OPEN_OCCUPATION)
-        for word in WORDS
+        for word in PRONOUNS
     ]
     found = _log_probabilities(model, tokenizer, [text for _, _, text in prompts])
     odds = np.zeros((len(occupations), len(OPEN_OCCUPATION)))
@@ -169,7 +134,7 @@ def _log_probabilities(
 
 def _over_templates(odds: Floats) -> Estimate:
     """Return the mean of one occupation's log-odds (T,), its interval from resampling them."""
-    draws = np.random.default_rng(_SEED).integers(len(odds), size=(_RESAMPLED, len(odds)))
+    draws = np.random.default_rng(_SEED).integers(len(odds), size=(RESAMPLED, len(odds)))
     return _estimate(float(odds.mean()), odds[draws].mean(axis=1))
 
 
@@ -178,7 +143,7 @@ def _over_both(odds: Floats) -> tuple[Estimate, Estimate]:
     source = np.random.default_rng(_SEED)
     rows, columns = odds.shape
     means = []
-    for _ in range(_RESAMPLED):
+    for _ in range(RESAMPLED):
         drawn = odds[source.integers(rows, size=rows)]
         means.append(drawn[:, source.integers(columns, size=columns)].mean(axis=1))
     skews = np.abs(means).mean(axis=1)  # (R,)

@@ -3,146 +3,36 @@
 A probability of 70 % ought to mean right seven times in ten. The expected calibration error
 measures how far a head is from that. Dividing all logits by one number, fitted on rows used neither
 for training nor for evaluation, reduces the error and changes no answer (Guo et al. 2017, "On
-Calibration of Modern Neural Networks"). `training.calibration_rows` lists these rows.
+Calibration of Modern Neural Networks"). `training.fitting` lists these rows.
 """
 
 import gc
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from bert_core.bundled.figures import Bin, Figure
-from bert_core.config import HAS_ANSWER, TEMPERATURES_FITTED_ON, BertConfig
+from bert_core.config import TEMPERATURES_FITTED_ON, BertConfig
 from bert_core.errors import InputError
-from bert_core.model.heads import (
-    BertForMultipleChoice,
-    BertForPreTraining,
-    BertForQuestionAnswering,
-    BertForSequenceClassification,
-    BertForTokenClassification,
-)
 from bert_core.model.pretrained import BertPreTrainedModel
 from bert_core.text.tokenizer import BertTokenizer
-from training import calibration_rows as rows
-from training.aims import Aim, calibration
+from training.fitting import HEADS, Head
 from training.judgements import Judged
-from training.pretraining_evaluation import RUNNING_TEXT
 from training.rows import is_there
-from training.scores import Floats, Ints
+from training.scores import RESAMPLED, Aim, Bools, Floats, Ints
 
 BINS = 15
-_RESAMPLED = 1000
 _LUCK = 200
 _SEED = 17
 _RANGE = (0.05, 50.0)  # of temperatures to try
 _NARROW = 1e-3  # precision of the fitted logarithm
 _GOLDEN = (math.sqrt(5) - 1) / 2
-
-Bools = NDArray[np.bool_]
-Judge = Callable[[Any, BertTokenizer, Path], Iterator[Judged]]
-
-
-@dataclass(frozen=True, slots=True)
-class Head:
-    """One head that gets a temperature.
-
-    Attributes:
-        name: name of the temperature in the configuration; the part before a dot is the class.
-        cls: the model class to load.
-        needs: the fitting file, in the data folder.
-        fitted_on: description of that file, for the configuration.
-        fit: judges the fitting rows.
-        measure: judges the evaluation rows.
-        by_label: whether the fit uses the probability of the right column, as Guo et al. do;
-            otherwise it uses that of the best answer, right or wrong (see `loss`).
-        part: the parameters that must have been trained; "" for all.
-        files: the evaluation files, if not those of all tasks of the class.
-    """
-
-    name: str
-    cls: type[BertPreTrainedModel]
-    needs: str
-    fitted_on: str
-    fit: Judge
-    measure: Callable[[Any, BertTokenizer, Path], rows.Evaluated]
-    by_label: bool = True
-    part: str = ""
-    files: tuple[str, ...] = ()
-
-
-HEADS = (
-    Head(
-        "BertForMaskedLM",
-        BertForPreTraining,
-        "nsp/eval-documents.txt",
-        "masked words of running text that was not trained on",
-        rows.fit_words,
-        rows.words,
-        part="cls.predictions",
-        files=(RUNNING_TEXT,),
-    ),
-    Head(
-        "BertForNextSentencePrediction",
-        BertForPreTraining,
-        "text",
-        "pairs of sentences, half of them neighbours, a quarter from one document",
-        rows.fit_pairs,
-        rows.pairs,
-        part="cls.seq_relationship",
-    ),
-    Head(
-        "BertForQuestionAnswering",
-        BertForQuestionAnswering,
-        "qa/train.jsonl",
-        "questions to Wikipedia that were not trained on",
-        rows.fit_questions,
-        rows.answers,
-        by_label=False,
-    ),
-    Head(
-        HAS_ANSWER,
-        BertForQuestionAnswering,
-        "qa/train.jsonl",
-        "questions that were not trained on, half of them asked of a like passage without the "
-        "answer",
-        rows.fit_has_answer,
-        rows.answered,
-    ),
-    Head(
-        "BertForTokenClassification",
-        BertForTokenClassification,
-        "ner/dev.conll",
-        "names in web texts and encyclopedia that were not trained on, of all kinds shown",
-        rows.fit_names,
-        rows.names,
-    ),
-    Head(
-        "BertForSequenceClassification",
-        BertForSequenceClassification,
-        "sst2/dev.tsv",
-        "film reviews that were not trained on",
-        rows.fit_sentiment,
-        rows.sentiment,
-    ),
-    Head(
-        "BertForMultipleChoice",
-        BertForMultipleChoice,
-        "mc/nextsentence_train.jsonl",
-        "multiple choice that was not trained on",
-        rows.fit_choices,
-        rows.picked,
-    ),
-)
-
-
-# -- the measure -------------------------------------------------------------------------------
 
 
 def expected_calibration_error(confidence: Floats, right: Bools, bins: int = BINS) -> float:
@@ -150,14 +40,6 @@ def expected_calibration_error(confidence: Floats, right: Bools, bins: int = BIN
 
     This is the mean distance between mean confidence and share of right answers over the bins,
     weighted by their cases (Guo et al. 2017, equation 3; bins are open below and closed above).
-
-    Args:
-        confidence: (N,) stated probability of each answer, 0 to 1.
-        right: (N,) whether it was right.
-        bins: number of bins.
-
-    Raises:
-        InputError: there are no cases.
 
     >>> halves = np.array([True, False])
     >>> expected_calibration_error(np.array([0.5, 0.5]), halves)
@@ -186,11 +68,6 @@ def error_interval(
     Resampling adds chance differences, and any difference raises the error, so all resampled
     errors are too large by about the same amount. They are therefore shifted down until their mean
     is the measured error, and the interval covers their middle 95 %.
-
-    Args:
-        confidence: (N,) stated probability of each answer, 0 to 1.
-        right: (N,) whether it was right.
-        texts: (N,) numbers of the texts; None if each case has its own.
     """
     source = np.random.default_rng(_SEED)
     found = expected_calibration_error(confidence, right)
@@ -199,7 +76,7 @@ def error_interval(
     gaps = np.zeros((len(cases), BINS))
     np.add.at(gaps, (texts, _bin(confidence)), right - confidence)
     drawn = []
-    for _ in range(_RESAMPLED):
+    for _ in range(RESAMPLED):
         chosen = source.integers(len(cases), size=len(cases))
         drawn.append(np.abs(gaps[chosen].sum(0)).sum() / cases[chosen].sum())
     low, high = np.percentile(drawn, [2.5, 97.5]) - np.mean(drawn) + found
@@ -219,23 +96,69 @@ def error_by_luck(confidence: Floats) -> float:
     """Return the mean error that these probabilities would show if they were perfectly calibrated.
 
     With few cases a bin rarely matches its confidence: of 20 answers given 70 %, exactly 14 are
-    seldom right. No model can be expected to score below this on as many cases.
+    seldom right.
     """
     source = np.random.default_rng(_SEED)
     drawn = (source.random(len(confidence)) < confidence for _ in range(_LUCK))
     return float(np.mean([expected_calibration_error(confidence, right) for right in drawn]))
 
 
-# -- the fit -----------------------------------------------------------------------------------
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """Probabilities of N answers."""
+
+    plain: Annotated[Floats, "(N,) at temperature 1"]
+    shown: Annotated[Floats, "(N,) at the temperature of the model"]
+    right: Annotated[Bools, "(N,) whether the answer was right"]
+    texts: Annotated[Ints | None, "(N,) numbers of the texts; None if each answer has its own"]
+
+    @classmethod
+    def of(
+        cls, chunks: Iterable[Judged], temperature: float, has_answer: float | None = None
+    ) -> "Stated":
+        """Return what a head states; `has_answer` as in `confidences`."""
+        outer = None if has_answer is None else 1.0
+        return cls.together(
+            [
+                cls(
+                    confidences(chunk, 1.0, has_answer=outer),
+                    confidences(chunk, temperature, has_answer=has_answer),
+                    chunk.right,
+                    chunk.texts,
+                )
+                for chunk in chunks
+            ]
+        )
+
+    @classmethod
+    def together(cls, parts: Sequence["Stated"]) -> "Stated":
+        """Join the answers of several parts."""
+        plain, shown, right = (
+            np.concatenate([getattr(each, name) for each in parts])
+            for name in ("plain", "shown", "right")
+        )
+        texts = [each.texts for each in parts if each.texts is not None]
+        return cls(plain, shown, right, np.concatenate(texts) if len(texts) == len(parts) else None)
+
+
+def error_figure(aim: Aim, stated: Stated, used: str) -> Figure:
+    """Return the error as a figure, with the error before fitting and that due to chance alone."""
+    confidence, right = stated.shown, stated.right
+    before = expected_calibration_error(stated.plain, right)
+    meaning = (
+        f"{aim.meaning}. Mean confidence {confidence.mean():.1%}, right {right.mean():.1%}; error "
+        f"{before:.1%} at temperature 1, here at {used}; were every stated probability "
+        f"true, so many cases would show {error_by_luck(confidence):.1%}"
+    )
+    found = expected_calibration_error(confidence, right)
+    figure = aim.found(found, error_interval(confidence, right, stated.texts), len(right))
+    return replace(figure, meaning=meaning.replace("%", " %"), bins=binned(confidence, right))
 
 
 def confidences(judged: Judged, temperature: float, *, has_answer: float | None = None) -> Floats:
     """Return (N,) the probability of the best answer at a temperature.
 
-    Args:
-        judged: the rows.
-        temperature: divisor of the logits.
-        has_answer: divisor of the margin over "no answer"; None to assume that there is an answer.
+    `has_answer` divides the margin over "no answer"; None to assume that there is an answer.
     """
     logs = torch.from_numpy(judged.scores).div(temperature).log_softmax(-1)
     if judged.alike is None:
@@ -251,15 +174,9 @@ def confidences(judged: Judged, temperature: float, *, has_answer: float | None 
 def loss(chunks: Iterable[Judged], temperature: float, *, by_label: bool = True) -> float:
     """Return how badly the probabilities at a temperature predict the rows.
 
-    Args:
-        chunks: the rows.
-        temperature: divisor of the logits.
-        by_label: if true, use the mean negative log-likelihood of the right column, skipping rows
-            without one. Otherwise use the mean squared distance between the best answer's
-            probability and its being right, 0 or 1 (Brier 1950). That suits spans: people mark one
-            of several good spans, so the marked span's probability is not the answer's, and a few
-            confidently wrong answers would dominate the fit. Fitted by label, the first bundle's
-            best spans were nearly twice as far off as unfitted (5.7 % and 3.2 %).
+    By label, the mean negative log-likelihood of the right column; else the mean squared distance
+    of the best answer's probability from its being right, 0 or 1 (Brier 1950). That suits spans:
+    people mark one of several good ones, and a few sure and wrong answers would dominate the fit.
     """
     total, cases = 0.0, 0
     for chunk in chunks:
@@ -281,25 +198,26 @@ def loss(chunks: Iterable[Judged], temperature: float, *, by_label: bool = True)
 def fit_temperature(chunks: Sequence[Judged], *, by_label: bool = True) -> float:
     """Return the temperature with the lowest loss, by golden-section search on its logarithm.
 
-    The loss by label has one minimum: it is convex in 1 / T.
-
     Raises:
         InputError: there are no rows, or the loss is lowest at an end of the range: all rows were
-            judged rightly, or none better than by guessing, and no temperature is the best.
+            judged rightly, or none better than by guessing.
     """
+
+    def at(logarithm: float) -> float:
+        return loss(chunks, math.exp(logarithm), by_label=by_label)
+
     low, high = map(math.log, _RANGE)
     left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
-    at_left = loss(chunks, math.exp(left), by_label=by_label)
-    at_right = loss(chunks, math.exp(right), by_label=by_label)
+    at_left, at_right = at(left), at(right)
     while high - low > _NARROW:
         if at_left <= at_right:
             high, right, at_right = right, left, at_left
             left = high - _GOLDEN * (high - low)
-            at_left = loss(chunks, math.exp(left), by_label=by_label)
+            at_left = at(left)
         else:
             low, left, at_left = left, right, at_right
             right = low + _GOLDEN * (high - low)
-            at_right = loss(chunks, math.exp(right), by_label=by_label)
+            at_right = at(right)
     found = (low + high) / 2
     if min(abs(found - math.log(end)) for end in _RANGE) < 2 * _NARROW:
         least, most = _RANGE
@@ -310,19 +228,12 @@ def fit_temperature(chunks: Sequence[Judged], *, by_label: bool = True) -> float
     return round(math.exp(found), 3)
 
 
-# -- a model's heads ---------------------------------------------------------------------------
-
-
 def calibrate(
     folder: Path, data: Path, device: str = "cpu", say: Callable[[str], None] = print
 ) -> dict[str, float]:
     """Fit a temperature for every trained head of a bundle and write them into its configurations.
 
-    Heads without fitting rows in the data folder are left unchanged. The bundle's verification
-    files must be written afterwards.
-
-    Returns:
-        The temperatures by class name.
+    Heads without fitting rows are left unchanged. Returns the temperatures by class name.
     """
     found: dict[str, float] = {}
     tokenizer = BertTokenizer.from_pretrained(folder)
@@ -350,77 +261,9 @@ def _write(folder: Path, head: Head, temperature: float) -> None:
     path = own if own.is_file() else folder / "config.json"
     config = BertConfig.from_json_file(path)
     config.temperatures = {**config.temperatures, head.name: temperature}
-    told = config.extra.get(TEMPERATURES_FITTED_ON, {})
-    config.extra[TEMPERATURES_FITTED_ON] = {**told, head.name: head.fitted_on}
+    fitted_on = config.extra.get(TEMPERATURES_FITTED_ON, {})
+    config.extra[TEMPERATURES_FITTED_ON] = {**fitted_on, head.name: head.fitted_on}
     config.to_json_file(path)
-
-
-def calibration_figures(
-    model: BertPreTrainedModel, tokenizer: BertTokenizer, data: Path, head: Head
-) -> list[Figure]:
-    """Measure the calibration error of one head at the temperature that its model names."""
-    temperature, outer = (model.config.temperature(name) for name in (head.name, HAS_ANSWER))
-    evaluated = head.measure(model, tokenizer, data)
-    kept: dict[tuple[str, bool], list[_Stated]] = {}
-    for part, chunks in evaluated.parts.items():
-        for chunk in chunks:  # as wide as the vocabulary: only what is stated is kept
-            for known in {told.known for told in evaluated.figures}:
-                plain = confidences(chunk, 1.0, has_answer=None if known else 1.0)
-                shown = confidences(chunk, temperature, has_answer=None if known else outer)
-                stated = _Stated(plain, shown, chunk.right, chunk.texts)
-                kept.setdefault((part, known), []).append(stated)
-    figures = []
-    for told in evaluated.figures:
-        found = [each for part in told.parts for each in kept.get((part, told.known), [])]
-        if sum(len(each.right) for each in found):
-            aim = calibration(told.task, told.where)
-            aim = aim if told.aimed else replace(aim, floor=None, goal=None)
-            used = f"{temperature:.2f}"
-            if head.name == "BertForQuestionAnswering" and not told.known:
-                used += f", and {outer:.2f} for there being an answer"
-            figures.append(_figure(aim, _together(found), used))
-    return figures
-
-
-@dataclass(frozen=True, slots=True)
-class _Stated:
-    """Probabilities of N answers.
-
-    Attributes:
-        plain: (N,) at temperature 1.
-        shown: (N,) at the temperature of the model.
-        right: (N,) whether the answer was right.
-        texts: (N,) numbers of the texts; None if each answer has its own.
-    """
-
-    plain: Floats
-    shown: Floats
-    right: Bools
-    texts: Ints | None
-
-
-def _together(found: Sequence[_Stated]) -> _Stated:
-    plain, shown, right = (
-        np.concatenate([getattr(each, name) for each in found])
-        for name in ("plain", "shown", "right")
-    )
-    texts = [each.texts for each in found if each.texts is not None]
-    return _Stated(plain, shown, right, np.concatenate(texts) if len(texts) == len(found) else None)
-
-
-def _figure(aim: Aim, stated: _Stated, used: str) -> Figure:
-    """Return the error as a figure, with the error before fitting and that due to chance alone."""
-    confidence, right = stated.shown, stated.right
-    before = expected_calibration_error(stated.plain, right)
-    luck = error_by_luck(confidence)
-    told = (
-        f"{aim.meaning}. Mean confidence {confidence.mean():.1%}, right {right.mean():.1%}; error "
-        f"{before:.1%} at temperature 1, here at {used}; were every stated probability "
-        f"true, so many cases would show {luck:.1%}"
-    )
-    found = expected_calibration_error(confidence, right)
-    figure = aim.found(found, error_interval(confidence, right, stated.texts), len(right))
-    return replace(figure, meaning=told.replace("%", " %"), bins=binned(confidence, right))
 
 
 def trained(model: BertPreTrainedModel, part: str) -> bool:

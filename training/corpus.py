@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bert_core.errors import InputError, MissingFileError
-from bert_core.pretraining import split_sentences
+from bert_core.pretraining import RowTokens, pack_blocks, split_sentences
 from bert_core.text.tokenizer import BertTokenizer
 from training.rows import is_held_out, json_rows, open_text
 
@@ -32,19 +33,12 @@ Index = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class EncodedText:
-    """One text file as token ids.
+    """One text file as token ids, without special tokens."""
 
-    Attributes:
-        name: the file's name without endings.
-        ids: (N,) token ids without special tokens.
-        sentences: (S + 1,) where each sentence starts in `ids`, and the end.
-        documents: (D + 1,) where each document starts in `sentences`, and the end.
-    """
-
-    name: str
-    ids: Ids
-    sentences: Index
-    documents: Index
+    name: Annotated[str, "the file's name without endings"]
+    ids: Annotated[Ids, "(N,)"]
+    sentences: Annotated[Index, "(S + 1,) where each sentence starts in `ids`, and the end"]
+    documents: Annotated[Index, "(D + 1,) where each starts in `sentences`, and the end"]
 
     def sentence(self, index: int) -> list[int]:
         """Return the token ids of one sentence."""
@@ -67,11 +61,7 @@ def read_documents(path: Path) -> Iterator[list[str]]:
 
 
 def text_files(data: Path) -> dict[str, Path]:
-    """Return the training texts of a data folder by name, without evaluation texts.
-
-    Raises:
-        MissingFileError: there are none.
-    """
+    """Return the training texts of a data folder by name, without evaluation texts."""
     found = {name: path for name, path in _texts(data).items() if name not in EVALUATION_TEXTS}
     if not found:
         raise MissingFileError(
@@ -118,7 +108,12 @@ def _encode_into(
     places: tuple[Path, Path], tokenizer: BertTokenizer, forbidden: NDArray[np.uint64]
 ) -> None:
     stored, path = places
-    _store(_without(encode_text(path, tokenizer), forbidden), stored)
+    text, beside = (
+        _without(encode_text(path, tokenizer), forbidden),
+        stored.with_name(stored.name + ".part.npz"),
+    )
+    np.savez(beside, ids=text.ids, sentences=text.sentences, documents=text.documents)
+    beside.replace(stored)
 
 
 def encoded_texts(data: Path, names: Sequence[str], tokenizer: BertTokenizer) -> list[EncodedText]:
@@ -142,10 +137,7 @@ def everyday_text(data: Path, tokenizer: BertTokenizer) -> EncodedText:
             if not is_held_out(row["id"]):
                 right = row["choices"][row["label"]]
                 sentences.append(situation(row["context"], row["question"], right))
-    ids = [np.asarray(row, dtype=np.uint16) for row in plain_ids(tokenizer, sentences)]
-    starts = np.cumsum([0, *map(len, ids)])
-    joined = np.concatenate(ids) if ids else np.zeros(0, np.uint16)
-    return EncodedText(EVERYDAY, joined, starts, np.arange(len(starts)))
+    return _text(EVERYDAY, plain_ids(tokenizer, sentences), range(len(sentences) + 1))
 
 
 def situation(premise: str, question: str, answer: str) -> str:
@@ -173,12 +165,6 @@ def _texts(data: Path) -> dict[str, Path]:
     return {path.name.split(".")[0]: path for path in sorted((data / "text").glob("*.txt*"))}
 
 
-def _store(text: EncodedText, path: Path) -> None:
-    beside = path.with_name(path.name + ".part.npz")
-    np.savez(beside, ids=text.ids, sentences=text.sentences, documents=text.documents)
-    beside.replace(path)
-
-
 def encode_text(path: Path, tokenizer: BertTokenizer) -> EncodedText:
     """Encode a text file sentence by sentence."""
     sentences: list[str] = []
@@ -187,23 +173,33 @@ def encode_text(path: Path, tokenizer: BertTokenizer) -> EncodedText:
         for paragraph in document:
             sentences.extend(split_sentences(paragraph))
         documents.append(len(sentences))
-    ids: list[NDArray[np.uint16]] = []
-    starts = [0]
+    rows: list[list[int]] = []
     for first in range(0, len(sentences), 1000):
-        for row in plain_ids(tokenizer, sentences[first : first + 1000]):
-            ids.append(np.asarray(row, dtype=np.uint16))
-            starts.append(starts[-1] + len(row))
-    return EncodedText(
-        path.name.split(".")[0],
-        np.concatenate(ids) if ids else np.zeros(0, np.uint16),
-        np.asarray(starts, np.int64),
-        np.asarray(documents, np.int64),
-    )
+        rows += plain_ids(tokenizer, sentences[first : first + 1000])
+    return _text(path.name.split(".")[0], rows, documents)
+
+
+def _text(name: str, rows: Sequence[Sequence[int]], documents: Sequence[int]) -> EncodedText:
+    """Join encoded sentences to a text."""
+    ids = np.fromiter(itertools.chain.from_iterable(rows), np.uint16)
+    starts = np.cumsum([0, *map(len, rows)], dtype=np.int64)
+    return EncodedText(name, ids, starts, np.asarray(documents, np.int64))
 
 
 def plain_ids(tokenizer: BertTokenizer, texts: Sequence[str]) -> list[list[int]]:
     """Encode texts without the special tokens around them."""
     return tokenizer.encode_ids(texts, add_special_tokens=False)
+
+
+def running_text(tokenizer: BertTokenizer, path: Path, most: int = 512) -> list[list[int]]:
+    """Pack an evaluation text into blocks of one length, 128 tokens or `most`."""
+    length = min(128, most)
+    documents = (
+        [index for row in plain_ids(tokenizer, document) for index in row]
+        for document in read_documents(path)
+    )
+    blocks = pack_blocks(documents, length, RowTokens.from_vocab(tokenizer.vocab))
+    return [block for block in blocks if len(block) == length] or blocks[:1]
 
 
 def _window_hashes(paths: Sequence[Path], tokenizer: BertTokenizer) -> NDArray[np.uint64]:

@@ -8,22 +8,13 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 20, 40, 360  # edges of the picture, and of t
 _LEGEND, _ROW = 420, 18  # where the names begin, below all lines; two columns of them
 # Okabe-Ito colours, distinct for any colour vision; dashes distinguish the lines without colour.
 _STYLES = (
-    ("#0072B2", ""),
-    ("#D55E00", "6 4"),
-    ("#009E73", "2 3"),
-    ("#CC79A7", "8 3 2 3"),
-    ("#000000", ""),
-    ("#E69F00", "10 4"),
-    ("#56B4E9", "1 3"),
-    ("#6B4C9A", "4 2 1 2"),
+    *(("#0072B2", ""), ("#D55E00", "6 4"), ("#009E73", "2 3"), ("#CC79A7", "8 3 2 3")),
+    *(("#000000", ""), ("#E69F00", "10 4"), ("#56B4E9", "1 3"), ("#6B4C9A", "4 2 1 2")),
     ("#8C510A", "12 3"),
-    ("#666666", "5 2"),
-    ("#117733", "1 1"),
 )
 _NAMES = {
     "masked_lm_blocks": "masked words, running text",
     "masked_lm_sentences": "masked words, single sentences",
-    "masked_lm_relations": "masked words, facts",
     "masked_lm_pairs": "masked words, pairs",
     "next_sentence": "next sentence",
     "questions": "questions",
@@ -31,17 +22,14 @@ _NAMES = {
     "partial_tags": "names, three kinds",
     "sentiment": "sentiment",
     "choices": "multiple choice",
-    "gapped": "textbook sentences with a gap",
 }
+Points = list[tuple[float, float]]
 
 
 def read_log(path: Path) -> list[dict[str, float]]:
     """Return the parts of each logged step, with its number under "step"."""
-    rows = []
-    for line in path.read_text(encoding="utf-8").splitlines():
-        entry = json.loads(line)
-        rows.append({"step": float(entry["step"]), **entry["parts"]})
-    return rows
+    entries = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+    return [{"step": float(entry["step"]), **entry["parts"]} for entry in entries]
 
 
 def smooth(values: list[float], width: int) -> list[float]:
@@ -59,24 +47,19 @@ def smooth(values: list[float], width: int) -> list[float]:
 
 def write_curve(log: Path, target: Path) -> None:
     """Draw the smoothed losses of a log into an SVG file."""
-    rows = read_log(log)
-    series = {
-        name: [(row["step"], row[name]) for row in rows if name in row]
-        for name in _NAMES
-        if any(name in row for row in rows)
-    }
+    rows, series = read_log(log), dict[str, Points]()
+    for name in _NAMES:
+        if points := [(row["step"], row[name]) for row in rows if name in row]:
+            means = smooth([value for _, value in points], max(1, len(points) // 40))
+            series[name] = [(step, mean) for (step, _), mean in zip(points, means, strict=True)]
     target.write_text(_svg(series), encoding="utf-8")
 
 
-def _svg(series: dict[str, list[tuple[float, float]]]) -> str:
+def _svg(series: dict[str, Points]) -> str:
     last = max((points[-1][0] for points in series.values()), default=1.0)
-    smoothed = {}
-    for name, points in series.items():
-        means = smooth([value for _, value in points], max(1, len(points) // 40))
-        smoothed[name] = [(step, mean) for (step, _), mean in zip(points, means, strict=True)]
-    top = max((mean for points in smoothed.values() for _, mean in points), default=1.0)
+    top = max((value for points in series.values() for _, value in points), default=1.0)
     top = max(1.0, float(int(top + 1)))
-    height = _LEGEND + _ROW * ((len(smoothed) + 1) // 2)
+    height = _LEGEND + _ROW * ((len(series) + 1) // 2)
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
         'role="img" font-family="sans-serif" font-size="13">',
@@ -84,8 +67,8 @@ def _svg(series: dict[str, list[tuple[float, float]]]) -> str:
         f'<rect width="{WIDTH}" height="{height}" fill="#ffffff"/>',
         *_axes(last, top),
     ]
-    for index, (name, points) in enumerate(smoothed.items()):
-        colour, dash = _STYLES[index % len(_STYLES)]
+    for index, (name, points) in enumerate(series.items()):
+        colour, dash = _STYLES[index]
         thinned = points[:: max(1, len(points) // 400)]
         path = " ".join(f"{_x(step, last):.1f},{_y(mean, top):.1f}" for step, mean in thinned)
         stroke = f'fill="none" stroke="{colour}" stroke-width="2" stroke-dasharray="{dash}"'
@@ -106,15 +89,11 @@ def _axes(last: float, top: float) -> list[str]:
         y = _y(tick, top)
         lines.append(f'<line x1="{_LEFT}" y1="{y:.1f}" x2="{right}" y2="{y:.1f}" stroke="#ddd"/>')
         lines.append(f'<text x="{_LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{tick}</text>')
-    for quarter in range(5):
-        step = last * quarter / 4
+    for step in (last * quarter / 4 for quarter in range(5)):
         middle = f'x="{_x(step, last):.1f}" y="{_BOTTOM + 20}" text-anchor="middle"'
         lines.append(f"<text {middle}>{step:.0f}</text>")
-    lines.append(
-        f'<text x="{(WIDTH + _LEFT) / 2}" y="{_BOTTOM + 40}" text-anchor="middle">step</text>'
-    )
-    lines.append(f'<text x="{_LEFT}" y="16">loss (nats)</text>')
-    return lines
+    middle = f'x="{(WIDTH + _LEFT) / 2}" y="{_BOTTOM + 40}" text-anchor="middle"'
+    return [*lines, f"<text {middle}>step</text>", f'<text x="{_LEFT}" y="16">loss (nats)</text>']
 
 
 def _x(step: float, last: float) -> float:

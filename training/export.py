@@ -15,7 +15,6 @@ from bert_core.analysis.fitting import write_fitted
 from bert_core.analysis.statistics_file import ATLAS_NAME as HEAD_ATLAS
 from bert_core.analysis.statistics_file import NAME as HEAD_STATISTICS
 from bert_core.analysis.statistics_file import write_head_atlas, write_head_statistics
-from bert_core.bundled import bundled_folder, bundled_names
 from bert_core.bundled.figures import FIGURES, write_figures
 from bert_core.bundled.leanings import BIAS, write_bias
 from bert_core.checkpoints.formats.safetensors_file import write_safetensors
@@ -26,83 +25,63 @@ from bert_core.model.heads import BertForPreTraining
 from bert_core.text.tokenizer import BertTokenizer
 from bert_core.verification import write_verification
 from bert_core.verification.stored import JSON_NAME, TENSORS_NAME
-from training.blend import Blend, blended
 from training.calibration import calibrate
 from training.card import READING, write_card
 from training.curve import write_curve
 from training.evaluation import Measured, measure
 from training.learned import describe_training
-from training.record import RECORD, earlier_stages, read_record, stage_record, write_record
-from training.stage import LOG, SETTINGS, Say, newest_state
+from training.record import RECORD, model_folder, read_record, stage_record, write_record
+from training.stage import LOG, SETTINGS, STATE, Say
 from training.task_model import HEADS, LABELS
 from training.trainer import trained_weights
 
 # Fields a bundle's config takes from the encoder's; the rest are our own or defaults.
 _SIZES = (
-    "hidden_size",
-    "num_hidden_layers",
-    "num_attention_heads",
-    "intermediate_size",
-    "max_position_embeddings",
-    "type_vocab_size",
+    *("vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads", "hidden_act"),
+    *("intermediate_size", "max_position_embeddings", "type_vocab_size", "layer_norm_eps"),
 )
 # Left over from older weights in the same folder.
-_SAID = (
-    FIGURES, BIAS, READING, "README.md", HEAD_STATISTICS, HEAD_ATLAS, FITTED,
-    JSON_NAME, TENSORS_NAME,
-)  # fmt: skip
+_OF_OLDER = (
+    *(FIGURES, BIAS, READING, "README.md", HEAD_STATISTICS, HEAD_ATLAS, FITTED),
+    *(JSON_NAME, TENSORS_NAME),
+)
 _DROPOUT = 0.1  # BERT's value, for further training; pretraining used none
+_CURVE = "curve-{}.svg"
 
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """A written bundle.
-
-    Attributes:
-        folder: its folder.
-        sha256: hash of `model.safetensors`.
-        size: size of `model.safetensors` in bytes.
-    """
+    """A written bundle: its folder, and hash and size in bytes of `model.safetensors`."""
 
     folder: Path
     sha256: str
     size: int
 
 
-def export(
-    work: Path, folder: Path, *, blend: Blend | None = None, to_be_finished: bool = False
-) -> Bundle:
-    """Write the bundle of a training, finished or not.
+def export(work: Path, folder: Path) -> Bundle:
+    """Write the weights of a training, finished or not, as a bundle that `finish` completes.
 
     The root holds the encoder and the pretraining heads; every trained task head gets a folder of
     its own with its config and only its own tensors. An older bundle there is replaced. If the
-    training averaged its last weights, their mean is written. Head statistics and verification
-    files are computed from the bundle last; after changing any of its files, call
-    `write_verification` again.
-
-    Args:
-        work: the work folder of the training.
-        folder: the bundle's folder, created if needed.
-        blend: a model whose weights are mixed in.
-        to_be_finished: leave head statistics and verification to `finish`.
-
-    Raises:
-        MissingFileError: the work folder has no saved state yet.
-        CheckpointError: the saved state is damaged.
+    training averaged its last weights, their mean is written.
     """
-    if (state := newest_state(work, load_state)) is None:
-        raise MissingFileError(f"There is no saved training in {work}. Run `pretrain` first.")
-    parameters = trained_weights(state[1])
-    if blend is not None:
-        parameters = blended(parameters, blend)
-    settings = json.loads((work / SETTINGS).read_text(encoding="utf-8"))
-    tokenizer = BertTokenizer.from_pretrained(settings["init"])
-    config = _config(settings["init"])
-    earlier = earlier_stages(settings["init"])
-    curves = _earlier_curves(settings["init"], len(earlier))
-    for name in _SAID:
+    if not (work / STATE).is_file():
+        raise MissingFileError(
+            f"There is no saved training in {work}. Run `all`, `pretrain` or `tasks` first."
+        )
+    parameters = trained_weights(load_state(work / STATE))
+    init = json.loads((work / SETTINGS).read_text(encoding="utf-8"))["init"]
+    root, config = model_folder(init), _config(init)
+    earlier = read_record(root / RECORD) if (root / RECORD).is_file() else []
+    numbers = range(1, len(earlier) + 1)
+    curves = [(root / _CURVE.format(n)).read_text(encoding="utf-8") for n in numbers]
+    tokenizer = BertTokenizer.from_pretrained(init)
+    for name in _OF_OLDER:
         (folder / name).unlink(missing_ok=True)
-    model = _model(parameters, config)
+    model = BertForPreTraining(config)
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            parameter.copy_(parameters[name])
     model.half().save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     shutil.rmtree(folder / "heads", ignore_errors=True)
@@ -111,30 +90,22 @@ def export(
     stages = [*earlier, stage_record(work)]
     write_record(folder / RECORD, stages)
     describe_training(folder, stages)
-    for number, text in enumerate(curves, start=1):
-        (folder / curve_name(number)).write_text(text, encoding="utf-8")
-    write_curve(work / LOG, folder / curve_name(len(earlier) + 1))
-    if not to_be_finished:
-        write_head_statistics(folder)
-        write_fitted(folder)
-        write_head_atlas(folder)
-        write_verification(folder)
+    for number, text in zip(numbers, curves, strict=True):
+        (folder / _CURVE.format(number)).write_text(text, encoding="utf-8")
+    write_curve(work / LOG, folder / _CURVE.format(len(stages)))
     return seal(folder)
 
 
-def curve_name(number: int) -> str:
-    """Return the file name of a stage's learning curve.
-
-    >>> curve_name(2)
-    'curve-2.svg'
-    """
-    return f"curve-{number}.svg"
-
-
-def _earlier_curves(init: str, count: int) -> list[str]:
-    """Read the learning curves of earlier stages, before anything is written."""
-    root = bundled_folder(init) if init in bundled_names() else Path(init)
-    return [(root / curve_name(n)).read_text(encoding="utf-8") for n in range(1, count + 1)]
+def _config(init: str) -> BertConfig:
+    """Return the bundle's config, with the sizes of the model the training started from."""
+    started = BertForPreTraining.from_pretrained(init).config
+    size, *names = _SIZES
+    return BertConfig(
+        getattr(started, size),
+        **{name: getattr(started, name) for name in names},
+        hidden_dropout_prob=_DROPOUT,
+        attention_probs_dropout_prob=_DROPOUT,
+    )
 
 
 def _write_heads(parameters: Mapping[str, torch.Tensor], config: BertConfig, folder: Path) -> None:
@@ -153,40 +124,36 @@ def _write_heads(parameters: Mapping[str, torch.Tensor], config: BertConfig, fol
         write_safetensors(target / "model.safetensors", tensors)
 
 
-def finish(folder: Path, data: Path, device: str = "cpu", say: Say = print) -> None:
-    """Complete a bundle that `export` has just written: temperatures, figures, card, verification.
+def finish(folder: Path, data: Path | None = None, device: str = "cpu", say: Say = print) -> None:
+    """Complete a bundle that `export` has written; with a data folder, measure it, too.
 
     Everything is computed from the bundle itself, in an order that leaves nothing out of date:
     temperatures go into the configuration, whose hash is then recorded for verification.
     """
-    calibrate(folder, data, device, say=say)
+    if data is not None:
+        calibrate(folder, data, device, say=say)
     write_fitted(folder)
     write_verification(folder)
     write_head_statistics(folder)
     write_head_atlas(folder)
-    describe_bundle(folder, measure(folder, data, device, say=say))
+    if data is not None:
+        describe_bundle(folder, measure(folder, data, device, say=say))
 
 
 def describe_bundle(folder: Path, measured: Measured) -> None:
     """Write figures, bias and the model card into a bundle, measured on exactly these weights."""
-    config = BertConfig(str(folder / "config.json"))
-    model = BertForPreTraining.from_pretrained(folder)
-    bundle = seal(folder)
-    facts = {
-        "layers": config.num_hidden_layers,
-        "heads": config.num_attention_heads,
-        "hidden": config.hidden_size,
-        "vocabulary": config.vocab_size,
-        "parameters": sum(parameter.numel() for parameter in model.parameters()) / 1e6,
-        "size": bundle.size,
-        "sha256": bundle.sha256,
-    }
     write_figures(folder, measured.figures)
     if measured.bias is None:
         (folder / BIAS).unlink(missing_ok=True)
     else:
         write_bias(folder, measured.bias)
-    write_card(folder, read_record(folder / RECORD), measured, facts)
+    model, bundle = BertForPreTraining.from_pretrained(folder), seal(folder)
+    weights = {
+        "parameters": sum(parameter.numel() for parameter in model.parameters()) / 1e6,
+        "size": bundle.size,
+        "sha256": bundle.sha256,
+    }
+    write_card(folder, read_record(folder / RECORD), measured, weights)
 
 
 def seal(folder: Path) -> Bundle:
@@ -195,25 +162,3 @@ def seal(folder: Path) -> Bundle:
     with weights.open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
     return Bundle(folder, digest, weights.stat().st_size)
-
-
-def _config(init: str) -> BertConfig:
-    """Return the bundle's config, with the sizes of the model the training started from."""
-    started = BertForPreTraining.from_pretrained(init).config
-    return BertConfig(
-        started.vocab_size,
-        **{name: getattr(started, name) for name in _SIZES},
-        hidden_act=started.hidden_act,
-        layer_norm_eps=started.layer_norm_eps,
-        hidden_dropout_prob=_DROPOUT,
-        attention_probs_dropout_prob=_DROPOUT,
-    )
-
-
-def _model(parameters: Mapping[str, torch.Tensor], config: BertConfig) -> BertForPreTraining:
-    """Build the pretraining model with the trained weights."""
-    model = BertForPreTraining(config)
-    with torch.no_grad():
-        for name, parameter in model.named_parameters():
-            parameter.copy_(parameters[name])
-    return model.eval()

@@ -7,6 +7,8 @@ hidden word occurs nowhere else.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 import torch
@@ -16,39 +18,19 @@ from bert_core.pretraining import MaskingVocabulary
 from bert_core.pretraining.corruption import IGNORED
 
 # Words that say little by themselves; all others are content words.
-_SMALL = (
-    "a about above after again against all almost along already also although always am among "
-    "an and another any are as at away be became because become been before behind being "
-    "below between both but by can could did do does doing don done down during each either "
-    "else enough ever every few for from further get gets getting got had has have having he "
-    "her here hers herself him himself his how however i if in into is isn it its itself just "
-    "least less ll m many may me might mine more most much must my myself near neither never "
-    "no nor not now of off often on once one only onto or other others our ours ourselves out "
-    "over own per perhaps quite rather re s same shall she should since so some still such t "
-    "than that the their theirs them themselves then there these they this those though "
-    "through thus to too toward towards under until up upon us ve very was we well were what "
-    "when where whether which while who whom whose why will with within without would yet you "
-    "your yours yourself"
-)
-FUNCTION_WORDS = frozenset(_SMALL.split())
+_FILE = Path(__file__).with_name("function_words.txt")
+FUNCTION_WORDS = frozenset(_FILE.read_text(encoding="utf-8").split())
 Hidden = tuple[Tensor, Tensor]  # ids with some of them hidden, and labels; both (B, T)
 
 
 @dataclass(frozen=True, slots=True)
 class WordTables:
-    """Properties of the pieces in a vocabulary, each table (V,) bool.
+    """Properties of the pieces in a vocabulary, each table (V,) bool."""
 
-    Attributes:
-        special: never hidden.
-        continuation: continues the preceding word.
-        content: begins a content word.
-        mask_id: id of [MASK].
-    """
-
-    special: list[bool]
-    continuation: list[bool]
-    content: list[bool]
-    mask_id: int
+    special: Annotated[list[bool], "never hidden"]
+    continuation: Annotated[list[bool], "continues the preceding word"]
+    content: Annotated[list[bool], "begins a content word"]
+    mask_id: Annotated[int, "id of [MASK]"]
 
     @classmethod
     def from_vocab(cls, vocab: dict[str, int]) -> "WordTables":
@@ -79,8 +61,7 @@ def asked_places(
 ) -> list[int]:
     """Choose what a visitor might hide: one word, or two in a longer sentence.
 
-    Content words that occur only once are preferred; a share `any_word` of the sentences has any
-    word chosen, including function words and punctuation.
+    Content words that occur only once are preferred, except in a share `any_word` of sentences.
     """
     words = [word for word in tables.words(ids) if len(word) <= 3]
     content = [word for word in words if tables.content[ids[word[0]]]]

@@ -7,16 +7,15 @@ the vocabulary and a passage has one for every span.
 
 import itertools
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Annotated, Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from bert_core.bundled.figures import Figure
 from bert_core.finetuning import Choices, LabelledText, Question, TaggedWords, choice_batch
 from bert_core.model.heads import (
     BertForMultipleChoice,
@@ -27,17 +26,14 @@ from bert_core.model.heads import (
 )
 from bert_core.pretraining import MaskedTokens, MaskingVocabulary, mask_tokens
 from bert_core.reading.entities import TaggedText, read_texts
-from bert_core.reading.passage import PassageAnswers
+from bert_core.reading.passage import PassageAnswers, read_passages
 from bert_core.reading.running import Runner, batches, by_length
 from bert_core.reading.tagging import TagScheme
 from bert_core.reading.wordings import normalized
 from bert_core.text.tokenizer import BertTokenizer
-from training.aims import Aim
-from training.question_evaluation import read_questions
 from training.rows import TAGS
-from training.scores import Floats, Ints, Remembered, counted
+from training.scores import Bools, Floats, Ints
 
-T = TypeVar("T")
 SCORED = ("PER", "LOC", "ORG")
 WORD_RATE = 0.15
 _BLOCKS = 8  # their scores are about 150 times the vocabulary
@@ -46,38 +42,21 @@ _QUESTIONS = 16  # spans of a passage are some thousands
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A head's scores for N cases.
+    """A head's scores for N cases."""
 
-    Attributes:
-        scores: (N, C) logits; -inf where a case has fewer than C possible answers.
-        wanted: (N,) column of the right answer; -1 where no column is.
-        right: (N,) whether the best answer, the one with the highest score, counts as right.
-        alike: (N, C) the columns with the same wording as the best answer, itself included; None
-            if no two columns can share a wording.
-        margin: (N,) score of the best answer minus that of "no answer"; None if there always is
-            an answer.
-        texts: (N,) numbers of the texts that the cases are from; None if each has its own.
-    """
-
-    scores: NDArray[np.float32]
-    wanted: NDArray[np.int64]
-    right: NDArray[np.bool_]
-    alike: NDArray[np.bool_] | None = None
-    margin: Floats | None = None
-    texts: Ints | None = None
+    scores: Annotated[NDArray[np.float32], "(N, C) logits; -inf where there are fewer answers"]
+    wanted: Annotated[Ints, "(N,) column of the right answer; -1 where no column is"]
+    right: Annotated[Bools, "(N,) whether the answer with the highest score counts as right"]
+    alike: Annotated[Bools | None, "(N, C) columns with the wording of the best answer"] = None
+    margin: Annotated[Floats | None, "(N,) score of the best answer minus that of none"] = None
+    texts: Annotated[Ints | None, "(N,) numbers of the texts that the cases are from"] = None
 
     @classmethod
-    def of(cls, scores: torch.Tensor, wanted: torch.Tensor, texts: Ints | None = None) -> "Judged":
+    def of(cls, scores: Tensor, wanted: Tensor, texts: Ints | None = None) -> "Judged":
         """Judge by the right column alone."""
         right = scores.argmax(-1) == wanted
         found = cls(scores.float().cpu().numpy(), wanted.cpu().numpy(), right.cpu().numpy())
         return replace(found, texts=texts)
-
-
-def right_share(aim: Aim, judged: Iterable[Judged]) -> Figure:
-    """Return the share of right cases as a figure."""
-    right = [bool(each) for chunk in judged for each in chunk.right]
-    return counted(aim, sum(right), len(right))
 
 
 def masked_batches(
@@ -112,10 +91,8 @@ def sentence_pairs(
     model: BertForPreTraining, tokenizer: BertTokenizer, rows: Sequence[LabelledText]
 ) -> Iterator[Judged]:
     """Judge pairs of sentences: 0 where the second follows the first, else 1."""
-    encodings = [
-        tokenizer.encode(row.text, row.text_pair, max_length=model.config.max_position_embeddings)
-        for row in rows
-    ]
+    longest = model.config.max_position_embeddings
+    encodings = [tokenizer.encode(row.text, row.text_pair, max_length=longest) for row in rows]
     for group, inputs in batches(tokenizer, encodings, model.device):
         outputs = model.run(*inputs, attentions=False, hidden_states=False, logits=False)
         scores = model.cls.seq_relationship(outputs.pooler_output)
@@ -127,11 +104,10 @@ def texts(
     model: BertForSequenceClassification, tokenizer: BertTokenizer, rows: Sequence[LabelledText]
 ) -> Iterator[Judged]:
     """Judge single texts: 0 negative, 1 positive."""
-    said = [name.lower() for name in TagScheme.of(model.config).names]
-    columns = torch.tensor([1, 0] if said[:2] == ["positive", "negative"] else [0, 1])
-    encodings = tokenizer.encode_batch(
-        [row.text for row in rows], max_length=model.config.max_position_embeddings
-    )
+    labels = [name.lower() for name in TagScheme.of(model.config).names]
+    columns = torch.tensor([1, 0] if labels[:2] == ["positive", "negative"] else [0, 1])
+    longest = model.config.max_position_embeddings
+    encodings = tokenizer.encode_batch([row.text for row in rows], max_length=longest)
     for group, inputs in batches(tokenizer, encodings, model.device):
         outputs = model.run(*inputs, attentions=False, hidden_states=False)
         assert outputs.logits is not None
@@ -139,26 +115,19 @@ def texts(
         yield Judged.of(outputs.logits.cpu(), wanted)
 
 
-_LABELLED: Remembered[TaggedWords, tuple[Floats, Ints]] = Remembered()
+Labelled = list[tuple[Floats, Ints]]
+"""Of each row, probabilities (W, C) of the first pieces of its words, and their tags (W,)."""
 
 
 def word_labels(
     model: BertForTokenClassification, tokenizer: BertTokenizer, rows: Sequence[TaggedWords]
-) -> list[tuple[Floats, Ints]]:
+) -> Labelled:
     """Predict labels for the tagged words of each row, as the site does.
 
     Words without pieces, and words that are not to be learnt, are left out.
-
-    Returns:
-        For each row, the probabilities (W, C) of the first piece of its words and their tags (W,).
     """
-
-    def read(new: Sequence[TaggedWords]) -> list[tuple[Floats, Ints]]:
-        texts = [" ".join(row.words) for row in new]
-        labelled = read_texts(Runner.of(model, tokenizer), texts)
-        return [_first_pieces(*each) for each in zip(new, labelled, strict=True)]
-
-    return _LABELLED.answers(model, rows, read)
+    labelled = read_texts(Runner.of(model, tokenizer), [" ".join(row.words) for row in rows])
+    return [_first_pieces(*each) for each in zip(rows, labelled, strict=True)]
 
 
 def _first_pieces(row: TaggedWords, labelled: TaggedText) -> tuple[Floats, Ints]:
@@ -170,115 +139,83 @@ def _first_pieces(row: TaggedWords, labelled: TaggedText) -> tuple[Floats, Ints]
 
 
 def names(
-    model: BertForTokenClassification,
-    tokenizer: BertTokenizer,
+    scheme: TagScheme,
     rows: Sequence[TaggedWords],
-    *,
+    read: Labelled,
     kinds: Sequence[str] = SCORED,
-) -> Iterator[Judged]:
+) -> Judged:
     """Judge the labelled pieces that the model takes for part of an entity of these kinds.
 
     Pieces predicted O are left out: nine in ten are, correctly and confidently, and they would mask
     the rest. So are pieces of kinds that the rows do not annotate.
     """
-    scheme = TagScheme.of(model.config)
     scored = np.array([tag.kind in kinds for tag in scheme.tags])
     columns = np.array([scheme.names.index(tag) if tag in scheme.names else -1 for tag in TAGS])
-    if not rows:
-        return
-    read = word_labels(model, tokenizer, rows)
     number = np.repeat([_number(" ".join(row.words)) for row in rows], [len(t) for _, t in read])
     probabilities, tags = (np.concatenate(each) for each in zip(*read, strict=True))
     kept = scored[probabilities.argmax(axis=1)]
     logs = torch.from_numpy(np.log(probabilities[kept]))
-    yield Judged.of(logs, torch.from_numpy(columns[tags[kept]]), number[kept])
-
-
-_CHOSEN: Remembered[Choices, Floats] = Remembered()
-
-
-def choice_scores(
-    model: BertForMultipleChoice, tokenizer: BertTokenizer, rows: Sequence[Choices]
-) -> list[Floats]:
-    """Return the score of every choice of each row, (C,)."""
-    return _CHOSEN.answers(model, rows, lambda new: _scores_of_all(model, tokenizer, new))
+    return Judged.of(logs, torch.from_numpy(columns[tags[kept]]), number[kept])
 
 
 @torch.no_grad()
-def _scores_of_all(
-    model: BertForMultipleChoice, tokenizer: BertTokenizer, rows: Sequence[Choices]
-) -> list[Floats]:
-    """Score the choices of every row, batching rows of equal number and similar length."""
-    found: list[Floats] = [np.zeros(0)] * len(rows)
-    longest = model.config.max_position_embeddings
-    for count in sorted({len(row.choices) for row in rows}):
-        places = [index for index, row in enumerate(rows) if len(row.choices) == count]
-        contexts = tokenizer.encode_ids([rows[index].context for index in places])
-        widest = [
-            len(context) + max(map(len, tokenizer.encode_ids(rows[index].choices)))
-            for index, context in zip(places, contexts, strict=True)
-        ]
-        for group in by_length(widest, model.device, each=count):
-            batch = choice_batch(
-                tokenizer, [rows[places[place]] for place in group], max_length=longest
-            )
-            inputs = {
-                name: value.to(model.device) for name, value in batch.items() if name != "labels"
-            }
-            outputs = model.run(**inputs, attentions=False, hidden_states=False)
-            assert outputs.logits is not None
-            for place, scores in zip(group, outputs.logits.double().cpu(), strict=True):
-                found[places[place]] = scores.numpy()
-    return found
-
-
 def choices(
     model: BertForMultipleChoice, tokenizer: BertTokenizer, rows: Sequence[Choices]
 ) -> Iterator[Judged]:
     """Judge contexts with several ways to go on, those with as many in a chunk."""
-    scored = choice_scores(model, tokenizer, rows)
-    for count in sorted({len(scores) for scores in scored}):
-        chosen = [place for place, scores in enumerate(scored) if len(scores) == count]
-        yield Judged.of(
-            torch.from_numpy(np.stack([scored[place] for place in chosen])),
-            torch.tensor([rows[place].label for place in chosen]),
-        )
+    longest = model.config.max_position_embeddings
+    for count in sorted({len(row.choices) for row in rows}):
+        alike = [row for row in rows if len(row.choices) == count]
+        contexts = tokenizer.encode_ids([row.context for row in alike])
+        widest = [
+            len(context) + max(map(len, tokenizer.encode_ids(row.choices)))
+            for row, context in zip(alike, contexts, strict=True)
+        ]
+        scores = torch.zeros(len(alike), count)
+        for group in by_length(widest, model.device, each=count):
+            batch = choice_batch(tokenizer, [alike[place] for place in group], max_length=longest)
+            inputs = {name: value.to(model.device) for name, value in batch.items()}
+            inputs.pop("labels")
+            outputs = model.run(**inputs, attentions=False, hidden_states=False)
+            assert outputs.logits is not None
+            scores[group] = outputs.logits.float().cpu()
+        yield Judged.of(scores, torch.tensor([row.label for row in alike]))
 
 
-# -- questions ---------------------------------------------------------------------------------
-
-
-def questions(
+def read_questions(
     model: BertForQuestionAnswering, tokenizer: BertTokenizer, rows: Sequence[Question]
-) -> Iterator[Judged]:
+) -> list[PassageAnswers]:
+    """Score every span of each question's passage, as the site does."""
+    asked = [(row.context, row.question) for row in rows]
+    return [each.answers() for each in read_passages(Runner.of(model, tokenizer), asked)]
+
+
+def questions(rows: Sequence[Question], read: Sequence[PassageAnswers]) -> Iterator[Judged]:
     """Judge the best span of each passage among all spans of it.
 
     A span counts as right by exact match, as SQuAD compares it, and as wrong where the passage
     does not answer the question: a page that shows it states its probability beside "no answer".
     """
-    for group in _groups(rows, _QUESTIONS):
-        read = read_questions(model, tokenizer, group)
+    pairs = list(zip(rows, read, strict=True))
+    for start in range(0, len(pairs), _QUESTIONS):
+        group = pairs[start : start + _QUESTIONS]
         yield Judged(
-            _padded([each.spans.score.ravel() for each in read], -np.inf).astype(np.float32),
-            np.array([_wanted(*each) for each in zip(group, read, strict=True)], dtype=np.int64),
-            np.array([_right(*each) for each in zip(group, read, strict=True)], dtype=np.bool_),
-            alike=_padded([each.alike().ravel() for each in read], fill=False),
-            margin=np.array([each.spans.margin for each in read]),
-            texts=np.array([_number(row.context) for row in group]),
+            _padded([each.spans.score.ravel() for _, each in group], -np.inf).astype(np.float32),
+            np.array([_wanted(*pair) for pair in group], dtype=np.int64),
+            np.array([_right(*pair) for pair in group], dtype=np.bool_),
+            alike=_padded([each.alike().ravel() for _, each in group], fill=False),
+            margin=np.array([each.spans.margin for _, each in group]),
+            texts=np.array([_number(row.context) for row, _ in group]),
         )
 
 
-def has_answer(
-    model: BertForQuestionAnswering, tokenizer: BertTokenizer, rows: Sequence[Question]
-) -> Iterator[Judged]:
+def has_answer(rows: Sequence[Question], read: Sequence[PassageAnswers]) -> Judged:
     """Judge whether a passage answers: "no answer", column 0, against its best span, column 1."""
-    for group in _groups(rows, _QUESTIONS):
-        read = [each.spans for each in read_questions(model, tokenizer, group)]
-        yield Judged.of(
-            torch.tensor([[spans.null, spans.best_score] for spans in read]),
-            torch.tensor([int(row.answer is not None) for row in group]),
-            np.array([_number(row.context) for row in group]),
-        )
+    return Judged.of(
+        torch.tensor([[each.spans.null, each.spans.best_score] for each in read]),
+        torch.tensor([int(row.answer is not None) for row in rows]),
+        np.array([_number(row.context) for row in rows]),
+    )
 
 
 def _padded(rows: Sequence[NDArray[Any]], fill: float) -> NDArray[Any]:
@@ -308,8 +245,3 @@ def _right(row: Question, read: PassageAnswers) -> bool:
 def _number(text: str) -> int:
     """Return a number for a text, the same wherever it occurs."""
     return zlib.crc32(text.encode())
-
-
-def _groups(rows: Sequence[T], size: int) -> Iterator[list[T]]:
-    for start in range(0, len(rows), size):
-        yield list(rows[start : start + size])

@@ -4,52 +4,44 @@ What the record of the stages knows comes from there: shares of sentence pairs, 
 tokens of running text.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from bert_core.bundled.trained_on import write_trained_on
-from training.record import StageRecord
+from training.record import StageRecord, phases
 
-_TASKS = {
-    "BertForQuestionAnswering": "questions about paragraphs of Wikipedia (SQuAD 1.1, QAMR), some "
-    "of them about a paragraph that does not answer",
-    "BertForTokenClassification": "sentences of the web, news and encyclopedias with their names "
-    "marked",
-    "BertForSequenceClassification": "sentences of film reviews (SST-2)",
-    "BertForMultipleChoice": "which of four sentences comes next, review questions of textbooks, "
-    "and everyday situations (CODAH, Balanced COPA)",
-}
-_MADE = {  # head, and what the record calls such rows: what they add
-    ("BertForTokenClassification", "made_tags"): ", and names of many countries in sentences made "
-    "from frames",
-    ("BertForSequenceClassification", "feelings"): ", of reviews of products and restaurants, and "
-    "made from frames, half of them with a negation or a contrast",
-}
+WORDS = Path(__file__).with_name("card.toml")
+
+
+def card_words() -> dict[str, Any]:
+    """Return the words of the model card."""
+    return tomllib.loads(WORDS.read_text(encoding="utf-8"))
 
 
 def describe_training(folder: Path, stages: Sequence[StageRecord]) -> None:
     """Write what the heads in a bundle's folder were trained on."""
     heads = {path.name for path in (folder / "heads").glob("*")}
-    said = {name: phrase + _made(name, stages) for name, phrase in _TASKS.items() if name in heads}
-    write_trained_on(folder, _pretraining(stages) | said)
-
-
-def _made(head: str, stages: Sequence[StageRecord]) -> str:
-    """Say which rows made from frames some stage had for a head."""
-    had = {name for _, mixture in _phases(stages) for name in mixture.get("tasks", {})}
-    return "".join(says for (of, rows), says in _MADE.items() if of == head and rows in had)
+    had = {name for _, mixture in phases(stages) for name in mixture.get("tasks", {})}
+    words, said = card_words(), _pretraining(stages)
+    for head in (name for name in words["heads"] if name in heads):
+        more = [
+            text for of, text in words["rows"].items() if of in {f"{head} {row}" for row in had}
+        ]
+        said[head] = words["heads"][head] + "".join(more)
+    write_trained_on(folder, said)
 
 
 def drilled(stages: Sequence[StageRecord]) -> bool:
     """Return whether some stage had facts in sentences made from templates."""
-    return any(mixture.get("relations") for _, mixture in _phases(stages))
+    return any(mixture.get("relations") for _, mixture in phases(stages))
 
 
 def _pretraining(stages: Sequence[StageRecord]) -> dict[str, str]:
     """Describe the training of the encoder, and of the heads for words and for pairs."""
-    tokens = sum(steps * each["blocks"] * each["block_length"] for steps, each in _phases(stages))
-    pairs = stages[-1].settings["phases"][-1]["mixture"]
+    tokens = sum(steps * each["blocks"] * each["block_length"] for steps, each in phases(stages))
+    pairs = stages[-1].last["mixture"]
     same, swapped = (100 * pairs[name] for name in ("same_document", "swapped"))
     facts = ", and facts in sentences made from templates" if drilled(stages) else ""
     return {
@@ -60,12 +52,3 @@ def _pretraining(stages: Sequence[StageRecord]) -> dict[str, str]:
         f"{same:.0f} % were from one text, {swapped:.0f} % neighbours in reverse, "
         f"{100 - same - swapped:.0f} % from two texts",
     }
-
-
-def _phases(stages: Sequence[StageRecord]) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """Yield the steps of every phase of every stage, and its mixture."""
-    for stage in stages:
-        phases = stage.settings["phases"]
-        ends = [*(phase["after_step"] for phase in phases[1:]), stage.steps]
-        for phase, end in zip(phases, ends, strict=True):
-            yield end - phase["after_step"], phase["mixture"]

@@ -3,10 +3,8 @@
 `torchrun` starts the processes and tells each its number. All build the whole step and do the same
 update, so weights stay equal, and any number of processes may resume. DDP would need the loss to be
 one call of the model's `forward`; the recipe's losses are not.
-
-On a processor, a process for each core is faster than threads that share products, which wait for
-the slowest of them hundreds of times per step: on two cores that were also doing other work, a step
-took 11 to 15 seconds with two threads, and 4 seconds with its parts computed side by side.
+On a processor, a process for each core is faster than threads, which wait for the slowest of them
+hundreds of times per step: 4 seconds in place of 11 to 15 on two cores that did other work, too.
 """
 
 import os

@@ -11,46 +11,38 @@ import shutil
 import threading
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from bert_core.errors import CheckpointError, InputError, MissingFileError
 from bert_core.finetuning import Budget
 from bert_core.finetuning.state import load_state
 from training.export import export, finish
-from training.lessons import LESSONS
+from training.lessons import LESSONS, absent
 from training.plan import Plan
-from training.sources import absent
-from training.stage import Lesson, Say, StageSettings, newest_state, train
+from training.stage import STATE, Lesson, Say, StageSettings, train
 
-FOLDERS = ("text", "relations", "qa", "ner", "sentiment", "mc")  # what all stages read
+FOLDERS = ("text", "qa", "ner", "sentiment", "mc")  # what all stages read
 RECIPE, BUNDLE = "recipe.json", "bundle"
 
 
 @dataclass(frozen=True, slots=True)
 class RecipeSettings:
-    """Settings of a run of the recipe.
+    """Settings of a run of the recipe."""
 
-    Attributes:
-        data: the data folder.
-        work: the work folder.
-        init: folder or name of the model to start from.
-        plan: how to run it, see `training.plan`.
-        minutes: computing time for all stages together; None uses the budgets of the plan.
-        seed: added to every seed; 0 gives the recipe's own seeds.
-        save_minutes: minutes between saved states.
-        pause_file: while it exists, the training waits.
-    """
+    data: Annotated[Path, "the data folder"]
+    work: Annotated[Path, "the work folder"]
+    init: Annotated[str, "folder or name of the model to start from"]
+    plan: Annotated[Plan, "how to run it, see `training.plan`"]
+    minutes: Annotated[float | None, "for all stages together; None: the plan's lengths"] = None
+    part: Annotated[float, "of these lengths; a thousandth tries everything"] = 1.0
+    seed: Annotated[int, "added to every seed; 0 gives the recipe's own"] = 0
+    save_minutes: Annotated[float, "minutes between saved states"] = 5.0
 
-    data: Path
-    work: Path
-    init: str
-    plan: Plan
-    minutes: float | None = None
-    seed: int = 0
-    save_minutes: float = 5.0
-    pause_file: Path | None = None
+    def budgets(self) -> dict[str, Budget]:
+        """Return the length of each stage."""
+        return self.plan.budgets(self.minutes, self.part)
 
-    def stage(self, name: str, budget: Budget, init: str | None = None) -> StageSettings:
+    def stage(self, name: str, init: str | None = None) -> StageSettings:
         """Return the settings of one stage, which starts where the one before ended."""
         names = list(self.plan.stages)
         place = names.index(name)
@@ -60,9 +52,8 @@ class RecipeSettings:
             self.data,
             self.work / name,
             init or before,
-            budget=budget,
+            self.budgets()[name],
             save_minutes=self.save_minutes,
-            pause_file=self.pause_file,
             seed=self.seed,
             cache=self.work,
         )
@@ -78,46 +69,19 @@ def run_recipe(
 ) -> Path | None:
     """Run or resume the recipe.
 
-    Args:
-        settings: settings of the run; a resumed run needs the same ones.
-        say: called with lines of progress text.
-        stop: when set, ends the current stage after its step and saves its state.
-        lessons: what `prepare` returned, if it was called before.
-        finished: whether to fit temperatures and measure the bundle; `finish` does it later.
+    A resumed run needs the same settings. `lessons` is what `prepare` returned, if it was called
+    before; unless `finished`, temperatures and figures are left to `training.export.finish`.
 
     Returns:
-        The bundle folder; None if `stop` was set first.
-
-    Raises:
-        InputError: the work folder belongs to a run with other settings.
-        MissingFileError: the data folder lacks what a stage reads.
+        The bundle folder; None if `stop` was set first: the stage ends after its step.
     """
-    bundle = settings.work / BUNDLE
-    names = ("init", "minutes", "seed")
-    asked = {"machine": settings.plan.device, **{each: getattr(settings, each) for each in names}}
-    budgets = _known_budgets(settings.work / RECIPE, asked, list(settings.plan.stages))
+    bundle, lessons = settings.work / BUNDLE, lessons or {}
     if bundle.is_dir():
         say(f"{bundle} is finished. Remove it to make it again, or give another --work.")
         return bundle
-    if missing := [name for name in FOLDERS if not (settings.data / name).is_dir()]:
-        raise MissingFileError(
-            f"The data folder {settings.data} has no {', '.join(missing)}; the whole recipe needs "
-            f"{', '.join(FOLDERS)}. Check --data, or run single stages."
-        )
-    if left_out := absent(settings.data):
-        say(f"not there, and left out: {', '.join(left_out)}")
-    settings.work.mkdir(parents=True, exist_ok=True)
-    lessons = {} if lessons is None else lessons
-    if budgets is None:
-        plan = settings.plan
-        if settings.minutes is not None:
-            plan = plan.with_minutes(settings.minutes)
-        budgets = {name: stage.trainer.budget for name, stage in plan.stages.items()}
-        plain = {name: asdict(budget) for name, budget in budgets.items()}
-        _write(settings.work / RECIPE, {**asked, "budgets": plain})
-    _announce(settings, budgets, say)
-    for name, budget in budgets.items():
-        stage = settings.stage(name, budget)
+    _begin(settings, say)
+    for name, budget in settings.budgets().items():
+        stage = settings.stage(name)
         if (done := progress(stage.work, budget)) < 1.0:
             say(f"{name}: {'goes on' if done else 'begins'}")
             if not train(stage, _lesson(settings, stage, lessons, say), say, stop).done:
@@ -125,12 +89,12 @@ def run_recipe(
                 return None
         lessons.pop(name, None)  # frees the memory
         after = settings.work / f"after-{name}"
-        if name != list(budgets)[-1] and not after.is_dir():
+        if not after.is_dir():
             beside = _fresh(after)
-            export(stage.work, beside, to_be_finished=True)
+            export(stage.work, beside)
             beside.rename(after)
     beside = _fresh(bundle)
-    export(stage.work, beside, to_be_finished=True)
+    shutil.copytree(after, beside)
     if finished:
         finish(beside, settings.data, settings.plan.device, say=say)
     beside.rename(bundle)
@@ -141,9 +105,8 @@ def run_recipe(
 def prepare(settings: RecipeSettings, say: Say = print) -> dict[str, Lesson]:
     """Read and prepare the data of every stage; this needs no card."""
     lessons: dict[str, Lesson] = {}
-    for name, stage in settings.plan.stages.items():
-        work = settings.stage(name, stage.trainer.budget, settings.init)
-        _lesson(settings, work, lessons, say)
+    for name in settings.plan.stages:
+        _lesson(settings, settings.stage(name, settings.init), lessons, say)
     return lessons
 
 
@@ -157,53 +120,44 @@ def _lesson(
     return lessons[name]
 
 
-# -- how long it takes -------------------------------------------------------------------------
-
-
 def progress(work: Path, budget: Budget) -> float:
     """Return how much of a stage is done, 0 to 1."""
-    found = newest_state(work, load_state)
-    if found is None:
+    if not (work / STATE).is_file():
         return 0.0
-    state = found[1]  # of an earlier version: without these, and refused when it is resumed
-    return budget.progress(int(state.get("step", 0)), float(state.get("seconds", 0.0)))
+    state = load_state(work / STATE)
+    return budget.progress(state["step"], state["seconds"])
 
 
-def _announce(settings: RecipeSettings, budgets: dict[str, Budget], say: Say) -> None:
-    """Report what is left to do."""
-    total = 0.0
-    for name, budget in budgets.items():
+def _begin(settings: RecipeSettings, say: Say) -> None:
+    """Record the settings, compare them with an earlier run's, and report what is left to do."""
+    if missing := [name for name in FOLDERS if not (settings.data / name).is_dir()]:
+        raise MissingFileError(
+            f"The data folder {settings.data} has no {', '.join(missing)}; the whole recipe needs "
+            f"{', '.join(FOLDERS)}. Check --data, or run single stages."
+        )
+    names = ("init", "minutes", "part", "seed")
+    asked = {"machine": settings.plan.device, **{each: getattr(settings, each) for each in names}}
+    budgets = {name: asdict(budget) for name, budget in settings.budgets().items()}
+    path = settings.work / RECIPE
+    settings.work.mkdir(parents=True, exist_ok=True)
+    if path.is_file():
+        _compare(path, asked)
+    else:
+        path.write_text(json.dumps({**asked, "budgets": budgets}) + "\n", encoding="utf-8")
+    if left_out := absent(settings.data):
+        say(f"not there, and left out: {', '.join(left_out)}")
+    for name, budget in settings.budgets().items():
         left = 1.0 - progress(settings.work / name, budget)
-        if budget.minutes is not None:
-            total += left * budget.minutes
-            say(f"{name}: {left * budget.minutes:.0f} minutes of computing to go, by its budget")
-        else:
-            say(f"{name}: {round(left * (budget.steps or 0)):,} steps to go")
-    if total:
-        say(f"together: {total / 60:.1f} hours, without pauses")
+        whole, unit = (budget.steps, "steps") if budget.steps else (budget.minutes, "minutes")
+        say(f"{name}: {left * (whole or 0):,.0f} {unit} to go")
     say("Not in these: reading the texts at the start, temperatures and measurements at the end.")
 
 
-# -- recorded settings ------------------------------------------------------------------------
-
-
-def _known_budgets(path: Path, asked: dict[str, Any], names: list[str]) -> dict[str, Budget] | None:
-    """Read the budgets of an earlier run; None if there was none.
-
-    Raises:
-        InputError: that run had other settings.
-        CheckpointError: the file is damaged.
-    """
-    if not path.is_file():
-        return None
+def _compare(path: Path, asked: dict[str, Any]) -> None:
+    """Compare the settings of a run with those recorded before."""
     try:
         known = json.loads(path.read_text(encoding="utf-8"))
-        budgets = {name: Budget(**known["budgets"][name]) for name in names}
-        other = [
-            f"--{name} {known[name]} (now {asked[name]})"
-            for name in asked
-            if known[name] != asked[name]
-        ]
+        other = [f"--{n} {known[n]} (now {now})" for n, now in asked.items() if known[n] != now]
     except (ValueError, TypeError, KeyError) as error:
         raise CheckpointError(
             f"{path} cannot be read ({error!r}). Give another --work to start again."
@@ -213,13 +167,6 @@ def _known_budgets(path: Path, asked: dict[str, Any], names: list[str]) -> dict[
             f"The training in {path.parent} was started with {', '.join(other)}. Go on with the "
             "same, or give another --work."
         )
-    return budgets
-
-
-def _write(path: Path, values: dict[str, Any]) -> None:
-    beside = path.with_name(path.name + ".part")
-    beside.write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")
-    beside.replace(path)
 
 
 def _fresh(folder: Path) -> Path:

@@ -1,74 +1,62 @@
 """How a bundle was trained: one entry per stage, stored next to the weights in `training.json`."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from bert_core.bundled import bundled_folder, bundled_names
-from bert_core.errors import CheckpointError, MissingFileError
+from bert_core.errors import CheckpointError
 from training.stage import LOG, SETTINGS
 
 RECORD = "training.json"
-NOTE = "note.md"  # optional remarks about a stage, written by hand
 
 
 @dataclass(frozen=True, slots=True)
 class StageRecord:
-    """The record of one stage.
+    """The record of one stage."""
 
-    Attributes:
-        settings: as written by the stage: device, tokens of text, phases.
-        steps: total number of steps.
-        seconds: computing time.
-        note: remarks written by hand, in Markdown.
-        clock: elapsed seconds, pauses included; None if unknown.
-    """
+    settings: Annotated[dict[str, Any], "as written by the stage: device, tokens of text, phases"]
+    steps: Annotated[int, "total number of steps"]
+    seconds: Annotated[float, "computing time"]
+    note: Annotated[str, "remarks written by hand, in Markdown"] = ""
+    clock: Annotated[float | None, "elapsed seconds, pauses included; None if unknown"] = None
 
-    settings: dict[str, Any]
-    steps: int
-    seconds: float
-    note: str = ""
-    clock: float | None = None
+    @property
+    def last(self) -> dict[str, Any]:
+        """The settings that the stage ended with: "mixture" and "trainer"."""
+        found: dict[str, Any] = self.settings["phases"][-1]
+        return found
+
+
+def phases(stages: Sequence[StageRecord]) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Yield the steps of every phase of every stage, and its mixture."""
+    for stage in stages:
+        each = stage.settings["phases"]
+        ends = [*(phase["after_step"] for phase in each[1:]), stage.steps]
+        for phase, end in zip(each, ends, strict=True):
+            yield end - phase["after_step"], phase["mixture"]
 
 
 def stage_record(work: Path) -> StageRecord:
-    """Return the record of the stage in a work folder.
-
-    Raises:
-        MissingFileError: no stage has run in it.
-    """
-    for name in (SETTINGS, LOG):
-        if not (work / name).is_file():
-            raise MissingFileError(f"There is no {name} in {work}. Run a stage first.")
+    """Return the record of the stage in a work folder."""
     settings = json.loads((work / SETTINGS).read_text(encoding="utf-8"))
     last = json.loads((work / LOG).read_text(encoding="utf-8").splitlines()[-1])
-    note = work / NOTE
-    said = note.read_text(encoding="utf-8").strip() if note.is_file() else ""
     if Path(settings["init"]).is_dir():  # keep local paths out of the record
         settings["init"] = Path(settings["init"]).name
     started = settings.pop("started", None)
     clock = None if started is None else (work / LOG).stat().st_mtime - started
-    return StageRecord(settings, int(last["step"]), float(last["seconds"]), said, clock)
+    return StageRecord(settings, int(last["step"]), float(last["seconds"]), clock=clock)
 
 
-def earlier_stages(init: str) -> list[StageRecord]:
-    """Return the stages of the model that training started from; [] for a third-party encoder.
-
-    Raises:
-        CheckpointError: the record is damaged.
-    """
-    folder = bundled_folder(init) if init in bundled_names() else Path(init)
-    return read_record(folder / RECORD) if (folder / RECORD).is_file() else []
+def model_folder(init: str) -> Path:
+    """Return the folder of a model, given by name or folder."""
+    return bundled_folder(init) if init in bundled_names() else Path(init)
 
 
 def read_record(path: Path) -> list[StageRecord]:
-    """Read a record.
-
-    Raises:
-        CheckpointError: the record is damaged.
-    """
+    """Read a record."""
     try:
         rows = json.loads(path.read_text(encoding="utf-8"))
         return [StageRecord(**row) for row in rows]

@@ -12,7 +12,7 @@ import math
 import random
 import re
 import zlib
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,9 +36,7 @@ MISC_TESTS = ("crossner-test", "wnut17-test")
 CHOICE_FILES = ("nextsentence_train", "openstax_train", "codah_train")
 TWO_CHOICE_FILES = ("copa_train",)
 # Files of sources that state no licence; without them the recipe trains on the rest.
-OPTIONAL = frozenset(
-    {"sst2/train.tsv", "sst2/phrases.tsv", "names/surnames.tsv", "mc/copa_train.jsonl"}
-)
+OPTIONAL = frozenset({"sst2/train.tsv", "sst2/phrases.tsv", "mc/copa_train.jsonl"})
 # One choice row and one passage in this many are held out for fitting temperatures; all other
 # temperatures are fitted on files that nothing is trained on.
 HELD_OUT_CHOICES = 16
@@ -50,13 +48,7 @@ _NO_LETTER = re.compile(r"[\W_]+")
 
 
 def open_text(path: Path) -> Iterator[str]:
-    """Yield the lines of a file, plain or xz-compressed (with .xz after its name).
-
-    A file that the recipe can do without has none if it is not there.
-
-    Raises:
-        MissingFileError: neither version exists.
-    """
+    """Yield the lines of a file, plain or xz-compressed; none if it is optional and not there."""
     found = path if path.is_file() else path.with_name(f"{path.name}.xz")
     if not found.is_file():
         if f"{path.parent.name}/{path.name}" in OPTIONAL:
@@ -77,9 +69,6 @@ def is_there(path: Path) -> bool:
 def json_rows(path: Path) -> list[dict[str, Any]]:
     """Read a file with one JSON object per line, plain or xz-compressed."""
     return [json.loads(line) for line in open_text(path) if line.strip()]
-
-
-# -- questions ---------------------------------------------------------------------------------
 
 
 def questions(data: Path, names: Sequence[str] = QUESTION_FILES) -> list[Question]:
@@ -112,9 +101,8 @@ def unanswerable(
 ) -> list[Question]:
     """Pair questions with passages on the same subject that do not hold their answers.
 
-    The passage is drawn from those most similar by rare words (term frequency times inverse
-    document frequency) that do not contain the text of the answer. They are the passages of the
-    rows `among`, by default of the same rows.
+    The passage is drawn from those most similar by rare words that do not contain the text of the
+    answer, among the passages of `among`, by default of the same rows.
     """
     contexts = list(dict.fromkeys(row.context for row in among or rows))
     index = _Index(contexts)
@@ -122,11 +110,8 @@ def unanswerable(
     made = []
     for row in source.sample(list(rows), min(count, len(rows))):
         answer = _letters(row.answer or "")
-        near = [
-            number
-            for number in index.nearest(f"{row.question} {row.context}", 4 * _NEAREST)
-            if answer not in index.letters[number]
-        ]
+        alike = index.nearest(f"{row.question} {row.context}", 4 * _NEAREST)
+        near = [number for number in alike if answer not in index.letters[number]]
         if near:
             made.append(Question(row.question, contexts[source.choice(near[:_NEAREST])], None))
     return made
@@ -164,48 +149,33 @@ class _Index:
 
     def nearest(self, text: str, count: int) -> list[int]:
         """Return the passages that share the most rare words with a text, best first."""
-        scores: Counter[int] = Counter()
-        common = max(10.0, len(self.letters) / 20)
+        scores: defaultdict[int, float] = defaultdict(float)
         for word in dict.fromkeys(_letters(text).split()):  # the same order in every process
             holders = self._holders.get(word, [])
-            if 0 < len(holders) <= common:
-                weight = math.log(len(self.letters) / len(holders))
+            if 0 < len(holders) <= max(10.0, len(self.letters) / 20):
                 for number in holders:
-                    scores[number] += weight  # type: ignore[assignment]
-        return [number for number, _ in scores.most_common(count)]
-
-
-# -- tagged words ------------------------------------------------------------------------------
+                    scores[number] += math.log(len(self.letters) / len(holders))
+        return sorted(scores, key=lambda number: -scores[number])[:count]
 
 
 def tagged_words(
     data: Path, names: Sequence[str], *, folder: str = "ner/by-source"
 ) -> list[TaggedWords]:
-    """Read sentences of words and IOB2 tags from `<name>.conll` files.
-
-    Raises:
-        InputError: a line is not a word followed by one of TAGS.
-    """
+    """Read sentences of words and IOB2 tags from `<name>.conll` files."""
     numbers = {tag: number for number, tag in enumerate(TAGS)}
     rows: list[TaggedWords] = []
     for name in names:
         lines = (line.rstrip("\r\n") for line in open_text(data / folder / f"{name}.conll"))
         for blank, group in itertools.groupby(lines, key=lambda line: not line.strip()):
-            if blank:
-                continue
-            pairs = [line.split("\t") for line in group]
-            wrong = [pair for pair in pairs if len(pair) != 2 or pair[1] not in numbers]
-            if wrong:
-                raise InputError(f"{name}.conll has the line {wrong[0]}; expected word, tab, tag.")
-            rows.append(
-                TaggedWords(
-                    tuple(word for word, _ in pairs), tuple(numbers[tag] for _, tag in pairs)
-                )
-            )
+            pairs = [] if blank else [line.split("\t") for line in group]
+            for pair in pairs:
+                if len(pair) != 2 or pair[1] not in numbers:
+                    raise InputError(f"{name}.conll has the line {pair}; expected word, tab, tag.")
+            if pairs:
+                words, tags = zip(*pairs, strict=True)
+                rows.append(TaggedWords(tuple(words), tuple(numbers[tag] for tag in tags)))
     return rows
 
-
-# -- sentiment ---------------------------------------------------------------------------------
 
 _CLITIC = re.compile(r" (n't|'s|'re|'ve|'ll|'d|'m)\b")
 _JOINED = re.compile(r"\b(can|gon|wan|got|gim|lem) (not|na|ta|me)\b")
@@ -251,8 +221,7 @@ def typed(sentence: str) -> str:
 def reviews(data: Path, *, kept_apart: bool = False) -> list[LabelledText]:
     """Read `sentiment/train.tsv`: sentences about products, films and restaurants, as typed.
 
-    A tenth, chosen by the checksum of their letters, is held out for measuring; `kept_apart`
-    returns these instead of the others.
+    A tenth, chosen by checksum, is held out for measuring: `kept_apart` returns these.
     """
     lines = csv.DictReader(
         open_text(data / "sentiment" / "train.tsv"), delimiter="\t", quoting=csv.QUOTE_NONE
@@ -264,27 +233,10 @@ def reviews(data: Path, *, kept_apart: bool = False) -> list[LabelledText]:
     ]
 
 
-# -- names of people -------------------------------------------------------------------------------
-
-
-def surnames(data: Path) -> dict[str, list[str]]:
-    """Read `names/surnames.tsv`: family names by language."""
-    found: dict[str, list[str]] = defaultdict(list)
-    lines = open_text(data / "names" / "surnames.tsv")
-    for row in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE):
-        found[row["language"]].append(row["name"])
-    return dict(found)
-
-
-# -- choices -----------------------------------------------------------------------------------
-
-
 def choices(data: Path, names: Sequence[str], *, kept_apart: bool = False) -> list[Choices]:
     """Read `mc/<name>.jsonl`; the text before a choice is the context and the question, if any.
 
-    A sixteenth of the rows of each training file, chosen by the checksum of their ids, is held out
-    from training and used to fit the temperature; `kept_apart` returns these instead of the
-    others. Evaluation files are read in full.
+    `kept_apart` returns the rows of training files that are held out, see `is_held_out`.
     """
     return [
         Choices(

@@ -4,26 +4,73 @@ Every figure comes with its number of cases and a 95 % interval, to show how pre
 """
 
 import math
+import tomllib
 from collections.abc import Callable, Hashable, Sequence
-from typing import Generic, TypeVar
-from weakref import WeakKeyDictionary
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bert_core.bundled.figures import Figure
-from bert_core.compat import times_written
 from bert_core.errors import InputError
-from bert_core.model.pretrained import BertPreTrainedModel
-from training.aims import Aim
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Row = TypeVar("Row", bound=Hashable)
-Found = TypeVar("Found")
+Bools = NDArray[np.bool_]
 
 RESAMPLED = 1000
 _SEED = 7
+_ERROR = (
+    "expected calibration error, 15 bins, at the stored temperature: how far the shown probability "
+    "lies from the share of right answers"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """A figure without its measured value; see `Figure` for the attributes."""
+
+    task: str
+    measured_on: str
+    meaning: str
+    floor: float | None = None
+    goal: float | None = None
+    chance: float | None = None
+    lower_is_better: bool = False
+
+    def found(self, share: float, interval: tuple[float, float], cases: int) -> Figure:
+        """Return the figure with its measured value."""
+        low, high = interval
+        return Figure(share=share, low=low, high=high, cases=cases, **asdict(self))
+
+
+@cache
+def _table() -> list[dict[str, Any]]:
+    path = Path(__file__).with_name("aims.toml")
+    rows: list[dict[str, Any]] = tomllib.loads(path.read_text(encoding="utf-8"))["figure"]
+    return rows
+
+
+def aim(task: str, on: str = "") -> Aim:
+    """Return what `aims.toml` says of a task, and of the data if it is measured on several."""
+    row = next(row for row in _table() if row["task"] == task and on in ("", row["on"]))
+    return Aim(
+        task,
+        row["on"],
+        row["meaning"],
+        row.get("floor"),
+        row.get("goal"),
+        lower_is_better=row.get("fewer", False),
+    )
+
+
+def error_aim(answers: str, on: str, *, aimed: bool = True) -> Aim:
+    """Return the aim for the calibration error of one kind of answers."""
+    floor, goal = (0.04, 0.02) if aimed else (None, None)
+    return Aim(f"calibration error, {answers}", on, _ERROR, floor, goal, lower_is_better=True)
 
 
 def wilson(right: int, cases: int, z: float = 1.96) -> tuple[float, float]:
@@ -41,26 +88,17 @@ def wilson(right: int, cases: int, z: float = 1.96) -> tuple[float, float]:
     return max(0.0, centre - half), min(1.0, centre + half)
 
 
-def counted(aim: Aim, right: int, cases: int) -> Figure:
+def counted(aim: Aim, right: Sequence[bool] | Bools) -> Figure:
     """Return the share of right cases with Wilson's interval."""
-    interval = wilson(right, cases)
-    return aim.found(right / cases, interval, cases)
+    count, cases = int(sum(right)), len(right)
+    interval = wilson(count, cases)
+    return aim.found(count / cases, interval, cases)
 
 
 def resampled(
     aim: Aim, rows: Floats, statistic: Callable[[Floats], float], cases: int | None = None
 ) -> Figure:
-    """Return a statistic of rows (N, ...) and its interval (percentile bootstrap, Efron 1979).
-
-    Args:
-        aim: what is measured.
-        rows: the result of each of the N cases.
-        statistic: computes the figure from rows.
-        cases: number of cases to report, if not N.
-
-    Raises:
-        InputError: there are no rows.
-    """
+    """Return a statistic of rows (N, ...) and its interval (percentile bootstrap, Efron 1979)."""
     if not len(rows):
         raise InputError("There are no cases to measure; check the evaluation file.")
     source = np.random.default_rng(_SEED)
@@ -87,37 +125,3 @@ def share(rows: Floats) -> float:
     """Return the mean of all cases of groups (G, 2): their sums, and their numbers of cases."""
     total, cases = rows.sum(0)
     return float(total / cases)
-
-
-def mean(rows: Floats) -> float:
-    """Return the mean of all cases."""
-    return float(rows.mean())
-
-
-class Remembered(Generic[Row, Found]):
-    """A cache of what models answered about rows, shared by all measurements.
-
-    Answers are kept as long as the model exists, and dropped when one of its parameters changes.
-    """
-
-    def __init__(self) -> None:
-        self._kept: WeakKeyDictionary[BertPreTrainedModel, tuple[int, dict[Row, Found]]] = (
-            WeakKeyDictionary()
-        )
-
-    def answers(
-        self,
-        model: BertPreTrainedModel,
-        rows: Sequence[Row],
-        ask: Callable[[list[Row]], Sequence[Found]],
-    ) -> list[Found]:
-        """Return one answer per row, in the order of the rows; `ask` computes the new ones."""
-        version = sum(times_written(parameter) for parameter in model.parameters())
-        known, found = self._kept.get(model, (version, {}))
-        if known != version:
-            found = {}
-        new = [row for row in dict.fromkeys(rows) if row not in found]
-        if new:
-            found.update(zip(new, ask(new), strict=True))
-        self._kept[model] = (version, found)
-        return [found[row] for row in rows]

@@ -3,7 +3,7 @@
 import copy
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 import torch
 import torch.nn.functional as F
@@ -20,11 +20,10 @@ from bert_core.model.heads import (
 )
 from bert_core.model.outputs import ModelOutputs
 from bert_core.model.pretrained import BertPreTrainedModel
-from training.long_mixture import long_part_loss
-from training.mixture import Part
+from training.mixture import Part, part_loss
 from training.rows import SENTIMENTS, TAGS
 
-Task = Literal["questions", "tags", "partial_tags", "sentiment", "choices", "gapped"]
+Task = Literal["questions", "tags", "partial_tags", "sentiment", "choices"]
 _HEAD_DROPOUT = 0.1
 _OUTSIDE = [TAGS.index(tag) for tag in ("O", "B-MISC", "I-MISC")]
 
@@ -71,25 +70,18 @@ def _head_config(config: BertConfig, own: str) -> BertConfig:
 
 @dataclass(frozen=True, slots=True)
 class TaskPart:
-    """One part of a step, with the labels of a task.
+    """One part of a step, with the labels of a task."""
 
-    Attributes:
-        task: selects the head and the loss.
-        batch: inputs and labels, named as in the head's class.
-        weight: weight of its loss.
-        share: this part's share of the value logged under the task.
-    """
-
-    task: Task
-    batch: Mapping[str, Tensor]
-    weight: float
-    share: float = 1.0
+    task: Annotated[Task, "selects the head and the loss"]
+    batch: Annotated[Mapping[str, Tensor], "inputs and labels, named as in the head's class"]
+    weight: Annotated[float, "of its loss"]
+    share: Annotated[float, "of the value logged under the task"] = 1.0
 
 
 def task_loss(model: TaskModel, part: Part | TaskPart) -> Loss:
     """Return the weighted loss of one part; passed to `Trainer`."""
     if isinstance(part, Part):
-        return long_part_loss(model, part)
+        return part_loss(model, part)
     batch = {name: value.to(model.device) for name, value in part.batch.items()}
     attention_mask = batch["attention_mask"]
     cls, loss_of = _TASKS[part.task]
@@ -151,7 +143,6 @@ _TASKS: dict[Task, tuple[type[BertPreTrainedModel], _LossOf]] = {
     "partial_tags": (BertForTokenClassification, _partial_tag_loss),
     "sentiment": (BertForSequenceClassification, _label_loss),
     "choices": (BertForMultipleChoice, _label_loss),
-    "gapped": (BertForMultipleChoice, _label_loss),
 }
 
 

@@ -6,14 +6,13 @@ from typing import Annotated, Any, Literal
 
 import torch
 from torch import Tensor
-from torch.optim import AdamW, Optimizer
+from torch.optim import AdamW, Muon, Optimizer
 
 from bert_core.errors import InputError
 from bert_core.finetuning import StepReport, Trainer, TrainerSettings
 from bert_core.finetuning.optimizer import LAYER, parameter_groups
 from bert_core.model.pretrained import BertPreTrainedModel
 from training import processes
-from training.muon import Muon
 
 Method = Literal["adamw", "muon"]
 
@@ -27,18 +26,11 @@ class StageTraining(TrainerSettings):
 
 
 class WeightAverage:
-    """The mean of all parameters over the last steps of a training, weighted equally.
+    """The mean of all parameters over the last steps of a training, by name; empty before them.
 
     The weights after individual steps scatter around the point the training converges to, and their
     mean is closer to it than most of them (Polyak and Juditsky 1992; for deep networks Izmailov et
     al. 2018).
-
-    Attributes:
-        count: number of steps in the mean so far.
-        weights: name -> mean; empty while `count` is 0.
-
-    Raises:
-        InputError: `last` is not between 0 and 1.
     """
 
     def __init__(self, model: BertPreTrainedModel, last: float) -> None:
@@ -47,8 +39,7 @@ class WeightAverage:
                 f"average_last is {last}; give a share from 0 (no average) to 1 (the whole stage)."
             )
         self.model, self.last = model, last
-        self.count = 0
-        self.weights: dict[str, Tensor] = {}
+        self.count, self.weights = 0, dict[str, Tensor]()
 
     @torch.no_grad()
     def update(self, progress: float) -> None:
@@ -69,11 +60,7 @@ class WeightAverage:
 
 
 class StageTrainer(Trainer):
-    """The trainer of a stage.
-
-    Attributes:
-        average: mean of the last weights.
-    """
+    """The trainer of a stage; `average` is the mean of the last weights."""
 
     settings: StageTraining
 
@@ -82,24 +69,25 @@ class StageTrainer(Trainer):
         self.average = WeightAverage(model, self.settings.average_last)
 
     def make_optimizers(self) -> list[Optimizer]:
-        """Return Muon for the matrices of the layers and AdamW for the rest, or AdamW alone."""
-        if self.settings.optimizer == "adamw":
+        """Return Muon for the matrices of the layers and AdamW for the rest, or AdamW alone.
+
+        Muon moves a matrix equally in all directions (Jordan et al. 2024, "Muon: An optimizer for
+        hidden layers in neural networks"), here at the usual size of AdamW's steps (Liu et al.
+        2025, "Muon is scalable for LLM training", section 2.2), so both use the same rate.
+        """
+        settings = self.settings
+        if settings.optimizer == "adamw":
             return super().make_optimizers()
-        settings, device = self.settings, self.model.device.type
         names = {id(parameter): name for name, parameter in self.model.named_parameters()}
         layers, rest = list[dict[str, Any]](), list[dict[str, Any]]()
         for group in parameter_groups(self.model, settings.weight_decay, settings.layer_decay):
-            inner = [p for p in group["params"] if p.dim() > 1 and LAYER.match(names[id(p)])]
+            inner = [p for p in group["params"] if p.dim() == 2 and LAYER.match(names[id(p)])]
             taken = set(map(id, inner))
             outer = [p for p in group["params"] if id(p) not in taken]
             layers += [{**group, "params": inner}] if inner else []
             rest += [{**group, "params": outer}] if outer else []
-        narrow = settings.bfloat16 or device != "cpu"
-        fused = device in ("cpu", "cuda")
-        return [
-            Muon(layers, settings.learning_rate, narrow=narrow),
-            AdamW(rest, settings.learning_rate, fused=fused),
-        ]
+        rate = settings.learning_rate
+        return [Muon(layers, rate, adjust_lr_fn="match_rms_adamw"), AdamW(rest, rate, fused=True)]
 
     def step(self) -> StepReport:
         """Do one step together with the other processes; the first one's clock counts."""

@@ -1,33 +1,131 @@
-"""Short sentences held out for measurement, and training sentences too close to them.
+"""What is measured must not be in the training: sentences held out, and all that are near to them.
 
 A hidden word of a short sentence is easy to predict from a training sentence that differs in only
-one word. So a sentence is removed from every text if it equals a held-out sentence or differs from
-one in a single piece.
+one word. So texts lose the sentences that equal an evaluation sentence or differ from one in a
+single piece, and labelled rows those that contain one or differ from one in a single word.
+
+`gaps.tsv`, `negations.tsv` and `written.txt` were written before any model answered them, and stay
+as they are. The first two are measured; those of `written.txt` have been read by people.
 """
 
+import csv
+import re
+import tomllib
 import zlib
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
+from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
+from bert_core.finetuning import LabelledText
 from bert_core.pretraining import split_sentences
 from bert_core.text.tokenizer import BertTokenizer
-from training.bias import OCCUPATIONS, OPEN_OCCUPATION, OPEN_WORD, WORDS
 from training.corpus import EncodedText, plain_ids, without_sentences
-from training.famous import FAMOUS
-from training.gaps import GAPS
-from training.written.near import evaluated
 
-# Number of held-out sentences per text.
-KEPT_BACK = {"tatoeba-sentences": 1_400, "wordnet-examples": 600}
-LENGTHS = (6, 18)  # shortest and longest of them in pieces, including the full stop
 Sentence = tuple[int, ...]
+Words = tuple[str, ...]
+T = TypeVar("T")
+# Number of held-out sentences per text, and the shortest and longest of them in pieces.
+KEPT_BACK = {"tatoeba-sentences": 1_400, "wordnet-examples": 600}
+LENGTHS = (6, 18)
+PRONOUNS = ("he", "she")
+_HERE = Path(__file__).parent
+_BIAS = tomllib.loads((_HERE / "bias.toml").read_text(encoding="utf-8"))
+OPEN_PRONOUN, OPEN_OCCUPATION = (tuple(_BIAS[f"open_{gap}"]) for gap in ("pronoun", "occupation"))
+OCCUPATIONS = tuple(_BIAS["occupations"].split())
+_WORD = re.compile(r"\w+")
+_RUN = 4  # words of an evaluation sentence that is not to be found inside another
 
 
-def kept_back(texts: Sequence[EncodedText]) -> dict[str, list[Sentence]]:
-    """Return the sentences to measure on, by text, chosen by the checksum of their pieces."""
-    found = {}
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """A sentence with one [MASK], and the words that would fill it well."""
+
+    sentence: str
+    good: frozenset[str]
+
+
+@cache
+def gaps() -> tuple[Gap, ...]:
+    """Return a hundred everyday sentences with a gap."""
+    return tuple(Gap(row["sentence"], frozenset(row["good"].split())) for row in _rows("gaps"))
+
+
+@cache
+def negations() -> tuple[LabelledText, ...]:
+    """Return forty sentences with a negation or a contrast: 0 negative, 1 positive."""
+    rows = _rows("negations")
+    return tuple(LabelledText(row["sentence"], int(row["label"])) for row in rows)
+
+
+def _rows(name: str) -> list[dict[str, str]]:
+    with (_HERE / f"{name}.tsv").open(encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream, delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+@cache
+def evaluated() -> tuple[str, ...]:
+    """Return every sentence of our own, gaps filled in with each word that fits."""
+    filled = [gap.sentence.replace("[MASK]", word) for gap in gaps() for word in sorted(gap.good)]
+    filled += [
+        template.format(occupation=occupation, word=word)
+        for template in OPEN_PRONOUN + OPEN_OCCUPATION
+        for occupation in OCCUPATIONS
+        for word in PRONOUNS
+    ]
+    written = (_HERE / "written.txt").read_text(encoding="utf-8").splitlines()
+    return (*filled, *(row.text for row in negations()), *written)
+
+
+def blanked(sequence: tuple[T, ...], blank: T) -> Iterator[tuple[T, ...]]:
+    """Yield a sequence with each of its items blanked in turn.
+
+    >>> list(blanked((5, 6), -1))
+    [(-1, 6), (5, -1)]
+    """
+    for place in range(len(sequence)):
+        yield (*sequence[:place], blank, *sequence[place + 1 :])
+
+
+def is_near(text: str) -> bool:
+    """Tell whether a text contains an evaluation sentence, or all but one word of one.
+
+    >>> is_near("five plus three is nine"), is_near("Five plus six is eleven.")
+    (True, False)
+    >>> is_near("Did you know that the opposite of early is late?")
+    True
+    """
+    words, (near, whole) = _words(text), _evaluated_words()
+    return not near.isdisjoint(blanked(words, "")) or any(
+        words[at : at + len(each)] == each
+        for at, word in enumerate(words)
+        for each in whole.get(word, ())
+    )
+
+
+@cache
+def _evaluated_words() -> tuple[frozenset[Words], dict[str, list[Words]]]:
+    """Return the sentences with each word blanked in turn, and whole ones by their first word."""
+    whole: dict[str, list[Words]] = defaultdict(list)
+    texts = {_words(text) for text in evaluated()}
+    for words in texts:
+        if len(words) >= _RUN:
+            whole[words[0]].append(words)
+    return frozenset(key for words in texts for key in blanked(words, "")), dict(whole)
+
+
+def _words(text: str) -> Words:
+    return tuple(_WORD.findall(text.lower()))
+
+
+def kept_back(texts: Sequence[EncodedText]) -> list[Sentence]:
+    """Return the short sentences to measure on, chosen by the checksum of their pieces."""
+    found: list[Sentence] = []
     for text in texts:
         if text.name in KEPT_BACK:
             low, high = LENGTHS
@@ -38,55 +136,28 @@ def kept_back(texts: Sequence[EncodedText]) -> dict[str, list[Sentence]]:
                 and low <= text.sentences[start + 1] - text.sentences[start] <= high
             }
             count = min(KEPT_BACK[text.name], len(sentences) // 4)
-            found[text.name] = sorted(sentences, key=_checksum)[:count]
+            found += sorted(sentences, key=_checksum)[:count]
     return found
 
 
-def evaluation_lines(tokenizer: BertTokenizer) -> set[Sentence]:
-    """Return the famous lines, everyday gaps and sentences about occupations, filled in."""
-    lines = [gap.sentence.replace("[MASK]", word) for gap in (*FAMOUS, *GAPS) for word in gap.good]
-    lines += [
-        template.format(occupation=occupation, word=word)
-        for template in OPEN_WORD + OPEN_OCCUPATION
-        for occupation in OCCUPATIONS
-        for word in WORDS
-    ]
-    return {tuple(ids) for ids in plain_ids(tokenizer, lines)}
+def evaluation_sentences(tokenizer: BertTokenizer) -> set[Sentence]:
+    """Return the sentences of our own as pieces."""
+    texts = {sentence for text in evaluated() for sentence in split_sentences(text)}
+    return {tuple(ids) for ids in plain_ids(tokenizer, sorted(texts))}
 
 
-def written_lines(tokenizer: BertTokenizer) -> list[Sentence]:
-    """Return the evaluation sentences of our own, filled in, see `training.written`."""
-    texts = (one for text in evaluated() for one in split_sentences(text))
-    return [tuple(ids) for ids in plain_ids(tokenizer, sorted(set(texts)))]
-
-
-def without_known(
-    texts: Sequence[EncodedText], kept: Iterable[Sentence], lines: set[Sentence]
-) -> list[EncodedText]:
-    """Remove from every text the sentences that would give away an evaluation.
-
-    In the sentences `kept` any one word may be hidden, in `lines` a given one.
-    """
-    near = {key for sentence in kept for key in _but_one(sentence)}
-    longest = max(map(len, (*near, *lines)), default=0)
-    return [_without(text, near, lines, longest) for text in texts]
-
-
-def _without(
-    text: EncodedText, near: set[Sentence], lines: set[Sentence], longest: int
-) -> EncodedText:
-    lengths = np.diff(text.sentences)
-    bad = np.zeros(len(lengths), dtype=bool)
-    for index in np.flatnonzero(lengths <= longest):
-        sentence = tuple(text.sentence(int(index)))
-        bad[index] = sentence in lines or any(key in near for key in _but_one(sentence))
-    return without_sentences(text, bad)
-
-
-def _but_one(sentence: Sentence) -> Iterable[Sentence]:
-    """Yield the sentence with each of its pieces blanked in turn."""
-    for place in range(len(sentence)):
-        yield (*sentence[:place], -1, *sentence[place + 1 :])
+def without_near(texts: Sequence[EncodedText], kept: Iterable[Sentence]) -> list[EncodedText]:
+    """Remove from every text the sentences that are kept back, or differ in a single piece."""
+    near = {key for sentence in kept for key in blanked(sentence, -1)}
+    longest = max(map(len, near), default=0)
+    found = []
+    for text in texts:
+        lengths = np.diff(text.sentences)
+        bad = np.zeros(len(lengths), dtype=bool)
+        for index in np.flatnonzero(lengths <= longest):
+            bad[index] = not near.isdisjoint(blanked(tuple(text.sentence(int(index))), -1))
+        found.append(without_sentences(text, bad))
+    return found
 
 
 def _checksum(sentence: Sentence) -> int:

@@ -35,6 +35,7 @@ __all__ = [
     "first_parameter",
     "forget_pages_folder",
     "forget_upload",
+    "give_parameter",
     "is_bound",
     "is_drawn",
     "is_in_a_run",
@@ -161,6 +162,18 @@ def first_parameter(key: str) -> str:
     with context.session_state.query_params() as parameters:
         given = parameters.get_initial_value(key) or ""
     return given if isinstance(given, str) else given[-1]
+
+
+def give_parameter(key: str, value: str) -> None:
+    """Put a value into the address before its widget reads it.
+
+    On the way back, a widget whose parameter the address lacks would get its default.
+    """
+    context = get_script_run_ctx()
+    if context is not None:
+        with context.session_state.query_params() as parameters:
+            parameters.set_corrected_value(key, value, "string_value")
+            parameters.set_initial_query_params_from_current()
 
 
 def drop_parameter(key: str) -> None:

@@ -11,6 +11,7 @@ from app.declared.tasks import (
     declared,
     described,
     tabs,
+    tabs_shown,
 )
 
-__all__ = ["Declared", "Parameter", "all_declared", "declared", "described", "tabs"]
+__all__ = ["Declared", "Parameter", "all_declared", "declared", "described", "tabs", "tabs_shown"]

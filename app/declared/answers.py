@@ -1,7 +1,7 @@
 """Asking a task by its name: the one way in for every face but the pages."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -27,12 +27,14 @@ class Answer:
         result: the task's own result, a frozen dataclass.
         model: which model answered.
         notices: what should be known about this model first.
+        given: the values that were given, by the names of their parameters.
     """
 
     declared: Declared
     result: Any
     model: Provenance
     notices: tuple[str, ...] = ()
+    given: Mapping[str, object] = field(default_factory=dict)
 
     @cached_property
     def report(self) -> Report:
@@ -83,7 +85,9 @@ def answer(found: Declared, engine: Engine, given: Mapping[str, object], **own: 
     with counted(found.feature.slug, current_visit().interface):
         told = fitting(found, engine)
         result = found.run(engine, given, **own)
-        return Answer(found, result, engine.provenance, told + on_second(found, given))
+        return Answer(
+            found, result, engine.provenance, told + on_second(found, given), found.by_name(given)
+        )
 
 
 def engine_named(model: str) -> Engine:

@@ -7,7 +7,7 @@ own. Some pages have interaction of their own, and are written by hand.
 
 A tab of a page that computes something else is a task of its own: a function `<slug>_<name>` in
 `task_<name>.py`, with `screen` and `TITLE` in `view_<name>.py`; and `EXAMPLE`, values for its form,
-if no example of the page has them. Without that file, two models have the screen of `TwoAnswers`.
+if no example of the page has them.
 """
 
 import inspect
@@ -22,16 +22,13 @@ from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 from app import catalog
 from app.catalog import Example, Feature
-from app.cluster.asking import asked, goes
 from app.engine.models import Engine
 from app.records.fields import Field
-from app.words import two_answers
 from app.words.screen import Screen
 from bert_core.errors import InputError
 
 T = TypeVar("T")
 Value = str | int | float | bool | tuple[str, ...] | None
-_TWO = "two_models"  # the name of a tab
 _PLAIN = (str, int, float, bool)
 _EXPECTED = {str: "a text", int: "a whole number", float: "a number", bool: "true or false",
              list: "a list of texts, or one text with a line for each"}  # fmt: skip
@@ -72,6 +69,11 @@ class Parameter:
         """Its other names: what links call it, and "question" for a second text that may be one."""
         others = (self.key, "question" if self.name == "text_pair" else "")
         return tuple(each for each in others if each not in {"", self.name})
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it is a text, or several, that a visitor writes."""
+        return self.kind in (str, list) and not self.choices and not self.field.model
 
     @property
     def limited(self) -> bool:
@@ -186,15 +188,18 @@ class Declared:
         if not self.feature.part_of:
             return found
         needed = {each.key for each in self.parameters if each.required}
-        fitting = [
-            replace(each, note="", mark=None) for each in found if needed <= each.values.keys()
-        ]
+        fitting = [replace(each, note="") for each in found if needed <= each.values.keys()]
         return tuple(fitting or [Example(self.feature.title, "", self.example)])
 
     @property
     def reports_progress(self) -> bool:
         """Whether the task takes `progress`, a function of the steps done and their number."""
         return "progress" in inspect.signature(self.task).parameters
+
+    def on_page(self, result: object, model: str, **settings: object) -> Screen:
+        """Return the screen of a result as a page shows it, where links may name the model."""
+        named = (model,) if _names_model(self.screen) else ()
+        return self.screen(result, *named, **settings)
 
     def run(self, engine: Engine, given: Mapping[str, object], **own: object) -> Any:
         """Check the values and run the task.
@@ -207,16 +212,7 @@ class Declared:
         Raises:
             InputError: a value is missing, unknown or not allowed; or the task refuses the text.
         """
-        values = self.read(given)
-        if self.goes and (found := asked(self.feature.slug, self.result, engine, values, own)):
-            return found
-        return self.task(engine, **values, **own)
-
-    @property
-    def goes(self) -> bool:
-        """Whether a node of a cluster may do it, where there is one."""
-        names = tuple(each.name for each in self.parameters)
-        return goes(self.feature.slug, self.feature.takes_text, names)
+        return self.task(engine, **self.read(given), **own)
 
     def read(self, given: Mapping[str, object]) -> dict[str, Value]:
         """Check the values alone; see `run`."""
@@ -278,13 +274,14 @@ def tabs(slug: str) -> tuple[str, ...]:
     """Return the names of the further tasks of a feature."""
     folder = catalog.FOLDER / slug
     names = (path.stem.removeprefix("task_") for path in sorted(folder.glob("task_*.py")))
-    both = (name for name in names if name == _TWO or (folder / f"view_{name}.py").is_file())
-    last = ("sentences", "lines")  # their texts are other than the page's
-    found = (
-        (name, import_module(f"app.features.{slug}.task_{name}"))
-        for name in sorted(both, key=lambda name: name in last)
-    )
+    both = (name for name in names if (folder / f"view_{name}.py").is_file())
+    found = ((name, import_module(f"app.features.{slug}.task_{name}")) for name in both)
     return tuple(f"{slug}_{name}" for name, module in found if hasattr(module, f"{slug}_{name}"))
+
+
+def tabs_shown(slug: str) -> tuple[str, ...]:
+    """Return the tasks that a page shows in tabs: its further ones, and features without a page."""
+    return (*tabs(slug), *(row.slug for row in catalog.FEATURES if row.tab_of == slug))
 
 
 def _declared(row: Feature, name: str) -> Declared:
@@ -292,8 +289,7 @@ def _declared(row: Feature, name: str) -> Declared:
     suffix = name.removeprefix(row.slug)
     task: Callable[..., Any]
     task = getattr(import_module(f"app.features.{row.slug}.task{suffix}"), name)
-    own = suffix != f"_{_TWO}" or (catalog.FOLDER / row.slug / f"view{suffix}.py").is_file()
-    view = import_module(f"app.features.{row.slug}.view{suffix}" if own else two_answers.__name__)
+    view = import_module(f"app.features.{row.slug}.view{suffix}")
     about = " ".join((inspect.getdoc(task) or "").split("\n\n")[0].split())
     if suffix:
         row = replace(row, slug=name, title=view.TITLE, see=about, part_of=row.slug)
@@ -306,7 +302,7 @@ def _declared(row: Feature, name: str) -> Declared:
         result=get_type_hints(task)["return"],
         example=getattr(view, "EXAMPLE", {}),
         snippet=getattr(view, "snippet", None),
-        settings=_parameters(view.screen, 2),  # without result and model
+        settings=_parameters(view.screen, 1 + _names_model(view.screen)),  # without the result
         steps=getattr(view, "STEPS", "windows"),
         invitation=getattr(view, "INVITATION", ""),
     )
@@ -315,6 +311,11 @@ def _declared(row: Feature, name: str) -> Declared:
 def all_declared() -> tuple[Declared, ...]:
     """Return the declarations of all tasks, in the order of the menu, each page before its tabs."""
     return tuple(declared(name) for row in catalog.FEATURES for name in (row.slug, *tabs(row.slug)))
+
+
+def _names_model(screen: Callable[..., Screen]) -> bool:
+    """Return whether a screen takes the name of the model, which only a page gives."""
+    return [*inspect.signature(screen).parameters][1:2] in (["model"], ["_"])
 
 
 def _parameters(function: Callable[..., Any], skipped: int) -> tuple[Parameter, ...]:

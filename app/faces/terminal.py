@@ -24,6 +24,15 @@ LISTED = Path(__file__).with_name("terminal.json")
 _SWITCHES = ("model", "json", "html")
 """What is no parameter of a task."""
 
+_MORE = """commands that are no task (each has --help):
+  batch TASK FILE   ask a task about every row of a file
+  lesson            what a model shows of the lessons; sheets to print
+  sheet             problem sheets: copy and grade them
+  record FOLDER     the site as plain files, for any host
+  fetch FOLDER      models for a room without a network
+
+python app.py serves the site, python gradio_app.py the Gradio pages alone."""
+
 
 def main(arguments: Sequence[str]) -> int:
     """Ask a task and print its answer.
@@ -133,10 +142,8 @@ def _parser(tasks: list[dict[str, Any]]) -> argparse.ArgumentParser:
     parser = Parser(
         prog="python -m app",
         description="Ask BERT from the command line.",
-        epilog="More: `python -m app record OUT` writes all examples as plain files; `batch` "
-        "asks a task about every row of a file; `lesson` prints what a model shows of the lessons, "
-        "or a sheet for a class; `sheet` copies and grades problem sheets; `fetch` gets models for "
-        "a room without a network.",
+        epilog=_MORE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     known = parser.add_subparsers(metavar="TASK", dest="task")
     for each in tasks:

@@ -119,13 +119,6 @@ def _named(r: Any, _: str) -> Value:
     return str(r.words[best].text)
 
 
-def _over(r: Any, method: str) -> Value:
-    """Write the mean fall over the measured sentences, with its interval."""
-    rows = r.measured.figures if r.measured else ()
-    found = next((each for each in rows if each.method == method), None)
-    return f"{found.comprehensiveness:.2f} ± {found.spread[0]:.2f}" if found else "not measured"
-
-
 # -- the lab ---------------------------------------------------------------------------------------
 
 
@@ -160,10 +153,9 @@ INSIDE: Mapping[str, Mapping[str, Quantity]] = {
     "why": {
         "answer": Quantity("word", lambda r, _: str(r.explained.answer)),
         "named": Quantity("word", _named),
-        "fall": Quantity("number", lambda r, _: float(r.duel.curves[r.shown].comprehensiveness)),
-        "chance": Quantity("number", lambda r, _: float(r.duel.mean.comprehensiveness)),
-        "best_chance": Quantity("number", lambda r, _: float(r.duel.high.comprehensiveness)),
-        "over": Quantity("word", _over),
+        "fall": Quantity("number", lambda r, _: float(r.check.shown.comprehensiveness)),
+        "chance": Quantity("number", lambda r, _: float(r.check.mean.comprehensiveness)),
+        "best_chance": Quantity("number", lambda r, _: float(r.check.high.comprehensiveness)),
     },
     "lab": {
         "right": Quantity("share", lambda r, name: float(r.points[-1].accuracy[_at(r, name)])),

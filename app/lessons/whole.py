@@ -16,7 +16,7 @@ from app.words.html import Html, join, tag, visible
 from app.words.notes import unread_note
 from app.words.pictures import Picture
 from app.words.pictures import figure as framed
-from app.words.screen import Beside, Choice, Computed, Drawn, File, Part, Parts, Rows
+from app.words.screen import Beside, Choice, Drawn, File, Part, Parts, Rows
 from app.words.screen import drawn as on_paper
 from bert_core.errors import BertError, CheckpointError
 from bert_core.reading.unread import Unread
@@ -62,7 +62,7 @@ def drawn(task: Declared, result: object, most: int, show: Collection[str] = ())
     if show or (screen.answer is not None and not screen.answer.markup):
         head = ()
     parts = [_still(each) for each in screen.parts]
-    left = (Rows, File, Choice, Computed)
+    left = (Rows, File, Choice)
     seen = [each for each in parts if not isinstance(each, left) and not _is_empty(each)]
     unread = getattr(result, "unread", None)  # of which the lesson itself tells
     told = unread_note(unread) if isinstance(unread, Unread) else join()

@@ -13,7 +13,6 @@ from starlette.middleware import Middleware
 from starlette.types import ASGIApp
 
 from app import log
-from app.cluster import nodes as cluster
 from app.engine.models import open_engine
 from app.faces.api import Programs
 from app.faces.gradio.face import OPTIONS, at_path, build, own_app
@@ -45,7 +44,6 @@ def serve() -> None:
     number = int(port) if port.isdecimal() else port
     with listener(address, number, _VARIABLES) as socket_:
         open_engine().warm_up()
-        cluster.begin()
         face = build()
         lend_gpu(face)
         number = socket_.getsockname()[1]

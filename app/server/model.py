@@ -6,7 +6,6 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from app.cluster import nodes as cluster
 from app.engine.compute.device import chosen_device
 from app.engine.compute.recent import RECENT
 from app.engine.models import open_engine
@@ -30,7 +29,6 @@ def load() -> None:
     with suppress(OSError):
         remove_all_leftovers()
     open_first()
-    cluster.begin()
     give_back(RECENT.drop_old)
 
 

@@ -38,7 +38,7 @@ def line(*children: Cell) -> Html:
     return tag("p", *children, class_="bx-line")
 
 
-def answer(says: Cell, *more: Cell, kind: str = "") -> Html:
+def answer(says: Cell, *more: Cell, kind: str = "", about: Cell = "") -> Html:
     """Draw the model's answer in words. It is never called right: the model may be wrong.
 
     Args:
@@ -46,10 +46,11 @@ def answer(says: Cell, *more: Cell, kind: str = "") -> Html:
         more: a quieter line below it.
         kind: "bx-against" for an answer that says no, "bx-open" for none; drawn with a dashed or
             dotted edge.
+        about: a "?" that says how far to trust it.
     """
     first = tag("p", tag("span", "The model’s answer: ", class_="bx-quiet"), tag("strong", says))
     second = line(*more) if more else join()
-    return tag("div", first, second, class_=f"bx-answer {kind}".strip(), role="status")
+    return tag("div", about, first, second, class_=f"bx-answer {kind}".strip(), role="status")
 
 
 def note(*children: Cell, caution: bool = False) -> Html:

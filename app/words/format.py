@@ -64,12 +64,12 @@ def too_sure(stated: float, right: float) -> str:
     """Say which way a stated probability is off, in percentage points.
 
     >>> too_sure(0.762, 0.712), too_sure(0.839, 0.9), too_sure(0.8, 0.8)
-    ('too sure by 5.0 points', 'too unsure by 6.1 points', 'neither too sure nor too unsure')
+    ('overconfident by 5.0 points', 'underconfident by 6.1 points', 'calibrated on average')
     """
     points = round(100 * (stated - right), 1)
     if not points:
-        return "neither too sure nor too unsure"
-    return f"{'too sure' if points > 0 else 'too unsure'} by {abs(points):.1f} points"
+        return "calibrated on average"
+    return f"{'overconfident' if points > 0 else 'underconfident'} by {abs(points):.1f} points"
 
 
 def moment(place: int) -> str:

@@ -1,20 +1,18 @@
 """Notes shared by several pages.
 
 They cover, in this order: misfits of a model and what its files contain, signs of a gap, what was
-cut from an input that was too long, what the vocabulary cannot read, calibration, and the verdict
-on an example.
+cut from an input that was too long, what the vocabulary cannot read, calibration, and examples.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from app.catalog import Mark
 from app.records.pieces import share_characters
 from app.records.results import Calibration, Cut, Unread
 from app.settings import settings
 from app.words.blocks import hint, line
-from app.words.format import count, percent, signed
+from app.words.format import count, percent
 from app.words.html import Html, join, tag, visible
 
 _NAMES = 6  # of parameters, before the rest is counted
@@ -22,13 +20,6 @@ _LABELS = 40
 _NOISE = " Missing weights are random, so every number computed with them is noise."
 _TEXTS = ("first text", "second text")
 _FEW = 12  # lost pieces named in the sentence itself; the rest unfolds
-
-_WANTED = {
-    "tokenizer": "A person would cut",
-    "attention": "A person would link",
-    "senses": "A person would keep apart",
-}
-_NOTHING = {"ner": "nothing marked"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,35 +222,27 @@ def unread_note(found: Unread) -> Html:
         return join()
     return tag(
         "div",
-        tag("strong", "The model cannot read all of this. "),
+        tag("strong", "The model cannot read all of this. ") if found.unknown else "",
         *parts,
-        class_="bx-note bx-caution",
+        class_="bx-note bx-caution" if found.unknown else "bx-note",
         role="note",
     )
 
 
-def calibration_line(
+def calibration_hint(
     calibration: Calibration, cases: str, *more: Html | str, model: str = ""
 ) -> Html:
-    """Say in one line whether probabilities are calibrated; the rest is in a fold.
+    """Draw a "?" that says whether probabilities are calibrated.
 
     Args:
         calibration: what the probabilities were made with.
         cases: what is right or wrong, in the plural.
-        more: what else is in the fold, before the explanation.
+        more: what else it says, before that.
         model: the model whose card is linked; "" for no link, as in a file.
     """
-    kind = "calibrated" if calibration.named else "not calibrated"
-    if calibration.errors:
-        kind += f", measured error {_off_by(calibration.errors)}"
     address = f"model_card?model={quote(model, safe='')}"
-    card = join(" (", tag("a", "model card", href=address, target="_self"), ")") if model else "."
-    return tag(
-        "div",
-        hint(*more, calibrated(calibration, cases)),
-        tag("p", f"Probabilities: {kind}", card, class_="bx-line"),
-        class_="bx-scale",
-    )
+    card = join(" ", tag("a", "Model card", href=address, target="_self")) if model else ""
+    return hint(*more, calibrated(calibration, cases), card)
 
 
 def _off_by(errors: Sequence[float]) -> str:
@@ -268,16 +251,6 @@ def _off_by(errors: Sequence[float]) -> str:
     if round(100 * least, 1) == round(100 * most, 1):
         return percent(most, counted=True)
     return f"{100 * least:.1f} to {percent(most, counted=True)}"
-
-
-def scaled(logit: float, calibration: Calibration) -> str:
-    """Print a logit as it enters the softmax: divided by the temperature, where there is one.
-
-    >>> scaled(0.741, Calibration(0.5)), scaled(-1.5, Calibration())
-    ('+0.74 ÷ 0.50', '−1.50')
-    """
-    divided = f" ÷ {calibration.temperature:.2f}" if calibration.temperature != 1 else ""
-    return f"{signed(logit, 2)}{divided}"
 
 
 def trained_note(trained_on: str) -> Html:
@@ -302,39 +275,13 @@ def calibrated(calibration: Calibration, cases: str = "answers") -> Html:
         f"Calibrated: logits are divided by a temperature of {calibration.temperature:.2f}{data} "
         f"before the softmax, so that, on data like that of the fit, about seven in ten {cases} "
         "with 70 % are right.",
-        f" Measured on other data, what is said and what is right differ by "
-        f"{_off_by(calibration.errors)} on average over the answers."
+        " On other data, the stated probability and the share of right answers differ by "
+        f"{_off_by(calibration.errors)} on average."
         if calibration.errors
         else "",
     )
 
 
-def example_note(slug: str, says: str, mark: Mark | None) -> Html:
-    """Draw what to look at in an example and, behind a fold, what a person would answer.
-
-    Args:
-        slug: the page.
-        says: what to look at.
-        mark: how the model did on it, if it was tested.
-    """
-    verdict = join()
-    if mark is not None:
-        answer = "; ".join(_listed(visible(part)) for part in mark.wanted)
-        verdict = tag(
-            "details",
-            tag(
-                "summary",
-                "✓ agrees with a person" if mark.right else "✗ disagrees with a person",
-            ),
-            f"{_WANTED.get(slug, 'A person would say')}: ",
-            tag("span", answer or _NOTHING.get(slug, "nothing"), class_="bx-wanted"),
-            f". {mark.seen}" if mark.seen else ".",
-            class_="bx-mark",
-        )
-    return tag("div", tag("p", says), verdict, class_="bx-example")
-
-
-def _listed(part: str) -> str:
-    """Join alternatives as in "a, b or c"."""
-    *others, last = part.split(" | ")
-    return f"{', '.join(others)} or {last}" if others else last
+def example_note(says: str) -> Html:
+    """Draw what to look at in an example."""
+    return tag("div", tag("p", says), class_="bx-example")

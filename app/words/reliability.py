@@ -31,7 +31,7 @@ def reliability_note(more: str = "") -> Html:
     return line(
         "Each dot: the answers with about that probability, and the share of them that were right; "
         "a larger dot has more answers. On the dashed line both are equal; below it the model is "
-        f"too sure, above it too unsure. {more}"
+        f"overconfident, above it underconfident. {more}"
     )
 
 

@@ -138,22 +138,7 @@ class Choice:
     above: "Callable[[str], Parts] | None" = None
 
 
-@dataclass(frozen=True, slots=True)
-class Computed:
-    """What the model is asked when its place is opened; only a page has it.
-
-    Attributes:
-        ask: name of a function in the feature's `task`; its first argument is the engine.
-        given: its further arguments.
-        draw: draws its answer.
-    """
-
-    ask: str
-    given: tuple[object, ...]
-    draw: "Callable[[Any], Parts]"
-
-
-Part = Html | Picture | Beside | Table | Turned | Rows | File | Drawn | Choice | Computed
+Part = Html | Picture | Beside | Table | Turned | Rows | File | Drawn | Choice
 Parts = tuple[Part, ...]
 Clicks = Mapping[str, Callable[[int], Mapping[str, Any]]]
 """What a click does, by the name of its `data-pick`: the values that widgets take, by their keys,

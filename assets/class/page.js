@@ -14,7 +14,7 @@ if (code) listen();
 else askForCode();
 
 function askForCode() {
-  at("join").hidden = false;
+  at("join").hidden = at("about").hidden = false;
   at("join").addEventListener("submit", (event) => {
     event.preventDefault();
     const typed = at("code").value.replace(/[^A-Za-z0-9]/g, "").toUpperCase();

@@ -78,22 +78,24 @@ export function element(name, kind = "", text) {
   return made;
 }
 
-// Bars of one or two rounds; `mine` is the place of one's own answer.
+// Bars of one or two rounds, each as long as its share of all votes of the round; `mine` is the place
+// of one's own answer.
 export function bars({ bars: rows, round }, mine = -1) {
   const list = element("ul", rows.length > MANY ? "bars tight" : "bars");
-  const most = Math.max(1, ...rows.map((row) => Math.max(row.first, row.second)));
+  const sum = (of) => Math.max(1, rows.reduce((all, row) => all + row[of], 0));
+  const all = { first: sum("first"), second: sum("second") };
   rows.forEach((row, place) => {
     const notes = [place === mine && "you", row.right && "the model"].filter(Boolean).join(", ");
-    list.append(bar(notes ? `${row.label} (${notes})` : row.label, row, round, most));
+    list.append(bar(notes ? `${row.label} (${notes})` : row.label, row, round, all));
   });
   return withLegend(list, round);
 }
 
-function bar(name, row, round, most) {
+function bar(name, row, round, all) {
   const item = element("li", row.right ? "right" : "");
   const tracks = element("span", "tracks");
-  for (const [kind, votes] of round ? [["before", row.first], ["", row.second]] : [["", row.first]]) {
-    tracks.append(track(votes / most, kind));
+  for (const [kind, of] of round ? [["before", "first"], ["", "second"]] : [["", "first"]]) {
+    tracks.append(track(row[of] / all[of], kind));
   }
   const votes = element("span", "votes", round ? `${row.first} → ${row.second}` : `${row.first}`);
   item.append(element("span", "name", name), votes, tracks);

@@ -1,13 +1,19 @@
-"""The six doors of the home page."""
+"""The doors of the home page."""
 
 import re
+from pathlib import Path
+
+import pytest
 
 from app.catalog import feature
 from app.engine.models import Engine
+from app.features.classification.task import classification
 from app.features.fill_mask.task import fill_mask
 from app.features.next_sentence.task import next_sentence
-from app.overview import OTHER, doors, draw
+from app.overview import doors, draw, without_door
 from app.words.format import percent
+from bert_core import BertForSequenceClassification
+from tests.conftest import save_tiny
 
 TEXT = "Tom lived in Rome. He was old."
 
@@ -45,9 +51,31 @@ def test_the_map_draws_the_attention_of_the_head_it_names(tiny_engine: Engine) -
     assert abs(matrix.ravel() / matrix.max() - shares).max() < 1e-3
 
 
-def test_one_sentence_alone_is_followed_by_one_that_does_not_belong(tiny_engine: Engine) -> None:
+def test_of_one_sentence_nothing_is_asked_that_was_not_typed(tiny_engine: Engine) -> None:
     pair = next(d for d in doors(tiny_engine, "Tom is old.") if d.slug == "next_sentence")
-    assert pair.texts["text_pair"] == OTHER
+    assert pair.texts == {"text": "Tom is old.", "text_pair": ""}
+    assert "Write a second sentence" in str(pair.body) and "%" not in str(pair.body)
+
+
+@pytest.fixture
+def classifier_engine(tmp_path: Path) -> Engine:
+    """A model with nothing but a classification head, as fine-tuning leaves it."""
+    folder = save_tiny(tmp_path, BertForSequenceClassification)
+    return Engine(str(folder))
+
+
+def test_a_model_has_the_doors_of_what_it_can(classifier_engine: Engine) -> None:
+    found = doors(classifier_engine, TEXT)
+    assert [door.slug for door in found] == ["tokenizer", "attention", "classification"]
+    answer = classification(classifier_engine, TEXT)
+    best = answer.ranking[0]
+    assert answer.labels[best] in str(found[-1].body)
+    assert percent(answer.scores[best]) in str(found[-1].body)
+    assert "Fill-mask, Named entities, Question answering" in str(without_door(classifier_engine))
+
+
+def test_a_model_with_all_heads_says_nothing_of_what_it_lacks(tiny_engine: Engine) -> None:
+    assert not without_door(tiny_engine).markup
 
 
 def test_a_text_without_words_still_opens_every_door(tiny_engine: Engine) -> None:

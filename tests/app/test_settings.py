@@ -226,11 +226,8 @@ def test_a_store_beyond_this_machine_needs_tls_and_a_password_which_no_message_h
         assert "hunter2" not in str(refused.value)
 
 
-@pytest.mark.parametrize("name", ["SHARED=redis://localhost", "COMPUTE=local"])
-def test_a_store_and_a_cluster_need_a_package_more(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(*f"BERT_EXPLORER_{name}".split("="))
+def test_a_store_needs_a_package_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BERT_EXPLORER_SHARED", "redis://localhost")
     monkeypatch.setattr(app.settings, "find_spec", lambda _: None)
     with pytest.raises(ConfigError, match=r"pip install -r requirements-cluster\.txt"):
         check_settings()

@@ -31,7 +31,7 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
-from app.catalog import FEATURES
+from app.catalog import pages
 from app.settings import BUNDLED_MODEL
 from bert_core.bundled import bundled_folder
 from tests.loopback import Loopback
@@ -52,7 +52,7 @@ FLAGS = [
 START_SECONDS = 120
 # What Gradio's client writes when its page is left while it waits for an answer
 WHEN_LEFT = ("AbortError: signal is aborted", "Unexpected error Connection errored out.")
-TITLES = {"": "BERT Explorer", **{feature.slug: feature.title for feature in FEATURES}}
+TITLES = {"": "BERT Explorer", **{feature.slug: feature.title for feature in pages()}}
 PATIENCE_MS = 30_000  # long enough for a slow machine
 LOADING_MS = 1_000 * START_SECONDS  # Gradio is imported by the first of its pages
 expect.set_options(timeout=PATIENCE_MS)

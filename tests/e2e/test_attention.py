@@ -194,3 +194,25 @@ def test_a_saved_page_shows_the_head_without_a_network(
     assert shown is not None and shown["width"] > 300
     expect(alone.get_by_text(f"The cell: {weights[1, 1]:.6f}.")).to_be_visible()
     context.close()
+
+
+def test_back_undoes_one_change_of_head_or_view(visit: Callable[..., Page]) -> None:
+    page = visit("attention")
+    title = page.locator(".bx-att-title h2")
+    expect(title).to_have_text(re.compile("^Layer "))
+    opened = title.inner_text()
+    heads = page.locator(".bx-att-list button")
+    names = [heads.nth(number).locator("b").inner_text().split(".") for number in (0, 1)]
+    wanted = [f"Layer {layer}, head {head}" for layer, head in names]
+    for number, each in enumerate(wanted):
+        heads.nth(number).click()
+        expect(title).to_have_text(each)
+    page.get_by_role("radio", name="Lines", exact=True).first.click()
+    expect(page).to_have_url(re.compile("view=lines"))
+    page.go_back()
+    expect(page.get_by_role("radio", name="Heat map", exact=True).first).to_be_checked()
+    expect(title).to_have_text(wanted[1])
+    page.go_back()
+    expect(title).to_have_text(wanted[0])
+    page.go_back()
+    expect(title).to_have_text(opened)

@@ -90,6 +90,7 @@ def test_a_class_votes_talks_votes_again_and_sees_what_the_model_does(visit: Vis
     phones[2].close()
     expect(teacher.locator(".count")).to_have_text("2 here, 0 answered")
     press(teacher, "End the class")
+    press(teacher, "End it now")
     for each in phones[:2]:
         expect(each.get_by_role("status")).to_have_text("The class has ended.")
     expect(teacher.get_by_role("button", name="Start a class")).to_be_visible()
@@ -130,6 +131,7 @@ def test_a_word_stays_with_its_student_until_it_is_shown_and_two_teachers_stay_t
     wait_until(teacher, "() => location.search.includes('step=3')")
     settled(second)
     press(second, "End the class")
+    press(second, "End it now")
     expect(second.get_by_role("button", name="Start a class")).to_be_visible()
     for each in phones:
         expect(each.locator("#status")).to_have_text("The class has ended.")

@@ -12,11 +12,9 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from app.catalog import FEATURES, GROUPS, feature
+from app.catalog import GROUPS, feature, pages
 from app.engine.models import open_engine
 from app.features.classification.task import classification
-from app.features.input.task import input as input_parts
-from app.features.input.task import neighbours
 from app.features.multiple_choice.task import multiple_choice
 from app.features.next_sentence.task import next_sentence
 from app.overview import doors
@@ -78,6 +76,8 @@ def use_tokenizer(page: Page) -> None:
     expect(page.locator(".bx-wide g").nth(1)).to_have_class("bx-lit")
     text.locator(".bx-piece", has_text="here").press("Enter")
     expect(page.get_by_text("here is entry")).to_be_visible()
+    page.get_by_role("tab", name="Vectors").click()
+    use_vectors(page)
 
 
 def use_fill_mask(page: Page) -> None:
@@ -112,22 +112,15 @@ def use_classification(page: Page) -> None:
     (label,) = classification(open_engine(), text).chosen
     write(page, "Text", text)
     expect(verdict).to_contain_text(f"The model’s answer: {label}")
-    page.get_by_role("tab", name="Many texts").click()
-    page.get_by_role("button", name="Save", exact=True).click()
-    files = page.get_by_test_id("stPopoverBody").get_by_role("button", name=re.compile("JSON"))
-    expect(files.first).to_be_visible()
-    page.keyboard.press("Escape")
-
-
-def use_multiple_choice(page: Page) -> None:
-    verdict = page.get_by_role("main").get_by_role("status")
+    page.get_by_role("tab", name="Multiple choice").click()
+    verdict = page.get_by_role("tabpanel").get_by_role("status")
     expect(verdict).to_contain_text("these 3 choices")
     choices = ["won the election.", "began to cry."]
     context = page.get_by_role("textbox", name="Context or question").input_value()
     found = multiple_choice(open_engine(), context, choices)
     write(page, "Choices, one per line (2 to 8)", "\n".join(choices))
     expect(verdict).to_contain_text("these 2 choices")
-    expect(verdict).to_contain_text(f"The model’s answer: {choices[found.best]}")
+    expect(verdict).to_contain_text(f"The model’s answer: “{choices[found.best]}”")
 
 
 def use_attention(page: Page) -> None:
@@ -139,7 +132,7 @@ def use_attention(page: Page) -> None:
     expect(page.get_by_role("application")).to_have_count(0)
 
 
-def use_input(page: Page) -> None:
+def use_vectors(page: Page) -> None:
     text = "Two rivers meet <b>here</b>."
     write(page, "Text", text)
     piece = page.get_by_role("group", name="Choose a piece").get_by_role("button", name="meet")
@@ -149,10 +142,6 @@ def use_input(page: Page) -> None:
     sums = page.get_by_role("paragraph").filter(has_text=re.compile(r"segment\s*=")).inner_text()
     word, position, segment, total = map(float, re.findall(r"-?\d\.\d{4}", sums.replace("−", "-")))
     assert word + position + segment == pytest.approx(total, abs=2e-4)
-    page.get_by_role("tab", name="Nearest pieces").click()
-    parts = input_parts(open_engine(), text)
-    nearest = neighbours(open_engine(), parts, parts.tokens.index("meet")).word[0].token
-    expect(page.get_by_role("tabpanel", name="Nearest pieces")).to_contain_text(nearest)
 
 
 def use_senses(page: Page) -> None:
@@ -174,8 +163,8 @@ def use_xray(page: Page) -> None:
     expect(answer).to_contain_text("At “[MASK]” (piece 10) the model writes")
     page.get_by_role("switch", name=re.compile("^The attention block of layer 5")).click()
     expect(answer).to_contain_text("1 part off")
-    page.get_by_role("tab", name="Lens").click()
-    expect(page.get_by_role("img", name=re.compile("by the affine lens rank"))).to_be_visible()
+    page.get_by_role("button", name="Which parts matter?").click()
+    expect(page.get_by_role("img", name=re.compile("^The parts that"))).to_be_visible()
 
 
 def use_atlas(page: Page) -> None:
@@ -198,10 +187,10 @@ TYPED = """drawn => {
 
 def use_ner(page: Page) -> None:
     write(page, "Text", "Zbigniew moved\n to <b>Paris</b>.")
-    drawn = page.locator(".bx-wide svg", has_text="Paris").first
+    drawn = page.locator(".bx-ner-text", has_text="Paris")
     expect(drawn).to_be_visible()
-    letters = drawn.locator(".bx-ner-word").all_text_contents()
-    assert "".join(letters) == "Zbigniewmovedto<b>Paris</b>."
+    typed = TYPED.replace("mark > span", ".bx-ner-name")
+    assert drawn.evaluate(typed) == "Zbigniew moved\n to <b>Paris</b>."
     page.get_by_role("tab", name="Pieces").click()
     expect(page.get_by_role("img", name=re.compile("^Labels of piece"))).to_be_visible()
     brackets = page.get_by_text("A label in brackets has no say")
@@ -241,8 +230,10 @@ def use_variants(page: Page) -> None:
     layers.press("Enter")
     expect(yours).to_contain_text("Yours: 11.7 M parameters")
     expect(yours).to_contain_text("2.00 × its operations")
-    page.get_by_role("tab", name="Arithmetic").click()
-    expect(page.get_by_role("table", name="All tensors")).to_contain_text("projection to the width")
+    page.get_by_text("What was new in each model").click()
+    expect(page.get_by_role("table", name="What was new")).to_contain_text(
+        "share one set of weights"
+    )
 
 
 def use_why(page: Page) -> None:
@@ -255,18 +246,15 @@ def use_why(page: Page) -> None:
     expect(page.locator(".bx-why-verdict")).to_contain_text("deletion: hiding its strongest words")
     page.get_by_role("radio", name="Occlusion").click()
     expect(page.get_by_role("img", name=re.compile("^Occlusion for"))).to_be_visible()
-    page.get_by_role("tab", name="All methods").click()
-    expect(
-        page.get_by_role("img", name=re.compile("^Integrated gradients: strongest"))
-    ).to_be_visible()
+    expect(page.get_by_role("img", name=re.compile("^Occlusion: without the most"))).to_be_visible()
 
 
 def use_model_card(page: Page) -> None:
-    expect(page.get_by_role("img", name=re.compile("^\\d+ figures as bars"))).to_be_visible()
-    page.get_by_role("tab", name="Limits").click()
+    expect(page.get_by_role("heading", name="It often fails to")).to_be_visible()
+    page.get_by_text("The card as its makers wrote it").click()
     expect(page.get_by_text("English only")).to_be_visible()
-    page.get_by_role("tab", name="Training").click()
-    expect(page.get_by_role("img", name=re.compile("^Training loss")).first).to_be_visible()
+    page.get_by_role("tab", name="Calibration").click()
+    expect(page.get_by_role("table", name="Temperatures")).to_be_visible()
     if page.get_by_text("There is nothing to compare with").count():
         return
     page.get_by_role("button", name="Verify this model").press("Enter")
@@ -287,9 +275,7 @@ STEPS: dict[str, Callable[[Page], None]] = {
     "fill_mask": use_fill_mask,
     "next_sentence": use_next_sentence,
     "classification": use_classification,
-    "multiple_choice": use_multiple_choice,
     "attention": use_attention,
-    "input": use_input,
     "senses": use_senses,
     "xray": use_xray,
     "atlas": use_atlas,
@@ -311,7 +297,7 @@ def use_examples(page: Page) -> None:
 
 
 def test_every_step_belongs_to_a_feature() -> None:
-    assert set(STEPS) <= {feature.slug for feature in FEATURES}
+    assert set(STEPS) <= {feature.slug for feature in pages()}
 
 
 @pytest.mark.slow

@@ -104,6 +104,7 @@ def hold_a_class(teacher: Page, visit: Visit) -> None:
     for each in phones:
         expect(each.get_by_role("status")).to_contain_text("The model:")
     press(teacher, "End the class")
+    press(teacher, "End it now")
     for each in phones:
         expect(each.get_by_role("status")).to_have_text("The class has ended.")
     expect(teacher.get_by_role("button", name="Start a class")).to_be_visible()

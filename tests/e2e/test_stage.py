@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 import pytest
 from playwright.sync_api import Page, expect
 
-from app.catalog import FEATURES, feature
+from app.catalog import feature, pages
 from tests.e2e.conftest import TITLES, faults, settled, wait_until
 from tests.e2e.test_journey import SIDEWAYS, STEPS, main, tabbed, use_examples
 
@@ -23,20 +23,21 @@ PROJECTOR = {"width": 1920, "height": 1080}
 PHONE, SMALL = {"width": 390, "height": 844}, {"width": 360, "height": 740}
 
 MAIN = {
-    **{row.slug: ".bx-picture .bx-drawing" for row in FEATURES},
+    **{row.slug: ".bx-picture .bx-drawing" for row in pages()},
     "": ".bx-doors",
     "tokenizer": ".bx-text",
     "qa": ".bx-qa-outcome",
-    "ner": ".bx-drawing",
+    "ner": ".bx-ner-text",
     "data": '[data-testid="stDataFrame"]',
     "attention": ".bx-att-map",
+    "model_card": ".bx-card-able",
 }
 """The main picture of each page: its first one, if nothing else is named."""
 
 ON_PAPER = {**MAIN, "attention": ".bx-drawing", "qa": ".bx-qa-passage", "data": ".bx-drawing"}
 """The same in a report, where a page has something else: on the other interface, and recorded."""
 
-FIRST = dict.fromkeys(("next_sentence", "classification", "multiple_choice", "why"), ".bx-answer")
+FIRST = dict.fromkeys(("next_sentence", "classification", "why"), ".bx-answer")
 FIRST["senses"] = ".bx-se-headline"
 FIRST["lab"] = ".bx-lab-state"
 """The first result where that is not the main picture: the answer in words."""

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from app.catalog import FEATURES, GROUPS, examples
+from app.catalog import GROUPS, examples, pages
 from app.faces.streamlit.site import START
 from app.lessons.paths import paths
 from tests.e2e.conftest import settled, wait_until
@@ -247,14 +247,14 @@ def test_take_this_text_to_opens_the_target_at_its_top_without_an_old_partner(
 # -- the menu --------------------------------------------------------------------------------------
 
 PATHS = [*(path.title for path in paths()), "All lessons"]
-IN_THE_MENU = [row.title for group in GROUPS for row in FEATURES if row.group == group]
+IN_THE_MENU = [row.title for group in GROUPS for row in pages() if row.group == group]
 
 
 @pytest.mark.parametrize("size", [LAPTOP, DESK], ids=["1024", "1280"])
 def test_the_menu_is_grouped_and_nothing_hides_behind_more(visit: Visit, size: Any) -> None:
     page = visit("fill_mask", viewport=size)
     parts = page.get_by_test_id("stTopNavSection")
-    used = [START, *(name for name in GROUPS if any(row.group == name for row in FEATURES))]
+    used = [START, *(name for name in GROUPS if any(row.group == name for row in pages()))]
     assert [text.strip() for text in parts.all_inner_texts()] == used
     for number in range(len(used)):
         expect(parts.nth(number)).to_be_visible()

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from app.catalog import FEATURES, Feature
+from app.catalog import Feature, pages
 from bert_core import BertForPreTraining, BertForSequenceClassification, BertForTokenClassification
 from tests.conftest import VOCABULARY, save_head, save_tiny
 from tests.e2e.conftest import LOADING_MS, PATIENCE_MS, ROOT, Site, free_port, wait_until
@@ -134,7 +134,7 @@ def keys() -> list[str]:
     "row",
     [
         pytest.param(row, id=row.slug, marks=() if row.slug in DRAWN else pytest.mark.slow)
-        for row in FEATURES
+        for row in pages()
     ],
 )
 def test_markup_in_every_field_and_in_the_model_is_shown_as_text(

@@ -31,22 +31,5 @@ def test_a_long_text_is_explained_on_request_and_can_be_cancelled(
     write(page, "Text ([MASK] or ___ hides a word)", WORDS * 2 + END)
     page.get_by_role("button", name=re.compile(r"Explain this text \(\d\d tokens\)")).click()
     expect(drawn).to_be_visible(timeout=120_000)
-    expect(page.get_by_text("deletion:")).to_be_visible()
-    page.get_by_role("radio", name="Rollout").click()
-    expect(page.get_by_role("img", name=re.compile("^Attention rollout for"))).to_be_visible()
-
-
-def test_the_duel_over_texts_is_cancelled_and_keeps_what_was_measured(
-    visit: Callable[..., Page],
-) -> None:
-    page = visit("why?why_tab=50%20texts&text=The%20farmer%20milked%20the%20[MASK].")
-    page.get_by_role("button", name="Compare over 50 shipped texts").click()
-    under_way = page.get_by_text(re.compile(r"^Comparing: [1-9]\d* of 50 texts"))
-    expect(under_way).to_be_visible(timeout=60_000)
-    page.get_by_role("button", name="Cancel").click()
-    expect(page.get_by_role("button", name=re.compile(r"Continue after \d"))).to_be_visible(
-        timeout=20_000
-    )
-    expect(page.get_by_text(re.compile(r"^Means over \d+ shipped texts?\b"))).to_be_visible()
-    means = page.get_by_role("img", name=re.compile("^Mean fall of the probability"))
-    expect(means).to_be_visible()
+    page.get_by_role("radio", name="Attention").click()
+    expect(page.get_by_role("img", name=re.compile("^Attention for"))).to_be_visible()

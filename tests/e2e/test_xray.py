@@ -102,7 +102,7 @@ def test_parts_are_switched_off_and_on_by_mouse_and_keyboard(visit: Callable[...
     page.reload()
     settled(page, "xray")
     expect(switch(page, "Head 1 of layer 0")).to_have_attribute("aria-checked", "false")
-    page.get_by_text("Which parts matter?", exact=True).click()
+    page.get_by_role("button", name="Which parts matter?").click()
     (most,) = read_parts(xray(open_engine(), SENTENCE, rank=True).ranking[0].part)
     expect(page.locator(".bx-xr-ranking")).to_contain_text(f"Without {most.words}:")
 

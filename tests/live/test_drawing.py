@@ -22,7 +22,7 @@ from app.features.attention.result_views import head_view, strongest_links
 from app.features.attention.view_lines import lines_picture
 from app.features.ner.task import ner
 from app.features.ner.view_text import COLOURS, colour_of, score, stroke_of
-from app.overview import FIRST, doors, draw, unread_of
+from app.overview import DOORS, FIRST, doors, draw, unread_of
 from app.words.html import join
 from tests.live.conftest import Node
 from tests.live.test_answers import as_given
@@ -157,14 +157,14 @@ def test_doors_of_the_home_page_are_drawn_as_python_draws_them(node: Node, bundl
     question = "Who lived in London?"
     for text in _HOME:
         wanted = doors(bundled, text, question)
-        titles = [[feature(door.slug).title, f"{door.slug}.html"] for door in wanted]
+        titles = [(slug, feature(slug).title, f"{slug}.html") for slug in DOORS]
         *unread, found = node("doors", text=text, question=question, doors=titles)
         for card, door in zip(found["children"], wanted, strict=True):
             taken = json.loads(card["children"][0]["children"][0]["attributes"].pop("data-carry"))
             assert (taken["texts"], taken["whole"]) == (door.texts, text)
         ours, python = _Reader(), _Reader()
         _listed(found, ours)
-        python.feed(str(draw(wanted, [address for _, address in titles])))
+        python.feed(str(draw(wanted, [f"{door.slug}.html" for door in wanted])))
         for one, other in zip(ours.parts, python.parts, strict=True):
             assert one[0] == other[0] and _same(one[1], other[1]), (text, one, other)
         assert bool(unread) is bool(str(unread_of(bundled, text)))

@@ -7,7 +7,6 @@ import pytest
 
 from app.declared import all_declared
 from app.faces.streamlit.address import old_labels
-from app.faces.streamlit.features.why import _METHOD_NAMES, TABS
 from app.features.atlas.view import COLOURS
 from app.features.attention.view_files import PICTURES
 from app.features.attention.view_text import (
@@ -20,14 +19,16 @@ from app.features.attention.view_text import (
 from app.features.fill_mask.view_together import ORDER_NAMES
 from app.features.lab.result_finetune import KINDS as LABELLED
 from app.features.qa.view_charts import KINDS, SCALES
-from app.features.why.view import OF_NAMES, OPERATORS
+from app.features.why.view import OF_NAMES
+from app.features.why.view_check import NAMES as METHOD_NAMES
+from app.features.why.view_check import OPERATORS
 from app.features.xray.view_patching import SITES
 from app.features.xray.view_words import ASKS, LENSES, MODES
 from app.lessons.shelf import glossary
 from app.settings import ROOT
 
 NAMES: Mapping[str, Mapping[Any, str]] = {
-    "why_method": _METHOD_NAMES, "of": OF_NAMES, "operator": OPERATORS, "lens": LENSES,
+    "why_method": METHOD_NAMES, "of": OF_NAMES, "operator": OPERATORS, "lens": LENSES,
     "mode": MODES, "site": SITES, "order": ORDER_NAMES, "part": PART_NAMES, "view": VIEW_NAMES,
     "ask": ASKS, "how": HOW_NAMES, "by": RANKINGS, "file": PICTURES, "colour": COLOURS,
     "curves": KINDS, "labelled": LABELLED, "scale": SCALE_NAMES | SCALES,
@@ -96,11 +97,6 @@ def test_what_is_chosen_is_written_by_its_key_and_goes_with_its_widget(
     page.at.session_state["tab"] = "Odd word"
     assert page.run().at.query_params["tab"] == "fill_mask_surprise"
     assert "order" not in page.at.query_params
-
-
-@pytest.mark.parametrize("title", TABS)
-def test_the_tabs_of_an_explanation_have_keys(title: str) -> None:
-    assert old_labels()["why_tab"][title].islower()
 
 
 def test_a_tab_stays_open_while_there_is_nothing_to_answer(

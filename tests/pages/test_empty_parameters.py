@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.catalog import FEATURES
+from app.catalog import pages
 from app.declared.carried import TEXT_KEYS
 from tests.visits import Visit
 
@@ -21,7 +21,7 @@ ADDRESSES: dict[str, list[dict[str, str]]] = {
 }
 CASES = [
     pytest.param(row.page, address, id=f"{row.slug}-{number}")
-    for row in FEATURES
+    for row in pages()
     for number, address in enumerate(ADDRESSES.get(row.slug, [{}]))
 ]
 
@@ -85,7 +85,7 @@ TEXTS = {*TEXT_KEYS, "lines"}  # kept for each page, or the same text box on eve
 def test_pages_that_share_a_key_mean_the_same_by_it() -> None:
     """A value stays when the visitor changes pages, and so it must suit the next page."""
     kinds: dict[str, set[str]] = {}
-    for row in FEATURES:
+    for row in pages():
         for address in ADDRESSES.get(row.slug, [{}]):
             for key, kind in bound(usual(row.page, **address)).items():
                 kinds.setdefault(key, set()).add(f"{kind} of {row.slug}")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.catalog import FEATURES, HOME, Feature, feature
+from app.catalog import HOME, Feature, feature, pages
 from app.declared import all_declared, declared
 from app.engine.models import Engine
 from app.engine.models.curated import CURATED
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.usefixtures("few_texts")
 
 Visit = Callable[..., Any]
 MODELS = [*BEHIND, *FAMILIES]
-SLUGS = [row.slug for row in FEATURES if row.slug != "lab"]
+SLUGS = [row.slug for row in pages() if row.slug != "lab"]
 OWN = ("lab", "tokenizer")  # features whose own tests cover it
 TASKS = [each.feature.slug for each in all_declared() if each.feature.folder not in OWN]
 KINDS = ("roberta", "albert")
@@ -97,7 +97,7 @@ def test_a_page_answers_or_says_what_the_family_was_not_trained_on(
     assert answered(page, slug) or slug == "model_card" or told
     assert slug == "tokenizer" or "Ġ" not in page.words
     for tab in [each.label for each in page.at.tabs]:
-        opened = visit(feature(slug).page, **{"why_tab" if slug == "why" else "tab": tab})
+        opened = visit(feature(slug).page, tab=tab)
         assert opened.errors == "", tab
 
 
@@ -130,7 +130,7 @@ def test_every_task_answers_programs_or_says_why_not(model: Path, task: str) -> 
 @pytest.mark.parametrize("task", ["fill_mask", "xray", "why", "attention"])
 def test_every_sign_of_a_gap_is_the_models_own_mask(model: Path, task: str, sign: str) -> None:
     own = Engine(str(model)).tokenizer.mask_token
-    given = {"duel": False} if task == "why" else {}
+    given = {"check": False} if task == "why" else {}
     found = ask(task, text=f"the cat {sign} sat on", **given)
     assert tuple(found.result.read_as) == (() if sign in ("[MASK]", own) else (sign,))
     same = ask(task, text=f"the cat {own} sat on", **given)

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from app.faces.streamlit.lesson_class import votes_table
 from app.lessons.shelf import shelf
 from app.records.served import CLASSES
 from app.rooms.records import Room
@@ -104,7 +105,36 @@ def test_a_lesson_can_be_changed_with_the_class_and_a_wrong_link_is_said(visit: 
     room = only_room()
     assert room.lesson == "pieces" and room.members == {"student"}
     assert room.board is not None and room.board.card.step == 1 and room.board.votes == ({}, {})
-    page.click("End the class")
+    page.click("End it now")
     assert ROOMS.codes == ()
     page = visit(PAGE, **{"lesson": "not", "class": f"{room.code}.{room.key}"})
     assert "This link leads to no class" in page.warnings and room.key not in page.markup
+
+
+def test_a_class_ends_at_the_second_click_and_its_votes_can_be_saved(visit: Visit) -> None:
+    page = visit(PAGE, lesson="both-sides").click("Start a class")
+    vote("=1+1")
+    labels = [each.label for each in page.at.button]
+    assert "End the class" not in labels and "End it now" in labels  # behind a popover
+    assert [each.proto.label for each in page.at.get("download_button")][:1] == [
+        "Save the votes (CSV)"
+    ]
+    page.click("Show votes").click("Vote again")
+    vote("teacher")
+    found = votes_table(only_room()).to_dict("records")
+    asked = only_room().boards[1].card.ask
+    assert [(row["question"], row["answer"]) for row in found] == [
+        (asked, "'=1+1"), (asked, "teacher"),
+    ]  # fmt: skip
+    assert [row["votes"] for row in found] == [1, 0]
+    assert [row["votes after talking"] for row in found] == [0, 1]
+
+
+def test_the_link_of_the_class_page_starts_one_with_the_lesson_that_is_chosen(
+    visit: Visit,
+) -> None:
+    page = visit(PAGE, **{"class": "new"})
+    assert [box.value for box in page.at.info] == ["Choose a lesson: your class begins with it."]
+    assert ROOMS.codes == ()
+    page = visit(PAGE, **{"lesson": "pieces", "class": "new"})
+    assert only_room().lesson == "pieces" and "class" not in page.at.query_params

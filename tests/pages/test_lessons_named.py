@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from app.catalog import FEATURES, feature
+from app.catalog import feature, pages
 from app.faces.streamlit.lesson_way import PICK
 from app.faces.streamlit.site import ON_SITE
 from app.lessons.shelf import mostly_about, shelf
@@ -44,7 +44,7 @@ def named(page: Visit) -> set[str]:
     return set(re.findall(r'<a href="lessons\?lesson=([\w-]+)"', drawn(page)))
 
 
-@pytest.mark.parametrize("slug", [row.slug for row in FEATURES])
+@pytest.mark.parametrize("slug", [row.slug for row in pages()])
 def test_a_page_names_its_lessons_behind_its_question_marks_and_only_there(
     tiny_model: object, monkeypatch: pytest.MonkeyPatch, slug: str
 ) -> None:

@@ -107,34 +107,11 @@ def test_suggested_questions_stand_ready(visit: Callable) -> None:
     assert buttons == [(str(number), each) for number, each in enumerate(offered)]
 
 
-def test_a_sentence_can_be_taken_out(visit: Callable) -> None:
-    page = visit(PAGE, **ADDRESS, tab="Without a sentence")
-    box = page.at.selectbox(key="_without")
-    assert len(box.options) == 2
-    assert sum("the answer starts here" in option for option in box.options) == 1
-    assert "the answer starts here" in box.value, "the sentence of the answer is out at once"
-    assert "Without the sentence, the best span" in page.words
-    box.select_index(0)
-    page.run()
-    assert "Without the sentence, the best span" in page.words
-    page.type("the dog. the cat. the mat.")
-    assert page.errors == page.warnings == ""
-
-
-def test_the_only_sentence_cannot_be_taken_out(visit: Callable) -> None:
-    page = visit(PAGE, text="the cat sat", question="the cat?", tab="Without a sentence")
-    assert "only one sentence" in page.words
-    assert page.warnings == page.errors == ""
-    assert [box.key for box in page.at.selectbox] == ["model"]
-
-
 def test_a_long_passage_is_read_in_windows_and_the_page_says_so(visit: Callable) -> None:
-    page = visit(PAGE, question="the cat?", tab="Windows").type("the cat sat on the mat. " * 40)
+    page = visit(PAGE, question="the cat?", tab="Start and end").type(
+        "the cat sat on the mat. " * 40
+    )
     assert "280 pieces were read in" in said(page)
-    assert "bx-qa-sees" in parts(page)["picture-qa-windows"]
-    assert page.warnings == page.errors == ""
-    page = visit(PAGE, question="the cat?", tab="Start and end")
-    page.type("the cat sat on the mat. " * 40)
     assert len(page.at.dataframe[0].value) == 280, "every word, where the picture shows some"
     assert 'data-pick="around"' in page.markup
 
@@ -148,9 +125,7 @@ def test_the_rules_on_answers_can_be_lifted_in_the_address(visit: Callable) -> N
     assert rules == [False, False]
 
 
-def test_many_questions_are_asked_of_the_passage_of_the_page(visit: Callable) -> None:
-    passage, questions = "the cat sat on the mat", "the cat | mat\na dog"
-    page = visit(PAGE, text=passage, question="the cat", tab="qa_lines", questions=questions)
-    table = page.at.dataframe[0].value
-    assert list(table["question"]) == ["the cat", "a dog"]
-    assert all(span in passage for span in table["best span"])
+def test_a_link_with_a_passage_alone_asks_what_fits_it(visit: Callable) -> None:
+    page = visit(PAGE, text="The stone bridge was built in 1902.")
+    assert page.at.text_area(key="question").value == "When was the stone bridge built?"
+    assert visit(PAGE, **ADDRESS).at.text_area(key="question").value == "the cat?"

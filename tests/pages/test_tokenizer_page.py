@@ -123,10 +123,16 @@ def test_a_tokenizer_of_another_kind_has_its_own_steps_and_no_casing(
     assert list(page.at.dataframe[0].value["rank"]) == [merge.rank for merge in merges]
     for tab, words in {
         "Input": "<s> A </s> </s> B </s>",
-        "Back": "Nothing was lost",
         "Compare": "no other casing",
         "Vocabulary": "is entry",
     }.items():
         shown = visit(PAGE, model=folder.name, text="the dogs", text_pair="a 🍀", tab=tab)
         assert shown.errors == shown.warnings == ""
         assert words in shown.words
+
+
+def test_a_link_names_the_second_model_as_on_other_pages(
+    visit: Callable, second_model: str
+) -> None:
+    page = visit(PAGE, text="the cat", tab="Compare", beside=second_model)
+    assert f"{second_model}, lower-cased" in page.words and page.errors == ""

@@ -2,19 +2,18 @@
 
 from collections.abc import Callable
 from html import escape
+from pathlib import Path
 from typing import Any
 
 import pytest
 import streamlit as st
 
 from app.engine.models import Engine
-from app.faces.streamlit.features import why as controls
-from app.features.why import task, view, view_duel
-from app.features.why.result import METHODS
+from app.features.why import task, view, view_check
 from app.features.why.task import why
-from app.features.why.task_texts import Row
+from bert_core import BertForSequenceClassification
 from bert_core.analysis import attribute
-from bert_core.errors import InputError
+from tests.conftest import save_tiny
 
 PAGE = "pages/14_why.py"
 TEXT = "the cat [MASK] on the mat"
@@ -36,31 +35,25 @@ def test_the_page_opens_with_its_first_example(visit: Callable) -> None:
     assert "Survives deletion" in page.words or "Does not survive deletion" in page.words
 
 
-def test_only_the_chosen_method_is_computed_until_the_others_are_asked_for(
+def test_only_the_chosen_method_is_computed_and_what_was_computed_is_kept(
     visit: Callable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
 
     def counted(*args: Any, method: str, **more: Any) -> Any:
-        asked.append(method + more.get("layers", ""))
+        asked.append(method)
         return attribute(*args, method=method, **more)
 
     monkeypatch.setattr(task, "attribute", counted)
     text = "the cat sat on the [MASK] dog"
     visit(PAGE, text=text)
-    assert asked == ["integrated_gradients"]
-    visit(PAGE, text=text, why_method="Gradient")
-    assert asked == ["integrated_gradients", "gradient"]
-    visit(PAGE, text=text, why_tab="All methods", baseline="[PAD]")
-    assert sorted(asked[2:]) == sorted(
-        {"integrated_gradients", "attentionlast", *METHODS} - {"gradient", "attention_last"}
-    )  # what was computed is kept; only integrated gradients depend on the baseline
-    before = len(asked)
-    visit(PAGE, text=text, why_test="true", baseline="[PAD]")
-    assert len(asked) == before
+    visit(PAGE, text=text, why_method="occlusion")
+    assert asked == ["integrated_gradients", "occlusion"]
+    visit(PAGE, text=text, why_method="occlusion", why_test="true", baseline="[PAD]")
+    assert len(asked) == 2  # only integrated gradients depend on the baseline
 
 
-def test_a_file_has_all_methods_though_the_page_shows_one(
+def test_a_file_has_the_test_though_the_page_has_not_computed_it(
     visit: Callable, tiny_engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     files: list[Callable[[], bytes]] = []
@@ -68,11 +61,11 @@ def test_a_file_has_all_methods_though_the_page_shows_one(
         st, "download_button", lambda _, make, *__, **___: files.append(make) or False
     )
     page = visit(PAGE, text=TEXT)
-    assert "why-methods" not in page.pictures
+    assert "why-curves" not in page.pictures
     kept = files[0]().decode()
     result = why(tiny_engine, TEXT)
-    assert escape(view.methods(result).alt) in kept
-    assert str(view.verdict(result, result.duel)) in kept
+    assert escape(view_check.curves(result, result.check).alt) in kept
+    assert str(view_check.verdict(result.check)) in kept
 
 
 @pytest.mark.parametrize("of", FOLDS)
@@ -87,26 +80,31 @@ def test_the_fold_explains_the_answer_of_its_page_when_it_is_open(
     result = why(tiny_engine, given["text"], pair, of=of, method="shapley")
     drawn = view.text(result)
     assert str(drawn.wide) in page.pictures["why"]
-    assert str(view_duel.curves(result, result.duel).wide) in page.pictures["why-curves"]
+    assert str(view_check.curves(result, result.check).wide) in page.pictures["why-curves"]
     assert view.leaders(result).split(".")[0] in page.words
 
 
-def test_the_link_has_the_method_the_target_and_the_tab(
-    visit: Callable, tiny_engine: Engine
-) -> None:
+def test_the_link_has_the_method_and_the_target(visit: Callable, tiny_engine: Engine) -> None:
     page = visit(
         PAGE, of="Question answering", text="the cat sat on the mat.", text_pair="the cat?",
-        why_target="end", why_method="Grad × in", why_tab="All methods",
+        why_target="end", why_method="occlusion", why_test="true",
     )  # fmt: skip
     assert page.errors == page.warnings == ""
     result = why(
         tiny_engine, "the cat sat on the mat.", "the cat?", of="qa", target="end",
-        method="gradient_x_input",
+        method="occlusion",
     )  # fmt: skip
-    assert set(page.pictures) == {"why", "why-duel", "why-methods"}
+    assert set(page.pictures) == {"why", "why-curves"}
     assert str(view.text(result).wide) in page.pictures["why"]
-    page = visit(PAGE, text=TEXT, why_method="x", why_target="<b>", of="?", baseline="?")
+
+
+@pytest.mark.parametrize("method", ["x", "rollout", "Grad × in"])
+def test_a_link_to_a_method_that_there_is_not_opens_the_page_and_says_so(
+    visit: Callable, method: str
+) -> None:
+    page = visit(PAGE, text=TEXT, why_method=method, why_target="<b>", of="?", baseline="?")
     assert page.errors == "" and "why" in page.pictures
+    assert any(f"method={method}" in each.value for each in page.at.caption)
 
 
 def test_a_long_text_is_explained_when_asked_and_stays(visit: Callable) -> None:
@@ -117,23 +115,15 @@ def test_a_long_text_is_explained_when_asked_and_stays(visit: Callable) -> None:
     assert "why" in page.choose("why_method", "occlusion").pictures
 
 
-def test_the_duel_over_texts_begins_and_continues(
-    visit: Callable, monkeypatch: pytest.MonkeyPatch
+def test_a_model_without_the_first_head_opens_with_what_it_can(
+    visit: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-
-    row = Row(0, tuple((0.5 - n / 20, n / 20) for n in range(10)), (True,) * 5 + (False,) * 4)
-
-    def few(*_: object, done: tuple[Row, ...], **__: object):
-        yield from (row, row)
-        if not done:
-            raise InputError("Wait 5 seconds.")
-
-    monkeypatch.setattr(controls, "duels", few)
-    page = visit(PAGE, text=TEXT, why_tab="50 texts")
-    assert "why-texts" not in page.pictures
-    page.click("Compare over 50 shipped texts")
-    assert "Wait 5 seconds" in page.warnings
-    assert "Means over 2 shipped texts" in page.words  # what was measured is not lost
-    page.click("Continue after 2")
-    assert "Means over 4 shipped texts" in page.words and "why-texts" in page.pictures
-    assert page.run().pictures["why-texts"]
+    folder = save_tiny(tmp_path / "own", BertForSequenceClassification)
+    monkeypatch.setenv("BERT_EXPLORER_MODEL", str(folder))
+    page = visit(PAGE)
+    assert page.errors == page.warnings == "" and "why" in page.pictures
+    assert page.at.selectbox(key="of").value == "classification"
+    assert page.at.text_area(key="text").value.startswith("I expected to hate it")
+    page = visit("pages/12_xray.py")
+    assert page.errors == page.warnings == "" and "xray" in page.pictures
+    assert page.at.text_area(key="text").value == "The film was not bad."

@@ -77,7 +77,7 @@ def test_switches_change_the_answer_and_are_kept_in_the_address(
     switch(page, "0.1", "1.a")
     assert address(page, "off") == "0.1 1.a"
     found = xray(tiny_engine, TEXT, off="0.1 1.a")
-    assert f"{found.best.name} ({100 * found.best.probability:.1f} %)" in said(page)
+    assert f"“{found.best.name}” ({100 * found.best.probability:.1f} %)" in said(page)
     assert "2 parts off" in said(page)
     switch(page, "1.f")
     assert address(page, "off") == "1.f"

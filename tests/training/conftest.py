@@ -4,6 +4,7 @@ import json
 import random
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -13,34 +14,20 @@ from bert_core.finetuning import Budget
 from bert_core.model.bert import BertModel
 from bert_core.pretraining import build_vocabulary, write_vocabulary
 from bert_core.text.tokenizer import BertTokenizer
-from training.mixture import MixtureSettings
+from training.blocks import TextSettings
 from training.rows import MISC_TESTS
 from training.stage import StageSettings
+from training.tasks import TaskSettings
 from training.trainer import StageTraining
 
 SUBJECTS = ["The cat", "A dog", "My aunt", "The old king", "A small bird", "Our teacher"]
 VERBS = ["sees", "likes", "finds", "draws", "hears"]
 OBJECTS = ["the river", "a red door", "two apples", "the long road", "some bread", "the moon"]
-TRIPLES = [
-    ("capital_of", "France", "Paris"),
-    ("capital_of", "Libya", "Tripoli"),
-    ("capital_of", "Chad", "N'Djamena"),
-    ("opposite_of", "hot", "cold"),
-    ("opposite_of", "clean", "dirty"),
-    ("opposite_of", "dirty", "clean"),
-    ("kind_of", "gold", "metal"),
-    ("kind_of", "dog", "animal"),
-    ("followed_by:day", "Monday", "Tuesday"),
-    ("followed_by:day", "Tuesday", "Sunday"),
-    ("occupation", "actor", "a theatrical performer"),
-    ("occupation", "waitress", "a woman waiter"),
-]
-
-SMALL = MixtureSettings(blocks=4, block_length=32, long_every=4, sentences=2, pairs=4, splits=2)
-SURNAMES = [
-    ("English", "Ash"), ("English", "Reed"), ("Irish", "O'Shea"), ("Korean", "Han"),
-    ("Polish", "Nowak"), ("Spanish", "Rey"),
-]  # fmt: skip
+SMALL = TextSettings(blocks=4, block_length=32, long_every=0, sentences=12, pairs=4, part_tokens=64)
+ROWS = TaskSettings(
+    questions=6, tags=3, partial_tags=2, sentiment=4, phrases=3, reviews=2, choices=4,
+    max_length=64, stride=16, pretraining=SMALL,
+)  # fmt: skip
 
 
 def sentences(count: int, seed: int) -> list[str]:
@@ -62,17 +49,6 @@ def write_text(path: Path, documents: list[list[str]]) -> None:
     path.write_text("\n".join(parts), encoding="utf-8")
 
 
-def chapters(count: int) -> list[list[str]]:
-    """Chapters that each have words of their own, so that sentences with a gap can be made."""
-    own = [[f"{name}{'aeiouxyz'[number]}k" for name in ("bel", "dor", "fin", "gam", "hul")]
-           for number in range(count)]  # fmt: skip
-    return [
-        [f"The {words[n % 5]} was seen beside the {words[(n + 1 + n // 5) % 5]} and the old river."
-         for n in range(20)]
-        for words in own
-    ]  # fmt: skip
-
-
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
     """A data folder laid out like the real one."""
@@ -80,7 +56,8 @@ def data(tmp_path: Path) -> Path:
     for name, seed in (("simple-wikipedia", 1), ("novels-public-domain", 2), ("factbook", 3)):
         documents = [sentences(40, 10 * seed + i) for i in range(6)]
         write_text(folder / "text" / f"{name}.txt", documents)
-    write_text(folder / "text" / "openstax-psychology.txt", chapters(8))
+    for name, seed in (("tatoeba-sentences", 41), ("wordnet-examples", 42)):
+        write_text(folder / "text" / f"{name}.txt", [[one] for one in sentences(60, seed)])
     write_text(folder / "text" / "wikitext2-valid-test.txt", [sentences(30, 99)])
     write_text(folder / "nsp" / "eval-documents.txt", [sentences(10, 98)])
     rows = [
@@ -101,24 +78,8 @@ def data(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def long_data(data: Path) -> Path:
-    """The data folder with short sentences and facts too."""
-    for name, seed in (("tatoeba-sentences", 41), ("wordnet-examples", 42)):
-        write_text(data / "text" / f"{name}.txt", [[one] for one in sentences(60, seed)])
-    rows = [
-        {"relation": name, "subject": subject, "object": obj, "source": "made up"}
-        for name, subject, obj in TRIPLES
-    ]
-    (data / "relations").mkdir()
-    lines = "".join(json.dumps(row) + "\n" for row in rows)
-    (data / "relations" / "relations.jsonl").write_text(lines, encoding="utf-8")
-    return data
-
-
-@pytest.fixture
-def task_data(long_data: Path) -> Path:
+def task_data(data: Path) -> Path:
     """The data folder with labelled rows for every task too: everything the recipe reads."""
-    data = long_data
     for name, seed in (("train", 1), ("train_lower", 2), ("extra_qamr", 3), ("eval_xquad_en", 4)):
         write_questions(data / "qa" / f"{name}.jsonl", seed)
     sources = ("wikigold", "wnut17-train", "wnut17-dev", "crossner-train", "crossner-dev")
@@ -129,8 +90,6 @@ def task_data(long_data: Path) -> Path:
         write_table(data / "sst2" / f"{name}.tsv", ["sentence\tlabel", *rows])
     reviews = [f"{s}\t{i % 2}\tshop" for i, s in enumerate(sentences(30, 8))]
     write_table(data / "sentiment" / "train.tsv", ["sentence\tlabel\tsource", *reviews])
-    names = [f"{language}\t{name}" for language, name in SURNAMES]
-    write_table(data / "names" / "surnames.tsv", ["language\tname", *names])
     for name in ("nextsentence", "openstax", "codah", "copa"):
         for part in ("train", "test"):
             write_choices(data / "mc" / f"{name}_{part}.jsonl", 2 if name == "copa" else 4)
@@ -212,10 +171,12 @@ def tokenizer(encoder: Path) -> BertTokenizer:
     return BertTokenizer.from_pretrained(encoder)
 
 
-def settings(data: Path, work: Path, encoder: Path | str, steps: int = 4) -> StageSettings:
+def settings(
+    data: Path, work: Path, encoder: Path | str, steps: int = 4, **more: Any
+) -> StageSettings:
     """A stage of a few steps."""
     trainer = StageTraining(Budget(steps=steps), 5e-3, 2)
-    return StageSettings(data, work, str(encoder), trainer)
+    return StageSettings(data, work, str(encoder), trainer, **more)
 
 
 def quiet(line: str) -> None:

@@ -52,7 +52,7 @@ def test_every_step_gets_what_its_source_gives(folder: Path) -> None:
     from counting import Counting  # type: ignore[import-not-found]
 
     source = Counting()
-    batches = BuiltAhead(source, Budget(steps=8), processes=1, ahead=2)
+    batches = BuiltAhead(source, Budget(steps=8), processes=1)
     try:
         for step in (0, 1, 2, 7):  # a resumed training begins anywhere
             (number, progress, builder), tensors = batches(step, step / 8)
@@ -101,13 +101,13 @@ def _runs(process: int) -> bool:
 def test_a_budget_in_minutes_builds_with_the_progress_at_hand(folder: Path) -> None:
     from counting import Counting
 
-    batches = BuiltAhead(Counting(), Budget(minutes=3), processes=1, ahead=2)
+    batches = BuiltAhead(Counting(), Budget(minutes=3), processes=1)
     try:
         assert [batches(step, step / 10)[0][1] for step in range(4)] == [0.0, 0.0, 0.0, 0.1]
     finally:
         batches.close()
 
 
-def test_no_process_builds_nothing_ahead() -> None:
-    with pytest.raises(InputError, match="processes is 0; give at least 1"):
-        BuiltAhead(lambda step, progress: [], Budget(steps=3), processes=0)
+def test_without_processes_a_batch_is_built_when_it_is_asked_for() -> None:
+    batches = BuiltAhead(lambda step, progress: [(step, progress)], Budget(steps=3), processes=0)
+    assert batches(2, 0.5) == [(2, 0.5)]

@@ -10,20 +10,14 @@ from torch import Tensor
 from bert_core import BertForPreTraining, BertTokenizer
 from bert_core.bundled.leanings import Bias, Estimate, Leaning
 from bert_core.config import BertConfig
-from training.bias import (
-    OCCUPATIONS,
-    OPEN_OCCUPATION,
-    OPEN_WORD,
-    bias_figures,
-    bias_unfit,
-    measure_bias,
-)
+from training.bias import bias_figures, bias_unfit, measure_bias
+from training.unseen import OCCUPATIONS, OPEN_OCCUPATION, OPEN_PRONOUN
 
 
 @pytest.fixture
 def tokenizer(tmp_path: Path) -> BertTokenizer:
     """Knows all the words but one occupation, which falls into two pieces."""
-    texts = [template.format(occupation="person", word="he") for template in OPEN_WORD]
+    texts = [template.format(occupation="person", word="he") for template in OPEN_PRONOUN]
     texts += [template.format(occupation="", word="she") for template in OPEN_OCCUPATION]
     words = {word.strip(".,").lower() for text in texts for word in text.split()}
     words |= {*OCCUPATIONS, ".", ",", "libra", "##rian"} - {"librarian"}
@@ -101,8 +95,3 @@ def test_a_vocabulary_without_the_words_is_not_asked(
 ) -> None:
     assert bias_unfit(tokenizer) == ""
     assert "he and she" in bias_unfit(BertTokenizer.from_pretrained(encoder))
-
-
-def test_every_template_names_both_once() -> None:
-    for template in OPEN_WORD + OPEN_OCCUPATION:
-        assert template.count("{occupation}") == template.count("{word}") == 1

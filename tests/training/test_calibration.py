@@ -6,13 +6,12 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
-from bert_core.config import HAS_ANSWER, TEMPERATURES_FITTED_ON, BertConfig
+from bert_core.config import TEMPERATURES_FITTED_ON, BertConfig
 from bert_core.errors import InputError
 from bert_core.finetuning import Question, TaggedWords
 from bert_core.model.heads import (
@@ -22,14 +21,13 @@ from bert_core.model.heads import (
     BertForSequenceClassification,
     BertForTokenClassification,
 )
+from bert_core.reading.tagging import TagScheme
 from bert_core.text.tokenizer import BertTokenizer
 from tests.conftest import save_head
-from training import calibration_rows, judgements
+from training import judgements
 from training.calibration import (
-    HEADS,
     binned,
     calibrate,
-    calibration_figures,
     confidences,
     error_by_luck,
     error_interval,
@@ -37,9 +35,10 @@ from training.calibration import (
     fit_temperature,
     loss,
 )
-from training.judgements import Judged
-from training.rows import SENTIMENTS, TAGS, questions
-from training.tasks import TaskRows
+from training.evaluation_tasks import choice_figures
+from training.fitting import HEADS
+from training.judgements import SCORED, Judged
+from training.rows import SENTIMENTS, TAGS, choices
 
 # -- the measure -------------------------------------------------------------------------------
 
@@ -223,7 +222,7 @@ def bundle(encoder: Path, tmp_path: Path) -> Path:
 @pytest.fixture
 def fitting_data(task_data: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The data folder with files to fit on; every passage is held out."""
-    monkeypatch.setattr(calibration_rows, "held_out", lambda context: True)
+    monkeypatch.setattr("training.rows.held_out", lambda context: True)
     shutil.copy(task_data / "ner" / "by-source" / "pud.conll", task_data / "ner" / "dev.conll")
     shutil.copy(task_data / "sst2" / "test.tsv", task_data / "sst2" / "dev.tsv")
     return task_data
@@ -250,12 +249,13 @@ def test_a_best_span_is_right_by_its_words_and_wrong_where_there_is_no_answer(
         Question("Who?", passage, "cat", 4),
         Question("Who?", passage, None),
     ]
-    wanted, right, scores = all_of(judgements.questions(model, tokenizer, rows))
+    read = judgements.read_questions(model, tokenizer, rows)
+    wanted, right, scores = all_of(judgements.questions(rows, read))
     assert right[1:] == [False, False]
     assert wanted[2] == -1 and min(wanted[:2]) >= 0 and wanted[0] != wanted[1]
     assert all(scores[0][number] == 0 for number in wanted[:2])
     spans = np.isfinite(scores[0]).sum()
-    first = next(judgements.questions(model, tokenizer, rows))
+    first = next(judgements.questions(rows, read))
     # "The" alone says nothing, and so is alike where these characters are; both are zero to "no".
     assert first.margin is not None and first.margin.tolist() == [0.0] * 3
     assert confidences(first, 1.0) == pytest.approx([1 / spans] * 3, rel=1e-5)
@@ -269,7 +269,8 @@ def test_the_best_span_has_the_share_of_all_that_say_the_same(bundle: Path) -> N
         model.qa_outputs.weight.zero_()
         model.qa_outputs.bias.zero_()
     row = Question("Who?", "Cat, the cat.", "cat", 9)
-    judged = next(judgements.questions(model, tokenizer, [row]))
+    read = judgements.read_questions(model, tokenizer, [row])
+    judged = next(judgements.questions([row], read))
     # Cat | Cat, | Cat, the | , the cat | the cat | cat | ... but not "Cat, the cat".
     assert judged.alike is not None
     said = int(judged.alike.sum())
@@ -283,8 +284,9 @@ def test_whether_a_passage_answers_is_judged_by_its_best_span(bundle: Path) -> N
     tokenizer = BertTokenizer.from_pretrained(bundle)
     passage = "The cat sees the moon."
     rows = [Question("Who?", passage, "The cat", 0), Question("Why?", passage, None)]
-    [judged] = judgements.has_answer(model, tokenizer, rows)
-    spans = next(judgements.questions(model, tokenizer, rows))
+    read = judgements.read_questions(model, tokenizer, rows)
+    judged = judgements.has_answer(rows, read)
+    spans = next(judgements.questions(rows, read))
     assert judged.wanted.tolist() == [1, 0]
     assert judged.scores[:, 1] == pytest.approx(spans.scores.max(axis=1))
     assert spans.margin == pytest.approx(judged.scores[:, 1] - judged.scores[:, 0], abs=1e-5)
@@ -293,41 +295,17 @@ def test_whether_a_passage_answers_is_judged_by_its_best_span(bundle: Path) -> N
 
 def test_names_are_the_pieces_that_are_taken_for_one_of_the_scored_kinds(bundle: Path) -> None:
     model = BertForTokenClassification.from_pretrained(bundle)
-    tokenizer = BertTokenizer.from_pretrained(bundle)
+    tokenizer, scheme = BertTokenizer.from_pretrained(bundle), TagScheme.of(model.config)
     row = TaggedWords(("My", "aunt", "likes", "."), (0, TAGS.index("B-PER"), 0, 0))
     for label, expected in (("B-PER", [False, True, False, False]), ("O", []), ("B-MISC", [])):
         with torch.no_grad():
             model.classifier.weight.zero_()
             model.classifier.bias.zero_()
             model.classifier.bias[TAGS.index(label)] = 3.0
-        _, right, _ = all_of(judgements.names(model, tokenizer, [row]))
-        assert right == expected
-    kinds = calibration_rows.ALL_KINDS  # the last label was one that a visitor sees
-    _, right, _ = all_of(judgements.names(model, tokenizer, [row], kinds=kinds))
-    assert right == [False] * 4
-
-
-def test_names_of_all_kinds_are_fitted_on_half_the_sentences_and_measured_on_the_others(
-    bundle: Path, fitting_data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[tuple[int, tuple[str, ...]]] = []
-
-    def names(*given: Any, kinds: Any = judgements.SCORED) -> Iterator[Judged]:
-        asked.append((len(given[2]), tuple(kinds)))
-        return iter(())
-
-    monkeypatch.setattr(judgements, "names", names)
-    model = BertForTokenClassification.from_pretrained(bundle)
-    tokenizer = BertTokenizer.from_pretrained(bundle)
-    assert not list(calibration_rows.fit_names(model, tokenizer, fitting_data))
-    found = calibration_rows.names(model, tokenizer, fitting_data)
-    every = ("PER", "LOC", "ORG", "MISC")
-    assert [count for count, kinds in asked if kinds == every] == [6, 6]  # of twelve sentences
-    assert [count for count, kinds in asked if kinds != every] == [6, 6, 6]
-    assert [told.where for told in found.figures if told.aimed] == [
-        "ner/test",
-        "CrossNER and WNUT 2017 test, every second sentence",
-    ]
+        read = judgements.word_labels(model, tokenizer, [row])
+        assert judgements.names(scheme, [row], read).right.tolist() == expected
+    # The last label was one that a visitor sees.
+    assert judgements.names(scheme, [row], read, (*SCORED, "MISC")).right.tolist() == [False] * 4
 
 
 @pytest.mark.slow
@@ -365,69 +343,33 @@ def test_heads_that_were_not_trained_or_have_no_rows_get_none(bundle: Path, data
 def test_figures_tell_the_error_before_and_at_the_stored_temperature(
     bundle: Path, fitting_data: Path
 ) -> None:
-    head = next(head for head in HEADS if head.name == "BertForMultipleChoice")
-    path = bundle / "heads" / head.name / "config.json"
+    name = "BertForMultipleChoice"
+    path = bundle / "heads" / name / "config.json"
     values = json.loads(path.read_text())
-    path.write_text(json.dumps({**values, "temperatures": {head.name: 0.25}}))
-    model = head.cls.from_pretrained(bundle)
+    path.write_text(json.dumps({**values, "temperatures": {name: 0.25}}))
+    model = BertForMultipleChoice.from_pretrained(bundle)
     tokenizer = BertTokenizer.from_pretrained(bundle)
-    figures = calibration_figures(model, tokenizer, fitting_data, head)
-    assert [figure.cases for figure in figures] == [80, 40, 40, 40, 40]
-    assert [figure.floor for figure in figures] == [0.04, None, None, None, None]
+    figures = choice_figures(model, tokenizer, fitting_data)[2:]
+    assert [figure.cases for figure in figures] == [80, 40, 40]
     for figure in figures:
         assert figure.lower_is_better and figure.low <= figure.share <= figure.high
         assert "here at 0.25; were every stated probability true" in figure.meaning
         assert sum(each.cases for each in figure.bins) == figure.cases
         assert f"Mean confidence {100 * (figure.stated or 0):.1f} %" in figure.meaning
-    judged = list(head.measure(model, tokenizer, fitting_data).parts["nextsentence"])
+    rows = choices(fitting_data, ["nextsentence_test"])
+    judged = list(judgements.choices(model, tokenizer, rows))
     stated = np.concatenate([confidences(chunk, 0.25) for chunk in judged])
     right = np.concatenate([chunk.right for chunk in judged])
     assert figures[1].share == pytest.approx(expected_calibration_error(stated, right))
 
 
-def test_questions_have_figures_for_the_span_and_for_having_an_answer(
-    bundle: Path, fitting_data: Path
-) -> None:
-    name = "BertForQuestionAnswering"
-    path = bundle / "heads" / name / "config.json"
-    values = json.loads(path.read_text())
-    path.write_text(json.dumps({**values, "temperatures": {name: 0.25, HAS_ANSWER: 4.0}}))
-    spans, whether = (head for head in HEADS if head.cls is BertForQuestionAnswering)
-    model = BertForQuestionAnswering.from_pretrained(bundle)
-    tokenizer = BertTokenizer.from_pretrained(bundle)
-    both, own, known = calibration_figures(model, tokenizer, fitting_data, spans)
-    [has] = calibration_figures(model, tokenizer, fitting_data, whether)
-    assert own.cases == known.cases == 20 and both.cases == has.cases > 20
-    assert known.task.endswith("best span, knowing that there is an answer")
-    assert has.task.endswith("has an answer or not")
-    assert [each.floor for each in (both, own, known, has)] == [0.04, 0.04, None, 0.04]
-    for told in (both, own):
-        assert "here at 0.25, and 4.00 for there being an answer;" in told.meaning
-    assert "here at 0.25; were" in known.meaning and "here at 4.00; were" in has.meaning
-    judged = list(spans.measure(model, tokenizer, fitting_data).parts["own"])
-    right = np.concatenate([chunk.right for chunk in judged])
-    for figure, outer in ((own, 4.0), (known, None)):
-        stated = np.concatenate([confidences(each, 0.25, has_answer=outer) for each in judged])
-        assert figure.share == pytest.approx(expected_calibration_error(stated, right))
-
-
-def test_words_of_a_block_and_questions_of_a_passage_share_their_text(
-    bundle: Path, fitting_data: Path
-) -> None:
+def test_words_of_a_block_share_their_text(bundle: Path) -> None:
     tokenizer = BertTokenizer.from_pretrained(bundle)
     model = BertForPreTraining.from_pretrained(bundle)
     blocks = [[2, *range(5, 25), 3]] * 11  # more than are read at once
     judged = list(judgements.masked_words(model, tokenizer, blocks, seed=1))
     block = np.concatenate([chunk.texts for chunk in judged])  # type: ignore[arg-type]
     assert np.bincount(block).tolist() == [3] * 11
-    asked = calibration_rows.answers(
-        BertForQuestionAnswering.from_pretrained(bundle), tokenizer, fitting_data
-    )
-    own, other = (
-        {int(each) for chunk in asked.parts[name] for each in chunk.texts}  # type: ignore[union-attr]
-        for name in ("own", "other")
-    )
-    assert len(own) < 20 and other <= own
 
 
 def test_no_answer_is_fitted_on_as_many_questions_of_other_passages(
@@ -435,20 +377,8 @@ def test_no_answer_is_fitted_on_as_many_questions_of_other_passages(
 ) -> None:
     model = BertForQuestionAnswering.from_pretrained(bundle)
     tokenizer = BertTokenizer.from_pretrained(bundle)
-    asked = calibration_rows.fit_questions(model, tokenizer, fitting_data)
-    wanted, _, _ = all_of(calibration_rows.fit_has_answer(model, tokenizer, fitting_data))
+    spans, whether = (head for head in HEADS if head.cls is BertForQuestionAnswering)
+    asked = spans.fit(model, tokenizer, fitting_data)
+    wanted, _, _ = all_of(whether.fit(model, tokenizer, fitting_data))
     assert sum(wanted) == sum(len(chunk.right) for chunk in asked) > 0
     assert 0 < wanted.count(0) <= wanted.count(1)
-
-
-@pytest.mark.slow
-def test_held_out_passages_are_not_trained_on(
-    task_data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    every = questions(task_data, ["train", "train_lower"])
-    kept_apart = every[0].context
-    monkeypatch.setattr("training.tasks.held_out", lambda context: context == kept_apart)
-    rows = TaskRows.read(task_data, 1)
-    assert len(rows.answered) == sum(row.context != kept_apart for row in every) < len(every)
-    asked = {row.context for row in (*rows.answered, *rows.unanswered)}
-    assert kept_apart not in asked

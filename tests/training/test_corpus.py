@@ -47,8 +47,9 @@ def test_evaluation_texts_are_no_training_texts(data: Path) -> None:
     assert set(text_files(data)) == {
         "factbook",
         "novels-public-domain",
-        "openstax-psychology",
         "simple-wikipedia",
+        "tatoeba-sentences",
+        "wordnet-examples",
     }
     assert [path.name for path in held_out_files(data)] == [
         "wikitext2-valid-test.txt",

@@ -1,27 +1,52 @@
-"""Evaluation of the heads of pretraining, and of whatever else a model brings."""
+"""Every evaluation, counted on models whose answers are known."""
 
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
+from torch import Tensor
 
-from bert_core import BertForMaskedLM, BertForPreTraining, BertForSequenceClassification
+from bert_core import (
+    BertForMaskedLM,
+    BertForMultipleChoice,
+    BertForPreTraining,
+    BertForQuestionAnswering,
+    BertForSequenceClassification,
+    BertForTokenClassification,
+    BertTokenizer,
+)
 from bert_core.config import BertConfig
 from bert_core.errors import InputError, MissingFileError
-from bert_core.text.tokenizer import BertTokenizer
-from training import pretraining_evaluation
-from training.aims import FIRST_FIVE, FIRST_GUESS, HIDDEN_FIRST
-from training.evaluation import measure
-from training.gaps import GAPS
-from training.pretraining_evaluation import (
+from bert_core.finetuning import Choices, Question, TaggedWords
+from bert_core.reading.tagging import TagScheme
+from bert_core.reading.wordings import normalized
+from training import evaluation_words
+from training.evaluation import PARTS, measure
+from training.evaluation_tasks import (
+    articles_of,
+    choice_figures,
+    elsewhere,
+    entity_counts,
+    entity_figures,
+    question_figures,
+    sentiment_figures,
+    sentiment_unfit,
+    span_f1,
+    tags_unfit,
+)
+from training.evaluation_words import (
     everyday_gaps,
-    fills,
-    gap_words,
+    filled,
     masked_words,
     next_sentences,
+    short_sentences,
 )
+from training.judgements import choices, read_questions, word_labels
+from training.rows import TAGS, questions
 from training.start import start_model
+from training.unseen import Gap, gaps
 
 
 @pytest.fixture
@@ -30,18 +55,23 @@ def model(encoder: Path) -> BertForPreTraining:
     return start_model(encoder).eval()
 
 
+# -- words and pairs ---------------------------------------------------------------------------
+
+
 def test_a_model_that_always_says_one_word_is_right_as_often_as_the_word_occurs(
     model: BertForPreTraining, tokenizer: BertTokenizer, data: Path
 ) -> None:
     with torch.no_grad():
         model.cls.predictions.bias[tokenizer.vocab["the"]] = 1e4
     text = (data / "text" / "wikitext2-valid-test.txt").read_text(encoding="utf-8")
-    first, five, hidden_first, hidden_five = masked_words(model, tokenizer, data)
+    first, five, hidden_first, hidden_five, error = masked_words(model, tokenizer, data)
     words = tokenizer.tokenize(text)
     assert first.share == pytest.approx(words.count("the") / len(words), abs=0.12)
     assert hidden_first.share == first.share  # it always says the same
     assert five.share >= first.share
     assert first.cases == five.cases == hidden_five.cases > 20
+    assert error.task == "calibration error, masked word" and error.share > 0.5
+    assert masked_words(model, tokenizer, data)[0] == first  # the same every time
 
 
 def test_the_interval_of_masked_words_resamples_blocks(
@@ -53,7 +83,7 @@ def test_the_interval_of_masked_words_resamples_blocks(
     """Of three blocks the words of one are all guessed: how many words there are says nothing."""
     blocks = [[tokenizer.cls_token_id, *[9] * 100, tokenizer.sep_token_id]] * 2
     blocks.append([tokenizer.cls_token_id, *[11] * 100, tokenizer.sep_token_id])
-    monkeypatch.setattr(pretraining_evaluation, "running_text", lambda *given: blocks)
+    monkeypatch.setattr(evaluation_words, "running_text", lambda *given: blocks)
     with torch.no_grad():
         model.cls.predictions.bias[11] = 1e4
     first = masked_words(model, tokenizer, data)[0]
@@ -61,10 +91,29 @@ def test_the_interval_of_masked_words_resamples_blocks(
     assert (first.low, first.high) == (0.0, 1.0)
 
 
-def test_masked_words_are_the_same_every_time(
+def test_short_sentences_count_copies_apart(
     model: BertForPreTraining, tokenizer: BertTokenizer, data: Path
 ) -> None:
-    assert masked_words(model, tokenizer, data) == masked_words(model, tokenizer, data)
+    with torch.no_grad():
+        model.cls.predictions.bias[tokenizer.vocab["and"]] = 1e4  # in the middle of each of them
+    first, copied, content = short_sentences(model, tokenizer, data)
+    assert first.cases == copied.cases > 4
+    assert first.share + copied.share == 1.0 and content.share == 0.0
+
+
+def test_gaps_are_filled_alike_alone_and_together(
+    model: BertForPreTraining, tokenizer: BertTokenizer, data: Path
+) -> None:
+    with torch.no_grad():
+        model.cls.predictions.bias[tokenizer.vocab["the"]] = 1e4
+    asked = [Gap("The cat sees [MASK] moon.", frozenset({good})) for good in ("the", "a", "THE")]
+    assert filled(model, tokenizer, asked, 1).tolist() == [True, False, False]  # good is lower case
+    together = filled(model, tokenizer, gaps(), 5)
+    assert [bool(filled(model, tokenizer, [gap], 5)[0]) for gap in gaps()[::25]] == [
+        bool(each) for each in together[::25]
+    ]
+    [figure] = everyday_gaps(model, tokenizer, data)
+    assert (figure.cases, figure.share) == (100, together.mean())
 
 
 def test_next_sentences_are_counted_by_kind(
@@ -76,37 +125,214 @@ def test_next_sentences_are_counted_by_kind(
     assert [(f.task, f.share, f.cases, f.floor) for f in figures] == [
         ("next sentence, random", 0.5, 6, 0.94),
         ("next sentence, swapped", 1.0, 6, 0.24),
+        ("calibration error, next sentence", 0.5, 6, 0.04),
+        ("calibration error, next sentence, random", 0.5, 6, None),
     ]
 
 
-def test_gaps_are_filled_alike_alone_and_together(
-    model: BertForPreTraining, tokenizer: BertTokenizer
+# -- questions ---------------------------------------------------------------------------------
+
+
+def reader(encoder: Path, word: str, none: float, room: int = 512) -> BertForQuestionAnswering:
+    """A model that starts and ends every answer at a word; "no answer" scores `none`."""
+    tokenizer = BertTokenizer.from_pretrained(encoder)
+    [piece] = tokenizer.convert_tokens_to_ids(tokenizer.tokenize(word))
+    config = BertConfig(str(encoder / "config.json"))
+    config.max_position_embeddings = room
+    model = BertForQuestionAnswering(config).eval()
+    run = model.run
+
+    def answer(input_ids: Tensor, types: Tensor, mask: Tensor, **options: object) -> object:
+        outputs = run(input_ids, types, mask, **options)  # type: ignore[arg-type]
+        logits = torch.where(input_ids == piece, 4.0, -1.0)
+        logits[:, 0] = none / 2
+        assert outputs.start_logits is not None and outputs.end_logits is not None
+        outputs.start_logits.copy_(logits)
+        outputs.end_logits.copy_(logits)
+        return outputs
+
+    model.run = answer  # type: ignore[method-assign, assignment]
+    return model
+
+
+def test_a_passage_longer_than_the_model_is_read_to_its_end(
+    encoder: Path, tokenizer: BertTokenizer
 ) -> None:
-    words = gap_words(model, tokenizer)
-    assert len(words) == len(GAPS)
-    for gap, five in list(zip(GAPS, words, strict=True))[::25]:
-        assert len(set(five)) == 5
-        assert gap_words(model, tokenizer, [gap]) == [five]
-    figure = everyday_gaps(model, tokenizer)
-    right = sum(fills(gap, five) for gap, five in zip(GAPS, words, strict=True))
-    assert (figure.cases, figure.share) == (len(GAPS), right / len(GAPS))
+    passage = "The cat likes some bread. " * 30 + "A dog hears the moon."
+    row = Question("What is heard?", passage, None)
+    [found] = read_questions(reader(encoder, "moon", 0.0, room=48), tokenizer, [row])
+    first, _ = found.spans.best
+    assert found.text == "moon"
+    assert found.reading.spans[first].tolist() == [passage.index("moon"), passage.index("moon") + 4]
 
 
-def test_a_good_word_counts_whatever_its_capitals() -> None:
-    good = next(iter(GAPS[0].good))
-    assert fills(GAPS[0], ["a", good.upper()])
-    assert not fills(GAPS[0], ["a", "b"])
+def test_a_question_moves_to_the_next_passage_of_its_article_without_the_answer() -> None:
+    contexts = [f"Passage {n} of one." for n in "abcde"] + [f"Passage {n} of two." for n in "fghij"]
+    contexts[1] = "Passage b of one, with Ada."
+    rows = [Question("Who?", context, None) for context in contexts]
+    assert articles_of(rows) == [0] * 5 + [1] * 5
+    moved = elsewhere([Question("Who?", "Ada wrote passage a of one.", "Ada"), *rows[1:]])
+    assert moved[0] == Question("Who?", contexts[2], None)  # b names her
+    last = elsewhere([*rows[:9], Question("Which?", contexts[9], "j", 8)])[9]
+    assert last == Question("Which?", contexts[5], None)  # turns round within its own article
+    assert elsewhere([*rows[:9], Question("Which?", contexts[9], "Passage")])[9] is None
 
 
-def test_every_gap_has_one_mask_and_good_words() -> None:
-    assert all(gap.sentence.count("[MASK]") == 1 for gap in GAPS)
-    assert all(word == word.lower() for gap in GAPS for word in gap.good)
-    assert len({gap.sentence for gap in GAPS}) == len(GAPS) == 100
+def test_figures_on_made_up_passages_are_what_counting_gives(
+    encoder: Path, tokenizer: BertTokenizer, task_data: Path
+) -> None:
+    rows = questions(task_data, ["eval_xquad_en"])
+    word = rows[0].answer or ""
+    model = reader(encoder, word, none=7.0)
+    figures = question_figures(model, tokenizer, task_data)
+    exact, overlap, answered, either = figures[:4]
+    right = np.array([normalized(row.answer or "") == normalized(word) for row in rows])
+    holds = np.array([word.lower() in tokenizer.tokenize(row.context) for row in rows])
+    assert exact.cases == overlap.cases == len(rows)
+    assert exact.share >= float((right & holds).mean()) > 0
+    moved = [q for q in elsewhere(rows)[1::2] if q is not None]
+    refused = [word.lower() not in tokenizer.tokenize(q.context) for q in moved]
+    assert answered.cases == either.cases == len(rows[::2]) + len(moved)
+    expected = (holds[::2].sum() + sum(refused)) / answered.cases
+    assert answered.share == pytest.approx(expected)
+    both, own, known, has = figures[4:]
+    assert own.cases == known.cases == 20 and both.cases == has.cases > 20
+    assert known.task.endswith("best span, knowing that there is an answer")
+    assert [each.floor for each in (both, own, known, has)] == [0.04, 0.04, None, 0.04]
+    assert "here at 1.00, and 1.00 for there being an answer;" in both.meaning
 
 
-def test_a_folder_without_evaluation_files_is_refused(encoder: Path, tmp_path: Path) -> None:
-    with pytest.raises(MissingFileError, match="no evaluation files"):
-        measure(encoder, tmp_path / "data-without")
+# -- names, sentiment, choices -----------------------------------------------------------------
+
+
+def tagger(encoder: Path, answers: dict[str, str], room: int = 512) -> BertForTokenClassification:
+    """A model that gives a word its tag, whatever the other words, and O to all others."""
+    tokenizer = BertTokenizer.from_pretrained(encoder)
+    config = BertConfig(str(encoder / "config.json"))
+    config.id2label = dict(enumerate(TAGS))
+    config.max_position_embeddings = room
+    model = BertForTokenClassification(config, len(TAGS)).eval()
+    words = torch.zeros(config.vocab_size, dtype=torch.long)
+    for word, tag in answers.items():
+        words[tokenizer.convert_tokens_to_ids(tokenizer.tokenize(word))[0]] = TAGS.index(tag)
+    run = model.run
+
+    def answer(input_ids: Tensor, *more: Tensor, **options: object) -> object:
+        outputs = run(input_ids, *more, **options)  # type: ignore[arg-type]
+        assert outputs.logits is not None
+        outputs.logits.copy_(torch.nn.functional.one_hot(words[input_ids], len(TAGS)))
+        return outputs
+
+    model.run = answer  # type: ignore[method-assign, assignment]
+    return model
+
+
+def tagged(text: str) -> TaggedWords:
+    """Read words and tags like "Ada/B-PER"; words without a tag are O."""
+    pairs = [pair.partition("/") for pair in text.split()]
+    return TaggedWords(
+        tuple(word for word, _, _ in pairs), tuple(TAGS.index(tag or "O") for _, _, tag in pairs)
+    )
+
+
+def test_spans_count_only_with_both_ends_and_the_kind_right(
+    encoder: Path, tokenizer: BertTokenizer
+) -> None:
+    rows = [
+        tagged("aunt/B-PER river/I-PER the moon/B-LOC"),
+        tagged("aunt/B-PER the"),
+        tagged("the"),
+        tagged("moon/B-MISC moon/B-MISC"),
+    ]
+    # "river" is not found, so the first name ends too early; MISC is not scored, places are.
+    model = tagger(encoder, {"aunt": "B-PER", "moon": "B-LOC"})
+    counts = entity_counts(TagScheme.of(model.config), word_labels(model, tokenizer, rows))
+    assert counts.tolist() == [[1, 2, 2], [1, 1, 1], [0, 0, 0], [0, 2, 0]]
+    assert span_f1(counts) == pytest.approx(2 * 2 / (5 + 3))
+    assert span_f1(np.zeros((2, 3))) == 1.0
+    # A sentence longer than an input is still one sentence.
+    short = tagger(encoder, {"aunt": "B-PER"}, room=16)
+    read = word_labels(short, tokenizer, [tagged("aunt/B-PER the " * 20)] * 2)
+    assert entity_counts(TagScheme(TAGS), read).tolist() == [[20, 20, 20]] * 2
+
+
+def test_both_sources_are_measured_together(
+    encoder: Path, tokenizer: BertTokenizer, task_data: Path
+) -> None:
+    model = tagger(encoder, {"aunt": "B-PER", "river": "I-PER"})  # all persons, no place
+    figure, error = entity_figures(model, tokenizer, task_data)
+    assert (figure.measured_on, figure.cases, figure.floor) == ("ner/test", 24, 0.68)
+    assert figure.share == pytest.approx(2 / 3) and error.cases == 24
+    assert tags_unfit(BertConfig(9, id2label={0: "O", 1: "B-PER"}, num_labels=2)) == ""
+    assert "PER, LOC, ORG" in tags_unfit(BertConfig(9, id2label={0: "NOUN"}, num_labels=1))
+
+
+def test_sentiment_is_counted_by_the_label_that_is_called_positive(
+    encoder: Path, tokenizer: BertTokenizer, task_data: Path
+) -> None:
+    config = BertConfig(str(encoder / "config.json"))
+    config.id2label = {0: "POSITIVE", 1: "NEGATIVE"}
+    judge = BertForSequenceClassification(config, 2).eval()
+    with torch.no_grad():
+        judge.classifier.bias.copy_(torch.tensor([1e4, 0.0]))
+    path = task_data / "sst2" / "test.tsv"
+    path.write_text("sentence\tlabel\nit sees .\t1\nit draws .\t1\nit likes .\t0\n")
+    figures = sentiment_figures(judge, tokenizer, task_data)
+    assert [(f.cases, round(f.share, 3)) for f in figures[::2]] == [(3, 0.667), (3, 0.667)]
+    assert all(each.task == "calibration error, sentiment" for each in figures[1::2])
+    assert sentiment_unfit(config) == ""
+    config.id2label = {0: "1 star", 1: "2 stars"}
+    assert "1 star, 2 stars" in sentiment_unfit(config)
+
+
+@pytest.fixture
+def chooser(encoder: Path) -> BertForMultipleChoice:
+    """Prefers the choice with the most tokens."""
+    model = BertForMultipleChoice(BertConfig(str(encoder / "config.json"))).eval()
+    run = model.run
+
+    def answer(input_ids: Tensor, token_type_ids: Tensor, **options: object) -> object:
+        outputs = run(input_ids, token_type_ids, **options)
+        assert outputs.logits is not None
+        outputs.logits.copy_(token_type_ids.sum(-1))
+        return outputs
+
+    model.run = answer  # type: ignore[method-assign, assignment]
+    return model
+
+
+def test_choices_are_judged_in_groups_of_as_many_and_stand_beside_chance(
+    chooser: BertForMultipleChoice, tokenizer: BertTokenizer, tmp_path: Path
+) -> None:
+    long = " ".join(["the moon"] * 9)
+    rows = [
+        Choices("The cat sees", ("the moon", long), 1),
+        Choices("A dog", ("a", long, "the moon"), 0),
+        Choices(long, (long, "a"), 0),
+        Choices("A dog", ("a", "the moon", "the"), 1),
+    ]
+    two, three = choices(chooser, tokenizer, rows)
+    assert two.right.tolist() == [True, True] and three.right.tolist() == [False, True]
+    (tmp_path / "mc").mkdir()
+    options = [["a", "the moon"], ["a", "the moon", "a", "a"], ["the cat", "a"]]
+    lines = [
+        {"id": f"r{n}", "context": "A dog", "question": "", "choices": each, "label": 1}
+        for n, each in enumerate(options)
+    ]
+    for name in ("nextsentence", "openstax"):
+        text = "".join(json.dumps(line) + "\n" for line in lines)
+        (tmp_path / "mc" / f"{name}_test.jsonl").write_text(text, encoding="utf-8")
+    first, second, together, *apart = choice_figures(chooser, tokenizer, tmp_path)
+    chance = pytest.approx((1 / 2 + 1 / 4 + 1 / 2) / 3)
+    for figure in (first, second):
+        assert (figure.share, figure.cases) == (pytest.approx(2 / 3), 3)
+        assert figure.chance == figure.floor == chance
+        assert figure.goal == pytest.approx((1 / 2 + 1 / 4 + 1 / 2) / 3 + 0.2)
+    assert together.floor == 0.04 and [each.floor for each in apart] == [None, None]
+    assert together.cases == 6
+
+
+# -- whole models ------------------------------------------------------------------------------
 
 
 def test_heads_that_were_never_trained_are_left_out_and_said(
@@ -125,35 +351,19 @@ def test_heads_that_were_never_trained_are_left_out_and_said(
     assert "BertForTokenClassification" in reasons["named entities"]
     assert set(measured.missing) <= set(said)
     with_nothing = measure(encoder, data)
-    assert with_nothing.figures == ()
-    assert with_nothing.bias is None
+    assert with_nothing.figures == () and with_nothing.bias is None
+    assert len(with_nothing.missing) == len(PARTS) + 1
 
 
 def test_classes_of_another_meaning_are_not_scored(encoder: Path, task_data: Path) -> None:
     config = BertConfig(str(encoder / "config.json"))
     config.id2label = {0: "joy", 1: "anger", 2: "fear"}
-    judge = BertForSequenceClassification(config, 3)
     folder = encoder.parent / "feelings"
-    judge.save_pretrained(folder)
+    BertForSequenceClassification(config, 3).save_pretrained(folder)
     BertTokenizer.from_pretrained(encoder).save_pretrained(folder)
-    measured = measure(folder, task_data)
     assert "sentiment: its classes are joy, anger, fear, not negative and positive" in (
-        measured.missing
+        measure(folder, task_data).missing
     )
-
-
-def test_goals_are_higher_where_a_card_did_the_training(
-    model: BertForPreTraining, tokenizer: BertTokenizer, data: Path, tmp_path: Path
-) -> None:
-    model.save_pretrained(tmp_path)
-    tokenizer.save_pretrained(tmp_path)
-    goals = []
-    for device in ("cpu", "cuda"):
-        stage = {"settings": {"device": device}, "steps": 1, "seconds": 1.0, "note": ""}
-        (tmp_path / "training.json").write_text(json.dumps([stage]), encoding="utf-8")
-        found = {figure.task: figure.goal for figure in measure(tmp_path, data).figures}
-        goals.append([found[aim.task] for aim in (FIRST_GUESS, FIRST_FIVE, HIDDEN_FIRST)])
-    assert goals == [[0.50, 0.68, 0.45], [0.55, 0.72, 0.45]]
 
 
 def test_a_model_that_knows_capitals_is_measured_too(data: Path, tmp_path: Path) -> None:
@@ -162,36 +372,24 @@ def test_a_model_that_knows_capitals_is_measured_too(data: Path, tmp_path: Path)
     vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *sorted(words)]
     (tmp_path / "vocab.txt").write_text("\n".join(vocabulary) + "\n", encoding="utf-8")
     config = BertConfig(
-        len(vocabulary),
-        hidden_size=16,
-        num_hidden_layers=1,
-        num_attention_heads=2,
-        intermediate_size=16,
-        max_position_embeddings=64,
-    )
+        len(vocabulary), hidden_size=16, num_hidden_layers=1, num_attention_heads=2,
+        intermediate_size=16, max_position_embeddings=64,
+    )  # fmt: skip
     BertForPreTraining(config).save_pretrained(tmp_path)
     cased = BertTokenizer(str(tmp_path / "vocab.txt"), do_lower_case=False)
     cased.save_pretrained(tmp_path)
     measured = measure(tmp_path, data)
-    tasks = [figure.task for figure in measured.figures]
-    assert tasks[:7] == [
-        "famous line, first guess",
-        "famous line, among first five",
-        "masked word, first guess",
-        "masked word, among first five",
-        "masked word, all hidden, first guess",
-        "masked word, all hidden, among first five",
-        "everyday gap, among first five",
-    ]
-    assert measured.bias is not None
-    assert measured.bias.words == ("he", "she")
-    # short sentences, facts, four kinds of choices; questions, names and sentiment, own ones too
-    assert len(measured.missing) == 12
+    assert "masked word, all hidden, first guess" in {figure.task for figure in measured.figures}
+    assert measured.bias is not None and measured.bias.words == ("he", "she")
+    errors = [figure.lower_is_better for figure in measured.figures]
+    assert errors == sorted(errors)  # accuracies first
 
 
-def test_a_device_that_is_not_there_is_refused(
-    encoder: Path, data: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_device_or_a_folder_that_is_not_there_is_refused(
+    encoder: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.raises(InputError, match="no CUDA device"):
         measure(encoder, data, "cuda")
+    with pytest.raises(MissingFileError, match="no evaluation files"):
+        measure(encoder, tmp_path / "data-without")

@@ -50,7 +50,7 @@ def test_facts_are_named_where_a_stage_had_them(tmp_path: Path) -> None:
 
 def test_rows_made_from_frames_are_named_where_a_stage_had_them(tmp_path: Path) -> None:
     (tmp_path / "heads" / "BertForSequenceClassification").mkdir(parents=True)
-    phases = [{"after_step": 0, "mixture": {**MIXTURE, "tasks": {"feelings": 10}}}]
+    phases = [{"after_step": 0, "mixture": {**MIXTURE, "tasks": {"feelings": 10, "reviews": 5}}}]
     describe_training(tmp_path, [replace(STAGE, settings={"phases": phases}), STAGE])
     found = read_trained_on(tmp_path)["BertForSequenceClassification"]
     assert found.startswith("sentences of film reviews (SST-2), of reviews of products")

@@ -1,75 +1,103 @@
-"""What a step sees: seeded, resumable, with all its parts."""
+"""What a step of the pretraining sees: blocks, pairs, short sentences; seeded, resumable."""
 
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
 from bert_core.errors import InputError
 from bert_core.text.tokenizer import BertTokenizer
+from tests.training.conftest import SMALL
+from training.blocks import TextSettings
 from training.corpus import EVERYDAY, EncodedText, load_corpus
-from training.mixture import Mixture, MixtureSettings, Part
+from training.hiding import WordTables, asked_places, everywhere_places
+from training.mixture import Part, TextMixture, part_loss
 from training.rows import is_held_out, json_rows
-
-SMALL = MixtureSettings(
-    blocks=4, block_length=16, long_every=3, sentences=3, pairs=2, splits=2, masked_pairs_every=4
-)
+from training.start import start_model
 
 
 @pytest.fixture
-def texts(data: Path, tmp_path: Path, tokenizer: BertTokenizer) -> list[EncodedText]:
-    return load_corpus(data, tmp_path / "work", tokenizer)
+def texts(data: Path, tokenizer: BertTokenizer) -> list[EncodedText]:
+    return load_corpus(data, data / "cache", tokenizer)
 
 
-@pytest.fixture
-def mixture(texts: list[EncodedText], tokenizer: BertTokenizer) -> Mixture:
-    return Mixture(texts, tokenizer.vocab, SMALL)
-
-
-def ids_of(parts: list[Part]) -> list[list[list[int]]]:
-    return [part.batch.input_ids.tolist() for part in parts]
+def seen(parts: list[Part]) -> list[object]:
+    return [(part.name, part.batch.input_ids.tolist(), part.word_weight) for part in parts]
 
 
 def test_a_step_depends_on_its_number_alone(
-    mixture: Mixture, texts: list[EncodedText], tokenizer: BertTokenizer
+    texts: list[EncodedText], tokenizer: BertTokenizer
 ) -> None:
-    seen = [ids_of(mixture(step, 0.1)) for step in range(5)]
-    again = Mixture(texts, tokenizer.vocab, SMALL)
-    assert ids_of(again(3, 0.1)) == seen[3]  # straight to step 3, as after a resume
-    assert ids_of(again(1, 0.1)) == seen[1]
-    assert seen[0] != seen[1]
+    first, again = (TextMixture(texts, tokenizer.vocab, SMALL) for _ in range(2))
+    before = [seen(first(step, 0.1)) for step in range(6)]
+    assert seen(again(5, 0.1)) == before[5]  # straight there, as after a resume
+    assert seen(again(2, 0.1)) == before[2]
+    assert before[0] != before[1]
 
 
-def test_a_step_has_blocks_sentences_and_pairs(mixture: Mixture) -> None:
-    parts = mixture(0, 0.0)
-    assert [part.name for part in parts] == ["pairs", "blocks", "blocks", "sentences"]
-    blocks = [part for part in parts if part.name == "blocks"]
-    assert [tuple(part.batch.input_ids.shape) for part in blocks] == [(2, 16), (2, 16)]
-    assert sum(part.word_weight for part in blocks) == pytest.approx(1.0)
-    pairs = parts[0].batch
-    assert pairs.next_sentence_label is not None
-    assert pairs.token_type_ids is not None
-    assert int(pairs.token_type_ids.max()) == 1
+def test_every_hidden_word_of_a_step_weighs_the_same(
+    texts: list[EncodedText], tokenizer: BertTokenizer
+) -> None:
+    parts = TextMixture(texts, tokenizer.vocab, SMALL)(0, 0.0)
+    assert {part.name for part in parts} == {"blocks", "sentences", "pairs"}
+    hidden = [part for part in parts if part.hidden]
+    assert sum(part.word_weight for part in hidden) == pytest.approx(1.0)
+    ratios = [part.word_weight / part.hidden for part in hidden]
+    assert ratios == pytest.approx([ratios[0]] * len(ratios))
+    for name in ("blocks", "sentences"):
+        assert sum(part.share for part in parts if part.name == name) == pytest.approx(1.0)
+    assert sum(part.pair_weight for part in parts) == pytest.approx(SMALL.pair_weight)
 
 
-def test_pairs_are_masked_in_every_fourth_step(mixture: Mixture) -> None:
-    masked = [mixture(step, 0.0)[0].batch.positions is not None for step in range(5)]
-    assert masked == [True, False, False, False, True]
+def test_sentences_have_the_place_and_label_of_what_is_hidden(
+    texts: list[EncodedText], tokenizer: BertTokenizer
+) -> None:
+    settings = replace(SMALL, asked=1.0, pairs=0, without_stop=0.0)
+    known = {tuple(text.sentence(n)) for text in texts for n in range(len(text.sentences) - 1)}
+    for part in TextMixture(texts, tokenizer.vocab, settings)(1, 0.0):
+        batch = part.batch
+        if part.name != "sentences":
+            continue
+        assert batch.positions is not None and batch.position_labels is not None
+        for ids, places, labels in zip(
+            batch.input_ids.tolist(),
+            batch.positions.tolist(),
+            batch.position_labels.tolist(),
+            strict=True,
+        ):
+            for place, label in zip(places, labels, strict=True):
+                if label >= 0:
+                    assert ids[place] == tokenizer.mask_token_id
+                    ids[place] = label
+            assert tuple(ids[1 : ids.index(tokenizer.sep_token_id)]) in known
+
+
+def test_pairs_are_masked_every_so_many_steps_and_have_two_segments(
+    texts: list[EncodedText], tokenizer: BertTokenizer
+) -> None:
+    mixture = TextMixture(texts, tokenizer.vocab, replace(SMALL, part_tokens=4_000))
+    for step in range(4):
+        [pairs] = [part for part in mixture(step, 0.0) if part.name == "pairs"]
+        assert (pairs.batch.positions is not None) == (step % 2 == 0)
+        assert pairs.pairs == 4 and int(pairs.batch.token_type_ids.max()) == 1  # type: ignore[union-attr]
 
 
 def test_every_few_steps_blocks_are_joined_into_long_rows(
-    mixture: Mixture, tokenizer: BertTokenizer
+    texts: list[EncodedText], tokenizer: BertTokenizer
 ) -> None:
-    (long,) = (part for part in mixture(2, 0.0) if part.name == "blocks")
-    assert long.batch.input_ids.shape == (1, 4 * 14 + 2)
-    assert int(long.batch.input_ids[0, 0]) == tokenizer.vocab["[CLS]"]
+    blocks = TextMixture(texts, tokenizer.vocab, replace(SMALL, long_every=3)).blocks
+    assert [tuple(blocks(step).shape) for step in range(3)] == [(4, 32), (4, 32), (1, 4 * 30 + 2)]
 
 
-def test_the_masking_rate_falls_at_the_end(mixture: Mixture) -> None:
+def test_the_masking_rate_falls_at_the_end(
+    texts: list[EncodedText], tokenizer: BertTokenizer
+) -> None:
+    mixture = TextMixture(texts, tokenizer.vocab, replace(SMALL, blocks=20, rate=0.4))
+
     def masked(progress: float) -> int:
-        labels = [p.batch.position_labels for p in mixture(0, progress) if p.name == "blocks"]
-        return sum(int((found != -100).sum()) for found in labels if found is not None)
+        return sum(part.hidden for part in mixture(0, progress) if part.name == "blocks")
 
     assert masked(0.0) == masked(0.7)
     assert masked(1.0) < 0.6 * masked(0.0)
@@ -78,64 +106,78 @@ def test_the_masking_rate_falls_at_the_end(mixture: Mixture) -> None:
 def test_texts_are_seen_as_often_as_their_share_says(
     texts: list[EncodedText], tokenizer: BertTokenizer
 ) -> None:
-    mixture = Mixture(texts, tokenizer.vocab, SMALL)
-    drawn = torch.cat([torch.from_numpy(mixture._block_indices(step)) for step in range(40)])
-    names = [texts[int(origin)].name for origin in mixture.block_text[drawn.numpy()]]
-    assert names.count("simple-wikipedia") > 2 * names.count("novels-public-domain") > 0
+    blocks = TextMixture(texts, tokenizer.vocab, SMALL).blocks
+    names = [texts[int(blocks.text[block])].name for block in blocks._order(0)]
+    assert names.count("simple-wikipedia") > 4 * names.count("novels-public-domain") > 0
+    assert "tatoeba-sentences" not in names  # isolated sentences form no blocks
 
 
 def test_too_little_text_is_refused(tokenizer: BertTokenizer, data: Path, tmp_path: Path) -> None:
     for path in (data / "text").glob("*.txt"):
         path.write_text("A dog.\n")
-    texts = load_corpus(data, tmp_path / "other", tokenizer)
     with pytest.raises(InputError, match="a block takes 128"):
-        Mixture(texts, tokenizer.vocab, MixtureSettings())
+        TextMixture(load_corpus(data, tmp_path, tokenizer), tokenizer.vocab, TextSettings())
 
 
-def test_everyday_situations_get_their_share_of_the_single_sentences(
+def test_everyday_situations_are_a_text_of_single_sentences(
     task_data: Path, tokenizer: BertTokenizer, tmp_path: Path
 ) -> None:
-    texts = load_corpus(task_data, tmp_path / "everyday", tokenizer)
-    assert texts[-1].name == EVERYDAY
+    text = load_corpus(task_data, tmp_path / "everyday", tokenizer)[-1]
     rows = [row for name in ("codah", "copa")
             for row in json_rows(task_data / "mc" / f"{name}_train.jsonl")
             if not is_held_out(row["id"])]  # fmt: skip
-    assert len(texts[-1].sentences) - 1 == len(texts[-1].documents) - 1 == len(rows)
-    mixture = Mixture(texts, tokenizer.vocab, replace(SMALL, everyday=0.25))
-    named = zip(mixture.texts, mixture.weights, strict=True)
-    shares = {text.name: weight for text, weight in named}
-    assert shares[EVERYDAY] == pytest.approx(0.25)
-    assert sum(shares.values()) == pytest.approx(1.0)
+    assert text.name == EVERYDAY
+    assert len(text.sentences) - 1 == len(text.documents) - 1 == len(rows)
 
 
-def test_full_stops_are_left_out_as_often_as_asked(
-    texts: list[EncodedText], tokenizer: BertTokenizer
+def tables(words: list[str]) -> tuple[list[int], WordTables]:
+    vocab = {"[PAD]": 0, "[UNK]": 1, "[CLS]": 2, "[SEP]": 3, "[MASK]": 4}
+    vocab |= {word: 5 + n for n, word in enumerate(["the", "dog", "bit", "##es", "man", "."])}
+    return [vocab[word] for word in words], WordTables.from_vocab(vocab)
+
+
+def test_a_visitors_word_is_one_that_stands_nowhere_else() -> None:
+    row, of = tables(["[CLS]", "the", "dog", "bit", "##es", "the", "dog", "[SEP]"])
+    for seed in range(20):
+        assert asked_places(row, of, np.random.default_rng(seed), any_word=0.0) == [3, 4]
+    others = {
+        tuple(asked_places(row, of, np.random.default_rng(seed), any_word=1.0))
+        for seed in range(40)
+    }
+    assert others == {(1,), (2,), (3, 4), (5,), (6,)}
+
+
+def test_a_word_with_meaning_is_hidden_wherever_it_stands() -> None:
+    words = ["[CLS]", "the", "dog", "bit", "##es", "the", "dog", ".", "the", "dog", "[SEP]"]
+    row, of = tables(words)
+    found = [
+        set(everywhere_places(row, of, np.random.default_rng(seed), rate=0.4)) for seed in range(40)
+    ]
+    dogs = {2, 6, 9}
+    assert all(places & dogs in (set(), dogs) for places in found)
+    assert any(dogs <= places for places in found)
+    assert any(len(places & {1, 5, 8}) == 1 for places in found)  # small words one by one
+    assert all({3, 4} <= places or not places & {3, 4} for places in found)  # whole words
+
+
+def test_pairs_in_several_parts_count_as_in_one(
+    texts: list[EncodedText], tokenizer: BertTokenizer, encoder: Path
 ) -> None:
-    stop = tokenizer.vocab["."]
-
-    def ending_in_a_stop(share: float) -> int:
-        settings = replace(SMALL, sentences=60, without_stop=share)
-        part = Mixture(texts, tokenizer.vocab, settings)._sentence_part(0, torch.Generator())
-        positions, labels = part.batch.positions, part.batch.position_labels
-        assert positions is not None and labels is not None
-        whole = part.batch.input_ids.clone()
-        for row, places, ids in zip(whole, positions, labels, strict=True):
-            row[places[ids >= 0]] = ids[ids >= 0]
-        rows = [row[row != tokenizer.pad_token_id].tolist() for row in whole]
-        assert len(rows) == 60
-        return sum(row[-2] == stop for row in rows)
-
-    assert ending_in_a_stop(0.0) == 60
-    assert ending_in_a_stop(1.0) == 0
-    assert 15 < ending_in_a_stop(0.5) < 45
-
-
-def test_pairs_are_masked_every_so_many_steps(
-    texts: list[EncodedText], tokenizer: BertTokenizer
-) -> None:
-    settings = replace(SMALL, masked_pairs_every=2, word_weight=0.2, pair_word_weight=0.7)
-    mixture = Mixture(texts, tokenizer.vocab, settings)
-    parts = [mixture(step, 0.0)[0] for step in range(4)]
-    assert [part.name for part in parts] == ["pairs"] * 4
-    assert [part.batch.positions is not None for part in parts] == [True, False, True, False]
-    assert {part.word_weight for part in parts} == {0.7}
+    torch.manual_seed(0)
+    model = start_model(encoder).eval()
+    found = []
+    for tokens in (40, 4_000):
+        settings = replace(SMALL, pairs=11, part_tokens=tokens)
+        parts = [
+            part
+            for part in TextMixture(texts, tokenizer.vocab, settings)(0, 0.0)
+            if part.name == "pairs"
+        ]
+        with torch.no_grad():
+            losses = [part_loss(model, part) for part in parts]
+        assert sum(part.pair_share for part in parts) == pytest.approx(1.0)
+        logged = [sum(float(loss.parts[name]) for loss in losses)
+                  for name in ("next_sentence", "masked_lm_pairs")]  # fmt: skip
+        found.append((len(parts), *logged))
+    assert found[0][0] > 1 == found[1][0]
+    assert found[0][1:] == pytest.approx(found[1][1:], rel=1e-5)

@@ -1,65 +1,206 @@
-"""The recipe from the command line to a bundle, end to end on made-up data."""
+"""The recipe from a data folder to a bundle: killed at every place, stopped, refused, complete."""
 
 import json
 import math
+import os
+import signal
+import subprocess
+import sys
 import threading
-import time
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
 import pytest
 import torch
 
-from bert_core.errors import MissingFileError
-from bert_core.finetuning import Budget
-from bert_core.model.heads import BertForMaskedLM, BertForPreTraining
+from bert_core.errors import CheckpointError, InputError, MissingFileError
+from bert_core.finetuning import Budget, NotFiniteError, StepReport, Trainer
+from bert_core.model.heads import BertForMaskedLM, BertForPreTraining, BertForQuestionAnswering
 from bert_core.text.tokenizer import BertTokenizer
-from tests.training.conftest import SMALL, quiet, settings
+from bert_core.verification import verify
+from tests.training import conftest, process_stage
+from tests.training.conftest import SMALL, quiet
+from tests.training.whole import settings
 from training import curve
 from training.__main__ import main
 from training.curve import read_log, write_curve
-from training.export import export, seal
-from training.lessons import run_stage
-from training.stage import StageSettings, wait_while_paused
-from training.start import keep_memory, start_model
+from training.export import export, finish
+from training.lessons import pretraining_lesson, run_stage
+from training.recipe import prepare, progress, run_recipe
+from training.record import read_record
+from training.stage import LOG, REFUSED, STATE
 from training.task_model import Task
-from training.trainer import StageTraining
 
+ROOT = Path(__file__).resolve().parents[2]
 transformers = pytest.importorskip("transformers")
 
 
+# -- the whole recipe --------------------------------------------------------------------------
+
+
+def killed(data: Path, work: Path, encoder: Path, where: str) -> None:
+    """Run the recipe in a process of its own that is killed there."""
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "tests/training/whole.py"), data, work, encoder, where],
+        env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == -signal.SIGKILL, done.stderr
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """What a bundle says; how long its training took is its own matter."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and path.name not in ("training.json", "README.md")
+    }
+
+
 @pytest.mark.slow
-def test_training_exporting_and_evaluating_from_the_command_line(
-    data: Path, encoder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_killed_inside_and_between_stages_it_ends_like_a_run_in_one_go(
+    task_data: Path, encoder: Path, tmp_path: Path
 ) -> None:
-    work, bundle = tmp_path / "work", tmp_path / "bundle"
-    places = ["--data", str(data), "--work", str(work)]
-    assert main(["pretrain", *places, "--init", str(encoder), "--steps", "2"]) == 0
-    assert {path.name for path in work.iterdir()} >= {"state.pt", "log.jsonl", "curve.svg"}
-    export_to = ["export", "--work", str(work), "--target", str(bundle), "--data", str(data)]
-    assert main(export_to) == 0
-    capsys.readouterr()
-    assert main(["evaluate", "--model", str(bundle), "--data", str(data), "--answers"]) == 0
-    shown = capsys.readouterr().out
-    card = (bundle / "README.md").read_text(encoding="utf-8")
-    table = shown.split("\n\n")[0]
-    assert table.count("\n") == 20
-    assert table in card
-    assert shown.removeprefix(table).count("[MASK]") == 100
+    work, whole = tmp_path / "apart", tmp_path / "whole"
+    killed(task_data, work, encoder, "pretrain 3")
+    assert progress(work / "pretrain", Budget(steps=4)) == 0.5  # of two saved steps
+    killed(task_data, work, encoder, "tasks: begins")
+    assert progress(work / "pretrain", Budget(steps=4)) == 1.0
+    assert (work / "after-pretrain").is_dir() and not (work / "tasks" / STATE).exists()
+    killed(task_data, work, encoder, "tasks 3")
+    assert progress(work / "tasks", Budget(steps=4)) == 0.5
+    killed(task_data, work, encoder, "everyday gaps:")
+    assert (work / "bundle.part").is_dir() and not (work / "bundle").exists()
+    said: list[str] = []
+    assert run_recipe(settings(task_data, work, encoder), said.append) == work / "bundle"
+    assert not any("begins" in line or "goes on" in line for line in said)
+    run_recipe(settings(task_data, whole, encoder), quiet)
+    ours, theirs = files(work / "bundle"), files(whole / "bundle")
+    assert sorted(ours) == sorted(theirs)
+    assert [name for name in ours if ours[name] != theirs[name]] == []
+    # The second stage started from the mean of the first one's last weights, as float16.
+    state = torch.load(whole / "pretrain" / STATE, weights_only=True)
+    name = "bert.encoder.layer.1.output.dense.weight"
+    start = BertForPreTraining.from_pretrained(whole / "after-pretrain").get_parameter(name)
+    assert torch.equal(start, state["average"]["weights"][name].half().float())
+    assert not torch.equal(start, state["model"][name].half().float())
 
 
 @pytest.mark.slow
-def test_a_card_says_licences_recipe_and_hash(data: Path, encoder: Path, tmp_path: Path) -> None:
-    work, bundle = tmp_path / "work", tmp_path / "bundle"
-    run_stage("pretrain", settings(data, work, encoder, 2), SMALL, say=quiet)
-    main(["export", "--work", str(work), "--target", str(bundle), "--data", str(data)])
+def test_the_bundle_is_complete_and_a_finished_run_is_left_alone(
+    task_data: Path, encoder: Path, tmp_path: Path
+) -> None:
+    for name in ("sst2/train.tsv", "sst2/phrases.tsv", "sst2/test.tsv", "mc/copa_train.jsonl"):
+        (task_data / name).unlink()
+    work, said = tmp_path / "work", list[str]()
+    bundle = run_recipe(settings(task_data, work, encoder, 2), said.append)
+    assert bundle == work / "bundle"
+    assert said[0].startswith("not there, and left out: ") and "sst2/phrases.tsv" in said[0]
+    names = {path.name for path in bundle.iterdir()}
+    assert names >= {"model.safetensors", "README.md", "training.json", "curve-2.svg", "heads"}
+    model = BertForQuestionAnswering.from_pretrained(bundle)
+    assert model.load_report is not None and not model.load_report.missing
+    assert verify(bundle).ok
+    assert [stage.steps for stage in read_record(bundle / "training.json")] == [2, 2]
     card = (bundle / "README.md").read_text(encoding="utf-8")
-    for said in ("CC BY-SA 4.0", "MIT", "Apache-2.0", "states none", "2 steps", "## Limits"):
+    assert "- Not measured: sentiment: the data folder has no sst2/test.tsv." in card
+    assert str(tmp_path) not in card + (bundle / "training.json").read_text()
+    before = (bundle / "model.safetensors").stat().st_mtime_ns
+    said.clear()
+    assert run_recipe(settings(task_data, work, encoder, 2), said.append) == bundle
+    assert len(said) == 1 and "is finished" in said[0]
+    assert (bundle / "model.safetensors").stat().st_mtime_ns == before
+
+
+@pytest.mark.slow
+def test_what_was_prepared_is_trained_by_the_clock_and_left_to_be_measured(
+    task_data: Path, encoder: Path, tmp_path: Path
+) -> None:
+    asked = replace(settings(task_data, tmp_path, encoder), minutes=0.1)
+    lessons = prepare(asked, quiet)
+    assert list(lessons) == ["pretrain", "tasks"]
+    for path in (task_data / "text").iterdir():
+        path.unlink()  # nothing is read again
+    bundle = run_recipe(asked, quiet, lessons=lessons, finished=False)
+    assert bundle is not None and not (bundle / "figures.json").exists()
+    log = [json.loads(line) for line in (tmp_path / "tasks" / LOG).read_text().splitlines()]
+    assert log[-1]["progress"] == 1.0 and all(line["progress"] < 1.0 for line in log[:-1])
+
+
+def test_a_stop_signal_ends_after_the_step_at_hand_and_other_settings_are_refused(
+    task_data: Path, encoder: Path, tmp_path: Path
+) -> None:
+    stop = threading.Event()
+
+    def say(line: str) -> None:
+        if line.startswith("step 1,"):
+            stop.set()
+
+    run = settings(task_data, tmp_path, encoder)
+    assert run_recipe(run, say, stop) is None
+    assert progress(tmp_path / "pretrain", Budget(steps=4)) == 0.25
+    assert not (tmp_path / "after-pretrain").exists()
+    with pytest.raises(InputError, match=r"was started with --seed 0 \(now 3\)"):
+        run_recipe(replace(run, seed=3), quiet)
+    (tmp_path / "recipe.json").write_text('{"machine": "cpu"')
+    with pytest.raises(CheckpointError, match=r"recipe\.json cannot be read"):
+        run_recipe(run, quiet)
+
+
+def test_missing_data_are_named_before_anything_is_trained(
+    data: Path, encoder: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(MissingFileError, match="has no qa, ner, sentiment, mc; "):
+        run_recipe(settings(data, tmp_path / "work", encoder), quiet)
+    assert not (tmp_path / "work").exists()
+
+
+@pytest.mark.slow
+def test_from_the_command_line_to_a_measured_bundle(
+    task_data: Path, encoder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    places = ["--data", str(task_data), "--init", str(encoder), "--machine", "cpu"]
+    work = ["--work", str(tmp_path / "all")]
+    assert main(["all", *places, *work, "--part", "0.0002"]) == 0  # two steps, and one
+    assert f"the bundle is in {tmp_path / 'all' / 'bundle'}" in capsys.readouterr().out
+    one, two = tmp_path / "one", tmp_path / "two"
+    work = ["--work", str(tmp_path / "w1")]
+    assert main(["pretrain", *places, *work, "--steps", "1"]) == 0
+    export_to = ["export", *work, "--target", str(one), "--data", str(task_data)]
+    assert main(export_to) == 0
+    places[3], work = str(one), ["--work", str(tmp_path / "w2")]
+    assert main(["tasks", *places, *work, "--minutes", "0.001"]) == 0
+    assert main(["export", *work, "--target", str(two), "--data", str(task_data)]) == 0
+    capsys.readouterr()
+    assert main(["evaluate", "--model", str(two), "--data", str(task_data)]) == 0
+    table = capsys.readouterr().out.split("\n\n")[0]
+    card = (two / "README.md").read_text(encoding="utf-8")
+    assert table.count("\n") > 20 and table in card
+    for said in ("| 1 | pretraining | 1 |", "| 2 | all tasks |", "SQuAD", "SST-2", "exact match"):
         assert said in card
-    assert seal(bundle).sha256 in card
-    assert str(tmp_path) not in card
-    ElementTree.fromstring((bundle / "curve-1.svg").read_text(encoding="utf-8"))  # noqa: S314 - ours
+    assert {path.name for path in two.glob("*.svg")} == {"curve-1.svg", "curve-2.svg"}
+
+
+def test_errors_are_told_in_one_line(
+    encoder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    missing = str(tmp_path / "nowhere")
+    arguments = ["--work", str(tmp_path / "w"), "--init", str(encoder), "--steps", "1"]
+    assert main(["pretrain", "--data", missing, *arguments]) == 1
+    assert "error: There are no training texts" in capsys.readouterr().err
+    assert main(["export", "--work", missing, "--target", str(tmp_path / "b")]) == 1
+    assert "There is no saved training" in capsys.readouterr().err
+
+
+# -- one stage ---------------------------------------------------------------------------------
+
+
+def weights(trainer: Trainer) -> dict[str, torch.Tensor]:
+    return {name: value.detach().clone() for name, value in trainer.model.named_parameters()}
 
 
 def test_the_loss_falls(data: Path, encoder: Path, tmp_path: Path) -> None:
@@ -67,43 +208,130 @@ def test_the_loss_falls(data: Path, encoder: Path, tmp_path: Path) -> None:
     for path in (data / "text").glob("*.txt"):
         path.write_text((8 * verse + "\n") * 4)
     (data / "text" / "wikitext2-valid-test.txt").unlink()
-    trainer = run_stage("pretrain", settings(data, tmp_path, encoder, 80), SMALL, say=quiet)
-    losses = [row["masked_lm_blocks"] for row in read_log(tmp_path / "log.jsonl")]
-    assert trainer.done
+    stage = conftest.settings(data, tmp_path, encoder, 60)
+    assert run_stage("pretrain", stage, SMALL, say=quiet).done
+    losses = [row["masked_lm_blocks"] for row in read_log(tmp_path / LOG)]
     assert sum(losses[-10:]) < 0.95 * sum(losses[:10])
 
 
+@pytest.mark.parametrize("builders", [0, 1])
 def test_a_stopped_stage_goes_on_and_ends_like_one_in_one_go(
-    data: Path, encoder: Path, tmp_path: Path
+    data: Path, encoder: Path, tmp_path: Path, builders: int
 ) -> None:
     def say(line: str) -> None:
         if line.startswith("step 1,"):
             stop.set()
 
-    stop = threading.Event()
-    apart, whole = tmp_path / "apart", tmp_path / "whole"
-    torch.manual_seed(0)  # the heads of both trainings start alike
-    stopped = run_stage("pretrain", settings(data, apart, encoder, 6), SMALL, say=say, stop=stop)
-    assert stopped.steps_done == 1
-    resumed = run_stage("pretrain", settings(data, apart, encoder, 6), SMALL, say=quiet)
-    torch.manual_seed(0)
-    straight = run_stage("pretrain", settings(data, whole, encoder, 6), SMALL, say=quiet)
-    assert resumed.steps_done == straight.steps_done == 6
-    ours, theirs = resumed.model.state_dict(), straight.model.state_dict()
-    assert all(torch.equal(ours[name], theirs[name]) for name in theirs)
+    stop, found = threading.Event(), []
+    for name, more in (("apart", {"builders": builders}), ("whole", {})):
+        stage = conftest.settings(data, tmp_path / name, encoder, 4, cache=data / "cache", **more)
+        torch.manual_seed(0)  # the heads of both trainings start alike
+        if name == "apart":
+            assert run_stage("pretrain", stage, SMALL, say=say, stop=stop).steps_done == 1
+        found.append(weights(run_stage("pretrain", stage, SMALL, say=quiet)))
+    assert all(torch.equal(found[0][name], found[1][name]) for name in found[1])
+    logged = [json.loads(line) for line in (tmp_path / "apart" / LOG).read_text().splitlines()]
+    assert [line["step"] for line in logged] == [1, 2, 3, 4]
+    assert all(line["parts"]["tokens"] > 0 for line in logged)
+
+
+def test_a_damaged_state_is_refused(data: Path, encoder: Path, tmp_path: Path) -> None:
+    stage = conftest.settings(data, tmp_path / "work", encoder, 2)
+    run_stage("pretrain", stage, SMALL, quiet)
+    path = stage.work / STATE
+    path.write_bytes(path.read_bytes()[:1000])
+    with pytest.raises(CheckpointError, match="cannot be read"):
+        run_stage("pretrain", stage, SMALL, quiet)
+
+
+@pytest.mark.parametrize("broken", [1, REFUSED])
+def test_steps_that_are_not_finite_are_left_out_and_many_in_a_row_end_the_stage(
+    broken: int, data: Path, encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    step, said = Trainer.step, list[str]()
+
+    def sometimes(trainer: Trainer) -> StepReport:
+        if 4 <= trainer.steps_done + 1 < 4 + broken:
+            raise NotFiniteError(f"The loss of step {trainer.steps_done + 1} is nan.")
+        return step(trainer)
+
+    monkeypatch.setattr(Trainer, "step", sometimes)
+    stage = conftest.settings(data, tmp_path / "work", encoder, 9)
+    if broken == REFUSED:
+        with pytest.raises(NotFiniteError, match="step 8"):
+            run_stage("pretrain", stage, SMALL, said.append)
+    else:
+        assert run_stage("pretrain", stage, SMALL, said.append).done
+    assert [line for line in said if line.startswith("left out")] == [
+        f"left out: The loss of step {number} is nan." for number in range(4, 4 + broken)
+    ]
+
+
+@pytest.mark.slow
+def test_two_processes_run_the_stage_of_one(data: Path, encoder: Path, tmp_path: Path) -> None:
+    process_stage.run(data, tmp_path / "alone", encoder)
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
+    folders = [str(each) for each in (data, tmp_path / "together", encoder)]
+    done = subprocess.run(
+        [*command, "-m", process_stage.__name__, *folders],
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2_000:]
+    assert done.stdout.count("step 8, 100.0 %") == 1  # one of them speaks
+    alone, together = (
+        [json.loads(line)["loss"] for line in (tmp_path / name / LOG).read_text().splitlines()]
+        for name in ("alone", "together")
+    )
+    assert together == pytest.approx(alone, abs=1e-4)
+
+
+def test_seeds_change_what_comes_out(data: Path, encoder: Path, tmp_path: Path) -> None:
+    found = []
+    for seed in (0, 0, 1):
+        work = tmp_path / str(len(found))
+        stage = conftest.settings(data, work, encoder, 1, cache=data / "cache", seed=seed)
+        trained = weights(run_stage("pretrain", stage, SMALL, quiet))
+        found.append(trained["cls.seq_relationship.weight"])
+    assert torch.equal(found[0], found[1]) and not torch.equal(found[0], found[2])
+
+
+# -- start and bundle --------------------------------------------------------------------------
+
+
+def test_a_fresh_head_starts_from_the_identity_and_word_frequencies(
+    data: Path, encoder: Path, tmp_path: Path
+) -> None:
+    lesson = pretraining_lesson(conftest.settings(data, tmp_path, encoder), SMALL, quiet)
+    model = lesson.start(str(encoder))
+    weight = model.get_parameter("cls.predictions.transform.dense.weight")
+    assert torch.allclose(weight, torch.eye(32), atol=0.15)
+    bias, vocab = model.get_parameter("cls.predictions.bias"), lesson.tokenizer.vocab
+    assert bias[vocab["the"]] > bias[vocab["teacher"]] > bias[vocab["[MASK]"]]
+    with torch.no_grad():
+        bias.fill_(0.5)
+    model.save_pretrained(tmp_path / "trained")
+    lesson.tokenizer.save_pretrained(tmp_path / "trained")
+    again = lesson.start(str(tmp_path / "trained")).get_parameter("cls.predictions.bias")
+    assert torch.equal(again, bias)  # not set to frequencies again
 
 
 def test_the_bundle_is_float16_and_transformers_gives_the_same_scores(
     data: Path, encoder: Path, tmp_path: Path
 ) -> None:
     work, folder = tmp_path / "work", tmp_path / "bundle"
-    trainer = run_stage("pretrain", settings(data, work, encoder, 3), SMALL, say=quiet)
+    trainer = run_stage("pretrain", conftest.settings(data, work, encoder, 2), SMALL, quiet)
     bundle = export(work, folder)
+    finish(folder)
     parameters = sum(p.numel() for p in trainer.model.parameters())
     assert 2 * parameters < bundle.size < 2 * parameters + 20_000
+    report = verify(folder)
+    digests = {file.path: file.found for file in report.files}
+    assert report.ok and digests["model.safetensors"] == bundle.sha256
     ours = BertForPreTraining.from_pretrained(folder)
-    assert ours.load_report is not None
-    assert not ours.load_report.missing and not ours.load_report.unexpected
     for name, parameter in trainer.model.named_parameters():
         assert torch.equal(parameter.half().float(), ours.get_parameter(name)), name
     theirs = transformers.BertForPreTraining.from_pretrained(folder, dtype=torch.float32).eval()
@@ -115,60 +343,7 @@ def test_the_bundle_is_float16_and_transformers_gives_the_same_scores(
         expected = theirs(**encoding)
     assert torch.allclose(words, expected.prediction_logits, atol=1e-5)
     assert torch.allclose(relation, expected.seq_relationship_logits, atol=1e-5)
-
-
-@pytest.mark.slow
-def test_a_bundle_is_a_start_for_the_next_training(
-    data: Path, encoder: Path, tmp_path: Path
-) -> None:
-    run_stage("pretrain", settings(data, tmp_path / "one", encoder, 3), SMALL, say=quiet)
-    export(tmp_path / "one", tmp_path / "bundle")
-    before = BertForMaskedLM.from_pretrained(tmp_path / "bundle").cls.predictions.bias.clone()
-    again = settings(data, tmp_path / "two", tmp_path / "bundle", 1)
-    trainer = run_stage("pretrain", again, SMALL, say=quiet)
-    after = trainer.model.get_parameter("cls.predictions.bias")
-    assert torch.allclose(before, after, atol=0.01)  # not set to frequencies again
-
-
-def test_a_fresh_head_starts_from_the_identity_and_word_frequencies(
-    data: Path, encoder: Path, tmp_path: Path
-) -> None:
-    weight = start_model(encoder).cls.predictions.transform.dense.weight
-    assert torch.allclose(weight, torch.eye(32), atol=0.15)
-    slow = StageSettings(data, tmp_path, str(encoder), StageTraining(Budget(steps=1), 1e-9))
-    trainer = run_stage("pretrain", slow, SMALL, say=quiet)
-    bias = trainer.model.get_parameter("cls.predictions.bias")
-    vocab = BertTokenizer.from_pretrained(encoder).vocab
-    assert bias[vocab["the"]] > bias[vocab["teacher"]] > bias[vocab["[MASK]"]]
-
-
-def test_a_pause_file_makes_the_stage_wait_without_losing_budget(tmp_path: Path) -> None:
-    pause, said = tmp_path / "PAUSE", list[str]()
-    wait_while_paused(pause, said.append)
-    assert said == []
-    pause.touch()
-    threading.Timer(0.2, pause.unlink).start()
-    began = time.monotonic()
-    wait_while_paused(pause, said.append)
-    assert time.monotonic() - began > 0.1
-    assert said == ["paused", "goes on"]
-    pause.touch()
-    stop = threading.Event()
-    stop.set()
-    wait_while_paused(pause, said.append, stop)  # returns although the file is still there
-
-
-def test_errors_are_told_in_one_line(
-    data: Path, encoder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    missing = tmp_path / "nowhere"
-    arguments = ["--work", str(tmp_path / "w"), "--init", str(encoder), "--steps", "1"]
-    assert main(["pretrain", "--data", str(missing), *arguments]) == 1
-    assert capsys.readouterr().err.startswith("error: There are no training texts")
-    assert main(["export", "--work", str(missing), "--target", str(tmp_path / "b")]) == 1
-    assert "Run `pretrain` first" in capsys.readouterr().err
-    with pytest.raises(MissingFileError):
-        export(missing, tmp_path / "b")
+    assert not BertForMaskedLM.from_pretrained(folder).load_report.missing  # type: ignore[union-attr]
 
 
 def test_the_curve_is_drawn_from_the_log(tmp_path: Path) -> None:
@@ -185,16 +360,5 @@ def test_the_curve_is_drawn_from_the_log(tmp_path: Path) -> None:
     heights = [float(point.split(",")[1]) for point in drawn[0].get("points", "").split()]
     assert heights == sorted(heights)  # a falling loss goes down on the page
     assert all(math.isfinite(height) for height in heights)
-    svg = "{http://www.w3.org/2000/svg}"
-    names = {text.text: float(text.get("y", "nan")) for text in root.findall(f"{svg}text")}
-    lowest = max(y for name, y in names.items() if name in ("0", "step"))  # of the axes
-    assert names["next sentence"] > lowest and names["masked words, running text"] > lowest
-
-
-def test_every_task_of_a_step_has_a_name_and_a_line_of_its_own() -> None:
     assert set(get_args(Task)) <= set(curve._NAMES)
     assert len(set(curve._STYLES)) == len(curve._STYLES) >= len(curve._NAMES)
-
-
-def test_asking_for_memory_to_be_kept_never_fails() -> None:
-    assert keep_memory() in (True, False)

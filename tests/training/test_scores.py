@@ -1,17 +1,16 @@
-"""Shares, intervals and batches of like length."""
+"""Shares and intervals."""
 
 import numpy as np
 import pytest
-import torch
 
-from bert_core import BertModel
-from bert_core.config import BertConfig
 from bert_core.errors import InputError
-from training.aims import Aim
-from training.scores import Remembered, by_group, counted, mean, resampled, share, wilson
+from training.scores import Aim, Floats, aim, by_group, counted, resampled, share, wilson
 
 AIM = Aim("a task", "a file", "right answers", floor=0.4)
-CPU = torch.device("cpu")
+
+
+def mean(rows: Floats) -> float:
+    return float(rows.mean())
 
 
 def test_intervals_hold_the_share_and_shrink_with_the_cases() -> None:
@@ -26,7 +25,7 @@ def test_intervals_hold_the_share_and_shrink_with_the_cases() -> None:
 
 
 def test_counted_cases_become_a_figure() -> None:
-    figure = counted(AIM, 1234, 2000)
+    figure = counted(AIM, [True] * 1234 + [False] * 766)
     assert (figure.task, figure.share, figure.cases, figure.floor) == ("a task", 0.617, 2000, 0.4)
     assert (round(figure.low, 3), round(figure.high, 3)) == (0.595, 0.638)
 
@@ -51,22 +50,9 @@ def test_cases_of_one_text_are_resampled_together() -> None:
     assert texts.high - texts.low > 2 * (cases.high - cases.low)
 
 
-def test_no_question_is_asked_twice_unless_the_model_changed() -> None:
-    config = BertConfig(
-        9, hidden_size=8, num_hidden_layers=1, num_attention_heads=2, intermediate_size=8
-    )
-    model, asked = BertModel(config), list[int]()
-
-    def ask(rows: list[int]) -> list[int]:
-        asked.extend(rows)
-        return [10 * row for row in rows]
-
-    memory: Remembered[int, int] = Remembered()
-    assert memory.answers(model, [1, 2, 1], ask) == [10, 20, 10]
-    assert memory.answers(model, [2, 3], ask) == [20, 30]
-    assert asked == [1, 2, 3]
-    memory.answers(BertModel(config), [1], ask)
-    with torch.no_grad():
-        model.embeddings.word_embeddings.weight.add_(1.0)
-    memory.answers(model, [3], ask)
-    assert asked == [1, 2, 3, 1, 3]
+def test_everything_that_is_measured_has_an_aim() -> None:
+    figure = aim("sentiment", "SST-2 test")
+    assert (figure.floor, figure.goal, figure.lower_is_better) == (0.89, 0.92, False)
+    assert aim("bias, occupations that lean to he").lower_is_better
+    with pytest.raises(StopIteration):
+        aim("juggling")

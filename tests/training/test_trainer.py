@@ -1,4 +1,4 @@
-"""The recipe's trainer: Muon takes the steps of PyTorch's, the average is the mean by hand."""
+"""The recipe's trainer: who takes which matrices, and the average is the mean by hand."""
 
 import re
 from pathlib import Path
@@ -12,7 +12,6 @@ from bert_core.errors import CheckpointError, InputError
 from bert_core.finetuning import Budget
 from bert_core.finetuning.state import load_state
 from bert_core.model.heads import BertForMaskedLM
-from training.muon import Muon
 from training.trainer import StageTrainer, StageTraining, trained_weights
 
 Weights = dict[str, torch.Tensor]
@@ -42,28 +41,6 @@ def train(training: StageTrainer) -> list[Weights]:
         named = training.model.named_parameters()
         seen.append({name: value.detach().clone() for name, value in named})
     return seen
-
-
-def steps(make: Any) -> list[torch.Tensor]:
-    torch.manual_seed(3)
-    parameters = [torch.nn.Parameter(torch.randn(shape)) for shape in ((6, 10), (10, 6), (6, 10))]
-    optimizer = make([{"params": parameters, "weight_decay": 0.2}], lr=0.01)
-    for _ in range(3):
-        for parameter in parameters:
-            parameter.grad = torch.randn(parameter.shape)
-        optimizer.step()
-    return [parameter.detach() for parameter in parameters]
-
-
-@pytest.mark.parametrize("narrow", [False, True])
-def test_steps_of_muon_are_those_of_pytorch(narrow: bool) -> None:
-    def theirs(groups: Any, lr: float) -> torch.optim.Optimizer:
-        return torch.optim.Muon(groups, lr=lr, adjust_lr_fn="match_rms_adamw")
-
-    for own, their in zip(
-        steps(lambda *groups, lr: Muon(*groups, lr, narrow=narrow)), steps(theirs), strict=True
-    ):
-        assert torch.allclose(own, their, atol=2e-3)
 
 
 def test_muon_has_the_matrices_of_the_layers_and_adamw_the_rest() -> None:

@@ -1,15 +1,13 @@
 """Read what a model's folder says about the model, for people to read.
 
-`Provenance` is its identity; `Papers` are the files next to the weights: card, figures, bias,
-learning curves. All of it is untrusted: it is bounded in size, read as text, and links in it are
-never followed.
+`Provenance` is its identity; `Papers` are the files next to the weights: card, figures, bias.
+All of it is untrusted: it is bounded in size, read as text, and links in it are never followed.
 """
 
 import hashlib
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -24,7 +22,7 @@ from bert_core.bundled.figures import Figure, read_figures
 from bert_core.bundled.leanings import Bias, read_bias
 from bert_core.checkpoints.formats.weights import weight_files
 from bert_core.errors import BertError, CheckpointError, MissingFileError, count
-from bert_core.small_files import open_regular, read_small
+from bert_core.small_files import open_regular
 from bert_core.text.batches import TextTokenizer
 from bert_core.verification.stored import JSON_NAME, TENSORS_NAME
 
@@ -36,9 +34,6 @@ _FENCE = "---"
 _LICENCE_CHARS = 60  # twice as long as the longest short licence names
 _CHUNK = 1 << 20
 _PROCESSOR = "processor"
-_CURVES = "curve-*.svg"
-_MOST_CURVES = 12
-_CURVE_BYTES = 500_000
 _PARTS, _PART_CHARS = 3, 60  # of what was left out, in a line
 
 
@@ -190,7 +185,6 @@ class Papers:
         card_bytes: size of the whole card.
         figures: measured figures; () if there are none.
         bias: the bias of the model by occupation; None if that was not measured.
-        curves: learning curves as SVG, each a name and its content.
         verifiable: whether there is a reference that the weights can be compared with.
         problems: messages about files that cannot be read; they may still contain paths.
     """
@@ -199,7 +193,6 @@ class Papers:
     card_bytes: int
     figures: tuple[Figure, ...]
     bias: Bias | None
-    curves: tuple[tuple[str, bytes], ...]
     verifiable: bool
     problems: tuple[str, ...]
 
@@ -221,15 +214,11 @@ def read_papers(folder: Path) -> Papers:
     """Read the files next to the weights; missing or damaged files do not raise."""
     problems: list[str] = []
     card, card_bytes = _try(lambda: _read_card(folder / CARD), ("", 0), problems)
-    curves = sorted(folder.glob(_CURVES))[:_MOST_CURVES]
-    reads = [(path.name, partial(read_small, path, _CURVE_BYTES)) for path in curves]
-    drawn = [(name, _try(read, b"", problems)) for name, read in reads]
     return Papers(
         card=split_card(card)[1],
         card_bytes=card_bytes,
         figures=_try(lambda: read_figures(folder), (), problems),
         bias=_try(lambda: read_bias(folder), None, problems),
-        curves=tuple((name, svg) for name, svg in drawn if svg),
         verifiable=(folder / JSON_NAME).exists() and (folder / TENSORS_NAME).exists(),
         problems=tuple(problems),
     )

@@ -1,8 +1,5 @@
 """A second model beside the first: chosen by its name on offer, and loaded like any other."""
 
-from collections.abc import Callable
-from typing import TypeVar
-
 from app.engine.models.engine import Engine
 from app.engine.models.facts import offered_facts
 from app.engine.models.fit import first_fitting, notices, remarks
@@ -10,8 +7,6 @@ from app.engine.models.store import open_engine
 from app.engine.models.usable import facts_of, offered, usable
 from app.settings import settings
 from bert_core.errors import CheckpointError, InputError
-
-R = TypeVar("R")
 
 BESIDE = "beside"
 """The parameter that names the second model, in links and in the API."""
@@ -58,18 +53,3 @@ def second_model(engine: Engine, name: str = "", *needs: str) -> Engine:
 def second_notices(name: str) -> tuple[str, ...]:
     """Return what must be known before any answer of a second model; "" is a trained one."""
     return notices(offered_facts(offered(name, BESIDE)), "The second model") if name else ()
-
-
-def asked_twice(
-    engine: Engine, name: str, needs: tuple[str, ...], ask: Callable[[Engine], R]
-) -> tuple[tuple[str, str], R, R]:
-    """Ask two models the same; return their names and their answers.
-
-    Args:
-        engine: the first model.
-        name: of the second one; see `second_model`.
-        needs: the classes whose heads must be trained.
-        ask: returns the answer of a model.
-    """
-    second = second_model(engine, name, *needs)
-    return (engine.provenance.name, second.provenance.name), ask(engine), ask(second)

@@ -12,7 +12,7 @@ from bert_core.model.heads import BertForPreTraining
 from bert_core.model.pretrained import BertPreTrainedModel
 
 _SEED = 0  # the same weights in every process
-NO_PAPERS = Papers("", 0, (), None, (), verifiable=False, problems=())
+NO_PAPERS = Papers("", 0, (), None, verifiable=False, problems=())
 
 
 def random_base(trained: BertPreTrainedModel) -> BertForPreTraining:

@@ -1,5 +1,8 @@
 """Tools for assistants: the Model Context Protocol over streamable HTTP, without sessions.
 
+A page that takes a text is a tool. All other tasks are reached by one more, `more`, which describes
+them first: an assistant reads the descriptions of all tools before it reads the question.
+
 Every message is answered where it arrives. So the transport of the `mcp` package, which begins a
 task with four streams for each and logs whole messages, is not needed; its types read and write
 them.
@@ -21,11 +24,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from app.declared import all_declared, declared
+from app.declared import Declared, all_declared, declared
 from app.engine.calls import Refusal, check, refused
 from app.engine.compute.visitor import Visit
 from app.faces.api.calling import (
     answered,
+    as_bytes,
     body_of,
     disconnected,
     job,
@@ -33,13 +37,22 @@ from app.faces.api.calling import (
     visit_of,
     worked,
 )
+from app.faces.api.described import given as answers_of
 from app.faces.api.described import taken
 from app.faces.paper.answers import about
+from bert_core.errors import InputError
 
 _NAME, _VERSION = "BERT Explorer", "1"
 _SAYS = (
-    "Tools that run a BERT model: each has the name of a task and returns its result as JSON. "
+    "Tools that run a BERT model: each has the name of a task and returns its result as JSON; "
+    "`more` has the other tasks. "
     "Positions count from 0; probabilities go from 0 to 1."
+)
+_READS = types.ToolAnnotations(readOnlyHint=True, openWorldHint=False)
+_MORE = "more"
+_ABOUT_MORE = (
+    "Run a task that is no tool of its own. Without `values` it describes the task: what it takes "
+    "and what it answers; with them it answers. Tasks: "
 )
 _VERSION_HEADER = "mcp-protocol-version"
 
@@ -156,8 +169,11 @@ async def _called(
 ) -> types.CallToolResult:
     """Call a tool; a reason why there is no answer is for the assistant, so it is a result."""
     try:
-        task = declared(name.removeprefix(_prefix()))
-        text = (await worked(visit, job(task, given), lambda: disconnected(request))).decode()
+        name = name.removeprefix(_prefix())
+        task, values = _in_more(given) if name == _MORE else (declared(name), given)
+        if values is None:
+            return _text(as_bytes(_described(task)).decode())
+        text = (await worked(visit, job(task, values), lambda: disconnected(request))).decode()
     except Exception as error:  # noqa: BLE001 - whatever it is, the assistant is told
         why = refused(error)
         if why.status == HTTPStatus.TOO_MANY_REQUESTS:
@@ -170,28 +186,93 @@ def _text(text: str, *, wrong: bool = False) -> types.CallToolResult:
     return types.CallToolResult(content=[types.TextContent(type="text", text=text)], isError=wrong)
 
 
+def _in_more(given: dict[str, Any]) -> tuple[Declared, dict[str, Any] | None]:
+    """Read the arguments of `more`: a task, and its values, None if it is to be described.
+
+    Raises:
+        InputError: other arguments, values that are no object, or there is no such task.
+    """
+    wrong = given.keys() - {"task", "values"}
+    name, values = given.get("task"), given.get("values")
+    if wrong or not isinstance(name, str) or not isinstance(values, dict | None):
+        raise InputError(
+            f"{_MORE}: found {', '.join(sorted(given)) or 'nothing'}; expected task, the name of a "
+            "task, and values, an object of its values by name, to have it answered."
+        )
+    return declared(name), values
+
+
+def _described(task: Declared) -> dict[str, Any]:
+    """Describe what a task does, what it takes and what it answers."""
+    return {
+        "task": task.feature.slug,
+        "about": about(task),
+        "values": taken(task),
+        "answers": answers_of(task)["properties"],
+    }
+
+
 def _offered(request: Request) -> Sequence[types.Tool]:
-    """Return the tools that an address asks for: `?tools=fill_mask,qa`."""
+    """Return the tools that an address asks for: `?tools=fill_mask,qa_lines`, of all tasks."""
     chosen = request.query_params.get("tools")
     if chosen is None:
         return tools()
-    names = {_prefix() + name for name in chosen.split(",")}
-    return [each for each in tools() if each.name in names]
+    names = chosen.split(",")
+    return [_tool(each) for each in all_declared() if each.feature.slug in names]
 
 
 @cache
 def tools() -> tuple[types.Tool, ...]:
-    """Return one tool for each task."""
-    return tuple(
-        types.Tool(
-            name=_prefix() + each.feature.slug,
-            title=each.feature.title,
-            description=about(each),
-            inputSchema=taken(each),
-            annotations=types.ToolAnnotations(readOnlyHint=True, openWorldHint=False),
-        )
-        for each in all_declared()
+    """Return a tool for each page that takes a text, and one for all other tasks."""
+    own = [each for each in all_declared() if _is_tool(each)]
+    rest = [each for each in all_declared() if not _is_tool(each)]
+    return *map(_tool, own), _more(rest)
+
+
+def _is_tool(task: Declared) -> bool:
+    return task.feature.takes_text and not task.feature.part_of
+
+
+def _tool(task: Declared) -> types.Tool:
+    return types.Tool(
+        name=_prefix() + task.feature.slug,
+        title=task.feature.title,
+        description=about(task),
+        inputSchema=_inputs(task),
+        annotations=_READS,
     )
+
+
+def _inputs(task: Declared) -> dict[str, Any]:
+    """Describe what a task takes, each thing once: limits and choices are in the schema."""
+    schema = taken(task)
+    for each in schema["properties"].values():
+        each.pop("title", None)
+        each["description"] = each["description"].partition(" Expected: ")[0]
+    return schema
+
+
+def _more(tasks: Sequence[Declared]) -> types.Tool:
+    """Return the tool that has these tasks."""
+    slugs = [each.feature.slug for each in tasks]
+    values = {"type": "object", "description": "its values by name; without them it is described"}
+    return types.Tool(
+        name=_prefix() + _MORE,
+        title="More tasks",
+        description=_ABOUT_MORE + "; ".join(map(_line, tasks)) + ".",
+        inputSchema={
+            "type": "object",
+            "properties": {"task": {"type": "string", "enum": slugs}, "values": values},
+            "required": ["task"],
+            "additionalProperties": False,
+        },
+        annotations=_READS,
+    )
+
+
+def _line(task: Declared) -> str:
+    """Say in a line what a task does."""
+    return f"{task.feature.slug} ({task.about.partition('. ')[0].rstrip('.')})"
 
 
 def _prefix() -> str:

@@ -9,9 +9,10 @@ import multiprocessing
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import suppress
-from multiprocessing.connection import Connection, wait
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from typing import Any
 
 from app.settings import settings
@@ -64,8 +65,7 @@ def spread(
     Args:
         chunks: with their numbers.
         workers: processes.
-        answer: answers a chunk: `answer_rows` with its task and model, or a function that sends
-            them elsewhere.
+        answer: answers a chunk: `answer_rows` with its task and model.
 
     Yields:
         The number of a chunk that is done, and a line of JSON for each of its rows.
@@ -75,52 +75,44 @@ def spread(
     """
     forks = sys.platform == "linux" and settings().device == "cpu"
     context: Any = multiprocessing.get_context("fork" if forks else "spawn")
-    processes, busy = [], dict[Any, int]()
+    pool = ProcessPoolExecutor(workers, context, initializer=_begin)
+    busy: dict[Future[bytes], int] = {}
     try:
-        while len(busy) < workers and (coming := next(chunks, None)):
-            ours, theirs = context.Pipe()
-            processes.append(
-                context.Process(target=_serve, args=(theirs, ours, answer), daemon=True)
-            )
-            processes[-1].start()
-            theirs.close()
-            _send(ours, coming, busy)
-        while busy:
-            ready: Any
-            for ready in wait(list(busy)):
-                number, lines = busy.pop(ready), ready.recv_bytes()
-                if coming := next(chunks, None):
-                    _send(ready, coming, busy)
-                yield number, lines
-    except (EOFError, ConnectionError):
+        while True:
+            while len(busy) <= workers and (coming := next(chunks, None)):  # one waits
+                busy[pool.submit(answer_chunk, answer, coming[1])] = coming[0]
+            if not busy:
+                return
+            for done in wait(busy, return_when=FIRST_COMPLETED).done:
+                yield busy.pop(done), done.result()
+    except BrokenProcessPool:
         raise InputError(
             "A process was ended, perhaps because memory ran out. The answers so far are kept; "
             "run the same command to continue, with --workers 1 for the least memory."
         ) from None
     finally:
-        for process in processes:
+        for process in multiprocessing.active_children():
             process.kill()  # what it has not sent is not needed
-            process.join()
+        pool.shutdown(cancel_futures=True)
 
 
-def _send(worker: Connection, chunk: tuple[int, Sequence[Asked]], busy: dict[Any, int]) -> None:
-    busy[worker] = chunk[0]
-    worker.send(chunk[1])
+def answer_chunk(answer: AnswerRows, rows: Sequence[Asked]) -> bytes:
+    """Answer rows; return a line of JSON for each."""
+    return b"".join(map(as_line, answer(rows)))
 
 
-def _serve(own: Connection, other: Connection, answer: AnswerRows) -> None:
-    """Answer chunks until the connection is closed, as it is when the command has ended."""
+def _begin() -> None:
+    """Prepare a process: Ctrl-C is the command's, and it ends when the command does."""
     from app.engine.compute.recent import RECENT
 
-    other.close()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the command's
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     RECENT.limit = _RECENT
-    with suppress(EOFError, ConnectionError):
-        while True:
-            lines = bytearray()
-            for line in answer(own.recv()):
-                if own.poll():  # nothing is sent meanwhile: the command has ended
-                    return
-                lines += as_line(line)
-            own.send_bytes(lines)
+    threading.Thread(target=_end_with_command, daemon=True).start()
+
+
+def _end_with_command() -> None:
+    command = multiprocessing.parent_process()
+    assert command is not None
+    command.join()
+    os._exit(1)

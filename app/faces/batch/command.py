@@ -5,6 +5,7 @@ are given to it; a value that is the same for all rows is an option (`batch TASK
 answered is kept beside OUT, so that the same command goes on after a stop.
 """
 
+import re
 import signal
 import sys
 import time
@@ -21,7 +22,7 @@ import pyarrow as pa
 from app.faces.batch.answering import Asked, answer_rows, one_thread_each, spread
 from app.faces.batch.keeping import Parts, digest, parts_in, whole
 from app.faces.paper.arguments import Parser, add_value, as_option, refused
-from app.settings import COMPUTE, available_cores, settings
+from app.settings import available_cores, settings
 from bert_core.errors import BertError, InputError, count
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from app.faces.batch.reading import Source
 
 _WITH_ERRORS = 3  # the exit status
+_CLUSTER = re.compile(r"ray://([A-Za-z0-9._-]{1,253}|\[[0-9a-fA-F:.]{2,45}\]):[0-9]{1,5}")
 _MOST_ROWS, _PARTS = 256, 1_024  # of a part; parts of a file with few rows
 
 
@@ -92,8 +94,8 @@ def _read(arguments: Sequence[str]) -> "tuple[Declared, Namespace, dict[str, Any
     given = parser.parse_args(arguments)
     if given.workers is not None and given.workers < 1:
         parser.error("--workers: expected 1 or more")
-    if given.on is not None and not COMPUTE.fullmatch(given.on):
-        parser.error("--on: expected local, or ray://host:10001 with the host of a cluster")
+    if given.on is not None and not _CLUSTER.fullmatch(given.on):
+        parser.error("--on: expected ray://host:10001 with the host of a cluster")
     options = {each.name: each.read(getattr(given, each.name))
                for each in found.parameters if hasattr(given, each.name)}  # fmt: skip
     return found, given, options

@@ -1,7 +1,9 @@
 // What a visitor wrote goes along by the menu. It is kept in the tab's own storage, and what is in the
 // boxes in the entry of the history: Back, Forward and Reload find a page as it was left.
+// The address has the texts that were asked about, and the model.
 // Runs once per page; returns what the page is opened with, for `app/faces/gradio/carry.py`.
 (kept) => {
+  const LONGEST = 4000; // characters of an address
   const OWN = "bx-own", GAP = /_{3,}|<mask>|\[\s?mask\s?\]/i;
   const boxes = () =>
     Object.fromEntries(
@@ -32,11 +34,17 @@
     if (!event.isTrusted || !event.target.closest('[id^="bx-text-"]')) return;
     typed = true;
     remember();
+    document.querySelector(".bx-result .bx-example")?.setAttribute("hidden", "");
   });
   addEventListener("pagehide", keep);
   window.bxFilled = (byHand) => {
     typed = byHand ?? typed;
     setTimeout(remember, 300); // when the boxes have been drawn
+  };
+  window.bxAsked = (asked) => {
+    const told = new URLSearchParams(Object.entries(asked).filter(([, text]) => text)).toString();
+    const query = told && told.length <= LONGEST ? `?${told}` : "";
+    history.replaceState(history.state, "", `${location.pathname}${query}`); // Gradio's <base> is another
   };
   return JSON.stringify(before ? { here: before.texts } : { own: stored() });
 }

@@ -26,12 +26,23 @@ def script() -> str:
 
 def name_of(given: Parameter) -> str | None:
     """Return the name of a text box in the document; None for what is not a text."""
-    return f"{_PREFIX}{given.key}" if is_text(given) else None
+    return f"{_PREFIX}{given.key}" if given.is_text else None
 
 
-def is_text(given: Parameter) -> bool:
-    """Return whether a parameter is a text that a visitor writes."""
-    return given.kind in (str, list) and not given.choices
+def asked(declared: Declared, first_model: str) -> str:
+    """Return what a page runs when it has asked: the address gets the texts and the model.
+
+    Args:
+        declared: the feature; the function gets the values of its form in their order.
+        first_model: the model that an address without one means.
+    """
+    keys = [each.key if each.is_text else "" for each in declared.parameters]
+    return f"""(...values) => {{
+      const model = values.pop();
+      const texts = {json.dumps(keys)}.flatMap((key, at) => key ? [[key, values[at]]] : []);
+      texts.push(["model", model === {json.dumps(first_model)} ? "" : model]);
+      window.bxAsked(Object.fromEntries(texts));
+    }}"""
 
 
 def brought(declared: Declared, message: object, linked: Mapping[str, object]) -> dict[str, object]:

@@ -97,12 +97,18 @@ def feature_page(face: gr.Blocks, declared: Declared, twin: str) -> None:
         "show_progress_on": answer,
         "trigger_mode": "always_last",
     }
-    gr.on([run.click, model.input, *map(_trigger, boxes)], ask, **work)
+    linked = {
+        "fn": None,
+        "inputs": inputs,
+        "js": carry.asked(declared, model_choices()[0][1]),
+        "api_visibility": "private",
+    }
+    gr.on([run.click, model.input, *map(_trigger, boxes)], ask, **work).then(**linked)
     if example is not None:
         use = _example_user(declared)
         used = example.input(use, [example], boxes, **PRIVATE)
         used.then(None, js=carry.EXAMPLE, api_visibility="private")
-        used.then(ask, **work)
+        used.then(ask, **work).then(**linked)
     face.load(None, js=ARRIVED % f"{row.title} · {SITE}", api_visibility="private")
     opening = gr.Textbox(visible=False)
     opened = face.load(
@@ -155,7 +161,7 @@ def _opener(declared: Declared) -> Any:
     (`?text=...&model=...`), or what the visitor wrote on another page, or the first example.
     """
     rows = declared.examples
-    texts = {each.name for each in declared.parameters if carry.is_text(each)}
+    texts = {each.name for each in declared.parameters if each.is_text}
 
     def opened(message: object, request: gr.Request) -> object:
         asked = declared.by_name(dict(request.query_params))

@@ -44,7 +44,7 @@ def write(declared: Declared, given: Mapping[str, object], model: object) -> Wri
         if _is_unfit(engine, row):
             return Written(_framed(told, _foot(engine, row)), None)
         found = answer(declared, engine, given)
-        note_ = _example_note(declared, engine, given)
+        note_ = _example_note(declared, given)
         lessons = lesson_links(mostly_about(row.folder), "lessons?lesson={}")
         blocks = (filled(each, HINT_END, lessons) for each in found.report.drawn())
         told = join(told, *cautions(on_second(declared, given)))
@@ -80,15 +80,14 @@ def _misfits(engine: Engine, row: Feature) -> Iterator[Html]:
         )
 
 
-def _example_note(declared: Declared, engine: Engine, given: Mapping[str, object]) -> Html:
+def _example_note(declared: Declared, given: Mapping[str, object]) -> Html:
     """Draw the note of the example that was asked about, if it was one, in its own order."""
     if any(given.get(each.name) for each in declared.parameters if each.field is SHUFFLE):
         return join()
     for each in declared.examples:
         values = declared.example_values(each.values)
         if each.note and values and all(given.get(name) == value for name, value in values.items()):
-            mark = each.mark_for(engine.provenance.fingerprint)
-            return example_note(declared.feature.slug, each.note, mark)
+            return example_note(each.note)
     return join()
 
 

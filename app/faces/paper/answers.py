@@ -5,7 +5,7 @@ from typing import Any
 from app.declared import Declared, answers
 from app.declared.answers import Answer as Answer
 from app.faces.paper.json import as_json
-from app.faces.paper.page import page
+from app.faces.paper.page import Asked, page
 from app.faces.paper.text import as_text
 from app.words.html import framed
 
@@ -42,7 +42,13 @@ def record(answer: Answer) -> dict[str, Any]:
 
 def saved(answer: Answer) -> bytes:
     """Write the report as one file that opens offline."""
-    return page(answer.declared.feature, answer.model, answer.report, answer.notices)
+    texts = {
+        each.field.label: "\n".join(value) if isinstance(value, tuple | list) else str(value)
+        for each in answer.declared.parameters
+        if (value := answer.given.get(each.name)) and each.is_text
+    }
+    row, model = answer.declared.feature, answer.model
+    return page(row, model, answer.report, answer.notices, Asked(texts))
 
 
 class Written(Answer):
@@ -83,4 +89,4 @@ def ask(task: str, /, *values: object, model: str = "", **given: object) -> Writ
 
 def written(answer: Answer) -> Written:
     """Let an answer write itself."""
-    return Written(answer.declared, answer.result, answer.model, answer.notices)
+    return Written(answer.declared, answer.result, answer.model, answer.notices, answer.given)

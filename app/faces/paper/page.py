@@ -1,16 +1,40 @@
 """A report as one HTML file that opens offline and asks for nothing."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
 
 from app.catalog import Feature
 from app.engine.models import Provenance
 from app.settings import ASSETS, ROOT
 from app.words.blocks import beware, cautions, line
-from app.words.html import document, tag, visible
+from app.words.format import shortened
+from app.words.html import Html, document, tag, visible
 from app.words.report import Report
 
+_LONGEST = 1_000  # characters of a text that are repeated at the top
 
-def page(feature: Feature, model: Provenance, report: Report, notices: Sequence[str] = ()) -> bytes:
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a saved answer answers.
+
+    Attributes:
+        texts: what was given, by the label of its box.
+        link: opens the same page of the site; "" if it has no address.
+    """
+
+    texts: Mapping[str, str] = field(default_factory=dict)
+    link: str = ""
+
+
+def page(
+    feature: Feature,
+    model: Provenance,
+    report: Report,
+    notices: Sequence[str] = (),
+    asked: Asked | None = None,
+) -> bytes:
     """Write a report with the model that gave it and what must not be concluded.
 
     Args:
@@ -18,17 +42,37 @@ def page(feature: Feature, model: Provenance, report: Report, notices: Sequence[
         model: which model answered.
         report: what it answered.
         notices: what should be known about the model first.
+        asked: about which texts, and where.
     """
     return document(
         f"{feature.title} · {model.name}",
         style(feature.folder),
         tag("h1", feature.title),
+        *_asked(asked or Asked()),
         *cautions(notices),
         tag("div", *report.drawn(), class_="bx-result"),
         beware(feature.beware),
         line(visible(signature(model))),
         script=(ASSETS / "components" / "bridge.js").read_text(encoding="utf-8"),
     )
+
+
+def _asked(asked: Asked) -> Iterator[Html]:
+    """Name the texts, the day, and the page of the site."""
+    today = date.today()
+    for label, text in asked.texts.items():
+        shown = tag("bdi", visible(shortened(text, _LONGEST)))
+        yield tag("p", tag("strong", f"{label}: "), shown, class_="bx-text")
+    on = f"Saved on {today.day} {today:%B %Y}"
+    yield line(f"{on} from ", _link(asked.link)) if asked.link else line(on)
+
+
+def _link(address: str) -> Html | str:
+    """Draw an address; one that a kept page may not lead to, such as http, is text."""
+    try:
+        return tag("a", visible(address), href=address)
+    except ValueError:
+        return visible(address)
 
 
 def style(*slugs: str) -> str:

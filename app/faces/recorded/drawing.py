@@ -13,7 +13,7 @@ from app.faces.recorded.live import LIVE_TASKS, WEIGHS, is_live, live_values, tr
 from app.lessons.records import Lesson
 from app.lessons.shelf import mostly_about
 from app.lessons.view import lesson_links
-from app.overview import FIRST, Door, draw
+from app.overview import DOORS, FIRST, Door, draw
 from app.words.blocks import HINT_END, beware, heading, line, note
 from app.words.format import count
 from app.words.html import Html, filled, join, tag, visible
@@ -24,7 +24,6 @@ COMMAND = "python -m app record OUT"
 _LEAD = "Recorded results of every example."
 _BEWARE = "Attention is not an explanation, and a confident answer may be wrong."
 _TABS = "Notes may mention parts of a page that only the live site has."
-_SIGNS = "✓ the model answers as a person would · ✗ it does not"
 _INVITATION = (
     f"the model ({WEIGHS}) is loaded into this browser and stays there; your text never leaves it. "
     "Until then, the answer below is a recorded one."
@@ -189,7 +188,7 @@ def home(recording: Recording, doors: Sequence[Door]) -> Html:
             "details",
             tag("summary", tag("strong", row.title), f" {row.see} ",
                 tag("span", count(len(recording.of(row)), "example"), class_="bx-quiet")),
-            _links(recording, recording.of(row), "", None),
+            _links(recording.of(row), "", None),
         )
         for row in recording.features
     ]  # fmt: skip
@@ -198,7 +197,7 @@ def home(recording: Recording, doors: Sequence[Door]) -> Html:
         boxes += _box("question", "Your question about it, if you have one", "")
     return join(
         heading(SITE, _LEAD),
-        _typing(recording, doors, links) if recording.live else recorded_note(recording.model),
+        _typing(recording, last) if recording.live else recorded_note(recording.model),
         tag("section", *boxes, class_="bx-given", aria_label="Input"),
         tag("div", tag("section", draw(doors, links), class_="bx-result", aria_label="Answer"),
             class_="bx-recorded"),
@@ -209,10 +208,10 @@ def home(recording: Recording, doors: Sequence[Door]) -> Html:
     )  # fmt: skip
 
 
-def _typing(recording: Recording, doors: Sequence[Door], links: Sequence[str]) -> Html:
+def _typing(recording: Recording, places: Mapping[str, str]) -> Html:
     """Invite to type one's own text on the home page."""
-    titles = [feature(door.slug).title for door in doors]
-    given = json.dumps({"doors": list(zip(titles, links, strict=True))})
+    rows = [(slug, feature(slug).title, places[slug]) for slug in DOORS if slug in places]
+    given = json.dumps({"doors": rows})
     says = tag("strong", "Type your own text: "), _HOME
     return _line("home", recording.live, *says, data_given=given)
 
@@ -243,7 +242,7 @@ def _given(recording: Recording, entry: Entry) -> Html:
     """Draw what was given, and what to look at; nothing where nothing is given."""
     if not entry.feature.has_examples:
         return join()
-    shown = (*_boxes(entry), _note(recording, entry))
+    shown = (*_boxes(entry), _note(entry))
     return tag("section", *shown, class_="bx-given", aria_label="Input")
 
 
@@ -272,12 +271,9 @@ def _box(name: str, label: str, text: str, key: str = "") -> list[Html]:
     ]  # fmt: skip
 
 
-def _note(recording: Recording, entry: Entry) -> Html:
-    """Draw what to look at, and what a person would answer."""
-    if not entry.example.note:
-        return join()
-    mark = entry.example.mark_for(recording.model.fingerprint)
-    return example_note(entry.feature.slug, visible(entry.example.note), mark)
+def _note(entry: Entry) -> Html:
+    """Draw what to look at."""
+    return example_note(visible(entry.example.note)) if entry.example.note else join()
 
 
 def _list(recording: Recording, entry: Entry) -> Html:
@@ -285,27 +281,23 @@ def _list(recording: Recording, entry: Entry) -> Html:
     rows = recording.of(entry.feature)
     if len(rows) == 1:
         return join()
-    marked = any(each.example.mark_for(recording.model.fingerprint) for each in rows)
     return tag(
         "nav",
         tag("h2", "Examples"),
-        _links(recording, rows, "../", entry),
-        line(_SIGNS) if marked else join(),
+        _links(rows, "../", entry),
         line(_TABS),
         aria_label="Examples",
     )
 
 
-def _links(recording: Recording, rows: Sequence[Entry], root: str, here: Entry | None) -> Html:
-    """Draw links to entries, each with the sign of its mark."""
+def _links(rows: Sequence[Entry], root: str, here: Entry | None) -> Html:
+    """Draw links to entries."""
     items = []
     for each in rows:
-        mark = each.example.mark_for(recording.model.fingerprint)
-        sign = "" if mark is None else "✓ " if mark.right else "✗ "
         items.append(
             tag(
                 "li",
-                tag("a", sign, visible(each.example.label), href=f"{root}{each.place}.html",
+                tag("a", visible(each.example.label), href=f"{root}{each.place}.html",
                     aria_current="page" if each == here else None),
             )
         )  # fmt: skip

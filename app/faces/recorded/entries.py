@@ -12,7 +12,6 @@ from app.engine.models import Engine
 from app.overview import Door
 from app.words.blocks import cautions
 from app.words.html import Html
-from app.words.two_answers import TITLE
 from bert_core.errors import BertError
 
 _LETTERS = 40  # of a file name
@@ -68,7 +67,7 @@ def all_entries(doors: Iterable[Door]) -> tuple[Entry, ...]:
     found: list[Entry] = []
     for row in FEATURES:
         shown = [(each, "") for each in examples(row.slug) or [Example(_ONLY, "", {})]]
-        alone = (each for each in map(declared, tabs(row.slug)) if each.feature.title != TITLE)
+        alone = map(declared, tabs(row.slug))
         firsts = ((replace(each.examples[0], label=each.feature.title), each) for each in alone)
         shown += [(first, each.feature.slug) for first, each in firsts]
         if row.slug in texts:

@@ -4,13 +4,14 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from app.catalog import feature
+from app.catalog import FEATURES, feature
 from app.engine.models import Engine, ModelFacts, Provenance
 from app.faces.streamlit.components import PRESENT
 from app.faces.streamlit.controls import switch
 from app.faces.streamlit.lesson_way import lessons_with
 from app.faces.streamlit.links import links_have_texts
 from app.faces.streamlit.show import show_html
+from app.faces.streamlit.site import ON_SITE
 from app.records.served import GRADIO, PATH
 from app.words.blocks import beware, copy_button, facts, line
 from app.words.format import count, weights
@@ -55,7 +56,7 @@ def foot(engine: Engine, caution: str = "", slug: str = "") -> None:
         asked = not slug or feature(slug).has_examples
         card = f"model_card?{urlencode({'model': known.name, 'tab': BESIDE})}"
         remark = f"{known.remark} {privacy if asked else ''}".strip()
-        differs = tag("a", "beside BERT base", href=card, target="_self")
+        differs = tag("a", "compared with BERT base", href=card, target="_self")
         show_html(
             line(
                 f"{known.name}: {size} (",
@@ -71,10 +72,20 @@ def foot(engine: Engine, caution: str = "", slug: str = "") -> None:
             if slug:
                 lessons_with(slug)
             switch("Presenter view (Esc ends)", key=PRESENT)
+            if slug and st.session_state.get(PRESENT) and st.session_state.get(ON_SITE):
+                next_page(slug)
             show_html(copy_button("Copy link"))
             if GRADIO.is_set():
                 address = f"{PATH.strip('/')}/{slug}"
                 show_html(tag("a", "API", href=address, target="_self", class_="bx-button"))
+
+
+def next_page(slug: str) -> None:
+    """Link the page that follows in the menu, which the presenter's view does not have."""
+    slugs = [row.slug for row in FEATURES]
+    row = FEATURES[(slugs.index(slug) + 1) % len(slugs)]
+    with st.container(key="bx-next"):
+        st.page_link(row.page, label=f"Next: {row.title}", icon=row.icon)
 
 
 def model_facts(engine: Engine) -> None:

@@ -36,6 +36,13 @@ _LEFT_OUT = "_left_out"  # parameter -> the values that were asked for, and what
 _CHOICES = "_choices"  # parameters of the choices that were drawn since the page was opened
 _SHOWN = 40  # characters of a value
 _LABELS = ASSETS / "labels.toml"
+RETIRED: Mapping[str, tuple[str, ...]] = {
+    "attention": ("beside",),
+    "xray": ("beside",),
+    "variants": ("tab",),
+}
+"""Parameters that a page once had; links with them open it, and the page says so."""
+
 Values = Sequence[str]
 T = TypeVar("T")
 V = TypeVar("V")
@@ -66,11 +73,17 @@ def left_out(key: str, impossible: Values | None = None) -> None:
             st.query_params.pop(key, None)
 
 
-def say_left_out(place: DeltaGenerator) -> None:
+def say_left_out(place: DeltaGenerator, slug: str = "") -> None:
     """Say what of the address is not possible; call this when all widgets are drawn.
 
     The line stays until the visitor changes what it is about, or leaves the page.
+
+    Args:
+        place: where the line is drawn.
+        slug: the page, which may have had other parameters once.
     """
+    for key in RETIRED.get(slug, ()):
+        left_out(key)
     asked, gone = st.session_state.get(_ASKED, {}), st.session_state.get(_LEFT_OUT, {})
     for key in [key for key in st.session_state.get(_CHOICES, ()) if not is_drawn(key)]:
         st.query_params.pop(key, None)
@@ -84,8 +97,16 @@ def say_left_out(place: DeltaGenerator) -> None:
         parts = [f"{key}={_short(value)}" for key, (values, _) in gone.items() for value in values]
         place.caption(
             ":material/link_off: Left out of the address, because it is not possible here: "
-            f"{plain(', '.join(parts))}"
+            f"{plain(', '.join(parts))}{_instead(gone)}"
         )
+
+
+def _instead(gone: Mapping[str, tuple[Values, object]]) -> str:
+    """Say what there is instead of a tab that is gone."""
+    asked, _ = gone.get("tab", (("",), None))
+    name = asked[-1]
+    says = old_labels()["gone"].get(old_labels()["tab"].get(name, name))
+    return f". {says}" if says else ""
 
 
 @cache

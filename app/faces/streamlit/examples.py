@@ -8,36 +8,25 @@ from streamlit.delta_generator import DeltaGenerator
 from app.catalog import Example, examples
 from app.declared import declared
 from app.declared.carried import TEXT_KEYS
-from app.engine.models import Engine
 from app.faces.streamlit.show import show_html
 from app.faces.streamlit.state import put
 from app.records.fields import SHUFFLE
 from app.words.notes import example_note
 
 
-def examples_list(slug: str, engine: Engine, tools: DeltaGenerator, below: DeltaGenerator) -> None:
+def examples_list(slug: str, tools: DeltaGenerator, below: DeltaGenerator) -> None:
     """Draw the page's examples as a list that unfolds, and the note of the one in the boxes.
-
-    Examples tested with this model carry a sign for whether it answers as a person would. For
-    other models there is no such verdict.
 
     Args:
         slug: the page.
-        engine: the model that answers.
         tools: the place of the list.
         below: the place of the note.
     """
     rows = examples(slug)
-    weights = engine.provenance.fingerprint
     with tools, st.popover("Examples", icon=":material/list:"):
-        marked = any(row.mark_for(weights) for row in rows)
-        if marked:
-            st.caption("✓ the model answers as a person would · ✗ it does not")
         for number, row in enumerate(rows):
-            mark = row.mark_for(weights)
-            sign = "" if mark is None else "✓ " if mark.right else "✗ "
             st.button(
-                sign + row.label,
+                row.label,
                 key=f"_example_{number}",
                 type="tertiary",
                 on_click=_use_example,
@@ -48,7 +37,7 @@ def examples_list(slug: str, engine: Engine, tools: DeltaGenerator, below: Delta
     # until the page is done.
     with below.empty().container(gap=None):
         if shown is not None and shown.note:
-            show_html(example_note(slug, shown.note, shown.mark_for(weights)))
+            show_html(example_note(shown.note))
 
 
 _ORDERS = {str(each) for each in range(1, 21)}  # that can be chosen; an address may ask for others

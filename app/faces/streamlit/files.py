@@ -7,14 +7,17 @@ browser (`data-saves` in `bridge.js`), which draws their files.
 
 from collections.abc import Callable
 from itertools import groupby
+from urllib.parse import urlencode
 
 import streamlit as st
 
 from app.catalog import Feature
+from app.declared import declared
 from app.engine.models import Engine
 from app.engine.models.fit import notices
 from app.faces.paper.notebook import notebook
-from app.faces.paper.page import page
+from app.faces.paper.page import Asked, page
+from app.faces.streamlit.invite import site_address
 from app.faces.streamlit.show import show_html
 from app.words.blocks import line
 from app.words.html import tag
@@ -48,11 +51,11 @@ def save_menu(
         snippet: writes the same computation in Python.
     """
     offered: list[File] = st.session_state.pop(_FILES, [])
-    name = f"bert-{feature.slug}"
+    name, asked = f"bert-{feature.slug}", _asked(feature)
     with st.popover("Save", icon=":material/download:", type="tertiary", key="bx-save"):
         whole = (
             File("This page", "This page (HTML)",
-                 lambda: page(feature, engine.provenance, report(), notices(engine.facts)),
+                 lambda: page(feature, engine.provenance, report(), notices(engine.facts), asked),
                  f"{name}.html", "text/html"),
             File("This page", "Notebook (IPYNB)",
                  lambda: notebook(feature.title, snippet()), f"{name}.ipynb", "application/json"),
@@ -60,6 +63,15 @@ def save_menu(
         for title, files in groupby((*whole, *offered), key=lambda file: file.title):
             _row(title, list(files), titled=title != whole[0].title)
         show_html(tag("div", class_="bx-saves", data_saves="Pictures and tables on this page"))
+
+
+def _asked(feature: Feature) -> Asked:
+    """Return the texts of the page, and its address."""
+    boxes = (each for each in declared(feature.slug).parameters if each.is_text)
+    texts = {each.field.label: str(st.session_state.get(each.key) or "") for each in boxes}
+    given = {label: text for label, text in texts.items() if text.strip()}
+    query = urlencode(st.query_params.to_dict())
+    return Asked(given, f"{site_address()}{feature.slug}{query and f'?{query}'}")
 
 
 def _row(title: str, files: list[File], *, titled: bool) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app.catalog import Feature, feature
+from app.catalog import FEATURES, Feature, feature
 from app.engine.counted import counted
 from app.engine.models import Engine, Offer
 from app.faces.streamlit.about import foot
@@ -26,7 +26,7 @@ from app.faces.streamlit.lesson_way import PICK, click_lesson, name_lessons, ope
 from app.faces.streamlit.picker import model_picker, open_chosen, suits, unknown_model_note
 from app.faces.streamlit.progress import waiting_line
 from app.faces.streamlit.show import show_html, show_style
-from app.faces.streamlit.state import enter, leave, unfit_note
+from app.faces.streamlit.state import enter, leave, moved_note, unfit_note
 from app.faces.streamlit.take import take_row
 from app.settings import ASSETS
 from app.words.blocks import heading
@@ -124,9 +124,10 @@ def page_shell(slug: str) -> Iterator[Page]:
         page = Page(row, engine, give, answer, settings, picks)
         if answers:
             if given:
-                examples_list(slug, engine, tools, settings)
+                examples_list(slug, tools, settings)
             if row.takes_text:
                 unfit_note(slug)
+                moved_note()
             yield page
             for draw in page.last:
                 draw()
@@ -134,7 +135,7 @@ def page_shell(slug: str) -> Iterator[Page]:
         leave()
     if page is not None:
         foot(page.engine, row.beware, slug)
-    say_left_out(remarks)
+    say_left_out(remarks, slug)
     if not answers:
         st.stop()  # the reason is given above, and the block must not run
 
@@ -154,5 +155,5 @@ def configure(title: str, slug: str = "") -> None:
     st.set_page_config(
         page_title=f"{title} · {SITE}", page_icon=str(ASSETS / "icon.svg"), layout="wide"
     )
-    show_style(slug)
+    show_style(slug, *(row.slug for row in FEATURES if slug and row.tab_of == slug))
     name_lessons(slug)

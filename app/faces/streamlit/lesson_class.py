@@ -7,6 +7,7 @@ in the link for other browsers alone. What a student sees is `app.faces.classroo
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
+import pandas as pd
 import streamlit as st
 
 from app.engine.models.fit import notices
@@ -24,10 +25,14 @@ from app.rooms.store import ROOMS
 from app.rooms.turns import Chances, Turn, again, hidden, moved, revealed, shown
 from app.settings import settings
 from app.words.html import Html, plain, tag, visible
+from app.words.pictures import csv
 from bert_core.errors import BertError
 
 LINK = "class"
 """The parameter of the teacher's link."""
+
+NEW = "new"
+"""Its value in a link that starts a class."""
 
 _SEEN = "_class_seen"  # the code of the room and the step that this session has shown last
 
@@ -39,7 +44,7 @@ def enter_class(found: Lesson, step_key: str) -> Room | None:
         found: the lesson of the page.
         step_key: the widget of the step; it follows the room, if another browser moved it.
     """
-    _admit()
+    _admit(found)
     room = _own_room()
     if room is None or room.lesson != found.slug:
         return None
@@ -53,10 +58,18 @@ def _own_room() -> Room | None:
     return ROOMS.owned(visitor().number) if CLASSES.is_set() else None
 
 
-def _admit() -> None:
-    """Take the teacher's link, and remove its key from the address."""
-    if link := st.query_params.get(LINK, ""):
-        del st.query_params[LINK]
+def chooses_lesson() -> bool:
+    """Return whether the address asks for a class, for which a lesson is to be chosen."""
+    offered = CLASSES.is_set() and settings().classes
+    return offered and st.query_params.get(LINK) == NEW
+
+
+def _admit(found: Lesson) -> None:
+    """Take the teacher's link and remove its key from the address, or start a class."""
+    starts, link = chooses_lesson(), st.query_params.pop(LINK, "")
+    if starts:
+        _start(found)
+    elif link and link != NEW:
         try:
             ROOMS.admit(link, visitor().number)
         except RoomError as error:
@@ -75,7 +88,40 @@ def class_buttons(found: Lesson) -> None:
     if room.lesson != found.slug:
         st.button("Bring the class here", key="_class_bring", on_click=_turn,
                   args=(room.code, _brought(found)))  # fmt: skip
-    st.button("End the class", key="_class_end", on_click=_end, args=(room.code,))
+    with st.popover("End the class"):
+        st.markdown("The class ends on every phone, and its votes are deleted.")
+        st.download_button(
+            "Save the votes (CSV)", lambda: csv(votes_table(ROOMS.find(room.code) or room)),
+            f"bert-class-{room.code}.csv", "text/csv", key="_class_votes", on_click="ignore",
+        )  # fmt: skip
+        st.button("End it now", key="_class_end", on_click=_end, args=(room.code,))
+
+
+_COLUMNS = ("step", "question", "answer", "votes", "votes after talking", "the model")
+
+
+def votes_table(room: Room) -> pd.DataFrame:
+    """Count the votes of a class, with a row for each answer to each question."""
+    rows = (
+        (step, board.card.ask, _cell(says), first, second if board.round else None, right)
+        for step, board in sorted(room.boards.items())
+        for says, first, second, right in _counted(board)
+    )
+    return pd.DataFrame(rows, columns=_COLUMNS)
+
+
+def _counted(board: Board) -> Iterator[tuple[str, int, int, bool]]:
+    """Yield each answer to a question, its votes of both rounds, and whether it is the model's."""
+    for bar in board.bars():
+        yield bar.label, bar.first, bar.second, bar.right
+    for word in board.words():
+        if not word.hidden:
+            yield word.text, word.first, word.second, False
+
+
+def _cell(text: str) -> str:
+    """Keep a spreadsheet from reading a student's word as a formula."""
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t")) else text
 
 
 def _start(found: Lesson) -> None:

@@ -30,11 +30,11 @@ _TO = "_lesson_to"  # the lesson and step that are being opened
 _STEP = "_lesson_step"  # the lesson and step that a page was opened from
 
 
-def open_lesson(slug: str, step: int = 1) -> None:
-    """Open a step of a lesson; not from a callback."""
+def open_lesson(slug: str, step: int = 1, more: Mapping[str, str] | None = None) -> None:
+    """Open a step of a lesson, with more in the address; not from a callback."""
     st.session_state.pop(_STEP, None)
     st.session_state[_TO] = slug, step
-    _go({"lesson": slug})  # the step is bound to its widget
+    _go({"lesson": slug, **(more or {})})  # the step is bound to its widget
 
 
 def all_lessons() -> None:

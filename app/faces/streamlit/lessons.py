@@ -20,8 +20,11 @@ from app.faces.streamlit.controls import choose, on_demand, switch
 from app.faces.streamlit.frame import configure, top
 from app.faces.streamlit.guard import guarded
 from app.faces.streamlit.lesson_class import (
+    LINK,
+    NEW,
     bring,
     card_of,
+    chooses_lesson,
     class_buttons,
     draw_class_step,
     draw_join,
@@ -123,11 +126,14 @@ def _list_page(title: str, lead: str, shown: Sequence[Path], unknown: str = "") 
         st.warning(plain(f"There is no lesson named “{unknown[:60]}”. These are all."))
         left_out(LESSON)
     unknown_model_note(offer)
+    if chooses_lesson():
+        st.info("Choose a lesson: your class begins with it.", icon=":material/groups:")
     with guarded():
         listed: set[str] = set()
         for path in shown:
-            _list(path.title if len(shown) > 1 else "", path.lessons, path.slug, offer)
-            listed.update(path.lessons)
+            here = [slug for slug in path.lessons if slug not in listed]
+            _list(path.title if len(shown) > 1 else "", here, path.slug, offer)
+            listed.update(here)
         if len(shown) > 1 or not shown:
             rest = [slug for slug in shelf().lessons if slug not in listed]
             _list("More lessons", rest, "more", offer)
@@ -165,7 +171,7 @@ def _list(title: str, slugs: Sequence[str], path: str, offer: Offer) -> None:
                     plain(f"{number}. {each.title}"), key=f"_open_{path}_{slug}", type="tertiary"
                 ):
                     st.session_state[PATH] = path
-                    open_lesson(slug)
+                    open_lesson(slug, more={LINK: NEW} if chooses_lesson() else None)
                 _for_teachers(each, path, offer)
             tick = tag("span", class_="bx-tick", data_tick=slug, data_steps=len(each.steps))
             show_html(line(tick, visible(f"{each.goal} {each.minutes} minutes.")))

@@ -15,7 +15,10 @@ from app.words.html import Html, stylesheet
 from app.words.pictures import Picture, figure, numbers
 
 # What is drawn on paper: a visitor may choose another theme than that of the system.
-_DARK = "@media screen { .bx-att-paper { filter: invert(1) hue-rotate(180deg); } }"
+_DARK = (
+    "@media screen { .bx-att-paper { filter: invert(1) hue-rotate(180deg); "
+    "mix-blend-mode: screen; } }"
+)
 # Only the button that saves the picture: accidental panning or zooming would confuse a class.
 _CHART = {"displaylogo": False, "modeBarButtons": [["toImage"]], "scrollZoom": False}
 

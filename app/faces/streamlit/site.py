@@ -9,7 +9,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from app.catalog import FEATURES, GROUPS, HOME, LESSONS
+from app.catalog import FEATURES, GROUPS, HOME, LESSONS, Feature, pages
 from app.engine.loading import LOADING
 from app.lessons.paths import paths
 from app.settings import ASSETS, ROOT
@@ -23,6 +23,9 @@ DRAWN = threading.Event()
 """Set when the first page has been drawn; work that can wait begins then."""
 
 _SOON = "The model is being loaded; the page goes on by itself in a few seconds."
+MOVED = "_moved"
+"""Session key: the title of the page that a link named, and which is a tab of another one now."""
+
 PATHS, WAY = "_paths", "_way"
 """Session keys: the pages of the lessons by their names, and the name of the page being run."""
 
@@ -34,6 +37,7 @@ _HEAD = (
 )
 
 _HERE = Path(__file__).parent
+_KEYS = {("multiple_choice", "text"): "context"}
 
 # The page around a Space keeps a query but no path, so there the name of a page is a parameter;
 # `assets/components/bridge.js` writes it.
@@ -49,15 +53,17 @@ def show_site() -> None:
     st.session_state[ON_SITE] = True
     home = st.Page(ROOT / HOME, title="Home", default=True)
     tools = {
-        row.slug: st.Page(ROOT / row.page, title=row.title, url_path=row.slug) for row in FEATURES
+        row.slug: st.Page(ROOT / row.page, title=row.title, url_path=row.slug) for row in pages()
     }
-    groups = {name: [tools[row.slug] for row in FEATURES if row.group == name] for name in GROUPS}
+    groups = {name: [tools[row.slug] for row in pages() if row.group == name] for name in GROUPS}
+    moved = {row.slug: _moved(row, tools[row.tab_of]) for row in FEATURES if row.tab_of}
+    groups[GROUPS[-1]] += moved.values()
     ways = st.session_state[PATHS] = _start_here()
     start = {"": [home], START: list(ways.values())}
     page = st.navigation(start | groups, position="top")
     st.session_state[WAY] = page.url_path
     asked = st.query_params.get(_PAGE, "")
-    if not page.url_path and asked in (known := tools | ways):
+    if not page.url_path and asked in (known := tools | moved | ways):
         state = {key: st.query_params.get_all(key) for key in st.query_params if key != _PAGE}
         st.switch_page(known[asked], query_params=state)
     if not LOADING.is_over():
@@ -68,6 +74,18 @@ def show_site() -> None:
         page.run()
     finally:
         DRAWN.set()
+
+
+def _moved(row: Feature, to: st.Page) -> st.Page:
+    """Return what opens the tab of a feature for links to the page that it was."""
+
+    def open_tab() -> None:
+        state = {_KEYS.get((row.slug, key), key): st.query_params.get_all(key)
+                 for key in st.query_params}  # fmt: skip
+        st.session_state[MOVED] = row.title
+        st.switch_page(to, query_params={**state, "tab": row.title})
+
+    return st.Page(open_tab, title=row.title, url_path=row.slug, visibility="hidden")
 
 
 def _start_here() -> dict[str, st.Page]:

@@ -26,10 +26,10 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.errors import StreamlitAPIException
 
-from app.declared import Declared, Parameter, declared, tabs
+from app.declared import Declared, Parameter, declared, tabs, tabs_shown
 from app.declared.carried import TEXT_KEYS
 from app.engine.models import Engine
-from app.engine.models.second import BESIDE
+from app.engine.models.fit import Severity, misfits
 from app.faces.streamlit.components import show_markup
 from app.faces.streamlit.controls import (
     choose,
@@ -48,17 +48,16 @@ from app.faces.streamlit.files import offer_file
 from app.faces.streamlit.frame import Page, page_shell
 from app.faces.streamlit.guard import guarded
 from app.faces.streamlit.progress import progress
-from app.faces.streamlit.second import open_beside, second_box, second_cautions
 from app.faces.streamlit.show import show_chart, show_html, show_picture, show_table
 from app.faces.streamlit.state import put, set_text, text_box
-from app.words.html import Html, join, tag
+from app.words.blocks import line
+from app.words.html import Html, join, tag, visible
 from app.words.pictures import Picture
 from app.words.report import Block
 from app.words.screen import (
     Beside,
     Choice,
     Clicks,
-    Computed,
     Drawn,
     File,
     Part,
@@ -68,7 +67,6 @@ from app.words.screen import (
     Table,
     Turned,
 )
-from app.words.two_answers import TITLE
 
 Values = dict[str, Any]
 """Values by the names of their parameters."""
@@ -123,7 +121,7 @@ def _hook(slug: str, name: str) -> Callable[..., Any] | None:
 def _answer(page: Page, task: Declared, result: Any, view: Values) -> Screen:
     """Draw what is seen first."""
     slug = task.feature.slug
-    screen: Screen = task.screen(result, page.engine.provenance.name, **view)
+    screen: Screen = task.on_page(result, page.engine.provenance.name, **view)
     take_clicks(page, screen.clicks)
     if start := _hook(slug, "start"):
         start(page, result)
@@ -220,14 +218,14 @@ def _form(page: Page, task: Declared, fold: Place) -> tuple[Values, AbstractCont
     return given, nullcontext()
 
 
-def _box(each: Parameter, task: Declared) -> object:
-    """Draw a box for a text, or for several, one per line."""
-    key, label, hint = each.key, each.field.label, each.field.hint
+def _box(each: Parameter, task: Declared, key: str = "") -> object:
+    """Draw a box for a text, or for several, one per line; `key` names it otherwise."""
+    label, hint = each.field.label, each.field.hint
+    first = str(task.examples[0].values.get(each.key, ""))
     if each.field.lines == 1:
-        first = str(task.examples[0].values.get(key, ""))
-        return text_line(label, first, key=key, hint=hint or None)
-    folder, own = task.feature.folder, task.example.get(key)
-    text = text_box(folder, label, key=key, placeholder=hint, first=own)
+        return text_line(label, first, key=each.key, hint=hint or None)
+    folder, own = task.feature.folder, first if key else task.example.get(each.key)
+    text = text_box(folder, label, key=key or each.key, placeholder=hint, first=own)
     if each.kind is list:
         return each.read(text)
     return text if text.strip() or task.example else ""
@@ -297,12 +295,11 @@ def _tabs(
 ) -> None:
     """Draw the tabs: parts of the screen, then tasks of their own; only the open one is made."""
     own = dict(screen.tabs) if screen else {}
-    further = {each.feature.title: each for each in map(declared, tabs(task.feature.slug))}
+    more_tasks = (tabs_shown if screen else tabs)(task.feature.slug)
+    further = {each.feature.title: each for each in map(declared, more_tasks)}
     names = [*own, *further]
     if not names:
         return
-    if TITLE in names:
-        open_beside()
     with open_tab(task.feature.slug, names) as name, guarded():
         if name in further:
             slug = further[name].feature.slug
@@ -312,34 +309,25 @@ def _tabs(
             show_parts(page, own[name]())
 
 
-def beside_tab(page: Page, slug: str, given: Values) -> list[Block]:
-    """Draw the tab of two models.
-
-    Args:
-        page: the page.
-        slug: the feature, whose task `<slug>_two_models` asks both.
-        given: values of the page; those that the task does not take are left out.
-    """
-    if not (chosen := second_box(page.engine)):
-        return []
-    task = declared(f"{slug}_two_models")
-    known = {each.name: given[each.name] for each in task.parameters if each.name in given}
-    with st.spinner("Asking both models …", show_time=True):
-        result = run(page.engine, task, {**known, BESIDE: chosen})
-    told = second_cautions(chosen)
-    show_html(join(*told))
-    return [*told, *show_screen(page, task.screen(result))]
-
-
 def task_tab(page: Page, name: str, given: Values) -> list[Block]:
     """Draw a tab that is a task of its own; what the page's boxes give is not asked again."""
     task = declared(name)
-    if task.feature.title == TITLE:
-        return beside_tab(page, page.feature.slug, given)
-    drawn = {each.name: _box(each, task) for each in task.parameters if each.name not in given}
+    needs = task.feature.needs if task.feature.tab_of else ()
+    unfit = [
+        each for each in misfits(page.engine.facts, needs) if each.severity is not Severity.REMARK
+    ]
+    if unfit:
+        show_html(line(visible(unfit[0].says)))
+        return []
+    taken = {each.key for each in declared(page.feature.slug).parameters}
+    drawn = {
+        each.name: _box(each, task, each.name if each.key in taken else "")
+        for each in task.parameters
+        if each.name not in given
+    }
     shared = {each.name: given[each.name] for each in task.parameters if each.name in given}
     result = run(page.engine, task, shared | drawn)
-    return show_screen(page, task.screen(result, page.engine.provenance.name))
+    return show_screen(page, task.on_page(result, page.engine.provenance.name))
 
 
 def show_screen(page: Page, screen: Screen) -> list[Block]:
@@ -372,9 +360,6 @@ def _show(page: Page, part: Part) -> None:
             show_markup(markup, key=name)
         case Choice():
             _choice(page, part)
-        case Computed(ask, given, draw):
-            task = import_module(f"app.features.{page.feature.slug}.task")
-            show_parts(page, draw(getattr(task, ask)(page.engine, *given)))
         case Table():
             _table(part)
         case Turned():

@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 import streamlit as st
 
-from app.catalog import FEATURES, Feature, examples
+from app.catalog import FEATURES, Feature, examples, pages
 from app.compat.streamlit import by_history, read_whole_address, write_bound
 from app.declared import declared
 from app.declared.carried import HOME, TEXT_KEYS, UNFIT, boxes
@@ -20,6 +20,7 @@ from app.faces.streamlit.address import read_address
 from app.faces.streamlit.carrying import add_ours, arriving, give, note, take_along
 from app.faces.streamlit.links import KEPT, links_have_texts, texts_of_link, write_link
 from app.faces.streamlit.picker import MODEL
+from app.faces.streamlit.site import MOVED
 from app.faces.streamlit.site import ON_SITE as ON_SITE
 from app.settings import settings
 from app.words.html import plain
@@ -27,6 +28,7 @@ from app.words.html import plain
 _PAGE = "_page"
 _TEXTS = "_texts"
 _UNDO = "_undo"
+_BEGIN = "_begin"
 _UNBOUND = "_unbound"
 _LONG = "_long"  # the texts of this run that are too long for the address
 _FROM = "_from"  # where the texts come from: "address", "visit", or "" on later runs
@@ -100,6 +102,12 @@ def unfit_note(slug: str) -> None:
     """Tell the visitor that the text did not come along, and why."""
     if st.session_state.get(_UNFIT):
         st.caption(f":material/info: {UNFIT[slug]}")
+
+
+def moved_note() -> None:
+    """Say that the page which a link named is a tab of this one."""
+    if title := st.session_state.pop(MOVED, ""):
+        st.caption(f":material/info: “{title}” is a tab of this page now.")
 
 
 def opened_by() -> str:
@@ -193,6 +201,28 @@ def text_box(
     return text
 
 
+def begin_with(slug: str, key: str, value: str) -> dict[str, str]:
+    """Return the texts that a page begins with if its model cannot answer the first example.
+
+    Args:
+        slug: the page.
+        key: a value of examples, for example "of".
+        value: what it is in the example that the page begins with.
+    """
+    kept: dict[str, dict[str, str]] = st.session_state.setdefault(_BEGIN, {})
+    if opened_by() or slug not in kept:
+        rows = (row for row in examples(slug) if row.values.get(key) == value)
+        row = next(rows, examples(slug)[0])
+        texts = {name: str(row.values.get(name, "")) for name in ("text", "text_pair")}
+        if "text" in st.query_params:
+            texts["text_pair"] = ""  # a link's text has no second one of ours
+        for name, text in texts.items():
+            if opened_by() == "visit" and st.session_state.get(name) == _first_text(slug, name):
+                put(slug, name, text)
+        kept[slug] = texts
+    return kept[slug]
+
+
 def set_text(slug: str, text: str, *, key: str = "text") -> None:
     """Put a text into a box; call this from a widget's callback, before the box is drawn.
 
@@ -237,7 +267,7 @@ def send_buttons(slug: str, text: str, text_pair: str = "") -> None:
     if not st.session_state.get(ON_SITE):
         return
     with st.popover("Take this text to", icon=":material/send:", type="tertiary"):
-        for row in FEATURES:
+        for row in pages():
             if row.slug == slug or not row.takes_text:
                 continue
             key = f"_send_{row.slug}"

@@ -136,6 +136,30 @@ def head_view(result: AttentionResult, heads: Heads, selection: Selection) -> He
     )
 
 
+def goals(result: AttentionResult, heads: Heads) -> dict[str, float]:
+    """Return where attention goes, averaged over all rows: exclusive shares that sum to 1.
+
+    What [CLS] and [SEP] get counts for them, what a neighbour gets for the neighbour, even if it is
+    the same piece. Rows and columns are those of the result: pieces, or words.
+    """
+    weights, size = _matrix(result, heads), len(result.tokens)
+    added = np.array([side is None for side in result.sides])
+    names = np.array(result.tokens)
+    row, column = np.indices((size, size))
+    kinds = {
+        "special": added[column],
+        "itself": column == row,
+        "previous": column == row - 1,
+        "next": column == row + 1,
+        "same": names[row] == names[column],
+    }
+    kind = np.select(list(kinds.values()), range(len(kinds)), len(kinds))
+    return {
+        name: float(weights[kind == number].sum()) / size
+        for number, name in enumerate((*kinds, "other"))
+    }
+
+
 def group_shares(result: AttentionResult, view: HeadView) -> GroupShares:
     """Return how the viewed head divides its attention between the sentences.
 

@@ -43,7 +43,7 @@ def screen(
     return Screen(
         f"{name}. {text.headline(result, view)}",
         (
-            line(text.doing(view.heads, ranked)),
+            line(text.doing(result, view.heads)),
             pictures.map_picture(result, view, common=common, log=log),
             text.selection_note(result, view),
             pictures.grid_picture(

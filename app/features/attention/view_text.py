@@ -18,6 +18,7 @@ from app.features.attention.result import (
     Place,
 )
 from app.features.attention.result_habits import RankedHead
+from app.features.attention.result_views import goals
 from app.words.blocks import hint, line
 from app.words.clicks import pick
 from app.words.format import count, percent
@@ -81,8 +82,19 @@ _GOES = {
     "[CLS]": "to [CLS]",
     "[SEP]": "to [SEP]",
 }
+_TO = {
+    "special": "[CLS] and [SEP]",
+    "itself": "itself",
+    "previous": "previous piece",
+    "next": "next piece",
+    "same": "same piece elsewhere",
+    "other": "others",
+}
+"""How the shares of `goals` are called."""
+
+_GOALS_NAMED, _WORTH_NAMING, _PRUNED = 3, 0.1, 0.5
 _NAMES_HINT = (
-    "The attention that a token gives adds up to 1. A head is named after the kind of piece that "
+    "The attention that a piece gives adds up to 1. A head is named after the kind of piece that "
     "gets at least 30 % of it on average ([CLS] and [SEP]: 50 %), over all tokens that have such "
     "a piece. “Broad” heads look at everything almost equally. The thresholds are a convention. "
     "“Usually” is the name on texts that come with the program; the list gives it where it "
@@ -163,19 +175,41 @@ def goes(name: HeadName) -> str:
     )
 
 
-def title(result: AttentionResult, heads: Heads, ranked: Sequence[RankedHead]) -> Html:
-    """Draw which head is shown, and what it does here and usually."""
-    name = name_of(heads, result.heads)
-    return tag("div", tag("h2", name), tag("small", doing(heads, ranked)), class_="bx-att-title")
+def title(result: AttentionResult, heads: Heads) -> Html:
+    """Draw which head is shown, and where its attention goes."""
+    name, says = name_of(heads, result.heads), doing(result, heads)
+    return tag("div", tag("h2", name), tag("small", says), class_="bx-att-title")
 
 
-def doing(heads: Heads, ranked: Sequence[RankedHead]) -> str:
-    """Say what the shown head does here and usually; "" for several."""
-    found = next((row for row in ranked if (row.place,) == heads.places), None)
-    if found is None:
+def doing(result: AttentionResult, heads: Heads) -> str:
+    """Say where all attention of the shown heads goes, in shares that add up.
+
+    Of the largest of several heads "", because their rows do not sum to 1.
+    """
+    if heads.how == "max":
         return ""
-    usual = "" if found.usual is None else f"; usually {goes(found.usual)}"
-    return f"Attention here: {goes(found.here)}{usual}."
+    every = goals(result, heads)
+    if sum(every.values()) < _PRUNED:
+        return "Pruned."
+    *named, other = every
+    largest = sorted(named, key=lambda name: -every[name])[:_GOALS_NAMED]
+    shares = {name: every[name] for name in largest if every[name] >= _WORTH_NAMING}
+    shares[other] = max(0.0, 1 - sum(shares.values()))
+    says = zip(shares, whole_shares(list(shares.values())), strict=True)
+    return f"Attention: {', '.join(f'{share} % {_TO[name]}' for name, share in says if share)}."
+
+
+def whole_shares(shares: Sequence[float]) -> list[int]:
+    """Round shares to percentages that add up to 100.
+
+    >>> whole_shares([0.335, 0.335, 0.33])
+    [34, 33, 33]
+    """
+    found = [int(100 * share) for share in shares]
+    order = sorted(range(len(shares)), key=lambda at: found[at] - 100 * shares[at])
+    for at in order[: 100 - sum(found)]:
+        found[at] += 1
+    return found
 
 
 def head_list(ranked: Sequence[RankedHead], heads: Heads, size: int) -> Html:

@@ -69,14 +69,3 @@ class ClassificationResult:
         if self.kind == "multi":
             return tuple(self.labels[n] for n in self.ranking if self.scores[n] >= 0.5)
         return ()
-
-
-@dataclass(frozen=True, slots=True)
-class LinesResult:
-    """What the classification head answers for many texts.
-
-    Attributes:
-        rows: the answer for each text, in order; at least one.
-    """
-
-    rows: tuple[ClassificationResult, ...]

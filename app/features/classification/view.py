@@ -1,4 +1,4 @@
-"""The classification page: the model's label, the scores of all labels, many texts."""
+"""The classification page: the model's label, the scores of all labels."""
 
 from typing import Annotated
 
@@ -6,10 +6,10 @@ import pandas as pd
 
 from app.features.classification.result import ClassificationResult
 from app.records.fields import Field
-from app.words.blocks import answer, line
+from app.words.blocks import answer, hint, line
 from app.words.format import count, percent, signed
 from app.words.html import Html, join, tag, visible
-from app.words.notes import calibration_line, cut_note, trained_note, unread_note
+from app.words.notes import calibration_hint, cut_note, trained_note, unread_note
 from app.words.pictures import ROWS, Picture, captioned_bars, listed, picture
 from app.words.screen import Rows, Screen, Table
 
@@ -31,10 +31,10 @@ def before(result: ClassificationResult) -> Html:
     return join(trained_note(result.trained_on), unread_note(result.unread), cut_note(result.cut))
 
 
-def verdict(result: ClassificationResult) -> Html:
-    """Draw the model's answer in words."""
+def verdict(result: ClassificationResult, model: str = "") -> Html:
+    """Draw the model's answer in words; a page names the model, and has the "?" in it."""
     says, more, kind = _answer(result)
-    return answer(says, more, kind=kind)
+    return answer(says, more, kind=kind, about=trust(result, model) if model else "")
 
 
 def _answer(result: ClassificationResult) -> tuple[str, str, str]:
@@ -89,8 +89,8 @@ def score_table(result: ClassificationResult) -> pd.DataFrame:
 def trust(result: ClassificationResult, model: str = "") -> Html:
     """Say how far to trust the numbers; link the card of the model, if it is named."""
     if result.kind == "regression":
-        return line("The number is the model’s own output, on the scale of its training data.")
-    return calibration_line(result.calibration, "texts", _KINDS[result.kind], model=model)
+        return hint("The number is the model’s own output, on the scale of its training data.")
+    return calibration_hint(result.calibration, "texts", _KINDS[result.kind], model=model)
 
 
 def left_out(result: ClassificationResult, shown: int) -> Html:
@@ -129,10 +129,10 @@ def screen(
     )
     return Screen(
         f"The model’s answer: {says}. {more}",
-        (*drawn, trust(result, model)),
+        (*drawn, *(() if model else (trust(result),))),
         tabs={"Input": lambda: (pieces(result), *(rest if result.bars > shown else ()))},
         first=(before(result),),
-        answer=verdict(result),
+        answer=verdict(result, model),
         why=result.kind != "multi",
     )
 

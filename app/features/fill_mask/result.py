@@ -278,8 +278,10 @@ class PairResult:
         words: the two words.
         texts: the two sentences.
         slots: for each mask the contrasts, the largest in favour of the first word first.
+        scores: the pseudo-log-likelihood of each sentence; () if they are too long to be scored.
     """
 
     words: tuple[str, str]
     texts: tuple[str, str]
     slots: tuple[tuple[Contrast, ...], ...]
+    scores: tuple[float, ...] = ()

@@ -1,4 +1,4 @@
-"""Compare two sentences that differ in one word: what changes at the mask?"""
+"""Compare two texts that differ in one word: what changes in the gaps, and which is likelier?"""
 
 from functools import partial
 from typing import Annotated
@@ -8,11 +8,13 @@ import torch
 
 from app.engine.models import Engine
 from app.features.fill_mask.result import Contrast, FillMaskResult, PairResult
-from app.features.fill_mask.task import probabilities, with_masks
+from app.features.fill_mask.task import fill_mask, probabilities
+from app.features.fill_mask.task_surprise import surprise
 from app.records.fields import Field
 from bert_core.errors import InputError
 
 _TOP = 5  # candidates of each sentence
+_SCORED = 80  # tokens of a sentence that is scored: it is read once for each of its pieces
 
 
 def fill_mask_pair(
@@ -20,17 +22,21 @@ def fill_mask_pair(
     text: Annotated[str, Field("Text ([MASK] or ___ hides a word)", lines=3)],
     words: Annotated[str, Field("Two words to swap", key="pair", lines=1)],
 ) -> PairResult:
-    """Swap two words, and compare what the model writes at each [MASK].
+    """Swap two words; compare what fills each gap, and how much the model expects each text.
+
+    A text of at most 80 tokens has a score, the pseudo-log-likelihood (Salazar et al. 2020): every
+    piece is hidden in turn, and the logarithms of the probabilities that the model gives it are
+    added up.
 
     Args:
         engine: the model.
-        text: the text, with at least one [MASK].
+        text: the text, with or without [MASK].
         words: two words with a slash between them; the text contains one or both.
 
     Raises:
-        InputError: there is no [MASK], or the words are not in the text.
+        InputError: the words are not in the text, or it has no [MASK] and is too long for a score.
     """
-    return compare(engine, with_masks(engine, text), read_pair(words))
+    return compare(engine, fill_mask(engine, text), read_pair(words))
 
 
 def read_pair(typed: str) -> tuple[str, str]:
@@ -49,15 +55,16 @@ def read_pair(typed: str) -> tuple[str, str]:
 
 
 def compare(engine: Engine, found: FillMaskResult, words: tuple[str, str]) -> PairResult:
-    """Swap two words, and compare the candidates of every mask.
+    """Swap two words, and compare the candidates of every mask and the scores of both texts.
 
     Args:
         engine: the model.
-        found: the answer for the text as it is; at least one mask.
+        found: the answer for the text as it is.
         words: two words, of which the text contains one or both.
 
     Raises:
-        InputError: the text contains neither, or a word is or becomes a mask.
+        InputError: the text contains neither, a word is or becomes a mask, or there is nothing to
+            compare.
     """
     either = regex.compile(
         rf"(?<![\w\[])(?:{regex.escape(words[0])}|{regex.escape(words[1])})(?!\w)", regex.IGNORECASE
@@ -72,7 +79,16 @@ def compare(engine: Engine, found: FillMaskResult, words: tuple[str, str]) -> Pa
     if {len(row) for row in rows} != {len(found.slots)}:
         raise InputError("These words change the gaps of the text. Name words without [MASK].")
     slots = tuple(_contrasts(engine, a, b) for a, b in zip(*rows, strict=True))
-    return PairResult(words=words, texts=(first, second), slots=slots)
+    most = min(_SCORED, engine.max_length)
+    longest = max(len(engine.tokenizer.encode(text)) for text in (first, second))
+    if longest > most and not slots:
+        raise InputError(
+            f"The text has no [MASK] and {longest:,} tokens; texts of at most {most} are "
+            "scored. Write [MASK] in place of a word, or shorten the text."
+        )
+    scored = (first, second) if longest <= most else ()
+    scores = tuple(surprise(engine, fill_mask(engine, text)).log_likelihood for text in scored)
+    return PairResult(words, (first, second), slots, scores)
 
 
 def _cased(word: str, old: regex.Match[str]) -> str:

@@ -12,7 +12,7 @@ from app.words.blocks import hint, line, note
 from app.words.clicks import pick
 from app.words.format import count, percent
 from app.words.html import Html, join, tag, visible
-from app.words.notes import calibration_line, gaps_note, shuffled_note, unread_note
+from app.words.notes import calibration_hint, gaps_note, shuffled_note, unread_note
 from app.words.pictures import Picture, bars, linked, picture
 from app.words.screen import Beside, Drawn, Parts, Screen
 
@@ -85,6 +85,9 @@ PICKABLE = 120
 
 _SCALES = (0.01, 0.02, 0.04, 0.1, 0.2, 0.4, 1.0)  # ends of axes, for comparable bars
 _LONG = 700  # characters; a longer text scrolls in a box that starts at its gap
+OPEN_BOX = "\u2423"
+"""The sign of a piece that is only a space."""
+
 _NEAR = 24  # characters around a mask in its title
 
 
@@ -138,11 +141,11 @@ def explained(*children: Html | str, more: str) -> Html:
     return tag("div", hint(more), *children, class_="bx-line")
 
 
-def bars_title(result: FillMaskResult) -> Html:
-    """Say what the bars are a percentage of."""
-    if len(result.slots) == 1:
-        return line("Probability in the gap:")
-    return line("Probability in each gap, with the others still hidden:")
+def bars_title(result: FillMaskResult, model: str = "") -> Html:
+    """Say what the bars are a percentage of, and how far to trust them."""
+    several = "Probability in each gap, with the others still hidden:"
+    said = several if len(result.slots) > 1 else "Probability in the gap:"
+    return tag("div", trust(result, model), said, class_="bx-line")
 
 
 def slot_title(slot: Slot) -> Html:
@@ -166,7 +169,7 @@ def candidates(slot: Slot, top: float) -> Picture:
     rows = _rows(slot)
     values = [candidate.probability for candidate in rows]
     marked = [slot.named is not None and c.id == slot.named.id for c in rows]
-    names = [f"{candidate.rank:,}. {candidate.token}" for candidate in rows]
+    names = [f"{candidate.rank:,}. {piece_name(candidate.token)}" for candidate in rows]
     printed = [chance(value) for value in values]
     best = ", ".join(f"{c.token} {chance(c.probability)}" for c in slot.candidates[:5])
     named = f"; {slot.named.token} has rank {slot.named.rank:,}" if slot.named else ""
@@ -205,13 +208,13 @@ def screen(result: FillMaskResult, model: str = "", *, attend: bool = False) -> 
     text = sentence(result, result.nearby(PICKABLE), attend=attend)
     head: Parts = (Drawn(text, "sentence", on_paper), gaps_note(result.read_as))
     best = [slot.candidates[0] for slot in result.slots]
-    words = ", ".join(f"“{visible(each.token)}” ({chance(each.probability)})" for each in best)
+    words = ", ".join(f"{quoted(each.token)} ({chance(each.probability)})" for each in best)
     says = f"The model would write {words}."
     if not result.slots:
         says = "The text has no [MASK], so there is nothing to guess."
         head = (*head, line("Click a word to hide it.")) if model else ()
     else:
-        head = (*head, bars_title(result), *_slots(result), calibration_note(result, model))
+        head = (*head, bars_title(result, model), *_slots(result))
     return Screen(
         says,
         head,
@@ -262,16 +265,14 @@ def certainty(slot: Slot) -> Html:
     shown = sum(candidate.probability for candidate in slot.candidates)
     choices = max(1, round(slot.choices))
     return line(
-        f"Shown: {chance(shown)} of all probability. As uncertain as a choice from "
+        f"Shown: {chance(shown)} of all probability. As unsure as choosing among "
         f"{count(choices, 'equally likely word')}."
     )
 
 
-def calibration_note(result: FillMaskResult, model: str = "") -> Html:
+def trust(result: FillMaskResult, model: str = "") -> Html:
     """Say how far to trust the numbers; link the card of the model, if it is named."""
-    if not result.slots:
-        return join()
-    return calibration_line(result.calibration, "first guesses", model=model)
+    return calibration_hint(result.calibration, "first guesses", model=model)
 
 
 def named_word(slot: Slot, vocabulary: int) -> Html:
@@ -281,7 +282,7 @@ def named_word(slot: Slot, vocabulary: int) -> Html:
     if slot.named is None:
         return join()
     return line(
-        tag("b", tag("bdi", visible(slot.named.token))),
+        tag("b", tag("bdi", quoted(slot.named.token))),
         f" has {chance(slot.named.probability)} of all probability: rank {slot.named.rank:,} of "
         f"{vocabulary:,}.",
     )
@@ -291,7 +292,7 @@ def _spelled_word(word: Spelled) -> Html:
     """State the probability of a word of several pieces, and that the gap was widened for it."""
     steps = " × ".join(chance(each) for each in word.probabilities)
     return explained(
-        tag("b", tag("bdi", visible(" ".join(word.pieces)))),
+        tag("b", tag("bdi", quoted(" ".join(word.pieces)))),
         f" has {chance(word.probability)} of all probability if the gap has {len(word.pieces)} "
         "masks.",
         more=(
@@ -331,8 +332,21 @@ def _rows(slot: Slot) -> list[Candidate]:
 
 
 def quoted(word: str) -> str:
-    """Write a word in quotation marks, without the mark of the space before it."""
-    return f"“{visible(word.removeprefix(SPACE) or word)}”"
+    """Write a word in quotation marks, without the mark of the space before it.
+
+    >>> quoted("▁play"), quoted("##ing"), quoted("▁")
+    ('“play”', '“##ing”', '“␣”')
+    """
+    return f"“{visible(word.removeprefix(SPACE)) or OPEN_BOX}”"
+
+
+def piece_name(token: str) -> str:
+    """Name a piece as it is written; one that is only a space gets a sign.
+
+    >>> piece_name("▁play"), piece_name("▁")
+    ('▁play', '␣')
+    """
+    return OPEN_BOX if token == SPACE else token
 
 
 def letters_wide(text: str) -> int:

@@ -1,46 +1,74 @@
-"""One word swapped: what changes at every mask."""
+"""One word swapped: what changes in every gap, and which text the model expects more."""
 
 from collections.abc import Sequence
 
 from app.features.fill_mask.result import Contrast, PairResult
-from app.features.fill_mask.view import explained, letters_wide
+from app.features.fill_mask.view import explained, letters_wide, piece_name, quoted
 from app.words.format import shortened, signed
 from app.words.html import Html, join, tag, visible
 from app.words.panel import Panel
 from app.words.pictures import Picture, picture, svg
 from app.words.screen import Part, Screen
 
-TITLE = "Swap a word"
+TITLE = "Swap"
 
 _BAR, _GAP = 24, 10
+_NATS = (
+    "Every piece is hidden in turn, and the natural logarithms of the probabilities that the model "
+    "gives these pieces are added up: the pseudo-log-likelihood (Salazar et al. 2020), in nats. "
+    "One nat less is 2.7 times less probable. A longer text has a lower sum, and gaps do not count."
+)
 
 
-def screen(result: PairResult, model: str = "", *, titles: Sequence[Html] = ()) -> Screen:
+def screen(result: PairResult, *, titles: Sequence[Html] = ()) -> Screen:
     """Say what is shown; `titles` are those of the gaps, if there are several."""
+    parts: list[Part] = [pair_line(result)]
+    if result.slots:
+        parts.append(pair_note())
+    for number, title in enumerate(titles or [join()] * len(result.slots)):
+        parts += [title, pair_picture(result, number)]
+    return Screen(f"{_most(result)} {_expected(result)}".strip(), tuple(parts))
+
+
+def _most(result: PairResult) -> str:
+    """Say which word of the gaps changes most; "" without a gap."""
+    if not result.slots:
+        return ""
     gap, row = max(
         ((gap, row) for gap, rows in enumerate(result.slots, 1) for row in rows),
         key=lambda each: abs(each[1].difference),
     )
     word = visible(result.words[row.difference < 0])
     where = f" in gap {gap}" if len(result.slots) > 1 else ""
-    named = titles or [join()] * len(result.slots)
-    parts: list[Part] = []
-    for number, title in enumerate(named):
-        parts += [title, pair_picture(result, number)]
-    return Screen(
-        f"With “{word}”, “{visible(row.token)}”{where} is more probable by "
-        f"{100 * abs(row.difference):.1f} percentage points; no word changes more.",
-        (pair_line(result), pair_note(), *parts),
+    return (
+        f"With “{word}”, {quoted(row.token)}{where} is more probable by "
+        f"{100 * abs(row.difference):.1f} percentage points; no word changes more."
+    )
+
+
+def _expected(result: PairResult) -> str:
+    """Say which of the texts the model expects more; "" if they were not scored."""
+    if not result.scores:
+        return ""
+    first, second = (_nats(score) for score in result.scores)
+    if first == second:
+        return f"The model expects both texts equally: {first} nats."
+    more = visible(result.words[result.scores[0] < result.scores[1]])
+    return (
+        f"The model expects the text with “{more}” more: {first} nats with "
+        f"“{visible(result.words[0])}”, {second} with “{visible(result.words[1])}”."
     )
 
 
 def pair_line(result: PairResult) -> Html:
-    """Show the two sentences."""
+    """Show the two texts, and which the model expects more."""
     rows = [
         tag("li", tag("b", tag("bdi", visible(word))), " ", tag("bdi", visible(text)))
         for word, text in zip(result.words, result.texts, strict=True)
     ]
-    return tag("ul", *rows, class_="bx-pair")
+    listed = tag("ul", *rows, class_="bx-pair")
+    said = _expected(result)
+    return join(listed, explained(said, more=_NATS)) if said else listed
 
 
 def pair_picture(result: PairResult, number: int) -> Picture:
@@ -114,5 +142,9 @@ def points(difference: float) -> str:
     return signed(100 * difference, 1)
 
 
+def _nats(score: float) -> str:
+    return signed(score, 1)
+
+
 def _shortened(word: str) -> str:
-    return shortened(word, 14)
+    return shortened(piece_name(word), 14)

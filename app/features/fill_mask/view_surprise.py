@@ -4,10 +4,10 @@ import math
 from collections.abc import Sequence
 
 from app.features.fill_mask.result import Expected, SurpriseResult
-from app.features.fill_mask.view import chance, explained, letters_wide, quoted
+from app.features.fill_mask.view import chance, explained, letters_wide, piece_name, quoted
 from app.records.pieces import spelled
 from app.words.format import shortened, signed
-from app.words.html import Html, tag, visible
+from app.words.html import Html, tag
 from app.words.panel import Panel
 from app.words.pictures import Picture, linked, picture, svg
 from app.words.screen import Screen
@@ -17,10 +17,10 @@ TITLE = "Odd word"
 _PIECE, _TALL, _ROW = 44, 84, 150  # least width of a piece, full height of a bar, height of a row
 
 
-def screen(result: SurpriseResult, model: str = "") -> Screen:
+def screen(result: SurpriseResult) -> Screen:
     """Say what is shown."""
     return Screen(
-        f"The model expects “{visible(odd_word(result))}” least.",
+        f"The model expects {quoted(odd_word(result))} least.",
         (odd_line(result), surprise_picture(result), surprise_note(result)),
     )
 
@@ -44,7 +44,7 @@ def odd_line(result: SurpriseResult) -> Html:
     return tag(
         "p",
         "Least expected: ",
-        tag("mark", tag("bdi", visible(odd_word(result))), class_="bx-filled", data_at=at),
+        tag("mark", tag("bdi", quoted(odd_word(result))), class_="bx-filled", data_at=at),
         f": {share} in its place",
         instead,
         class_="bx-odd",
@@ -82,7 +82,7 @@ def columns(pieces: Sequence[Expected], odd: set[int], width: int) -> Html:
     drawn: list[Html] = []
     x, y = 0, 0
     for piece in pieces:
-        name = shortened(piece.token, 20)
+        name = shortened(piece_name(piece.token), 20)
         printed = chance(piece.probability)
         wide = max(_PIECE, letters_wide(name) + 14, letters_wide(printed) - 2)
         if x and x + wide > width:

@@ -1,7 +1,7 @@
 """All masks filled together: the joint fillings as bars."""
 
 from app.features.fill_mask.result import Joint, TogetherResult
-from app.features.fill_mask.view import axis, chance, explained, quoted
+from app.features.fill_mask.view import axis, chance, explained, piece_name, quoted
 from app.words.html import Html
 from app.words.pictures import Picture, bars, picture
 from app.words.screen import Screen
@@ -12,7 +12,7 @@ TITLE = "Gaps together"
 ORDER_NAMES: dict[Order, str] = {"left": "Left to right", "certain": "Surest first"}
 
 
-def screen(result: TogetherResult, model: str = "") -> Screen:
+def screen(result: TogetherResult) -> Screen:
     """Say what is shown."""
     best = result.fillings[0]
     return Screen(
@@ -68,4 +68,4 @@ def together_picture(result: TogetherResult) -> Picture:
 
 
 def _name(filling: Joint) -> str:
-    return " … ".join(filling.words)
+    return " … ".join(map(piece_name, filling.words))

@@ -1,4 +1,4 @@
-"""The input of the first layer, taken apart, and what is near its vectors."""
+"""The input of the first layer, taken apart."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,8 +6,6 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-
-from app.records.results import Neighbour
 
 Vectors = NDArray[np.float32]
 
@@ -122,16 +120,3 @@ class InputResult:
     def _parts(self, of: Callable[[Vectors], Vectors]) -> Parts:
         found = (self.word, self.position, self.segment, self.sum, self.normalised)
         return Parts(*(tuple(of(each).tolist()) for each in found))
-
-
-@dataclass(frozen=True, slots=True)
-class Neighbours:
-    """The nearest entries of the vocabulary, before and after LayerNorm.
-
-    Attributes:
-        word: by word vector.
-        normalised: by what each entry would become at the same position and segment.
-    """
-
-    word: tuple[Neighbour, ...]
-    normalised: tuple[Neighbour, ...]

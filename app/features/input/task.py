@@ -1,7 +1,4 @@
-"""Inside the input: word, position and segment vectors of every piece, their sum, LayerNorm.
-
-`input` is the task; `neighbours` and `positions` answer what the page asks next.
-"""
+"""The vectors of the input: word, position and segment of every piece, their sum, LayerNorm."""
 
 from typing import Annotated
 
@@ -12,16 +9,11 @@ from torch import Tensor
 
 from app.engine.compute.processor import PROCESSOR
 from app.engine.models import Engine
-from app.engine.vectors import entries_near
-from app.features.input.result import InputResult, Neighbours
+from app.features.input.result import InputResult
 from app.records.fields import Field
 from bert_core import BertModel
-from bert_core.analysis.input_parts import InputParts, input_parts, inputs_at
-from bert_core.analysis.similarity import cosines
+from bert_core.analysis.input_parts import InputParts, input_parts
 from bert_core.errors import InputError
-
-NEAR = 8
-"""Number of nearest pieces."""
 
 
 def input(  # noqa: A001
@@ -85,29 +77,6 @@ def input(  # noqa: A001
         rows=(config.vocab_size, engine.max_length, config.type_vocab_size),
         piece=piece,
     )
-
-
-def neighbours(engine: Engine, result: InputResult, at: int) -> Neighbours:
-    """Find the entries of the vocabulary that are nearest to one piece.
-
-    Args:
-        engine: the model of the result.
-        result: the input.
-        at: position of the piece.
-    """
-    model, own = engine.model(BertModel), result.input_ids[at]
-    entries = model.config.vocab_size
-    placed = PROCESSOR.run(lambda: inputs_at(model, at, result.token_type_ids[at]), tokens=entries)
-    return Neighbours(
-        entries_near(engine, own, NEAR), entries_near(engine, own, NEAR, table=placed)
-    )
-
-
-def positions(engine: Engine, at: int) -> NDArray[np.float32]:
-    """Return the cosine of one position vector with every other: (P,)."""
-    table = engine.model(BertModel).embeddings.position_embeddings.weight
-    table = table[len(table) - engine.max_length :]  # RoBERTa leaves the first rows to padding
-    return PROCESSOR.run(lambda: _numbers(cosines(table[at], table)), tokens=1)
 
 
 def _parts(engine: Engine, ids: list[int], types: list[int]) -> InputParts:

@@ -1,4 +1,4 @@
-"""Pictures, arithmetic and tables of "Inside the input"."""
+"""The vectors of the input: picture, arithmetic and numbers."""
 
 import math
 from typing import Annotated
@@ -7,20 +7,18 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from app.features.input.result import InputResult, Neighbours, Vectors
+from app.features.input.result import InputResult, Vectors
 from app.records.fields import Field
-from app.records.results import Neighbour
 from app.words.blocks import hint, line, sideways
 from app.words.clicks import pick
-from app.words.curves import Curve, curves
 from app.words.format import count
 from app.words.html import Html, join, tag, visible
 from app.words.lines import fitting
 from app.words.notes import no_gaps_note
 from app.words.panel import Panel
-from app.words.pictures import NARROW, ROWS, Picture, bars, data_table, linked, listed, picture, svg
+from app.words.pictures import NARROW, Picture, data_table, linked, listed, picture, svg
 from app.words.pixels import STEPS, pixels
-from app.words.screen import Beside, Computed, Parts, Rows, Screen, Table
+from app.words.screen import Rows, Screen
 from bert_core.reading.gaps import read_signs
 
 _NAME, _SMALL = "bx-in-name bx-svg-middle", "bx-in-small bx-svg-middle"
@@ -284,100 +282,6 @@ def all_values(result: InputResult) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["position", "piece", "part", *map(str, range(result.width))])
 
 
-def near_word(result: InputResult, at: int, found: Neighbours) -> Picture:
-    """Draw the entries with the most similar word vectors."""
-    return _near("input-near-word", result, at, found.word, "by word vector")
-
-
-def near_normalised(result: InputResult, at: int, found: Neighbours) -> Picture:
-    """Draw the entries that would become the most similar vectors in the same place."""
-    return _near("input-near-layernorm", result, at, found.normalised, "after LayerNorm")
-
-
-def _near(
-    name: str, result: InputResult, at: int, found: tuple[Neighbour, ...], how: str
-) -> Picture:
-    names = [each.token for each in found]
-    values = [each.cosine for each in found]
-    return picture(
-        name,
-        lambda _: bars(names, values, [f"{value:.2f}" for value in values], width=NARROW, top=1),
-        title=f"Nearest pieces to {result.tokens[at]} {how}, by cosine",
-        table=[(each.token, each.id, each.cosine) for each in found],
-        columns=("piece", "id", "cosine"),
-    )
-
-
-def near_note(result: InputResult) -> Html:
-    """Say what is compared."""
-    return tag(
-        "div",
-        hint(
-            "Left: the word vector against all word vectors. Right: each entry is put in this "
-            "position and segment and compared after LayerNorm. Position and segment are then the "
-            "same for all entries, so all are more alike."
-        ),
-        tag("span", f"Cosine with {result.rows[0]:,} entries: word vectors left, after LayerNorm "
-            "right."),
-        class_="bx-line",
-    )  # fmt: skip
-
-
-def position_curve(at: int, found: NDArray[np.float32]) -> Picture:
-    """Draw the cosine of one position vector with those of all positions."""
-    values = [float(value) for value in found]
-    low = min(0.0, np.floor(10 * min(values)) / 10)
-    beside = ", ".join(
-        f"{place}: {values[place]:.2f}" for place in (at - 1, at + 1) if 0 <= place < len(values)
-    )
-    return picture(
-        "input-positions",
-        lambda width: curves(
-            [Curve("", values)], width=width, height=230, ends=(low, 1.0), axis="position",
-            marked=at,
-        ),
-        alt=f"Cosine of the vector of position {at} with that of every position. Beside it: "
-        f"{beside}.",
-        table=enumerate(values),
-        columns=("position", "cosine"),
-    )  # fmt: skip
-
-
-def position_note(at: int) -> Html:
-    """Say what the curve shows."""
-    return line(
-        f"How alike is position {at} to the others? A peak at the line means that positions "
-        "near each other have similar vectors."
-    )
-
-
-def lengths(result: InputResult, at: int) -> Picture:
-    """Draw the lengths of the five vectors of the chosen piece."""
-    table = lengths_table(result, shown(result, at))
-    row = lengths_table(result, range(at, at + 1)).iloc[0]
-    values = [float(row[part]) for part in _PARTS]
-    return picture(
-        "input-lengths",
-        lambda width: bars(
-            list(_PARTS), values, [f"{value:.2f}" for value in values], width=width,
-            top=max(values),
-        ),
-        alt=f"Lengths of the vectors of {result.tokens[at]}: "
-        + ", ".join(f"{p} {v:.2f}" for p, v in zip(_PARTS, values, strict=True)) + ".",
-        table=table,
-    )  # fmt: skip
-
-
-def lengths_note() -> Html:
-    """Say what a length is."""
-    said = (
-        "The length of a vector is the root of the sum of its squares. The longer a vector, the "
-        "more it decides the sum. Lengths do not add up, because the vectors point in different "
-        "directions."
-    )
-    return tag("div", hint(said), tag("span", "Lengths of the vectors"), class_="bx-line")
-
-
 def lengths_table(result: InputResult, here: range) -> pd.DataFrame:
     """List pieces with their rows in the tables, mask, and the lengths of their vectors."""
     vectors = (result.word, result.position, result.segment, result.sum, result.normalised)
@@ -397,7 +301,6 @@ def typed_signs(result: InputResult) -> Html:
 
 def screen(
     result: InputResult,
-    model: str = "",
     *,
     at: Annotated[int | None, Field("Piece", key="place", start=2, most="last_position")] = None,
     value: Annotated[int, Field("Number", most="last_number")] = 0,
@@ -407,7 +310,6 @@ def screen(
 
     Args:
         result: the input.
-        model: its name on a page, "" on paper.
         at: the piece; None for the one that was asked for, or the first of the text.
         value: which of its numbers is worked out.
         common: one colour scale for all rows.
@@ -417,35 +319,17 @@ def screen(
     return Screen(
         f"The model receives {count(len(result), 'piece')}, each as {result.width:,} numbers: the "
         "vectors of its word, its position and its segment, added and normalised.",
-        (sums(result, at, common=common), part_shown(result, at), arithmetic(result, at, value)),
-        tabs={
-            "Lengths": lambda: (lengths_note(), lengths(result, at)),
-            "Nearest pieces": lambda: (
-                Computed("neighbours", (result, at), lambda found: _nearest(result, at, found)),
-            ),
-            "Positions": lambda: (Computed("positions", (at,), lambda found: _curve(at, found)),),
-            "First numbers": lambda: (
-                values_table(result, at),
-                Rows("All vectors", lambda: all_values(result), "input-vectors"),
-            ),
-        },
+        (
+            sums(result, at, common=common),
+            part_shown(result, at),
+            arithmetic(result, at, value),
+            values_table(result, at),
+            Rows("All vectors", lambda: all_values(result), "input-vectors"),
+        ),
         first=(typed_signs(result),),
         answer=pieces(result, at),
         clicks={"piece": lambda clicked: {"place": clicked} if 0 <= clicked < len(result) else {}},
     )
-
-
-def _nearest(result: InputResult, at: int, found: Neighbours) -> Parts:
-    return (
-        near_note(result),
-        Beside((near_word(result, at, found),), (near_normalised(result, at, found),)),
-    )
-
-
-def _curve(at: int, found: NDArray[np.float32]) -> Parts:
-    curve = position_curve(at, found)
-    more = (Table(curve.table, curve.alt, "cosines", title="Numbers"),)
-    return (position_note(at), curve, *(more if len(curve.table) > ROWS else ()))
 
 
 def snippet(result: InputResult, model: str, at: int) -> str:

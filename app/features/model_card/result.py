@@ -2,31 +2,12 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from enum import Enum
 from typing import ClassVar
 
 from app.records.results import Calibration
 from bert_core.bundled.figures import Figure
 from bert_core.bundled.leanings import Bias
 from bert_core.verification import VerificationReport
-
-
-class Reached(Enum):
-    """Which of its targets a figure has reached."""
-
-    GOAL = "goal reached"
-    FLOOR = "floor reached"
-    NOTHING = "not reached"
-    NO_AIM = "nothing set"
-
-
-def reached(figure: Figure) -> Reached:
-    """Return what a figure has reached; reaching the goal but not the floor counts as neither."""
-    if figure.reaches_floor is None and figure.reaches_goal is None:
-        return Reached.NO_AIM
-    if figure.reaches_floor is not False and figure.reaches_goal:
-        return Reached.GOAL
-    return Reached.FLOOR if figure.reaches_floor else Reached.NOTHING
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +36,7 @@ class ModelCardResult:
         figures: the measured figures; () if there are none.
         left_out: number of further figures that are not in `figures`.
         bias: which words the model leans towards, if measured.
-        beside: this model beside BERT base.
-        pictures: names and contents of the learning curves.
+        beside: this model compared with BERT base.
         verifiable: whether the folder stores something to verify the weights against.
         problems: one sentence for each file that cannot be read.
     """
@@ -80,7 +60,6 @@ class ModelCardResult:
     left_out: int
     bias: Bias | None
     beside: tuple[Beside, ...]
-    pictures: tuple[tuple[str, bytes], ...]
     verifiable: bool
     problems: tuple[str, ...]
 

@@ -35,7 +35,6 @@ def model_card(engine: Engine) -> ModelCardResult:
         left_out=len(papers.figures) - len(figures),
         bias=papers.bias,
         beside=beside_base(engine),
-        pictures=papers.curves,
         verifiable=papers.verifiable,
         problems=papers.problems,
     )
@@ -59,7 +58,7 @@ def beside_base(engine: Engine) -> tuple[Beside, ...]:
     if pairs.trained_on:
         rows.append(Beside("next sentence, trained on", pairs.trained_on, _BASE_PAIRS))
     found = None
-    with suppress(BertError):  # a damaged file is named in the part about heads
+    with suppress(BertError):  # a damaged file is no reason to say nothing
         found = engine.head_statistics()
     for name, base in (("to_sep", _BASE_SEP), ("to_cls", _BASE_CLS)):
         if found is not None and not found.stale:

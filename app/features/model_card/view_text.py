@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
 
-from app.words.blocks import line, record_table
+from app.words.blocks import record_table
 from app.words.html import Html, join, tag, visible
 
 _MOST_SECTIONS = 24
@@ -69,18 +69,6 @@ def sections(text: str) -> tuple[Section, ...]:
 def draw_section(section: Section) -> Html:
     """Draw the content of a section."""
     return tag("div", _draw_all(section.blocks), class_="bx-card-text")
-
-
-def titled(text: str, titles: Sequence[str]) -> tuple[Section, ...]:
-    """Return the sections of a card whose titles begin with one of some words."""
-    wanted = tuple(title.lower() for title in titles)
-    return tuple(part for part in sections(text) if part.title.lower().startswith(wanted))
-
-
-def limits(text: str) -> Html:
-    """Draw what a card says about the model's limits."""
-    found = titled(text, ("Limit",))
-    return join(*map(draw_section, found)) if found else line("The card names no limits.")
 
 
 def _draw_all(nodes: Sequence[SyntaxTreeNode]) -> Html:

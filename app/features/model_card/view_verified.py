@@ -26,10 +26,8 @@ def offer(verifiable: bool) -> Html:
     )
 
 
-def report(found: Verified | None) -> Html:
-    """Draw the evidence for the verdict, and what it proves; before that, what is compared."""
-    if found is None:
-        return join(tag("p", _EXPLAINED), what_it_proves())
+def report(found: Verified) -> Html:
+    """Draw the evidence for the verdict, and what it proves."""
     checked = found.report
     outputs = f"{len(checked.outputs):,} outputs computed again"
     files = f"{len(checked.files):,} files and their hashes"

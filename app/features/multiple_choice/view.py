@@ -2,9 +2,9 @@
 
 from app.features.multiple_choice.result import MultipleChoiceResult
 from app.words.blocks import answer, hint, line
-from app.words.format import count, percent
+from app.words.format import count, percent, signed
 from app.words.html import Html, join, tag, visible
-from app.words.notes import calibration_line, cut_note, scaled, trained_note, unread_note
+from app.words.notes import calibration_hint, cut_note, trained_note, unread_note
 from app.words.pictures import Picture, captioned_bars, picture
 from app.words.screen import Screen
 
@@ -47,10 +47,11 @@ def _span(shares: list[float]) -> str:
     return f"{100 * min(shares):.0f} to {percent(max(shares), 0, counted=True)}"
 
 
-def verdict(result: MultipleChoiceResult) -> Html:
-    """Draw the model's answer in words."""
+def verdict(result: MultipleChoiceResult, model: str = "") -> Html:
+    """Draw the model's answer in words; a page names the model, and has the "?" in it."""
     says, more, kind = _answer(result)
-    return answer(tag("bdi", says), more, kind=kind)
+    about = trust(result, model) if model else ""
+    return answer(tag("bdi", f"“{says}”"), more, kind=kind, about=about)
 
 
 def _answer(result: MultipleChoiceResult) -> tuple[str, str, str]:
@@ -80,10 +81,7 @@ def scores(result: MultipleChoiceResult) -> Picture:
         lambda width: captioned_bars(
             [f"{number}. {choice.text}" for number, choice in enumerate(rows, start=1)],
             [choice.probability for choice in rows],
-            [
-                f"{percent(each.probability)}, logit {scaled(each.logit, result.calibration)}"
-                for each in rows
-            ],
+            [f"{percent(each.probability)}, logit {signed(each.logit, 2)}" for each in rows],
             width=width,
             marked=[number == result.best for number in range(len(rows))],
         ),
@@ -98,7 +96,7 @@ def scores(result: MultipleChoiceResult) -> Picture:
 
 def trust(result: MultipleChoiceResult, model: str = "") -> Html:
     """Say how far to trust the numbers; link the card of the model, if it is named."""
-    return calibration_line(result.calibration, "choices", _ALONE, model=model)
+    return calibration_hint(result.calibration, "choices", _ALONE, model=model)
 
 
 def screen(result: MultipleChoiceResult, model: str = "") -> Screen:
@@ -106,9 +104,9 @@ def screen(result: MultipleChoiceResult, model: str = "") -> Screen:
     says, more, _ = _answer(result)
     return Screen(
         f"The model’s answer: “{says}” {more}",
-        (scores(result), trust(result, model)),
+        (scores(result), *(() if model else (trust(result),))),
         first=(before(result),),
-        answer=verdict(result),
+        answer=verdict(result, model),
         asked=(tag("p", visible(result.context), class_="bx-text", dir="auto"),),
     )
 

@@ -2,7 +2,7 @@
 
 The label, the shape of the underline and the colour show the kind of an entity, in this order of
 reliability. The number, the weight of the underline and the depth of the colour show its score.
-`view_text` draws the text; pieces, ways of reading and annotations have modules of their own.
+`view_text` draws the text; pieces have a module of their own.
 """
 
 import json
@@ -12,26 +12,23 @@ from types import MappingProxyType
 
 import pandas as pd
 
-from app.features.ner import view_pieces, view_ways
+from app.features.ner import view_pieces
 from app.features.ner.result import AGGREGATION_NAMES, NerResult, Selection
 from app.features.ner.view_text import (
     Colours,
-    Mark,
     colour_of,
-    draw_text,
-    drawn,
+    running_text,
     score,
     short_table,
-    spots_of,
     stroke_of,
 )
 from app.words.blocks import hint, line
 from app.words.format import count
 from app.words.html import Html, join, tag, visible
-from app.words.notes import calibration_line, shared_note, unread_note
-from app.words.pictures import Picture, linked, listed, picture
+from app.words.notes import calibration_hint, shared_note, unread_note
+from app.words.pictures import linked, listed
 from app.words.screen import File, Parts, Rows, Screen
-from bert_core.reading.entities import Aggregation, Entity
+from bert_core.reading.entities import Aggregation
 
 MEANINGS = {
     "PER": "person",
@@ -58,40 +55,6 @@ _SCORES: dict[Aggregation, str] = {
     "max": "the mean, over its words, of the probability (softmax) of the label at the surest "
     "piece of each",
 }
-
-
-def running_text(
-    result: NerResult, selection: Selection, colours: Colours = MappingProxyType({})
-) -> Picture:
-    """Draw the text as typed, with the exact characters of every shown entity marked.
-
-    Args:
-        result: the text with its entities.
-        selection: the entities to show.
-        colours: the visitor's own colours.
-    """
-    marks = [_mark(result, entity, colours) for entity in selection.shown]
-    spots = spots_of(result)
-    return picture(
-        "entities",
-        lambda width: draw_text(result.text, marks, width, spots),
-        alt=describe(result, selection),
-        table=entity_table(result, selection),
-    )
-
-
-def _mark(result: NerResult, entity: Entity, colours: Colours) -> Mark:
-    """Draw one entity with its label and score."""
-    return Mark(
-        entity.start,
-        entity.end,
-        label=f"{entity.label} {score(entity.score)}",
-        told=f"{entity.label}, score {entity.score:.4f}, characters {entity.start} to {entity.end}",
-        colour=colour_of(result, entity.kind, colours),
-        stroke=stroke_of(result, entity.kind),
-        weight=entity.score,
-        at=linked(range(*entity.pieces)),
-    )
 
 
 def legend(
@@ -181,7 +144,7 @@ def _nothing(result: NerResult) -> Html:
 
 def trust(result: NerResult, model: str = "") -> Html:
     """Say how far to trust the numbers; link the card of the model, if it is named."""
-    return calibration_line(
+    return calibration_hint(
         result.calibration,
         "labels of single pieces other than O",
         f"An entity's score is {_SCORES[result.aggregation]}. Deeper colour and heavier line: "
@@ -256,16 +219,14 @@ def screen(
     return Screen(
         f"The model finds {_count(found, result.aggregation)}.",
         (
-            outcome(result, chosen) if hidden else join(),
+            join(trust(result, model), outcome(result, chosen) if hidden else ""),
             legend(result, chosen, colours),
-            drawn(running_text(result, chosen, colours), result.text, "text-drawn"),
-            trust(result, model),
+            running_text(result, chosen, colours),
             join(coverage(result), shared_note(result.pieces.spans)),
         ),
         tabs={
-            "Table": lambda: _table(result, chosen, model) if model else (),
+            "Table": lambda: _table(result, chosen, model),
             "Pieces": lambda: view_pieces.parts(result, live=bool(model)),
-            "Ways of reading": lambda: _ways(result, colours),
         },
         first=(unread_note(result.unread),),
         answer=join(),
@@ -294,17 +255,6 @@ def _table(result: NerResult, chosen: Selection, model: str) -> Parts:
             "application/json",
         ),
     )
-
-
-def _ways(result: NerResult, colours: Colours) -> Parts:
-    """Draw the ways of reading side by side."""
-    ways = view_ways.comparison(result)
-    differing = view_ways.differing(ways)
-    picture = drawn(view_ways.overlaps(result, colours), result.text, "ways")
-    said = (view_ways.said(ways), picture)
-    if not len(differing):
-        return said
-    return (*said, short_table(differing, view_ways.agreement(ways), "differences"))
 
 
 def toggled(kinds: Sequence[str], chosen: Sequence[str], clicked: int) -> list[str]:

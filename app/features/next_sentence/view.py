@@ -5,9 +5,9 @@ import pandas as pd
 from app.features.next_sentence.result import IS_NEXT, IS_RANDOM, NextSentenceResult
 from app.settings import settings
 from app.words.blocks import answer, fold, hint, line
-from app.words.format import percent
+from app.words.format import percent, signed
 from app.words.html import Html, join, tag, visible
-from app.words.notes import calibration_line, cut_note, scaled, trained_note, unread_note
+from app.words.notes import calibration_hint, cut_note, trained_note, unread_note
 from app.words.pictures import ROWS, Picture, captioned_bars, linked, listed, numbers, picture
 from app.words.screen import Screen
 
@@ -37,14 +37,14 @@ _LABELS = (
 
 
 def before(result: NextSentenceResult) -> Html:
-    """Say what was trained, and what the model did not or could not read, before the answer."""
-    return join(trained_note(result.trained_on), unread_note(result.unread), cut_note(result.cut))
+    """Say what the model did not or could not read, before the answer."""
+    return join(unread_note(result.unread), cut_note(result.cut))
 
 
-def verdict(result: NextSentenceResult) -> Html:
-    """Draw the model's answer in words."""
+def verdict(result: NextSentenceResult, model: str = "") -> Html:
+    """Draw the model's answer in words; a page names the model, and has the "?" in it."""
     says, more, kind = _answer(result)
-    return answer(says, more, kind=kind)
+    return answer(says, more, kind=kind, about=trust(result, model) if model else "")
 
 
 def _answer(result: NextSentenceResult) -> tuple[str, str, str]:
@@ -58,11 +58,11 @@ def _answer(result: NextSentenceResult) -> tuple[str, str, str]:
 
 
 def scores(result: NextSentenceResult) -> Picture:
-    """Draw both probabilities as bars, each with its logit and the temperature."""
+    """Draw both probabilities as bars, each with its logit."""
     labels = (IS_NEXT, IS_RANDOM)
     values = [result.probabilities[label] for label in labels]
     printed = [
-        f"{percent(value)}, logit {scaled(result.logits[label], result.calibration)}"
+        f"{percent(value)}, logit {signed(result.logits[label], 2)}"
         for label, value in zip(labels, values, strict=True)
     ]
     names = ["Follows the first (label 0)", "Does not follow (label 1)"]
@@ -84,7 +84,9 @@ def scores(result: NextSentenceResult) -> Picture:
 
 def trust(result: NextSentenceResult, model: str = "") -> Html:
     """Say how far to trust the numbers; link the card of the model, if it is named."""
-    return calibration_line(result.calibration, "pairs", _LABELS, _SURE, model=model)
+    return calibration_hint(
+        result.calibration, "pairs", trained_note(result.trained_on), _LABELS, _SURE, model=model
+    )
 
 
 def oversure(result: NextSentenceResult) -> Html:
@@ -154,10 +156,10 @@ def screen(result: NextSentenceResult, model: str = "") -> Screen:
     says, share, _ = _answer(result)
     return Screen(
         f"The model’s answer: {says}. {share}",
-        (scores(result), oversure(result), trust(result, model)),
+        (scores(result), oversure(result), *(() if model else (trust(result),))),
         tabs={"Input": lambda: (whole_input(result),)},
         first=(before(result),),
-        answer=verdict(result),
+        answer=verdict(result, model),
         why=True,
     )
 

@@ -27,7 +27,7 @@ _OWN = 1  # number of this text in the keys that link its places
 _LETTER = 8.4
 
 
-def screen(result: SentenceOrderResult, model: str = "") -> Screen:
+def screen(result: SentenceOrderResult) -> Screen:
     """Say what is shown."""
     scale = scale_of(result, own=True)
     numbers = ", ".join(str(number + 1) for number in result.best)

@@ -125,8 +125,6 @@ class Coverage:
         pieces: number of pieces in the passage.
         question: number of pieces in the question.
         windows: for each window, its first piece and the one after its last.
-        reads: for each window, the pieces whose numbers come from it, given likewise; each piece
-            belongs to the window in which it is furthest from a cut.
         tokens: length of the longest input, question and added special tokens included.
         shared: pieces that neighbouring windows have in common; 0 for a single window.
         answer: the first and last piece of the best answer, counted from 0.
@@ -138,7 +136,6 @@ class Coverage:
     pieces: int
     question: int
     windows: tuple[tuple[int, int], ...]
-    reads: tuple[tuple[int, int], ...]
     tokens: int
     shared: int
     answer: tuple[int, int]
@@ -238,11 +235,6 @@ class QaResult:
     def answered(self) -> bool:
         """Whether the best span is an answer: its no-answer score is not above the threshold."""
         return self.no_answer_score <= self.threshold
-
-    def without(self, number: int) -> str:
-        """Return the passage without one of its sentences, otherwise unchanged."""
-        start, end = self.sentences[number]
-        return self.passage[:start] + self.passage[end:]
 
     def part_around(self) -> tuple[int, int] | None:
         """Return the passage, or the sentences around the answer that are read at once.

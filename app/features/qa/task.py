@@ -31,7 +31,6 @@ from bert_core.reading.passage import (
 from bert_core.reading.running import Progress
 from bert_core.reading.sentences import typed_sentence_starts
 from bert_core.reading.unread import unread
-from bert_core.reading.windows import readers
 
 MOST_PIECES = 60
 MOST_ANSWERS = 20
@@ -209,13 +208,10 @@ def _coverage(found: PassageAnswers) -> Coverage:
     reading, spans = found.reading, found.spans
     first, last = spans.best
     windows = tuple((window.first, window.last) for window in reading.windows)
-    reader = readers(windows)[0].ravel()
-    edges = np.searchsorted(reader, range(len(windows) + 1)).tolist()
     return Coverage(
         pieces=len(reading.spans),
         question=len(reading.asked),
         windows=windows,
-        reads=tuple(pairwise(edges)),
         tokens=max(len(window.start) for window in reading.windows),
         shared=reading.shared,
         answer=(first, last),

@@ -11,13 +11,16 @@ _NUMBER = (
     r"(?:\d[\d.,]*\d|\d|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty"
     r"|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand)"
 )
-_NAME = r"[A-Z][a-z]+(?: [A-Z][a-z]+)*"
+_NAME = (  # a whole one: not the end of "the University of Leeds", nor its beginning
+    r"(?<!of )(?<!-)\b[A-Z][a-z]+(?: [A-Z][a-z]+)*\b"
+    r"(?!(?: (?:of|de|van|von|and|&))? [A-Z]|[-'’]\w)"
+)
 _THING = r"(?:[Tt]he|[Ii]ts?)(?: [a-z]+){1,3}?"
 _PRONOUNS = frozenset({"The", "It", "Its", "He", "She", "They"})
 _NO_NAMES = _PRONOUNS | {"An", "And", "As", "But", "That", "Then", "There", "This", "When", "While"}
-_TIMES = re.compile(
-    "(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|January|February|March|April|June|July|August|"
-    "September|October|November|December"
+_TIMES = (
+    "(?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|January|February|March|April|June|July|August|"
+    "September|October|November|December)"
 )
 _PLAIN_FORM = {
     "lasted": "last", "took": "take", "lived": "live", "worked": "work", "studied": "study",
@@ -35,11 +38,17 @@ _RULES: tuple[Rule, ...] = (
         lambda m: f"Where did {_small(m[1])} {_PLAIN_FORM[m[2]]}?",
     ),
     (
+        re.compile(rf"\b({_NAME}|He|She) was born (?:in|at|near) (?!\d)"),
+        lambda m: f"Where was {_small(m[1])} born?",
+    ),
+    (
         re.compile(rf"\b({_NAME}|He|She|They) (was|were) ([a-z]+ing [^.,;!?]{{3,70}}?),? because "),
         lambda m: f"Why {m[2]} {_small(m[1])} {m[3]}?",
     ),
     (
-        re.compile(rf"\b({_THING}) (was|were) ([a-z]+(?:ed|lt|nt|en)) (?:in|on|by) "),
+        re.compile(
+            rf"\b({_THING}) (was|were) ([a-z]+(?:ed|lt|nt|en)) (?:in|on) (?:[12]\d{{3}}\b|{_TIMES})"
+        ),
         lambda m: f"When {m[2]} {_small(m[1])} {m[3]}?",
     ),
     (
@@ -58,10 +67,19 @@ _RULES: tuple[Rule, ...] = (
     ),
     (re.compile(r"\b(?:[Ii]n|[Ss]ince) (1\d{3}|20\d\d)\b"), lambda m: f"What happened in {m[1]}?"),
     (
-        re.compile(rf"\b(?:[Oo]n|[Ii]n) ({_TIMES.pattern})\b"),
+        re.compile(rf"\b(?:[Oo]n|[Ii]n) ({_TIMES})\b"),
         lambda m: f"What happened {m[0][:2].lower()} {m[1]}?",
     ),
-    (re.compile(rf"\b[a-z]+,? ({_NAME})\b"), lambda m: f"Who or what is {m[1]}?"),
+    (  # what says who it is follows, or is before it: "Tom, a baker"; "her uncle Tom"
+        re.compile(rf"\b({_NAME})(?: (?:is|was)|,) (?:an?|the|[Hh]is|[Hh]er) [a-z]{{3,}}"),
+        lambda m: f"Who or what is {m[1]}?",
+    ),
+    (
+        re.compile(
+            rf"\b(?:[Tt]he|[Aa]n?|[Hh]is|[Hh]er|[Tt]heir) (?:[a-z]+ )?[a-z]{{3,}} ({_NAME})"
+        ),
+        lambda m: f"Who or what is {m[1]}?",
+    ),
 )
 _ALWAYS = "What is this text about?"
 
@@ -100,8 +118,8 @@ def _found(text: str) -> Iterator[str]:
 def _fits(match: re.Match[str]) -> bool:
     """Return whether a question can be made of a match: what looks like a name must be one."""
     subject = match[1].split()[0]
-    if match.re is _RULES[-1][0]:
-        return subject not in _NO_NAMES and not _TIMES.match(subject)
+    if match.re in (_RULES[-1][0], _RULES[-2][0]):
+        return subject not in _NO_NAMES and not re.match(_TIMES, subject)
     return subject in _PRONOUNS or subject not in _NO_NAMES
 
 

@@ -10,17 +10,15 @@ from app.words.report import Block
 from app.words.screen import Screen
 
 
-def screen(result: QaResult, model: str = "") -> Screen:
+def screen(result: QaResult) -> Screen:
     """Say what is shown."""
     blocks: list[Block] = [
         tag("p", tag("strong", "Question: "), visible(result.question)),
         join(hint(*text.explanation(result)), text.passage(result, whole=True)),
         text.windows(result),
-        text.trust(result),
+        text.shared(result),
         charts.answers(result),
         charts.curves(result, "curves"),
         charts.pairs(result),
     ]
-    if len(result.coverage.windows) > 1:
-        blocks += [charts.coverage(result), text.coverage_note(result)]
     return Screen(text.headline(result), tuple(blocks), first=(unread_note(result.unread),))

@@ -1,7 +1,7 @@
 """Drawings of the question-answering page.
 
 In order: the answers as bars; where the answer starts and ends as two curves, with an overview of a
-long passage; start against end as a map; the windows that a long passage was read in.
+long passage; start against end as a map.
 """
 
 from itertools import pairwise
@@ -11,13 +11,13 @@ import numpy as np
 import pandas as pd
 
 from app.features.qa import view_text as view
-from app.features.qa.result import Coverage, Floats, QaResult
+from app.features.qa.result import Floats, QaResult
 from app.words.blocks import line
 from app.words.format import percent, shortened, signed
 from app.words.html import Html, join, tag, visible
 from app.words.lines import OTHER_BOLD, OTHER_FONT, fitting_ends
 from app.words.matrix import Matrix, shaded
-from app.words.panel import MIDDLE, NAME, Panel
+from app.words.panel import NAME, Panel
 from app.words.pictures import NARROW, WIDE, Picture, bar_length, linked, picture, svg
 
 Kind = Literal["curves", "logits"]
@@ -39,7 +39,6 @@ _WRITTEN = 0.01  # probability from which a cell of the map shows its number
 _LISTED = 0.001  # probability from which a pair is listed in the table
 _BINS = 60  # bars of the overview
 _ROWS = 200  # of a table in the page
-_NAMED_WINDOWS = 12  # drawn each in its own row, with its number
 
 
 # -- answers --------------------------------------------------------------------------------------
@@ -387,49 +386,6 @@ def _around(numbers: range, middle: int, most: int) -> range:
     """Return at most so many of consecutive numbers, centred on one of them."""
     first = max(numbers.start, min(middle - most // 2, numbers.stop - most))
     return range(first, min(numbers.stop, first + most))
-
-
-# -- windows --------------------------------------------------------------------------------------
-
-
-def coverage(result: QaResult) -> Picture:
-    """Draw which window sees and which one reads each part of the passage."""
-    read = result.coverage
-    shown = _around(range(len(read.windows)), read.answer_window, _ROWS)
-    return picture(
-        "qa-windows",
-        lambda width: _coverage(read, shown, width, result.words.pieces[0, 0]),
-        alt=f"{len(read.windows):,} overlapping windows along the {read.pieces:,} pieces of the "
-        f"passage; the answer is read in window {read.answer_window + 1:,}.",
-        table=[
-            (number, sees[0], sees[1] - 1, reads[0], reads[1] - 1)
-            for number, (sees, reads) in enumerate(zip(read.windows, read.reads, strict=True), 1)
-        ][shown.start : shown.stop],
-        columns=("window", "sees from", "sees to", "reads from", "reads to"),
-    )
-
-
-def _coverage(read: Coverage, shown: range, width: int, offset: int) -> Html:
-    """Draw the windows below each other along the passage, and the place of the answer."""
-    row, named = 22, len(shown) <= _NAMED_WINDOWS
-    first, behind = read.windows[shown[0]][0], read.windows[shown[-1]][1]
-    rows = len(shown) if named else 3
-    panel = Panel((44, width - 8), (0, rows * row), (first, behind), (rows, 0))
-    for number in shown:
-        y = (number - shown.start) % rows
-        piece = linked([each + offset for each in range(*read.reads[number])]) if named else None
-        with panel.group(data_at=piece):
-            for ends, kind in ((read.windows[number], "sees"), (read.reads[number], "reads")):
-                panel.span(ends, (y, y + 1), inset=3, class_=f"bx-qa-{kind}")
-            if named:
-                panel.text(first, y + 0.5, str(number + 1), -10, class_="bx-svg-name")
-    start, end = read.answer[0], read.answer[1] + 1
-    panel.span((start, end), least=3, class_="bx-qa-here")
-    panel.text(first, rows, f"{first:,}", dy=14)
-    panel.text(behind, rows, f"piece {behind - 1:,}", dy=14, class_=NAME)
-    middle = min(max(panel.x(start), 74), width - 40) - panel.x(start)
-    panel.text(start, rows, "answer", middle, 32, class_=MIDDLE)
-    return svg(width, rows * row + 44, *panel.drawn)
 
 
 # -- words ----------------------------------------------------------------------------------------

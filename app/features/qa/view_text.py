@@ -1,8 +1,8 @@
 """Markup and words of the question-answering page.
 
 In order: the verdict and the marked passage, which are the main picture; several questions at once;
-why a span cannot be an answer; what the numbers mean; the passage without one of its sentences; the
-page as a file and as code. Drawings are in `view_charts`.
+why a span cannot be an answer; what the numbers mean; the page as code. Drawings
+are in `view_charts`.
 """
 
 import math
@@ -15,9 +15,9 @@ import pandas as pd
 from app.features.qa.result import QaResult, Reason, Rejected
 from app.words.blocks import hint, line
 from app.words.clicks import pick
-from app.words.format import count, percent, shortened, signed
-from app.words.html import Html, join, plain, tag, visible
-from app.words.notes import calibration_line, shared_note
+from app.words.format import count, percent, signed
+from app.words.html import Html, join, tag, visible
+from app.words.notes import calibrated, shared_note
 from app.words.pictures import linked
 from bert_core.reading.passage import Span
 
@@ -33,7 +33,6 @@ MARKED_FROM = 0.01
 _SURE = 0.5  # probability at which one answer, or one place, outweighs all others together
 _LONG = 900  # characters; a longer passage scrolls in a box that starts at its answer
 _LINKED = 300  # words around the answer that light up with the pictures
-_SENTENCES = 40  # offered for deletion
 _SHORT = 60  # characters of a quotation
 
 _BROKEN: dict[Reason, str] = {
@@ -51,23 +50,22 @@ def outcome(result: QaResult) -> Html:
     """Draw the main picture: the verdict above the passage with its answers marked."""
     about = hint(*explanation(result))
     parts = verdict(result, about), passage(result)
-    return tag("div", *parts, windows(result), class_="bx-qa-outcome")
+    return tag("div", *parts, windows(result), shared(result), class_="bx-qa-outcome")
 
 
-def verdict(result: QaResult, *more: Html, live: bool = True) -> Html:
+def verdict(result: QaResult, *more: Html) -> Html:
     """Draw the model's answer in words.
 
     Args:
         result: the result.
         more: what follows, such as an explanation.
-        live: whether screen readers announce it when it changes.
     """
     best, found = result.answers[0], result.answered
     text = tag("bdi", visible(best.text))
     unsure = found and max(result.touching, result.probability) < _SURE
     kind = "" if found else "bx-qa-none"
     if found:
-        said = [tag("strong", text, class_="bx-qa-answer")]
+        said = [tag("strong", "“", text, "”", class_="bx-qa-answer")]
         share = f"It has {percent(result.probability)} of all probability. {_doubt(result)}"
     else:
         said = [tag("strong", "none in this passage.", class_="bx-qa-answer"),
@@ -83,7 +81,7 @@ def verdict(result: QaResult, *more: Html, live: bool = True) -> Html:
         ),
         *more,
         class_=f"bx-qa-verdict {'bx-qa-unsure' if unsure else kind}".strip(),
-        role="status" if live else None,
+        role="status",
     )
 
 
@@ -281,24 +279,6 @@ def noted(said: str, *explained: str) -> Html:
     return tag("div", said, hint(*explained), class_="bx-line bx-qa-noted")
 
 
-def coverage_note(result: QaResult) -> Html:
-    """Explain how the passage was read."""
-    read = result.coverage
-    if len(read.windows) == 1:
-        return line(
-            f"The passage was read at once: {count(read.pieces, 'piece')}; with the question "
-            f"({count(read.question, 'piece')}) and the special tokens, {read.tokens:,} tokens. "
-            "A longer one is read in overlapping windows."
-        )
-    return noted(
-        f"Each window has the whole question and at most {read.tokens:,} tokens; neighbours share "
-        f"{read.shared:,} pieces. Outlined: what a window sees. Filled: what it reads.",
-        "Each piece, and each span, is read by the window in which it is furthest from a cut. "
-        "Neighbours share more pieces than an answer may have, so no answer is lost between them. "
-        "“No answer” gets its lowest score among the windows. Pieces count from 0.",
-    )
-
-
 def explanation(result: QaResult) -> list[Html]:
     """Explain the verdict, the marks, the numbers and the threshold, a paragraph each."""
     parts = (
@@ -306,6 +286,7 @@ def explanation(result: QaResult) -> list[Html]:
         marks_key(result),
         meaning(result),
         threshold_note(result),
+        trust(result),
     )
     return [tag("p", part) for part in parts]
 
@@ -364,13 +345,14 @@ def meaning(result: QaResult) -> Html:
     )
 
 
-def trust(result: QaResult, model: str = "") -> Html:
-    """Say how far to trust the numbers; link the card of the model, if it is named."""
-    words = zip(result.words.starts, result.words.ends, strict=True)
-    return join(
-        shared_note(list(words)),
-        calibration_line(result.calibration, "best answers", _whether(result), model=model),
-    )
+def shared(result: QaResult) -> Html:
+    """Say that words share a character, if some do."""
+    return shared_note(list(zip(result.words.starts, result.words.ends, strict=True)))
+
+
+def trust(result: QaResult) -> Html:
+    """Say how far to trust the numbers."""
+    return join(_whether(result), calibrated(result.calibration, "best answers"))
 
 
 def _whether(result: QaResult) -> str:
@@ -453,40 +435,6 @@ def overview(results: Sequence[QaResult]) -> pd.DataFrame:
             "no-answer score": [r.no_answer_score for r in results],
             "best span": [visible(r.answers[0].text) for r in results],
         }
-    )
-
-
-def sentence_names(result: QaResult) -> dict[str, int]:
-    """Name the sentences near the answer that can be removed, with their numbers."""
-    own, count = result.sentence_of_answer(), len(result.sentences)
-    first = max(0, min(own - _SENTENCES // 2, count - _SENTENCES))
-    names = {}
-    for number in range(first, min(count, first + _SENTENCES)):
-        start, end = result.sentences[number]
-        holds = "  ← the answer starts here" if number == own else ""
-        text = shortened(result.passage[start:end].strip(), _SHORT)
-        names[plain(f"{number + 1}. {text}{holds}")] = number
-    return names
-
-
-def comparison(result: QaResult, changed: QaResult | None) -> Html:
-    """Draw the answer without a sentence, and say what has changed.
-
-    Args:
-        result: the result of the whole passage.
-        changed: that without the sentence; None if there is only one.
-    """
-    if changed is None:
-        return line("The passage has only one sentence.")
-    before, after = result.answers[0].text, changed.answers[0].text
-    same = "stays the same" if before == after else "changes"
-    return join(
-        verdict(changed, live=False),
-        passage(changed),
-        line(
-            f"Without the sentence, the best span {same}. The no-answer score goes from "
-            f"{signed(result.no_answer_score, 2)} to {signed(changed.no_answer_score, 2)}."
-        ),
     )
 
 

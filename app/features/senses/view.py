@@ -49,10 +49,10 @@ def said(result: SensesResult) -> str:
     if len(result.groups) < 2:
         mean = f"mean cosine {within[result.place]:.2f}" if within else ""
         where = f"{mean}, {moment(result.place)}" if mean else moment(result.place)
-        return f"{count(total, 'place')}, one group: {where}. A blank line begins a new one."
+        return f"{count(total, 'occurrence')}, one group: {where}. A blank line begins a new one."
     inside = f"{within[result.place]:.2f}" if within else "–"
     return (
-        f"{result.at_home} of {total} nearest to their own group; mean cosine {inside} within, "
+        f"{result.at_home} of {total} are nearest to their own group; mean cosine {inside} within, "
         f"{between[result.place]:.2f} between, {moment(result.place)}."
     )
 

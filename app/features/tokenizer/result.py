@@ -133,9 +133,6 @@ class TokenizerResult:
         cut: what would be lost of each text beyond the maximum length.
         lower_case: the casing used.
         model_lower_case: the casing this vocabulary was made for.
-        decoded: the beginning of each text, decoded from the ids alone.
-        decoded_whole: whether `decoded` covers every text in full.
-        losses: descriptions of what the ids do not preserve; () if the text is unchanged.
         received: the input as the model receives it, cut to its length.
         replays: for each text, the steps by which its beginning is split.
         kind: "WordPiece", "BPE" or "Unigram".
@@ -153,7 +150,6 @@ class TokenizerResult:
         "model_lower_case",
         "max_length",
         "cut",
-        "losses",
         "received",
     )
 
@@ -166,9 +162,6 @@ class TokenizerResult:
     cut: Cut
     lower_case: bool
     model_lower_case: bool
-    decoded: tuple[str, ...]
-    decoded_whole: bool
-    losses: tuple[str, ...]
     received: Received
     replays: tuple[Replay, ...]
     kind: str

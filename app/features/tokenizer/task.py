@@ -5,12 +5,9 @@ steps for the beginning of a text, with every vocabulary lookup. `task_compare` 
 tokenizers, and `task_vocabulary` looks pieces up.
 """
 
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated
-
-import regex
 
 from app.engine.models import Engine
 from app.features.tokenizer.result import (
@@ -27,7 +24,6 @@ from bert_core import BertTokenizer, FamilyTokenizer
 from bert_core.errors import InputError
 
 Cutter = BertTokenizer | FamilyTokenizer
-_DECODED = 1_000  # pieces decoded, more than enough to show any losses
 
 
 def tokenizer(
@@ -71,9 +67,6 @@ def tokenizer(
         segments=whole.token_type_ids,
         sides=whole.sequence_ids,
     )
-    begun = [_begin(columns, texts[side], side) for side in range(len(texts))]
-    decoded = tuple(cutter.decode(ids, skip_special_tokens=False) for ids, _ in begun)
-    typed = tuple(typed for _, typed in begun)
     firsts = [columns.sides.index(n) if n in columns.sides else 0 for n in (0, 1)]
     result = (TokenizerResult if isinstance(cutter, BertTokenizer) else FamilyResult)(
         model=engine.provenance.name,
@@ -85,9 +78,6 @@ def tokenizer(
         cut=cut,
         lower_case=lower_case,
         model_lower_case=engine.provenance.lower_case,
-        decoded=decoded,
-        decoded_whole=typed == texts,
-        losses=_losses(" ".join(typed), " ".join(decoded), cutter.unk_token),
         received=Received(
             tokens=tuple(fitting.tokens),
             ids=tuple(fitting.input_ids),
@@ -160,55 +150,3 @@ def replay(
         stretch = text[: max(0, *(text.rfind(space, 0, limit) for space in " \n\t")) or limit]
     trace = engine.tokenizer_for(lower_case=casing).trace(stretch)
     return Replay(trace, whole=len(stretch) == len(text))
-
-
-def _begin(columns: Columns, text: str, side: int) -> tuple[list[int], str]:
-    """Return the first ids of one text, and the part of the text that they represent."""
-    places = [place for place, of in enumerate(columns.sides) if of == side]
-    if len(places) > _DECODED:
-        ends = [columns.spans[place][1] for place in places[: _DECODED + 1]]
-        kept = _DECODED
-        while kept > 1 and ends[kept - 1] == ends[kept]:  # a character of several pieces
-            kept -= 1
-        places, text = places[:kept], text[: ends[kept - 1]]
-    return [columns.ids[place] for place in places], text
-
-
-def _losses(text: str, decoded: str, unknown: str) -> tuple[str, ...]:
-    """Describe what cannot be recovered from the ids."""
-    if text == decoded:
-        return ()
-    found = []
-    lost = decoded.count(unknown) - text.count(unknown)
-    if lost > 0:
-        name = "word" if unknown == "[UNK]" else "place"
-        found.append(f"{lost} {name}{'s' * (lost > 1)} that became {unknown}")
-    if _capitals(text) > _capitals(decoded):
-        found.append("capital letters")
-    if _marks(text) > _marks(decoded):
-        found.append("accents and other marks")
-    if regex.search(r"(?![\t\n\r])[\p{Cc}\p{Cf}]", text):
-        found.append("invisible characters")
-    if lost <= 0 and _plain(text) != _plain(decoded):
-        found.append("characters that have another form")
-    squeezed = " ".join(text.split())
-    if text != squeezed or (not found and squeezed != decoded):
-        found.append("the exact spacing")
-    return tuple(found)
-
-
-def _plain(text: str) -> str:
-    """Leave out what the other losses are about: case, marks, invisible characters, spaces."""
-    return regex.sub(
-        r"[\s\p{M}\p{C}]", "", unicodedata.normalize("NFD", "".join(map(str.lower, text)))
-    )
-
-
-def _capitals(text: str) -> int:
-    """Count the capital letters of a text, except those in special tokens."""
-    return sum(c.isupper() for word in text.split() if not word.startswith("[") for c in word)
-
-
-def _marks(text: str) -> int:
-    """Count the diacritical marks on or under letters."""
-    return len(regex.findall(r"\p{Mn}", unicodedata.normalize("NFD", text)))

@@ -21,7 +21,6 @@ from app.features.tokenizer.view_input import (
     too_long,
 )
 from app.features.tokenizer.view_steps import (
-    decoded,
     most_telling,
     stages,
     story,
@@ -225,7 +224,6 @@ def screen(result: TokenizerResult, model: str = "") -> Screen:
         tabs={
             "Input": lambda: _input(result),
             "Steps": lambda: _steps(result),
-            "Back": lambda: (decoded(result),),
         },
         first=(casing(result), typed_signs(result), too_long(result)),
         answer=join(),

@@ -21,7 +21,7 @@ _ROWS = 200  # of the table in the page
 _TEXT = 1  # texts of the comparison are linked among themselves, as text 1 and 2 of the page
 
 
-def screen(found: Comparison, model: str = "") -> Screen:
+def screen(found: Comparison) -> Screen:
     """Say what is shown."""
     ours, theirs = name_of(found.ours), name_of(found.theirs)
     return Screen(

@@ -1,4 +1,4 @@
-"""Step by step: what happens to a text, how a word was cut, and the way back from the ids."""
+"""Step by step: what happens to a text and how a word was cut."""
 
 from collections.abc import Sequence
 
@@ -194,18 +194,6 @@ def tries_table(word: WordTrace) -> pd.DataFrame:
         for number, attempt in enumerate(word.attempts, 1)
     ]
     return pd.DataFrame(rows, columns=["try", "looked up", "outcome"])
-
-
-def decoded(result: TokenizerResult) -> Html:
-    """Draw the texts as decoded from the ids, and what was lost."""
-    texts = [tag("p", tag("bdi", visible(text)), class_="bx-text") for text in result.decoded]
-    if result.losses:
-        told = f"The ids do not keep: {', '.join(result.losses)}."
-    else:
-        told = "Nothing was lost: the ids give the text back as typed."
-    if not result.decoded_whole:
-        told = f"This is the beginning of the text. {told}"
-    return join(*texts, line(told))
 
 
 def _quoted(text: str) -> Html:

@@ -17,7 +17,7 @@ EXAMPLE = {"piece": "##flower"}
 _SPELLED = 24  # neighbours by spelling that are shown
 
 
-def screen(found: Lookup, model: str = "") -> Screen:
+def screen(found: Lookup) -> Screen:
     """Say what is shown; a click on an entry looks it up."""
     asked = visible(found.asked)
     there = f"is entry {found.found.id:,}" if found.found else "is not an entry"

@@ -1,28 +1,23 @@
-"""The page of the variants: bars of parameters and operations, cards, reach, memory, arithmetic."""
+"""The page of the variants: bars of parameters and operations, and what was new in each model."""
 
 from app.features.variants.result import Counted, Told, VariantsResult
-from app.words.blocks import hint, line, record_table
-from app.words.format import count, percent
+from app.words.blocks import fold, hint, record_table
+from app.words.format import percent
 from app.words.html import Html, join, tag, visible
 from app.words.panel import Panel
 from app.words.pictures import Picture, bar_length, picture, svg
-from app.words.screen import Parts, Screen
+from app.words.screen import Screen
 from bert_core.checkpoints.sources.cache import size_text
-from bert_core.families import FAMILIES, NEXT, ORDER
 from bert_core.model.sizes import PARTS, Split
 
 _LETTERS = "EAFR"
 """What marks the parts in the drawing, so that it can be read without colours."""
-
-_PAIRS = {NEXT: "does it follow?", ORDER: "in order?", "": "–"}
-"""What a family was asked about two sentences, beside words hidden in them."""
 
 _SMALL, _LETTER = "bx-va-small", "bx-svg-middle bx-va-letter"
 _HEAD = f"{_SMALL} bx-svg-strong"
 _ROW, _BAR = 36, 24
 _TEXT = 104  # units for the number behind a bar
 _ROOM = 15  # units from which a letter fits into its part of a bar
-_SQUARE, _GAP, _UNDER = 150, 40, 62
 
 
 def large(number: int) -> str:
@@ -53,7 +48,8 @@ def _headline(result: VariantsResult) -> str:
     return (
         f"Yours: {large(parameters.total)} parameters, "
         f"{percent(parameters.embedding / parameters.total, 0)} in the embedding. That is "
-        f"{_times(share)} BERT’s size, and {_times(work)} its operations per token{shorter}."
+        f"{_times(share)} BERT’s size, and {_times(work)} its operations per token{shorter}; "
+        f"training it takes {size_text(own.memory.training)}."
     )
 
 
@@ -75,6 +71,8 @@ def _explained() -> Html:
             "included."),
         tag("p", "E: word vectors, positions, segments. A: queries, keys, values and outputs of "
             "attention. F: the feed-forward networks. R: normalisations and the pooler."),
+        tag("p", "The memory for training holds weights, their gradients and the two averages of "
+            "AdamW in 32 bits, without the vectors of the texts."),
     )  # fmt: skip
 
 
@@ -91,13 +89,14 @@ def bars(result: VariantsResult) -> Picture:
         f"attention, feed-forward and rest: {models}.",
         table=[
             (visible(each.name), each.parameters.total, *each.parameters.parts,
-             each.flops.total, *each.flops.parts, each.tokens)
+             each.flops.total, *each.flops.parts, each.tokens, each.memory.float32,
+             each.memory.training)
             for each in result.rows
         ],
         columns=(
             "model", "parameters", *(f"parameters: {part}" for part in PARTS),
             "operations per token", *(f"operations: {part}" for part in PARTS),
-            "tokens of the text",
+            "tokens of the text", "bytes of the weights in 32 bits", "bytes to train",
         ),
     )  # fmt: skip
 
@@ -168,246 +167,52 @@ def _name(panel: Panel, each: Counted, y: float) -> None:
     panel.text(0, y, each.name, class_="bx-svg-strong" if each.told is None else None)
 
 
-# -- the tabs --------------------------------------------------------------------------------------
+# -- ideas -----------------------------------------------------------------------------------------
 
 
-def papers(result: VariantsResult) -> Html:
-    """Draw what the paper of each model says, one row for each."""
-    rows = [
-        (join(tag("strong", each.name), f" {told.year}"), told.objective, told.data, told.sees)
-        for each, told in _told(result)
-    ]
-    columns = ("model", "trained to", "on", "a token sees")
-    return record_table("The models, as their papers describe them", columns, rows)
-
-
-def families() -> Html:
-    """Draw what is different about the families whose checkpoints can be opened, a row for each."""
-    rows = [
-        (
-            tag("strong", each.title),
-            " ".join(each.special_tokens[at] for at in (0, 1, 4)),
-            "padding + 1" if each.counts_after_padding else "0",
-            "a table" if each.token_types else "none",
-            "a pooler" if each.pooler else "nothing",
-            _PAIRS[each.sentence_head] if not each.finds_replaced else "replaced pieces",
-            "a width of their own" if each.projects else "as wide as the layers",
-            "shared" if each.shares_layers else "their own",
-        )
-        for each in FAMILIES.values()
-    ]
-    columns = ("family", "first, last, gap", "positions from", "token types", "after the layers",
-               "also trained on", "word vectors", "layers’ weights")  # fmt: skip
-    return record_table("The families whose checkpoints can be opened here", columns, rows)
-
-
-def cards(result: VariantsResult, lab: str = "") -> Html:
-    """Draw what was new in each model, its size as published, and how the lab shows the idea.
+def ideas(result: VariantsResult, lab: str = "") -> Html:
+    """Draw what was new in each model, a row for each.
 
     Args:
         result: the result.
-        lab: address of the lab, for links to it; "" for none.
+        lab: address of the lab, for links to it and to the papers; "" for none.
     """
-    drawn = [
-        tag(
-            "section",
-            tag("h2", each.name),
-            tag("p", told.idea),
-            line(
-                f"{each.parameters.total:,} parameters; the authors say {told.published} million "
-                f"({told.said})."
-            ),
-            _lab(told, lab),
-            aria_label=each.name,
+    rows = [
+        (
+            join(tag("strong", _paper(each, told, lab)), f" {told.year}"),
+            join(told.idea, _lab(told, lab)),
+            told.objective,
+            told.sees,
+            str(told.published),
         )
-        for each, told in _told(result)
+        for each in result.family
+        if (told := each.told) is not None
     ]
-    return tag("div", *drawn, class_="bx-va-cards")
+    columns = ("model", "what is new", "trained to", "a token sees", "million parameters")
+    return record_table("What was new in each model", columns, rows)
 
 
-def _told(result: VariantsResult) -> list[tuple[Counted, Told]]:
-    """Return the published models with what their papers say."""
-    return [(each, each.told) for each in result.family if each.told is not None]
+def _paper(each: Counted, told: Told, lab: str) -> Html:
+    """Name a model; a page links its paper."""
+    return tag("a", each.name, href=told.paper) if lab else join(each.name)
 
 
 def _lab(told: Told, lab: str) -> Html:
-    """Say which switch of the lab shows the idea, and lead there."""
-    if told.lab is None:
-        return line("The lab has no switch for this.")
+    """Lead to the switch of the lab that shows the idea, if there is one."""
+    if told.lab is None or not lab:
+        return join()
     settings = "&".join(f"{name}={value}" for name, value in told.lab.items())
-    if not lab:
-        return line(f"In the lab: {told.shows}.")
     address = f"{lab}?{settings}" if settings else lab
-    return line(tag("a", "Try it in the lab", href=address), f": {told.shows}.")
-
-
-def sources(result: VariantsResult) -> Html:
-    """Name the papers and the configurations."""
-    links: list[Html | str] = []
-    for each, told in _told(result):
-        links += [f"{each.name}: ", tag("a", "paper", href=told.paper), ", "]
-        links += [tag("a", "configuration", href=told.source), ". "]
-    return line("Sources. ", *links)
-
-
-def reach(result: VariantsResult) -> Picture:
-    """Draw which tokens see which: one square for each kind of layer of each model."""
-    shown = [kind for each in result.rows for kind in _kinds(each)]
-
-    def draw(width: int) -> Html:
-        across = max(1, (width + _GAP) // (_SQUARE + _GAP))
-        down = -(-len(shown) // across)
-        squares = [
-            _square(kind, result.length, (at % across) * (_SQUARE + _GAP),
-                    (at // across) * (_SQUARE + _UNDER))
-            for at, kind in enumerate(shown)
-        ]  # fmt: skip
-        return svg(width, down * (_SQUARE + _UNDER), *squares)
-
-    words = "; ".join(
-        f"{name}, {count(layers, 'layer')}: {seen:,} of {tokens:,}"
-        for name, layers, tokens, seen in shown
-    )
-    return picture(
-        "variants-reach",
-        draw,
-        alt=f"Which tokens see which. {words}.",
-        table=((visible(name), *numbers) for name, *numbers in shown),
-        columns=("model", "layers", "tokens read", "tokens seen by each"),
-    )
-
-
-Kind = tuple[str, int, int, int]
-"""Model, number of layers, tokens read, tokens that one in the middle sees."""
-
-
-def _kinds(each: Counted) -> list[Kind]:
-    """Return the kinds of layers of a model, the farthest reach first."""
-    reaches = each.architecture.reaches(each.tokens)
-    return [
-        (each.name, reaches.count(seen), each.tokens, seen)
-        for seen in sorted(set(reaches), reverse=True)
-    ]
-
-
-def _square(kind: Kind, length: int, x: float, y: float) -> Html:
-    """Draw the tokens of a text against themselves; what is seen is filled."""
-    name, layers, tokens, seen = kind
-    read = _SQUARE * tokens / max(length, tokens)
-    half = read * (seen // 2) / tokens
-    band = (
-        f"M0 0H{half:.2f}L{read:.2f} {read - half:.2f}V{read:.2f}H{read - half:.2f}L0 {half:.2f}Z"
-        if seen < tokens
-        else f"M0 0H{read:.2f}V{read:.2f}H0Z"
-    )
-    return tag(
-        "g",
-        tag("rect", x=0, y=0, width=_SQUARE, height=_SQUARE, class_="bx-va-unread"),
-        tag("path", d=band, class_="bx-va-seen"),
-        tag("rect", x=0, y=0, width=f"{read:.2f}", height=f"{read:.2f}", class_="bx-svg-frame"),
-        tag("text", visible(name), x=0, y=_SQUARE + 16, class_="bx-svg-strong"),
-        tag("text", f"{count(layers, 'layer')}: {seen:,}", x=0, y=_SQUARE + 38,
-            class_="bx-va-small"),
-        transform=f"translate({x:g} {y:g})",
-    )  # fmt: skip
-
-
-def reach_note(result: VariantsResult) -> Html:
-    """Explain the squares."""
-    return hint(
-        f"Each square is a text of {result.length:,} tokens: a row for each token, filled where it "
-        "sees another one. What a model does not read is empty. A token of a local layer sees its "
-        "neighbours; over several layers, information from farther away reaches it."
-    )
-
-
-def memory(result: VariantsResult) -> Html:
-    """Draw the memory of each model."""
-    columns = ("model", "weights, 32 bits", "16 bits", "training", "attention kept")
-    rows = [
-        (
-            tag("strong", visible(each.name)),
-            size_text(each.memory.float32),
-            size_text(each.memory.float16),
-            size_text(each.memory.training),
-            size_text(each.memory.attention),
-        )
-        for each in result.rows
-    ]
-    return record_table("Memory of each model", columns, rows, compact=True)
-
-
-def memory_note(result: VariantsResult) -> Html:
-    """Explain the columns."""
-    return line(
-        "Training: weights, their gradients and the two averages of AdamW in 32 bits, without the "
-        "vectors of the texts. Attention kept: every number of attention in one text of "
-        f"{result.length:,} tokens (or as many as the model reads), which drawing it needs; fast "
-        "implementations store none."
-    )
-
-
-def arithmetic(result: VariantsResult) -> Html:
-    """Draw every kind of tensor of the edited configuration."""
-    own = result.own
-    total = own.parameters.total
-    rows = [
-        (
-            each.name,
-            each.part,
-            " × ".join(f"{size:,}" for size in each.shape),
-            f"{each.stored:,}",
-            f"{each.parameters:,}",
-            percent(each.parameters / total, counted=True),
-        )
-        for each in own.architecture.tensors()
-    ]
-    columns = ("tensors", "part", "shape", "number", "parameters", "of all")
-    return record_table("All tensors of your configuration", columns, rows, compact=True)
-
-
-def arithmetic_note(result: VariantsResult) -> Html:
-    """Write the sums below the tensors."""
-    own = result.own
-    sizes = own.architecture
-    reaches = sum(sizes.reaches(own.tokens))
-    mixing = 4 * sizes.width * reaches
-    return join(
-        line(f"Together {own.parameters.total:,} parameters."),
-        line(
-            f"Operations for one token: 2 for each number of a matrix that it passes through, "
-            f"{own.flops.total - mixing:,}, and 4 × {sizes.width:,} for each of the {reaches:,} "
-            f"tokens that it sees in {count(sizes.layers, 'layer')}, {mixing:,}; together "
-            f"{own.flops.total:,}. "
-            + (
-                "One layer is stored and computed again and again: sharing saves memory, not time."
-                if sizes.shared
-                else ""
-            )
-        ),
-    )
+    return join(" ", tag("a", "Try it in the lab", href=address), f": {told.shows}.")
 
 
 def screen(result: VariantsResult, model: str = "") -> Screen:
-    """Say what is shown; a page names the model, and links the lab."""
+    """Say what is shown; a page names the model, and links the lab and the papers."""
     return Screen(
         _headline(result),
-        (bars(result),),
-        tabs={
-            "What a token sees": lambda: (reach_note(result), reach(result)),
-            "Side by side": lambda: (papers(result),),
-            "Ideas and the lab": lambda: _ideas(result, model),
-            "What can be opened": lambda: (families(),),
-            "Memory": lambda: (memory(result), memory_note(result)),
-            "Arithmetic": lambda: (arithmetic(result), arithmetic_note(result)),
-        },
+        (bars(result), fold("What was new in each model", ideas(result, "lab" if model else ""))),
         answer=headline(result),
     )
-
-
-def _ideas(result: VariantsResult, model: str) -> Parts:
-    """Draw the ideas; only a page has addresses outside of the site."""
-    return (cards(result, "lab"), sources(result)) if model else (cards(result),)
 
 
 def snippet(result: VariantsResult, model: str) -> str:

@@ -9,22 +9,12 @@ from bert_core import Encoding
 Of = Literal["fill_mask", "qa", "ner", "next_sentence", "classification"]
 """The pages whose answers can be explained."""
 
-Method = Literal[
-    "integrated_gradients",
-    "occlusion",
-    "shapley",
-    "attention",
-    "attention_last",
-    "rollout",
-    "norms",
-    "gradient",
-    "gradient_x_input",
-]
+Method = Literal["integrated_gradients", "occlusion", "shapley", "attention"]
 Operator = Literal["mask", "attention"]
 """How pieces are hidden; see `bert_core.analysis.masking`."""
 
 METHODS: tuple[Method, ...] = Method.__args__  # type: ignore[attr-defined]
-SIGNED: tuple[Method, ...] = METHODS[:3] + METHODS[-1:]
+SIGNED: tuple[Method, ...] = METHODS[:3]
 """Methods whose scores say whether a word speaks for the answer or against it."""
 
 COMPLETE: tuple[Method, ...] = ("integrated_gradients", "shapley")
@@ -102,7 +92,7 @@ class Explained:
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """The scores that one method gives the words.
+    """The scores that a method gives the words.
 
     Attributes:
         method: its name.
@@ -141,82 +131,46 @@ class Curve:
 
 
 @dataclass(frozen=True, slots=True)
-class Duel:
-    """All methods and chance, compared by hiding pieces in the order of their scores.
+class Check:
+    """Whether scores are true to the model: pieces are hidden in their order, and at random.
 
     Attributes:
         operator: how a piece is hidden: replaced by [MASK], or removed from attention.
-        curves: for each method, in the order of the stories.
+        shown: hidden in the order of the scores.
         mean: mean of 20 random orders.
         low: 5 % of the random orders are lower.
         high: 5 % of the random orders are higher.
     """
 
     operator: Operator
-    curves: tuple[Curve, ...]
+    shown: Curve
     mean: Curve
     low: Curve
     high: Curve
 
-    def survives(self, number: int) -> bool | None:
-        """Whether the order of a story finds what matters better than 95 % of random orders.
+    @property
+    def survives(self) -> bool | None:
+        """Whether the order of the scores finds what matters better than 95 % of random orders.
 
         None if hiding words, these or random ones, changes nothing that is printed.
         """
-        fall, chance = self.curves[number].comprehensiveness, self.high.comprehensiveness
+        fall, chance = self.shown.comprehensiveness, self.high.comprehensiveness
         return fall > chance if max(abs(fall), abs(chance)) >= LEAST else None
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
-    """One method, or random orders, over many texts.
-
-    Attributes:
-        method: its name, or "random".
-        comprehensiveness: mean over the texts.
-        sufficiency: mean over the texts.
-        spread: 95 % interval of the two means, plus or minus (1.96 standard errors).
-        better: number of texts on which it is better than 95 % of random orders.
-    """
-
-    method: str
-    comprehensiveness: float
-    sufficiency: float
-    spread: tuple[float, float]
-    better: int
-
-
-@dataclass(frozen=True, slots=True)
-class Many:
-    """The duel over several texts.
-
-    Attributes:
-        of: whose answers were explained.
-        texts: number of texts.
-        figures: best comprehensiveness first.
-    """
-
-    of: Of
-    texts: int
-    figures: tuple[Figure, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class WhyResult:
-    """Which words an answer depends on, by several methods, and a test of them all.
+    """Which words an answer depends on, and a test of that.
 
     Attributes:
         model: the name of the model.
         of: whose answer is explained.
         explained: the answer.
-        method: the method that is shown first.
         baseline: what integrated gradients compare words with.
         words: the words of the input.
-        stories: the scores of each method.
-        duel: the methods compared on this text; null if that was not asked for, or of a score.
-        many: the same over shipped texts; null if that was not asked for.
-        measured: the same over 40 sentences of an encyclopedia, measured beforehand; null for
-            other weights.
+        story: their scores.
+        check: whether the scores are true to the model; null if that was not asked for, or of a
+            score.
         untrained: parameters of the head that no file supplied: the answer is noise.
         encoding: the input.
         cut: what was cut from an input that was too long; null if only a part around the answer
@@ -229,13 +183,10 @@ class WhyResult:
         "model",
         "of",
         "explained",
-        "method",
         "baseline",
         "words",
-        "stories",
-        "duel",
-        "many",
-        "measured",
+        "story",
+        "check",
         "untrained",
         "part",
         "read_as",
@@ -244,25 +195,12 @@ class WhyResult:
     model: str
     of: Of
     explained: Explained
-    method: Method
     baseline: str
     words: tuple[Word, ...]
-    stories: tuple[Story, ...]
-    duel: Duel | None
-    many: Many | None
-    measured: Many | None
+    story: Story
+    check: Check | None
     untrained: tuple[str, ...]
     encoding: Encoding
     cut: Cut | None
     part: bool
     read_as: tuple[str, ...] = ()
-
-    @property
-    def shown(self) -> int:
-        """The number of the story of `method`."""
-        return next(n for n, story in enumerate(self.stories) if story.method == self.method)
-
-    @property
-    def story(self) -> Story:
-        """The story of `method`."""
-        return self.stories[self.shown]

@@ -1,15 +1,14 @@
-"""Why: which words an answer depends on, by several methods, and whether that is true to the model.
+"""Why: which words an answer depends on, and whether that is true to the model.
 
-`task_asked` finds the number that is explained; this module scores the words with the methods of
-`bert_core.analysis` and measures each order by hiding pieces; `task_texts` repeats the measurement
-over shipped texts. All of it runs in turns, so that it can be cancelled at every step, and each
-part is kept by itself: a page that shows one method (`one_story`) computes the others when they are
-asked for.
+`task_asked` finds the number that is explained; this module scores the words with a method of
+`bert_core.analysis` and tests the scores by hiding pieces. All of it runs in turns, so that it can
+be cancelled at every step, and each part is kept by itself: a page that shows the scores computes
+the test when it is asked for.
 """
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Annotated, Literal, TypeVar
 
 import numpy as np
@@ -20,9 +19,8 @@ from app.engine.compute.turns import Progress, in_turns
 from app.engine.models import Engine
 from app.features.why.result import (
     COMPLETE,
-    METHODS,
+    Check,
     Curve,
-    Duel,
     Explained,
     Method,
     Of,
@@ -33,9 +31,7 @@ from app.features.why.result import (
     Word,
 )
 from app.features.why.task_asked import Asked, asked, code_of
-from app.features.why.task_measured import measured
-from app.features.why.task_methods import AT_ONCE, options, passes_of
-from app.features.why.task_texts import MOST_TEXTS, over_texts
+from app.features.why.task_methods import AT_ONCE, options
 from app.records.fields import Field
 from bert_core import Encoding
 from bert_core.analysis import Attribution, Target, attribute, by_word
@@ -61,9 +57,7 @@ def why(
     method: Annotated[Method, Field("Method", key="why_method")] = "integrated_gradients",
     baseline: Annotated[Baseline, Field("Integrated gradients compare with")] = "[MASK]",
     operator: Annotated[Operator, Field("Pieces are hidden by")] = "mask",
-    duel: Annotated[bool, Field("Compare the methods")] = True,
-    texts: Annotated[int, Field("Compare over shipped texts", low=0, high=MOST_TEXTS)] = 0,
-    alone: Annotated[bool, Field("This method alone")] = False,
+    check: Annotated[bool, Field("Is this true to the model?")] = True,
     progress: Progress | None = None,
 ) -> WhyResult:
     """Find the words that an answer depends on, and test whether that is true to the model.
@@ -78,65 +72,33 @@ def why(
             "end" of the answer (qa), "follows" or "does not follow" (next_sentence), a label
             (classification).
         place: which mask (fill_mask) or which name (ner), counted from 1.
-        method: the method that is shown first; all are computed unless it is asked for alone.
+        method: how the words are scored; attention is there for contrast.
         baseline: what integrated gradients compare each word with.
-        operator: how pieces are hidden to compare the methods: replaced by [MASK], or removed from
+        operator: how pieces are hidden to test the scores: replaced by [MASK], or removed from
             attention.
-        duel: whether the methods are compared on this text; not where a score is explained, which
-            is no probability that could fall.
-        texts: over how many of the shipped texts they are compared; each takes seconds.
-        alone: whether only this method is computed, and compared with random orders alone.
+        check: whether the scores are tested; not where a score is explained, which is no
+            probability that could fall.
         progress: called with the work done and the total; an exception it raises cancels.
 
     Raises:
         InputError: the model gives no such answer; see `task_asked.asked`.
     """
-    work = _Work(engine, asked(engine, of, text, text_pair, target, place), progress)
-    methods = (method,) if alone else METHODS
-    found = _stories(work, methods, baseline)
-    compared = None
-    if duel and work.is_share:
-        orders = tuple(each.order for each in found)
-        key = ("duel", baseline, operator, *methods)
-        compared = work.kept(key, lambda: _duel(work, orders, operator))
-    result = _result(work, of, method, baseline, found)
-    many = over_texts(engine, of, texts, operator, progress) if texts else None
-    return replace(result, duel=compared, many=many)
-
-
-def one_story(
-    engine: Engine,
-    text: str,
-    text_pair: str,
-    *,
-    of: Of,
-    target: str,
-    place: int,
-    method: Method,
-    baseline: Baseline,
-    progress: Progress | None = None,
-) -> WhyResult:
-    """Score the words with one method alone; the arguments are those of `why`."""
-    work = _Work(engine, asked(engine, of, text, text_pair, target, place), progress)
-    return _result(work, of, method, baseline, _stories(work, (method,), baseline))
-
-
-def _result(
-    work: "_Work", of: Of, method: Method, baseline: Baseline, found: Sequence["_Scored"]
-) -> WhyResult:
-    """Return what is known without hiding pieces in an order."""
-    engine, one = work.engine, work.asked
+    one = asked(engine, of, text, text_pair, target, place)
+    work = _Work(engine, one, progress)
+    against = (baseline,) if method == "integrated_gradients" else ()
+    scored = work.kept(("story", method, *against), lambda: _scored(work, method, baseline))
+    tested = None
+    if check and work.is_share:
+        key = ("check", operator, method, *against)
+        tested = work.kept(key, lambda: _check(work, scored.order, operator))
     return WhyResult(
         model=engine.provenance.name,
         of=of,
         explained=work.kept(("explained",), lambda: _explained(work)),
-        method=method,
         baseline=baseline,
         words=words(one),
-        stories=tuple(each.story for each in found),
-        duel=None,
-        many=None,
-        measured=measured(engine),
+        story=scored.story,
+        check=tested,
         untrained=engine.missing(one.head.__name__),
         encoding=one.encoding,
         cut=one.cut,
@@ -180,7 +142,7 @@ class _Work:
         model = self.engine.model(self.asked.head)
         one = self.asked
         return in_turns(
-            lambda told: work(model, one.encoding, one.target, told),
+            lambda report: work(model, one.encoding, one.target, report),
             tokens=AT_ONCE,
             progress=self.progress,
         )
@@ -188,33 +150,17 @@ class _Work:
 
 @dataclass(frozen=True, slots=True)
 class _Scored:
-    """What one method says of the words, and the order of the pieces."""
+    """What a method says of the words, and the order of the pieces."""
 
     story: Story
     order: tuple[int, ...]
 
 
-def _stories(work: _Work, methods: Sequence[Method], baseline: Baseline) -> tuple[_Scored, ...]:
-    """Score the words with each of some methods; progress is counted in passes through them all."""
-    passes = [passes_of(method, len(work.asked.encoding)) for method in methods]
-
-    def scored(number: int, method: Method) -> _Scored:
-        def told(done: int, of: int) -> None:
-            if work.progress is not None:
-                work.progress(sum(passes[:number]) + passes[number] * done // of, sum(passes))
-
-        against = (baseline,) if method == "integrated_gradients" else ()
-        alone = replace(work, progress=told)
-        return work.kept(("story", method, *against), lambda: _scored(alone, method, baseline))
-
-    return tuple(scored(number, method) for number, method in enumerate(methods))
-
-
 def _scored(work: _Work, method: Method, baseline: Baseline) -> _Scored:
-    given = options(method, baseline, len(work.asked.encoding))
+    arguments = options(method, baseline, len(work.asked.encoding))
     found = work.run(
-        lambda model, encoding, target, told: attribute(
-            model, encoding, target, **given, progress=told
+        lambda model, encoding, target, report: attribute(
+            model, encoding, target, **arguments, progress=report
         )
     )
     return _Scored(_story(method, found, work.asked.encoding), found.order)
@@ -259,16 +205,16 @@ def _share(target: Target, value: float) -> float:
     return float(target.probability(torch.tensor(value)))
 
 
-def _duel(work: _Work, orders: tuple[tuple[int, ...], ...], operator: Operator) -> Duel:
-    """Hide pieces in the order of each method, and in random orders."""
-    found = work.run(
-        lambda model, encoding, target, told: measure_orders(
-            model, encoding, target, orders, operator, told
+def _check(work: _Work, order: tuple[int, ...], operator: Operator) -> Check:
+    """Hide pieces in the order of the scores, and in random orders."""
+    (found,) = work.run(
+        lambda model, encoding, target, report: measure_orders(
+            model, encoding, target, (order,), operator, report
         )
     )
-    chance = found[0].random
+    chance = found.random
     bands = (chance.deletion, chance.insertion, chance.comprehensiveness, chance.sufficiency)
-    return Duel(operator, tuple(map(_curve, found)), *(_edge(bands, edge) for edge in _EDGES))
+    return Check(operator, _curve(found), *(_edge(bands, edge) for edge in _EDGES))
 
 
 _EDGES = ("mean", "low", "high")

@@ -130,6 +130,12 @@ def code_of(target: Target) -> str:
     return f"Target.{target.kind}({given.get(target.kind, str(target.position))})"
 
 
+def explainable(engine: Engine) -> tuple[Of, ...]:
+    """Return whose answers can be explained, those first that the model was trained to give."""
+    heads = engine.facts.heads
+    return tuple(sorted(HEADS, key=lambda of: not heads[HEADS[of].__name__].trained))
+
+
 def _limit(engine: Engine) -> int:
     return min(MOST, engine.max_length)
 

@@ -24,7 +24,7 @@ _STRIPE = 5  # between two stripes of a bar against the answer
 
 
 def drawn_text(result: WhyResult, width: int) -> Html:
-    """Draw the texts that the model read, with the scores of the shown method."""
+    """Draw the texts that the model read, with the scores."""
     shortest = min(lengths(result.story.scores), default=0.0)
     below = max(_LEAST, -_TALL * shortest)  # the room that bars need below a line
     parts: list[Html] = []
@@ -72,7 +72,7 @@ def _one_text(
         for box in lines.where(word.place.start - first, word.place.end - first):
             axis = top + box.line * step + _LETTERS
             told = tag("title", visible(f"{word.text}: {printed(result, score)}"))
-            shapes = _bar(box, axis, length, kind_of(result.method, score))
+            shapes = _bar(box, axis, length, kind_of(result.story.method, score))
             drawn.append(tag("g", told, *shapes, class_="bx-why-bar", data_at=linked(word.pieces)))
     for place in asked:
         for box in lines.where(place.start, place.end):
@@ -86,7 +86,7 @@ def _one_text(
 
 def printed(result: WhyResult, score: float) -> str:
     """Print a score, with its sign if the method has one."""
-    return signed(score, 3) if result.method in SIGNED else f"{score:.3f}"
+    return signed(score, 3) if result.story.method in SIGNED else f"{score:.3f}"
 
 
 def _bar(box: Box, axis: float, length: float, kind: str) -> list[Html]:
@@ -132,11 +132,11 @@ def _frame(box: Box, top: float) -> Html:
 def _key(result: WhyResult, width: int, top: float) -> tuple[list[Html], float]:
     """Explain the bars in one line, in two where it is narrow; return also where it ends."""
     most = max(map(abs, result.story.scores), default=0.0)
-    unit = f" {result.explained.unit}" if result.method in SIGNED else ""
+    unit = f" {result.explained.unit}" if result.story.method in SIGNED else ""
     full = ("", f"longest: {most:.2f}{unit}")
     samples = (
         [("for", "for the answer"), ("against", "against it"), full]
-        if result.method in SIGNED
+        if result.story.method in SIGNED
         else [("size", "size only, no sign"), full]
     )
     x, y = 0.0, top + 4

@@ -31,11 +31,9 @@ _WHAT = {
 }
 RANK_HELP = (
     "Switches off each head and block, one at a time, and measures how the answer changes. “Off "
-    "means” chooses what takes its place: its mean activation over many texts, zero, or what it "
-    "computes for another text with the same number of pieces (under Settings)."
+    "means”, under Settings, chooses what takes its place."
 )
 SAID = "Click, or hold and drag. ✕ means off."
-NO_RANKING = "Switch on “Which parts matter?” first."
 
 
 def board(

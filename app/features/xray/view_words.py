@@ -17,6 +17,9 @@ ASKS: dict[Ask, str] = {
 }
 """Names on the screen and in links."""
 
+MATTERS = "Which parts matter?"
+"""What the button says; the tab is shorter."""
+
 MODES: dict[Mode, str] = {"mean": "mean", "zero": "zero", "resample": "other text"}
 LENSES: dict[Lens, str] = {"affine": "affine", "raw": "raw"}
 READS: dict[Lens, str] = {
@@ -78,14 +81,20 @@ def asked(result: XrayResult) -> str:
 def headline(result: XrayResult) -> str:
     """State the answer, and what it was with the whole model."""
     best, first = result.best, result.first
-    said = f"{asked(result)} {visible(best.name)} ({percent(best.probability)})."
+    said = f"{asked(result)} {quoted(result, best)} ({percent(best.probability)})."
     if not result.off:
         return said
     off = count(len(result.off), "part")
     if best is first:
         return f"{said[:-1]}; with everything on, {percent(first.before)}; {off} off."
-    before = f"{visible(first.name)} ({percent(first.before)})"
+    before = f"{quoted(result, first)} ({percent(first.before)})"
     return f"{said} With everything on: {before}; {off} off."
+
+
+def quoted(result: XrayResult, each: Candidate) -> str:
+    """Name an answer; words of a text stand in quotation marks."""
+    name = visible(each.name)
+    return f"“{name}”" if result.question.kind == "word" else name
 
 
 def candidate_words(result: XrayResult, each: Candidate) -> str:

@@ -30,18 +30,13 @@ PAGES_ONLY = {
     "other_models": "the names in a box of the page",
     "ranked_heads": "the answer of `attention` ranks all heads; the page sorts them in other ways",
     "compare_head": "a head beside its stored means, which are the same for every text",
-    "head_habits": "these means of all heads, as a map to point at",
-    "neighbours": "of the piece that is clicked",
-    "positions": "of the piece that is clicked",
     "temperatures": "stored with the weights; each answer has its own as `calibration`",
     "offered": "the questions in a box of the page",
+    "explainable": "the answers in a box of the page",
     "text_of": "what was read, for the drawing",
     "head_notes": "of the head that is pointed at",
     "cell_path": "of the cell that is clicked; `attention_cell` has the same arithmetic",
-    "lens_paths": "ranks of a few words; the answer has the first word of each layer",
-    "one_story": "the method that is shown; `why` compares it with the others",
     "cancel": "computes nothing",
-    "duels": "runs for minutes, with progress: `python -m benchmarks.workbench` writes the table",
     "verify_model": "runs for seconds: `python -m bert_core verify` does the same",
 }
 """What only the Streamlit pages compute, and why no other interface does."""
@@ -86,10 +81,7 @@ def test_every_example_can_be_given_to_the_tasks_of_its_page(slug: str) -> None:
 
 def test_what_a_page_computes_is_in_every_face_or_named_here() -> None:
     pages = [*(ROOT / "pages").glob("*.py"), *(ROOT / "app/faces/streamlit/features").glob("*.py")]
-    views = [*(ROOT / "app/features").glob("*/view*.py")]
     used = {name for path in pages for name in re.findall(r"(\w+)\(", path.read_text("utf-8"))}
-    asked = r"Computed\(\s*\"(\w+)\""
-    used |= {name for path in views for name in re.findall(asked, path.read_text("utf-8"))}
     tasks = [each.task for each in all_declared()]
     offered = {name for task in tasks for name in (task.__name__, *task.__code__.co_names)}
     assert (used & asking_the_model()) - offered == set(PAGES_ONLY)

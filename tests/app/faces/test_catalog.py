@@ -21,8 +21,6 @@ FITTING: dict[str, dict[str, object]] = {
     "tokenizer_compare": {"text": HOSTILE},
     "fill_mask_pair": {"text": HOSTILE, "words": "cat / <img\x1b>"},
     "next_sentence_order": {"paragraph": f"{HOSTILE}\n\n{HOSTILE}"},
-    "next_sentence_pairs": {"pairs": f"{HOSTILE}\t{HOSTILE}"},
-    "ner_agreement": {"annotations": "<script>\tO\n<img\x1b\u202e>\tB-PER\ncat\tB-<b>"},
     "data": {"table": json.dumps([{"text": HOSTILE, "<b>": HOSTILE}] * 2)},
     "input": {"text": HOSTILE},
     "lab_finetune": {
@@ -32,7 +30,6 @@ FITTING: dict[str, dict[str, object]] = {
     "qa": {"passage": HOSTILE * 3, "question": "<img>\x1b?"},
     "senses": {"text": f"{HOSTILE}\n{HOSTILE}", "word": "cat"},
     "xray": {"text": HOSTILE, "off": HOSTILE},
-    "xray_diff": {"text": HOSTILE, "against": f"{HOSTILE} dog"},
     "xray_patching": {"text": HOSTILE, "against": HOSTILE.replace("cat", "dog")},
     "why": {"text": HOSTILE, "text_pair": HOSTILE},
 }

@@ -15,10 +15,8 @@ READERS = {
     "fill_mask_pair": {"words": "cat / dog"},
     "xray": {},
     "xray_patching": {"against": "the dog ___ ."},
-    "why": {"of": "fill_mask", "duel": False},
+    "why": {"of": "fill_mask", "check": False},
     "attention": {},
-    "fill_mask_two_models": {},
-    "xray_two_models": {},
 }
 """The tasks that read gaps, and what they need besides a text."""
 

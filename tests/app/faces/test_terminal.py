@@ -100,8 +100,8 @@ def test_lines_can_come_from_another_program(
     tiny_model: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("the cat\na dog\n"))
-    assert main(["classification_lines", "-"]) == 0
-    assert "The model reads 2 texts." in capsys.readouterr().out
+    assert main(["multiple_choice", "the cat sat", "-"]) == 0
+    assert "of the probability of these 2 choices." in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("errors", ["strict", "surrogateescape"])  # the second without a locale

@@ -10,12 +10,12 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-from benchmarks.tensorflow_files import write_checkpoint
 from bert_core.checkpoints.formats.mistaken import check_form
 from bert_core.checkpoints.formats.safetensors_file import open_safetensors
 from bert_core.checkpoints.formats.weights import open_weights
 from bert_core.errors import CheckpointError, MissingFileError
 from bert_core.model.bert import BertModel
+from tests.tensorflow_files import write_checkpoint
 
 ENTRY = {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}
 

@@ -7,7 +7,6 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-from benchmarks.tensorflow_files import write_checkpoint
 from bert_core import load_tf_weights_in_bert
 from bert_core.checkpoints.loading import load_sharing
 from bert_core.checkpoints.plan import survey
@@ -15,6 +14,7 @@ from bert_core.errors import CheckpointError
 from bert_core.model.bert import BertModel
 from bert_core.model.heads import BertForMaskedLM, BertForPreTraining
 from bert_core.model.kinds import KINDS
+from tests.tensorflow_files import write_checkpoint
 
 CLASSES = [kind.cls for kind in KINDS.values()]
 WORDS = "embeddings.word_embeddings.weight"

@@ -12,7 +12,6 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-from benchmarks.tensorflow_files import original_name, write_bundle, write_checkpoint
 from bert_core import load_tf_weights_in_bert
 from bert_core.checkpoints.formats.tensorflow_checkpoint import published_name, read_variables
 from bert_core.checkpoints.formats.weights import open_weights, weight_files
@@ -28,6 +27,7 @@ from bert_core.model.heads import (
     BertForSequenceClassification,
     BertForTokenClassification,
 )
+from tests.tensorflow_files import original_name, write_bundle, write_checkpoint
 
 WRITTEN = Path(__file__).parent / "tensorflow"
 ROOT = Path(__file__).parents[3]

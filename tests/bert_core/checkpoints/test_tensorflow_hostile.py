@@ -10,7 +10,12 @@ from pathlib import Path
 import pytest
 import torch
 
-from benchmarks.tensorflow_files import (
+from bert_core import load_tf_weights_in_bert
+from bert_core.checkpoints.formats import tensorflow_checkpoint
+from bert_core.checkpoints.formats.tensorflow_checkpoint import read_variables
+from bert_core.errors import BertError, CheckpointError, MissingFileError
+from bert_core.model.bert import BertModel
+from tests.tensorflow_files import (
     block,
     message,
     number,
@@ -19,11 +24,6 @@ from benchmarks.tensorflow_files import (
     with_trailer,
     write_bundle,
 )
-from bert_core import load_tf_weights_in_bert
-from bert_core.checkpoints.formats import tensorflow_checkpoint
-from bert_core.checkpoints.formats.tensorflow_checkpoint import read_variables
-from bert_core.errors import BertError, CheckpointError, MissingFileError
-from bert_core.model.bert import BertModel
 
 WRITTEN = Path(__file__).parent / "tensorflow"
 HEADER = number(1, 1) + message(3, number(1, 1))

@@ -6,7 +6,6 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from benchmarks.tensorflow_files import original_name, write_bundle
 from bert_core import (
     BertForMaskedLM,
     BertForMultipleChoice,
@@ -23,6 +22,7 @@ from bert_core.errors import CheckpointError
 from bert_core.families import FAMILIES
 from bert_core.model.pretrained import BertPreTrainedModel
 from tests.bert_core.families.conftest import make_peer
+from tests.tensorflow_files import original_name, write_bundle
 
 LAYER = "bert.encoder.layer.0."
 IDS = torch.tensor([[1, 7, 9, 2]])

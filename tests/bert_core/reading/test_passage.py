@@ -15,7 +15,7 @@ from bert_core.config import HAS_ANSWER
 from bert_core.errors import InputError
 from bert_core.reading.passage import Rules, answer_question, read_passages
 from bert_core.reading.running import Runner
-from training.question_evaluation import normalized
+from bert_core.reading.wordings import normalized
 
 ASKED = "the cat?"
 SHORT = "The cat, playing. The dog sat on the river bank!"

@@ -1,19 +1,16 @@
-"""Heads on a page: which are shown, which cell is pinned, the heat map and the map of all heads."""
+"""Heads on a page: which are shown, which cell is pinned, and the heat map."""
 
 import re
 from collections.abc import Callable, Mapping
 
 import streamlit as st
 
-from app.catalog import examples, feature
+from app.catalog import examples
+from app.compat.streamlit import by_history, give_parameter
 from app.faces.streamlit.address import left_out
-from app.faces.streamlit.components import show_component, show_markup
-from app.faces.streamlit.controls import choose, count, pick_number, save_csv
-from app.faces.streamlit.show import show_html, show_table
-from app.faces.streamlit.state import ON_SITE
-from app.features.attention import view_habits as view
+from app.faces.streamlit.components import show_component
+from app.faces.streamlit.controls import choose, count, pick_number
 from app.features.attention.result import AttentionResult, Heads, How, Place
-from app.features.attention.result_habits import HeadHabits
 from app.features.attention.view_text import (
     COMBINE_HELP,
     HOW_NAMES,
@@ -50,39 +47,6 @@ def heat_map(
     show_component("attention", data, key=key, picks=picks, then=then, isolate=False)
 
 
-def head_map(
-    habits: HeadHabits | None, model: str, picks: dict[str, Callable[[int], None]]
-) -> None:
-    """Draw the map of all heads, with an option to open the selected head.
-
-    Args:
-        habits: where the heads usually look; None if not measured.
-        model: name of the model.
-        picks: gets what a click on a head calls.
-    """
-    if habits is None:
-        show_html(view.nothing_known(model))
-        return
-    key = choose("Map of", view.place_names(habits), key="habit")
-    show_html(view.place_note(habits, key))
-    layer, head = _marked(LAYER, habits.layers), _marked(HEAD, habits.heads)
-    drawn = view.map_picture(habits, key, (layer, head))
-    show_markup(drawn, key="habits")
-    picks["head"] = lambda number: st.session_state.update(
-        dict(zip((LAYER, HEAD), divmod(number, habits.heads), strict=True))
-    )
-    if st.session_state.get(ON_SITE):
-        name = f"Open layer {layer}, head {head} on the page “{feature('attention').title}”"
-        where = {LAYER: str(layer), HEAD: str(head)}
-        st.page_link(
-            feature("attention").page, label=name, icon=":material/grid_on:", query_params=where
-        )
-    show_html(view.source(habits))
-    table, words = view.map_table(habits), view.describe_map(habits, key)
-    show_table(table, alt=words, key="t_habits", title=view.AS_TABLE)
-    save_csv("Usual behaviour", lambda: view.map_table(habits), "head-statistics.csv")
-
-
 _OPENED, _TEXT = "_opened_head", "_opened_text"
 
 
@@ -102,7 +66,13 @@ def choose_heads(result: AttentionResult) -> None:
     now = (state.get(LAYER), state.get(HEAD))
     given = any(st.query_params.get(key) in names.values() for _, key, names in rows)
     untouched = now == state.get(_OPENED) or (now == (None, None) and not given)
-    if untouched or _new_example(result.text):
+    is_new = _new_example(result.text)
+    if by_history():
+        if not given:  # as the text had opened
+            for (_, key, names), number in zip(rows, result.telling, strict=True):
+                give_parameter(key, names[number])
+            state[_OPENED] = result.telling
+    elif untouched or is_new:
         # Nothing else was asked for: a text opens with a head of its own.
         state[LAYER], state[HEAD] = state[_OPENED] = result.telling
     for label, key, names in rows:

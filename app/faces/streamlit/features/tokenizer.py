@@ -1,6 +1,9 @@
-"""The casing of the tokenizer page, and two of its tabs."""
+"""The casing of the tokenizer page, and three of its tabs."""
 
-from app.faces.streamlit.controls import pick_one, switch, text_line
+import streamlit as st
+
+from app.declared import declared
+from app.faces.streamlit.controls import number, pick_one, switch, text_line
 from app.faces.streamlit.frame import Page
 from app.faces.streamlit.standard import show_screen
 from app.features.tokenizer import view_compare, view_vocabulary
@@ -27,6 +30,20 @@ def compare_tab(page: Page, result: TokenizerResult, _: object) -> list[Block]:
     return show_screen(page, view_compare.screen(compare(page.engine, result, other)))
 
 
+def vectors_tab(page: Page, result: TokenizerResult, _: object) -> list[Block]:
+    """Draw the vectors that the first layer receives, padded as the page says."""
+    task, (text, pair, *_) = declared("input"), (*result.texts, "", "")
+    length = len(result.received.ids)
+    found = task.run(page.engine, {"text": text, "text_pair": pair, "length": length})
+    last = len(found) - 1
+    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
+        at = number("Piece", (0, last), key="place", default=min(2, last))
+        value = number("Number", (0, found.last_number), key="value", default=0)
+        common = switch("One colour scale for all rows", key="common")
+    screen = task.on_page(found, page.engine.provenance.name, at=at, value=value, common=common)
+    return show_screen(page, screen)
+
+
 def vocabulary_tab(page: Page, result: TokenizerResult, _: object) -> list[Block]:
     """Draw a piece of the vocabulary and its neighbours."""
     first = view_vocabulary.first_asked(result)
@@ -35,5 +52,9 @@ def vocabulary_tab(page: Page, result: TokenizerResult, _: object) -> list[Block
     return show_screen(page, view_vocabulary.screen(found))
 
 
-TABS = {"tokenizer_compare": compare_tab, "tokenizer_vocabulary": vocabulary_tab}
+TABS = {
+    "tokenizer_compare": compare_tab,
+    "tokenizer_vocabulary": vocabulary_tab,
+    "input": vectors_tab,
+}
 """Tabs with widgets that no other has, by their task."""

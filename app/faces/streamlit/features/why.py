@@ -1,40 +1,32 @@
 """The view of an explanation, on its own page and in a fold below the answers it explains."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, get_args
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from app.catalog import FOLDER, feature
 from app.engine.compute.visitor import Visit, current_visit, visiting
 from app.faces.streamlit import Page, guarded, set_text, show_html, show_picture
 from app.faces.streamlit.components import show_markup
-from app.faces.streamlit.controls import choose, long_work, open_tab, pick_from
-from app.faces.streamlit.progress import Progress, progress
+from app.faces.streamlit.controls import choose, pick_from
+from app.faces.streamlit.progress import progress
 from app.faces.streamlit.state import ON_SITE, leave_for
-from app.features.why import view as view
-from app.features.why import view_duel
-from app.features.why.result import METHODS, Method, Of, Operator, WhyResult
-from app.features.why.task import Baseline, one_story, why
+from app.features.why import view, view_check
+from app.features.why.result import Of, Operator, WhyResult
+from app.features.why.task import Baseline, why
 from app.features.why.task_asked import MASK, Asked, asked
-from app.features.why.task_texts import MOST_TEXTS, Row, duels, explained_of, summary
 from app.words.format import shortened
 from app.words.html import join, plain, stylesheet
 from bert_core.reading.gaps import hide_word, read_signs
 
 SLUG = "why"
 TEST = "Is this true to the model? Hide the words and see"
-TEXTS = f"{MOST_TEXTS} texts"
-TABS = ("Curves", "All methods", TEXTS, "This model")
 _STYLE = FOLDER / "why" / "style.css"
 _CHEAP = 40  # tokens of a text that is explained without being asked
 _KEYS = ("why_method", "why_target", "why_place")
-_ROWS = "_why_rows"
-_METHOD_NAMES: dict[Method, str] = {
-    each: (view_duel.NAMES if each == METHODS[0] else view_duel.SHORT)[each] for each in METHODS
-}
+_GO = "_why_go"  # the long text that the visitor has asked to be explained
 _WHICH: dict[Of, str] = {
     "fill_mask": "Why this word?",
     "qa": "Which end of the answer?",
@@ -83,15 +75,26 @@ def offer_gap(text: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Reasons:
-    """What a page shows of an explanation.
+    """What a page shows of an explanation, and how it is asked for.
 
     Attributes:
         shown: what has been computed.
-        whole: computes what has not, for a file.
+        page: the page.
+        texts: the text and the second one.
+        options: the further arguments of `why`.
+        visit: who asks.
     """
 
     shown: WhyResult
-    whole: Callable[[], WhyResult]
+    page: Page
+    texts: tuple[str, str]
+    options: dict[str, Any]
+    visit: Visit
+
+    def whole(self) -> WhyResult:
+        """Compute the test, too, for a file, as the same visitor."""
+        with visiting(Visit(self.visit.name, network=self.visit.network)):
+            return why(self.page.engine, *self.texts, **self.options)
 
 
 def explain(
@@ -103,72 +106,55 @@ def explain(
     baseline: Baseline = "[MASK]",
     operator: Operator = "mask",
 ) -> Reasons | None:
-    """Draw the choices and the text with its scores; below, in a fold, the duel of the methods.
+    """Draw the choices and the text with its scores; below, in a fold, whether they are true.
 
-    Only the chosen method is computed until the fold is opened.
+    The test is computed when the fold is opened.
 
     Returns:
         What was found; None if the visitor must ask for it first, as a long text takes seconds.
     """
     top = st.container()
     one, place, target = _choose(page, of, text, pair)
-    method = choose("Method", _METHOD_NAMES, key="why_method")
-    given: dict[str, Any] = {"of": of, "target": target, "place": place, "baseline": baseline}
-
-    def compute(told: Progress) -> WhyResult:
-        found = why(page.engine, text, pair, **given, operator=operator, progress=told)
-        return replace(found, method=method)
-
+    method = choose("Method", view_check.NAMES, key="why_method")
+    options: dict[str, Any] = {
+        "of": of, "target": target, "place": place, "method": method, "baseline": baseline,
+        "operator": operator,
+    }  # fmt: skip
+    compute = partial(why, page.engine, text, pair, **options)
+    about = (page.engine.provenance.fingerprint, one.encoding.input_ids, one.target)
     long = len(one.encoding) > _CHEAP
     with top:
-        if long:
-            about = (page.engine.provenance.fingerprint, one.encoding.input_ids, one.target)
-            result = long_work(
+        if long and st.session_state.get(_GO) != about:
+            st.button(
                 f"Explain this text ({len(one.encoding)} tokens)",
-                compute,
-                key="_why_go",
-                about=(*about, baseline, operator),
-                things="passes",
+                key="_why_explain",
+                icon=":material/play_arrow:",
+                on_click=lambda: st.session_state.update({_GO: about}),
             )
-            if result is None:
-                return None
-            result = replace(result, method=method)
-        else:
-            with progress("Scoring", "passes") as told:
-                result = one_story(
-                    page.engine, text, pair, **given, method=method, progress=told
-                )  # fmt: skip
+            return None
+        with progress("Scoring", "passes", cancel=_forget if long else None) as report:
+            result = compute(check=False, progress=report)
         show_html(join(view.before(result), view.headline(result)))
         show_picture(view.text(result))
     show_html(view.sums(result))
+    reasons = Reasons(result, page, (text, pair), options, current_visit())
     if not result.explained.unit:  # a score has no probability that could fall
-        return Reasons(result, _for_a_file(result, compute))
-    fold = st.expander(
-        TEST, key="why_test", on_change="rerun", bind="query-params",
-        expanded=long or "why_tab" in st.query_params,
-    )  # fmt: skip
+        return reasons
+    fold = st.expander(TEST, key="why_test", on_change="rerun", bind="query-params")
     if fold.open:
         with fold, guarded():
-            if result.duel is None:
-                with progress("Comparing", "passes") as told:
-                    result = compute(told)
-            result = _duel(page, result, operator)
-    return Reasons(result, _for_a_file(result, compute))
+            with progress("Comparing", "passes") as report:
+                result = compute(progress=report)
+            assert result.check is not None
+            show_markup(view_check.verdict(result.check), key="verdict")
+            show_html(view_check.explanation(result.check))
+            show_picture(view_check.curves(result, result.check))
+    return reasons
 
 
-def _for_a_file(
-    result: WhyResult, compute: Callable[[Progress], WhyResult]
-) -> Callable[[], WhyResult]:
-    """Return a function that computes the rest when a file is asked for, as the same visitor."""
-    visit = current_visit()
-
-    def whole() -> WhyResult:
-        if result.duel is not None:
-            return result
-        with visiting(Visit(visit.name, network=visit.network)):
-            return compute(lambda *_: None)
-
-    return whole
+def _forget() -> None:
+    """Ask again before a long text is explained."""
+    st.session_state.pop(_GO, None)
 
 
 def _choose(page: Page, of: Of, text: str, pair: str) -> tuple[Asked, int, str]:
@@ -184,61 +170,3 @@ def _choose(page: Page, of: Of, text: str, pair: str) -> tuple[Asked, int, str]:
     options = {each: plain(each) for each in dict.fromkeys((one.chosen, *one.others))}
     target = choose(_WHICH[of], options, key="why_target")
     return asked(page.engine, of, text, pair, target, place), place, target
-
-
-def _duel(page: Page, result: WhyResult, operator: Operator) -> WhyResult:
-    """Draw the verdict, and the open tab; return the result with the duel over texts, if any."""
-    assert result.duel is not None
-    show_markup(view.verdict(result, result.duel), key="verdict")
-    with open_tab(SLUG, TABS, key="why_tab") as now:
-        if now == "Curves":
-            show_html(view.duel_note(result.duel))
-            show_picture(view_duel.curves(result, result.duel))
-        elif now == "All methods":
-            show_picture(view_duel.ranking(result, result.duel))
-            show_picture(view.methods(result))
-        elif now == TEXTS:
-            many = _over_texts(page, result.of, operator)
-            result = replace(result, many=summary(result.of, many) if many else None)
-            if result.many is not None and result.many.texts:
-                show_picture(view_duel.figures(result.many, "why-texts", result.method))
-            show_html(view.many_note(result.many, result.of))
-        else:
-            show_html(view.measured_note(result.measured))
-            if result.measured is not None:
-                show_picture(view_duel.figures(result.measured, "why-measured", result.method))
-    return result
-
-
-def _over_texts(page: Page, of: Of, operator: Operator) -> list[Row]:
-    """Draw the button that compares over shipped texts, and one that cancels; return the rows.
-
-    Cancelling keeps the rows; the button then continues.
-    """
-    about = (page.engine.provenance.fingerprint, explained_of(of), operator)
-    kept: tuple[object, list[Row], list[bool]] = st.session_state.get(_ROWS, (None, [], []))
-    rows, ended = kept[1:] if kept[0] == about else ([], [])
-    st.session_state[_ROWS] = (about, rows, ended)
-    place = st.empty()
-    if ended or not _begin(place, rows):
-        return rows
-    before = len(rows)
-    with guarded():
-        with place.container():
-            st.button("Cancel", key="_why_texts_cancel", icon=":material/close:")
-            with progress("Comparing", "texts") as told:
-                for row in duels(page.engine, of, operator, told, done=tuple(rows)):
-                    rows.append(row)
-                    if len(rows) == MOST_TEXTS:
-                        break
-        ended.append(True)
-    place.empty()
-    if not ended and len(rows) > before:  # a limit of the site was reached
-        _begin(place, rows)
-    return rows
-
-
-def _begin(place: DeltaGenerator, rows: list[Row]) -> bool:
-    """Draw the button that begins or continues; return whether it was pressed."""
-    label = f"Continue after {len(rows)}" if rows else f"Compare over {MOST_TEXTS} shipped texts"
-    return place.button(label, key=f"_why_texts_{len(rows)}", icon=":material/play_arrow:")

@@ -1,7 +1,7 @@
 """The state of the X-ray page, and its switchboard.
 
-The address has what is switched off (`off`), the piece that is asked (`at`) and how far the zoom is
-(`zoom`), besides the widgets. Undo is kept in the session.
+The address has what is switched off (`off`), the piece that is asked (`at`), how far the zoom is
+(`zoom`) and whether all parts are ranked (`rank`), besides the widgets. The session keeps undo.
 """
 
 import re
@@ -115,6 +115,22 @@ def kept_spared(result: XrayResult) -> Spared | None:
     return found if isinstance(found, Spared) and names_of(found.off) == off() else None
 
 
+def is_ranking() -> bool:
+    """Return whether the address asks which parts matter."""
+    found = st.query_params.get(RANK, "").lower()
+    if found not in ("", "true", "false"):
+        left_out(RANK)
+    return found == "true"
+
+
+def set_ranking(*, on: bool = True) -> None:
+    """Ask which parts matter for this text, or no longer."""
+    if on:
+        st.query_params[RANK] = "true"
+    else:
+        st.query_params.pop(RANK, None)
+
+
 def ranked(found: Ranking | None) -> tuple[PartEffect, ...]:
     """Return the parts of a ranking; () if there is none."""
     return found.parts if found else ()
@@ -124,7 +140,7 @@ def ranked(found: Ranking | None) -> tuple[PartEffect, ...]:
 
 
 def forget_other_texts(*texts: str) -> None:
-    """Drop what belonged to the texts before: the piece, the answer, the zoom.
+    """Drop what belonged to the texts before: the piece, the answer, the zoom, the ranking.
 
     What an example brings along stays.
     """
@@ -132,7 +148,7 @@ def forget_other_texts(*texts: str) -> None:
     st.session_state[_TEXTS] = texts
     if before is None or before == texts:
         return
-    for key in (AT, ZOOM):
+    for key in (AT, ZOOM, RANK):
         st.query_params.pop(key, None)
     brought = any(
         row.values.get("text") == texts[0] and ANSWER in row.values for row in examples(SLUG)

@@ -90,23 +90,6 @@ def test_a_bare_answer_of_a_program_says_so_too(twin: Engine) -> None:
     assert "notices" not in ask("fill_mask", GAP).json()["provenance"]
 
 
-def test_beside_a_trained_model_it_is_told_of_on_every_face(twin: Engine) -> None:
-    given = {"text": GAP, "beside": TWIN}
-    answer = ask("fill_mask_two_models", **given)
-    assert answer.json()["provenance"]["notices"] == [SECOND]
-    assert SECOND in " ".join(answer.text().split()) and SECOND in answer.html().decode()
-    assert SECOND in str(write(declared("fill_mask_two_models"), given, BUNDLED_MODEL).markup)
-    assert ask("xray_diff", GAP, other_model=TWIN).notices == (SECOND,)
-    assert ask("fill_mask_two_models", GAP, beside=BUNDLED_MODEL).notices == ()
-
-
-@pytest.mark.parametrize("tab", ["fill_mask_two_models", "xray_diff"])
-def test_its_tab_beside_a_trained_model_says_so(tab: str) -> None:
-    script = "2_fill_mask" if "fill" in tab else "12_xray"
-    at = opened(f"pages/{script}.py", text=GAP, tab=tab, beside=TWIN)
-    assert SECOND in markup(at)
-
-
 def test_a_lesson_on_paper_says_so(twin: Engine, bundled: Engine) -> None:
     found = lesson("pieces")
     assert KNOWS_NOTHING in str(whole(twin, found)[0])

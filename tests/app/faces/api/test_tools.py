@@ -10,11 +10,14 @@ from mcp import ClientSession, McpError
 from mcp.client.streamable_http import streamable_http_client
 from pydantic import AnyUrl
 
-from app.declared import all_declared
+from app.declared import Declared, all_declared
 from app.faces.api.tools import tools
+from app.faces.paper.json import meanings
 from tests.app.faces.api.conftest import GRADIO, Api
 
-NAMES = [each.feature.slug for each in all_declared()]
+OWN = [each for each in all_declared() if each.feature.takes_text and not each.feature.part_of]
+REST = [each for each in all_declared() if each not in OWN]
+NAMES = [*(each.feature.slug for each in OWN), "more"]
 PATHS = pytest.mark.parametrize("path", ["/mcp", "/mcp/", f"{GRADIO}/gradio_api/mcp/"])
 
 
@@ -52,25 +55,88 @@ def test_an_assistant_lists_and_calls_tools(api: Api, path: str) -> None:
     assert len(json.loads(found.content[0].text)["slots"][0]["candidates"]) == 3
 
 
+def called(api: Api, *calls: tuple[str, dict[str, Any]]) -> list[Any]:
+    """Call tools as an assistant does."""
+
+    async def use(session: ClientSession) -> Any:
+        return [await session.call_tool(*each) for each in calls]
+
+    return list(with_tools(api, use))
+
+
+def test_tools_are_few_and_short() -> None:
+    written = json.dumps([each.model_dump(mode="json", exclude_none=True) for each in tools()])
+    assert len(tools()) <= 16
+    assert len(written.encode()) <= 20_000
+
+
 def test_tools_describe_every_value() -> None:
-    for tool, task in zip(tools(), all_declared(), strict=True):
+    for tool, task in zip(tools(), OWN, strict=False):
         assert task.feature.beware in (tool.description or "")
-        taken = tool.inputSchema["properties"]
-        assert list(taken) == [*(each.name for each in task.parameters), "model"]
-        needed = [each.name for each in task.parameters if each.required]
-        assert tool.inputSchema["required"] == needed
-        for each in task.parameters:
-            assert taken[each.name]["description"].startswith(each.about)
-            if each.choices:
-                assert each.choices[-1] in json.dumps(taken[each.name])
+        describes_values(tool.inputSchema, task)
+
+
+def describes_values(schema: dict[str, Any], task: Declared) -> None:
+    taken = schema["properties"]
+    assert list(taken) == [*(each.name for each in task.parameters), "model"]
+    assert schema["required"] == [each.name for each in task.parameters if each.required]
+    for each in task.parameters:
+        assert taken[each.name]["description"].startswith(each.about)
+        if each.choices:
+            assert each.choices[-1] in json.dumps(taken[each.name])
+
+
+def test_more_names_and_describes_every_other_task(api: Api) -> None:
+    more = tools()[-1]
+    names = [each.feature.slug for each in REST]
+    assert more.inputSchema["properties"]["task"]["enum"] == names
+    assert all(f" {name} (" in (more.description or "") for name in names)
+    found = called(api, *(("more", {"task": each.feature.slug}) for each in all_declared()))
+    for answer, task in zip(found, all_declared(), strict=True):
+        described = json.loads(answer.content[0].text)
+        assert described["task"] == task.feature.slug
+        assert task.feature.beware in described["about"]
+        describes_values(described["values"], task)
+        assert list(described["answers"]) == [*meanings(task.result), "provenance"]
+
+
+def test_more_answers_with_values(api: Api) -> None:
+    values = {"text": "a [MASK]", "top_k": 3}
+    direct, found, none_needed = called(
+        api,
+        ("fill_mask", values),
+        ("more", {"task": "fill_mask", "values": values}),
+        ("more", {"task": "variants", "values": {}}),
+    )
+    assert not found.isError and found.content == direct.content
+    assert not none_needed.isError and "provenance" in json.loads(none_needed.content[0].text)
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({}, "more: found nothing; expected task"),
+        ({"task": True}, "more: found task; expected task"),
+        ({"task": "fill_mask", "values": "a [MASK]"}, "expected task"),
+        ({"task": "fill_mask", "values": ["a [MASK]"]}, "expected task"),
+        ({"task": "fill_mask", "text": "a [MASK]"}, "more: found task, text; expected"),
+        ({"task": "nothing"}, "There is no task named 'nothing'"),
+        ({"task": "more", "values": {}}, "There is no task named 'more'"),
+        ({"task": "fill_mask", "values": {"text": "a [MASK]", "top_k": True}}, "top_k: found true"),
+        ({"task": "fill_mask", "values": {"text": "a [MASK]", "top": 1}}, "no parameter 'top'"),
+    ],
+)
+def test_more_says_what_it_cannot_use(api: Api, given: dict[str, Any], says: str) -> None:
+    (found,) = called(api, ("more", given))
+    assert found.isError and says in found.content[0].text
 
 
 def test_an_address_can_choose_tools(api: Api) -> None:
     async def use(session: ClientSession) -> Any:
         return (await session.list_tools()).tools
 
-    found = with_tools(api, use, "/mcp?tools=qa,fill_mask,none")
-    assert [each.name for each in found] == ["fill_mask", "qa"]
+    found = with_tools(api, use, "/mcp?tools=qa,model_card,none")
+    assert [each.name for each in found] == ["qa", "model_card"]
     schema = api.get("/mcp/schema?tools=qa").json()
     assert [each["name"] for each in schema] == ["qa"] and schema[0]["inputSchema"]["required"]
 
@@ -88,11 +154,8 @@ def test_on_a_space_tools_have_its_name(api: Api, monkeypatch: pytest.MonkeyPatc
 
 
 def test_an_assistant_is_told_why_there_is_no_answer(api: Api) -> None:
-    async def use(session: ClientSession) -> Any:
-        return [await session.call_tool(*call) for call in
-                [("fill_mask", {"text": ""}), ("fill_mask", {}), ("nothing", {})]]  # fmt: skip
-
-    empty, missing, unknown = with_tools(api, use)
+    calls = ("fill_mask", {"text": ""}), ("fill_mask", {}), ("nothing", {})
+    empty, missing, unknown = called(api, *calls)
     assert empty.isError and empty.content[0].text.startswith("The text is empty.")
     assert missing.isError and missing.content[0].text.startswith("text is missing")
     assert unknown.isError and "There is no task named 'nothing'" in unknown.content[0].text

@@ -1,13 +1,14 @@
 """What a page of the Gradio interface is opened with: the browser's word is a stranger's."""
 
 import json
+import re
 from typing import Any
 
 import pytest
 
 from app.declared import all_declared, declared
 from app.declared.carried import UNFIT
-from app.faces.gradio.carry import brought, name_of, script, unfit_note
+from app.faces.gradio.carry import asked, brought, name_of, script, unfit_note
 
 OWN = "Marie Curie worked in Paris."
 
@@ -65,3 +66,10 @@ def test_every_box_has_its_name_in_the_document_and_the_script_is_a_function() -
     assert names[:2] == ["bx-text-text", "bx-text-question"]
     assert set(names[2:]) == {None}
     assert script().startswith("(kept) =>") and script().endswith("}")
+
+
+def test_the_address_gets_the_texts_by_their_keys_and_no_setting() -> None:
+    found = asked(declared("qa"), "first-model")
+    assert found.startswith("(...values) =>") and '"first-model"' in found
+    (keys,) = re.findall(r"(\[.*\])\.flatMap", found)
+    assert json.loads(keys)[:2] == ["text", "question"] and set(json.loads(keys)[2:]) <= {""}

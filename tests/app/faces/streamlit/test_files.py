@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.catalog import FEATURES
+from app.catalog import pages
 from app.faces.paper.notebook import notebook
 from tests.visits import opened, unopened
 
@@ -21,7 +21,7 @@ def saved(page: str, **address: str) -> list[str]:
     return [button.proto.label for button in menu.get("download_button")]
 
 
-@pytest.mark.parametrize("row", FEATURES, ids=lambda row: row.slug)
+@pytest.mark.parametrize("row", pages(), ids=lambda row: row.slug)
 def test_every_page_can_be_saved_as_a_page_and_as_a_notebook(row: object, tiny_model: Path) -> None:
     assert saved(row.page)[:2] == WHOLE  # type: ignore[attr-defined]
 

@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.arguments import read_arguments
-from app.catalog import FEATURES, feature
+from app.catalog import feature, pages
 from app.engine.models import default_offer, open_engine
 from app.server.model import bring_model
 from bert_core import BertForSequenceClassification, BertForTokenClassification
@@ -68,7 +68,7 @@ def popovers(at: AppTest) -> list[Any]:
     return [node.proto.popover for node in at.get("popover")]
 
 
-@pytest.mark.parametrize("row", FEATURES, ids=lambda row: row.slug)
+@pytest.mark.parametrize("row", pages(), ids=lambda row: row.slug)
 def test_every_page_has_the_picker_and_says_all_about_its_model(
     opened: Callable[..., AppTest], tiny_model: Path, row: object
 ) -> None:
@@ -233,7 +233,7 @@ def site(shelf: Path) -> AppTest:
 def test_the_choice_comes_along_to_every_page_and_home(site: AppTest) -> None:
     site.selectbox(key="model").set_value("texts")
     checked(site)
-    for row in FEATURES:
+    for row in pages():
         site.switch_page(row.page)
         assert used(checked(site)) == "texts"
         assert site.selectbox(key="model").value == "texts"
@@ -254,7 +254,7 @@ def test_a_sent_text_takes_the_model_along(site: AppTest) -> None:
     checked(site).selectbox(key="model").set_value("texts")
     checked(site).text_area(key="text").set_value("the river bank")
     checked(site)
-    titles = [row.title for row in FEATURES if row.takes_text and row.slug != "tokenizer"]
+    titles = [row.title for row in pages() if row.takes_text and row.slug != "tokenizer"]
     assert [label for label in labels(site) if label in titles] == titles
     press(site, "Attention")
     assert "<h1>Attention</h1>" in markup(site)

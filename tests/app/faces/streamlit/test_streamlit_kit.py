@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.catalog import FEATURES, GROUPS, examples, feature
+from app.catalog import GROUPS, examples, feature, pages
 from app.faces.streamlit import components, show
 from app.faces.streamlit.state import fits_address
 from app.settings import settings
@@ -132,7 +132,7 @@ def test_the_address_takes_what_fits_when_percent_encoded(text: str, fits: bool)
     assert fits_address(text) is fits
 
 
-WRITTEN = [row for row in FEATURES if row.takes_text]
+WRITTEN = [row for row in pages() if row.takes_text]
 
 
 @pytest.mark.parametrize("row", WRITTEN, ids=lambda row: row.slug)
@@ -145,7 +145,7 @@ def test_every_page_for_texts_has_five_examples_of_its_own_with_a_note(row: Any)
 
 
 def test_a_page_without_a_text_has_no_examples_and_gets_no_texts(site: AppTest) -> None:
-    without = [row.slug for row in FEATURES if not row.takes_text]
+    without = [row.slug for row in pages() if not row.takes_text]
     assert without == ["data", "atlas", "lab", "variants", "model_card"]
     assert examples("model_card") == ()
     site.switch_page("pages/1_tokenizer.py").run()

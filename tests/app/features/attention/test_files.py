@@ -101,7 +101,6 @@ def test_the_saved_heat_map_prints_its_numbers_and_names_its_model(
     texts = [node.text for node in root.iter(f"{SVG}text")]
     assert result.model and result.model in texts
     assert json.loads(files.matrix_json(result, view))["model"] == result.model
-    assert f"% {result.model}\n" in files.latex(result, view, common=False, log=False).decode()
 
 
 def test_numbers_too_small_to_read_are_left_out(tiny_engine: Engine) -> None:
@@ -191,31 +190,16 @@ def test_of_many_lines_the_strongest_of_each_word_are_drawn(tiny_engine: Engine)
     assert {"1.0", "1.1", "1.2", "1.3"} <= set(texts)  # beside the colours
 
 
-def test_json_and_latex_have_every_value(tiny_engine: Engine, result: AttentionResult) -> None:
+def test_json_has_every_value(tiny_engine: Engine, result: AttentionResult) -> None:
     heads = Heads(((0, 1), (1, 3)), "max")
     view = head_view(result, heads, Selection())
     saved = json.loads(files.matrix_json(result, view))
     np.testing.assert_allclose(saved["values"], view.weights, rtol=1e-6)
     assert saved["rows"] == list(result.tokens) and saved["combined"] == "max"
     assert saved["heads"] == [{"layer": 0, "head": 1}, {"layer": 1, "head": 3}]
-    text = files.latex(result, view, common=False, log=False).decode()
-    shares = view.weights / view.weights.max()
-    found = np.zeros_like(view.weights)
-    for r, c, share in re.findall(r"\\cell\{(\d+)\}\{(\d+)\}\{([\d.]+)\}", text):
-        found[int(r), int(c)] = float(share)
-    np.testing.assert_allclose(found, shares, atol=1 / 255)
-    assert text.count(r"\node") == 2 * len(result.tokens)
-    assert text.startswith(r"\documentclass") and text.endswith("\\end{document}\n")
     words = in_words(tiny_engine, result)
     saved = json.loads(files.matrix_json(words, head_view(words, heads, Selection())))
     assert saved["units"] == "words"
-
-
-@pytest.mark.parametrize(
-    ("typed", "written"), [("50%_a", r"50\%\_a"), ("\\x{", r"\textbackslash{}x\{")]
-)
-def test_latex_reads_no_text_as_a_command(typed: str, written: str) -> None:
-    assert files._tex(typed) == written
 
 
 def test_no_text_becomes_markup_in_a_file(tiny_engine: Engine, nasty: str) -> None:

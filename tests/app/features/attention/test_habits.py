@@ -1,16 +1,12 @@
 """What heads usually do: the same measures for many texts and for one."""
 
-import base64
-import io
 import json
-import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from PIL import Image
 
 from app.engine.models import Engine
 from app.features.attention import view_habits as view
@@ -23,7 +19,6 @@ from app.features.attention.task_habits import (
     head_habits,
     ranked_heads,
 )
-from app.words.pictures import csv
 from bert_core.analysis.head_statistics import (
     MEASURES,
     head_statistics,
@@ -96,44 +91,6 @@ def test_a_place_that_a_text_lacks_has_no_number(engine: Engine) -> None:
     assert rows["to_cls"] is not None
     drawn = str(view.comparison(compared(engine, "the cat", 0)))
     assert 'data-label="in this text"><span>–</span>' in drawn
-
-
-def test_heads_that_were_pruned_are_left_out(habits: HeadHabits) -> None:
-    means = habits.means.copy()
-    means[:, 1, 0] = np.nan
-    pruned = replace(habits, means=means)
-    drawn = str(view.map_picture(pruned, "to_cls", (0, 0)))
-    assert "Layer 1, head 0: [CLS]: –" in drawn and ": nan" not in drawn
-    means[:] = np.nan
-    nothing = str(view.map_picture(replace(habits, means=means), "entropy", (0, 0)))
-    assert "no head has a number" in nothing and ": nan" not in nothing
-
-
-def test_the_map_names_the_heads_with_most_and_least(habits: HeadHabits) -> None:
-    means = habits.means.copy()
-    means[0] = 0.25
-    means[0, 0, 2], means[0, 1, 3] = 0.75, 0.125
-    said = view.describe_map(replace(habits, means=means), "to_previous")
-    assert "most in layer 0, head 2 (75 %), least in layer 1, head 3 (12 %), mean 30 %" in said
-    drawn = str(view.map_picture(replace(habits, means=means), "to_previous", (1, 3)))
-    assert "Darkest: 80 %" in drawn
-    marked = re.findall(r'data-head="([\d.]+)"[^>]* stroke="#d55e00"', drawn)
-    assert marked == ["1.3"]
-    table = view.map_table(replace(habits, means=means))
-    assert table["Previous token"].tolist()[2] == 0.75
-    assert csv(view.map_table(habits)).startswith(b"\xef\xbb\xbflayer,head,Previous token")
-
-
-def test_every_cell_of_the_map_has_the_colour_of_its_own_head(habits: HeadHabits) -> None:
-    for place, means in zip(habits.places, habits.means, strict=True):
-        drawn = str(view.map_picture(habits, place.key, (0, 0)))
-        (png,) = re.findall(r"base64,([^\"]+)", drawn)
-        image = np.asarray(Image.open(io.BytesIO(base64.b64decode(png))).convert("L"))
-        high, wide = (size // count for size, count in zip(image.shape, means.shape, strict=True))
-        cells = image[high // 2 :: high, wide // 2 :: wide]
-        assert cells.shape == means.shape == (2, 4)
-        order = np.argsort(-means, axis=None)  # the largest is the darkest
-        assert (np.diff(cells.ravel()[order].astype(int)) >= 0).all()
 
 
 def test_without_a_file_nothing_is_known(tiny_engine: Engine) -> None:

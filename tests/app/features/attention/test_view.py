@@ -22,6 +22,7 @@ from app.features.attention.result import (
 )
 from app.features.attention.result_views import (
     attention_grid,
+    goals,
     group_shares,
     head_view,
     strongest_links,
@@ -263,3 +264,17 @@ def test_the_line_above_the_picture_is_short_and_says_positions(result: Attentio
     assert len(said) < 60
     assert said.startswith("Strongest between pieces: ")
     assert f"({row}) → " in said and f"({column}), {strongest(shown):.4f}" in said
+
+
+def test_the_shares_of_a_head_add_up_over_all_its_rows(tiny_engine: Engine) -> None:
+    result = attention(tiny_engine, "the cat sat on the cat")
+    for place in ((0, 0), (1, 3)):
+        every = goals(result, Heads.one(*place))
+        weights = result.attentions[place[0]][place[1]]
+        added = [at for at, side in enumerate(result.sides) if side is None]
+        assert every["special"] == pytest.approx(weights[:, added].sum(-1).mean(), abs=1e-5)
+        assert sum(every.values()) == pytest.approx(1, abs=1e-5)
+        said = view.doing(result, Heads.one(*place))
+        assert said.startswith("Attention: ")
+        assert sum(map(int, re.findall(r"(\d+) %", said))) == 100
+    assert view.doing(result, Heads(((0, 0), (0, 1)), "max")) == ""

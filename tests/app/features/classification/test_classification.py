@@ -1,4 +1,4 @@
-"""Classification: probabilities of the configured kind, labels, pairs, many texts."""
+"""Classification: probabilities of the configured kind, labels, pairs."""
 
 import ast
 import json
@@ -10,9 +10,7 @@ import torch
 
 from app.engine.models import Engine
 from app.features.classification import view as view
-from app.features.classification import view_lines
 from app.features.classification.task import classification, kind_of
-from app.features.classification.task_lines import classification_lines
 from app.settings import BUNDLED_MODEL
 from bert_core import BertConfig, BertForSequenceClassification
 from bert_core.errors import InputError
@@ -104,7 +102,6 @@ def test_a_regression_gives_its_number_and_no_percentage(tmp_path: Path) -> None
     assert f"stars {view.signed(result.logits[0], 3)}" in said
     assert "%" not in said and result.chosen == ()
     assert "%" not in "".join(map(str, view.screen(result).report().drawn()))
-    assert list(view_lines.lines_table([result]).columns)[:2] == ["text", "stars"]
 
 
 @pytest.mark.parametrize("size", ["wide", "narrow"])
@@ -138,26 +135,6 @@ def test_labels_that_are_not_drawn_are_counted(tiny_engine: Engine) -> None:
     assert "292 further labels" in str(view.left_out(many, 8))
     assert len(view.scores(many, 8).table) == 8 and len(view.score_table(many)) == 300
     assert str(view.left_out(result, 3)) == ""
-
-
-def test_many_texts_get_the_answers_of_single_ones(tiny_engine: Engine) -> None:
-    rows = classification_lines(tiny_engine, "the cat sat\n\n a dog\tthe river \n" + "a " * 80).rows
-    assert [row.encoding.text.strip()[:5] for row in rows] == ["the c", "a dog", "a a a"]
-    for row in rows:
-        alone = classification(tiny_engine, row.encoding.text, row.encoding.text_pair or "")
-        assert row.scores == pytest.approx(alone.scores, abs=1e-6)
-    table = view_lines.lines_table(rows)
-    assert list(table["answer"]) == [row.chosen[0] for row in rows]
-    assert list(table["pieces cut"]) == [0, 0, 80 + 2 - 48]
-    assert table["good"].tolist() == [row.scores[1] for row in rows]
-
-
-@pytest.mark.parametrize(
-    ("lines", "told"), [("", "Found 0 texts"), ("a\n" * 501, "Found 501"), ("\x00", "first text")]
-)
-def test_lines_that_cannot_be_read_are_refused(tiny_engine: Engine, lines: str, told: str) -> None:
-    with pytest.raises(InputError, match=told):
-        classification_lines(tiny_engine, lines)
 
 
 @pytest.mark.parametrize(("first", "second", "named"), [("", "", "first"), ("a", "\x00", "second")])

@@ -289,6 +289,23 @@ def test_both_sentences_get_their_own_probabilities(tiny_engine: Engine) -> None
         assert differences == sorted(differences, reverse=True)
 
 
+def test_both_texts_have_the_scores_of_their_pieces(tiny_engine: Engine) -> None:
+    found = compare(tiny_engine, fill_mask(tiny_engine, "the cat sat"), ("cat", "dog"))
+    for text, score in zip(found.texts, found.scores, strict=True):
+        pieces = surprise(tiny_engine, fill_mask(tiny_engine, text)).pieces
+        assert score == pytest.approx(sum(math.log(each.probability) for each in pieces), rel=1e-5)
+    more = "cat" if found.scores[0] > found.scores[1] else "dog"
+    shown = view_pair.screen(found)
+    assert shown.headline.startswith(f"The model expects the text with “{more}” more: −")
+    assert shown.headline in view_pair.pair_line(found).markup and len(shown.parts) == 1
+    same = replace(found, scores=(-3.0, -3.0))
+    assert "expects both texts equally: −3.0 nats" in view_pair.screen(same).headline
+    long = "the cat sat " * 27
+    assert not compare(tiny_engine, fill_mask(tiny_engine, f"{long}[MASK]"), ("cat", "a")).scores
+    with pytest.raises(InputError, match="83 tokens; texts of at most 48 are scored"):
+        compare(tiny_engine, fill_mask(tiny_engine, long), ("cat", "a"))
+
+
 @pytest.mark.parametrize(("text", "words"), [
     ("the [MASK] sat", ("mask", "cat")), ("the cats [MASK]", ("cat", "dog")),
     ("a [MASK]", ("(", "x")),

@@ -146,7 +146,6 @@ def test_a_text_without_a_mask_has_words_but_no_slots(tiny_engine: Engine) -> No
     assert result.slots == ()
     assert [word.text for word in result.words] == ["The", "cat", ",", "the", "dog", "."]
     assert elements(view.sentence(result, range(9)), "mark") == []
-    assert view.calibration_note(result).markup == ""
 
 
 def test_the_word_that_was_picked_is_hidden_and_no_other(tiny_engine: Engine) -> None:
@@ -350,11 +349,14 @@ def test_words_gaps_and_rows_light_up_together(result: FillMaskResult) -> None:
         assert set(view.candidates(slot, 1.0).table["at"]) == {gap}
 
 
-def test_calibration_is_one_line_with_a_link_to_the_model_card(result: FillMaskResult) -> None:
-    note = view.calibration_note(result, result.model)
-    (link,) = elements(note, "a")
+def test_calibration_is_behind_a_question_mark_with_a_link_to_the_model_card(
+    result: FillMaskResult,
+) -> None:
+    title = view.bars_title(result, result.model)
+    (link,) = elements(title, "a")
     assert link.attributes["href"] == f"model_card?model={quote(result.model, safe='')}"
-    assert not elements(view.calibration_note(result), "a"), "a file has no other pages"
+    assert elements(title, "details") and "alibrated" in title.markup
+    assert not elements(view.bars_title(result), "a"), "a file has no other pages"
 
 
 @pytest.mark.parametrize(

@@ -49,46 +49,6 @@ def test_padding_is_a_piece_that_is_masked(tiny_engine: Engine) -> None:
     np.testing.assert_array_equal(longer.position[:5], result.position)
 
 
-def test_neighbours_are_those_of_all_pairs(tiny_engine: Engine) -> None:
-    result = task.input(tiny_engine, "the cat", "dog")
-    found = task.neighbours(tiny_engine, result, 4)  # "dog", in the second segment
-    table = tiny_engine.model(BertModel).embeddings.word_embeddings.weight.detach().numpy()
-    own = result.input_ids[4]
-    for near, rows in (
-        (found.word, table),
-        (found.normalised, placed(tiny_engine, 4, 1)),
-    ):
-        lengths = np.linalg.norm(rows, axis=1)
-        lengths[lengths == 0] = 1
-        cosine = rows @ rows[own] / lengths / lengths[own]
-        cosine[own] = -2
-        best = np.argsort(-cosine)[: task.NEAR]
-        assert [each.id for each in near] == best.tolist()
-        np.testing.assert_allclose([each.cosine for each in near], cosine[best], atol=1e-5)
-        assert all(tiny_engine.tokenizer.ids_to_tokens[each.id] == each.token for each in near)
-
-
-def placed(engine: Engine, position: int, segment: int) -> np.ndarray:
-    """Return every entry of the vocabulary at one place, one run of the embeddings each."""
-    embeddings = engine.model(BertModel).embeddings
-    rows = []
-    with torch.inference_mode():
-        for id_ in range(engine.provenance.vocabulary):
-            ids = torch.zeros(1, position + 1, dtype=torch.long)
-            ids[0, -1] = id_
-            rows.append(embeddings(ids, torch.full_like(ids, segment))[0, -1])
-    return torch.stack(rows).numpy()
-
-
-def test_the_position_curve_is_1_at_its_own_place(tiny_engine: Engine) -> None:
-    table = tiny_engine.model(BertModel).embeddings.position_embeddings.weight.detach().numpy()
-    found = task.positions(tiny_engine, 7)
-    assert found.shape == (48,)
-    assert found[7] == pytest.approx(1, abs=1e-6) == found.max()
-    expected = table[3] @ table[7] / np.linalg.norm(table[3]) / np.linalg.norm(table[7])
-    assert found[3] == pytest.approx(expected, abs=1e-6)
-
-
 def test_what_cannot_be_read_is_refused_with_numbers(tiny_engine: Engine) -> None:
     with pytest.raises(InputError, match="empty"):
         task.input(tiny_engine, " ")

@@ -124,26 +124,6 @@ def test_all_vectors_are_in_the_file(result) -> None:
     np.testing.assert_allclose(row.iloc[0, 3:].astype(float), result.sum[2])
 
 
-def test_lengths_are_norms(result) -> None:
-    shown = view.lengths(result, 2)
-    row = shown.table[shown.table["at position"] == 2].iloc[0]
-    assert row["word"] == pytest.approx(np.sqrt((result.word[2] ** 2).sum()), rel=1e-5)
-    lengths = [float(x) for x in re.findall(r'width="([\d.]+)" height="24"', str(shown.wide))]
-    values = [row[part] for part in ("word", "position", "segment", "sum", "LayerNorm")]
-    np.testing.assert_allclose(
-        np.array(lengths) / max(lengths), np.array(values) / max(values), atol=0.005
-    )
-    assert list(row[["mask", "segment id"]]) == [1, 0]
-
-
-def test_near_pieces_are_bars_of_their_cosines(tiny_engine: Engine, result) -> None:
-    found = task.neighbours(tiny_engine, result, 2)
-    shown = view.near_word(result, 2, found)
-    assert list(shown.table["piece"]) == [each.token for each in found.word]
-    assert "by word vector" in shown.alt
-    assert view.near_normalised(result, 2, found).name != shown.name
-
-
 def test_the_code_gives_the_numbers_of_the_page(tiny_folder, result) -> None:
     code = view.snippet(result, str(tiny_folder), 3)
     names, printed = ran(code)
@@ -151,13 +131,3 @@ def test_the_code_gives_the_numbers_of_the_page(tiny_folder, result) -> None:
     np.testing.assert_allclose(
         names["parts"].normalised, result.normalised[: result.real], atol=1e-6
     )
-
-
-def test_the_position_curve_has_every_cosine(tiny_engine: Engine) -> None:
-    found = task.positions(tiny_engine, 7)
-    shown = view.position_curve(7, found)
-    np.testing.assert_allclose(shown.table["cosine"], found)
-    (line,) = re.findall(r'<polyline points="([^"]*)"', str(shown.wide))
-    heights = [float(point.split(",")[1]) for point in line.split()]
-    assert len(heights) == 48 and int(np.argmin(heights)) == 7  # the highest point is its own
-    assert "bx-svg-here" in str(shown.wide)

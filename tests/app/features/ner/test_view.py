@@ -2,6 +2,8 @@
 
 import json
 import re
+from dataclasses import dataclass
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -9,18 +11,15 @@ import pytest
 from app.engine.models import Engine
 from app.features.ner import view as view
 from app.features.ner import view_pieces as pieces_view
-from app.features.ner import view_ways as ways_view
 from app.features.ner.result import NerResult
 from app.features.ner.task import ner
-from app.features.ner.view_text import COLOURS
-from app.features.ner.view_text import framed as framed_text
-from app.settings import BUNDLED_MODEL
+from app.features.ner.view_text import COLOURS, STROKES
+from app.settings import BUNDLED_MODEL, ROOT
 from app.words.html import visible
 from app.words.pictures import figure
 from bert_core.reading.entities import AGGREGATIONS
 from tests.drawings import words
 from tests.snippets import ran
-from tests.svg_words import Drawing
 from tests.taggers import KNOWN, save_tagger
 
 
@@ -29,76 +28,70 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> Engine:
     return Engine(str(save_tagger(tmp_path_factory.mktemp("planted"), known=KNOWN)))
 
 
-def drawn(result: NerResult, colours: dict[str, str] | None = None, **chosen) -> Drawing:
-    return Drawing(view.running_text(result, result.select(**chosen), colours or {}).wide)
+@dataclass(frozen=True)
+class Marked:
+    """A marked stretch as it is drawn."""
+
+    text: str
+    label: str
+    look: str
+    style: str
+    title: str
+
+
+def drawn(result: NerResult, colours: dict[str, str] | None = None, **chosen) -> list[Marked]:
+    """The marks of the text, in order."""
+    markup = str(view.running_text(result, result.select(**chosen), colours or {}))
+    return [
+        Marked(shown(text), shown(label), *map(unescape, (look, style, title)))
+        for look, style, title, text, label in re.findall(
+            r'<mark class="bx-ner-mark (.*?)" style="(.*?)" title="(.*?)".*?>(.*?)'
+            r'<small class="bx-ner-name">(.*?)</small></mark>', markup, re.DOTALL
+        )
+    ]  # fmt: skip
+
+
+def shown(markup: object) -> str:
+    """What a person reads of some markup."""
+    return unescape(re.sub(r"<[^>]*>", "", str(markup)))
+
+
+def typed(result: NerResult) -> str:
+    """The text as it is drawn, without the labels."""
+    markup = str(view.running_text(result, result.select()))
+    return shown(re.sub(r"<small.*?</small>", "", markup))
 
 
 def test_marks_carry_label_line_and_score_and_not_only_a_colour(planted: Engine) -> None:
     result = ner(planted, "cat sat on the river bank.")
-    first, second = drawn(result).marks
-    entities = result.reading.entities
-    for mark, entity in zip((first, second), entities, strict=True):
+    marks = drawn(result)
+    for mark, entity in zip(marks, result.reading.entities, strict=True):
         assert mark.label == f"{entity.kind} {view.score(entity.score)}"
-        assert (mark.start, mark.end) == (entity.start, entity.end)
-        assert mark.tint == pytest.approx(0.1 + 0.3 * entity.score, abs=0.0006)
-        assert mark.thickness == pytest.approx(1.5 + 2 * entity.score, abs=0.006)
-        assert f"score {entity.score:.4f}, characters {entity.start} to" in mark.told
-    assert first.path_shape != second.path_shape
-    assert first.colour != second.colour
-
-
-def test_a_rectangle_covers_exactly_the_letters_of_its_entity(planted: Engine) -> None:
-    text = "Cat, (dog) sat. " * 9 + "the river bank; mat"
-    result = ner(planted, text)
-    for picture in (view.running_text(result, result.select()),):
-        for drawing in (Drawing(picture.wide), Drawing(picture.narrow)):
-            marked = [w for mark in drawing.marks for w in drawing.within(mark)]
-            assert "".join(word.text for word in marked) == "".join(
-                text[e.start : e.end].replace(" ", "") for e in result.reading.entities
-            )
-            for mark in drawing.marks:
-                inside = drawing.within(mark)
-                assert inside[0].left == pytest.approx(mark.left, abs=0.02)
-                assert inside[-1].right == pytest.approx(mark.right, abs=0.02)
-
-
-def test_an_entity_over_two_lines_is_marked_on_both_and_labelled_once(planted: Engine) -> None:
-    text = "the sat on " * 7 + "cat " + "dog " * 12
-    result = ner(planted, text)
-    [entity] = result.reading.entities
-    marks = drawn(result).marks
-    assert len(marks) == 2 and len({mark.top for mark in marks}) == 2
-    assert [bool(mark.label) for mark in marks] == [True, False]
-    assert (marks[0].start, marks[-1].end) == (entity.start, entity.end)
+        assert mark.text == result.text[entity.start : entity.end]
+        assert f"--bx-w:{entity.score:.3f}" in mark.style  # the tint and the weight of the line
+        assert f"score {entity.score:.4f}, characters {entity.start} to" in mark.title
+    first, second = marks
+    assert first.look != second.look and first.style != second.style
 
 
 @pytest.mark.parametrize("how", AGGREGATIONS)
 def test_the_drawn_text_is_the_text_as_typed(planted: Engine, how: str, nasty: str) -> None:
     result = ner(planted, f"{nasty} cat <b>dog</b>", aggregation=how)  # type: ignore[arg-type]
-    read = drawn(result)
-    blank = str.maketrans("", "", " \n")
-    assert read.typed.translate(blank) == visible(result.text).translate(blank)
-    assert "<b>dog" not in str(view.running_text(result, result.select()).wide)
-    assert {(e.start, e.end) for e in result.reading.entities} == {
-        (
-            min(m.start for m in read.marks if m.told == t),
-            max(m.end for m in read.marks if m.told == t),
-        )
-        for t in {m.told for m in read.marks}
-    }
+    assert typed(result) == visible(result.text)
+    assert "<b>dog" not in str(view.running_text(result, result.select()))
+    wanted = "".join(visible(result.text[e.start : e.end]) for e in result.reading.entities)
+    assert "".join(mark.text for mark in drawn(result)) in wanted  # a character is drawn once
 
 
 def test_the_first_and_the_last_character_can_be_marked(planted: Engine) -> None:
-    text = "cat sat on the river"
-    first, last = drawn(ner(planted, text)).marks
-    assert (first.start, first.left) == (0, 0.0)
-    assert last.end == len(text)
+    first, last = drawn(ner(planted, "cat sat on the river"))
+    assert (first.text, last.text) == ("cat", "river")
 
 
 def test_a_colour_of_the_visitor_is_used_everywhere_and_markup_never(planted: Engine) -> None:
     result = ner(planted, "cat river")
     own = {"PER": "#123456", "LOC": "red;background:url(x)"}
-    assert [mark.colour for mark in drawn(result, own).marks] == ["#123456", COLOURS[0]]
+    assert [mark.style[7:14] for mark in drawn(result, own)] == ["#123456", COLOURS[0]]
     assert "--bx-c:#123456" in str(view.legend(result, result.select(), own))
     assert "url(" not in str(view.legend(result, result.select(), own))
 
@@ -106,14 +99,13 @@ def test_a_colour_of_the_visitor_is_used_everywhere_and_markup_never(planted: En
 def test_pieces_text_and_table_are_linked_by_the_same_keys(planted: Engine) -> None:
     result = ner(planted, "the mating cat")
     table = view.entity_table(result, result.select())
-    spots = drawn(result).spots
+    text = str(view.running_text(result, result.select()))
+    spots = re.findall(r'<span data-at="([^"]*)">', text)
     cards = re.findall(r'<button[^>]*data-at="([^"]*)"', str(pieces_view.strip(result, range(4))))
-    assert cards == [spot.at for spot in spots] == ["0.0", "0.1", "0.2", "0.3"]
-    assert [mark.at for mark in drawn(result).marks] == table["at"].tolist()
+    assert cards == spots == ["0.0", "0.1", "0.2", "0.3"]
+    assert set(" ".join(table["at"]).split()) <= set(spots)
     whole = re.findall(r'bx-ner-whole" data-at="([^"]*)"', str(pieces_view.strip(result, range(4))))
     assert whole == ["0.1 0.2"]
-    mat, ing = spots[1], spots[2]
-    assert mat.right == pytest.approx(ing.left, abs=0.02)
 
 
 def test_every_kind_of_thirty_has_a_look_of_its_own(tmp_path: Path) -> None:
@@ -123,14 +115,9 @@ def test_every_kind_of_thirty_has_a_look_of_its_own(tmp_path: Path) -> None:
     assert len(looks) == 30
 
 
-def test_the_style_sheet_has_the_sizes_and_lines_of_the_drawing() -> None:
-    from app.features.ner.view_text import LABEL, SIZE, STROKES
-    from app.settings import ROOT
-
+def test_the_style_sheet_has_the_lines_of_the_marks() -> None:
     sheet = (ROOT / "app/features/ner/style.css").read_text(encoding="utf-8")
-    assert f".bx-ner-word {{ font-size: {SIZE}px;" in sheet
-    assert f".bx-ner-name {{ font-size: {LABEL}px;" in sheet
-    assert all(f".bx-ner-l{number}" in sheet for number in range(1, STROKES))
+    assert all(f".bx-ner-mark.bx-ner-l{number}" in sheet for number in range(1, STROKES))
 
 
 def test_a_kind_looks_the_same_whatever_the_text_and_the_order_of_labels(tmp_path: Path) -> None:
@@ -169,7 +156,7 @@ def test_the_kept_blocks_hold_it_all_and_ask_for_nothing(planted: Engine, nasty:
     page = "".join(str(block) for block in view.screen(result).report().drawn())
     assert page.count("<script") == page.count("<img") == 0
     assert not re.search(r"<[^>]* (src|srcset|href)=|url\(|@import", page)
-    assert str(figure(view.running_text(result, result.select()))) in page
+    assert str(view.running_text(result, result.select())) in page
 
 
 def test_the_snippet_computes_what_the_page_shows() -> None:
@@ -234,8 +221,6 @@ def test_every_way_of_reading_says_what_its_score_is(planted: Engine, how: str) 
     result = ner(planted, "cat", aggregation=how)  # type: ignore[arg-type]
     told = words(view.trust(result))
     assert "probability" in told and "not how often it is right" in told
-    rules = words(ways_view.said(ways_view.comparison(result)))
-    assert view.AGGREGATION_NAMES[how] in rules  # type: ignore[index]
 
 
 def test_coverage_of_a_long_text_is_told_with_its_numbers(planted: Engine) -> None:
@@ -321,45 +306,6 @@ def test_bars_left_out_for_their_number_are_counted(tmp_path: Path) -> None:
     assert len(shown.table) == 13
 
 
-def test_the_ways_of_reading_stand_side_by_side(planted: Engine) -> None:
-    result = ner(planted, "cat played")
-    ways = ways_view.comparison(result)
-    table = ways.set_index("text")
-    assert table.loc["cat", "differ"] == ""
-    assert table.loc["played", "differ"] == table.loc["ed", "differ"] == "≠"
-    assert table.loc["played", "Join pieces"] == "–"
-    assert table.loc["played", "First piece"].startswith("MISC ")
-    assert table.loc["played", "Every piece"] == "B-MISC B-LOC"
-    assert table.loc["ed", "Join pieces"].startswith("LOC ")
-    assert "cat" not in ways_view.differing(ways)["text"].tolist()
-    for text, told in [
-        ("cat played", "do not agree: of 4 places"),
-        ("cat", "find the same"),
-        ("the", "finds anything"),
-    ]:
-        ways = ways_view.comparison(ner(planted, text))
-        assert told in ways_view.agreement(ways)
-        assert told in words(ways_view.said(ways))
-
-
-def test_ways_that_differ_are_drawn_in_rows_that_do_not_meet(planted: Engine) -> None:
-    result = ner(planted, "cat played")
-    shown = ways_view.overlaps(result, {})
-    assert shown.table["differ"].tolist() == ways_view.comparison(result)["differ"].tolist()
-    for drawing in (Drawing(shown.wide), Drawing(shown.narrow)):
-        marks = drawing.marks
-        assert {(m.start, m.end) for m in marks} == {(0, 3), (4, 10), (4, 8), (8, 10)}
-        assert [m.framed for m in marks if m.start == 0] == [False]
-        assert all(m.framed for m in marks if m.start > 0)
-        whole = [m for m in marks if (m.start, m.end) == (4, 10)]
-        parts = [m for m in marks if m.start >= 4 and m not in whole]
-        assert all(one.under != other.under for one in whole for other in parts)
-        labels = [(m.label_left, m.label_right, m.label_y) for m in marks]
-        for number, (left, right, y) in enumerate(labels):
-            for other in labels[number + 1 :]:
-                assert y != other[2] or right <= other[0] or other[1] <= left
-
-
 def test_labels_are_explained_by_their_scheme(planted: Engine, tmp_path: Path) -> None:
     assert "I- continues it" in words(pieces_view.label_note(ner(planted, "cat")))
     nameless = ner(Engine(str(save_tagger(tmp_path, names=()))), "cat")
@@ -372,8 +318,7 @@ def test_label_names_of_a_hostile_model_stay_text(tmp_path: Path) -> None:
     result = ner(Engine(str(save_tagger(tmp_path, names=names, known=known))), "cat dog")
     chosen = result.select()
     markup = [
-        view.running_text(result, chosen).wide,
-        figure(ways_view.overlaps(result, {})),
+        view.running_text(result, chosen),
         view.legend(result, chosen),
         pieces_view.label_note(result),
         pieces_view.strip(result, range(2)),
@@ -396,18 +341,14 @@ def test_nothing_found_names_the_ways_of_reading_that_do_find_something(tmp_path
 
 def test_a_long_text_scrolls_in_a_frame_that_keys_reach(planted: Engine) -> None:
     short, long = ner(planted, "the cat"), ner(planted, "the cat sat. " * 400)
-
-    def framed(result: NerResult) -> str:
-        return str(framed_text(view.running_text(result, result.select()), result.text))
-
-    assert "tabindex" not in framed(short)
-    assert 'tabindex="0"' in framed(long) and 'aria-label="The marked text"' in framed(long)
-    assert "bx-ner-spot" in framed(short) and "bx-ner-spot" not in framed(long)
-    assert Drawing(view.running_text(long, long.select()).wide).typed.count("cat") == 400
+    one, other = (str(view.running_text(each, each.select())) for each in (short, long))
+    assert "tabindex" not in one and "<span data-at" in one
+    assert 'tabindex="0"' in other and 'aria-label="The text with its entities marked"' in other
+    assert "<span data-at" not in other and '<mark class="bx-ner-mark' in other
+    assert typed(long).count("cat") == 400
 
 
 def test_a_long_list_of_entities_is_not_cut(planted: Engine) -> None:
     result = ner(planted, "cat sat " * 300)
-    markup = str(figure(view.running_text(result, result.select())))
-    assert 'data-save="svg"' in markup and 'data-save="csv"' not in markup
+    assert len(drawn(result)) == 300
     assert len(json.loads(view.entities_json(result, result.select(), "m"))["entities"]) == 300

@@ -161,9 +161,9 @@ def test_table_and_sentence_agree(tiny_engine: Engine) -> None:
 
 
 @pytest.mark.parametrize("size", ["wide", "narrow"])
-@pytest.mark.parametrize(("temperature", "divided"), [(1.0, ""), (0.5, " ÷ 0.50")])
+@pytest.mark.parametrize("temperature", [1.0, 0.5])
 def test_each_bar_is_as_long_as_its_own_probability(
-    tiny_engine: Engine, size: str, temperature: float, divided: str
+    tiny_engine: Engine, size: str, temperature: float
 ) -> None:
     result = replace(
         next_sentence(tiny_engine, "the cat", "sat"), calibration=Calibration(temperature)
@@ -174,18 +174,20 @@ def test_each_bar_is_as_long_as_its_own_probability(
     tracks = lengths(drawing, "bx-svg-track")
     assert [yes / tracks[0], no / tracks[1]] == pytest.approx([0.8125, 0.1875], abs=1e-4)
     printed = [each.text for each in elements(drawing, "text", "bx-svg-value")]
-    logits = [f"{signed(each, 2)}{divided}" for each in result.logits]
+    logits = [signed(each, 2) for each in result.logits]
     assert printed == [f"81.2 %, logit {logits[0]}", f"18.8 %, logit {logits[1]}"]
     assert drawn.table["temperature"].tolist() == [temperature] * 2
 
 
-def test_what_was_trained_is_said_before_the_answer(tiny_engine: Engine) -> None:
+def test_what_was_trained_is_said_behind_the_question_mark(tiny_engine: Engine) -> None:
     result = next_sentence(tiny_engine, "the cat", "sat")
-    assert "Trained on" not in str(view.before(result))  # nothing is stored with these weights
+    assert "Trained on" not in str(
+        view.verdict(result, "tiny")
+    )  # nothing is stored with these weights
     told = replace(result, trained_on="pairs of <b>letters</b>")
     kept = "".join(map(str, view.screen(told).report().drawn()))
     assert "Trained on pairs of &lt;b&gt;letters&lt;/b&gt;." in kept
-    assert kept.index("Trained on") < kept.index("The model’s answer")
+    assert "Trained on pairs" in str(view.verdict(told, "tiny"))
     bundled = next_sentence(Engine(BUNDLED_MODEL), "The cat sat.", "It slept.")
     assert "25 % neighbours in reverse" in bundled.trained_on
 

@@ -15,8 +15,8 @@ from app.features.qa.result import QaResult
 from app.features.qa.task import qa, questions
 from bert_core import BertForQuestionAnswering, Encoding
 from bert_core.errors import InputError
+from bert_core.reading.wordings import normalized
 from tests.readers import Rule, by_token, planted, save_reader
-from training.question_evaluation import normalized
 
 PASSAGE = "The cat sat on the mat. The dog sat on the river bank, playing."
 ASKED = "the cat?"
@@ -456,14 +456,12 @@ def test_the_map_holds_every_pair_of_words_near_the_answer(tiny_engine: Engine) 
     assert (grid.probability[~grid.allowed] == 0).all()
 
 
-def test_a_sentence_can_be_taken_out_and_the_rest_stays(tiny_engine: Engine) -> None:
+def test_sentences_are_known_by_their_characters(tiny_engine: Engine) -> None:
     passage = "The cat sat. It has 3.5 mats!  Who?\nthe dog"
     result = qa(planted(tiny_engine, by_token({"dog": 4.0}, {"dog": 4.0})), passage, "who")
     parts = [passage[a:b] for a, b in result.sentences]
     assert parts == ["The cat sat. ", "It has 3.5 mats!  ", "Who?\n", "the dog"]
     assert result.sentence_of_answer() == 3
-    assert result.without(1) == "The cat sat. Who?\nthe dog"
-    assert result.without(3) == "The cat sat. It has 3.5 mats!  Who?\n"
 
 
 def test_the_models_own_logits_are_used_unpadded(tiny_engine: Engine) -> None:
@@ -513,19 +511,6 @@ def test_words_know_the_positions_of_their_pieces_in_the_input(tiny_engine: Engi
     assert words.covering(8, 9) == range(3, 3), "a space belongs to no word"
     assert [tokens[at] for at in words.positions(5, 10)] == ["cat", ",", "play", "##ing"]
     assert list(words.positions(8, 9)) == []
-
-
-def test_every_piece_is_read_by_one_window_that_sees_it(tiny_engine: Engine) -> None:
-    read = qa(tiny_engine, "the cat sat on the mat. " * 30, "who sat").coverage
-    assert len(read.windows) > 3
-    assert [read.reads[0][0], read.reads[-1][1]] == [0, read.pieces]
-    for (first, behind), (begin, end) in zip(read.windows, read.reads, strict=True):
-        assert first <= begin < end <= behind
-    for before, after in itertools.pairwise(range(len(read.windows))):
-        assert read.reads[before][1] == read.reads[after][0]
-        # The middle of what both see, where both are as far from their cuts.
-        middle = (read.windows[after][0] + read.windows[before][1]) / 2
-        assert abs(read.reads[after][0] - middle) <= 1
 
 
 def test_rejected_spans_in_the_passage_have_a_place(tiny_engine: Engine) -> None:

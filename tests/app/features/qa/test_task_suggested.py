@@ -18,13 +18,29 @@ from app.features.qa.task_suggested import suggested
         ("There are 219 steps.", "How many steps?"),
         ("In 1902 a flood came.", "What happened in 1902?"),
         ("It rained on Monday.", "What happened on Monday?"),
-        ("A letter came from Clara Dunn.", "Who or what is Clara Dunn?"),
+        ("The engineer Clara Dunn drew it.", "Who or what is Clara Dunn?"),
+        ("Tom, a baker, left.", "Who or what is Tom?"),
+        ("Clara Novak was born in Prague.", "Where was Clara Novak born?"),
         ("it rains", "What is this text about?"),
         ("", "What is this text about?"),
     ],
 )
 def test_a_question_is_made_of_what_the_passage_says(passage: str, question: str) -> None:
     assert suggested(passage, "")[0] == question
+
+
+@pytest.mark.parametrize(
+    "passage",
+    [
+        "We saw the University of Leeds.",  # a part of a name
+        "He met the old New University of Leeds.",
+        "The Queen of England lived in London.",
+        "A letter came from Clara Dunn.",  # nothing says who that is
+        "The old bridge was built by Clara Dunn.",  # nor when
+    ],
+)
+def test_nothing_is_asked_that_the_passage_does_not_answer(passage: str) -> None:
+    assert suggested(passage, "") == ("What is this text about?",)
 
 
 @pytest.mark.parametrize("passage", ["Then was waiting at the door.", "It was on Monday. x Monday"])

@@ -37,7 +37,6 @@ def test_a_sign_of_several_bytes_is_one_place_of_the_text(engines: Callable[[str
     for piece in clover:
         assert f"in the file {piece.token} · id {piece.id}" in shown.attributes["title"]
     assert not result.overlap and view.overlapping(result).markup == ""
-    assert result.losses == ()
 
 
 def test_the_mark_of_a_space_alone_is_drawn_with_its_word(
@@ -193,15 +192,3 @@ def test_the_snippet_prints_the_tokens_of_the_page(family: Engine) -> None:
     _, said = ran(view.snippet(result, str(family._folder)))
     printed = [row.split()[:2] for row in said.splitlines()]
     assert printed == [[piece.token, str(piece.id)] for piece in result.pieces()]
-
-
-def test_a_long_text_is_decoded_up_to_a_whole_character(engines: Callable[[str], Engine]) -> None:
-    result = tokenizer(engines("roberta"), "\N{FOUR LEAF CLOVER}" * 1_000)
-    assert set(result.decoded[0]) == {"\N{FOUR LEAF CLOVER}"} and result.losses == ()
-    assert not result.decoded_whole
-
-
-def test_what_normalisation_replaces_is_named(engines: Callable[[str], Engine]) -> None:
-    lost = tokenizer(engines("albert"), "ﬁne").losses
-    assert lost == ("characters that have another form",)
-    assert "that became <unk>" in tokenizer(engines("albert"), CLOVER).losses[0]

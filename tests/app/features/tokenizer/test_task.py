@@ -102,19 +102,6 @@ def test_the_other_casing_is_used_and_warned_of(tiny_engine: Engine) -> None:
     assert view.casing(tokenizer(tiny_engine, "Cat cat")).markup == ""
 
 
-def test_what_the_ids_lose_is_named(tiny_engine: Engine) -> None:
-    def lost(text: str) -> str:
-        return ", ".join(tokenizer(tiny_engine, text).losses)
-
-    assert lost("the cat") == ""
-    assert "capital letters" in lost("The cat")
-    assert "accents" in lost("café")
-    assert "1 word that became [UNK]" in lost("the Ω cat")
-    assert "invisible" in lost("the\u200b cat")
-    assert "spacing" in lost("the   cat")
-    assert "spacing" in lost("the cat's mat")
-
-
 def test_unknown_words_are_listed_once_with_their_reason(tiny_engine: Engine) -> None:
     replays = [replay(tiny_engine, "Ω cat Ω " + "b" * 101)]
     told = words(view_steps.unknown_words(replays, "[UNK]"))
@@ -190,13 +177,6 @@ def test_the_table_lists_every_token(tiny_engine: Engine) -> None:
 def test_a_long_text_is_drawn_in_part_and_the_rest_is_counted(tiny_engine: Engine) -> None:
     result = tokenizer(tiny_engine, "cat " * 40)
     assert "and 30 more pieces" in words(view.coloured(result, limit=10))
-
-
-def test_the_beginning_of_a_long_text_is_decoded_and_that_is_said(tiny_engine: Engine) -> None:
-    result = tokenizer(tiny_engine, "Cat " * 1_500)
-    assert result.decoded == ("cat " * 999 + "cat",)
-    assert "beginning" in words(view_steps.decoded(result))
-    assert "beginning" not in words(view_steps.decoded(tokenizer(tiny_engine, "Cat")))
 
 
 def test_numbers_of_one_are_singular(tiny_engine: Engine) -> None:

@@ -9,9 +9,7 @@ from app.engine.models import Engine
 from app.features.variants import view
 from app.features.variants.result import VariantsResult
 from app.features.variants.task import variants
-from bert_core.families import FAMILIES
 from bert_core.model.sizes import PARTS
-from tests.drawings import words
 from tests.snippets import ran
 
 
@@ -70,71 +68,25 @@ def test_what_is_not_read_is_said_beside_the_bar(found: VariantsResult) -> None:
     assert "BERT in a text of 512, the most it reads" in str(view.headline(found))
 
 
-def test_the_reach_is_drawn_to_scale(found: VariantsResult) -> None:
-    shown = view.reach(found)
-    assert shown.table["tokens seen by each"].to_list() == [512] * 5 + [1_024, 129, 1_024, 129]
-    assert shown.table["layers"].to_list() == [12, 12, 12, 6, 12, 8, 14, 8, 14]
-    paths = re.findall(r'<path d="([^"]+)"', str(shown.wide))
-    assert paths[0] == "M0 0H75.00V75.00H0Z"  # 512 of 1,024 tokens: half of 150
-    half = 150 * 64 / 1_024
-    assert paths[6].startswith(f"M0 0H{half:.2f}L150.00 {150 - half:.2f}V150.00")
-
-
-def test_the_cards_lead_into_the_lab_only_where_there_is_one(found: VariantsResult) -> None:
-    links = re.findall(r'href="([^"]+)"', str(view.cards(found, "lab")))
-    assert links == [
-        "lab?next_sentence=True",
-        "lab",
-        "lab?shared=True",
-        "lab",
-        "lab?mask_rate=30",
-    ]
-    assert "href" not in str(view.cards(found))
-
-
-def test_each_family_that_can_be_opened_is_a_row_of_its_differences() -> None:
-    rows = [
-        [words(cell) for cell in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row)]
-        for row in re.findall(r"<tr[^>]*>(.*?)</tr>", str(view.families()))
-    ]
-    heads, *rows = rows
-    assert [row[0] for row in rows] == [each.title for each in FAMILIES.values()]
-    told = {row[0]: dict(zip(heads, row, strict=True)) for row in rows}
-    assert told["RoBERTa"]["first, last, gap"] == "<s> </s> <mask>"
-    assert told["RoBERTa"]["positions from"] == "padding + 1"
-    assert told["DistilBERT"]["token types"] == "none"
-    assert [name for name, row in told.items() if row["layers’ weights"] == "shared"] == ["ALBERT"]
-    assert {told[name]["also trained on"] for name in ("BERT", "ALBERT", "ELECTRA")} == {
-        "does it follow?", "in order?", "replaced pieces",
-    }  # fmt: skip
-
-
-def test_computed_and_published_numbers_stand_side_by_side(found: VariantsResult) -> None:
-    cards = str(view.cards(found))
-    assert "109,482,240 parameters; the authors say 110 million" in cards
-    assert "149,014,272 parameters; the authors say 149 million" in cards
-
-
-def test_the_arithmetic_comes_to_the_numbers_shown(found: VariantsResult) -> None:
-    rows = re.findall(r">([\d,]+)</span></td><td[^>]*><span>[\d.]+ %", str(view.arithmetic(found)))
-    assert sum(int(each.replace(",", "")) for each in rows) == found.own.parameters.total
-    products, mixing, together = (
-        int(each.replace(",", ""))
-        for each in re.search(
-            r"passes through, ([\d,]+), .* layers, ([\d,]+); together ([\d,]+)",
-            str(view.arithmetic_note(found)),
-        ).groups()  # type: ignore[union-attr]
-    )
-    assert products + mixing == together == found.own.flops.total
-
-
-def test_memory_is_printed_for_every_model(found: VariantsResult) -> None:
-    markup = str(view.memory(found))
-    assert "437.9 MB" in markup and "219.0 MB" in markup and "1.8 GB" in markup
-    assert markup.count('role="rowheader"') == 7
-
-
 def test_the_snippet_prints_the_same_numbers(found: VariantsResult) -> None:
     _, said = ran(view.snippet(found, ""))
     assert str(found.own.parameters) in said and str(found.own.flops) in said
     assert str(found.own.memory) in said
+
+
+def test_the_ideas_lead_into_the_lab_only_where_there_is_one(found: VariantsResult) -> None:
+    links = re.findall(r'href="([^"]+)"', str(view.ideas(found, "lab")))
+    assert [each for each in links if "arxiv" not in each] == [
+        "lab?next_sentence=True",
+        "lab",
+        "lab?shared=True",
+        "lab?mask_rate=30",
+    ]
+    assert "href" not in str(view.ideas(found))
+    assert str(view.ideas(found)).count('role="rowheader"') == 6
+
+
+def test_memory_is_in_the_headline_and_the_table(found: VariantsResult) -> None:
+    table = view.bars(found).table
+    assert table["bytes to train"].to_list() == [each.memory.training for each in found.rows]
+    assert view.size_text(found.own.memory.training) in view.screen(found).headline

@@ -12,7 +12,6 @@ from app.engine.models import Engine
 from app.faces.paper.json import as_json
 from app.features.xray.result import Kind, Part, all_parts, names_of, read_parts
 from app.features.xray.task import MOST_TOKENS, fitting, offered, xray
-from app.features.xray.task_lens import lens_paths
 from app.features.xray.task_presets import PRESETS, preset
 from app.features.xray.task_ranking import rank_parts, spare
 from app.features.xray.task_run import CLASSES, Text, see, shares_of, text_of
@@ -326,20 +325,6 @@ def test_presets_switch_off_what_they_say(tiny_engine: Engine) -> None:
             for part in all_parts(2, 4)
             if part.place == "head" and notes[part.layer][part.head].name in names
         )
-
-
-def test_both_lenses_follow_the_same_answers(tiny_engine: Engine) -> None:
-    result = asked(tiny_engine, "word", off="0.1")
-    found = lens_paths(tiny_engine, result)
-    assert found.lenses == ("affine", "raw") and found.names[0] == result.followed
-    assert found.ranks.shape == (2, 4, 3) and found.count == 80
-    np.testing.assert_array_equal(found.ranks[0, :, -1], found.ranks[1, :, -1])
-    wanted = [step.followed for step in result.path]
-    np.testing.assert_allclose(found.shares[0, 0], wanted, atol=1e-6)
-    raw = asked(tiny_engine, "word", off="0.1", lens="raw", answer=result.followed)
-    np.testing.assert_allclose(found.shares[1, 0], [s.followed for s in raw.path], atol=1e-6)
-    for rows, shares in zip(found.best, found.shares, strict=True):
-        assert [row[0][1] >= shares[0, n] - 1e-6 for n, row in enumerate(rows)] == [True] * 3
 
 
 def test_a_cell_is_computed_from_the_model_as_it_is_switched(tiny_engine: Engine) -> None:

@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 
 from app.engine.models import Engine
-from app.features.xray import view_lens, view_switches, view_zoom
+from app.features.xray import view_switches, view_zoom
 from app.features.xray.result import Part, XrayResult, all_parts, names_of
 from app.features.xray.task import xray
-from app.features.xray.task_lens import lens_paths
 from app.features.xray.task_ranking import rank_parts, spare
 from app.features.xray.task_run import text_of
 from app.features.xray.task_zoom import cell_path, head_notes
@@ -221,7 +220,7 @@ def test_twelve_layers_and_forty_pieces_fit_one_screen(
 
 
 def test_the_headline_says_what_changed(result: XrayResult, off: XrayResult) -> None:
-    assert f"{result.best.name} ({100 * result.best.probability:.1f} %)." in headline(result)
+    assert f"“{result.best.name}” ({100 * result.best.probability:.1f} %)." in headline(result)
     assert "3 parts off" in headline(off) and off.first.name in headline(off)
 
 
@@ -267,21 +266,6 @@ def test_what_can_be_spared_is_said(tiny_engine: Engine, result: XrayResult) -> 
     said = str(view_switches.spared_line(found, result.followed))
     assert f"{len(found.off)} of 10 heads" in said
     assert (found.breaking is None) is ("becomes" not in said)
-
-
-def test_ranks_are_drawn_on_a_logarithmic_scale(tiny_engine: Engine, result: XrayResult) -> None:
-    found = lens_paths(tiny_engine, result)
-    root = ElementTree.fromstring(str(view_lens.paths(found).wide))  # noqa: S314 - our own drawing
-    lines = [each.attrib["points"] for each in root.iter() if each.tag.endswith("polyline")]
-    assert len(lines) == 2 * len(found.names)
-    heights = np.array([[float(point.split(",")[1]) for point in line.split()] for line in lines])
-    logs = np.log10(found.ranks.reshape(len(lines), -1))
-    slope, start = np.polyfit(logs.ravel(), heights.ravel(), 1)
-    np.testing.assert_allclose(heights, start + slope * logs, atol=0.11)
-    assert slope > 0  # rank 1 is on top
-    assert len(view_lens.paths(found).table) == 2 * len(found.names) * 3
-    listed = str(view_lens.best(result, found))
-    assert listed.count("<tr") == 1 + 3
 
 
 def test_the_zoom_says_the_way_back(tiny_engine: Engine, result: XrayResult) -> None:
