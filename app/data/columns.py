@@ -36,7 +36,8 @@ class Kind:
 _TEXT = ("text", "sentence", "review", "review_text", "content", "body", "comment", "tweet")
 _FIRST = ("text", "sentence1", "premise", "first", "sentence_a", "question1", "query")
 _SECOND = ("text_pair", "sentence2", "hypothesis", "second", "sentence_b", "question2", "answer")
-_LABEL = ("gold", "label", "labels", "sentiment", "class", "category", "target", "y", "rating")
+_LABEL = ("gold", "label", "labels", "sentiment", "class", "category", "target", "y", "rating",
+          "stars", "score")  # fmt: skip
 
 KINDS: dict[TaskName, Kind] = {
     "classification": Kind(

@@ -32,7 +32,6 @@ _MADE_HARMLESS = ("=", "+", "-", "@", "\t", "\r")
 
 def screen(
     result: DataResult,
-    model: str = "",
     *,
     only: Annotated[str, Field("Rows shown", lines=1)] = "",
     word: Annotated[str, Field("Rows with this word", lines=1)] = "",
@@ -41,7 +40,6 @@ def screen(
 
     Args:
         result: the table with its answers.
-        model: its name on a page, "" on paper.
         only: which rows are in the table: "wrong", "right", or a slice such as "length=6 to 10
             words"; "" for all.
         word: a word, in which * stands for any letters; its rows are a slice.

@@ -33,7 +33,7 @@ from app.faces.streamlit.guard import guarded
 from app.faces.streamlit.progress import progress
 from app.faces.streamlit.show import show_html
 from app.faces.streamlit.standard import show_parts
-from app.faces.streamlit.state import ON_SITE, leave_for
+from app.faces.streamlit.state import ON_SITE, leave_for, put
 from app.features.data import view, view_tabs
 from app.features.data.result import DataResult
 from app.features.data.task import result_of, task_of
@@ -229,7 +229,11 @@ def _answers(page: Page, question: Question) -> None:
         rows = len(question.table.rows)
         st.button(f"Answer {rows:,} rows", type="primary", icon=":material/play_arrow:",
                   on_click=_go, args=(own,))  # fmt: skip
-        show_html(line(f"Columns: {', '.join(question.table.columns)[:200]}."))
+        named = ", ".join(f"{part.replace('_', ' ')} = {name}" for part, name in
+                          question.columns.items() if part != GOLD)  # fmt: skip
+        right = question.columns.get(GOLD, "")
+        says = f"What is right: {right}." if right else "No column says what is right."
+        show_html(line(visible(f"Read as {named}. {says} “Columns and labels” changes it.")))
         return
     if go and work.left:
         _work_on(work, own, page.engine, second)
@@ -355,7 +359,7 @@ def _rows(page: Page, result: DataResult, only: str, word: str) -> None:
         return
     opened = st.session_state.get(_ROW)
     places = [n for n, number in enumerate(table["row"]) if number == opened]
-    high = min(_HIGH, 38 * len(table) + 40)
+    high = min(_HIGH, 40 * len(table) + 46)
     chosen = st.dataframe(
         table, hide_index=True, width="stretch", height=high,
         key=f"_data_rows_{only}", on_select="rerun", selection_mode="single-row",
@@ -383,5 +387,10 @@ def _open_elsewhere(result: DataResult, number: int) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         pressed = st.button("Open on its page", icon=row.icon)
         st.caption(_OPENED)
-    if pressed:
-        leave_for(row, view.address_of(result, number))
+    texts = view.address_of(result, number)
+    if pressed and row.tab_of:  # multiple choice
+        put(row.slug, "choices", texts["choices"])
+        address = {"context": texts["text"], "tab": row.title}
+        leave_for(feature(row.tab_of), {"text": texts["text"]}, address)
+    elif pressed:
+        leave_for(row, texts)
