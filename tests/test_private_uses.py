@@ -123,7 +123,7 @@ def test_documented_names_are_no_private_uses() -> None:
 NAMED = re.compile(r"data-testid|get_by_test_id")
 SHEETS = (
     *("app/faces/streamlit/style.css", "assets/presenter.css", "assets/components/bridge.js"),
-    "app/faces/streamlit/features/qa.css",
+    *("app/faces/streamlit/features/qa.css", "app/faces/streamlit/features/data.css"),
 )
 
 

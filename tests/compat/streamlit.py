@@ -4,8 +4,12 @@ from functools import cache
 
 from streamlit.components.v2 import manifest_scanner
 from streamlit.proto.WidgetStates_pb2 import WidgetStates
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.state.session_state import STREAMLIT_INTERNAL_KEY_PREFIX
+from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from streamlit.testing.v1 import AppTest
+
+__all__ = ["MemoryUploadedFileManager", "UploadedFileRec"]
 
 
 def scan_packages_once() -> None:

@@ -2,11 +2,9 @@
 
 import threading
 
-from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
-from streamlit.runtime.uploaded_file_manager import UploadedFileRec
-
 from app.compat.streamlit import bound_uploads
 from app.data.kept import Kept
+from tests.compat.streamlit import MemoryUploadedFileManager, UploadedFileRec
 
 
 def test_the_values_that_were_not_asked_for_go_first() -> None:
