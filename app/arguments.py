@@ -9,7 +9,7 @@ _MORE = """other commands:
   python -m app batch TASK FILE    ask a task about every row of a file
   python -m app lesson             what a model shows of the lessons; sheets to print
   python -m app sheet              problem sheets: copy and grade them
-  python -m app record FOLDER      the site as plain files, for any host
+  python -m app record OUT         the site as plain files, for any host
   python -m app fetch FOLDER       models for a room without a network
   python gradio_app.py             the Gradio pages alone, as on a Space
 

@@ -28,7 +28,7 @@ _MORE = """commands that are no task (each has --help):
   batch TASK FILE   ask a task about every row of a file
   lesson            what a model shows of the lessons; sheets to print
   sheet             problem sheets: copy and grade them
-  record FOLDER     the site as plain files, for any host
+  record OUT        the site as plain files, for any host
   fetch FOLDER      models for a room without a network
 
 python app.py serves the site, python gradio_app.py the Gradio pages alone."""

@@ -269,7 +269,7 @@ def test_the_command_says_what_it_wrote_and_refuses_in_one_line(
 @pytest.mark.parametrize(("given", "says"), [
     (["record", "--help"], "python -m app record"),
     (["fill_mask", "--help"], "python -m app fill_mask"),
-    (["--help"], "python -m app record OUT` writes all examples"),
+    (["--help"], "record OUT the site as plain files"),
 ])  # fmt: skip
 def test_the_program_leads_to_tasks_and_to_the_recording(
     given: list[str],
