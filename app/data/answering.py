@@ -60,11 +60,6 @@ class Guess:
     ] = ()
     error: Annotated[str, 'why there is no answer; ""'] = ""
 
-    @property
-    def key(self) -> str | frozenset[Name]:
-        """What two models agree on, or not."""
-        return self.names or self.answer
-
 
 def labels_of(engine: Engine, task: TaskName) -> tuple[str, ...]:
     """Return the labels that a model answers with: names of labels, tags or kinds; () if any text.

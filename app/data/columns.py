@@ -23,14 +23,12 @@ class Kind:
         head: the class that answers.
         parts: what a row has, each with names of columns that usually have it, the best first.
         optional: the parts that may be missing; the gold always may.
-        what: what is counted, in the plural.
     """
 
     title: str
     head: str
     parts: Mapping[str, tuple[str, ...]]
     optional: tuple[str, ...] = ()
-    what: str = "rows"
 
 
 _TEXT = ("text", "sentence", "review", "review_text", "content", "body", "comment", "tweet")
@@ -56,7 +54,6 @@ KINDS: dict[TaskName, Kind] = {
         "BertForTokenClassification",
         {"text": ("tokens", "words", *_TEXT), GOLD: ("gold", "ner_tags", "tags", "entities",
          "spans", "labels", "ner", "label")},
-        what="names",
     ),
     "qa": Kind(
         "Questions",
@@ -69,7 +66,6 @@ KINDS: dict[TaskName, Kind] = {
         "BertForMaskedLM",
         {"text": ("masked_sentence", "masked", *_TEXT),
          GOLD: ("gold", "word", "words", "answer", "obj_label", "target", "label")},
-        what="gaps",
     ),
     "multiple_choice": Kind(
         "Multiple choice",
