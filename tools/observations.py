@@ -438,7 +438,7 @@ QUOTES = (
           lambda e: _asked(e, "How old is Mara?")[::-1]),
     Quote(GUIDE, "names found whole and of the right kind is {} %",
           _figures("named entities (PER, LOC, ORG), F1")),
-    Quote(GUIDE, "The model finds {}. Only the words around the two differ", _jordan),
+    Quote(GUIDE, "The model finds {}. Only the words around the names differ", _jordan),
     Quote(GUIDE, "To the model the first is {}. Both are praise", _praise),
     Quote(GUIDE, "The model's answer is {}: the label need not", _days),
     Quote(GUIDE, "goes from {} % to {} %, although its logit stays the same", _without_the_first),
