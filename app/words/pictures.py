@@ -262,11 +262,18 @@ def csv(table: pd.DataFrame) -> bytes:
     return table.to_csv(index=False, float_format="%.8g").encode("utf-8-sig")
 
 
-def svg(width: float, height: float, *children: Html) -> Html:
-    """Write an `svg` element that fills the width it is given and keeps its proportions."""
+def svg(width: float, height: float, *children: Html, live: bool = False) -> Html:
+    """Write an `svg` element that fills the width it is given and keeps its proportions.
+
+    Args:
+        width: of the drawing, in its own units.
+        height: likewise.
+        children: what is drawn.
+        live: whether parts of it can be reached by keyboard, which screen readers must be told of.
+    """
     return tag(
         "svg", *children, view_box=f"0 0 {width:g} {height:g}", class_="bx-svg",
-        xmlns="http://www.w3.org/2000/svg", aria_hidden="true",
+        xmlns="http://www.w3.org/2000/svg", aria_hidden=None if live else "true",
     )  # fmt: skip
 
 

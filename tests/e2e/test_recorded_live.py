@@ -532,7 +532,7 @@ def test_words_and_pieces_are_guessed_by_keyboard_and_what_is_not_live_is_record
     page.keyboard.type("teachers")
     page.keyboard.press("Enter")
     shown = steps.nth(0).locator(".bx-shown")
-    expect(shown).to_contain_text("teachers has", timeout=WAIT_MS)
+    expect(shown).to_contain_text("“teachers” has", timeout=WAIT_MS)
     expect(steps.nth(0).locator(".bx-both")).to_contain_text("You: teachers")
     steps.nth(1).get_by_label("to", exact=True).focus()
     page.keyboard.press("Space")

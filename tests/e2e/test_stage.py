@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 import pytest
 from playwright.sync_api import Page, expect
 
-from app.catalog import feature, pages
+from app.catalog import FEATURES, feature, pages
 from tests.e2e.conftest import TITLES, faults, settled, wait_until
 from tests.e2e.test_journey import SIDEWAYS, STEPS, main, tabbed, use_examples
 
@@ -34,7 +34,13 @@ MAIN = {
 }
 """The main picture of each page: its first one, if nothing else is named."""
 
-ON_PAPER = {**MAIN, "attention": ".bx-drawing", "qa": ".bx-qa-passage", "data": ".bx-drawing"}
+ON_PAPER = {
+    **{row.slug: ".bx-picture .bx-drawing" for row in FEATURES},
+    **MAIN,
+    "attention": ".bx-drawing",
+    "qa": ".bx-qa-passage",
+    "data": ".bx-drawing",
+}
 """The same in a report, where a page has something else: on the other interface, and recorded."""
 
 FIRST = dict.fromkeys(("next_sentence", "classification", "why"), ".bx-answer")

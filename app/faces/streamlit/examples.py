@@ -40,6 +40,9 @@ def examples_list(slug: str, tools: DeltaGenerator, below: DeltaGenerator) -> No
             show_html(example_note(shown.note))
 
 
+OWN = "own"
+"""The choice of a table that a visitor gives."""
+
 _ORDERS = {str(each) for each in range(1, 21)}  # that can be chosen; an address may ask for others
 
 
@@ -59,6 +62,8 @@ def _in_the_boxes(rows: Sequence[Example]) -> Example | None:
     first = rows[0].values if rows else {}
     keys = (*TEXT_KEYS, "table")
     texts = {key: _value(key, first.get(key, "")) for key in keys}
+    if texts["table"] not in (OWN, *(row.values.get("table") for row in rows)):
+        texts["table"] = first.get("table", "")  # of an address; the page shows the first, too
     for row in rows:
         if all(texts[key] == row.values[key] for key in keys if key in row.values):
             return row

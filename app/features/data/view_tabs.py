@@ -134,7 +134,7 @@ def _matrix(names: Sequence[str], matrix: Sequence[Sequence[int]], width: int) -
                     tag("title", says), aria_label=says,
                     **pick("cell", at, stop=at == 0, element="g"))
             )  # fmt: skip
-    return svg(width, 62 + high * len(names) + 6, tag("g", *drawn, data_rove="cells"))
+    return svg(width, 62 + high * len(names) + 6, tag("g", *drawn, data_rove="cells"), live=True)
 
 
 # -- how sure -------------------------------------------------------------------------------------
@@ -206,7 +206,8 @@ def _slices(found: Sequence[Slice], whole: float, width: int) -> Html:
             panel.dot(share, number + 0.5, 6, says, fill="var(--bx-c0)")
             printed = f"{percent(share, 0, counted=True)} of {each.right.cases:,}"
             panel.text(1, number + 0.5, printed, 10)
-    return svg(width, bottom + 6, tag("g", *panel.drawn, data_rove="slices"), *key.drawn)
+    slices = tag("g", *panel.drawn, data_rove="slices")
+    return svg(width, bottom + 6, slices, *key.drawn, live=True)
 
 
 # -- two models -----------------------------------------------------------------------------------

@@ -28,6 +28,7 @@ from app.engine.models.fit import remarks
 from app.engine.models.second import BESIDE, ONLY_ONE, other_models, second_model
 from app.faces.streamlit.address import left_out
 from app.faces.streamlit.controls import open_tab, pick_from
+from app.faces.streamlit.examples import OWN
 from app.faces.streamlit.frame import Page, page_shell
 from app.faces.streamlit.guard import guarded
 from app.faces.streamlit.progress import progress
@@ -41,7 +42,7 @@ from app.words.blocks import line, note
 from app.words.html import plain, tag, visible
 from bert_core.errors import InputError
 
-SLUG, OWN = "data", "own"
+SLUG = "data"
 _TABLE, _GO, _WAIT, _ROW, _ONLY = "_data_own", "_data_go", "_data_wait", "_data_row", "_data_only"
 _FILE, _WORD = "_data_file", "_data_word"
 _HIGH = 250  # of the rows, so that the answer of one is in the first screen

@@ -74,7 +74,7 @@ def test_gradios_client_gets_the_fields_of_the_result(
     found = client.predict(api_name=f"/{feature.feature.slug}", **given)
     wanted = record(answer(feature, tiny_engine, given))
     assert found == json.loads(json.dumps(wanted, allow_nan=False))
-    assert len(json.dumps(found)) < 40_000, "not a small answer"
+    assert len(json.dumps(found)) < 60_000, "not a small answer"
 
 
 # -- what cannot be answered -----------------------------------------------------------------------
