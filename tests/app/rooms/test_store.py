@@ -98,9 +98,9 @@ def test_the_teachers_link_opens_the_room_elsewhere_and_another_key_does_not(roo
     room = opened(rooms)
     other = opened(rooms, "u")
     for link in (room.code, f"{room.code}.", f"{room.code}.{other.key}", f".{room.key}", "", "é.é"):
-        with pytest.raises(RoomError, match="leads to no class"):
+        with pytest.raises(RoomError, match="There is no class behind this link"):
             rooms.admit(link, "second")
-    with pytest.raises(RoomError, match="leads to no class"):
+    with pytest.raises(RoomError, match="There is no class behind this link"):
         rooms.admit(f"{room.code}.{room.key}", "")
     assert rooms.owned("second") is None and rooms.owned("") is None
     rooms.admit(f"{room.code}.{room.key}", "second")

@@ -45,7 +45,7 @@ def test_requests_grow_back_with_time_up_to_those_of_a_minute() -> None:
     allowances = Allowances(requests=6, seconds=100, clock=clock)
     for _ in range(6):
         allowances.admit(Visit("one"))
-    with pytest.raises(LimitError, match=r"You asked for 6 answers .* Wait 10 seconds\."):
+    with pytest.raises(LimitError, match=r"Rate limit reached \(6 answers .* Wait 10 seconds\."):
         allowances.admit(Visit("one"))
     clock.now = 10.0
     allowances.admit(Visit("one"))
@@ -74,7 +74,7 @@ def test_seconds_end_a_long_job_and_grow_back() -> None:
     allowances.admit(visit)
     allowances.charge(visit, 25.0)
     with pytest.raises(
-        LimitError, match=r"You used 20 seconds of computing .* Wait 18 seconds, or"
+        LimitError, match=r"Rate limit reached \(20 seconds of computing .* Wait 18 seconds, or"
     ):
         allowances.admit(visit)
     allowances.admit(Visit("another"))
@@ -88,7 +88,7 @@ def test_the_visitors_of_one_network_have_ten_times_as_much_together() -> None:
     for number in range(20):  # a name of its own each time wins nothing more
         allowances.admit(Visit(f"made up {number}", network="192.0.2.7"))
     says = (
-        r"of your network address asked for 20 answers .* of one address together\. Wait 3 seconds"
+        r"20 answers a minute for all visitors of one network address together\)\. Wait 3 seconds"
     )
     with pytest.raises(LimitError, match=says) as refused:
         allowances.admit(Visit("another", network="192.0.2.7"))
