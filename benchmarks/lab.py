@@ -15,8 +15,8 @@ TITLE = "Lab"
 NOTES = (
     "The usual run in tabs of one Chromium beside the server on the same two cores, all pressed "
     "before the clock starts. Steps a second: of a tab alone. Server: its processor time as a "
-    "share of the clock, with the tabs training, and idle before. An earlier engine had 147 steps a "
-    "second on another machine; side by side in Node, both have 48 to 60.",
+    "share of the clock, with the tabs training, and idle before. An earlier engine had 147 steps "
+    "a second on another machine; side by side in Node, both have 48 to 60.",
 )
 COLUMNS = ("tabs", "steps a second", "server", "server idle")
 _WARM = 60.0  # seconds in which a new server still loads what it needs
