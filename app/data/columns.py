@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
 from bert_core.errors import InputError
 
@@ -16,19 +16,15 @@ GOLD = "gold"
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What a task wants of a row.
+    """What a task wants of a row."""
 
-    Attributes:
-        title: its name on the screen.
-        head: the class that answers.
-        parts: what a row has, each with names of columns that usually have it, the best first.
-        optional: the parts that may be missing; the gold always may.
-    """
-
-    title: str
-    head: str
-    parts: Mapping[str, tuple[str, ...]]
-    optional: tuple[str, ...] = ()
+    title: Annotated[str, "its name on the screen"]
+    head: Annotated[str, "the class that answers"]
+    parts: Annotated[
+        Mapping[str, tuple[str, ...]],
+        "what a row has, each with names of columns that usually have it, the best first",
+    ]
+    optional: Annotated[tuple[str, ...], "the parts that may be missing; the gold always may"] = ()
 
 
 _TEXT = ("text", "sentence", "review", "review_text", "content", "body", "comment", "tweet")

@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Any
 
 from app.data.columns import GOLD, KINDS, Columns, TaskName, spread_columns
 from app.data.judge import Name
@@ -37,23 +37,19 @@ _KINDS = ("label", "kind", "type", "entity_group", "entity", "tag")
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A row as a model is asked about it.
+    """A row as a model is asked about it."""
 
-    Attributes:
-        number: by which a person finds it.
-        texts: by the parts of the task.
-        choices: of multiple choice.
-        words: the words that are tagged, as spans of the text; () if none are marked off.
-        gold: what is right; None if that is not said, or is none of the model's labels.
-        wanted: the same as a person reads it; "" for nothing.
-    """
-
-    number: int
-    texts: Mapping[str, str]
-    choices: tuple[str, ...] = ()
-    words: tuple[tuple[int, int], ...] = ()
-    gold: Gold | None = None
-    wanted: str = ""
+    number: Annotated[int, "by which a person finds it"]
+    texts: Annotated[Mapping[str, str], "by the parts of the task"]
+    choices: Annotated[tuple[str, ...], "of multiple choice"] = ()
+    words: Annotated[
+        tuple[tuple[int, int], ...],
+        "the words that are tagged, as spans of the text; () if none are marked off",
+    ] = ()
+    gold: Annotated[
+        Gold | None, "what is right; None if that is not said, or is none of the model's labels"
+    ] = None
+    wanted: Annotated[str, 'the same as a person reads it; "" for nothing'] = ""
 
 
 def values_of(table: Table, column: str) -> tuple[str, ...]:
@@ -99,21 +95,17 @@ def _label(value: str, labels: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """Reads the rows of a table for a task.
+    """Reads the rows of a table for a task."""
 
-    Attributes:
-        task: the task.
-        columns: the column of each part.
-        names: what the values of the gold mean: labels, or kinds of names.
-        labels: of the model; its tags, if it finds names.
-        bracketed: whether names are in brackets, so that a text without any has no name.
-    """
-
-    task: TaskName
-    columns: Columns
-    names: Mapping[str, str]
-    labels: tuple[str, ...]
-    bracketed: bool = False
+    task: Annotated[TaskName, "the task"]
+    columns: Annotated[Columns, "the column of each part"]
+    names: Annotated[
+        Mapping[str, str], "what the values of the gold mean: labels, or kinds of names"
+    ]
+    labels: Annotated[tuple[str, ...], "of the model; its tags, if it finds names"]
+    bracketed: Annotated[
+        bool, "whether names are in brackets, so that a text without any has no name"
+    ] = False
 
     def read(self, table: Table) -> tuple[tuple[Asked, ...], tuple[str, ...]]:
         """Return the rows that can be asked, and why the others cannot, each with its number."""

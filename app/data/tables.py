@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, BinaryIO, NoReturn
+from typing import Annotated, Any, BinaryIO, NoReturn
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -34,19 +34,15 @@ _DOCUMENT = "-DOCSTART-"  # starts a document in CoNLL-2003 files
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows in memory.
+    """Rows in memory."""
 
-    Attributes:
-        columns: their names.
-        rows: values by column, each with the number that a person finds the row by.
-        bad: what was left out, each with its number.
-        cut: whether there were more rows.
-    """
-
-    columns: tuple[str, ...]
-    rows: tuple[tuple[int, Mapping[str, Any]], ...]
-    bad: tuple[str, ...]
-    cut: bool = False
+    columns: Annotated[tuple[str, ...], "their names"]
+    rows: Annotated[
+        tuple[tuple[int, Mapping[str, Any]], ...],
+        "values by column, each with the number that a person finds the row by",
+    ]
+    bad: Annotated[tuple[str, ...], "what was left out, each with its number"]
+    cut: Annotated[bool, "whether there were more rows"] = False
 
     @property
     def size(self) -> int:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Annotated
 
 from app.data.answering import AT_ONCE, Guess, answer_rows, kinds_of, labels_of
 from app.data.columns import GOLD, Columns, TaskName, check_columns
@@ -14,27 +15,21 @@ _MOST_LABELS = 200
 
 @dataclass(slots=True)
 class Work:
-    """Rows to be answered, and those that are.
+    """Rows to be answered, and those that are."""
 
-    Attributes:
-        table: the rows.
-        task: what they are asked.
-        columns: the column of each part.
-        meanings: what each label of the gold, or kind of name, means to the model; "" for nothing.
-        labels: of the model.
-        asked: the rows as the model is asked about them.
-        bad: what was left out, and why.
-        guesses: the answers so far, in the order of the rows; of a second model beside them.
-    """
-
-    table: Table
-    task: TaskName
-    columns: Columns
-    meanings: dict[str, str]
-    labels: tuple[str, ...]
-    asked: tuple[Asked, ...]
-    bad: tuple[str, ...]
-    guesses: list[Guess] = field(default_factory=list)
+    table: Annotated[Table, "the rows"]
+    task: Annotated[TaskName, "what they are asked"]
+    columns: Annotated[Columns, "the column of each part"]
+    meanings: Annotated[
+        dict[str, str],
+        'what each label of the gold, or kind of name, means to the model; "" for nothing',
+    ]
+    labels: Annotated[tuple[str, ...], "of the model"]
+    asked: Annotated[tuple[Asked, ...], "the rows as the model is asked about them"]
+    bad: Annotated[tuple[str, ...], "what was left out, and why"]
+    guesses: Annotated[
+        list[Guess], "the answers so far, in the order of the rows; of a second model beside them"
+    ] = field(default_factory=list)
     second: list[Guess] = field(default_factory=list)
 
     @property

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 from app.declared.tasks import Declared, declared
 from app.engine.compute.visitor import current_visit
@@ -20,21 +20,15 @@ from bert_core.errors import InputError, count
 
 @dataclass(frozen=True)
 class Answer:
-    """What a task answers, as data; `app.faces.paper.answers` writes it.
+    """What a task answers, as data; `app.faces.paper.answers` writes it."""
 
-    Attributes:
-        declared: the task.
-        result: the task's own result, a frozen dataclass.
-        model: which model answered.
-        notices: what should be known about this model first.
-        given: the values that were given, by the names of their parameters.
-    """
-
-    declared: Declared
-    result: Any
-    model: Provenance
-    notices: tuple[str, ...] = ()
-    given: Mapping[str, object] = field(default_factory=dict)
+    declared: Annotated[Declared, "the task"]
+    result: Annotated[Any, "the task's own result, a frozen dataclass"]
+    model: Annotated[Provenance, "which model answered"]
+    notices: Annotated[tuple[str, ...], "what should be known about this model first"] = ()
+    given: Annotated[
+        Mapping[str, object], "the values that were given, by the names of their parameters"
+    ] = field(default_factory=dict)
 
     @cached_property
     def report(self) -> Report:

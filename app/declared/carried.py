@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Self
+from typing import Annotated, Self
 
 from app.catalog import examples, feature
 from app.declared import declared
@@ -37,16 +37,14 @@ Texts = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """What a visitor wrote on one page.
+    """What a visitor wrote on one page."""
 
-    Attributes:
-        texts: the texts.
-        whole: the first one before words of it were hidden; "" if it has no gap, or if it was
-            written with it.
-    """
-
-    texts: Texts
-    whole: str = ""
+    texts: Annotated[Texts, "the texts"]
+    whole: Annotated[
+        str,
+        'the first one before words of it were hidden; "" if it has no gap, or if it was written '
+        "with it",
+    ] = ""
 
     @classmethod
     def after(cls, before: Self | None, texts: Texts) -> Self:

@@ -37,27 +37,16 @@ _FOUND = {**_EXPECTED, list: "a list", dict: "an object", types.NoneType: "nothi
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One value that a person gives to a task.
+    """One value that a person gives to a task."""
 
-    Attributes:
-        name: in the signature, the API and the command line.
-        kind: `str`, `int`, `float`, `bool`, or `list` for several texts.
-        field: what a form shows.
-        about: what the docstring says.
-        required: whether it must be given.
-        default: otherwise.
-        optional: whether None is allowed; its meaning is in `about`.
-        choices: the texts that are allowed; () for any.
-    """
-
-    name: str
-    kind: type
-    field: Field
-    about: str
-    required: bool
-    default: Value
-    optional: bool
-    choices: tuple[str, ...]
+    name: Annotated[str, "in the signature, the API and the command line"]
+    kind: Annotated[type, "`str`, `int`, `float`, `bool`, or `list` for several texts"]
+    field: Annotated[Field, "what a form shows"]
+    about: Annotated[str, "what the docstring says"]
+    required: Annotated[bool, "whether it must be given"]
+    default: Annotated[Value, "otherwise"]
+    optional: Annotated[bool, "whether None is allowed; its meaning is in `about`"]
+    choices: Annotated[tuple[str, ...], "the texts that are allowed; () for any"]
 
     @property
     def key(self) -> str:
@@ -146,34 +135,33 @@ def _is_text(value: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """A feature's task, ready for any interface.
+    """A feature's task, ready for any interface."""
 
-    Attributes:
-        feature: its row of the catalog; that of a tab has the name of its task as slug.
-        task: the function; the first argument is the engine.
-        screen: says what is shown of its result.
-        snippet: writes the same computation in Python, given the result and the model's name; it
-            may take settings, too.
-        settings: what can be given to `screen`, in the order of its signature.
-        steps: what its progress counts, in the plural.
-        invitation: what a page says while a box is empty; "" to let the task answer.
-        parameters: what a person gives, in the order of the signature.
-        about: the first paragraph of the task's docstring.
-        result: the class of the result.
-        example: values by key, for a tab that no example of its page has values for.
-    """
-
-    feature: Feature
-    task: Callable[..., Any]
-    screen: Callable[..., Screen]
-    parameters: tuple[Parameter, ...]
-    about: str
-    result: type
-    example: Mapping[str, str] = field(default_factory=dict)
-    snippet: Callable[..., str] | None = None
-    settings: tuple[Parameter, ...] = ()
-    steps: str = "windows"
-    invitation: str = ""
+    feature: Annotated[
+        Feature, "its row of the catalog; that of a tab has the name of its task as slug"
+    ]
+    task: Annotated[Callable[..., Any], "the function; the first argument is the engine"]
+    screen: Annotated[Callable[..., Screen], "says what is shown of its result"]
+    parameters: Annotated[
+        tuple[Parameter, ...], "what a person gives, in the order of the signature"
+    ]
+    about: Annotated[str, "the first paragraph of the task's docstring"]
+    result: Annotated[type, "the class of the result"]
+    example: Annotated[
+        Mapping[str, str], "values by key, for a tab that no example of its page has values for"
+    ] = field(default_factory=dict)
+    snippet: Annotated[
+        Callable[..., str] | None,
+        "writes the same computation in Python, given the result and the model's name; it may take"
+        " settings, too",
+    ] = None
+    settings: Annotated[
+        tuple[Parameter, ...], "what can be given to `screen`, in the order of its signature"
+    ] = ()
+    steps: Annotated[str, "what its progress counts, in the plural"] = "windows"
+    invitation: Annotated[
+        str, 'what a page says while a box is empty; "" to let the task answer'
+    ] = ""
 
     @property
     def typed(self) -> tuple[Parameter, ...]:

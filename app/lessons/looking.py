@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
 from app.declared import declared
 from app.engine.models import Engine
@@ -45,19 +45,12 @@ def filled_look(look: Look, columns: Sequence[str]) -> Look:
 
 @dataclass(slots=True)
 class Looking:
-    """Asks a task what one look needs, each thing once.
+    """Asks a task what one look needs, each thing once."""
 
-    Attributes:
-        engine: the model.
-        task: the name of the task.
-        look: what is looked at.
-        figure: tells the figures of claims, and heads by their roles.
-    """
-
-    engine: Engine
-    task: str
-    look: Look
-    figure: Told | None = None
+    engine: Annotated[Engine, "the model"]
+    task: Annotated[str, "the name of the task"]
+    look: Annotated[Look, "what is looked at"]
+    figure: Annotated[Told | None, "tells the figures of claims, and heads by their roles"] = None
     _results: dict[tuple[str, str, str], Any] = field(default_factory=dict)
 
     def result(self, look: str = "", *, fills: str = "", about: str = "") -> Any:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 from app.lessons.reading import read_file
 from app.lessons.records import Lesson
@@ -11,21 +12,13 @@ from app.settings import settings
 
 @dataclass(frozen=True, slots=True)
 class Notes:
-    """What a lesson does not say to its visitors.
+    """What a lesson does not say to its visitors."""
 
-    Attributes:
-        minutes: how long it takes with a class that talks about it.
-        before: what students believe before it.
-        run: how to run it with a class.
-        offline: how to run it without a network.
-        wrong: what may go wrong.
-    """
-
-    minutes: int
-    before: tuple[str, ...]
-    run: tuple[str, ...]
-    offline: str
-    wrong: tuple[str, ...]
+    minutes: Annotated[int, "how long it takes with a class that talks about it"]
+    before: Annotated[tuple[str, ...], "what students believe before it"]
+    run: Annotated[tuple[str, ...], "how to run it with a class"]
+    offline: Annotated[str, "how to run it without a network"]
+    wrong: Annotated[tuple[str, ...], "what may go wrong"]
 
 
 def notes_of(found: Lesson) -> Notes | None:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import isnan
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from app.words.format import percent
 
@@ -14,32 +14,20 @@ _REFERENCE = re.compile(r"(?:(\w+)\.)?(\w+)(?::(.+))?")
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A number or a word that is read from a result.
+    """A number or a word that is read from a result."""
 
-    Attributes:
-        kind: how it is printed.
-        read: reads it, given the result and what it is about.
-        fills: the parameter of the task that gets what it is about; "" for none.
-    """
-
-    kind: Literal["word", "share", "number"]
-    read: Callable[[Any, str], Value]
-    fills: str = ""
+    kind: Annotated[Literal["word", "share", "number"], "how it is printed"]
+    read: Annotated[Callable[[Any, str], Value], "reads it, given the result and what it is about"]
+    fills: Annotated[str, 'the parameter of the task that gets what it is about; "" for none'] = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A quantity as a file names it.
+    """A quantity as a file names it."""
 
-    Attributes:
-        look: which text; "" for the step's own.
-        name: of the quantity.
-        about: what it is about; "" for nothing.
-    """
-
-    look: str
-    name: str
-    about: str
+    look: Annotated[str, 'which text; "" for the step\'s own']
+    name: Annotated[str, "of the quantity"]
+    about: Annotated[str, 'what it is about; "" for nothing']
 
 
 def refer(text: str) -> Reference | None:

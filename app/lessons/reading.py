@@ -9,7 +9,7 @@ import tomllib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
-from typing import Any, TypeVar, get_args, get_type_hints
+from typing import Annotated, Any, TypeVar, get_args, get_type_hints
 from urllib.parse import quote
 
 from app.catalog import feature
@@ -51,15 +51,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What a lesson may name.
+    """What a lesson may name."""
 
-    Attributes:
-        claims: the claims.
-        terms: the entries of the glossary.
-    """
-
-    claims: Mapping[str, Claim]
-    terms: Collection[str]
+    claims: Annotated[Mapping[str, Claim], "the claims"]
+    terms: Annotated[Collection[str], "the entries of the glossary"]
 
     @property
     def roles(self) -> frozenset[str]:
@@ -69,15 +64,10 @@ class Known:
 
 @dataclass(slots=True)
 class Table:
-    """A table of a file, read key by key.
+    """A table of a file, read key by key."""
 
-    Attributes:
-        place: the file and where in it.
-        rest: what has not been read.
-    """
-
-    place: str
-    rest: dict[str, Any]
+    place: Annotated[str, "the file and where in it"]
+    rest: Annotated[dict[str, Any], "what has not been read"]
 
     def wrong(self, says: str) -> InputError:
         """Say where something is wrong."""

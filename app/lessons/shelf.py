@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Annotated
 
 from app.declared import declared
 from app.lessons.paths import paths
@@ -27,15 +28,12 @@ _PATHS = "paths.toml"  # read by `app.lessons.paths`
 
 @dataclass(frozen=True, slots=True)
 class Shelf:
-    """What is offered.
+    """What is offered."""
 
-    Attributes:
-        lessons: by slug; ours first.
-        faults: what is wrong with files of the operator's folder, which are not offered.
-    """
-
-    lessons: Mapping[str, Lesson]
-    faults: tuple[str, ...]
+    lessons: Annotated[Mapping[str, Lesson], "by slug; ours first"]
+    faults: Annotated[
+        tuple[str, ...], "what is wrong with files of the operator's folder, which are not offered"
+    ]
 
 
 @cache

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Annotated, Self
 
 from bert_core.bundled.figures import Bin
 
@@ -12,19 +12,12 @@ _BINS = 5  # of equal width: thirty answers leave six in each
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """How many of the counted answers are right.
+    """How many of the counted answers are right."""
 
-    Attributes:
-        right: how many are right.
-        cases: how many are counted.
-        low: lower end of the 95 % interval of their share (Wilson 1927).
-        high: upper end of it.
-    """
-
-    right: int
-    cases: int
-    low: float
-    high: float
+    right: Annotated[int, "how many are right"]
+    cases: Annotated[int, "how many are counted"]
+    low: Annotated[float, "lower end of the 95 % interval of their share (Wilson 1927)"]
+    high: Annotated[float, "upper end of it"]
 
     @classmethod
     def of(cls, answers: Sequence[bool]) -> Self:
@@ -34,23 +27,14 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Reliability:
-    """The stated probabilities of answers against the share of right ones.
+    """The stated probabilities of answers against the share of right ones."""
 
-    Attributes:
-        pairs: which answers were measured.
-        cases: how many.
-        stated: mean probability of the model's answers, 0 to 1.
-        right: share of right answers.
-        error: expected calibration error.
-        bins: the cases by stated probability, ascending.
-    """
-
-    pairs: str
-    cases: int
-    stated: float
-    right: float
-    error: float
-    bins: tuple[Bin, ...]
+    pairs: Annotated[str, "which answers were measured"]
+    cases: Annotated[int, "how many"]
+    stated: Annotated[float, "mean probability of the model's answers, 0 to 1"]
+    right: Annotated[float, "share of right answers"]
+    error: Annotated[float, "expected calibration error"]
+    bins: Annotated[tuple[Bin, ...], "the cases by stated probability, ascending"]
 
 
 def reliability(name: str, answers: Sequence[tuple[float, bool]], bins: int = _BINS) -> Reliability:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,23 +15,20 @@ Floats = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """The pieces removed by longest-first truncation, and how many were kept.
-
-    Attributes:
-        limit: the longest input in tokens, including added special tokens.
-        found: tokens of the uncut input, including added special tokens.
-        lengths: pieces of the first and of the second text before cutting.
-        kept: pieces of the first and of the second text that the model read.
-        lost: the pieces taken from the end of the first and of the second text.
-    """
+    """The pieces removed by longest-first truncation, and how many were kept."""
 
     ANSWER: ClassVar = ("limit", "found", "lengths", "kept")
 
-    limit: int
-    found: int
-    lengths: tuple[int, int]
-    kept: tuple[int, int]
-    lost: tuple[tuple[str, ...], tuple[str, ...]]
+    limit: Annotated[int, "the longest input in tokens, including added special tokens"]
+    found: Annotated[int, "tokens of the uncut input, including added special tokens"]
+    lengths: Annotated[tuple[int, int], "pieces of the first and of the second text before cutting"]
+    kept: Annotated[
+        tuple[int, int], "pieces of the first and of the second text that the model read"
+    ]
+    lost: Annotated[
+        tuple[tuple[str, ...], tuple[str, ...]],
+        "the pieces taken from the end of the first and of the second text",
+    ]
 
     @property
     def anything(self) -> bool:
@@ -87,52 +84,39 @@ class Cut:
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """An entry of the vocabulary that is near a piece.
+    """An entry of the vocabulary that is near a piece."""
 
-    Attributes:
-        token: its spelling.
-        id: its row in the word table.
-        cosine: 1 for the same direction.
-    """
-
-    token: str
-    id: int
-    cosine: float
+    token: Annotated[str, "its spelling"]
+    id: Annotated[int, "its row in the word table"]
+    cosine: Annotated[float, "1 for the same direction"]
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """How logits became probabilities: softmax(logits / temperature).
+    """How logits became probabilities: softmax(logits / temperature)."""
 
-    Attributes:
-        temperature: T; 1 leaves the logits as they are.
-        named: whether the model's configuration gives it; if not, none was fitted.
-        fitted_on: the data it was fitted on, according to the configuration; "" if not given.
-        errors: the calibration errors that were measured with it, each on other data; () if none
-            are stored with the weights.
-    """
-
-    temperature: float = 1.0
-    named: bool = False
-    fitted_on: str = ""
-    errors: tuple[float, ...] = ()
+    temperature: Annotated[float, "T; 1 leaves the logits as they are"] = 1.0
+    named: Annotated[
+        bool, "whether the model's configuration gives it; if not, none was fitted"
+    ] = False
+    fitted_on: Annotated[
+        str, 'the data it was fitted on, according to the configuration; "" if not given'
+    ] = ""
+    errors: Annotated[
+        tuple[float, ...],
+        "the calibration errors that were measured with it, each on other data; () if none are "
+        "stored with the weights",
+    ] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A measure of a head: something it may look at, or how widely it looks.
+    """A measure of a head: something it may look at, or how widely it looks."""
 
-    Attributes:
-        key: name in URLs and tables.
-        name: display name.
-        meaning: one sentence on what the number means.
-        is_share: True for a share between 0 and 1, False for a number of bits.
-    """
-
-    key: str
-    name: str
-    meaning: str
-    is_share: bool = True
+    key: Annotated[str, "name in URLs and tables"]
+    name: Annotated[str, "display name"]
+    meaning: Annotated[str, "one sentence on what the number means"]
+    is_share: Annotated[bool, "True for a share between 0 and 1, False for a number of bits"] = True
 
 
 PLACES = (
@@ -159,27 +143,18 @@ PLACES = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CellArithmetic:
-    """How one head computes one number, from the model's own query and key.
+    """How one head computes one number, from the model's own query and key."""
 
-    Attributes:
-        place: layer and head, both counted from 0.
-        row: position of the piece that looks.
-        column: position of the piece that is looked at.
-        tokens: the pieces of the whole input.
-        query: (K,), of the piece that looks.
-        key: (K,), of the piece that is looked at.
-        scores: (T,), query times the key of every piece, divided by the square root of K.
-        value: the attention in this cell, as the model computed it.
-    """
-
-    place: tuple[int, int]
-    row: int
-    column: int
-    tokens: tuple[str, ...]
-    query: Floats
-    key: Floats
-    scores: Floats
-    value: float
+    place: Annotated[tuple[int, int], "layer and head, both counted from 0"]
+    row: Annotated[int, "position of the piece that looks"]
+    column: Annotated[int, "position of the piece that is looked at"]
+    tokens: Annotated[tuple[str, ...], "the pieces of the whole input"]
+    query: Annotated[Floats, "(K,), of the piece that looks"]
+    key: Annotated[Floats, "(K,), of the piece that is looked at"]
+    scores: Annotated[
+        Floats, "(T,), query times the key of every piece, divided by the square root of K"
+    ]
+    value: Annotated[float, "the attention in this cell, as the model computed it"]
 
     @property
     def products(self) -> Floats:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import IPv6Address, ip_address, ip_network
+from typing import Annotated
 
 _VISITOR, _NETWORK = "x-bert-explorer-visitor", "x-bert-explorer-network"
 _HOUSEHOLD = 64  # bits of an IPv6 address that a provider gives to one household
@@ -10,15 +11,12 @@ _HOUSEHOLD = 64  # bits of an IPv6 address that a provider gives to one househol
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """Who sent a request.
+    """Who sent a request."""
 
-    Attributes:
-        number: from the cookie; "" if the browser sent none of this server's own making.
-        network: the network address.
-    """
-
-    number: str = ""
-    network: str = ""
+    number: Annotated[
+        str, 'from the cookie; "" if the browser sent none of this server\'s own making'
+    ] = ""
+    network: Annotated[str, "the network address"] = ""
 
     @property
     def name(self) -> str:

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Annotated, Literal
 
 from bert_core.errors import InputError
 
@@ -33,103 +33,66 @@ class RoomError(InputError):
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """What is asked in one step of a lesson.
+    """What is asked in one step of a lesson."""
 
-    Attributes:
-        step: its number; each has a board of its own.
-        heading: a short title.
-        ask: the question.
-        given: what the model is given, in lines.
-        kind: how a guess is given; "look" for no guess.
-        choices: of "choose".
-        ends: of the scale of a number.
-        unit: of the number.
-    """
-
-    step: int
-    heading: str
-    ask: str
-    given: tuple[str, ...] = ()
-    kind: Kind = "look"
-    choices: tuple[str, ...] = ()
-    ends: tuple[int, int] = (0, 0)
-    unit: str = ""
+    step: Annotated[int, "its number; each has a board of its own"]
+    heading: Annotated[str, "a short title"]
+    ask: Annotated[str, "the question"]
+    given: Annotated[tuple[str, ...], "what the model is given, in lines"] = ()
+    kind: Annotated[Kind, 'how a guess is given; "look" for no guess'] = "look"
+    choices: Annotated[tuple[str, ...], 'of "choose"'] = ()
+    ends: Annotated[tuple[int, int], "of the scale of a number"] = (0, 0)
+    unit: Annotated[str, "of the number"] = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """What the model does, known to students when the teacher shows it.
+    """What the model does, known to students when the teacher shows it."""
 
-    Attributes:
-        says: the answer in words.
-        reveal: what the lesson says with it.
-        right: the number of the choice that is right.
-        number: the true number.
-        replies: to each choice.
-    """
-
-    says: str
-    reveal: str
-    right: int | None = None
-    number: float | None = None
-    replies: tuple[str, ...] = ()
+    says: Annotated[str, "the answer in words"]
+    reveal: Annotated[str, "what the lesson says with it"]
+    right: Annotated[int | None, "the number of the choice that is right"] = None
+    number: Annotated[float | None, "the true number"] = None
+    replies: Annotated[tuple[str, ...], "to each choice"] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """How many gave one answer.
+    """How many gave one answer."""
 
-    Attributes:
-        label: the answer.
-        first: votes before the discussion.
-        second: votes after it.
-        right: whether it is the model's, once that is shown.
-    """
-
-    label: str
-    first: int
-    second: int
-    right: bool
+    label: Annotated[str, "the answer"]
+    first: Annotated[int, "votes before the discussion"]
+    second: Annotated[int, "votes after it"]
+    right: Annotated[bool, "whether it is the model's, once that is shown"]
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word that students gave.
+    """A word that students gave."""
 
-    Attributes:
-        text: as the first of them wrote it.
-        first: how many gave it before the discussion.
-        second: how many after it.
-        chance: the model's probability; None where it has none.
-        hidden: whether the teacher has hidden it.
-    """
-
-    text: str
-    first: int
-    second: int
-    chance: float | None
-    hidden: bool
+    text: Annotated[str, "as the first of them wrote it"]
+    first: Annotated[int, "how many gave it before the discussion"]
+    second: Annotated[int, "how many after it"]
+    chance: Annotated[float | None, "the model's probability; None where it has none"]
+    hidden: Annotated[bool, "whether the teacher has hidden it"]
 
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """One question, and what was voted.
+    """One question, and what was voted."""
 
-    Attributes:
-        card: the question.
-        phase: how far it is.
-        votes: of both rounds, by member.
-        truth: the answer; None until it is shown.
-        chances: the model's probability of words.
-        hidden: words that the teacher has hidden, without differences of case.
-    """
-
-    card: Card
-    phase: Phase = "ask"
-    votes: tuple[Mapping[str, Guess], Mapping[str, Guess]] = ({}, {})
-    truth: Truth | None = None
-    chances: Mapping[str, float | None] = field(default_factory=dict)
-    hidden: frozenset[str] = frozenset()
+    card: Annotated[Card, "the question"]
+    phase: Annotated[Phase, "how far it is"] = "ask"
+    votes: Annotated[
+        tuple[Mapping[str, Guess], Mapping[str, Guess]], "of both rounds, by member"
+    ] = ({}, {})
+    truth: Annotated[Truth | None, "the answer; None until it is shown"] = None
+    chances: Annotated[Mapping[str, float | None], "the model's probability of words"] = field(
+        default_factory=dict
+    )
+    hidden: Annotated[
+        frozenset[str], "words that the teacher has hidden, without differences of case"
+    ] = frozenset()
 
     @property
     def round(self) -> int:
@@ -194,33 +157,19 @@ class Board:
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """A class.
+    """A class."""
 
-    Attributes:
-        code: what students type.
-        key: what only the teacher knows.
-        network: where it was opened from.
-        owners: numbers of the teacher's browsers.
-        lesson: the slug of the lesson.
-        title: its title.
-        step: the step that is shown; 0 before the first.
-        boards: by step.
-        stage: how often what students see has changed.
-        members: numbers of the browsers that have joined.
-        here: those of them that are connected.
-    """
-
-    code: str
-    key: str = field(repr=False)
-    network: str
-    owners: frozenset[str]
-    lesson: str
-    title: str
-    step: int = 0
-    boards: Mapping[int, Board] = field(default_factory=dict, repr=False)
-    stage: int = 0
-    members: frozenset[str] = frozenset()
-    here: frozenset[str] = frozenset()
+    code: Annotated[str, "what students type"]
+    key: Annotated[str, "what only the teacher knows"] = field(repr=False)
+    network: Annotated[str, "where it was opened from"]
+    owners: Annotated[frozenset[str], "numbers of the teacher's browsers"]
+    lesson: Annotated[str, "the slug of the lesson"]
+    title: Annotated[str, "its title"]
+    step: Annotated[int, "the step that is shown; 0 before the first"] = 0
+    boards: Annotated[Mapping[int, Board], "by step"] = field(default_factory=dict, repr=False)
+    stage: Annotated[int, "how often what students see has changed"] = 0
+    members: Annotated[frozenset[str], "numbers of the browsers that have joined"] = frozenset()
+    here: Annotated[frozenset[str], "those of them that are connected"] = frozenset()
 
     @property
     def board(self) -> Board | None:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from ipaddress import ip_address
+from typing import Annotated
 
 from app.settings import is_here
 
@@ -19,19 +20,21 @@ _LOCAL = ("localhost", "127.0.0.1", "[::1]")
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """The names of this server.
+    """The names of this server."""
 
-    Attributes:
-        own: what `Host` may be, in lower case: a name, which covers every port, or a name
-            with its port.
-        public: what else an `Origin` may be, because a proxy may have changed the `Host`.
-        addresses: whether `Host` may be any IP address. That is safe, because DNS rebinding needs
-            a name, and necessary, because a container does not know its address outside.
-    """
-
-    own: frozenset[str]
-    public: frozenset[str]
-    addresses: bool
+    own: Annotated[
+        frozenset[str],
+        "what `Host` may be, in lower case: a name, which covers every port, or a name with its "
+        "port",
+    ]
+    public: Annotated[
+        frozenset[str], "what else an `Origin` may be, because a proxy may have changed the `Host`"
+    ]
+    addresses: Annotated[
+        bool,
+        "whether `Host` may be any IP address. That is safe, because DNS rebinding needs a name, "
+        "and necessary, because a container does not know its address outside",
+    ]
 
     def admit(self, host: str, scheme: str = "http") -> bool:
         """Return whether a `Host` is this server."""

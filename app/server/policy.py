@@ -13,6 +13,7 @@ import base64
 import hashlib
 from dataclasses import dataclass
 from html.parser import HTMLParser
+from typing import Annotated
 
 _SPACES = ("https://huggingface.co", "https://*.hf.space")
 _UNUSED = (
@@ -62,17 +63,15 @@ def admitted(code: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """The headers of one server.
+    """The headers of one server."""
 
-    Attributes:
-        scripts: sources that admit the inline scripts of the Streamlit interface.
-        pages: the same of pages that the browser computes itself.
-        in_space: whether this is a Space of the Hugging Face Hub, which shows it in a frame.
-    """
-
-    scripts: tuple[str, ...] = ()
-    pages: tuple[str, ...] = ()
-    in_space: bool = False
+    scripts: Annotated[
+        tuple[str, ...], "sources that admit the inline scripts of the Streamlit interface"
+    ] = ()
+    pages: Annotated[tuple[str, ...], "the same of pages that the browser computes itself"] = ()
+    in_space: Annotated[
+        bool, "whether this is a Space of the Hugging Face Hub, which shows it in a frame"
+    ] = False
 
     def first(self, host: str) -> dict[str, str]:
         """Return the headers of Streamlit's answers.

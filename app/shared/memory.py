@@ -6,7 +6,7 @@ import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Generic, TypeVar
+from typing import Annotated, Generic, TypeVar
 
 from bert_core.errors import BertError
 
@@ -111,17 +111,11 @@ class Tries:
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """Whose balance, and how much of it grows back in a minute, which is also the most it can be.
+    """Whose balance, and how much of it grows back in a minute and is the most it can be."""
 
-    Attributes:
-        of: a name.
-        requests: in a minute.
-        seconds: in a minute.
-    """
-
-    of: str
-    requests: float
-    seconds: float
+    of: Annotated[str, "a name"]
+    requests: Annotated[float, "in a minute"]
+    seconds: Annotated[float, "in a minute"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 from app.settings import ROOT
 from app.sheets.sheets import Cell, Sheet
@@ -30,19 +30,12 @@ MEMORY = 8 * 2**30
 
 @dataclass(frozen=True, slots=True)
 class Grade:
-    """What one blank is worth.
+    """What one blank is worth."""
 
-    Attributes:
-        name: the function.
-        points: reached.
-        of: the most that can be reached.
-        says: why it is less; "" if it is all.
-    """
-
-    name: str
-    points: int
-    of: int
-    says: str = ""
+    name: Annotated[str, "the function"]
+    points: Annotated[int, "reached"]
+    of: Annotated[int, "the most that can be reached"]
+    says: Annotated[str, 'why it is less; "" if it is all'] = ""
 
 
 def graded(sheet: Sheet, given: Sequence[Cell], *, seconds: float = SECONDS) -> list[Grade]:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from app.settings import ASSETS
 from bert_core.errors import InputError
@@ -24,19 +24,12 @@ _MOST_BYTES = 5_000_000
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell.
+    """A cell."""
 
-    Attributes:
-        kind: "text", "code", "blank" or "check".
-        source: what is in it, without its mark.
-        name: the function that is to be written, or that is checked; "" for none.
-        points: what it is worth.
-    """
-
-    kind: str
-    source: str
-    name: str = ""
-    points: int = 0
+    kind: Annotated[str, '"text", "code", "blank" or "check"']
+    source: Annotated[str, "what is in it, without its mark"]
+    name: Annotated[str, 'the function that is to be written, or that is checked; "" for none'] = ""
+    points: Annotated[int, "what it is worth"] = 0
 
     @property
     def marked(self) -> str:
@@ -48,17 +41,11 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """A problem sheet.
+    """A problem sheet."""
 
-    Attributes:
-        number: from 1.
-        slug: the name of its files.
-        cells: in order; the first one says what it is about.
-    """
-
-    number: int
-    slug: str
-    cells: tuple[Cell, ...]
+    number: Annotated[int, "from 1"]
+    slug: Annotated[str, "the name of its files"]
+    cells: Annotated[tuple[Cell, ...], "in order; the first one says what it is about"]
 
     @property
     def title(self) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 from app.words.html import Html
 from app.words.panel import Panel
@@ -14,15 +15,10 @@ _TICKS = 8
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """One line of a drawing.
+    """One line of a drawing."""
 
-    Attributes:
-        name: written at its end; "" for none.
-        values: one number per place of the axis.
-    """
-
-    name: str
-    values: Sequence[float]
+    name: Annotated[str, 'written at its end; "" for none']
+    values: Annotated[Sequence[float], "one number per place of the axis"]
 
 
 def curves(

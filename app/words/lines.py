@@ -9,6 +9,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, groupby, pairwise
+from typing import Annotated
 
 import regex
 
@@ -42,23 +43,14 @@ OTHER_FONT, OTHER_BOLD = 1.2, 1.4
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A stretch of one line.
+    """A stretch of one line."""
 
-    Attributes:
-        line: number of the line, counted from 0.
-        start: its first character in the text.
-        end: the character after its last.
-        left: where it begins, in units of the drawing.
-        right: where it ends.
-        turned: whether it runs from right to left.
-    """
-
-    line: int
-    start: int
-    end: int
-    left: float
-    right: float
-    turned: bool = False
+    line: Annotated[int, "number of the line, counted from 0"]
+    start: Annotated[int, "its first character in the text"]
+    end: Annotated[int, "the character after its last"]
+    left: Annotated[float, "where it begins, in units of the drawing"]
+    right: Annotated[float, "where it ends"]
+    turned: Annotated[bool, "whether it runs from right to left"] = False
 
 
 class Typeset:

@@ -3,7 +3,7 @@
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import count
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,19 +22,12 @@ _WIDE = 44  # from this width of a cell on, letters have their full size
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """The place of a matrix in a drawing.
+    """The place of a matrix in a drawing."""
 
-    Attributes:
-        left: edge of the first column.
-        top: edge of the first row.
-        width: of a cell.
-        height: of a cell.
-    """
-
-    left: float
-    top: float
-    width: float
-    height: float
+    left: Annotated[float, "edge of the first column"]
+    top: Annotated[float, "edge of the first row"]
+    width: Annotated[float, "of a cell"]
+    height: Annotated[float, "of a cell"]
 
     def place(self, row: int, column: int, *, inset: float = 0) -> dict[str, str]:
         """Return the place of a cell as attributes of a `rect`."""

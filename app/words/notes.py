@@ -6,6 +6,7 @@ cut from an input that was too long, what the vocabulary cannot read, calibratio
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 from urllib.parse import quote
 
 from app.records.pieces import share_characters
@@ -24,21 +25,13 @@ _FEW = 12  # lost pieces named in the sentence itself; the rest unfolds
 
 @dataclass(frozen=True, slots=True)
 class Holding:
-    """What a model contains for one kind of answer.
+    """What a model contains for one kind of answer."""
 
-    Attributes:
-        title: the kind of answer.
-        there: whether the model was trained for it.
-        says: an explanation in one or two sentences.
-        names: parameters that are missing.
-        labels: what its outputs are called.
-    """
-
-    title: str
-    there: bool
-    says: str
-    names: tuple[str, ...] = ()
-    labels: tuple[str, ...] = ()
+    title: Annotated[str, "the kind of answer"]
+    there: Annotated[bool, "whether the model was trained for it"]
+    says: Annotated[str, "an explanation in one or two sentences"]
+    names: Annotated[tuple[str, ...], "parameters that are missing"] = ()
+    labels: Annotated[tuple[str, ...], "what its outputs are called"] = ()
 
 
 def misfit_note(says: str, names: Sequence[str], *, grave: bool, noise: bool) -> Html:

@@ -8,7 +8,7 @@ What is not a number (a distance from a point, the size of a dot) is in units of
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
 from app.words.html import Html, tag, visible
 from app.words.lines import units
@@ -23,25 +23,19 @@ SMALL, NAME, MIDDLE = "bx-svg-small", "bx-svg-name bx-svg-small", "bx-svg-middle
 
 @dataclass(slots=True)
 class Panel:
-    """A place with two scales, and what was drawn there.
+    """A place with two scales, and what was drawn there."""
 
-    Attributes:
-        across: left and right edge, in units of the drawing.
-        down: upper and lower edge.
-        xs: the numbers at the left and the right edge.
-        ys: the numbers at the lower and the upper edge; rows from the top are `(rows, 0)`.
-        bend_x: makes the scale other than even, such as `math.log10`.
-        bend_y: the same for the vertical scale.
-        drawn: the marks, the first at the back.
-    """
-
-    across: Ends
-    down: Ends
-    xs: Ends = (0.0, 1.0)
-    ys: Ends = (0.0, 1.0)
-    bend_x: Callable[[float], float] = float
-    bend_y: Callable[[float], float] = float
-    drawn: list[Html] = field(default_factory=list)
+    across: Annotated[Ends, "left and right edge, in units of the drawing"]
+    down: Annotated[Ends, "upper and lower edge"]
+    xs: Annotated[Ends, "the numbers at the left and the right edge"] = (0.0, 1.0)
+    ys: Annotated[
+        Ends, "the numbers at the lower and the upper edge; rows from the top are `(rows, 0)`"
+    ] = (0.0, 1.0)
+    bend_x: Annotated[
+        Callable[[float], float], "makes the scale other than even, such as `math.log10`"
+    ] = float
+    bend_y: Annotated[Callable[[float], float], "the same for the vertical scale"] = float
+    drawn: Annotated[list[Html], "the marks, the first at the back"] = field(default_factory=list)
 
     @classmethod
     def of_units(cls, width: float, height: float) -> "Panel":

@@ -11,6 +11,7 @@ a dash or a word does so too.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
+from typing import Annotated
 
 import pandas as pd
 
@@ -32,23 +33,16 @@ _LETTER = 8.6  # mean width of a letter of 17 pixels
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A drawing and everything needed to read it without seeing it.
+    """A drawing and everything needed to read it without seeing it."""
 
-    Attributes:
-        name: a file name without extension.
-        wide: the drawing for places wider than 38 rem, an `svg` element.
-        narrow: the same for a narrow column or a phone.
-        alt: what it shows, in words.
-        table: the numbers drawn.
-        live: whether parts of it can be pointed at, which screen readers must then be told of.
-    """
-
-    name: str
-    wide: Html
-    narrow: Html
-    alt: str
-    table: pd.DataFrame
-    live: bool = False
+    name: Annotated[str, "a file name without extension"]
+    wide: Annotated[Html, "the drawing for places wider than 38 rem, an `svg` element"]
+    narrow: Annotated[Html, "the same for a narrow column or a phone"]
+    alt: Annotated[str, "what it shows, in words"]
+    table: Annotated[pd.DataFrame, "the numbers drawn"]
+    live: Annotated[
+        bool, "whether parts of it can be pointed at, which screen readers must then be told of"
+    ] = False
 
 
 Rows = pd.DataFrame | Mapping[str, object] | Iterable[Sequence[object] | Mapping[str, object]]

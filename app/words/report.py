@@ -5,6 +5,7 @@ the recorded site draw it with `drawn`; `app.faces.paper.text` prints it on a te
 """
 
 from dataclasses import dataclass
+from typing import Annotated
 
 from app.words.html import Html, tag
 from app.words.pictures import Picture, figure
@@ -15,20 +16,19 @@ Block = Html | Picture
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A result on paper.
+    """A result on paper."""
 
-    Attributes:
-        headline: the result in one sentence or two of plain text.
-        blocks: what follows, in reading order.
-        first: what must be known before the answer, such as what the model did not read.
-        unanswered: whether nothing was asked, as in a text without a gap; the headline says what
-            is missing, and the command line takes it for a refusal.
-    """
-
-    headline: str
-    blocks: tuple[Block, ...]
-    first: tuple[Html, ...] = ()
-    unanswered: bool = False
+    headline: Annotated[str, "the result in one sentence or two of plain text"]
+    blocks: Annotated[tuple[Block, ...], "what follows, in reading order"]
+    first: Annotated[
+        tuple[Html, ...],
+        "what must be known before the answer, such as what the model did not read",
+    ] = ()
+    unanswered: Annotated[
+        bool,
+        "whether nothing was asked, as in a text without a gap; the headline says what is missing,"
+        " and the command line takes it for a refusal",
+    ] = False
 
     def drawn(self) -> list[Html]:
         """Draw everything as markup, in reading order."""

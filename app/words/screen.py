@@ -6,7 +6,7 @@ tables. A view says what there is (`screen(result)`), and nothing of how a face 
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
 import pandas as pd
 
@@ -18,124 +18,80 @@ from app.words.report import Block, Report
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """Parts beside each other on a wide page; below each other on paper.
+    """Parts beside each other on a wide page; below each other on paper."""
 
-    Attributes:
-        left: in reading order.
-        right: in reading order.
-        widths: of the two, as a ratio.
-    """
-
-    left: "tuple[Part, ...]"
-    right: "tuple[Part, ...]"
-    widths: tuple[int, int] = (1, 1)
+    left: Annotated["tuple[Part, ...]", "in reading order"]
+    right: Annotated["tuple[Part, ...]", "in reading order"]
+    widths: Annotated[tuple[int, int], "of the two, as a ratio"] = (1, 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Turned:
-    """A chart that is turned with the mouse; only a page has it.
+    """A chart that is turned with the mouse; only a page has it."""
 
-    Attributes:
-        name: of the chart on its page.
-        figure: makes the figure of plotly.
-        alt: what it shows.
-        table: the same in numbers.
-    """
-
-    name: str
-    figure: Callable[[], Any]
-    alt: str
-    table: pd.DataFrame
+    name: Annotated[str, "of the chart on its page"]
+    figure: Annotated[Callable[[], Any], "makes the figure of plotly"]
+    alt: Annotated[str, "what it shows"]
+    table: Annotated[pd.DataFrame, "the same in numbers"]
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """A table to export; a page has it in its Save menu.
+    """A table to export; a page has it in its Save menu."""
 
-    Attributes:
-        title: what it has.
-        make: returns it.
-        name: of the file, without an extension.
-        json: whether it is offered as JSON, too.
-    """
-
-    title: str
-    make: Callable[[], pd.DataFrame]
-    name: str
-    json: bool = False
+    title: Annotated[str, "what it has"]
+    make: Annotated[Callable[[], pd.DataFrame], "returns it"]
+    name: Annotated[str, "of the file, without an extension"]
+    json: Annotated[bool, "whether it is offered as JSON, too"] = False
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table that is seen as such; of a longer one, paper has the first 200 rows.
+    """A table that is seen as such; of a longer one, paper has the first 200 rows."""
 
-    Attributes:
-        rows: of the table; a function makes them when the fold is open.
-        alt: what it shows.
-        name: of the table on its page, and of its files.
-        title: of the fold that a page has it in; "" for none. What a function makes is not on
-            paper: it is long, and the Save menu has it.
-    """
-
-    rows: pd.DataFrame | Callable[[], pd.DataFrame]
-    alt: str
-    name: str
-    title: str = ""
+    rows: Annotated[
+        pd.DataFrame | Callable[[], pd.DataFrame],
+        "of the table; a function makes them when the fold is open",
+    ]
+    alt: Annotated[str, "what it shows"]
+    name: Annotated[str, "of the table on its page, and of its files"]
+    title: Annotated[
+        str,
+        'of the fold that a page has it in; "" for none. What a function makes is not on paper: it'
+        " is long, and the Save menu has it",
+    ] = ""
 
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file to export; it is written when it is asked for, in the Save menu of a page.
+    """A file to export; it is written when it is asked for, in the Save menu of a page."""
 
-    Attributes:
-        title: what it has; files of one title share a line.
-        label: what its button says.
-        make: returns its bytes.
-        name: of the file.
-        mime: its type.
-    """
-
-    title: str
-    label: str
-    make: Callable[[], bytes]
-    name: str
-    mime: str
+    title: Annotated[str, "what it has; files of one title share a line"]
+    label: Annotated[str, "what its button says"]
+    make: Annotated[Callable[[], bytes], "returns its bytes"]
+    name: Annotated[str, "of the file"]
+    mime: Annotated[str, "its type"]
 
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """Markup with SVG in it that a page draws in its own way.
+    """Markup with SVG in it that a page draws in its own way."""
 
-    Attributes:
-        markup: what a page draws.
-        name: of the drawing on its page.
-        paper: what paper has of it.
-    """
-
-    markup: Html
-    name: str
-    paper: Block
+    markup: Annotated[Html, "what a page draws"]
+    name: Annotated[str, "of the drawing on its page"]
+    paper: Annotated[Block, "what paper has of it"]
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One of many things to look at; paper has the one that a page has at first.
+    """One of many things to look at; paper has the one that a page has at first."""
 
-    Attributes:
-        label: what is chosen.
-        key: of its widget, in links.
-        options: names of what there is.
-        start: number of the one that is chosen at first.
-        make: draws it.
-        above: draws what is above the widget.
-    """
-
-    label: str
-    key: str
-    options: Sequence[str]
-    start: int
-    make: "Callable[[str], Parts]"
-    above: "Callable[[str], Parts] | None" = None
+    label: Annotated[str, "what is chosen"]
+    key: Annotated[str, "of its widget, in links"]
+    options: Annotated[Sequence[str], "names of what there is"]
+    start: Annotated[int, "number of the one that is chosen at first"]
+    make: Annotated["Callable[[str], Parts]", "draws it"]
+    above: Annotated["Callable[[str], Parts] | None", "draws what is above the widget"] = None
 
 
 Part = Html | Picture | Beside | Table | Turned | Rows | File | Drawn | Choice
@@ -147,32 +103,27 @@ for the number that was clicked. Numbers come from a browser: any may come, and 
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """What a feature shows.
+    """What a feature shows."""
 
-    Attributes:
-        headline: the result in one sentence or two of plain text.
-        parts: what is seen first, in reading order.
-        tabs: further parts by title, made when their tab is opened; paper has them all, below
-            their titles.
-        first: what must be known before the answer, such as what the model did not read.
-        answer: the headline as a page draws it, if that is more than its words.
-        why: whether the page "Why?" can explain this answer.
-        asked: what a page shows in its boxes, and only paper has to repeat.
-        unanswered: see `Report`.
-        clicks: what clicks into its parts do.
-        text: the text as it was read, if that is not what was typed.
-    """
-
-    headline: str
-    parts: Parts
-    tabs: Mapping[str, Callable[[], Parts]] = field(default_factory=dict)
-    first: tuple[Html, ...] = ()
-    answer: Html | None = None
-    why: bool = False
-    asked: Parts = ()
-    unanswered: bool = False
-    clicks: Clicks = field(default_factory=dict)
-    text: str = ""
+    headline: Annotated[str, "the result in one sentence or two of plain text"]
+    parts: Annotated[Parts, "what is seen first, in reading order"]
+    tabs: Annotated[
+        Mapping[str, Callable[[], Parts]],
+        "further parts by title, made when their tab is opened; paper has them all, below their "
+        "titles",
+    ] = field(default_factory=dict)
+    first: Annotated[
+        tuple[Html, ...],
+        "what must be known before the answer, such as what the model did not read",
+    ] = ()
+    answer: Annotated[
+        Html | None, "the headline as a page draws it, if that is more than its words"
+    ] = None
+    why: Annotated[bool, 'whether the page "Why?" can explain this answer'] = False
+    asked: Annotated[Parts, "what a page shows in its boxes, and only paper has to repeat"] = ()
+    unanswered: Annotated[bool, "see `Report`"] = False
+    clicks: Annotated[Clicks, "what clicks into its parts do"] = field(default_factory=dict)
+    text: Annotated[str, "the text as it was read, if that is not what was typed"] = ""
 
     def report(self) -> Report:
         """Return it as it would appear on paper."""

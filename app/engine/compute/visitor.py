@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from typing import Annotated
 
 from app.settings import NO_LIMIT, settings
 from app.shared import shared
@@ -43,27 +44,23 @@ _EACH, _TOGETHER = "for each visitor", "for all visitors of one network address 
 
 @dataclass(slots=True)
 class Visit:
-    """One request of a visitor.
+    """One request of a visitor."""
 
-    Attributes:
-        name: of the visitor; "" for no one.
-        told: called while the visitor waits with how many are before, and with None at its turn.
-        network: its network address; "" if that has no limit of its own.
-        counted: whether it has been counted as a request.
-        waiting: whether the visitor has been told to wait.
-        cancelled: whether the visitor has gone; its next computation then raises `Cancelled`.
-        interface: through which it came, for the numbers of the server; "" for none.
-        used: seconds of computing that it took here so far.
-    """
-
-    name: str
-    told: Told | None = None
-    network: str = ""
-    counted: bool = False
-    waiting: bool = False
-    cancelled: bool = False
-    interface: str = ""
-    used: float = 0.0
+    name: Annotated[str, 'of the visitor; "" for no one']
+    told: Annotated[
+        Told | None,
+        "called while the visitor waits with how many are before, and with None at its turn",
+    ] = None
+    network: Annotated[str, 'its network address; "" if that has no limit of its own'] = ""
+    counted: Annotated[bool, "whether it has been counted as a request"] = False
+    waiting: Annotated[bool, "whether the visitor has been told to wait"] = False
+    cancelled: Annotated[
+        bool, "whether the visitor has gone; its next computation then raises `Cancelled`"
+    ] = False
+    interface: Annotated[
+        str, 'through which it came, for the numbers of the server; "" for none'
+    ] = ""
+    used: Annotated[float, "seconds of computing that it took here so far"] = 0.0
 
     def tell(self, before: int | None) -> None:
         """Tell the visitor how many are before it; None if it is its turn."""

@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
+from typing import Annotated
 
 from app.settings import settings
 from bert_core.checkpoints.sources.cache import cache_folder
@@ -26,15 +27,10 @@ _COMMIT = re.compile(r"[0-9a-f]{40}")
 
 @dataclass(frozen=True, slots=True)
 class HubId:
-    """A model on the Hub.
+    """A model on the Hub."""
 
-    Attributes:
-        name: `owner/name`.
-        revision: a branch, a tag or a commit.
-    """
-
-    name: str
-    revision: str = MAIN
+    name: Annotated[str, "`owner/name`"]
+    revision: Annotated[str, "a branch, a tag or a commit"] = MAIN
 
     def __str__(self) -> str:
         return self.name if self.revision == MAIN else f"{self.name}@{self.revision}"
@@ -42,17 +38,11 @@ class HubId:
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """A local copy of one version of a model from the Hub.
+    """A local copy of one version of a model from the Hub."""
 
-    Attributes:
-        model: `owner/name`, or just `name` for the first models of the Hub.
-        revision: the branch, tag or commit under which it was requested.
-        folder: the folder of its files, named after the commit.
-    """
-
-    model: str
-    revision: str
-    folder: Path
+    model: Annotated[str, "`owner/name`, or just `name` for the first models of the Hub"]
+    revision: Annotated[str, "the branch, tag or commit under which it was requested"]
+    folder: Annotated[Path, "the folder of its files, named after the commit"]
 
     @property
     def name(self) -> str:

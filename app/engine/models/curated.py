@@ -4,30 +4,27 @@ Public sites offer only those that are pinned to a commit, if the server has a c
 """
 
 from dataclasses import dataclass
+from typing import Annotated
 
 from app.engine.models.copies import HubId
 
 
 @dataclass(frozen=True, slots=True)
 class Curated:
-    """A published model of the BERT family.
+    """A published model of the BERT family."""
 
-    Attributes:
-        wanted: its id on the Hub.
-        can: what it is for.
-        heads: classes of `bert_core` whose heads it was trained for.
-        megabytes: size of its weights in units of 10^6 bytes; the exact size is asked for before
-            the download starts.
-        licence: as stated by its authors; "" if they state none.
-        commit: the version that public sites offer; "" if none is pinned, then they do not.
-    """
-
-    wanted: HubId
-    can: str
-    heads: tuple[str, ...]
-    megabytes: int
-    licence: str
-    commit: str = ""
+    wanted: Annotated[HubId, "its id on the Hub"]
+    can: Annotated[str, "what it is for"]
+    heads: Annotated[tuple[str, ...], "classes of `bert_core` whose heads it was trained for"]
+    megabytes: Annotated[
+        int,
+        "size of its weights in units of 10^6 bytes; the exact size is asked for before the "
+        "download starts",
+    ]
+    licence: Annotated[str, 'as stated by its authors; "" if they state none']
+    commit: Annotated[
+        str, 'the version that public sites offer; "" if none is pinned, then they do not'
+    ] = ""
 
 
 _WORDS = ("BertForMaskedLM",)

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
+from typing import Annotated
 
 from app.engine.models.copies import forget, note
 from app.engine.models.hub import HubId, check_limits, copy_here, for_visitors
@@ -38,23 +39,14 @@ class State(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """A snapshot of a download's progress.
+    """A snapshot of a download's progress."""
 
-    Attributes:
-        model: id of the model, plus the revision if it is not the main branch.
-        state: whether it is running, done or failed.
-        done: bytes received.
-        total: bytes expected.
-        says: why it failed; "" otherwise.
-        offer: name of the model on this server once it is here; "" until then.
-    """
-
-    model: str
-    state: State
-    done: int
-    total: int
-    says: str = ""
-    offer: str = ""
+    model: Annotated[str, "id of the model, plus the revision if it is not the main branch"]
+    state: Annotated[State, "whether it is running, done or failed"]
+    done: Annotated[int, "bytes received"]
+    total: Annotated[int, "bytes expected"]
+    says: Annotated[str, 'why it failed; "" otherwise'] = ""
+    offer: Annotated[str, 'name of the model on this server once it is here; "" until then'] = ""
 
 
 class _Unwanted(threading.Event):

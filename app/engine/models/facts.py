@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from app.engine.models.families import why_without
 from app.engine.models.shelf import Kind, Offer, called_by_name, local_folder
@@ -42,32 +42,37 @@ _ERROR = "calibration error, "
 
 @dataclass(frozen=True, slots=True)
 class HeadFacts:
-    """What a model contains for one class.
+    """What a model contains for one class."""
 
-    Attributes:
-        missing: parameters that no file supplies; () means all are trained.
-        mismatched: parameters whose tensor has a different shape from the one the configuration
-            gives; if there are any, the class cannot be built.
-        labels: names of its outputs; () if the model does not name them.
-        outputs: number of labels.
-        own_encoder: whether it uses its own encoder instead of the one the other pages show.
-        trained_on: what it was trained on, as a phrase after "trained on"; "" if that is not
-            stored with the weights.
-        figures: how often it was right, as measured; () if that is not stored.
-        problem: what the outputs of a text classifier are; "" for another head.
-        lacks: why the model has no such head, or none that can be computed, in sentences; "" if it
-            may have one.
-    """
-
-    missing: tuple[str, ...]
-    mismatched: tuple[str, ...]
-    labels: tuple[str, ...]
-    outputs: int
-    own_encoder: bool
-    trained_on: str = ""
-    figures: tuple[Figure, ...] = ()
-    problem: ProblemType | Literal[""] = ""
-    lacks: str = ""
+    missing: Annotated[
+        tuple[str, ...], "parameters that no file supplies; () means all are trained"
+    ]
+    mismatched: Annotated[
+        tuple[str, ...],
+        "parameters whose tensor has a different shape from the one the configuration gives; if "
+        "there are any, the class cannot be built",
+    ]
+    labels: Annotated[tuple[str, ...], "names of its outputs; () if the model does not name them"]
+    outputs: Annotated[int, "number of labels"]
+    own_encoder: Annotated[
+        bool, "whether it uses its own encoder instead of the one the other pages show"
+    ]
+    trained_on: Annotated[
+        str,
+        'what it was trained on, as a phrase after "trained on"; "" if that is not stored with the'
+        " weights",
+    ] = ""
+    figures: Annotated[
+        tuple[Figure, ...], "how often it was right, as measured; () if that is not stored"
+    ] = ()
+    problem: Annotated[
+        ProblemType | Literal[""], 'what the outputs of a text classifier are; "" for another head'
+    ] = ""
+    lacks: Annotated[
+        str,
+        'why the model has no such head, or none that can be computed, in sentences; "" if it may '
+        "have one",
+    ] = ""
 
     @property
     def trained(self) -> bool:
@@ -77,44 +82,38 @@ class HeadFacts:
 
 @dataclass(frozen=True, slots=True)
 class ModelFacts:
-    """What a model contains, and what it lacks.
+    """What a model contains, and what it lacks."""
 
-    Attributes:
-        heads: class name -> what the model contains for it.
-        classifier_of: the class that a `classifier` in its main file belongs to; "" if that is
-            unknown; None if the file has no classifier.
-        left_over: tensors that fit none of the classes.
-        framing: the tokens around a text, and the one for a gap: [CLS], [SEP] and [MASK] of BERT.
-        lacking: special tokens that the vocabulary does not contain.
-        entries: number of entries in the vocabulary file.
-        rows: number of entries that the weights have room for.
-        segments: number of its token types.
-        pair_segments: how many pairs need: two where the family was trained on pairs.
-        positions: longest input in tokens.
-        memory_bytes: estimated memory once every page has used the model.
-        file_bytes: size of its weight files.
-        contradictions: what files of its tokenizer say differently, and which of them counts.
-        began: what the encoder was trained on, as a phrase; "" if that is not stored.
-        errors: name of a temperature -> the calibration errors measured with it.
-        untrained: whether all of its weights are random, on purpose.
-    """
-
-    heads: Mapping[str, HeadFacts]
-    classifier_of: str | None
-    left_over: tuple[str, ...]
-    framing: tuple[str, str, str]
-    lacking: tuple[str, ...]
-    entries: int
-    rows: int
-    segments: int
-    pair_segments: int
-    positions: int
-    memory_bytes: int
-    file_bytes: int
-    contradictions: tuple[str, ...] = ()
-    began: str = ""
-    errors: Mapping[str, tuple[Figure, ...]] = field(default_factory=dict)
-    untrained: bool = False
+    heads: Annotated[Mapping[str, HeadFacts], "class name -> what the model contains for it"]
+    classifier_of: Annotated[
+        str | None,
+        'the class that a `classifier` in its main file belongs to; "" if that is unknown; None if'
+        " the file has no classifier",
+    ]
+    left_over: Annotated[tuple[str, ...], "tensors that fit none of the classes"]
+    framing: Annotated[
+        tuple[str, str, str],
+        "the tokens around a text, and the one for a gap: [CLS], [SEP] and [MASK] of BERT",
+    ]
+    lacking: Annotated[tuple[str, ...], "special tokens that the vocabulary does not contain"]
+    entries: Annotated[int, "number of entries in the vocabulary file"]
+    rows: Annotated[int, "number of entries that the weights have room for"]
+    segments: Annotated[int, "number of its token types"]
+    pair_segments: Annotated[int, "how many pairs need: two where the family was trained on pairs"]
+    positions: Annotated[int, "longest input in tokens"]
+    memory_bytes: Annotated[int, "estimated memory once every page has used the model"]
+    file_bytes: Annotated[int, "size of its weight files"]
+    contradictions: Annotated[
+        tuple[str, ...], "what files of its tokenizer say differently, and which of them counts"
+    ] = ()
+    began: Annotated[
+        str, 'what the encoder was trained on, as a phrase; "" if that is not stored'
+    ] = ""
+    errors: Annotated[
+        Mapping[str, tuple[Figure, ...]],
+        "name of a temperature -> the calibration errors measured with it",
+    ] = field(default_factory=dict)
+    untrained: Annotated[bool, "whether all of its weights are random, on purpose"] = False
 
     @property
     def reads_pairs(self) -> bool:

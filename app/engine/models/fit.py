@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum
+from typing import Annotated
 
 from app.engine.models.facts import HeadFacts, ModelFacts
 from bert_core.errors import CheckpointError, count
@@ -27,17 +28,11 @@ class Severity(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Misfit:
-    """One reason why a model does not suit a page.
+    """One reason why a model does not suit a page."""
 
-    Attributes:
-        severity: what the page can still do.
-        says: the reason, in one or two sentences.
-        names: the parameters concerned; may be ().
-    """
-
-    severity: Severity
-    says: str
-    names: tuple[str, ...] = ()
+    severity: Annotated[Severity, "what the page can still do"]
+    says: Annotated[str, "the reason, in one or two sentences"]
+    names: Annotated[tuple[str, ...], "the parameters concerned; may be ()"] = ()
 
 
 def misfits(facts: ModelFacts, needs: Iterable[str]) -> tuple[Misfit, ...]:

@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Annotated, TypeVar
 
 import torch
 
@@ -39,41 +39,32 @@ _PARTS, _PART_CHARS = 3, 60  # of what was left out, in a line
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """The identity card of one loaded model.
+    """The identity card of one loaded model."""
 
-    Attributes:
-        name: the name shown to people; never a path on the server.
-        origin: how it got here, in one phrase.
-        licence: the licence stated in its model card; "" if there is none.
-        fingerprint: first 12 hexadecimal digits of the SHA-256 of its weights, including all heads.
-        layers: L.
-        heads: H, per layer.
-        hidden: D.
-        vocabulary: V, the number of entries.
-        max_length: longest input in tokens.
-        parameters: number of trained parameters, each counted once.
-        lower_case: whether the text is lower-cased before it is tokenized.
-        commit: version on the Hub, 40 hexadecimal digits; "" for models from elsewhere.
-        device: the device that computes, for example "processor".
-        signs: what BERT's [CLS], [SEP] and [MASK] are in this model, as a sentence; "" if the same.
-        left_out: weights of its files that nothing here computes with, by name.
-    """
-
-    name: str
-    origin: str
-    licence: str
-    fingerprint: str
-    layers: int
-    heads: int
-    hidden: int
-    vocabulary: int
-    max_length: int
-    parameters: int
-    lower_case: bool
-    commit: str = ""
-    device: str = _PROCESSOR
-    signs: str = ""
-    left_out: tuple[str, ...] = ()
+    name: Annotated[str, "the name shown to people; never a path on the server"]
+    origin: Annotated[str, "how it got here, in one phrase"]
+    licence: Annotated[str, 'the licence stated in its model card; "" if there is none']
+    fingerprint: Annotated[
+        str, "first 12 hexadecimal digits of the SHA-256 of its weights, including all heads"
+    ]
+    layers: Annotated[int, "L"]
+    heads: Annotated[int, "H, per layer"]
+    hidden: Annotated[int, "D"]
+    vocabulary: Annotated[int, "V, the number of entries"]
+    max_length: Annotated[int, "longest input in tokens"]
+    parameters: Annotated[int, "number of trained parameters, each counted once"]
+    lower_case: Annotated[bool, "whether the text is lower-cased before it is tokenized"]
+    commit: Annotated[
+        str, 'version on the Hub, 40 hexadecimal digits; "" for models from elsewhere'
+    ] = ""
+    device: Annotated[str, 'the device that computes, for example "processor"'] = _PROCESSOR
+    signs: Annotated[
+        str,
+        'what BERT\'s [CLS], [SEP] and [MASK] are in this model, as a sentence; "" if the same',
+    ] = ""
+    left_out: Annotated[
+        tuple[str, ...], "weights of its files that nothing here computes with, by name"
+    ] = ()
 
     @property
     def remark(self) -> str:
@@ -177,37 +168,32 @@ def fingerprint(folder: Path) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Papers:
-    """What was found in the files next to the weights.
+    """What was found in the files next to the weights."""
 
-    Attributes:
-        card: the first `CARD_BYTES` bytes of the model card, without its front matter; "" if
-            there is no card.
-        card_bytes: size of the whole card.
-        figures: measured figures; () if there are none.
-        bias: the bias of the model by occupation; None if that was not measured.
-        verifiable: whether there is a reference that the weights can be compared with.
-        problems: messages about files that cannot be read; they may still contain paths.
-    """
-
-    card: str
-    card_bytes: int
-    figures: tuple[Figure, ...]
-    bias: Bias | None
-    verifiable: bool
-    problems: tuple[str, ...]
+    card: Annotated[
+        str,
+        'the first `CARD_BYTES` bytes of the model card, without its front matter; "" if there is '
+        "no card",
+    ]
+    card_bytes: Annotated[int, "size of the whole card"]
+    figures: Annotated[tuple[Figure, ...], "measured figures; () if there are none"]
+    bias: Annotated[
+        Bias | None, "the bias of the model by occupation; None if that was not measured"
+    ]
+    verifiable: Annotated[
+        bool, "whether there is a reference that the weights can be compared with"
+    ]
+    problems: Annotated[
+        tuple[str, ...], "messages about files that cannot be read; they may still contain paths"
+    ]
 
 
 @dataclass(frozen=True, slots=True)
 class StatisticsOnFile:
-    """Statistics of where the attention heads usually look.
+    """Statistics of where the attention heads usually look."""
 
-    Attributes:
-        statistics: the numbers.
-        stale: why they do not belong to the weights in the same folder; "" if they do.
-    """
-
-    statistics: HeadStatistics
-    stale: str
+    statistics: Annotated[HeadStatistics, "the numbers"]
+    stale: Annotated[str, 'why they do not belong to the weights in the same folder; "" if they do']
 
 
 def read_papers(folder: Path) -> Papers:

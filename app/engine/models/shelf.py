@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
+from typing import Annotated
 
 from app.engine.models.copies import (
     copies,
@@ -50,17 +51,11 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """One model that a visitor may choose.
+    """One model that a visitor may choose."""
 
-    Attributes:
-        name: the name that visitors see, also used in the address.
-        source: a bundled name or a folder; internal, never shown.
-        kind: how it got here.
-    """
-
-    name: str
-    source: str
-    kind: Kind
+    name: Annotated[str, "the name that visitors see, also used in the address"]
+    source: Annotated[str, "a bundled name or a folder; internal, never shown"]
+    kind: Annotated[Kind, "how it got here"]
 
     def __str__(self) -> str:
         return self.name

@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Annotated
 
 from app.engine.compute.processor import PROCESSOR
 from app.engine.compute.shared import SharedRuns
@@ -14,19 +15,12 @@ _ONE_SHARE = 1  # share of the processor that a verification takes, the same as 
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """A report, and when it was made.
+    """A report, and when it was made."""
 
-    Attributes:
-        report: what was compared.
-        fingerprint: fingerprint of the weights now in the folder; see `Provenance`.
-        began: when reading the files began.
-        seconds: how long it took.
-    """
-
-    report: VerificationReport
-    fingerprint: str
-    began: datetime
-    seconds: float
+    report: Annotated[VerificationReport, "what was compared"]
+    fingerprint: Annotated[str, "fingerprint of the weights now in the folder; see `Provenance`"]
+    began: Annotated[datetime, "when reading the files began"]
+    seconds: Annotated[float, "how long it took"]
 
 
 class Verifier:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -24,15 +24,10 @@ _TYPES: tuple[tuple[set[str], pa.DataType], ...] = (  # the first that has all k
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file of rows, read from its beginning whenever they are wanted.
+    """A file of rows, read from its beginning whenever they are wanted."""
 
-    Attributes:
-        path: of a kind of `KINDS`.
-        line: the column that the lines of a text file are.
-    """
-
-    path: Path
-    line: str
+    path: Annotated[Path, "of a kind of `KINDS`"]
+    line: Annotated[str, "the column that the lines of a text file are"]
 
     def rows(self) -> Iterator[Row]:
         """Yield the rows.

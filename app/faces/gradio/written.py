@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 from app.catalog import Feature
 from app.declared import Declared
@@ -24,15 +24,10 @@ from app.words.notes import example_note, misfit_note
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """An answer as a page shows it.
+    """An answer as a page shows it."""
 
-    Attributes:
-        markup: notices, the report, the caution and the model.
-        json: the fields of the result; None if there is none.
-    """
-
-    markup: Html
-    json: dict[str, Any] | None
+    markup: Annotated[Html, "notices, the report, the caution and the model"]
+    json: Annotated[dict[str, Any] | None, "the fields of the result; None if there is none"]
 
 
 def write(declared: Declared, given: Mapping[str, object], model: object) -> Written:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from typing import Annotated
 
 from app.catalog import Feature
 from app.engine.models import Provenance
@@ -17,15 +18,12 @@ _LONGEST = 1_000  # characters of a text that are repeated at the top
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a saved answer answers.
+    """What a saved answer answers."""
 
-    Attributes:
-        texts: what was given, by the label of its box.
-        link: opens the same page of the site; "" if it has no address.
-    """
-
-    texts: Mapping[str, str] = field(default_factory=dict)
-    link: str = ""
+    texts: Annotated[Mapping[str, str], "what was given, by the label of its box"] = field(
+        default_factory=dict
+    )
+    link: Annotated[str, 'opens the same page of the site; "" if it has no address'] = ""
 
 
 def page(

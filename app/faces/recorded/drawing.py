@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Annotated
 
 from app.catalog import GROUPS, Feature, feature
 from app.declared.live import lab_described
@@ -44,23 +45,19 @@ _LINES = 14  # of a text box
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """Everything that is recorded, and with what.
+    """Everything that is recorded, and with what."""
 
-    Attributes:
-        entries: in the order of the menu.
-        model: the model that answered.
-        date: of the recording, as 2026-11-22.
-        lessons: in the order of their paths.
-        live: the digests of the files with which pages answer in the browser; empty if they do not.
-        lab: the digests of those with which runs of the lab are trained there.
-    """
-
-    entries: tuple[Entry, ...]
-    model: Provenance
-    date: str
-    lessons: tuple[Lesson, ...] = ()
-    live: Mapping[str, str] = field(default_factory=dict)
-    lab: Mapping[str, str] = field(default_factory=dict)
+    entries: Annotated[tuple[Entry, ...], "in the order of the menu"]
+    model: Annotated[Provenance, "the model that answered"]
+    date: Annotated[str, "of the recording, as 2026-11-22"]
+    lessons: Annotated[tuple[Lesson, ...], "in the order of their paths"] = ()
+    live: Annotated[
+        Mapping[str, str],
+        "the digests of the files with which pages answer in the browser; empty if they do not",
+    ] = field(default_factory=dict)
+    lab: Annotated[
+        Mapping[str, str], "the digests of those with which runs of the lab are trained there"
+    ] = field(default_factory=dict)
 
     @property
     def features(self) -> tuple[Feature, ...]:

@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 from app.catalog import FEATURES, Example, Feature, examples
 from app.declared import Declared, declared, tabs
@@ -21,19 +22,12 @@ _ONLY = "This model"  # the one entry of a page that takes no text
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One example with its results: one file.
+    """One example with its results: one file."""
 
-    Attributes:
-        feature: the page it belongs to.
-        number: counted from 1 on its page.
-        example: what is given.
-        tab: the task of a tab that it is given to; "" for the page's own.
-    """
-
-    feature: Feature
-    number: int
-    example: Example
-    tab: str = ""
+    feature: Annotated[Feature, "the page it belongs to"]
+    number: Annotated[int, "counted from 1 on its page"]
+    example: Annotated[Example, "what is given"]
+    tab: Annotated[str, 'the task of a tab that it is given to; "" for the page\'s own'] = ""
 
     @property
     def task(self) -> Declared:

@@ -6,6 +6,7 @@ as a door of the home page, is not carried until the visitor changes it.
 """
 
 from dataclasses import dataclass, field
+from typing import Annotated
 
 import streamlit as st
 
@@ -16,21 +17,20 @@ _KEPT = "_carried"
 
 @dataclass(slots=True)
 class _Kept:
-    """What is remembered in a session.
+    """What is remembered in a session."""
 
-    Attributes:
-        own: what the visitor wrote last.
-        number: counts what was written.
-        taken: for each page the number of what it was last filled with, or wrote itself.
-        given: for each page what the site put into its boxes, and what that was made from.
-        ours: texts of the site that a page's buttons put into boxes.
-    """
-
-    own: Carried | None = None
-    number: int = 0
-    taken: dict[str, int] = field(default_factory=dict)
-    given: dict[str, tuple[Texts, Carried | None]] = field(default_factory=dict)
-    ours: set[str] = field(default_factory=set)
+    own: Annotated[Carried | None, "what the visitor wrote last"] = None
+    number: Annotated[int, "counts what was written"] = 0
+    taken: Annotated[
+        dict[str, int], "for each page the number of what it was last filled with, or wrote itself"
+    ] = field(default_factory=dict)
+    given: Annotated[
+        dict[str, tuple[Texts, Carried | None]],
+        "for each page what the site put into its boxes, and what that was made from",
+    ] = field(default_factory=dict)
+    ours: Annotated[set[str], "texts of the site that a page's buttons put into boxes"] = field(
+        default_factory=set
+    )
 
 
 def note(slug: str, texts: Texts) -> None:

@@ -8,6 +8,7 @@ order in the document is the narrow one; `assets/site.css` moves the settings un
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Annotated
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -37,26 +38,24 @@ SITE = "BERT Explorer"
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What a page script gets from its frame.
+    """What a page script gets from its frame."""
 
-    Attributes:
-        feature: the page's row of the catalog.
-        engine: the model the page works with.
-        give: the place of what the visitor gives: text boxes, and little else.
-        answer: the place of what comes back, the main picture first.
-        settings: the place of everything else that can be set; folded.
-        picks: what to call with the whole number of a clicked `data-pick`, by its name. Numbers
-            come from the browser: each function checks its own range.
-        last: what is drawn when the whole page is, in places that were kept for it.
-    """
-
-    feature: Feature
-    engine: Engine
-    give: DeltaGenerator
-    answer: DeltaGenerator
-    settings: DeltaGenerator
-    picks: dict[str, Callable[[int], None]]
-    last: list[Callable[[], None]] = field(default_factory=list)
+    feature: Annotated[Feature, "the page's row of the catalog"]
+    engine: Annotated[Engine, "the model the page works with"]
+    give: Annotated[
+        DeltaGenerator, "the place of what the visitor gives: text boxes, and little else"
+    ]
+    answer: Annotated[DeltaGenerator, "the place of what comes back, the main picture first"]
+    settings: Annotated[DeltaGenerator, "the place of everything else that can be set; folded"]
+    picks: Annotated[
+        dict[str, Callable[[int], None]],
+        "what to call with the whole number of a clicked `data-pick`, by its name. Numbers come "
+        "from the browser: each function checks its own range",
+    ]
+    last: Annotated[
+        list[Callable[[], None]],
+        "what is drawn when the whole page is, in places that were kept for it",
+    ] = field(default_factory=list)
 
     def finish(
         self,

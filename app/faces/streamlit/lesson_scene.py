@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Annotated
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -24,44 +25,26 @@ Picks = dict[str, Callable[[int], None]]
 
 @dataclass(slots=True)
 class Played:
-    """What a visitor did in one step.
+    """What a visitor did in one step."""
 
-    Attributes:
-        guess: what was guessed; None before.
-        mine: what was pointed at, in words; "" for another kind of question.
-        its: what the model did, in words.
-        reason: the number of the reason that was chosen.
-        item: which further item is asked, counted from 1; 0 for none.
-        item_guess: whether it was guessed to count; None before.
-    """
-
-    guess: Guess | None = None
-    mine: str = ""
-    its: str = ""
-    reason: int | None = None
-    item: int = 0
-    item_guess: bool | None = None
+    guess: Annotated[Guess | None, "what was guessed; None before"] = None
+    mine: Annotated[str, 'what was pointed at, in words; "" for another kind of question'] = ""
+    its: Annotated[str, "what the model did, in words"] = ""
+    reason: Annotated[int | None, "the number of the reason that was chosen"] = None
+    item: Annotated[int, "which further item is asked, counted from 1; 0 for none"] = 0
+    item_guess: Annotated[bool | None, "whether it was guessed to count; None before"] = None
 
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """A step that is being played.
+    """A step that is being played."""
 
-    Attributes:
-        page: the record with which the site draws parts of a screen.
-        lesson: the lesson.
-        number: of the step, counted from 1.
-        step: the step.
-        looking: computes what the step needs.
-        played: what was done in it.
-    """
-
-    page: Page
-    lesson: Lesson
-    number: int
-    step: Step
-    looking: Looking
-    played: Played
+    page: Annotated[Page, "the record with which the site draws parts of a screen"]
+    lesson: Annotated[Lesson, "the lesson"]
+    number: Annotated[int, "of the step, counted from 1"]
+    step: Annotated[Step, "the step"]
+    looking: Annotated[Looking, "computes what the step needs"]
+    played: Annotated[Played, "what was done in it"]
 
     @property
     def name(self) -> str:

@@ -1,7 +1,7 @@
 """All heads of a model on one map, and one of them."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,29 +14,26 @@ Place = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class MappedHead:
-    """One head on the map.
+    """One head on the map."""
 
-    Attributes:
-        layer: counted from 0.
-        head: counted from 0.
-        name: the pattern it follows, such as "previous", or "none".
-        score: the share of attention that gave the name; for "broad", the spread as a share of the
-            largest possible.
-        x: place on the map; distances on the map are close to the distances of the heads.
-        y: likewise.
-        effect: how much the loss of hidden words grows without the head, in nats; null if the
-            model was not trained for hidden words.
-        error: half of the 95 % interval of the effect.
-    """
-
-    layer: int
-    head: int
-    name: str
-    score: float
-    x: float
-    y: float
-    effect: float | None
-    error: float | None
+    layer: Annotated[int, "counted from 0"]
+    head: Annotated[int, "counted from 0"]
+    name: Annotated[str, 'the pattern it follows, such as "previous", or "none"']
+    score: Annotated[
+        float,
+        'the share of attention that gave the name; for "broad", the spread as a share of the '
+        "largest possible",
+    ]
+    x: Annotated[
+        float, "place on the map; distances on the map are close to the distances of the heads"
+    ]
+    y: Annotated[float, "likewise"]
+    effect: Annotated[
+        float | None,
+        "how much the loss of hidden words grows without the head, in nats; null if the model was "
+        "not trained for hidden words",
+    ]
+    error: Annotated[float | None, "half of the 95 % interval of the effect"]
 
     @property
     def place(self) -> Place:
@@ -51,75 +48,54 @@ class MappedHead:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A finding of Clark et al. 2019, and what this model shows.
+    """A finding of Clark et al. 2019, and what this model shows."""
 
-    Attributes:
-        says: the finding.
-        paper: its figure, for BERT base; layers count from 0.
-        here: the figure of this model.
-        agrees: whether this model shows the same.
-    """
-
-    says: str
-    paper: str
-    here: str
-    agrees: bool
+    says: Annotated[str, "the finding"]
+    paper: Annotated[str, "its figure, for BERT base; layers count from 0"]
+    here: Annotated[str, "the figure of this model"]
+    agrees: Annotated[bool, "whether this model shows the same"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TypicalText:
-    """A text in which a head does what it is named after.
+    """A text in which a head does what it is named after."""
 
-    Attributes:
-        text: the text.
-        text_pair: the second text of a pair; null if there is none.
-        value: of the head's measure in this text; of "entropy", the spread as a share of the
-            largest possible.
-        tokens: as the model reads it.
-        weights: (T, T), the head's attention; rows look at columns.
-    """
-
-    text: str
-    text_pair: str | None
-    value: float
-    tokens: tuple[str, ...]
-    weights: NDArray[np.float32]
+    text: Annotated[str, "the text"]
+    text_pair: Annotated[str | None, "the second text of a pair; null if there is none"]
+    value: Annotated[
+        float,
+        'of the head\'s measure in this text; of "entropy", the spread as a share of the largest '
+        "possible",
+    ]
+    tokens: Annotated[tuple[str, ...], "as the model reads it"]
+    weights: Annotated[NDArray[np.float32], "(T, T), the head's attention; rows look at columns"]
 
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """A head whose attention is close to that of another one.
+    """A head whose attention is close to that of another one."""
 
-    Attributes:
-        layer: counted from 0.
-        head: counted from 0.
-        distance: Jensen-Shannon distance, 0 to 1.
-    """
-
-    layer: int
-    head: int
-    distance: float
+    layer: Annotated[int, "counted from 0"]
+    head: Annotated[int, "counted from 0"]
+    distance: Annotated[float, "Jensen-Shannon distance, 0 to 1"]
 
 
 @dataclass(frozen=True, slots=True)
 class OneHead:
-    """One head, looked at closely.
+    """One head, looked at closely."""
 
-    Attributes:
-        layer: counted from 0.
-        head: counted from 0.
-        measure: key of the measure that gave the head its name.
-        measures: what the head looks at: key of the measure -> share of attention, or bits.
-        nearest: the heads most like it, nearest first.
-        texts: the texts in which it does most what it is named after, clearest first.
-    """
-
-    layer: int
-    head: int
-    measure: str
-    measures: dict[str, float]
-    nearest: tuple[Neighbour, ...]
-    texts: tuple[TypicalText, ...]
+    layer: Annotated[int, "counted from 0"]
+    head: Annotated[int, "counted from 0"]
+    measure: Annotated[str, "key of the measure that gave the head its name"]
+    measures: Annotated[
+        dict[str, float],
+        "what the head looks at: key of the measure -> share of attention, or bits",
+    ]
+    nearest: Annotated[tuple[Neighbour, ...], "the heads most like it, nearest first"]
+    texts: Annotated[
+        tuple[TypicalText, ...],
+        "the texts in which it does most what it is named after, clearest first",
+    ]
 
     @property
     def place(self) -> Place:
@@ -129,39 +105,28 @@ class OneHead:
 
 @dataclass(frozen=True, eq=False)
 class AtlasResult:
-    """All heads of a model.
-
-    Attributes:
-        heads: every head that was not pruned, in the order of the model.
-        asked: the head that is shown closely.
-        findings: of Clark et al. 2019, with the figures of this model.
-        stress: how far distances on the map are off, as a share of the distances.
-        distances: (N, N), Jensen-Shannon distances of the heads, in their order.
-        loss: mean loss of the hidden words with all heads, in nats; null if not measured.
-        words: number of hidden words.
-        texts: number of texts.
-        tokens: number of tokens of all texts.
-        widest: entropy in bits if every token looked at all tokens equally.
-        size: number of layers, and of heads in each.
-        places: the measures of what a head looks at.
-    """
+    """All heads of a model."""
 
     ANSWER: ClassVar = (
         "heads", "asked", "findings", "stress", "loss", "words", "texts", "tokens",
     )  # fmt: skip
 
-    heads: tuple[MappedHead, ...]
-    asked: OneHead
-    findings: tuple[Finding, ...]
-    stress: float
-    distances: Floats
-    loss: float | None
-    words: int
-    texts: int
-    tokens: int
-    widest: float
-    size: tuple[int, int]
-    places: tuple[Measure, ...]
+    heads: Annotated[
+        tuple[MappedHead, ...], "every head that was not pruned, in the order of the model"
+    ]
+    asked: Annotated[OneHead, "the head that is shown closely"]
+    findings: Annotated[tuple[Finding, ...], "of Clark et al. 2019, with the figures of this model"]
+    stress: Annotated[float, "how far distances on the map are off, as a share of the distances"]
+    distances: Annotated[Floats, "(N, N), Jensen-Shannon distances of the heads, in their order"]
+    loss: Annotated[
+        float | None, "mean loss of the hidden words with all heads, in nats; null if not measured"
+    ]
+    words: Annotated[int, "number of hidden words"]
+    texts: Annotated[int, "number of texts"]
+    tokens: Annotated[int, "number of tokens of all texts"]
+    widest: Annotated[float, "entropy in bits if every token looked at all tokens equally"]
+    size: Annotated[tuple[int, int], "number of layers, and of heads in each"]
+    places: Annotated[tuple[Measure, ...], "the measures of what a head looks at"]
 
     @property
     def shown(self) -> MappedHead:

@@ -1,7 +1,7 @@
 """The results of the attention page: every head at once, and one view of some of them."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,30 +27,22 @@ How = Literal["mean", "max"]
 
 @dataclass(frozen=True, slots=True)
 class Units:
-    """What rows and columns are: pieces, or whole words.
+    """What rows and columns are: pieces, or whole words."""
 
-    Attributes:
-        tokens: U tokens, or words as typed; [CLS] and [SEP] included.
-        sides: for each unit 0 (first text), 1 (second text) or None (added special token).
-        pieces: for each unit the positions of its pieces.
-    """
-
-    tokens: tuple[str, ...]
-    sides: tuple[int | None, ...]
-    pieces: tuple[tuple[int, ...], ...]
+    tokens: Annotated[tuple[str, ...], "U tokens, or words as typed; [CLS] and [SEP] included"]
+    sides: Annotated[
+        tuple[int | None, ...],
+        "for each unit 0 (first text), 1 (second text) or None (added special token)",
+    ]
+    pieces: Annotated[tuple[tuple[int, ...], ...], "for each unit the positions of its pieces"]
 
 
 @dataclass(frozen=True, slots=True)
 class Heads:
-    """One head, or several that are shown as one matrix.
+    """One head, or several that are shown as one matrix."""
 
-    Attributes:
-        places: the heads, at least one.
-        how: how several become one, cell by cell.
-    """
-
-    places: tuple[Place, ...]
-    how: How = "mean"
+    places: Annotated[tuple[Place, ...], "the heads, at least one"]
+    how: Annotated[How, "how several become one, cell by cell"] = "mean"
 
     @classmethod
     def one(cls, layer: int, head: int) -> Self:
@@ -65,70 +57,54 @@ class Heads:
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """What one head does in a text.
+    """What one head does in a text."""
 
-    Attributes:
-        layer: counted from 0.
-        head: counted from 0.
-        name: what gets most of its attention: "previous", "next", "itself", "same piece" (the
-            same piece elsewhere), "punctuation", "[CLS]" or "[SEP]"; "broad" if all get almost
-            the same; "none" if there is no simple pattern.
-        score: the share of attention that gave the name, 0 to 1.
-    """
-
-    layer: int
-    head: int
-    name: str
-    score: float
+    layer: Annotated[int, "counted from 0"]
+    head: Annotated[int, "counted from 0"]
+    name: Annotated[
+        str,
+        'what gets most of its attention: "previous", "next", "itself", "same piece" (the same '
+        'piece elsewhere), "punctuation", "[CLS]" or "[SEP]"; "broad" if all get almost the same; '
+        '"none" if there is no simple pattern',
+    ]
+    score: Annotated[float, "the share of attention that gave the name, 0 to 1"]
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """How strongly one piece looks at another.
+    """How strongly one piece looks at another."""
 
-    Attributes:
-        source: position of the piece that looks, counted from 0.
-        target: position of the piece that is looked at.
-        weight: its share of the attention that the source gives, 0 to 1.
-    """
-
-    source: int
-    target: int
-    weight: float
+    source: Annotated[int, "position of the piece that looks, counted from 0"]
+    target: Annotated[int, "position of the piece that is looked at"]
+    weight: Annotated[float, "its share of the attention that the source gives, 0 to 1"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AttentionResult:
-    """The attention of every head for one input.
-
-    Attributes:
-        units: what the rows and columns are; pieces as the model computed, or whole words.
-        words: the words of the same input.
-        attentions: L arrays (H, U, U); rows attend to columns, and each row sums to 1.
-        statistics: where every head looks on average in this input, by pieces.
-        cut: what was truncated from the input.
-        text: the first text.
-        pair: the second text, or None.
-        asked: the heads whose matrix was asked for; None for none.
-        model: name of the model.
-        read_as: the signs that were read as [MASK], such as "___", without repetition.
-        shuffle: the number of the order of its words; 0 as written.
-    """
+    """The attention of every head for one input."""
 
     ANSWER: ClassVar = ("tokens", "sides", "layers", "heads", "patterns", "shown", "links",
                         "matrix", "cut", "read_as", "shuffle")  # fmt: skip
 
-    units: Units
-    words: Units
-    attentions: tuple[Floats, ...]
-    statistics: HeadStatistics
-    cut: Cut
-    text: str = ""
-    pair: str | None = None
-    asked: Heads | None = None
-    model: str = ""
-    read_as: tuple[str, ...] = ()
-    shuffle: int = 0
+    units: Annotated[
+        Units, "what the rows and columns are; pieces as the model computed, or whole words"
+    ]
+    words: Annotated[Units, "the words of the same input"]
+    attentions: Annotated[
+        tuple[Floats, ...], "L arrays (H, U, U); rows attend to columns, and each row sums to 1"
+    ]
+    statistics: Annotated[
+        HeadStatistics, "where every head looks on average in this input, by pieces"
+    ]
+    cut: Annotated[Cut, "what was truncated from the input"]
+    text: Annotated[str, "the first text"] = ""
+    pair: Annotated[str | None, "the second text, or None"] = None
+    asked: Annotated[Heads | None, "the heads whose matrix was asked for; None for none"] = None
+    model: Annotated[str, "name of the model"] = ""
+    read_as: Annotated[
+        tuple[str, ...], 'the signs that were read as [MASK], such as "___", without repetition'
+    ] = ()
+    shuffle: Annotated[int, "the number of the order of its words; 0 as written"] = 0
 
     @property
     def read(self) -> str:
@@ -215,95 +191,68 @@ class AttentionResult:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which tokens and which values are shown, and whether the rows are rescaled to sum to 1.
+    """Which tokens and which values are shown, and whether the rows are rescaled to sum to 1."""
 
-    Attributes:
-        special: show the added [CLS] and [SEP]; they belong to no part, so only with "all".
-        renormalise: divide every shown row by its sum.
-        part: from which sentence to which; a single text allows only "all".
-        floor: smaller values are not shown; applied last.
-        top: only the largest values of each matrix are shown, this many per cent of its cells.
-    """
-
-    special: bool = True
-    renormalise: bool = False
-    part: Part = "all"
-    floor: float = 0.0
-    top: int = 100
+    special: Annotated[
+        bool, 'show the added [CLS] and [SEP]; they belong to no part, so only with "all"'
+    ] = True
+    renormalise: Annotated[bool, "divide every shown row by its sum"] = False
+    part: Annotated[Part, 'from which sentence to which; a single text allows only "all"'] = "all"
+    floor: Annotated[float, "smaller values are not shown; applied last"] = 0.0
+    top: Annotated[
+        int, "only the largest values of each matrix are shown, this many per cent of its cells"
+    ] = 100
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AttentionGrid:
-    """A small picture of every head.
+    """A small picture of every head."""
 
-    Attributes:
-        pictures: (L, H, r, c), values 0 to 255; 255 is that head's own maximum.
-        peaks: (L, H), the largest value in each picture.
-        averaged: True when a picture is coarser than the matrix.
-    """
-
-    pictures: NDArray[np.uint8]
-    peaks: Floats
-    averaged: bool
+    pictures: Annotated[
+        NDArray[np.uint8], "(L, H, r, c), values 0 to 255; 255 is that head's own maximum"
+    ]
+    peaks: Annotated[Floats, "(L, H), the largest value in each picture"]
+    averaged: Annotated[bool, "True when a picture is coarser than the matrix"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HeadView:
-    """One head, or several as one matrix, restricted to a selection.
+    """One head, or several as one matrix, restricted to a selection."""
 
-    Attributes:
-        heads: the heads.
-        rows: indices of the R units that attend.
-        columns: indices of the C units that are attended to.
-        row_tokens: the tokens at `rows`.
-        column_tokens: the tokens at `columns`.
-        weights: (R, C); values that the selection does not show are 0.
-        shown: (R,), the sum of each row over the shown columns, before scaling and thresholds.
-        selection: the selection that produced the view.
-    """
-
-    heads: Heads
-    rows: tuple[int, ...]
-    columns: tuple[int, ...]
-    row_tokens: tuple[str, ...]
-    column_tokens: tuple[str, ...]
-    weights: Floats
-    shown: Floats
-    selection: Selection
+    heads: Annotated[Heads, "the heads"]
+    rows: Annotated[tuple[int, ...], "indices of the R units that attend"]
+    columns: Annotated[tuple[int, ...], "indices of the C units that are attended to"]
+    row_tokens: Annotated[tuple[str, ...], "the tokens at `rows`"]
+    column_tokens: Annotated[tuple[str, ...], "the tokens at `columns`"]
+    weights: Annotated[Floats, "(R, C); values that the selection does not show are 0"]
+    shown: Annotated[
+        Floats, "(R,), the sum of each row over the shown columns, before scaling and thresholds"
+    ]
+    selection: Annotated[Selection, "the selection that produced the view"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupShares:
-    """How the attention in one view is divided between the sentences.
+    """How the attention in one view is divided between the sentences."""
 
-    Attributes:
-        groups: names of the groups present, in order: "A", "B", "special".
-        shares: (G, G), the attention that tokens of the row's group give to the column's group,
-            averaged over those tokens; rows sum to 1.
-    """
-
-    groups: tuple[str, ...]
-    shares: Floats
+    groups: Annotated[tuple[str, ...], 'names of the groups present, in order: "A", "B", "special"']
+    shares: Annotated[
+        Floats,
+        "(G, G), the attention that tokens of the row's group give to the column's group, averaged"
+        " over those tokens; rows sum to 1",
+    ]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Links:
-    """The strongest links of some heads, restricted to a selection.
+    """The strongest links of some heads, restricted to a selection."""
 
-    Attributes:
-        places: the heads included.
-        view: the rows, columns and labels that links point into, and the heads drawn at first.
-        row: (N,) index into `view.rows`.
-        column: (N,) index into `view.columns`.
-        head: (N,) index into `places`.
-        weight: (N,) its strength.
-        over: number of links that the selection shows, drawn or not.
-    """
-
-    places: tuple[Place, ...]
-    view: HeadView
-    row: NDArray[np.intp]
-    column: NDArray[np.intp]
-    head: NDArray[np.intp]
-    weight: Floats
-    over: int
+    places: Annotated[tuple[Place, ...], "the heads included"]
+    view: Annotated[
+        HeadView, "the rows, columns and labels that links point into, and the heads drawn at first"
+    ]
+    row: Annotated[NDArray[np.intp], "(N,) index into `view.rows`"]
+    column: Annotated[NDArray[np.intp], "(N,) index into `view.columns`"]
+    head: Annotated[NDArray[np.intp], "(N,) index into `places`"]
+    weight: Annotated[Floats, "(N,) its strength"]
+    over: Annotated[int, "number of links that the selection shows, drawn or not"]

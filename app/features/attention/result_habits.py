@@ -1,6 +1,7 @@
 """Where the heads of a model usually look: means over a fixed set of texts."""
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,23 +14,16 @@ Means = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HeadHabits:
-    """Where every head usually looks.
+    """Where every head usually looks."""
 
-    Attributes:
-        places: what was measured, in the order of `means`.
-        means: (S, L, H), one number per place, layer and head; NaN for a pruned head.
-        widest: entropy in bits if every token looked at all tokens equally.
-        texts: number of texts measured.
-        tokens: total number of tokens in these texts.
-        stale: why the numbers do not belong to this model; "" if they do.
-    """
-
-    places: tuple[Measure, ...]
-    means: Means
-    widest: float
-    texts: int
-    tokens: int
-    stale: str
+    places: Annotated[tuple[Measure, ...], "what was measured, in the order of `means`"]
+    means: Annotated[
+        Means, "(S, L, H), one number per place, layer and head; NaN for a pruned head"
+    ]
+    widest: Annotated[float, "entropy in bits if every token looked at all tokens equally"]
+    texts: Annotated[int, "number of texts measured"]
+    tokens: Annotated[int, "total number of tokens in these texts"]
+    stale: Annotated[str, 'why the numbers do not belong to this model; "" if they do']
 
     @property
     def layers(self) -> int:
@@ -44,30 +38,20 @@ class HeadHabits:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HeadComparison:
-    """One head's usual behaviour compared with its behaviour in one text.
+    """One head's usual behaviour compared with its behaviour in one text."""
 
-    Attributes:
-        habits: where the heads usually look.
-        rows: place, its usual value and its value in this text; None if the text has no such
-            place.
-    """
-
-    habits: HeadHabits
-    rows: tuple[tuple[Measure, float, float | None], ...]
+    habits: Annotated[HeadHabits, "where the heads usually look"]
+    rows: Annotated[
+        tuple[tuple[Measure, float, float | None], ...],
+        "place, its usual value and its value in this text; None if the text has no such place",
+    ]
 
 
 @dataclass(frozen=True, slots=True)
 class RankedHead:
-    """One head of a ranking.
+    """One head of a ranking."""
 
-    Attributes:
-        place: layer and head.
-        here: its pattern in this text.
-        usual: its usual pattern; None if not measured.
-        value: what it is ranked by; a share, or bits for "entropy".
-    """
-
-    place: tuple[int, int]
-    here: HeadName
-    usual: HeadName | None
-    value: float
+    place: Annotated[tuple[int, int], "layer and head"]
+    here: Annotated[HeadName, "its pattern in this text"]
+    usual: Annotated[HeadName | None, "its usual pattern; None if not measured"]
+    value: Annotated[float, 'what it is ranked by; a share, or bits for "entropy"']

@@ -1,7 +1,7 @@
 """The result of the classification page."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from app.records.results import Calibration, Cut, Unread
 from bert_core import Encoding
@@ -13,20 +13,7 @@ which any number is true, or measured numbers."""
 
 @dataclass(frozen=True, slots=True)
 class ClassificationResult:
-    """What the classification head answers for a text or a pair of texts, C outputs.
-
-    Attributes:
-        kind: what the outputs are, according to the configuration.
-        labels: the names of the outputs.
-        logits: C raw scores.
-        scores: "single": their softmax at the temperature; "multi": the sigmoid of each;
-            "regression": the logits themselves.
-        encoding: the input.
-        cut: what was truncated from the input.
-        unread: what the vocabulary cannot read of it.
-        calibration: how logits became probabilities.
-        trained_on: what the head was trained on, as a phrase; "" if that is not known.
-    """
+    """What the classification head answers for a text or a pair of texts, C outputs."""
 
     ANSWER: ClassVar = (
         "chosen",
@@ -41,15 +28,21 @@ class ClassificationResult:
         "trained_on",
     )
 
-    kind: Kind
-    labels: tuple[str, ...]
-    logits: tuple[float, ...]
-    scores: tuple[float, ...]
-    encoding: Encoding
-    cut: Cut
-    unread: Unread
-    calibration: Calibration
-    trained_on: str = ""
+    kind: Annotated[Kind, "what the outputs are, according to the configuration"]
+    labels: Annotated[tuple[str, ...], "the names of the outputs"]
+    logits: Annotated[tuple[float, ...], "C raw scores"]
+    scores: Annotated[
+        tuple[float, ...],
+        '"single": their softmax at the temperature; "multi": the sigmoid of each; "regression": '
+        "the logits themselves",
+    ]
+    encoding: Annotated[Encoding, "the input"]
+    cut: Annotated[Cut, "what was truncated from the input"]
+    unread: Annotated[Unread, "what the vocabulary cannot read of it"]
+    calibration: Annotated[Calibration, "how logits became probabilities"]
+    trained_on: Annotated[
+        str, 'what the head was trained on, as a phrase; "" if that is not known'
+    ] = ""
 
     @property
     def bars(self) -> int:

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from app.records.results import Calibration
 from bert_core.reading.gaps import read_signs
@@ -15,34 +15,24 @@ MASK = "[MASK]"
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One entry of the vocabulary at one mask.
+    """One entry of the vocabulary at one mask."""
 
-    Attributes:
-        token: its spelling; "##" marks a piece that continues the word before it.
-        id: its number in the vocabulary.
-        probability: 0 to 1, over the whole vocabulary; see `FillMaskResult.calibration`.
-        rank: 1 for the most probable.
-    """
-
-    token: str
-    id: int
-    probability: float
-    rank: int
+    token: Annotated[str, 'its spelling; "##" marks a piece that continues the word before it']
+    id: Annotated[int, "its number in the vocabulary"]
+    probability: Annotated[
+        float, "0 to 1, over the whole vocabulary; see `FillMaskResult.calibration`"
+    ]
+    rank: Annotated[int, "1 for the most probable"]
 
 
 @dataclass(frozen=True, slots=True)
 class Spelled:
-    """A word of several pieces at one mask, when the gap has one mask for each of them.
-
-    Attributes:
-        pieces: its pieces.
-        probabilities: of each piece, given the pieces before it.
-    """
+    """A word of several pieces at one mask, when the gap has one mask for each of them."""
 
     ANSWER: ClassVar = ("pieces", "probabilities", "probability")
 
-    pieces: tuple[str, ...]
-    probabilities: tuple[float, ...]
+    pieces: Annotated[tuple[str, ...], "its pieces"]
+    probabilities: Annotated[tuple[float, ...], "of each piece, given the pieces before it"]
 
     @property
     def probability(self) -> float:
@@ -52,31 +42,18 @@ class Spelled:
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """One [MASK] and what the model would write there.
+    """One [MASK] and what the model would write there."""
 
-    Attributes:
-        number: number of the mask in the text, counted from 1.
-        position: its place among the tokens of the whole text, counted from 0.
-        start: first character of the mask in the text.
-        end: character after its last one.
-        before: some text before the mask, for orientation.
-        after: some text after it.
-        candidates: the most probable entries, best first.
-        named: the entry of the word that the user asked for, or None.
-        spelled: the same for a word of several pieces.
-        entropy: uncertainty in bits over the whole vocabulary.
-    """
-
-    number: int
-    position: int
-    start: int
-    end: int
-    before: str
-    after: str
-    candidates: tuple[Candidate, ...]
-    named: Candidate | None
-    spelled: Spelled | None
-    entropy: float
+    number: Annotated[int, "number of the mask in the text, counted from 1"]
+    position: Annotated[int, "its place among the tokens of the whole text, counted from 0"]
+    start: Annotated[int, "first character of the mask in the text"]
+    end: Annotated[int, "character after its last one"]
+    before: Annotated[str, "some text before the mask, for orientation"]
+    after: Annotated[str, "some text after it"]
+    candidates: Annotated[tuple[Candidate, ...], "the most probable entries, best first"]
+    named: Annotated[Candidate | None, "the entry of the word that the user asked for, or None"]
+    spelled: Annotated[Spelled | None, "the same for a word of several pieces"]
+    entropy: Annotated[float, "uncertainty in bits over the whole vocabulary"]
 
     @property
     def choices(self) -> float:
@@ -86,21 +63,15 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word of the text that a click can mask.
+    """A word of the text that a click can mask."""
 
-    Attributes:
-        text: as typed.
-        start: its first character.
-        end: the character after its last one.
-        masked: True if the word already is a [MASK].
-        pieces: positions of its pieces among the tokens of the whole text.
-    """
-
-    text: str
-    start: int
-    end: int
-    masked: bool
-    pieces: tuple[int, ...] = ()
+    text: Annotated[str, "as typed"]
+    start: Annotated[int, "its first character"]
+    end: Annotated[int, "the character after its last one"]
+    masked: Annotated[bool, "True if the word already is a [MASK]"]
+    pieces: Annotated[
+        tuple[int, ...], "positions of its pieces among the tokens of the whole text"
+    ] = ()
 
 
 def mask_word(text: str, word: Word) -> str:
@@ -114,26 +85,7 @@ def mask_word(text: str, word: Word) -> str:
 
 @dataclass(frozen=True, slots=True)
 class FillMaskResult:
-    """What the model would write at every [MASK] of a text.
-
-    Attributes:
-        model: the model's name.
-        text: as read; what was typed, but with [MASK] for other signs of a gap, and with its words
-            in another order if that was asked for.
-        read_as: the signs that were read as [MASK], such as "___", without repetition.
-        slots: one per mask, in order; () if the text has none.
-        words: every word of the text, masks included, in order.
-        filled: the text with the best candidate at every mask: pairs of a stretch of text and
-            the number of the slot it fills, 0 for text that was there.
-        vocabulary: number of entries that share the probability.
-        tokens: length of the whole text in tokens, the two added ones included.
-        read: the most tokens that the model read at once; less than `tokens` for a long text,
-            where it sees only a window around each mask.
-        note: a remark about the word that the user named, or "".
-        unread: what the vocabulary cannot read of it.
-        calibration: how scores became probabilities.
-        shuffle: the number of the order of its words; 0 as written.
-    """
+    """What the model would write at every [MASK] of a text."""
 
     ANSWER: ClassVar = (
         "model",
@@ -149,19 +101,33 @@ class FillMaskResult:
         "shuffle",
     )
 
-    model: str
-    text: str
-    read_as: tuple[str, ...]
-    slots: tuple[Slot, ...]
-    words: tuple[Word, ...]
-    filled: tuple[tuple[str, int], ...]
-    vocabulary: int
-    tokens: int
-    read: int
-    note: str
-    unread: Unread
-    calibration: Calibration
-    shuffle: int = 0
+    model: Annotated[str, "the model's name"]
+    text: Annotated[
+        str,
+        "as read; what was typed, but with [MASK] for other signs of a gap, and with its words in "
+        "another order if that was asked for",
+    ]
+    read_as: Annotated[
+        tuple[str, ...], 'the signs that were read as [MASK], such as "___", without repetition'
+    ]
+    slots: Annotated[tuple[Slot, ...], "one per mask, in order; () if the text has none"]
+    words: Annotated[tuple[Word, ...], "every word of the text, masks included, in order"]
+    filled: Annotated[
+        tuple[tuple[str, int], ...],
+        "the text with the best candidate at every mask: pairs of a stretch of text and the number"
+        " of the slot it fills, 0 for text that was there",
+    ]
+    vocabulary: Annotated[int, "number of entries that share the probability"]
+    tokens: Annotated[int, "length of the whole text in tokens, the two added ones included"]
+    read: Annotated[
+        int,
+        "the most tokens that the model read at once; less than `tokens` for a long text, where it"
+        " sees only a window around each mask",
+    ]
+    note: Annotated[str, 'a remark about the word that the user named, or ""']
+    unread: Annotated[Unread, "what the vocabulary cannot read of it"]
+    calibration: Annotated[Calibration, "how scores became probabilities"]
+    shuffle: Annotated[int, "the number of the order of its words; 0 as written"] = 0
 
     def nearby(self, limit: int) -> range:
         """Return the numbers of at most `limit` words around the first mask."""
@@ -172,62 +138,40 @@ class FillMaskResult:
 
 @dataclass(frozen=True, slots=True)
 class Joint:
-    """One way to fill all masks of a text together.
+    """One way to fill all masks of a text together."""
 
-    Attributes:
-        words: the word in each gap.
-        pieces: the pieces of each word.
-        probability: of this filling, in a text with exactly so many masks.
-        per_piece: the geometric mean of its pieces' probabilities.
-    """
-
-    words: tuple[str, ...]
-    pieces: tuple[tuple[str, ...], ...]
-    probability: float
-    per_piece: float
+    words: Annotated[tuple[str, ...], "the word in each gap"]
+    pieces: Annotated[tuple[tuple[str, ...], ...], "the pieces of each word"]
+    probability: Annotated[float, "of this filling, in a text with exactly so many masks"]
+    per_piece: Annotated[float, "the geometric mean of its pieces' probabilities"]
 
 
 @dataclass(frozen=True, slots=True)
 class TogetherResult:
-    """The best joint fillings that a beam search found.
+    """The best joint fillings that a beam search found."""
 
-    Attributes:
-        fillings: best first: by `per_piece` if a gap may take several pieces, which is the order
-            of `probability` where all have the same number.
-        alone: the best word of each mask when each is guessed alone.
-        positions: of the masks, among the tokens of the whole text.
-        most: the most pieces in one gap.
-        width: the fillings that were kept at each step.
-        read: the number of tokens of the text that the model read.
-    """
-
-    fillings: tuple[Joint, ...]
-    alone: tuple[str, ...]
-    positions: tuple[int, ...]
-    most: int
-    width: int
-    read: int
+    fillings: Annotated[
+        tuple[Joint, ...],
+        "best first: by `per_piece` if a gap may take several pieces, which is the order of "
+        "`probability` where all have the same number",
+    ]
+    alone: Annotated[tuple[str, ...], "the best word of each mask when each is guessed alone"]
+    positions: Annotated[tuple[int, ...], "of the masks, among the tokens of the whole text"]
+    most: Annotated[int, "the most pieces in one gap"]
+    width: Annotated[int, "the fillings that were kept at each step"]
+    read: Annotated[int, "the number of tokens of the text that the model read"]
 
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """One piece of a text, hidden and guessed.
+    """One piece of a text, hidden and guessed."""
 
-    Attributes:
-        position: among the tokens of the text.
-        token: its spelling.
-        probability: of this piece in its place.
-        rank: 1 if the model expects no piece more.
-        best: the piece that the model expects most.
-        best_probability: of that piece.
-    """
-
-    position: int
-    token: str
-    probability: float
-    rank: int
-    best: str
-    best_probability: float
+    position: Annotated[int, "among the tokens of the text"]
+    token: Annotated[str, "its spelling"]
+    probability: Annotated[float, "of this piece in its place"]
+    rank: Annotated[int, "1 if the model expects no piece more"]
+    best: Annotated[str, "the piece that the model expects most"]
+    best_probability: Annotated[float, "of that piece"]
 
     @property
     def surprise(self) -> float:
@@ -237,32 +181,20 @@ class Expected:
 
 @dataclass(frozen=True, slots=True)
 class SurpriseResult:
-    """Every piece of a text, hidden one after the other.
+    """Every piece of a text, hidden one after the other."""
 
-    Attributes:
-        pieces: all but the masks.
-        odd: the pieces of the word that the model expects least.
-        log_likelihood: the pseudo-log-likelihood, a sum of natural logarithms.
-    """
-
-    pieces: tuple[Expected, ...]
-    odd: tuple[Expected, ...]
-    log_likelihood: float
+    pieces: Annotated[tuple[Expected, ...], "all but the masks"]
+    odd: Annotated[tuple[Expected, ...], "the pieces of the word that the model expects least"]
+    log_likelihood: Annotated[float, "the pseudo-log-likelihood, a sum of natural logarithms"]
 
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """One entry of the vocabulary at the same mask of two sentences.
+    """One entry of the vocabulary at the same mask of two sentences."""
 
-    Attributes:
-        token: its spelling.
-        first: its probability in the first sentence.
-        second: its probability in the second.
-    """
-
-    token: str
-    first: float
-    second: float
+    token: Annotated[str, "its spelling"]
+    first: Annotated[float, "its probability in the first sentence"]
+    second: Annotated[float, "its probability in the second"]
 
     @property
     def difference(self) -> float:
@@ -272,16 +204,15 @@ class Contrast:
 
 @dataclass(frozen=True, slots=True)
 class PairResult:
-    """Two sentences that differ in one word, compared at each mask.
+    """Two sentences that differ in one word, compared at each mask."""
 
-    Attributes:
-        words: the two words.
-        texts: the two sentences.
-        slots: for each mask the contrasts, the largest in favour of the first word first.
-        scores: the pseudo-log-likelihood of each sentence; () if they are too long to be scored.
-    """
-
-    words: tuple[str, str]
-    texts: tuple[str, str]
-    slots: tuple[tuple[Contrast, ...], ...]
-    scores: tuple[float, ...] = ()
+    words: Annotated[tuple[str, str], "the two words"]
+    texts: Annotated[tuple[str, str], "the two sentences"]
+    slots: Annotated[
+        tuple[tuple[Contrast, ...], ...],
+        "for each mask the contrasts, the largest in favour of the first word first",
+    ]
+    scores: Annotated[
+        tuple[float, ...],
+        "the pseudo-log-likelihood of each sentence; () if they are too long to be scored",
+    ] = ()

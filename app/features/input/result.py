@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,47 +12,18 @@ Vectors = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """A number for each of several pieces, or the numbers of one vector, by the step.
+    """A number for each of several pieces, or the numbers of one vector, by the step."""
 
-    Attributes:
-        word: of the word vector.
-        position: of the position vector.
-        segment: of the segment vector.
-        sum: of the three added.
-        normalised: after LayerNorm.
-    """
-
-    word: tuple[float, ...]
-    position: tuple[float, ...]
-    segment: tuple[float, ...]
-    sum: tuple[float, ...]
-    normalised: tuple[float, ...]
+    word: Annotated[tuple[float, ...], "of the word vector"]
+    position: Annotated[tuple[float, ...], "of the position vector"]
+    segment: Annotated[tuple[float, ...], "of the segment vector"]
+    sum: Annotated[tuple[float, ...], "of the three added"]
+    normalised: Annotated[tuple[float, ...], "after LayerNorm"]
 
 
 @dataclass(frozen=True, slots=True)
 class InputResult:
-    """What the first layer is given for a text or a pair: T pieces, each a vector of D numbers.
-
-    Attributes:
-        text: as typed.
-        text_pair: the second text, or "".
-        tokens: T pieces, [CLS], [SEP] and [PAD] included.
-        input_ids: T rows of the word table.
-        token_type_ids: T segments.
-        attention_mask: T times 1, or 0 for padding, which no layer may look at.
-        word: (T, D), the word vectors.
-        position: (T, D), the position vectors.
-        segment: (T, D), the segment vectors.
-        sum: (T, D), the three added.
-        normalised: (T, D), after LayerNorm.
-        mean: (T,), of each sum.
-        variance: (T,), of each sum.
-        scale: (D,), gamma of LayerNorm.
-        shift: (D,), beta of LayerNorm.
-        epsilon: added to the variance.
-        rows: sizes of the three tables: pieces, positions, segments.
-        piece: the piece whose vectors were asked for; None for none.
-    """
+    """What the first layer is given for a text or a pair: T pieces, each a vector of D numbers."""
 
     ANSWER: ClassVar = (
         "tokens",
@@ -64,24 +35,26 @@ class InputResult:
         "vectors",
     )
 
-    text: str
-    text_pair: str
-    tokens: tuple[str, ...]
-    input_ids: tuple[int, ...]
-    token_type_ids: tuple[int, ...]
-    attention_mask: tuple[int, ...]
-    word: Vectors
-    position: Vectors
-    segment: Vectors
-    sum: Vectors
-    normalised: Vectors
-    mean: Vectors
-    variance: Vectors
-    scale: Vectors
-    shift: Vectors
-    epsilon: float
-    rows: tuple[int, int, int]
-    piece: int | None = None
+    text: Annotated[str, "as typed"]
+    text_pair: Annotated[str, 'the second text, or ""']
+    tokens: Annotated[tuple[str, ...], "T pieces, [CLS], [SEP] and [PAD] included"]
+    input_ids: Annotated[tuple[int, ...], "T rows of the word table"]
+    token_type_ids: Annotated[tuple[int, ...], "T segments"]
+    attention_mask: Annotated[
+        tuple[int, ...], "T times 1, or 0 for padding, which no layer may look at"
+    ]
+    word: Annotated[Vectors, "(T, D), the word vectors"]
+    position: Annotated[Vectors, "(T, D), the position vectors"]
+    segment: Annotated[Vectors, "(T, D), the segment vectors"]
+    sum: Annotated[Vectors, "(T, D), the three added"]
+    normalised: Annotated[Vectors, "(T, D), after LayerNorm"]
+    mean: Annotated[Vectors, "(T,), of each sum"]
+    variance: Annotated[Vectors, "(T,), of each sum"]
+    scale: Annotated[Vectors, "(D,), gamma of LayerNorm"]
+    shift: Annotated[Vectors, "(D,), beta of LayerNorm"]
+    epsilon: Annotated[float, "added to the variance"]
+    rows: Annotated[tuple[int, int, int], "sizes of the three tables: pieces, positions, segments"]
+    piece: Annotated[int | None, "the piece whose vectors were asked for; None for none"] = None
 
     def __len__(self) -> int:
         return len(self.tokens)

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Annotated
 
 from bert_core.errors import InputError
 
@@ -15,19 +16,14 @@ Settings = Mapping[str, Value]
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One setting.
+    """One setting."""
 
-    Attributes:
-        name: in links and in the API.
-        label: on the screen.
-        choices: what it can be, the usual value first.
-        names: of the choices on the screen; () if they are shown as they are.
-    """
-
-    name: str
-    label: str
-    choices: tuple[Value, ...]
-    names: tuple[str, ...] = ()
+    name: Annotated[str, "in links and in the API"]
+    label: Annotated[str, "on the screen"]
+    choices: Annotated[tuple[Value, ...], "what it can be, the usual value first"]
+    names: Annotated[
+        tuple[str, ...], "of the choices on the screen; () if they are shown as they are"
+    ] = ()
 
     def shown(self, value: Value) -> str:
         """Return a value as a person reads it."""

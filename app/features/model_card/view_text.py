@@ -7,6 +7,7 @@ address, so a card loads nothing from elsewhere and contains nothing to click.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
@@ -38,15 +39,10 @@ _READER = _Reader()
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A section of a card.
+    """A section of a card."""
 
-    Attributes:
-        title: the heading as plain text; "" for the text before the first heading.
-        blocks: the content below the heading.
-    """
-
-    title: str
-    blocks: tuple[SyntaxTreeNode, ...]
+    title: Annotated[str, 'the heading as plain text; "" for the text before the first heading']
+    blocks: Annotated[tuple[SyntaxTreeNode, ...], "the content below the heading"]
 
 
 def sections(text: str) -> tuple[Section, ...]:

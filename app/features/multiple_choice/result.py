@@ -1,7 +1,7 @@
 """The result of the multiple-choice page."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from app.records.results import Calibration, Cut, Unread
 from bert_core import Encoding
@@ -10,35 +10,18 @@ from bert_core.bundled.figures import Figure
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One choice and its score.
+    """One choice and its score."""
 
-    Attributes:
-        text: as typed.
-        logit: its raw score; the model scores each choice alone, with the context.
-        probability: softmax of the logits of all choices at the temperature.
-        encoding: the input: context and choice.
-        cut: what was truncated from it.
-    """
-
-    text: str
-    logit: float
-    probability: float
-    encoding: Encoding
-    cut: Cut
+    text: Annotated[str, "as typed"]
+    logit: Annotated[float, "its raw score; the model scores each choice alone, with the context"]
+    probability: Annotated[float, "softmax of the logits of all choices at the temperature"]
+    encoding: Annotated[Encoding, "the input: context and choice"]
+    cut: Annotated[Cut, "what was truncated from it"]
 
 
 @dataclass(frozen=True, slots=True)
 class MultipleChoiceResult:
-    """What the multiple-choice head answers.
-
-    Attributes:
-        context: the text before the choices.
-        choices: in the order given.
-        unread: what the vocabulary cannot read of them.
-        calibration: how logits became probabilities.
-        trained_on: what the head was trained on, as a phrase; "" if that is not known.
-        figures: how often it was right, as measured; () if that is not stored with the weights.
-    """
+    """What the multiple-choice head answers."""
 
     ANSWER: ClassVar = (
         "best",
@@ -50,12 +33,17 @@ class MultipleChoiceResult:
         "figures",
     )
 
-    context: str
-    choices: tuple[Choice, ...]
-    unread: Unread
-    calibration: Calibration
-    trained_on: str = ""
-    figures: tuple[Figure, ...] = ()
+    context: Annotated[str, "the text before the choices"]
+    choices: Annotated[tuple[Choice, ...], "in the order given"]
+    unread: Annotated[Unread, "what the vocabulary cannot read of them"]
+    calibration: Annotated[Calibration, "how logits became probabilities"]
+    trained_on: Annotated[
+        str, 'what the head was trained on, as a phrase; "" if that is not known'
+    ] = ""
+    figures: Annotated[
+        tuple[Figure, ...],
+        "how often it was right, as measured; () if that is not stored with the weights",
+    ] = ()
 
     @property
     def best(self) -> int:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
@@ -23,63 +23,38 @@ AGGREGATION_NAMES: dict[Aggregation, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which entities are shown, and why the others are hidden.
+    """Which entities are shown, and why the others are hidden."""
 
-    Attributes:
-        least: the score below which entities are hidden.
-        only: the kinds that are shown; () for all.
-        shown: the entities shown, in text order.
-        below: the entities hidden only by their score.
-        other: the entities hidden by their label.
-    """
-
-    least: float
-    only: tuple[str, ...]
-    shown: tuple[Entity, ...]
-    below: tuple[Entity, ...]
-    other: tuple[Entity, ...]
+    least: Annotated[float, "the score below which entities are hidden"]
+    only: Annotated[tuple[str, ...], "the kinds that are shown; () for all"]
+    shown: Annotated[tuple[Entity, ...], "the entities shown, in text order"]
+    below: Annotated[tuple[Entity, ...], "the entities hidden only by their score"]
+    other: Annotated[tuple[Entity, ...], "the entities hidden by their label"]
 
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """An entity with its words.
+    """An entity with its words."""
 
-    Attributes:
-        text: as typed.
-        label: its kind, such as "PER"; the full label where every piece is by itself.
-        start: its first character in the text, counted from 0.
-        end: the character after its last one.
-        score: how sure the model is, 0 to 1.
-    """
-
-    text: str
-    label: str
-    start: int
-    end: int
-    score: float
+    text: Annotated[str, "as typed"]
+    label: Annotated[str, 'its kind, such as "PER"; the full label where every piece is by itself']
+    start: Annotated[int, "its first character in the text, counted from 0"]
+    end: Annotated[int, "the character after its last one"]
+    score: Annotated[float, "how sure the model is, 0 to 1"]
 
 
 @dataclass(frozen=True, slots=True)
 class NerResult:
-    """The entities of a text, and everything they were read from.
-
-    Attributes:
-        labels: the labels that the model can assign.
-        pieces: the text and the model's output for each piece.
-        aggregation: the requested way of reading.
-        readings: the entities for every way of reading.
-        unread: what the vocabulary cannot read of it.
-        calibration: how logits became probabilities.
-    """
+    """The entities of a text, and everything they were read from."""
 
     ANSWER: ClassVar = ("aggregation", "names", "entities", "coverage", "unread", "calibration")
 
-    labels: TagScheme
-    pieces: TaggedText
-    aggregation: Aggregation
-    readings: Mapping[Aggregation, Entities]
-    unread: Unread
-    calibration: Calibration
+    labels: Annotated[TagScheme, "the labels that the model can assign"]
+    pieces: Annotated[TaggedText, "the text and the model's output for each piece"]
+    aggregation: Annotated[Aggregation, "the requested way of reading"]
+    readings: Annotated[Mapping[Aggregation, Entities], "the entities for every way of reading"]
+    unread: Annotated[Unread, "what the vocabulary cannot read of it"]
+    calibration: Annotated[Calibration, "how logits became probabilities"]
 
     @property
     def text(self) -> str:

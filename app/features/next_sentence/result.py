@@ -1,7 +1,7 @@
 """The result of the next-sentence page."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from app.records.results import Calibration, Cut, Unread
 from bert_core import Encoding
@@ -15,17 +15,7 @@ IS_RANDOM = 1
 
 @dataclass(frozen=True, slots=True)
 class NextSentenceResult:
-    """What the next-sentence head answers for one ordered pair.
-
-    Attributes:
-        logits: raw scores, index `IS_NEXT` first, then `IS_RANDOM`.
-        probabilities: their softmax at the temperature, in the same order.
-        encoding: the input.
-        cut: what was truncated from the input.
-        unread: what the vocabulary cannot read of it.
-        calibration: how logits became probabilities.
-        trained_on: what the head was trained on, as a phrase; "" if that is not known.
-    """
+    """What the next-sentence head answers for one ordered pair."""
 
     ANSWER: ClassVar = (
         "follows",
@@ -38,13 +28,17 @@ class NextSentenceResult:
         "trained_on",
     )
 
-    logits: tuple[float, float]
-    probabilities: tuple[float, float]
-    encoding: Encoding
-    cut: Cut
-    unread: Unread
-    calibration: Calibration
-    trained_on: str = ""
+    logits: Annotated[tuple[float, float], "raw scores, index `IS_NEXT` first, then `IS_RANDOM`"]
+    probabilities: Annotated[
+        tuple[float, float], "their softmax at the temperature, in the same order"
+    ]
+    encoding: Annotated[Encoding, "the input"]
+    cut: Annotated[Cut, "what was truncated from the input"]
+    unread: Annotated[Unread, "what the vocabulary cannot read of it"]
+    calibration: Annotated[Calibration, "how logits became probabilities"]
+    trained_on: Annotated[
+        str, 'what the head was trained on, as a phrase; "" if that is not known'
+    ] = ""
 
     @property
     def follows(self) -> bool:

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,23 +14,21 @@ from app.records.results import Calibration
 
 @dataclass(frozen=True, slots=True)
 class SentenceOrderResult:
-    """Which sentence of a paragraph may follow which, n sentences.
+    """Which sentence of a paragraph may follow which, n sentences."""
 
-    Attributes:
-        sentences: as written, in their true order.
-        follows: (n, n); `follows[i, j]` is the probability that sentence j follows sentence i.
-            The diagonal is NaN: no sentence is asked to follow itself.
-        best: the order, as numbers of sentences, whose steps have the largest product of
-            probabilities among all n! orders.
-        cut: number of pairs that were too long and lost pieces.
-        calibration: how logits became probabilities.
-    """
-
-    sentences: tuple[str, ...]
-    follows: NDArray[np.float64]
-    best: tuple[int, ...]
-    cut: int
-    calibration: Calibration
+    sentences: Annotated[tuple[str, ...], "as written, in their true order"]
+    follows: Annotated[
+        NDArray[np.float64],
+        "(n, n); `follows[i, j]` is the probability that sentence j follows sentence i. The "
+        "diagonal is NaN: no sentence is asked to follow itself",
+    ]
+    best: Annotated[
+        tuple[int, ...],
+        "the order, as numbers of sentences, whose steps have the largest product of probabilities"
+        " among all n! orders",
+    ]
+    cut: Annotated[int, "number of pairs that were too long and lost pieces"]
+    calibration: Annotated[Calibration, "how logits became probabilities"]
 
     def steps(self, order: Sequence[int]) -> list[float]:
         """Return the probability of each of the n - 1 steps of an order."""

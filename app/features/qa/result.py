@@ -6,7 +6,7 @@ passage was read, and `QaResult` all of these.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,50 +28,42 @@ inside a word; ends in two sentences."""
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """A pair of ends that scores higher than the answer but breaks a rule.
+    """A pair of ends that scores higher than the answer but breaks a rule."""
 
-    Attributes:
-        first: the text at the start position.
-        last: the text at the end position.
-        score: start logit plus end logit.
-        reason: the rule that the pair breaks.
-        pieces: pieces from start to end, both included; less than 1 if the end comes first.
-        place: the first character between the ends and the one after the last; None unless both
-            ends are in the passage.
-    """
-
-    first: str
-    last: str
-    score: float
-    reason: Reason
-    pieces: int
-    place: tuple[int, int] | None
+    first: Annotated[str, "the text at the start position"]
+    last: Annotated[str, "the text at the end position"]
+    score: Annotated[float, "start logit plus end logit"]
+    reason: Annotated[Reason, "the rule that the pair breaks"]
+    pieces: Annotated[
+        int, "pieces from start to end, both included; less than 1 if the end comes first"
+    ]
+    place: Annotated[
+        tuple[int, int] | None,
+        "the first character between the ends and the one after the last; None unless both ends "
+        "are in the passage",
+    ]
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Start and end probabilities over the W words of the passage.
+    """Start and end probabilities over the W words of the passage."""
 
-    Attributes:
-        starts: (W,) first character of each word.
-        ends: (W,) character after the last one of each word.
-        start_probability: (W,) that the answer starts in this word: the sum over all such spans.
-        end_probability: (W,) that the answer ends in this word.
-        start_logit: (W,) the model's own start logit, the highest of the word's pieces.
-        end_logit: (W,) the same for the end.
-        pieces: (W, 2) position of each word's first piece, and of the one after its last, among the
-            tokens of the question and the whole passage.
-        answer: the first and last word of the best answer, counted from 0.
-    """
-
-    starts: Places
-    ends: Places
-    start_probability: Floats
-    end_probability: Floats
-    start_logit: Floats
-    end_logit: Floats
-    pieces: Places
-    answer: tuple[int, int]
+    starts: Annotated[Places, "(W,) first character of each word"]
+    ends: Annotated[Places, "(W,) character after the last one of each word"]
+    start_probability: Annotated[
+        Floats, "(W,) that the answer starts in this word: the sum over all such spans"
+    ]
+    end_probability: Annotated[Floats, "(W,) that the answer ends in this word"]
+    start_logit: Annotated[
+        Floats, "(W,) the model's own start logit, the highest of the word's pieces"
+    ]
+    end_logit: Annotated[Floats, "(W,) the same for the end"]
+    pieces: Annotated[
+        Places,
+        "(W, 2) position of each word's first piece, and of the one after its last, among the "
+        "tokens of the question and the whole passage",
+    ]
+    answer: Annotated[tuple[int, int], "the first and last word of the best answer, counted from 0"]
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -102,73 +94,42 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """Every pair of a start word and an end word near the ends of the answer.
+    """Every pair of a start word and an end word near the ends of the answer."""
 
-    Attributes:
-        rows: the r start words, as word numbers in the passage.
-        columns: the c end words, as word numbers in the passage.
-        probability: (r, c) probability of an answer from the row's word to the column's word.
-        allowed: (r, c) whether any span from row to column may be an answer.
-    """
-
-    rows: range
-    columns: range
-    probability: Floats
-    allowed: NDArray[np.bool_]
+    rows: Annotated[range, "the r start words, as word numbers in the passage"]
+    columns: Annotated[range, "the c end words, as word numbers in the passage"]
+    probability: Annotated[
+        Floats, "(r, c) probability of an answer from the row's word to the column's word"
+    ]
+    allowed: Annotated[
+        NDArray[np.bool_], "(r, c) whether any span from row to column may be an answer"
+    ]
 
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How the passage was read.
-
-    Attributes:
-        pieces: number of pieces in the passage.
-        question: number of pieces in the question.
-        windows: for each window, its first piece and the one after its last.
-        tokens: length of the longest input, question and added special tokens included.
-        shared: pieces that neighbouring windows have in common; 0 for a single window.
-        answer: the first and last piece of the best answer, counted from 0.
-        answer_window: the window that the best answer's numbers come from.
-    """
+    """How the passage was read."""
 
     ANSWER: ClassVar = ("pieces", "question", "tokens", "shared", "answer")
 
-    pieces: int
-    question: int
-    windows: tuple[tuple[int, int], ...]
-    tokens: int
-    shared: int
-    answer: tuple[int, int]
-    answer_window: int
+    pieces: Annotated[int, "number of pieces in the passage"]
+    question: Annotated[int, "number of pieces in the question"]
+    windows: Annotated[
+        tuple[tuple[int, int], ...], "for each window, its first piece and the one after its last"
+    ]
+    tokens: Annotated[
+        int, "length of the longest input, question and added special tokens included"
+    ]
+    shared: Annotated[int, "pieces that neighbouring windows have in common; 0 for a single window"]
+    answer: Annotated[
+        tuple[int, int], "the first and last piece of the best answer, counted from 0"
+    ]
+    answer_window: Annotated[int, "the window that the best answer's numbers come from"]
 
 
 @dataclass(frozen=True, slots=True)
 class QaResult:
-    """Where in a passage the answer to a question is found.
-
-    Attributes:
-        model: the name of the model.
-        passage: the passage as typed.
-        question: the question as typed.
-        answers: the best answers, at least one, in the order of their best spans; no two say the
-            same.
-        touching: probability of all spans that share a piece with the best one, itself included.
-        null_score: start logit plus end logit at [CLS], the lowest over all windows.
-        null_probability: probability of "no answer"; above one half if and only if it scores
-            above the best span.
-        candidates: number of allowed spans.
-        longest: maximum number of pieces in an answer.
-        rules: further rules for answers.
-        threshold: the no-answer score above which there is no answer.
-        rejected: pairs that beat the best answer but break a rule, best first.
-        words: the two curves.
-        grid: both ends together, near the answer.
-        coverage: how the passage was read.
-        sentences: for each sentence, its first character and the one after its last.
-        unread: what the vocabulary cannot read of both texts.
-        calibration: how span scores became shares of the probability left for answers.
-        has_answer: how the best score minus the "no answer" score became that probability.
-    """
+    """Where in a passage the answer to a question is found."""
 
     ANSWER: ClassVar = (
         "model",
@@ -191,25 +152,42 @@ class QaResult:
         "has_answer",
     )
 
-    model: str
-    passage: str
-    question: str
-    answers: tuple[Answer, ...]
-    touching: float
-    null_score: float
-    null_probability: float
-    candidates: int
-    longest: int
-    rules: Rules
-    threshold: float
-    rejected: tuple[Rejected, ...]
-    words: Words
-    grid: Grid
-    coverage: Coverage
-    sentences: tuple[tuple[int, int], ...]
-    unread: Unread
-    calibration: Calibration
-    has_answer: Calibration
+    model: Annotated[str, "the name of the model"]
+    passage: Annotated[str, "the passage as typed"]
+    question: Annotated[str, "the question as typed"]
+    answers: Annotated[
+        tuple[Answer, ...],
+        "the best answers, at least one, in the order of their best spans; no two say the same",
+    ]
+    touching: Annotated[
+        float, "probability of all spans that share a piece with the best one, itself included"
+    ]
+    null_score: Annotated[float, "start logit plus end logit at [CLS], the lowest over all windows"]
+    null_probability: Annotated[
+        float,
+        'probability of "no answer"; above one half if and only if it scores above the best span',
+    ]
+    candidates: Annotated[int, "number of allowed spans"]
+    longest: Annotated[int, "maximum number of pieces in an answer"]
+    rules: Annotated[Rules, "further rules for answers"]
+    threshold: Annotated[float, "the no-answer score above which there is no answer"]
+    rejected: Annotated[
+        tuple[Rejected, ...], "pairs that beat the best answer but break a rule, best first"
+    ]
+    words: Annotated[Words, "the two curves"]
+    grid: Annotated[Grid, "both ends together, near the answer"]
+    coverage: Annotated[Coverage, "how the passage was read"]
+    sentences: Annotated[
+        tuple[tuple[int, int], ...],
+        "for each sentence, its first character and the one after its last",
+    ]
+    unread: Annotated[Unread, "what the vocabulary cannot read of both texts"]
+    calibration: Annotated[
+        Calibration, "how span scores became shares of the probability left for answers"
+    ]
+    has_answer: Annotated[
+        Calibration, 'how the best score minus the "no answer" score became that probability'
+    ]
 
     @property
     def best(self) -> Span:

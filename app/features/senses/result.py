@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,70 +12,39 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One line of the text.
+    """One line of the text."""
 
-    Attributes:
-        number: counted from 1.
-        text: as typed, without spaces at its ends.
-        group: counted from 0; a blank line begins a new one.
-    """
-
-    number: int
-    text: str
-    group: int
+    number: Annotated[int, "counted from 1"]
+    text: Annotated[str, "as typed, without spaces at its ends"]
+    group: Annotated[int, "counted from 0; a blank line begins a new one"]
 
 
 @dataclass(frozen=True, slots=True)
 class Occurrence:
-    """The word at one place.
+    """The word at one place."""
 
-    Attributes:
-        label: the sentence's number, with a letter if the word is in it more than once.
-        sentence: number of the sentence.
-        group: of the sentence.
-        start: its first character in the sentence.
-        end: the character after its last one.
-        pieces: its positions among the tokens of the sentence.
-    """
-
-    label: str
-    sentence: int
-    group: int
-    start: int
-    end: int
-    pieces: tuple[int, ...]
+    label: Annotated[
+        str, "the sentence's number, with a letter if the word is in it more than once"
+    ]
+    sentence: Annotated[int, "number of the sentence"]
+    group: Annotated[int, "of the sentence"]
+    start: Annotated[int, "its first character in the sentence"]
+    end: Annotated[int, "the character after its last one"]
+    pieces: Annotated[tuple[int, ...], "its positions among the tokens of the sentence"]
 
 
 @dataclass(frozen=True, slots=True)
 class OtherWord:
-    """Another word of the sentences.
+    """Another word of the sentences."""
 
-    Attributes:
-        text: as typed.
-        sentence: number of its sentence.
-        cosine: with the occurrence it is a neighbour of.
-    """
-
-    text: str
-    sentence: int
-    cosine: float
+    text: Annotated[str, "as typed"]
+    sentence: Annotated[int, "number of its sentence"]
+    cosine: Annotated[float, "with the occurrence it is a neighbour of"]
 
 
 @dataclass(frozen=True)
 class SensesResult:
-    """What a model makes of one word in many sentences: N occurrences, L layers.
-
-    Attributes:
-        word: the word that was looked for.
-        sentences: every line of the text.
-        occurrences: N places of the word, in order.
-        layer: the layer after which the word is shown, counted from 0; -1 for the input.
-        similarity: (L + 1, N, N), cosines between the occurrences in the input and after every
-            layer.
-        space: (N, 3), the occurrences on their three principal axes.
-        shares: of the variance, along each of the three axes.
-        others: for each occurrence, the nearest other words at this layer, nearest first.
-    """
+    """What a model makes of one word in many sentences: N occurrences, L layers."""
 
     ANSWER: ClassVar = (
         "word",
@@ -91,14 +60,21 @@ class SensesResult:
         "shares",
     )
 
-    word: str
-    sentences: tuple[Sentence, ...]
-    occurrences: tuple[Occurrence, ...]
-    layer: int
-    similarity: Floats
-    space: Floats
-    shares: tuple[float, ...]
-    others: tuple[tuple[OtherWord, ...], ...]
+    word: Annotated[str, "the word that was looked for"]
+    sentences: Annotated[tuple[Sentence, ...], "every line of the text"]
+    occurrences: Annotated[tuple[Occurrence, ...], "N places of the word, in order"]
+    layer: Annotated[
+        int, "the layer after which the word is shown, counted from 0; -1 for the input"
+    ]
+    similarity: Annotated[
+        Floats, "(L + 1, N, N), cosines between the occurrences in the input and after every layer"
+    ]
+    space: Annotated[Floats, "(N, 3), the occurrences on their three principal axes"]
+    shares: Annotated[tuple[float, ...], "of the variance, along each of the three axes"]
+    others: Annotated[
+        tuple[tuple[OtherWord, ...], ...],
+        "for each occurrence, the nearest other words at this layer, nearest first",
+    ]
 
     @property
     def place(self) -> int:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from app.records.results import Cut
 from bert_core.text.byte_level import SPACE, as_text
@@ -25,35 +25,24 @@ def readable(token: str, kind: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """One token of the input as the model receives it.
+    """One token of the input as the model receives it."""
 
-    Attributes:
-        position: its place in the input, counted from 0.
-        token: its spelling in the vocabulary.
-        id: its number in the vocabulary.
-        start: first character in its own text.
-        end: character after the last one; an added token has start = end = 0.
-        source: the characters it was made from, as typed; "" for an added token.
-        word: number of its word in its own text, or None for an added token.
-        segment: token type, 0 or 1.
-        side: 0 for the text, 1 for its pair, None for a token that the tokenizer adds.
-        continues: whether it continues the word of the piece before it, which is no mere space.
-        unknown: True where a word, or a part of one, became unknown.
-        cut: True if the piece would not fit in the model's maximum length.
-    """
-
-    position: int
-    token: str
-    id: int
-    start: int
-    end: int
-    source: str
-    word: int | None
-    segment: int
-    side: int | None
-    continues: bool
-    unknown: bool
-    cut: bool
+    position: Annotated[int, "its place in the input, counted from 0"]
+    token: Annotated[str, "its spelling in the vocabulary"]
+    id: Annotated[int, "its number in the vocabulary"]
+    start: Annotated[int, "first character in its own text"]
+    end: Annotated[int, "character after the last one; an added token has start = end = 0"]
+    source: Annotated[str, 'the characters it was made from, as typed; "" for an added token']
+    word: Annotated[int | None, "number of its word in its own text, or None for an added token"]
+    segment: Annotated[int, "token type, 0 or 1"]
+    side: Annotated[
+        int | None, "0 for the text, 1 for its pair, None for a token that the tokenizer adds"
+    ]
+    continues: Annotated[
+        bool, "whether it continues the word of the piece before it, which is no mere space"
+    ]
+    unknown: Annotated[bool, "True where a word, or a part of one, became unknown"]
+    cut: Annotated[bool, "True if the piece would not fit in the model's maximum length"]
 
     @property
     def added(self) -> bool:
@@ -63,15 +52,10 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """The steps by which a text is split into pieces.
+    """The steps by which a text is split into pieces."""
 
-    Attributes:
-        trace: trace of the replayed beginning of the text.
-        whole: whether the whole text was replayed.
-    """
-
-    trace: Trace
-    whole: bool
+    trace: Annotated[Trace, "trace of the replayed beginning of the text"]
+    whole: Annotated[bool, "whether the whole text was replayed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,22 +63,21 @@ class Columns:
     """Every token of the input, stored by column, since a long text has tens of thousands.
 
     `Encoding` recomputes some of these at every call; here they are stored for lookup by piece.
-
-    Attributes:
-        tokens: spellings in the vocabulary.
-        ids: numbers in the vocabulary.
-        spans: first character and the one after the last, in the token's own text.
-        words: number of the word in its own text, None for an added token.
-        segments: token types, 0 or 1.
-        sides: 0 for the text, 1 for its pair, None for an added token.
     """
 
-    tokens: Sequence[str]
-    ids: Sequence[int]
-    spans: Sequence[tuple[int, int]]
-    words: Sequence[int | None]
-    segments: Sequence[int]
-    sides: Sequence[int | None]
+    tokens: Annotated[Sequence[str], "spellings in the vocabulary"]
+    ids: Annotated[Sequence[int], "numbers in the vocabulary"]
+    spans: Annotated[
+        Sequence[tuple[int, int]],
+        "first character and the one after the last, in the token's own text",
+    ]
+    words: Annotated[
+        Sequence[int | None], "number of the word in its own text, None for an added token"
+    ]
+    segments: Annotated[Sequence[int], "token types, 0 or 1"]
+    sides: Annotated[
+        Sequence[int | None], "0 for the text, 1 for its pair, None for an added token"
+    ]
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -102,44 +85,20 @@ class Columns:
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """The input as the model receives it, cut and padded; each sequence has T entries.
+    """The input as the model receives it, cut and padded; each sequence has T entries."""
 
-    Attributes:
-        tokens: spellings in the vocabulary, padding included.
-        ids: `input_ids`.
-        segments: `token_type_ids`, 0 or 1.
-        mask: `attention_mask`, 1 for a token to be read and 0 for padding.
-        places: position of each token in the uncut input; None for padding.
-    """
-
-    tokens: tuple[str, ...]
-    ids: tuple[int, ...]
-    segments: tuple[int, ...]
-    mask: tuple[int, ...]
-    places: tuple[int | None, ...]
+    tokens: Annotated[tuple[str, ...], "spellings in the vocabulary, padding included"]
+    ids: Annotated[tuple[int, ...], "`input_ids`"]
+    segments: Annotated[tuple[int, ...], "`token_type_ids`, 0 or 1"]
+    mask: Annotated[tuple[int, ...], "`attention_mask`, 1 for a token to be read and 0 for padding"]
+    places: Annotated[
+        tuple[int | None, ...], "position of each token in the uncut input; None for padding"
+    ]
 
 
 @dataclass(frozen=True, slots=True)
 class TokenizerResult:
-    """One text or two, as the model would read them.
-
-    Attributes:
-        model: name of the model.
-        texts: the text, and its pair where there is one, as typed.
-        columns: every token in order, added ones included.
-        words: number of words in the texts, with punctuation marks counted as words.
-        unknown_token: the token for what the vocabulary cannot spell.
-        max_length: maximum number of tokens that the model reads.
-        cut: what would be lost of each text beyond the maximum length.
-        lower_case: the casing used.
-        model_lower_case: the casing this vocabulary was made for.
-        received: the input as the model receives it, cut to its length.
-        replays: for each text, the steps by which its beginning is split.
-        kind: "WordPiece", "BPE" or "Unigram".
-        firsts: position of the first piece of each text, 0 where it has none.
-        padding: the token that fills an input.
-        mask: the token for a hidden word.
-    """
+    """One text or two, as the model would read them."""
 
     ANSWER: ClassVar[tuple[str, ...]] = (
         "model",
@@ -153,21 +112,25 @@ class TokenizerResult:
         "received",
     )
 
-    model: str
-    texts: tuple[str, ...]
-    columns: Columns
-    words: int
-    unknown_token: str
-    max_length: int
-    cut: Cut
-    lower_case: bool
-    model_lower_case: bool
-    received: Received
-    replays: tuple[Replay, ...]
-    kind: str
-    firsts: tuple[int, int]
-    padding: str
-    mask: str
+    model: Annotated[str, "name of the model"]
+    texts: Annotated[tuple[str, ...], "the text, and its pair where there is one, as typed"]
+    columns: Annotated[Columns, "every token in order, added ones included"]
+    words: Annotated[int, "number of words in the texts, with punctuation marks counted as words"]
+    unknown_token: Annotated[str, "the token for what the vocabulary cannot spell"]
+    max_length: Annotated[int, "maximum number of tokens that the model reads"]
+    cut: Annotated[Cut, "what would be lost of each text beyond the maximum length"]
+    lower_case: Annotated[bool, "the casing used"]
+    model_lower_case: Annotated[bool, "the casing this vocabulary was made for"]
+    received: Annotated[Received, "the input as the model receives it, cut to its length"]
+    replays: Annotated[
+        tuple[Replay, ...], "for each text, the steps by which its beginning is split"
+    ]
+    kind: Annotated[str, '"WordPiece", "BPE" or "Unigram"']
+    firsts: Annotated[
+        tuple[int, int], "position of the first piece of each text, 0 where it has none"
+    ]
+    padding: Annotated[str, "the token that fills an input"]
+    mask: Annotated[str, "the token for a hidden word"]
 
     def readable(self, token: str) -> str:
         """Return an entry of the vocabulary as people read it."""
@@ -271,20 +234,19 @@ class TokenizerResult:
 
 @dataclass(frozen=True, slots=True)
 class CutWord:
-    """How one word was cut by BPE or Unigram.
+    """How one word was cut by BPE or Unigram."""
 
-    Attributes:
-        text: the word as typed.
-        pieces: its pieces.
-        merges: BPE: the steps in order, each with its place, its two symbols and its rank.
-        best: Unigram: the best segmentations, each with its pieces, their log-probabilities and
-            the sum.
-    """
-
-    text: str
-    pieces: tuple[str, ...]
-    merges: tuple[Merge, ...] = ()
-    best: tuple[Segmentation, ...] = ()
+    text: Annotated[str, "the word as typed"]
+    pieces: Annotated[tuple[str, ...], "its pieces"]
+    merges: Annotated[
+        tuple[Merge, ...],
+        "BPE: the steps in order, each with its place, its two symbols and its rank",
+    ] = ()
+    best: Annotated[
+        tuple[Segmentation, ...],
+        "Unigram: the best segmentations, each with its pieces, their log-probabilities and the "
+        "sum",
+    ] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,44 +272,27 @@ class FamilyResult(TokenizerResult):
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One piece in a comparison of two tokenizers.
+    """One piece in a comparison of two tokenizers."""
 
-    Attributes:
-        token: its spelling.
-        id: its number in its own vocabulary.
-        start: first character in the text.
-        end: character after the last one.
-        stretch: number of the stretch of text that it covers, the same on both sides.
-        differs: whether the two tokenizers cut this stretch into different pieces.
-    """
-
-    token: str
-    id: int
-    start: int
-    end: int
-    stretch: int
-    differs: bool
+    token: Annotated[str, "its spelling"]
+    id: Annotated[int, "its number in its own vocabulary"]
+    start: Annotated[int, "first character in the text"]
+    end: Annotated[int, "character after the last one"]
+    stretch: Annotated[int, "number of the stretch of text that it covers, the same on both sides"]
+    differs: Annotated[bool, "whether the two tokenizers cut this stretch into different pieces"]
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How one of two compared tokenizers reads the texts.
-
-    Attributes:
-        name: the model whose vocabulary it has.
-        lower_case: whether it lower-cases and drops accents.
-        vocabulary: number of pieces in the vocabulary.
-        parts: for each text, its pieces in order.
-        kind: "WordPiece", "BPE" or "Unigram".
-    """
+    """How one of two compared tokenizers reads the texts."""
 
     ANSWER: ClassVar = ("name", "lower_case", "vocabulary", "parts")
 
-    name: str
-    lower_case: bool
-    vocabulary: int
-    parts: tuple[tuple[Part, ...], ...]
-    kind: str
+    name: Annotated[str, "the model whose vocabulary it has"]
+    lower_case: Annotated[bool, "whether it lower-cases and drops accents"]
+    vocabulary: Annotated[int, "number of pieces in the vocabulary"]
+    parts: Annotated[tuple[tuple[Part, ...], ...], "for each text, its pieces in order"]
+    kind: Annotated[str, '"WordPiece", "BPE" or "Unigram"']
 
     @property
     def pieces(self) -> int:
@@ -357,17 +302,11 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The same texts read by two tokenizers.
+    """The same texts read by two tokenizers."""
 
-    Attributes:
-        texts: the texts as typed.
-        ours: the reading of the model and casing of the page.
-        theirs: the other reading.
-    """
-
-    texts: tuple[str, ...]
-    ours: Reading
-    theirs: Reading
+    texts: Annotated[tuple[str, ...], "the texts as typed"]
+    ours: Annotated[Reading, "the reading of the model and casing of the page"]
+    theirs: Annotated[Reading, "the other reading"]
 
     @property
     def stretches(self) -> int:
@@ -393,35 +332,19 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One entry of a vocabulary.
+    """One entry of a vocabulary."""
 
-    Attributes:
-        piece: its spelling.
-        id: its number.
-        cosine: cosine of its word embedding and that of the piece looked up; None if not asked.
-    """
-
-    piece: str
-    id: int
-    cosine: float | None = None
+    piece: Annotated[str, "its spelling"]
+    id: Annotated[int, "its number"]
+    cosine: Annotated[
+        float | None,
+        "cosine of its word embedding and that of the piece looked up; None if not asked",
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """A piece looked up in the vocabulary, and its neighbours.
-
-    Attributes:
-        asked: what was looked up.
-        found: the entry; None if the vocabulary has no such piece.
-        pieces: the pieces it is cut into if it is no entry itself.
-        one_letter: entries that differ by one letter.
-        containing: the shortest entries that contain it.
-        containing_all: number of all entries that contain it.
-        near: entries with the most similar embeddings, best first; () if there is no entry.
-        vocabulary: number of entries.
-        width: D, the numbers in an embedding.
-        kind: "WordPiece", "BPE" or "Unigram".
-    """
+    """A piece looked up in the vocabulary, and its neighbours."""
 
     ANSWER: ClassVar = (
         "asked",
@@ -435,13 +358,16 @@ class Lookup:
         "width",
     )
 
-    asked: str
-    found: Entry | None
-    pieces: tuple[Entry, ...]
-    one_letter: tuple[Entry, ...]
-    containing: tuple[Entry, ...]
-    containing_all: int
-    near: tuple[Entry, ...]
-    vocabulary: int
-    width: int
-    kind: str
+    asked: Annotated[str, "what was looked up"]
+    found: Annotated[Entry | None, "the entry; None if the vocabulary has no such piece"]
+    pieces: Annotated[tuple[Entry, ...], "the pieces it is cut into if it is no entry itself"]
+    one_letter: Annotated[tuple[Entry, ...], "entries that differ by one letter"]
+    containing: Annotated[tuple[Entry, ...], "the shortest entries that contain it"]
+    containing_all: Annotated[int, "number of all entries that contain it"]
+    near: Annotated[
+        tuple[Entry, ...],
+        "entries with the most similar embeddings, best first; () if there is no entry",
+    ]
+    vocabulary: Annotated[int, "number of entries"]
+    width: Annotated[int, "D, the numbers in an embedding"]
+    kind: Annotated[str, '"WordPiece", "BPE" or "Unigram"']

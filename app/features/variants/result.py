@@ -2,84 +2,62 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Annotated
 
 from bert_core.model.sizes import Architecture, Memory, Split
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What the paper of a model says.
+    """What the paper of a model says."""
 
-    Attributes:
-        year: of the paper.
-        idea: what was new.
-        objective: what it was trained to do.
-        data: what it was trained on.
-        sees: what a token may see.
-        published: parameters in millions as the authors state them, rounded by them.
-        said: where they state it.
-        paper: address of the paper.
-        source: address of the configuration.
-        lab: settings of the lab that show the idea, as in its address; null if there are none.
-        shows: what these settings do.
-    """
-
-    year: int
-    idea: str
-    objective: str
-    data: str
-    sees: str
-    published: int
-    said: str
-    paper: str
-    source: str
-    lab: Mapping[str, str] | None
-    shows: str
+    year: Annotated[int, "of the paper"]
+    idea: Annotated[str, "what was new"]
+    objective: Annotated[str, "what it was trained to do"]
+    data: Annotated[str, "what it was trained on"]
+    sees: Annotated[str, "what a token may see"]
+    published: Annotated[int, "parameters in millions as the authors state them, rounded by them"]
+    said: Annotated[str, "where they state it"]
+    paper: Annotated[str, "address of the paper"]
+    source: Annotated[str, "address of the configuration"]
+    lab: Annotated[
+        Mapping[str, str] | None,
+        "settings of the lab that show the idea, as in its address; null if there are none",
+    ]
+    shows: Annotated[str, "what these settings do"]
 
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """What follows from a configuration.
+    """What follows from a configuration."""
 
-    Attributes:
-        slug: names it in links.
-        name: on the screen.
-        architecture: its sizes.
-        parameters: of the encoder, by part.
-        flops: operations for one token of a text of `tokens`, by part; a multiplication and an
-            addition count as one each.
-        memory: bytes.
-        tokens: length of the text: the one asked for, or the most that this model reads.
-        told: what its paper says; null for an edited configuration.
-    """
-
-    slug: str
-    name: str
-    architecture: Architecture
-    parameters: Split
-    flops: Split
-    memory: Memory
-    tokens: int
-    told: Told | None
+    slug: Annotated[str, "names it in links"]
+    name: Annotated[str, "on the screen"]
+    architecture: Annotated[Architecture, "its sizes"]
+    parameters: Annotated[Split, "of the encoder, by part"]
+    flops: Annotated[
+        Split,
+        "operations for one token of a text of `tokens`, by part; a multiplication and an addition"
+        " count as one each",
+    ]
+    memory: Annotated[Memory, "bytes"]
+    tokens: Annotated[
+        int, "length of the text: the one asked for, or the most that this model reads"
+    ]
+    told: Annotated[Told | None, "what its paper says; null for an edited configuration"]
 
 
 @dataclass(frozen=True, slots=True)
 class VariantsResult:
-    """Six published models and one of your own, from their configurations alone.
+    """Six published models and one of your own, from their configurations alone."""
 
-    Attributes:
-        length: tokens of the text that is computed.
-        family: the published models, by year.
-        base: slug of the model that yours was made from; "model" for the one that is chosen.
-        own: yours.
-        changed: names of the sizes in which yours differs from its base.
-    """
-
-    length: int
-    family: tuple[Counted, ...]
-    base: str
-    own: Counted
-    changed: tuple[str, ...]
+    length: Annotated[int, "tokens of the text that is computed"]
+    family: Annotated[tuple[Counted, ...], "the published models, by year"]
+    base: Annotated[
+        str, 'slug of the model that yours was made from; "model" for the one that is chosen'
+    ]
+    own: Annotated[Counted, "yours"]
+    changed: Annotated[tuple[str, ...], "names of the sizes in which yours differs from its base"]
 
     @property
     def rows(self) -> tuple[Counted, ...]:

@@ -1,7 +1,7 @@
 """Which words an answer depends on, and whether that is true to the model."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from app.records.results import Cut
 from bert_core import Encoding
@@ -26,127 +26,99 @@ LEAST = 0.005
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A stretch of one of the texts.
+    """A stretch of one of the texts."""
 
-    Attributes:
-        sequence: 0 for the first text that the model reads, 1 for the second.
-        start: its first character.
-        end: the character after its last.
-    """
-
-    sequence: int
-    start: int
-    end: int
+    sequence: Annotated[int, "0 for the first text that the model reads, 1 for the second"]
+    start: Annotated[int, "its first character"]
+    end: Annotated[int, "the character after its last"]
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word of the input.
+    """A word of the input."""
 
-    Attributes:
-        text: as typed.
-        place: where it is.
-        pieces: positions of its pieces among the tokens.
-    """
-
-    text: str
-    place: Place
-    pieces: tuple[int, ...]
+    text: Annotated[str, "as typed"]
+    place: Annotated[Place, "where it is"]
+    pieces: Annotated[tuple[int, ...], "positions of its pieces among the tokens"]
 
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """The number of the answer that is explained.
+    """The number of the answer that is explained."""
 
-    Attributes:
-        answer: the answer, such as a word or a label.
-        own: whether it is the model's own answer; if not, a visitor asked for it.
-        number: what the number is, in words.
-        target: the value of the parameter `target` that asks for it.
-        places: where the answer is in the text; () for an answer about the whole text.
-        others: other values of `target`.
-        named: how many masks or names the text has, the likeliest reading of each; () if the
-            answer is about the whole text.
-        code: the same in Python, a `Target` of `bert_core.analysis`.
-        unit: of the number and of scores with a sign: "nats" (natural logarithms), or "".
-        value: the number.
-        empty: the number when every word is hidden.
-        probability: probability of the answer, not calibrated; not a number for a score.
-        calibrated: whether other pages show a calibrated one.
-    """
-
-    answer: str
-    own: bool
-    number: str
-    target: str
-    places: tuple[Place, ...]
-    others: tuple[str, ...]
-    named: tuple[str, ...]
-    code: str
-    unit: str
-    value: float
-    empty: float
-    probability: float
-    calibrated: bool
+    answer: Annotated[str, "the answer, such as a word or a label"]
+    own: Annotated[bool, "whether it is the model's own answer; if not, a visitor asked for it"]
+    number: Annotated[str, "what the number is, in words"]
+    target: Annotated[str, "the value of the parameter `target` that asks for it"]
+    places: Annotated[
+        tuple[Place, ...], "where the answer is in the text; () for an answer about the whole text"
+    ]
+    others: Annotated[tuple[str, ...], "other values of `target`"]
+    named: Annotated[
+        tuple[str, ...],
+        "how many masks or names the text has, the likeliest reading of each; () if the answer is "
+        "about the whole text",
+    ]
+    code: Annotated[str, "the same in Python, a `Target` of `bert_core.analysis`"]
+    unit: Annotated[
+        str, 'of the number and of scores with a sign: "nats" (natural logarithms), or ""'
+    ]
+    value: Annotated[float, "the number"]
+    empty: Annotated[float, "the number when every word is hidden"]
+    probability: Annotated[
+        float, "probability of the answer, not calibrated; not a number for a score"
+    ]
+    calibrated: Annotated[bool, "whether other pages show a calibrated one"]
 
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """The scores that a method gives the words.
+    """The scores that a method gives the words."""
 
-    Attributes:
-        method: its name.
-        scores: one for each word, for methods with a sign above 0 if it speaks for the answer and
-            below 0 if against it.
-        gap: of a method whose scores sum to `value` minus `empty`: how far they are from it, as a
-            share of it; else null. Integrated gradients with another baseline than [MASK] sum to
-            the difference from that baseline.
-        steps: points of the path, or orders of the words; 0 if the method has none.
-        passes: texts that the model read for it.
-    """
-
-    method: Method
-    scores: tuple[float, ...]
-    gap: float | None
-    steps: int
-    passes: int
+    method: Annotated[Method, "its name"]
+    scores: Annotated[
+        tuple[float, ...],
+        "one for each word, for methods with a sign above 0 if it speaks for the answer and below "
+        "0 if against it",
+    ]
+    gap: Annotated[
+        float | None,
+        "of a method whose scores sum to `value` minus `empty`: how far they are from it, as a "
+        "share of it; else null. Integrated gradients with another baseline than [MASK] sum to the"
+        " difference from that baseline",
+    ]
+    steps: Annotated[int, "points of the path, or orders of the words; 0 if the method has none"]
+    passes: Annotated[int, "texts that the model read for it"]
 
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """What happens to the probability when pieces are hidden in some order.
+    """What happens to the probability when pieces are hidden in some order."""
 
-    Attributes:
-        deletion: probability without the most important 0, 10, ..., 100 % of the pieces.
-        insertion: probability with only the most important 0, 10, ..., 100 %.
-        comprehensiveness: fall of the probability without the most important 10 to 50 %, averaged;
-            higher is better.
-        sufficiency: fall when only these are left; lower is better.
-    """
-
-    deletion: tuple[float, ...]
-    insertion: tuple[float, ...]
-    comprehensiveness: float
-    sufficiency: float
+    deletion: Annotated[
+        tuple[float, ...], "probability without the most important 0, 10, ..., 100 % of the pieces"
+    ]
+    insertion: Annotated[
+        tuple[float, ...], "probability with only the most important 0, 10, ..., 100 %"
+    ]
+    comprehensiveness: Annotated[
+        float,
+        "fall of the probability without the most important 10 to 50 %, averaged; higher is better",
+    ]
+    sufficiency: Annotated[float, "fall when only these are left; lower is better"]
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """Whether scores are true to the model: pieces are hidden in their order, and at random.
+    """Whether scores are true to the model: pieces are hidden in their order, and at random."""
 
-    Attributes:
-        operator: how a piece is hidden: replaced by [MASK], or removed from attention.
-        shown: hidden in the order of the scores.
-        mean: mean of 20 random orders.
-        low: 5 % of the random orders are lower.
-        high: 5 % of the random orders are higher.
-    """
-
-    operator: Operator
-    shown: Curve
-    mean: Curve
-    low: Curve
-    high: Curve
+    operator: Annotated[
+        Operator, "how a piece is hidden: replaced by [MASK], or removed from attention"
+    ]
+    shown: Annotated[Curve, "hidden in the order of the scores"]
+    mean: Annotated[Curve, "mean of 20 random orders"]
+    low: Annotated[Curve, "5 % of the random orders are lower"]
+    high: Annotated[Curve, "5 % of the random orders are higher"]
 
     @property
     def survives(self) -> bool | None:
@@ -160,24 +132,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class WhyResult:
-    """Which words an answer depends on, and a test of that.
-
-    Attributes:
-        model: the name of the model.
-        of: whose answer is explained.
-        explained: the answer.
-        baseline: what integrated gradients compare words with.
-        words: the words of the input.
-        story: their scores.
-        check: whether the scores are true to the model; null if that was not asked for, or of a
-            score.
-        untrained: parameters of the head that no file supplied: the answer is noise.
-        encoding: the input.
-        cut: what was cut from an input that was too long; null if only a part around the answer
-            was read, or everything.
-        part: whether the model read only the part of the text around the answer.
-        read_as: the signs that were read as [MASK], such as "___", without repetition.
-    """
+    """Which words an answer depends on, and a test of that."""
 
     ANSWER: ClassVar = (
         "model",
@@ -192,15 +147,26 @@ class WhyResult:
         "read_as",
     )
 
-    model: str
-    of: Of
-    explained: Explained
-    baseline: str
-    words: tuple[Word, ...]
-    story: Story
-    check: Check | None
-    untrained: tuple[str, ...]
-    encoding: Encoding
-    cut: Cut | None
-    part: bool
-    read_as: tuple[str, ...] = ()
+    model: Annotated[str, "the name of the model"]
+    of: Annotated[Of, "whose answer is explained"]
+    explained: Annotated[Explained, "the answer"]
+    baseline: Annotated[str, "what integrated gradients compare words with"]
+    words: Annotated[tuple[Word, ...], "the words of the input"]
+    story: Annotated[Story, "their scores"]
+    check: Annotated[
+        Check | None,
+        "whether the scores are true to the model; null if that was not asked for, or of a score",
+    ]
+    untrained: Annotated[
+        tuple[str, ...], "parameters of the head that no file supplied: the answer is noise"
+    ]
+    encoding: Annotated[Encoding, "the input"]
+    cut: Annotated[
+        Cut | None,
+        "what was cut from an input that was too long; null if only a part around the answer was "
+        "read, or everything",
+    ]
+    part: Annotated[bool, "whether the model read only the part of the text around the answer"]
+    read_as: Annotated[
+        tuple[str, ...], 'the signs that were read as [MASK], such as "___", without repetition'
+    ] = ()

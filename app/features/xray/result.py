@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,17 +23,11 @@ _PART = re.compile(r"(\d{1,3})\.(?:(\d{1,3})|([af]))")
 
 @dataclass(frozen=True, slots=True, order=True)
 class Part:
-    """A part of the model that can be switched off.
+    """A part of the model that can be switched off."""
 
-    Attributes:
-        layer: counted from 0.
-        place: a head, or the whole attention or feed-forward block.
-        head: counted from 0; -1 for a block.
-    """
-
-    layer: int
-    place: Place
-    head: int = -1
+    layer: Annotated[int, "counted from 0"]
+    place: Annotated[Place, "a head, or the whole attention or feed-forward block"]
+    head: Annotated[int, "counted from 0; -1 for a block"] = -1
 
     @property
     def name(self) -> str:
@@ -93,162 +87,135 @@ def names_of(parts: Iterable[Part]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked of the model, and the answer that is followed.
+    """What is asked of the model, and the answer that is followed."""
 
-    Attributes:
-        kind: "word" (which word is at a piece), "start" or "end" (of an answer in a passage),
-            "entity" (the label of a piece), "label" (of the text) or "next" (whether the second
-            text follows the first).
-        position: the piece whose vector the head reads; 0, [CLS], for a whole text. For a start
-            or end, the piece that is followed.
-        chosen: number of the answer that is followed.
-        target: what is measured, in the words of the library.
-    """
-
-    kind: Kind
-    position: int
-    chosen: int
-    target: str
+    kind: Annotated[
+        Kind,
+        '"word" (which word is at a piece), "start" or "end" (of an answer in a passage), "entity"'
+        ' (the label of a piece), "label" (of the text) or "next" (whether the second text follows'
+        " the first)",
+    ]
+    position: Annotated[
+        int,
+        "the piece whose vector the head reads; 0, [CLS], for a whole text. For a start or end, "
+        "the piece that is followed",
+    ]
+    chosen: Annotated[int, "number of the answer that is followed"]
+    target: Annotated[str, "what is measured, in the words of the library"]
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One possible answer.
+    """One possible answer."""
 
-    Attributes:
-        number: in the vocabulary, among the labels, or the position of the piece.
-        name: the word, label or piece.
-        probability: with the parts switched off.
-        before: with the whole model.
-        rank: 1 for the most probable answer, with the parts switched off.
-        rank_before: with the whole model.
-        followed: whether it is the answer that is followed.
-    """
-
-    number: int
-    name: str
-    probability: float
-    before: float
-    rank: int
-    rank_before: int
-    followed: bool
+    number: Annotated[int, "in the vocabulary, among the labels, or the position of the piece"]
+    name: Annotated[str, "the word, label or piece"]
+    probability: Annotated[float, "with the parts switched off"]
+    before: Annotated[float, "with the whole model"]
+    rank: Annotated[int, "1 for the most probable answer, with the parts switched off"]
+    rank_before: Annotated[int, "with the whole model"]
+    followed: Annotated[bool, "whether it is the answer that is followed"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Readings:
-    """What the head of the question would answer at each piece if the model ended after a layer.
+    """What the head of the question would answer at each piece if the model ended after a layer."""
 
-    Attributes:
-        lens: "affine" maps the vectors of a layer to the last one first; "raw" does not.
-        names: L + 1 rows of T: the most probable answer; "" where the head does not read.
-        shares: (L + 1, T), its probability; NaN where the head does not read.
-        agreement: (L + 1, T), the probability of what the whole model reads there in the end.
-    """
-
-    lens: Lens
-    names: tuple[tuple[str, ...], ...]
-    shares: Floats
-    agreement: Floats
+    lens: Annotated[
+        Lens, '"affine" maps the vectors of a layer to the last one first; "raw" does not'
+    ]
+    names: Annotated[
+        tuple[tuple[str, ...], ...],
+        'L + 1 rows of T: the most probable answer; "" where the head does not read',
+    ]
+    shares: Annotated[Floats, "(L + 1, T), its probability; NaN where the head does not read"]
+    agreement: Annotated[
+        Floats, "(L + 1, T), the probability of what the whole model reads there in the end"
+    ]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Changes:
-    """How much each layer does to the vector of each piece.
+    """How much each layer does to the vector of each piece."""
 
-    Attributes:
-        turned: (L, T), 1 - cosine of the vector before and after the layer, 0 to 2.
-        by_attention: (L, T), the length of what the attention block adds, divided by that of the
-            vector before the layer.
-        by_feed_forward: (L, T), the same of the feed-forward block.
-    """
-
-    turned: Floats
-    by_attention: Floats
-    by_feed_forward: Floats
+    turned: Annotated[Floats, "(L, T), 1 - cosine of the vector before and after the layer, 0 to 2"]
+    by_attention: Annotated[
+        Floats,
+        "(L, T), the length of what the attention block adds, divided by that of the vector before"
+        " the layer",
+    ]
+    by_feed_forward: Annotated[Floats, "(L, T), the same of the feed-forward block"]
 
 
 @dataclass(frozen=True, slots=True)
 class LayerReading:
-    """What the lens says after one layer at the piece that is asked.
+    """What the lens says after one layer at the piece that is asked."""
 
-    Attributes:
-        layer: counted from 0; None for the embeddings, before the first layer.
-        answer: the most probable answer there.
-        probability: of that answer.
-        followed: the probability of the answer that is followed.
-    """
-
-    layer: int | None
-    answer: str
-    probability: float
-    followed: float
+    layer: Annotated[int | None, "counted from 0; None for the embeddings, before the first layer"]
+    answer: Annotated[str, "the most probable answer there"]
+    probability: Annotated[float, "of that answer"]
+    followed: Annotated[float, "the probability of the answer that is followed"]
 
 
 @dataclass(frozen=True, slots=True)
 class PartEffect:
-    """What happens without one part alone.
+    """What happens without one part alone."""
 
-    Attributes:
-        part: "2.7" is head 7 of layer 2, "2.a" and "2.f" its attention and feed-forward block.
-        effect: change of the target, in nats; negative if the answer needs the part.
-    """
-
-    part: str
-    effect: float
+    part: Annotated[
+        str, '"2.7" is head 7 of layer 2, "2.a" and "2.f" its attention and feed-forward block'
+    ]
+    effect: Annotated[float, "change of the target, in nats; negative if the answer needs the part"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class XrayResult:
-    """One text on its way through the model, and the answer at the end.
-
-    Attributes:
-        tokens: the pieces that the model reads.
-        question: what is asked.
-        followed: the answer that is followed, in words.
-        candidates: the most probable answers, with the parts switched off and with the whole model.
-        effect: change of the target without the parts that are off, in nats; 0 if none is.
-        off: what is switched off: "2.7" is head 7 of layer 2, "2.a" and "2.f" its attention and
-            feed-forward block.
-        mode: what replaces it: the mean activation over many texts, zero, or that of another text.
-        path: what the lens says after each layer at the piece that is asked.
-        ranking: every part by the change of the target without it alone, in nats, what is needed
-            most first; [] if that was not asked for.
-        layers: number of layers.
-        heads: number of heads in each.
-        sides: for each piece 0 (first text), 1 (second text) or None (added special token).
-        text: the first text that the model reads.
-        pair: the second text; "" for none.
-        other: the text whose activations replace what is off; "" for none.
-        readings: what the lens says everywhere.
-        changes: how much each layer does to each piece.
-        attentions: L arrays (H, T, T); rows are the pieces that look.
-        calibration: how logits became probabilities.
-        read_as: the signs that were read as [MASK], such as "___", without repetition.
-    """
+    """One text on its way through the model, and the answer at the end."""
 
     ANSWER: ClassVar = ("tokens", "question", "followed", "candidates", "effect", "off", "mode",
                         "lens", "path", "ranking", "layers", "heads", "read_as")  # fmt: skip
 
-    tokens: tuple[str, ...]
-    question: Question
-    followed: str
-    candidates: tuple[Candidate, ...]
-    effect: float
-    off: tuple[str, ...]
-    mode: Mode
-    path: tuple[LayerReading, ...]
-    ranking: tuple[PartEffect, ...]
-    layers: int
-    heads: int
-    sides: tuple[int | None, ...]
-    text: str
-    pair: str
-    other: str
-    readings: Readings
-    changes: Changes
-    attentions: tuple[Floats, ...]
-    calibration: Calibration
-    read_as: tuple[str, ...] = ()
+    tokens: Annotated[tuple[str, ...], "the pieces that the model reads"]
+    question: Annotated[Question, "what is asked"]
+    followed: Annotated[str, "the answer that is followed, in words"]
+    candidates: Annotated[
+        tuple[Candidate, ...],
+        "the most probable answers, with the parts switched off and with the whole model",
+    ]
+    effect: Annotated[
+        float, "change of the target without the parts that are off, in nats; 0 if none is"
+    ]
+    off: Annotated[
+        tuple[str, ...],
+        'what is switched off: "2.7" is head 7 of layer 2, "2.a" and "2.f" its attention and '
+        "feed-forward block",
+    ]
+    mode: Annotated[
+        Mode, "what replaces it: the mean activation over many texts, zero, or that of another text"
+    ]
+    path: Annotated[
+        tuple[LayerReading, ...], "what the lens says after each layer at the piece that is asked"
+    ]
+    ranking: Annotated[
+        tuple[PartEffect, ...],
+        "every part by the change of the target without it alone, in nats, what is needed most "
+        "first; [] if that was not asked for",
+    ]
+    layers: Annotated[int, "number of layers"]
+    heads: Annotated[int, "number of heads in each"]
+    sides: Annotated[
+        tuple[int | None, ...],
+        "for each piece 0 (first text), 1 (second text) or None (added special token)",
+    ]
+    text: Annotated[str, "the first text that the model reads"]
+    pair: Annotated[str, 'the second text; "" for none']
+    other: Annotated[str, 'the text whose activations replace what is off; "" for none']
+    readings: Annotated[Readings, "what the lens says everywhere"]
+    changes: Annotated[Changes, "how much each layer does to each piece"]
+    attentions: Annotated[tuple[Floats, ...], "L arrays (H, T, T); rows are the pieces that look"]
+    calibration: Annotated[Calibration, "how logits became probabilities"]
+    read_as: Annotated[
+        tuple[str, ...], 'the signs that were read as [MASK], such as "___", without repetition'
+    ] = ()
 
     @property
     def best(self) -> Candidate:
@@ -273,31 +240,23 @@ class XrayResult:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ranking:
-    """What happens to the followed answer without each part alone.
+    """What happens to the followed answer without each part alone."""
 
-    Attributes:
-        parts: every part, what is needed most first.
-        question: what was asked.
-        mode: what replaced the part.
-    """
-
-    parts: tuple[PartEffect, ...]
-    question: Question
-    mode: Mode
+    parts: Annotated[tuple[PartEffect, ...], "every part, what is needed most first"]
+    question: Annotated[Question, "what was asked"]
+    mode: Annotated[Mode, "what replaced the part"]
 
 
 @dataclass(frozen=True, slots=True)
 class Spared:
-    """How much of the model one answer can do without.
+    """How much of the model one answer can do without."""
 
-    Attributes:
-        off: the parts switched off, from the least important on, with the answer unchanged.
-        of: number of parts tried: all heads and feed-forward blocks.
-        breaking: the part with which the answer would change; None if it never does.
-        answer: what the answer would become then.
-    """
-
-    off: tuple[Part, ...]
-    of: int
-    breaking: Part | None
-    answer: str
+    off: Annotated[
+        tuple[Part, ...],
+        "the parts switched off, from the least important on, with the answer unchanged",
+    ]
+    of: Annotated[int, "number of parts tried: all heads and feed-forward blocks"]
+    breaking: Annotated[
+        Part | None, "the part with which the answer would change; None if it never does"
+    ]
+    answer: Annotated[str, "what the answer would become then"]

@@ -29,19 +29,12 @@ from bert_core.reading.running import Progress
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """Two sentences with equal numbers of pieces on the bundled vocabulary.
+    """Two sentences with equal numbers of pieces on the bundled vocabulary."""
 
-    Attributes:
-        name: what they differ in.
-        text: the first sentence.
-        other: the second one.
-        answers: the two answers.
-    """
-
-    name: str
-    text: str
-    other: str
-    answers: str
+    name: Annotated[str, "what they differ in"]
+    text: Annotated[str, "the first sentence"]
+    other: Annotated[str, "the second one"]
+    answers: Annotated[str, "the two answers"]
 
 
 PRESETS = (

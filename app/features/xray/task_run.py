@@ -5,6 +5,7 @@ the pictures need. All later questions about the same text start from there.
 """
 
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 import numpy as np
 import torch
@@ -46,25 +47,15 @@ _ROWS = 256  # of the vocabulary's scores at once: 31 MB
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A text as one class of a model reads it, with parts of the model switched off.
+    """A text as one class of a model reads it, with parts of the model switched off."""
 
-    Attributes:
-        engine: the model.
-        kind: the question, which decides the class.
-        encoding: the text.
-        lens: how hidden states are prepared for the head.
-        off: the parts that are off.
-        mode: what replaces them.
-        other: the text that replaces them in the mode "resample".
-    """
-
-    engine: Engine
-    kind: Kind
-    encoding: Encoding
-    lens: Lens = "affine"
-    off: tuple[Part, ...] = ()
-    mode: Mode = "mean"
-    other: Encoding | None = None
+    engine: Annotated[Engine, "the model"]
+    kind: Annotated[Kind, "the question, which decides the class"]
+    encoding: Annotated[Encoding, "the text"]
+    lens: Annotated[Lens, "how hidden states are prepared for the head"] = "affine"
+    off: Annotated[tuple[Part, ...], "the parts that are off"] = ()
+    mode: Annotated[Mode, "what replaces them"] = "mean"
+    other: Annotated[Encoding | None, 'the text that replaces them in the mode "resample"'] = None
 
     @property
     def model(self) -> BertPreTrainedModel:
@@ -124,23 +115,19 @@ class Text:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Seen:
-    """What one run of a text leaves.
+    """What one run of a text leaves."""
 
-    Attributes:
-        states: (L + 1, T, D), embeddings first.
-        attentions: L arrays (H, T, T).
-        changes: how much each layer did to each piece.
-        answers: (L + 1, T), the number of the most probable answer; -1 where the head is not read.
-        shares: (L + 1, T), its probability.
-        agreement: (L + 1, T), the probability of what the whole model answers there in the end.
-    """
-
-    states: Tensor
-    attentions: tuple[Floats, ...]
-    changes: Changes
-    answers: np.ndarray
-    shares: Floats
-    agreement: Floats
+    states: Annotated[Tensor, "(L + 1, T, D), embeddings first"]
+    attentions: Annotated[tuple[Floats, ...], "L arrays (H, T, T)"]
+    changes: Annotated[Changes, "how much each layer did to each piece"]
+    answers: Annotated[
+        np.ndarray,
+        "(L + 1, T), the number of the most probable answer; -1 where the head is not read",
+    ]
+    shares: Annotated[Floats, "(L + 1, T), its probability"]
+    agreement: Annotated[
+        Floats, "(L + 1, T), the probability of what the whole model answers there in the end"
+    ]
 
     @property
     def nbytes(self) -> int:

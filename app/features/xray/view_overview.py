@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from math import isnan
+from typing import Annotated
 
 import numpy as np
 import pandas as pd
@@ -55,19 +56,15 @@ Link = tuple[int, int, float]
 
 @dataclass(frozen=True, slots=True)
 class _Shared:
-    """What both drawings of a picture have, the wide and the narrow one.
+    """What both drawings of a picture have, the wide and the narrow one."""
 
-    Attributes:
-        says: of each column, what each of its cells says.
-        threads: of each layer that attends; those of the piece that is asked come last, on top.
-        head: number of the head whose threads they are, or `MEAN`.
-        most: value of a bar as long as a cell.
-    """
-
-    says: Sequence[Sequence[str]]
-    threads: Mapping[int, Sequence[Link]]
-    head: str
-    most: float
+    says: Annotated[Sequence[Sequence[str]], "of each column, what each of its cells says"]
+    threads: Annotated[
+        Mapping[int, Sequence[Link]],
+        "of each layer that attends; those of the piece that is asked come last, on top",
+    ]
+    head: Annotated[str, "number of the head whose threads they are, or `MEAN`"]
+    most: Annotated[float, "value of a bar as long as a cell"]
 
     @classmethod
     def of(cls, result: XrayResult, head: str) -> "_Shared":
@@ -90,29 +87,17 @@ class _Shared:
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """Where everything is in a drawing; thousands of marks ask for it.
+    """Where everything is in a drawing; thousands of marks ask for it."""
 
-    Attributes:
-        width: of the drawing.
-        tokens: number of rows.
-        columns: number of columns.
-        left: width of the pieces' names.
-        right: width of the answers, or 0.
-        heights: of the rows.
-        middles: of the rows.
-        step: from one column to the next.
-        cell: width of a cell.
-    """
-
-    width: int
-    tokens: int
-    columns: int
-    left: float
-    right: float
-    heights: Sequence[float]
-    middles: Sequence[float]
-    step: float
-    cell: float
+    width: Annotated[int, "of the drawing"]
+    tokens: Annotated[int, "number of rows"]
+    columns: Annotated[int, "number of columns"]
+    left: Annotated[float, "width of the pieces' names"]
+    right: Annotated[float, "width of the answers, or 0"]
+    heights: Annotated[Sequence[float], "of the rows"]
+    middles: Annotated[Sequence[float], "of the rows"]
+    step: Annotated[float, "from one column to the next"]
+    cell: Annotated[float, "width of a cell"]
 
     @classmethod
     def of(cls, result: XrayResult, width: int) -> "_Plan":

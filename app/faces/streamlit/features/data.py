@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
+from typing import Annotated
 
 import streamlit as st
 
@@ -54,23 +55,14 @@ _OPENED = "This puts the text of the row into an address."
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked of a table.
+    """What is asked of a table."""
 
-    Attributes:
-        name: of the sample, or the key of the visitor's table.
-        table: the rows.
-        task: what each is asked.
-        columns: the column of each part.
-        meanings: what labels mean, as the visitor says.
-        second: the name of a second model; "" for none.
-    """
-
-    name: str
-    table: Table
-    task: TaskName
-    columns: Columns
-    meanings: tuple[tuple[str, str], ...]
-    second: str
+    name: Annotated[str, "of the sample, or the key of the visitor's table"]
+    table: Annotated[Table, "the rows"]
+    task: Annotated[TaskName, "what each is asked"]
+    columns: Annotated[Columns, "the column of each part"]
+    meanings: Annotated[tuple[tuple[str, str], ...], "what labels mean, as the visitor says"]
+    second: Annotated[str, 'the name of a second model; "" for none']
 
     def key(self, engine: Engine) -> str:
         """Return the key of its answers; those to our samples are everyone's."""

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, get_args
+from typing import Annotated, Any, get_args
 
 import streamlit as st
 
@@ -75,21 +75,13 @@ def offer_gap(text: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Reasons:
-    """What a page shows of an explanation, and how it is asked for.
+    """What a page shows of an explanation, and how it is asked for."""
 
-    Attributes:
-        shown: what has been computed.
-        page: the page.
-        texts: the text and the second one.
-        options: the further arguments of `why`.
-        visit: who asks.
-    """
-
-    shown: WhyResult
-    page: Page
-    texts: tuple[str, str]
-    options: dict[str, Any]
-    visit: Visit
+    shown: Annotated[WhyResult, "what has been computed"]
+    page: Annotated[Page, "the page"]
+    texts: Annotated[tuple[str, str], "the text and the second one"]
+    options: Annotated[dict[str, Any], "the further arguments of `why`"]
+    visit: Annotated[Visit, "who asks"]
 
     def whole(self) -> WhyResult:
         """Compute the test, too, for a file, as the same visitor."""
