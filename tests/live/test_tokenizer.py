@@ -21,27 +21,10 @@ _RANGES = (
     *((0x1F300, 0x1F700), (0x10000, 0x20000)),
 )
 _ALIKE = (
-    (0x3400, 0x9FFF),
-    (0xAC00, 0xD7A3),
-    (0xE000, 0xF8FF),
-    (0x12000, 0x16FFF),
+    *((0x3400, 0x9FFF), (0xAC00, 0xD7A3), (0xE000, 0xF8FF), (0x12000, 0x16FFF)),
     (0x20000, 0x10FFFF),
 )
-_PARTS = (
-    "[MASK]",
-    "[SEP]",
-    "[CLS]",
-    "[",
-    "##",
-    " ",
-    "  ",
-    "\n",
-    "\t",
-    "\u200d",
-    "the",
-    "un",
-    "able",
-)
+_PARTS = ("[MASK]", "[SEP]", "[CLS]", "[", "##", "\u200d", "the", "un", "able", " ", "  ", "\n\t")
 
 
 def _code_points() -> list[str]:

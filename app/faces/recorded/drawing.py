@@ -267,8 +267,7 @@ def _list(recording: Recording, entry: Entry) -> Html:
 
 def _links(rows: Sequence[Entry], root: str, here: Entry | None) -> Html:
     return tag(
-        "ol",
-        *(_item(e.example.label, f"{root}{e.place}.html", here=e == here) for e in rows),
+        "ol", *(_item(e.example.label, f"{root}{e.place}.html", here=e == here) for e in rows)
     )
 
 
