@@ -85,6 +85,7 @@ def live_files(engine: Engine, *, parts: bool) -> Iterator[tuple[str, bytes]]:
     switches = ASSETS / "components" / "xray_switches.js"  # as on the page with a server
     yield f"{FOLDER}/{switches.name}", switches.read_bytes()
     yield f"{FOLDER}/NOTICE", (ROOT / "NOTICE").read_bytes()  # the licence of the weights
+    yield f"{FOLDER}/MODEL_CARD.md", (folder / "README.md").read_bytes()  # and their sources
     for name in _BESIDE:
         yield f"{FOLDER}/{name}", (folder / name).read_bytes()
     weights = (folder / _WEIGHTS).read_bytes()
@@ -109,7 +110,7 @@ def digests(files: Mapping[str, bytes], *, lab: bool = False) -> dict[str, str]:
         files: those of the site, by name.
         lab: whether it is a page of the lab, which needs other files.
     """
-    start, unused = f"{FOLDER}/", (_WEIGHTS, "NOTICE", "lab", "runs/")
+    start, unused = f"{FOLDER}/", (_WEIGHTS, "NOTICE", "MODEL_CARD.md", "lab", "runs/")
     own = {name.removeprefix(start): each for name, each in files.items() if name.startswith(start)}
     used = lab_files(own) if lab else {name for name in own if not name.startswith(unused)}
     return sums(own, sorted(used))
