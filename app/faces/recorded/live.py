@@ -83,6 +83,7 @@ def live_files(engine: Engine, *, parts: bool) -> Iterator[tuple[str, bytes]]:
     switches = ASSETS / "components" / "xray_switches.js"  # as on the page with a server
     yield f"{FOLDER}/{switches.name}", switches.read_bytes()
     yield f"{FOLDER}/NOTICE", (ROOT / "NOTICE").read_bytes()  # the licence of the weights
+    yield f"{FOLDER}/MODEL_CARD.md", (folder / "README.md").read_bytes()  # and their sources
     for name in _BESIDE:
         yield f"{FOLDER}/{name}", (folder / name).read_bytes()
     weights = (folder / _WEIGHTS).read_bytes()
@@ -104,7 +105,7 @@ def digests(files: Mapping[str, bytes], *, lab: bool = False) -> dict[str, str]:
     The weights have theirs in one of these files; they are read while they arrive. A page of the
     lab needs other files.
     """
-    start, unused = f"{FOLDER}/", (_WEIGHTS, "NOTICE", "lab", "runs/")
+    start, unused = f"{FOLDER}/", (_WEIGHTS, "NOTICE", "MODEL_CARD.md", "lab", "runs/")
     own = {name.removeprefix(start): each for name, each in files.items() if name.startswith(start)}
     used = lab_files(own) if lab else {name for name in own if not name.startswith(unused)}
     return sums(own, sorted(used))
