@@ -84,10 +84,7 @@ _HOMES = {
         "BertForTokenClassification",
     ),
     "model.outputs": ("ModelOutputs",),
-    "model.relative_heads": (
-        "BertForReplacedTokenDetection",
-        "BertForSentenceOrderPrediction",
-    ),
+    "model.relative_heads": ("BertForReplacedTokenDetection", "BertForSentenceOrderPrediction"),
     "text.encoding": ("Encoding",),
     "text.family": ("FamilyTokenizer", "load_tokenizer"),
     "text.tokenizer": ("BasicTokenizer", "BertTokenizer", "WordpieceTokenizer"),

@@ -235,11 +235,7 @@ BERT = FAMILIES["bert"]
 
 
 def family_called(model_type: object) -> Family:
-    """Return the row of a `model_type`.
-
-    Raises:
-        ConfigError: it is not implemented.
-    """
+    """Return the row of a `model_type` (ConfigError: it is not implemented)."""
     if isinstance(model_type, str) and model_type in FAMILIES:
         return FAMILIES[model_type]
     raise ConfigError(

@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from bert_core.errors import ConfigError
 from bert_core.small_files import shown
@@ -35,17 +35,13 @@ _OUTSIDE = re.compile(r"OTHERS?|OUTSIDE|NONE|LABEL_0", re.IGNORECASE)  # where n
 
 @dataclass(frozen=True, slots=True)
 class Tag:
-    """One label, split into its parts.
+    """One label, split into its parts."""
 
-    Attributes:
-        name: as spelled in the model's configuration, such as "B-PER".
-        role: its role in a stretch.
-        kind: the kind of the stretch, such as "PER"; "" for the label outside all stretches.
-    """
-
-    name: str
-    role: Role
-    kind: str
+    name: Annotated[str, 'as spelled in the model\'s configuration, such as "B-PER"']
+    role: Annotated[Role, "its role in a stretch"]
+    kind: Annotated[
+        str, 'the kind of the stretch, such as "PER"; "" for the label outside all stretches'
+    ]
 
 
 def read_labels(id2label: object, label2id: object = None) -> dict[int, str]:

@@ -117,11 +117,7 @@ def mistaken(head: bytes) -> str:
 
 
 def read_small(path: Path, limit: int, *, error: type[BertError] = CheckpointError) -> bytes:
-    """Return the bytes of a file that must be small.
-
-    Raises:
-        MissingFileError: the file does not exist.
-    """
+    """Return the bytes of a file that must be small (MissingFileError: the file does not exist)."""
     with os.fdopen(open_regular(path, error=error), "rb") as file:
         size = os.fstat(file.fileno()).st_size
         try:

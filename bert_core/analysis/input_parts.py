@@ -67,30 +67,3 @@ def input_parts(
         normalised=normalised,
         hidden=embeddings.normalised(total),
     )
-
-
-def inputs_at(model: BertPreTrainedModel, position: int, token_type: int = 0) -> Tensor:
-    """Return what each entry of the vocabulary would become at one place of an input.
-
-    Args:
-        position: counted from 0.
-
-    Returns:
-        (V, D), the first hidden state.
-
-    Raises:
-        InputError: the model has no such position or segment.
-    """
-    embeddings, config = model.encoder_model.embeddings, model.config
-    for name, found, limit in (
-        ("position", position, config.max_length),
-        ("token_type", token_type, config.type_vocab_size),
-    ):
-        if not 0 <= found < limit:
-            raise InputError(f"Found {name}={found}; this model has 0 to {limit - 1}.")
-    unread = config.max_position_embeddings - config.max_length  # rows before the first position
-    place = embeddings.position_embeddings.weight[unread + position]
-    kind = embeddings.types(torch.full((1, 1), token_type, device=model.device))[0, 0]
-    total = embeddings.word_embeddings.weight + place + kind
-    hidden: Tensor = embeddings.normalised(total)
-    return hidden

@@ -12,7 +12,7 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Generic
+from typing import Annotated, Any, Generic
 
 from bert_core.checkpoints.fillable import Fillable, LoadReport, M, without_memory
 from bert_core.checkpoints.formats.pickle_file import checked_table
@@ -47,23 +47,20 @@ _DECODER = "cls.predictions.decoder.weight"
 
 @dataclass(frozen=True, slots=True)
 class Plan(Generic[M]):
-    """The weights that the files provide for one class.
+    """The weights that the files provide for one class."""
 
-    Attributes:
-        model: an instance without memory, with its final `config`.
-        stored: parameter -> the tensor that fills it, without tied copies.
-        report: parameters missing from the files, and tensors left over.
-        refusal: why the class cannot be filled, "" if it can; loading raises it.
-        repeats: tied copies in the files, to be compared with their originals.
-        own: bare names of the tensors that the folder has only for this class.
-    """
-
-    model: M
-    stored: Mapping[str, Found]
-    report: LoadReport
-    refusal: str = ""
-    repeats: tuple[Repeat, ...] = ()
-    own: frozenset[str] = frozenset()
+    model: Annotated[M, "an instance without memory, with its final `config`"]
+    stored: Annotated[
+        Mapping[str, Found], "parameter -> the tensor that fills it, without tied copies"
+    ]
+    report: Annotated[LoadReport, "parameters missing from the files, and tensors left over"]
+    refusal: Annotated[str, 'why the class cannot be filled, "" if it can; loading raises it'] = ""
+    repeats: Annotated[
+        tuple[Repeat, ...], "tied copies in the files, to be compared with their originals"
+    ] = ()
+    own: Annotated[
+        frozenset[str], "bare names of the tensors that the folder has only for this class"
+    ] = frozenset()
 
     @property
     def parameters(self) -> int:
@@ -78,25 +75,19 @@ class Plan(Generic[M]):
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """The opened weights of a folder.
+    """The opened weights of a folder."""
 
-    Attributes:
-        folder: the root; its `heads/<ClassName>` contains what a class changes.
-        source: its name in reports and errors.
-        config: the root's configuration.
-        root: the root's tensors by bare name.
-        repeats: the root's tied copies.
-        is_given: the caller passed the weights; only the configuration is from the folder.
-        values: whether tensors have values; without, they have names, types and shapes.
-    """
-
-    folder: Path
-    source: str
-    config: BertConfig
-    root: Mapping[str, Found]
-    repeats: tuple[Repeat, ...]
-    is_given: bool
-    values: bool
+    folder: Annotated[Path, "the root; its `heads/<ClassName>` contains what a class changes"]
+    source: Annotated[str, "its name in reports and errors"]
+    config: Annotated[BertConfig, "the root's configuration"]
+    root: Annotated[Mapping[str, Found], "the root's tensors by bare name"]
+    repeats: Annotated[tuple[Repeat, ...], "the root's tied copies"]
+    is_given: Annotated[
+        bool, "the caller passed the weights; only the configuration is from the folder"
+    ]
+    values: Annotated[
+        bool, "whether tensors have values; without, they have names, types and shapes"
+    ]
 
     def plan(self, cls: type[M], options: LoadOptions | None = None) -> Plan[M]:
         """Match the files with what a class needs; no weights are read.
@@ -168,21 +159,20 @@ def head_folder(folder: Path, cls: type[Any]) -> Path | None:
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """The contents of a folder.
+    """The contents of a folder."""
 
-    Attributes:
-        config: the root's configuration.
-        classes: class name -> its plan, for the classes whose head its family has;
-            `report.mismatched` is set where loading would fail.
-        classifier_of: the class that the root's `classifier` belongs to; "" if that cannot be
-            determined, None if it has none.
-        file_bytes: size of all weight files, including those of heads.
-    """
-
-    config: BertConfig
-    classes: Mapping[str, Plan[Any]]
-    classifier_of: str | None
-    file_bytes: int
+    config: Annotated[BertConfig, "the root's configuration"]
+    classes: Annotated[
+        Mapping[str, Plan[Any]],
+        "class name -> its plan, for the classes whose head its family has; `report.mismatched` is"
+        " set where loading would fail",
+    ]
+    classifier_of: Annotated[
+        str | None,
+        'the class that the root\'s `classifier` belongs to; "" if that cannot be determined, '
+        "None if it has none",
+    ]
+    file_bytes: Annotated[int, "size of all weight files, including those of heads"]
 
 
 def survey(folder: Path, classes: Iterable[type[Fillable]]) -> Survey:

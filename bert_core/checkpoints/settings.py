@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import torch
 from torch import Tensor
@@ -35,28 +35,24 @@ _OF_LOADING = {
 
 @dataclass(frozen=True, slots=True)
 class LoadOptions:
-    """The caller's options for loading.
+    """The caller's options for loading."""
 
-    Attributes:
-        config: configuration to use instead of the files'.
-        overrides: fields of the files' configuration to replace.
-        inputs: positional arguments of the class, after the config.
-        arguments: keyword arguments of the class.
-        dtype: number type to load as; see `wanted_dtype`.
-        ignore_mismatched_sizes: tensors of another shape count as missing.
-        allow_nonfinite: weights may be NaN or infinite.
-        is_chosen: the caller chose the class for this checkpoint, as `from_pretrained` assumes;
-            False if every class is tried in turn.
-    """
-
-    config: BertConfig | None = None
-    overrides: Mapping[str, Any] = field(default_factory=dict)
-    inputs: Sequence[Any] = ()
-    arguments: Mapping[str, Any] = field(default_factory=dict)
-    dtype: Any = None
-    ignore_mismatched_sizes: bool = False
-    allow_nonfinite: bool = False
-    is_chosen: bool = False
+    config: Annotated[BertConfig | None, "configuration to use instead of the files'"] = None
+    overrides: Annotated[Mapping[str, Any], "fields of the files' configuration to replace"] = (
+        field(default_factory=dict)
+    )
+    inputs: Annotated[Sequence[Any], "positional arguments of the class, after the config"] = ()
+    arguments: Annotated[Mapping[str, Any], "keyword arguments of the class"] = field(
+        default_factory=dict
+    )
+    dtype: Annotated[Any, "number type to load as; see `wanted_dtype`"] = None
+    ignore_mismatched_sizes: Annotated[bool, "tensors of another shape count as missing"] = False
+    allow_nonfinite: Annotated[bool, "weights may be NaN or infinite"] = False
+    is_chosen: Annotated[
+        bool,
+        "the caller chose the class for this checkpoint, as `from_pretrained` assumes; False if "
+        "every class is tried in turn",
+    ] = False
 
     @property
     def chooses_layers(self) -> bool:

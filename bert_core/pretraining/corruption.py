@@ -177,10 +177,7 @@ def _choose_words(
 
 
 def _corrupt(
-    input_ids: Tensor,
-    chosen: Tensor,
-    tables: MaskingVocabulary,
-    generator: torch.Generator | None,
+    input_ids: Tensor, chosen: Tensor, tables: MaskingVocabulary, generator: torch.Generator | None
 ) -> Tensor:
     """Replace the chosen ids by [MASK] or a random token, or leave them; see SHARE_MASKED."""
     lot = torch.rand(input_ids.shape, generator=generator)

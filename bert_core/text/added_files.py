@@ -9,11 +9,11 @@ vocabulary gets the next id; a file that gives it another one is refused.
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Annotated, Any
 
 from bert_core.small_files import shown
 from bert_core.text.added import AddedToken, as_entry
-from bert_core.text.tokenizer_class import ADDED_NAME, CONFIG_NAME, MAP_NAME, Folder
+from bert_core.text.tokenizer_class import ADDED_NAME, CONFIG_NAME, Folder
 from bert_core.text.tokenizer_json import TOKENIZER_NAME, refuse
 from bert_core.text.vocabulary import entries
 
@@ -25,17 +25,12 @@ _Rows = list[dict[str, Any]]  # tokens as `tokenizer.json` has them
 
 @dataclass(frozen=True, slots=True)
 class NamedTokens:
-    """The special and added tokens of a tokenizer.
+    """The special and added tokens of a tokenizer."""
 
-    Attributes:
-        roles: role -> token, such as "mask" -> "[MASK]".
-        added: all tokens that are found in a text before anything else.
-        contradictions: sentences on files that say different things, and which of them counts.
-    """
-
-    roles: dict[str, str]
-    added: tuple[AddedToken, ...]
-    contradictions: tuple[str, ...]
+    roles: Annotated[dict[str, str], 'role -> token, such as "mask" -> "[MASK]"']
+    added: Annotated[
+        tuple[AddedToken, ...], "all tokens that are found in a text before anything else"
+    ]
 
 
 def named_tokens(
@@ -79,7 +74,6 @@ def named_tokens(
     return NamedTokens(
         roles={role: token.content for role, token in {**usual, **roles}.items()},
         added=tuple(added.values()),
-        contradictions=(*_other_names(folder), *_other_ids(folder, own, known)),
     )
 
 
@@ -223,45 +217,3 @@ def _refuse_settings(folder: Folder, added: Collection[str]) -> None:
     never = settings.get("never_split") or []
     if unknown := [each for each in never if each not in added]:
         refuse(path, "never_split", unknown[0], "tokens of added_tokens_decoder alone")
-
-
-# -- what contradicts -----------------------------------------------------------------------------
-
-
-def _other_names(folder: Folder) -> Iterator[str]:
-    """Say where two files name different special tokens."""
-    used, void = (MAP_NAME, folder.names), (CONFIG_NAME, folder.settings)
-    if _decoder(folder) is not None:
-        used, void = void, used
-    for key in used[1]:
-        values = _content(used[1][key]), _content(void[1].get(key))
-        if (
-            key in void[1]
-            and (key.endswith("_token") or key in _ADDITIONAL)
-            and values[0] != values[1]
-        ):
-            yield _says((used[0], void[0]), key, values)
-
-
-def _other_ids(folder: Folder, own: object, known: Mapping[str, int]) -> Iterator[str]:
-    """Say where a file gives an added token another id than the one that counts."""
-    files = {ADDED_NAME: folder.ids}
-    if isinstance(own, list) and own:
-        files[TOKENIZER_NAME] = ids_in(own)
-    if (decoder := _decoder(folder)) is not None:
-        files[CONFIG_NAME] = ids_in(decoder)
-    used, _ = files.popitem()
-    for name, ids in files.items():
-        for content, number in ids.items():
-            if known.get(content) != number:
-                what = f"the id of {shown(content)}"
-                yield _says((used, name), what, (known.get(content), number))
-                break
-
-
-def _says(names: tuple[str, str], what: str, values: tuple[object, object]) -> str:
-    (used, other), (first, second) = names, map(shown, values)
-    return (
-        f"{used} and {other} contradict each other: {what} is {first} in the first and {second} "
-        f"in the second; {used} is used."
-    )

@@ -33,7 +33,6 @@ class TextTokenizer(Vocabulary, ABC):
     Attributes:
         max_len: longest input of the model in tokens; None for no limit.
         do_lower_case: whether the text is lower-cased.
-        contradictions: sentences on files that say different things; see `BertTokenizer`.
         truncation_side: "right" or "left", where a text is shortened.
         padding_side: "right" or "left", where padding is put.
     """
@@ -42,7 +41,6 @@ class TextTokenizer(Vocabulary, ABC):
     padding_side: str = "right"
     max_len: int | None
     do_lower_case: bool
-    contradictions: tuple[str, ...]
 
     def settings(self, tokenizer_class: str, **options: Any) -> bytes:
         """Return the `tokenizer_config.json` that `saved_files` has."""

@@ -57,10 +57,6 @@ class BertOptions(TextTokenizer):
         unk_token: the piece for unknown words; `sep_token`: after each text; `pad_token`: fills
             short inputs; `cls_token`: before the first text; `mask_token`: hides a word.
 
-    Attributes:
-        contradictions: sentences on files that say different things, and which of them counts; see
-            `stored`. () if they agree.
-
     Raises:
         MissingFileError: the file does not exist.
         CheckpointError: the vocabulary is empty, not UTF-8, or has no `unk_token`.
@@ -99,7 +95,6 @@ class BertOptions(TextTokenizer):
         self.do_basic_tokenize, self.token_types = do_basic_tokenize, token_types
         self.strip_accents, self.tokenize_chinese_chars = strip_accents, tokenize_chinese_chars
         self.clean_text, self.max_input_chars_per_word = clean_text, max_input_chars_per_word
-        self.contradictions = ()
         roles = (unk_token, sep_token, pad_token, cls_token, mask_token)
         never = roles if never_split == NEVER_SPLIT else listed_texts(never_split or ())
         # A special token counts only if the vocabulary has it.
@@ -231,6 +226,5 @@ class BertOptions(TextTokenizer):
             "token_types": files.token_types,
         }
         tokenizer = cls(files.own_pieces, **{**options, **kwargs})
-        tokenizer.contradictions = files.contradictions
         tokenizer.truncation_side, tokenizer.padding_side = files.sides
         return tokenizer

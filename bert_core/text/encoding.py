@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import repeat
-from typing import NamedTuple, TypeVar
+from typing import Annotated, NamedTuple, TypeVar
 
 from bert_core.errors import InputError
 from bert_core.text.borders import Span, Word, whole_characters, word_numbers
@@ -63,38 +63,34 @@ class Encoding:
     """One or two texts as T tokens, added ones such as [CLS] and [SEP] included.
 
     Read-only: attributes cannot be set. Copy a list before changing it.
-
-    Attributes:
-        text: the original text.
-        text_pair: the original second text, or None.
-        input_ids: T vocabulary ids.
-        tokens: T entries of the vocabulary.
-        offsets: T pairs (start, end): the token is `text[start:end]`, or `text_pair[start:end]`
-            where `sequence_ids` is 1; (0, 0) for added tokens. Pieces of one character share its
-            span.
-        word_ids: T indices of the words that the tokenizer cuts into pieces, from 0 in each text;
-            None for added tokens. What the tasks take for a word is in `words`.
-        sequence_ids: T times 0 (text) or 1 (pair); None for added tokens.
-        token_type_ids: T segment ids: 0 up to and including the first [SEP], 1 after it; all 0 for
-            models without token types, such as DistilBERT.
-        special_tokens_mask: T flags: 1 for tokens added by the tokenizer.
-        truncated: number of tokens removed to fit `max_length`.
-        pieces: T tokens as people read them; see `FamilyTokenizer.readable`.
-        specials: special token -> id.
     """
 
-    text: str
-    text_pair: str | None
-    input_ids: list[int]
-    tokens: list[str]
-    offsets: list[Span]
-    word_ids: list[int | None]
-    sequence_ids: list[int | None]
-    token_type_ids: list[int]
-    special_tokens_mask: list[int]
-    truncated: int
-    pieces: list[str] = field(compare=False)
-    specials: Mapping[str, int] = field(compare=False)
+    text: Annotated[str, "the original text"]
+    text_pair: Annotated[str | None, "the original second text, or None"]
+    input_ids: Annotated[list[int], "T vocabulary ids"]
+    tokens: Annotated[list[str], "T entries of the vocabulary"]
+    offsets: Annotated[
+        list[Span],
+        "T pairs (start, end): the token is `text[start:end]`, or `text_pair[start:end]` where "
+        "`sequence_ids` is 1; (0, 0) for added tokens. Pieces of one character share its span",
+    ]
+    word_ids: Annotated[
+        list[int | None],
+        "T indices of the words that the tokenizer cuts into pieces, from 0 in each text; None for"
+        " added tokens. What the tasks take for a word is in `words`",
+    ]
+    sequence_ids: Annotated[list[int | None], "T times 0 (text) or 1 (pair); None for added tokens"]
+    token_type_ids: Annotated[
+        list[int],
+        "T segment ids: 0 up to and including the first [SEP], 1 after it; all 0 for models "
+        "without token types, such as DistilBERT",
+    ]
+    special_tokens_mask: Annotated[list[int], "T flags: 1 for tokens added by the tokenizer"]
+    truncated: Annotated[int, "number of tokens removed to fit `max_length`"]
+    pieces: Annotated[list[str], "T tokens as people read them; see `FamilyTokenizer.readable`"] = (
+        field(compare=False)
+    )
+    specials: Annotated[Mapping[str, int], "special token -> id"] = field(compare=False)
 
     @property
     def attention_mask(self) -> list[int]:
@@ -240,11 +236,7 @@ STRATEGIES = ("longest_first", "only_first", "only_second")
 
 
 def check_strategy(truncation: str) -> str:
-    """Return `truncation` if it is the name of a truncation rule.
-
-    Raises:
-        InputError: it is not.
-    """
+    """Return `truncation` if it is the name of a truncation rule (InputError: it is not)."""
     if truncation not in STRATEGIES:
         raise InputError(
             f"There is no truncation rule {truncation!r}; expected one of {', '.join(STRATEGIES)}."

@@ -90,7 +90,6 @@ class FamilyTokenizer(TextTokenizer):
         scores: Unigram: piece -> log-probability; {} for BPE.
         never_split: tokens to find in the text before anything else.
         do_lower_case: whether the text is lower-cased.
-        contradictions: sentences on files that say different things; see `BertTokenizer`.
 
     Raises:
         CheckpointError: `tokenizers` cannot use the files.
@@ -108,7 +107,6 @@ class FamilyTokenizer(TextTokenizer):
         self.mask_token = files.roles["mask"]
         self.never_split = tuple(each["content"] for each in files.document["added_tokens"])
         self.do_lower_case = '"Lowercase"' in json.dumps(files.document.get("normalizer"))
-        self.contradictions = files.contradictions
         self.truncation_side, self.padding_side = files.sides
         self._files = files
         cuts = json.dumps(files.document.get("pre_tokenizer"))
@@ -184,11 +182,7 @@ class FamilyTokenizer(TextTokenizer):
         tokens = [
             Token(word or 0, content, self._pieces[number], number, span, number in special)
             for word, content, number, span in zip(
-                found.word_ids,
-                found.tokens,
-                found.ids,
-                self._spans(text, found),
-                strict=True,
+                found.word_ids, found.tokens, found.ids, self._spans(text, found), strict=True
             )
         ]
         normalizer = self._rust.normalizer

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from heapq import nlargest
 from itertools import groupby, pairwise
 from operator import attrgetter, itemgetter
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from bert_core.text.encoding import Span
 from bert_core.text.trace import Trace, WordTrace
@@ -38,45 +38,37 @@ class Merge(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Segmentation:
-    """One way to cut a word.
+    """One way to cut a word."""
 
-    Attributes:
-        pieces: its pieces; an unknown character is one of its own.
-        scores: their log-probabilities.
-        score: the sum.
-    """
-
-    pieces: tuple[str, ...]
-    scores: tuple[float, ...]
-    score: float
+    pieces: Annotated[tuple[str, ...], "its pieces; an unknown character is one of its own"]
+    scores: Annotated[tuple[float, ...], "their log-probabilities"]
+    score: Annotated[float, "the sum"]
 
 
 @dataclass(frozen=True, slots=True)
 class BpeWord(WordTrace):
-    """One word and the merges that made its tokens.
+    """One word and the merges that made its tokens."""
 
-    Attributes:
-        symbols: the symbols it starts from, one for each byte.
-        merges: the steps, in order; () for a special token, for a word of more than `LONGEST`
-            symbols, and where the vocabulary lacks a symbol.
-    """
-
-    symbols: tuple[str, ...] = ()
-    merges: tuple[Merge, ...] = ()
+    symbols: Annotated[tuple[str, ...], "the symbols it starts from, one for each byte"] = ()
+    merges: Annotated[
+        tuple[Merge, ...],
+        "the steps, in order; () for a special token, for a word of more than `LONGEST` symbols, "
+        "and where the vocabulary lacks a symbol",
+    ] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class UnigramWord(WordTrace):
-    """One word and the segmentations its tokens are the best of.
+    """One word and the segmentations its tokens are the best of."""
 
-    Attributes:
-        score: sum of the log-probabilities of its pieces; 0 for a special token.
-        best: the segmentations with the largest sums, the largest first; () for a special token and
-            for a word of more than `LONGEST` characters.
-    """
-
-    score: float = 0.0
-    best: tuple[Segmentation, ...] = ()
+    score: Annotated[float, "sum of the log-probabilities of its pieces; 0 for a special token"] = (
+        0.0
+    )
+    best: Annotated[
+        tuple[Segmentation, ...],
+        "the segmentations with the largest sums, the largest first; () for a special token and "
+        "for a word of more than `LONGEST` characters",
+    ] = ()
 
 
 def merges_of(symbols: Sequence[str], ranks: Ranks) -> tuple[tuple[Merge, ...], tuple[str, ...]]:

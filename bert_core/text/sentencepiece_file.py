@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 from bert_core.errors import CheckpointError
 from bert_core.small_files import read_small
@@ -29,26 +30,25 @@ _Spec = dict[int, int | bytes]  # the fields of one part
 
 @dataclass(frozen=True, slots=True)
 class SentencePieceFile:
-    """What a Unigram model of SentencePiece consists of.
+    """What a Unigram model of SentencePiece consists of."""
 
-    Attributes:
-        pieces: all pieces with their scores (log-probabilities), in the order of their ids; pieces
-            that the user defined have the score that SentencePiece gives them.
-        unknown: id of the piece for unknown characters.
-        charsmap: the table of the normalizer, as `tokenizers` reads it; empty if there is none.
-        rules: the name of that table, such as "nmt_nfkc".
-        never: ids of pieces that no text gives, such as those for control.
-        prefixed: whether a space is put before a text.
-        keeps_spaces: whether spaces at the ends, and several in a row, are kept.
-    """
-
-    pieces: tuple[tuple[str, float], ...]
-    unknown: int
-    charsmap: bytes
-    rules: str = ""
-    never: frozenset[int] = frozenset()
-    prefixed: bool = True
-    keeps_spaces: bool = False
+    pieces: Annotated[
+        tuple[tuple[str, float], ...],
+        "all pieces with their scores (log-probabilities), in the order of their ids; pieces that "
+        "the user defined have the score that SentencePiece gives them",
+    ]
+    unknown: Annotated[int, "id of the piece for unknown characters"]
+    charsmap: Annotated[
+        bytes, "the table of the normalizer, as `tokenizers` reads it; empty if there is none"
+    ]
+    rules: Annotated[str, 'the name of that table, such as "nmt_nfkc"'] = ""
+    never: Annotated[
+        frozenset[int], "ids of pieces that no text gives, such as those for control"
+    ] = frozenset()
+    prefixed: Annotated[bool, "whether a space is put before a text"] = True
+    keeps_spaces: Annotated[bool, "whether spaces at the ends, and several in a row, are kept"] = (
+        False
+    )
 
 
 def read_sentencepiece(path: Path) -> SentencePieceFile:

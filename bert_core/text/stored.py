@@ -3,27 +3,23 @@
 Every tokenizer is read as one `tokenizer.json`: that file if there is one, else the files of its
 first release, which are described as such (`first_files`). Where `tokenizer_config.json` has
 switches (case, accents, Chinese characters), they count before those of `tokenizer.json`; the name
-of the model says only what no file does. Where two files contradict each other, the tokenizer says
-so: `TokenizerFiles.contradictions`.
+of the model says only what no file does.
 """
 
 import json
 import os
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
-from itertools import zip_longest
 from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from bert_core.checkpoints.sources.hub_names import SENTENCEPIECE, Part
+from bert_core.checkpoints.sources.hub_names import Part
 from bert_core.checkpoints.sources.resolve import ARCHIVE_ENDINGS, resolve
-from bert_core.errors import BertError, CheckpointError, MissingFileError
-from bert_core.families import FAMILIES
-from bert_core.small_files import listed, read_small, shown
+from bert_core.errors import CheckpointError, MissingFileError
+from bert_core.small_files import listed
 from bert_core.text.added import AddedToken, as_entry
 from bert_core.text.added_files import ids_in, named_tokens, role_of
-from bert_core.text.byte_level import SPACE
 from bert_core.text.first_files import MERGES, VOCABULARY, describe, frame
 from bert_core.text.sentencepiece_file import read_sentencepiece
 from bert_core.text.tokenizer_class import (
@@ -45,16 +41,12 @@ from bert_core.text.tokenizer_json import (
 )
 from bert_core.text.vocabulary import (
     CONTINUATION,
-    VOCABULARY_NAME,
-    as_line,
     entries,
     path_of,
-    read_vocabulary,
 )
 
 ROLES = ("cls", "sep", "pad", "unk", "mask")
 WORDPIECE = "WordPiece"
-_LARGEST = 32 * 1024 * 1024  # bytes
 _NO_LIMIT = 1_000_000_000  # configurations use 1e30 for "no limit"
 _BASIC = "do_basic_tokenize"
 _SWITCHES = [_BASIC, *(each for each in SWITCHES if each != "clean_text")]  # that may be set
@@ -62,37 +54,24 @@ _SWITCHES = [_BASIC, *(each for each in SWITCHES if each != "clean_text")]  # th
 
 @dataclass(frozen=True, slots=True)
 class TokenizerFiles:
-    """A tokenizer as its files describe it.
+    """A tokenizer as its files describe it."""
 
-    Attributes:
-        kind: "WordPiece", "BPE" or "Unigram".
-        document: the contents of a `tokenizer.json`.
-        own_pieces: the pieces of its model in the order of their ids.
-        pieces: the same, and the added tokens beyond them.
-        ranks: BPE: pair of symbols -> number of its merge, from 0.
-        scores: Unigram: piece -> log-probability.
-        roles: role -> special token.
-        added: all tokens that are found before anything else.
-        sides: "right" or "left", where texts are shortened, and where they are padded.
-        max_len: longest input of the model in tokens; None for no limit.
-        token_types: number of token types of the model and its tokenizer.
-        basic: whether a text is normalised, and split at punctuation.
-        contradictions: sentences on files that say different things, and which of them counts.
-    """
-
-    kind: str
-    document: dict[str, Any]
-    own_pieces: list[str]
-    pieces: list[str]
-    ranks: dict[tuple[str, str], int]
-    scores: dict[str, float]
-    roles: dict[str, str]
-    added: tuple[AddedToken, ...]
-    sides: tuple[str, str]
-    max_len: int | None
-    token_types: int
-    basic: bool
-    contradictions: tuple[str, ...]
+    kind: Annotated[str, '"WordPiece", "BPE" or "Unigram"']
+    document: Annotated[dict[str, Any], "the contents of a `tokenizer.json`"]
+    own_pieces: Annotated[list[str], "the pieces of its model in the order of their ids"]
+    pieces: Annotated[list[str], "the same, and the added tokens beyond them"]
+    ranks: Annotated[
+        dict[tuple[str, str], int], "BPE: pair of symbols -> number of its merge, from 0"
+    ]
+    scores: Annotated[dict[str, float], "Unigram: piece -> log-probability"]
+    roles: Annotated[dict[str, str], "role -> special token"]
+    added: Annotated[tuple[AddedToken, ...], "all tokens that are found before anything else"]
+    sides: Annotated[
+        tuple[str, str], '"right" or "left", where texts are shortened, and where they are padded'
+    ]
+    max_len: Annotated[int | None, "longest input of the model in tokens; None for no limit"]
+    token_types: Annotated[int, "number of token types of the model and its tokenizer"]
+    basic: Annotated[bool, "whether a text is normalised, and split at punctuation"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,14 +210,12 @@ def _read(found: _Found, *, lowercase: bool) -> TokenizerFiles:
         document = describe(path, layout, folder.settings, roles, lowercase=lowercase)
     own, ranks, scores = model_of(document, str(path))
     pieces = [*own]
-    says: list[str] = []
     if found.document is not None:
         names = _roles_in({*own, *ids_in(document.get("added_tokens"))}, names)
-        says += (_other_words if words else _other_pieces)(path, own)
     if layout.kind != "BPE":
         model = document["model"]
         names["unk"] = model["unk_token"] if words else own[model["unk_id"]]
-    basic = _obey(found, document, says)
+    basic = _obey(found, document)
     # The published masks take the space before them, except BERT's.
     usual = {
         role: AddedToken(token, True, lstrip=role == "mask" and not words)
@@ -269,11 +246,6 @@ def _read(found: _Found, *, lowercase: bool) -> TokenizerFiles:
         max_len=_max_len(folder.settings),
         token_types=_token_types(folder),
         basic=basic,
-        contradictions=(
-            *says,
-            *named.contradictions,
-            *_uneven_padding(folder.config, pieces, roles["pad"]),
-        ),
     )
 
 
@@ -359,10 +331,8 @@ def _check_room(entries: int, path: Path, config: Mapping[str, Any]) -> None:
 # -- options of the classes -----------------------------------------------------------------------
 
 
-def _obey(found: _Found, document: dict[str, Any], says: list[str]) -> bool:
+def _obey(found: _Found, document: dict[str, Any]) -> bool:
     """Put the options that `tokenizer_config.json` has for its class into a document.
-
-    What the two say differently is added to `says`.
 
     Returns:
         Whether a text is normalised, and split at punctuation.
@@ -372,7 +342,7 @@ def _obey(found: _Found, document: dict[str, Any], says: list[str]) -> bool:
             counts is unknown.
     """
     if found.layout.kind == WORDPIECE:
-        return _obey_switches(found, document, says)
+        return _obey_switches(found, document)
     settings = found.folder.settings
     if found.named and found.layout.kind == "BPE":  # RobertaTokenizer takes only its own option
         for part in ("pre_tokenizer", "post_processor"):
@@ -392,86 +362,23 @@ def _obey(found: _Found, document: dict[str, Any], says: list[str]) -> bool:
     return True
 
 
-def _obey_switches(found: _Found, document: dict[str, Any], says: list[str]) -> bool:
+def _obey_switches(found: _Found, document: dict[str, Any]) -> bool:
     settings, path = found.folder.settings, str(found.folder.path / CONFIG_NAME)
     for key, expected in (("clean_text", True), ("wordpieces_prefix", CONTINUATION)):
         if settings.get(key, expected) != expected:
             refuse(path, key, settings[key], repr(expected))
-    own, whole = document["normalizer"], found.document is not None
-    does = {_BASIC: True} | {switch: own[key] for switch, key in SWITCHES.items()}
-    if does["strip_accents"] is None:
-        does["strip_accents"] = does["do_lower_case"]
-    document["normalizer"], basic = {**own}, True
+    whole, basic = found.document is not None, True
+    document["normalizer"] = dict(document["normalizer"])
     for switch in _SWITCHES:
         value = settings.get(switch)
         if value is None:
             continue
         if not isinstance(value, bool):
             refuse(path, switch, value, "true or false")
-        void = whole and (switch == _BASIC or found.folder.any_class)
-        if whole and value != does[switch]:
-            says.append(
-                f"{CONFIG_NAME} and {TOKENIZER_NAME} contradict each other: {switch} is "
-                f"{str(value).lower()} in the first and {str(does[switch]).lower()} in the second; "
-                f"{TOKENIZER_NAME if void else CONFIG_NAME} is used."
-            )
-        if not void and switch == _BASIC:
+        if whole and (switch == _BASIC or found.folder.any_class):
+            continue  # the whole description counts
+        if switch == _BASIC:
             basic = value
-        elif not void:
+        else:
             document["normalizer"][SWITCHES[switch]] = value
     return basic
-
-
-# -- what contradicts -----------------------------------------------------------------------------
-
-
-def _other_words(path: Path, pieces: Sequence[str]) -> Iterator[str]:
-    """Say where the `vocab.txt` beside a `tokenizer.json` has another vocabulary."""
-    beside = path.with_name(VOCABULARY_NAME)
-    if not os.path.exists(beside):
-        return
-    try:
-        lines = read_vocabulary(beside)
-    except BertError:
-        yield f"{VOCABULARY_NAME} cannot be read; {path.name} is used."
-        return
-    for number, (line, piece) in enumerate(zip_longest(lines, map(as_line, pieces))):
-        if line != piece and line is not None:
-            yield (
-                f"{VOCABULARY_NAME} and {path.name} contradict each other: the id {number:,} is "
-                f"{shown(line)} in the first and {shown(piece) if piece else 'nothing'} in the "
-                f"second; {path.name} is used."
-            )
-            return
-
-
-def _other_pieces(path: Path, pieces: Sequence[str]) -> Iterator[str]:
-    """Say where another file lacks pieces that the `tokenizer.json` beside it has."""
-    words = [piece for piece in pieces if piece.startswith((SPACE, "Ġ"))]
-    for name in (*SENTENCEPIECE, VOCABULARY):
-        other = path.with_name(name)
-        raw = read_small(other, _LARGEST) if words and os.path.exists(other) else b""
-        sample = words[:: len(words) // 100 + 1] if raw else []  # to read all takes seconds
-        for piece in sample:
-            spelled = {piece, json.dumps(piece)[1:-1]}  # JSON may escape what is not ASCII
-            if not any(each.encode() in raw for each in spelled):
-                yield (
-                    f"{name} and {path.name} contradict each other: {shown(piece)} is only in the "
-                    f"second; {path.name} is used."
-                )
-                break
-
-
-def _uneven_padding(config: Mapping[str, Any], pieces: Sequence[str], token: str) -> Iterator[str]:
-    """Say where the model counts positions after another token than its tokenizer pads with."""
-    family = FAMILIES.get(str(config.get("model_type")))
-    if family is None or not family.counts_after_padding or token not in pieces:
-        return
-    number = config.get("pad_token_id", family.defaults["pad_token_id"])
-    if type(number) is int and 0 <= number < len(pieces) and pieces[number] != token:
-        other = shown(pieces[number])
-        yield (
-            f"{MODEL_CONFIG} says that padding has the id {number:,}, where the vocabulary has "
-            f"{other}; {shown(token)} has the id {pieces.index(token):,}. Positions are counted by "
-            f"{MODEL_CONFIG}, so {other} in a text does not count."
-        )

@@ -26,7 +26,6 @@ from bert_core.text.vocabulary import (
     MAX_CHARS,
     MOST_PIECES,
     check_vocabulary,
-    entries,
 )
 
 TOKENIZER_NAME = "tokenizer.json"
@@ -220,24 +219,6 @@ def frame_of(post_processor: object) -> tuple[Any, list[list[Place]]]:
         list(zip(each.ids, each.tokens, each.sequence_ids, each.type_ids, strict=True))
         for each in found
     ]
-
-
-def check_template(given: object, frame: tuple[str, str], pieces: list[str], name: str) -> None:
-    """Check that a text becomes [CLS] A [SEP], and a pair [CLS] A [SEP] B [SEP].
-
-    Raises:
-        CheckpointError: it becomes something else.
-    """
-    vocab = entries(pieces)
-    cls, sep = ((vocab.get(token), token, None) for token in frame)
-    single = [(*cls, 0), (0, "A", 0, 0), (*sep, 0)]
-    try:
-        _, found = frame_of(given)
-    except CheckpointError:
-        found = []
-    if found != [single, [*single, (1, "B", 1, 1), (*sep, 1)]]:
-        expected = "one that makes {0} A {1} and {0} A {1} B {1}".format(*frame)
-        refuse(name, "post_processor", _type_of(given), expected)
 
 
 @contextmanager

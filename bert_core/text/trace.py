@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Annotated, NamedTuple, Protocol
 
 from bert_core.text.encoding import Span
 from bert_core.text.vocabulary import CONTINUATION
@@ -42,53 +42,38 @@ class Lookup(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class WordTrace:
-    """One word and how it became tokens.
+    """One word and how it became tokens."""
 
-    Attributes:
-        text: the original characters, `trace.text[start:end]`.
-        start: index of its first character in the text.
-        end: index after its last character.
-        normalized: the word after normalisation.
-        attempts: every vocabulary lookup, in order; empty for an added token or a word that is
-            too long.
-        pieces: its tokens.
-        ids: their ids.
-        offsets: their (start, end) in the text.
-        unknown_reason: one sentence on why it became [UNK], or None.
-        special: whether it is an added token, such as [MASK], that occurs in the text.
-    """
-
-    text: str
-    start: int
-    end: int
-    normalized: str
-    attempts: tuple[Lookup, ...]
-    pieces: tuple[str, ...]
-    ids: tuple[int, ...]
-    offsets: tuple[Span, ...]
-    unknown_reason: str | None
-    special: bool
+    text: Annotated[str, "the original characters, `trace.text[start:end]`"]
+    start: Annotated[int, "index of its first character in the text"]
+    end: Annotated[int, "index after its last character"]
+    normalized: Annotated[str, "the word after normalisation"]
+    attempts: Annotated[
+        tuple[Lookup, ...],
+        "every vocabulary lookup, in order; empty for an added token or a word that is too long",
+    ]
+    pieces: Annotated[tuple[str, ...], "its tokens"]
+    ids: Annotated[tuple[int, ...], "their ids"]
+    offsets: Annotated[tuple[Span, ...], "their (start, end) in the text"]
+    unknown_reason: Annotated[str | None, "one sentence on why it became [UNK], or None"]
+    special: Annotated[
+        bool, "whether it is an added token, such as [MASK], that occurs in the text"
+    ]
 
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """A text after each step of tokenization.
+    """A text after each step of tokenization."""
 
-    Attributes:
-        text: the original text.
-        cleaned: without control characters, whitespace as U+0020, Chinese characters between
-            spaces.
-        stripped: `cleaned`, decomposed and without accents (unchanged if the tokenizer keeps
-            accents).
-        normalized: `stripped`, lower-cased (unchanged if the tokenizer keeps case).
-        words: the words in order, each with its lookups.
-    """
-
-    text: str
-    cleaned: str
-    stripped: str
-    normalized: str
-    words: tuple[WordTrace, ...]
+    text: Annotated[str, "the original text"]
+    cleaned: Annotated[
+        str, "without control characters, whitespace as U+0020, Chinese characters between spaces"
+    ]
+    stripped: Annotated[
+        str, "`cleaned`, decomposed and without accents (unchanged if the tokenizer keeps accents)"
+    ]
+    normalized: Annotated[str, "`stripped`, lower-cased (unchanged if the tokenizer keeps case)"]
+    words: Annotated[tuple[WordTrace, ...], "the words in order, each with its lookups"]
 
     @property
     def tokens(self) -> list[str]:

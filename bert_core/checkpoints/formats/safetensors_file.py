@@ -62,11 +62,7 @@ def _described(stored: Any) -> Tensor:
 
 
 def write_safetensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
-    """Write tensors of any layout and device to a file.
-
-    Raises:
-        OSError: the file cannot be written.
-    """
+    """Write tensors of any layout and device to a file (OSError: the file cannot be written)."""
     path.touch()
     mode = path.stat().st_mode  # the package gives files to their owner alone
     try:

@@ -16,7 +16,7 @@ from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Annotated, Any
 
 from bert_core.checkpoints.settings import CONFIG_NAMES, read_config
 from bert_core.checkpoints.sources.cache import check_space, disk_error
@@ -52,23 +52,16 @@ class PlannedFile:
 
 @dataclass(frozen=True, slots=True)
 class DownloadPlan:
-    """What downloading a model involves, known before anything is fetched.
+    """What downloading a model involves, known before anything is fetched."""
 
-    Attributes:
-        name: canonical id, `owner/name`.
-        revision: the requested branch, tag or commit.
-        commit: the commit that `revision` currently refers to, 40 hexadecimal digits.
-        files: all files needed.
-        storage: the folder of this repository in the cache.
-        token: an access token, None to use this machine's, False to send none.
-    """
-
-    name: str
-    revision: str
-    commit: str
-    files: tuple[PlannedFile, ...]
-    storage: Path
-    token: Token = None
+    name: Annotated[str, "canonical id, `owner/name`"]
+    revision: Annotated[str, "the requested branch, tag or commit"]
+    commit: Annotated[str, "the commit that `revision` currently refers to, 40 hexadecimal digits"]
+    files: Annotated[tuple[PlannedFile, ...], "all files needed"]
+    storage: Annotated[Path, "the folder of this repository in the cache"]
+    token: Annotated[Token, "an access token, None to use this machine's, False to send none"] = (
+        None
+    )
 
     @property
     def bytes(self) -> int:
@@ -205,10 +198,7 @@ def _storage(cache: Path, name: str) -> Path:
 
 
 def download(
-    plan: DownloadPlan,
-    *,
-    progress: Progress | None = None,
-    cancel: threading.Event | None = None,
+    plan: DownloadPlan, *, progress: Progress | None = None, cancel: threading.Event | None = None
 ) -> Path:
     """Fetch the files of a plan that are not cached yet; return their folder.
 
