@@ -58,7 +58,6 @@ def _verify(options: argparse.Namespace) -> int:
 
 
 def _report_lines(report: "VerificationReport") -> Iterable[str]:
-    """Format a report for a terminal."""
     rows = []
     for check in report.outputs:
         texts = ",".join(str(number + 1) for number in check.texts)
@@ -145,7 +144,6 @@ def _folder(model: str) -> Path:
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterable[str]:
-    """Align the columns, numbers to the right."""
     widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
     for row in (head, *rows):
         cells = [

@@ -1,13 +1,6 @@
-"""What PyTorch does not document, and what it is needed for.
-
-- oneDNN's product (`onednn_product`), which halves the time of a linear layer on some processors;
-  without it, the layer is called.
-- Whether calling a module would do more than its `forward` (`does_more_than_forward`), so that
-  `bert_core.model.speed` reads the weights of plain layers alone.
-- How often a tensor was written to (`times_written`), so that what is known of weights is computed
-  again only when they change.
-- `Module._apply`, which `to`, `float`, `cuda` and others of a model and of all that contains it go
-  through: `BertPreTrainedModel` ties its weights again after it.
+"""What PyTorch does not document: oneDNN's product, which halves the time of a linear layer on some
+processors; whether calling a module does more than its `forward`; how often a tensor was written
+to.
 """
 
 import torch

@@ -68,7 +68,6 @@ def read_labels(id2label: object, label2id: object = None) -> dict[int, str]:
 
 
 def _numbered(key: str, pairs: Sequence[tuple[object, object]]) -> dict[int, str]:
-    """Check pairs of number and name."""
     labels: dict[int, str] = {}
     for index, label in pairs:
         if not isinstance(label, str | int | float):
@@ -90,7 +89,6 @@ def _numbered(key: str, pairs: Sequence[tuple[object, object]]) -> dict[int, str
 
 
 def _mapping(key: str, value: object, kind: str) -> Mapping[Any, Any]:
-    """Return a mapping, empty for None."""
     if not isinstance(value, Mapping | None):
         raise ConfigError(f"{key} is {shown(value)}; expected a mapping from {kind}.")
     return {} if value is None else value

@@ -154,14 +154,9 @@ def file_digest(*paths: Path) -> str:
 def parse_json(
     raw: bytes, name: str, *, error: type[BertError] = CheckpointError, unique: bool = False
 ) -> Any:
-    """Parse JSON.
+    """Parse JSON in UTF-8; raise `error` if it is invalid, nested deeply, or has lone surrogates.
 
-    Args:
-        raw: UTF-8, with or without a byte order mark.
-        name: name of the file, for error messages.
-        error: exception to raise if it is not valid JSON, is nested too deeply, or contains lone
-            surrogates.
-        unique: reject objects with duplicate keys.
+    `unique` rejects objects with duplicate keys; `name` is the file's, for messages.
     """
     try:
         found = json.loads(raw.decode("utf-8-sig"), object_pairs_hook=_once if unique else None)

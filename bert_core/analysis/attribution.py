@@ -1,15 +1,10 @@
 """`attribute`: how much each token of a text contributes to one number of a model's answer.
 
-All scores are of word embeddings before position and token type are added, summed over dimensions.
-In the order of this module:
-
-- gradients: integrated gradients (Sundararajan et al. 2017, "Axiomatic Attribution for Deep
-  Networks"), the length of the gradient (Simonyan et al. 2014), and gradient x input (Shrikumar et
-  al. 2016);
-- hiding tokens: occlusion (Zeiler and Fergus 2014), and Shapley values (Shapley 1953; sampled by
-  orders as in Castro et al. 2009, each with its reverse);
-- attention, which is the same for every answer and therefore no explanation of one: the asked
-  token's row as it is, rolled out, or by the length of the vectors (`bert_core.analysis.mixing`).
+Scores are of word embeddings before position and token type are added, summed over dimensions:
+integrated gradients (Sundararajan et al. 2017), gradient length (Simonyan et al. 2014), gradient x
+input (Shrikumar et al. 2016), occlusion (Zeiler and Fergus 2014), Shapley values (Shapley 1953;
+sampled orders as in Castro et al. 2009). Attention is the same for every answer and therefore
+explains none: as it is, rolled out, or by the length of vectors (`bert_core.analysis.mixing`).
 """
 
 import math
@@ -102,14 +97,12 @@ def attribute(
     """Score each token of a text for one number of the answer.
 
     Args:
-        method: one of `METHODS`.
         baseline: for integrated gradients, a special token such as "[MASK]" or "[PAD]", or "zero".
         operator: for occlusion and Shapley values, how tokens are hidden, see `masked_values`.
         orders: for sampled Shapley values, the number of orders.
         exact: for Shapley values, whether to use all 2^n selections of the n free tokens; None
             means up to 7, and more than 10 are refused.
         layers: for "attention", "mean" of all layers, or "last".
-        progress: called with the work done and the total; an exception it raises cancels.
 
     Raises:
         InputError: an argument is not as described.
@@ -152,7 +145,6 @@ def _target_of(asked: _Asked, words: Tensor) -> Tensor:
 
 
 def _gradients(asked: _Asked, words: Tensor) -> Tensor:
-    """Return the gradient of the target with respect to word vectors (N, T, E)."""
 
     def gradients(batch: Tensor) -> Tensor:
         batch = batch.detach().requires_grad_()
@@ -163,7 +155,6 @@ def _gradients(asked: _Asked, words: Tensor) -> Tensor:
 
 
 def _gradient(asked: _Asked) -> _Found:
-    """Return the length of the gradient at each token."""
     gradients = _gradients(asked, _word_vectors(asked))[0, asked.free]
     return as_array(gradients.norm(dim=-1)), {"passes": 2}
 
@@ -203,7 +194,6 @@ def _along_path(asked: _Asked, start: Tensor, end: Tensor, steps: int) -> Floats
 
 
 def _gap(scores: Floats, difference: float) -> float:
-    """Return the completeness gap; 0 if nothing differs."""
     missing = abs(float(scores.sum()) - difference)
     return missing / abs(difference) if difference else float(missing > 0)
 
@@ -212,7 +202,6 @@ def _gap(scores: Floats, difference: float) -> float:
 
 
 def _values(asked: _Asked, hidden: Selection) -> Floats:
-    """Return the target for selections of hidden free tokens (N, n)."""
     whole = np.zeros((len(hidden), len(asked.encoding)), dtype=np.bool_)
     whole[:, asked.free] = hidden
     how: dict[str, Any] = {"operator": asked.operator, "progress": asked.progress}
@@ -220,7 +209,6 @@ def _values(asked: _Asked, hidden: Selection) -> Floats:
 
 
 def _occlusion(asked: _Asked) -> _Found:
-    """Return how much the target falls when each token is hidden."""
     count = len(asked.free)
     values = _values(asked, np.vstack([np.zeros(count, bool), np.eye(count, dtype=bool)]))
     return values[0] - values[1:], {"baseline": asked.operator, "passes": count + 1}
@@ -240,7 +228,6 @@ def _shapley(asked: _Asked) -> _Found:
 
 
 def _exact_shapley(asked: _Asked, count: int) -> tuple[Floats, float, dict[str, Any]]:
-    """Sum over all selections, weighted by the number of orders in which they occur."""
     selections = np.arange(2**count)
     shown = (selections[:, None] >> np.arange(count)) & 1  # (2^n, n)
     values = _values(asked, shown == 0)
@@ -288,7 +275,6 @@ def _attentions(asked: _Asked) -> tuple[Tensor, ...]:
 
 
 def _attention(asked: _Asked) -> _Found:
-    """Return the attention of the asked token, averaged over heads."""
     if asked.layers not in ("mean", "last"):
         raise InputError(f"Found layers={asked.layers!r}; expected 'mean' or 'last'.")
     maps = _attentions(asked)[-1 if asked.layers == "last" else 0 :]

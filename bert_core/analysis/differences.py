@@ -63,7 +63,6 @@ def differences(
 
 
 def _checked(align: Pairs | None, first: int, second: int) -> tuple[tuple[int, int], ...]:
-    """Return the pairs of positions to compare, of texts with these numbers of tokens."""
     if align is None and first != second:
         raise InputError(
             f"The texts have {first} and {second} tokens; expected equal numbers, or pairs of "

@@ -1,9 +1,7 @@
 """What each part of a model causes: the change of a target without it, or with another text's.
 
-Every number is an experiment, not a guess from gradients, which agree poorly with it. All
-experiments on one layer share everything before it: the text is run once, and from the layer on,
-the variants are computed in batches. The functions `..._by_layer` measure one layer at a time, for
-callers that do other things in between.
+All experiments on one layer share what is before it: the text is run once, and from the layer on
+its variants are computed in batches. The functions `..._by_layer` measure one layer at a time.
 """
 
 from collections.abc import Iterator
@@ -36,7 +34,6 @@ def head_effects(
 
     Args:
         mode: what replaces the head's context, see `Scaled`.
-        source: for the modes "mean" and "resample".
 
     Returns:
         (L, H), the target without the head minus the target; NaN for a pruned head.
@@ -143,8 +140,6 @@ def patching_by_layer(
 
 
 class _Text:
-    """One text with its activations, and the value of the target."""
-
     def __init__(self, model: BertPreTrainedModel, encoding: Input, target: Target) -> None:
         self.activations = record(model, encoding)
         self._model, self._target = model, target

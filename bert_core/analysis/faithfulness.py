@@ -1,12 +1,9 @@
 """Whether an order of importance is true to the model: hide tokens in that order and watch.
 
 Comprehensiveness and sufficiency are those of DeYoung et al. 2020, "ERASER", section 4; the curves
-those of Petsiuk et al. 2018, "RISE", section 3.3. The explained number is a log-probability, but
-here probabilities are compared, because they are bounded. No curve means anything alone: the same
-is computed for random orders. One text proves nothing; average over many.
-
-Whether hiding tokens is fair to the model depends on the operator (see `masked_values`), so results
-should be shown for both.
+those of Petsiuk et al. 2018, "RISE", section 3.3. Probabilities are compared, because they are
+bounded, and always with those of random orders. Whether hiding tokens is fair to the model depends
+on the operator (see `masked_values`), so results should be shown for both.
 """
 
 from collections.abc import Sequence
@@ -87,7 +84,6 @@ def faithfulness(
 
     Args:
         order: the free tokens, most important first, such as `Attribution.order`.
-        operator: how tokens are hidden, see `masked_values`.
 
     Raises:
         InputError: `order` does not contain each free token once.
@@ -103,15 +99,7 @@ def compare_methods(
     methods: Sequence[str] = tuple(METHODS),
     operator: str = "mask",
 ) -> dict[str, Contender]:
-    """Attribute with several methods and measure each of them, with the same random orders.
-
-    Args:
-        methods: names of methods, see `attribute`.
-        operator: how tokens are hidden, see `masked_values`; also for occlusion and Shapley values.
-
-    Returns:
-        Method -> its scores and measures.
-    """
+    """Attribute with several methods, and measure each with the same random orders."""
     found = [
         attribute(model, encoding, target, method=method, operator=operator) for method in methods
     ]
@@ -168,6 +156,5 @@ def _hidden(ranks: NDArray[np.intp]) -> Selection:
 
 
 def _band(values: Floats) -> Band:
-    """Summarise random orders (R, ...)."""
     low, high = np.quantile(values, (0.05, 0.95), axis=0)
     return Band(values.mean(axis=0), low, high)

@@ -1,9 +1,8 @@
 """What all analyses share: one text as tensors, its activations, variants of it in batches.
 
-There is no forward pass here but the model's own. Its layers pass four results ("sites") through an
-`edit`, a function that may read or replace them; see `bert_core.model.sites`. Nothing is written to
-the model, and there are no hooks. An edit may also enlarge the batch: a pass begins with one text,
-and continues with N variants of it from the place where they begin to differ.
+The only forward pass is the model's own, whose layers pass four results through an `edit`
+(`bert_core.model.sites`); there are no hooks. An edit may enlarge the batch: a pass begins with one
+text, and continues with N variants of it from the place where they begin to differ.
 """
 
 from collections.abc import Callable, Sequence
@@ -99,7 +98,6 @@ def in_batches(
 
     Args:
         function: a batch of rows -> its results, in the same order.
-        tokens: number of tokens that the model runs for each row.
         progress: called after each batch with the rows done and their number.
     """
     room = _TOKENS_ON_CPU if rows.device.type == "cpu" else _TOKENS

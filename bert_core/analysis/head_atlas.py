@@ -192,7 +192,6 @@ class AtlasSums:
         return {"effects": effects, "squares": squares, "gradients": gradients, "words": words}
 
     def _typical(self, statistics: HeadStatistics) -> NDArray[np.int64]:
-        """Name the texts in which each head does most what it is named after."""
         numbers = self.totals["typical"][1]  # (up to P, M, L, H)
         found = np.full((*numbers.shape[2:], TYPICAL), -1)
         for place in np.ndindex(numbers.shape[2:]):
@@ -228,7 +227,6 @@ def _specials(maps: Floats, encoding: Encoding) -> dict[str, Floats]:
 
 
 def _words(encoding: Encoding, chance: random.Random) -> list[int]:
-    """Choose words of one piece, written with letters; return their positions."""
     words = encoding.typed_words()
     single = [word.positions[0] for word in words if len(word.positions) == 1]
     places = [place for place in single if encoding.pieces[place].lstrip(SPACE).isalpha()]
@@ -236,7 +234,6 @@ def _words(encoding: Encoding, chance: random.Random) -> list[int]:
 
 
 def _hidden(encoding: Encoding, place: int) -> Encoding:
-    """Return the same input with [MASK] in one place."""
     ids = list(encoding.input_ids)
     ids[place] = encoding.special_id(MASK)
     return replace(encoding, input_ids=ids)

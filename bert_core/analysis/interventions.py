@@ -1,13 +1,10 @@
 """`run`: a forward pass with parts switched off, replaced by a mean, or taken from another text.
 
-This is what makes a statement about causes: not what a part looks at, but what the answer would be
-without it. Heads are switched off as in Michel et al. 2019, "Are Sixteen Heads Really Better than
-One?"; activations are patched as in Vig et al. 2020, "Investigating Gender Bias in Language Models
-Using Causal Mediation Analysis", and Zhang and Nanda 2023, "Towards Best Practices of Activation
-Patching".
-
-The sites are those of `bert_core.model.bert`. BERT normalises after each sum (post-LN), so there is
-no stream of vectors to which parts only add; "layer" is the layer's normalised output.
+Heads are switched off as in Michel et al. 2019, "Are Sixteen Heads Really Better than One?";
+activations are patched as in Vig et al. 2020, "Investigating Gender Bias in Language Models Using
+Causal Mediation Analysis", and Zhang and Nanda 2023, "Towards Best Practices of Activation
+Patching". BERT normalises after each sum (post-LN), so there is no stream of vectors to which parts
+only add; "layer" is the layer's normalised output.
 """
 
 from collections.abc import Callable, Sequence
@@ -206,7 +203,6 @@ class Edits:
         return mask.repeat_interleave(attention.head_size)
 
     def _activation(self, site: Site, source: Source) -> Tensor:
-        """Return the activation (1, T, width) of a source."""
         if not isinstance(source, ModelOutputs):
             if id(source) not in self._records:
                 self._records[id(source)] = record(self._model, source, attentions=self._attentions)

@@ -1,11 +1,9 @@
 """How much of each token's vector flows into each other token's: context mixing.
 
-These methods describe the model, not an answer: they are the same for every answer, and must not be
-ranked as explanations of a prediction without saying so. In the order of this module: attention
-rollout (Abnar and Zuidema 2020, "Quantifying Attention Flow in Transformers"), the vectors that
-attention adds up and their lengths (Kobayashi et al. 2020, "Attention is Not Only a Weight", and
-2021, "Incorporating Residual and Normalization Layers into Analysis of Masked Language Models"),
-and value zeroing (Mohebbi et al. 2023, "Quantifying Context Mixing in Transformers").
+These methods describe the model, not an answer: they must not be ranked as explanations of a
+prediction without saying so. In order: attention rollout (Abnar and Zuidema 2020), the vectors that
+attention adds up and their lengths (Kobayashi et al. 2020 and 2021), and value zeroing (Mohebbi et
+al. 2023).
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -57,20 +55,12 @@ def rolled(mixing: Floats, *, residual: bool = True) -> Floats:
 
 @torch.inference_mode()
 def parts(model: BertPreTrainedModel, encoding: Input, include: str = "attention") -> Tensor:
-    """Take the attention block of every layer apart into what each token contributes.
+    """Take the attention block of every layer apart into what each token contributes, (L, T, T, D).
 
-    Together with `part_biases`, the parts of a token sum to a vector of the model: with "attention"
-    to what the block adds, with "residual" to that plus the block's input, and with "layer_norm" to
-    the block's output.
-
-    Args:
-        include: "attention": the value vectors of all heads, weighted by attention and projected;
-            "residual": also the token's own input; "layer_norm": also the normalisation, whose mean
-            and deviation are those of the whole sum.
-
-    Returns:
-        (L, T, T, D): for each layer and token, the part of each token. At 128 tokens a model of 6
-        layers and 384 dimensions gives 150 MB; `norms` needs a fraction of that.
+    With `part_biases`, the parts of a token sum to what the block adds ("attention": value vectors
+    of all heads, weighted and projected), to that plus the block's input ("residual"), or to the
+    block's output ("layer_norm", whose mean and deviation are those of the whole sum). At 128
+    tokens a model of 6 layers and 384 dimensions gives 150 MB; `norms` needs a fraction of that.
 
     Raises:
         InputError: there is no such selection; or see `input_tensors`.
@@ -166,7 +156,6 @@ def value_zeroing(model: BertPreTrainedModel, encoding: Input) -> Floats:
 
 
 def _zeroed_scores(layer: BertLayer, number: int, text: Activations) -> Tensor:
-    """Return 1 - cosine for each token (rows) and each token zeroed, (T, T)."""
     hidden, true = text.hidden_states[number], text.hidden_states[number + 1]
     value = layer.attention.self.project(hidden)[2][0]  # (H, T, K)
     weights, context = text.attentions[number][0], text.at["head", number]

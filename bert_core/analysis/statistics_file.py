@@ -69,7 +69,6 @@ def measure_atlas(folder: Path) -> HeadAtlas:
 
 
 def _signed(found: HeadStatistics, folder: Path) -> HeadStatistics:
-    """Add the digests of the files that were measured."""
     weights, vocabulary = _digests(folder)
     return replace(found, weights_sha256=weights, vocabulary_sha256=vocabulary)
 
@@ -127,7 +126,6 @@ def _laid_out(record: dict[str, Any], digits: int) -> str:
 
 
 def _plain(value: Any, digits: int) -> Any:
-    """Return lists for arrays, and rounded numbers; None for NaN."""
     if isinstance(value, np.ndarray | list):
         return [_plain(each, digits) for each in value]
     if isinstance(value, float):
@@ -243,7 +241,6 @@ def _need(fits: object) -> None:
 
 
 def _table(rows: Any) -> Floats:
-    """Read a table of numbers, null for NaN; a built-in exception if it is none."""
     table = np.array([[math.nan if n is None else n for n in row] for row in rows])
     _need(table.dtype.kind in "if" and table.ndim == 2 and table.size)
     table = table.astype(np.float64)

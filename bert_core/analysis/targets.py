@@ -146,7 +146,6 @@ class Target:
         return torch.log_softmax(logits, dim=-1)[:, self.position if spans else self.chosen]
 
     def _check_scores(self, model: BertPreTrainedModel, count: int) -> None:
-        """Reject a token or label that the head does not have, and a head of the wrong kind."""
         if self.kind in ("score", "classification"):
             problem: str = "score" if count == 1 else model.config.problem_type
             chooses = problem == "single_label_classification"

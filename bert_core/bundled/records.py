@@ -55,7 +55,6 @@ def built(kind: type[T], value: object, where: str) -> T:
 
 
 def _read(hint: Any, value: Any, where: str) -> Any:
-    """Read a value for a field of this type."""
     if is_dataclass(hint):
         return built(hint, value, where)  # type: ignore[arg-type]
     kinds = get_args(hint) or (hint,)

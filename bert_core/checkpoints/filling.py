@@ -73,14 +73,9 @@ def fill_fresh(
 def check_finite(filled: Iterable[tuple[str, Tensor, Tensor]]) -> None:
     """Reject weights that are NaN or infinite; every result of such a model would be NaN.
 
-    The norm of a vector is finite only if all of its values are, and takes one pass. Only if it is
-    not are the values counted, since the squares of large finite values can overflow too.
-
-    Args:
-        filled: name, tensor of the checkpoint, and the values taken from it.
-
-    Raises:
-        CheckpointError: lists the first such tensors and how many of their values are affected.
+    `filled` has name, tensor of the checkpoint, and the values taken from it. The norm of a vector
+    is finite only if all values are, and takes one pass; only if it is not are the values counted,
+    since squares of large values can overflow too. Raises a CheckpointError with names and counts.
     """
     complaints = []
     for name, tensor, values in filled:

@@ -102,7 +102,6 @@ def name_in_file(name: str, config: BertConfig, names: Container[str]) -> str:
 
 @functools.lru_cache(maxsize=16)
 def _inverse(family: Family, layers: tuple[int, ...]) -> dict[str, str]:
-    """Return name in the family's files -> bare name."""
     texts = {
         f"{family.text_classifier}.{leaf}": f"classifier.{leaf}" for leaf in ("weight", "bias")
     }
@@ -127,8 +126,6 @@ def by_bare_name(
     """Return a checkpoint's tensors by bare name without buffers, and its tied copies.
 
     Args:
-        tensors: by their names in the file.
-        config: says whose names these are.
         given: the caller passed the tensors, whose names may also be those of this package.
 
     Raises:
@@ -176,7 +173,6 @@ def _unwrapped(names: Iterable[str], family: Family) -> list[str]:
 
 
 def _repeated(names: Iterable[str], config: BertConfig) -> dict[str, str]:
-    """Return the names in layers that repeat others -> those in the layers they repeat."""
     own = {str(layer): of for layer, of in enumerate(config.weights_of) if of != layer}
     layers = ((name, _LAYER.match(name)) for name in names) if own else ()
     return {

@@ -1,11 +1,8 @@
 """Determine which class a checkpoint's `classifier` belongs to.
 
-Some families have a layer before their classifiers (`Step` in `bert_core.families`); its name says
-more.
-
-Three classes use the same tensor names for their head. Names and shapes cannot distinguish a text
-classifier from a word tagger, so the checkpoint's own declaration counts first, then features that
-only one class can have. If neither decides, the head is assigned to no class: a guess could present
+Three classes use the same tensor names for their head, so the checkpoint's own declaration counts
+first, then features that only one class can have, such as a layer before the classifier (`Step` in
+`bert_core.families`). If neither decides, the head is assigned to no class: a guess could present
 one model's numbers as another's.
 """
 
@@ -57,7 +54,6 @@ def classifier_class(config: BertConfig, bare_names: Container[str]) -> str | No
 
 
 def _are_tags(labels: Sequence[str]) -> bool:
-    """Return whether labels have the marks of a chunking scheme, such as B-, I- and O."""
     roles = {tag.role for tag in read_tags(labels)}
     return {"inside", "begin"} <= roles or (
         not roles.isdisjoint({"inside", "begin"}) and "O" in map(str.upper, labels)

@@ -299,7 +299,6 @@ def _check_encoders(model: Fillable, found: Mapping[str, Found], report: LoadRep
 
 
 def _check_tied(plan: Plan[Any], repeats: set[str]) -> None:
-    """Reject a decoder that the config calls untied, and of which the file has no copy."""
     untied = plan.model.config.extra.get("tie_word_embeddings", True) is False
     if (
         untied
@@ -313,7 +312,6 @@ def _check_tied(plan: Plan[Any], repeats: set[str]) -> None:
 
 
 def _check_memory(plan: Plan[Any]) -> None:
-    """Reject a config whose unfilled part is implausibly large."""
     filled = sum(found.tensor.numel() for found in plan.stored.values())
     fresh = plan.parameters - filled
     if fresh > max(filled, _MAX_FRESH):

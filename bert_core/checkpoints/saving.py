@@ -44,7 +44,6 @@ def saved_files(model: Fillable) -> dict[str, bytes]:
 
 
 def _tensors_to_save(model: Fillable) -> dict[str, Tensor]:
-    """Return the tensors of a model without the aliases of tied parameters."""
     state = model.state_dict()
     for name in model.tied_keys():
         del state[name]
@@ -52,7 +51,6 @@ def _tensors_to_save(model: Fillable) -> dict[str, Tensor]:
 
 
 def _config_to_save(model: Fillable) -> BertConfig:
-    """Return the config with the fields that `transformers` needs to pick class and type."""
     config = copy.deepcopy(model.config)
     config.extra["model_type"] = config.model_type
     config.extra["architectures"] = [config.family.class_name(type(model).__name__)]

@@ -58,14 +58,9 @@ def check_inside(
 ) -> None:
     """Refuse left-over tensors that are part of the embeddings or layers, or change them.
 
-    Args:
-        model: of the class that is filled; one without an encoder computes nothing with them.
-        left: by bare name, as `keys.by_bare_name` returns them.
-        source: the checkpoint's name.
-        layers_chosen: the caller chose the number of layers; those above may be left out.
-
-    Raises:
-        CheckpointError: there are any; it names them and says what to do.
+    Of a model without an encoder none are. `left` is as `keys.by_bare_name` returns it; layers
+    above may be left out if the caller chose their number (`layers_chosen`). The CheckpointError
+    names them.
     """
     if not any(is_core(name) for name, _ in model.named_parameters()):
         return
@@ -91,13 +86,7 @@ def check_inside(
 
 
 def head_refusal(model: Fillable, left: Mapping[str, Found], filled: Iterable[str]) -> str:
-    """Say why the head of a class cannot be used, "" if it can.
-
-    Args:
-        model: of the class.
-        left: tensors that it does not use, by bare name.
-        filled: its parameters that the checkpoint has.
-    """
+    """Say why the head of a class cannot be used with tensors `left` over, "" if it can."""
     family = model.config.family
     steps = {step.name for step in (family.text_step, family.choice_step) if step is not None}
     own = {_part(name) for name, _ in model.named_parameters()}
@@ -122,7 +111,6 @@ def _plain(bare: str) -> str:
 
 
 def _module(bare: str) -> str:
-    """Return the module of a weight or bias; "" for anything else."""
     module, _, leaf = _plain(bare).rpartition(".")
     return module if leaf in ("weight", "bias") else ""
 
@@ -158,7 +146,6 @@ def some(names: Iterable[str], comma: str = ", ") -> str:
 
 
 def _advice(names: list[str]) -> str:
-    """Return what the names say of the model, and what to do."""
     return next(
         (says for pattern, says in _KINDS if any(re.search(pattern, name) for name in names)),
         "They are no part of BERT, nor of a head that is known here. " + _GET_ANOTHER,

@@ -97,7 +97,6 @@ class Choices:
 
 
 def _check_not_text(value: object, name: str) -> None:
-    """Reject a single string, which would be read as a sequence of characters."""
     if isinstance(value, str):
         raise InputError(
             f"Expected a tuple of {name}, found the string {shortened(value)}. Split it."

@@ -304,7 +304,6 @@ class Trainer:
 
 
 def _step_of(line: str) -> float:
-    """Return the step of a log line; infinity for an incomplete line."""
     try:
         return float(json.loads(line)["step"])
     except (ValueError, KeyError, TypeError):

@@ -19,19 +19,11 @@ def check_inputs(
     rank: int = 2,
     device: torch.device | None = None,
 ) -> None:
-    """Reject inputs that the model cannot use.
+    """Reject inputs that the model cannot use: ids (B, T), or (B, N, T) if `rank` is 3.
 
-    Values are checked on the CPU only, because reading them from a GPU would wait for its queued
-    work. While a graph is recorded, only what the graph fixes is checked: type, rank and device,
-    not sizes and values.
-
-    Args:
-        config: the model's configuration.
-        input_ids: (B, T), or (B, N, T) if `rank` is 3.
-        token_type_ids: the same shape, or None.
-        attention_mask: the same shape, or None; if `rank` is 2, also (B, T, T).
-        rank: expected number of axes.
-        device: the model's device; None skips this check.
+    Types and mask have the same shape, the mask of rank 2 also (B, T, T). Values are checked on the
+    CPU only, because reading them from a GPU would wait for its queued work; while a graph is
+    recorded, only type, rank and device are.
 
     Raises:
         InputError: the inputs are not integers, have the wrong rank, are empty or longer than the
@@ -100,7 +92,6 @@ def _check_values(name: str, ids: Tensor, limit: int) -> None:
 
 
 def _outside(numbers: Tensor, limit: int) -> int | None:
-    """Return a number that is not 0 to `limit` - 1; None if there is none, or on a GPU."""
     if numbers.device.type != "cpu" or not numbers.numel():
         return None
     low, high = (int(value) for value in numbers.aminmax())

@@ -16,7 +16,6 @@ def cross_entropy(logits: Tensor, labels: Tensor, *, name: str = "labels") -> Te
     Args:
         logits: (..., C).
         labels: (...), integers; -1 and -100 are ignored.
-        name: name of the labels, for error messages.
 
     Raises:
         InputError: labels have the wrong shape, are not integers, or (checked on CPU only) are

@@ -21,7 +21,6 @@ class BertPreTrainedModel(Fillable):
     """Base class of all models.
 
     Args:
-        config: sizes and settings of the model.
         output_attentions: make `forward` return the attentions as its first result.
         keep_multihead_output: make `forward` store each head's output for
             `get_multihead_outputs`; not for a model shared by several threads.
@@ -107,16 +106,11 @@ class BertPreTrainedModel(Fillable):
         hidden_states: bool = True,
         logits: bool = True,
     ) -> ModelOutputs:
-        """Run the model and return named outputs.
+        """Run the model on ids (B, T) and return named outputs.
 
-        Args:
-            input_ids: (B, T).
-            token_type_ids: (B, T), default zeros.
-            attention_mask: (B, T), 1 for real tokens, default ones.
-            head_mask: (H,) or (L, H), 1 keeps a head.
-            attentions: return the L attention tensors.
-            hidden_states: return the L + 1 hidden states.
-            logits: run the head (at T = 512 the masked-word scores take 62 MB).
+        Token types are zeros by default, the attention mask ones; `head_mask` (H,) or (L, H) keeps
+        a head with 1. The last three say what is computed besides (masked-word scores take 62 MB at
+        T = 512).
         """
         options = {"attentions": attentions, "hidden_states": hidden_states}
         outputs = self._run_encoder(input_ids, token_type_ids, attention_mask, head_mask, **options)

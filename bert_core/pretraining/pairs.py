@@ -38,12 +38,10 @@ def sentence_pairs(
     """Build sentence pairs, half of them consecutive, in random order.
 
     Args:
-        documents: sentences in reading order.
         count: number of pairs; None for one pair per two consecutive sentences.
         same_document: share of the negatives whose second sentence comes from the same document, at
             least four sentences away (harder than a different topic).
         swapped: share of the negatives that are consecutive sentences in the wrong order.
-        seed: the same seed gives the same pairs.
 
     Raises:
         InputError: no document has two sentences, there is no other document to draw a random

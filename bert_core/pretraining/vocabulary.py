@@ -1,9 +1,8 @@
 """Building a vocabulary for WordPiece from text, to train BERT from scratch.
 
-Starts with single characters and repeatedly joins the most frequent pair of adjacent pieces until
-the vocabulary is full: byte-pair encoding (Sennrich et al. 2016), with "##" marking pieces inside a
-word. WordPiece itself joins the pair that makes the text most likely (Schuster and Nakajima 2012;
-Wu et al. 2016), by a program that Google has not published. BERT's longest match reads both alike.
+Byte-pair encoding (Sennrich et al. 2016) with "##" for pieces inside a word: single characters,
+then the most frequent pair of adjacent pieces, again and again. WordPiece joins the pair that makes
+the text most likely (Schuster and Nakajima 2012), by a program that Google has not published.
 """
 
 import heapq
@@ -47,13 +46,8 @@ def build_vocabulary(
     """Build a vocabulary: special tokens, characters, then pieces as they were joined, by id.
 
     Args:
-        texts: texts of any length; iterated once.
-        size: number of entries wanted; a small corpus can give fewer.
-        min_frequency: smallest number of occurrences for a pair to be joined.
         alphabet_limit: number of characters to keep, the most frequent ones. Words with any other
             character are ignored (they will be [UNK]).
-        split: text -> words; defaults to a lower-casing `BasicTokenizer`.
-        watch: called with every join, in order.
 
     Raises:
         InputError: there is no word in the texts, or `size` is too small for the special tokens
@@ -103,12 +97,10 @@ def _count_words(
 
 
 def _characters(word: str) -> list[str]:
-    """Split a word into single characters: c, ##a, ##t."""
     return [word[0], *(_CONTINUATION + letter for letter in word[1:])]
 
 
 def _joins(words: list[list[str]], counts: list[int]) -> Iterator[Join]:
-    """Join the most frequent pair of adjacent pieces everywhere in `words`, again and again."""
     pairs, where = Counter[Pair](), defaultdict[Pair, set[int]](set)
     for index, word in enumerate(words):
         for pair in itertools.pairwise(word):

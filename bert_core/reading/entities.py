@@ -1,23 +1,15 @@
 """Find the entities in a text from the labels of token classification.
 
-`find_entities` does this in two steps, which can also be called separately:
+`read_texts` gives every piece the label probabilities of the window that reads it (see `windows`).
+`TaggedText.entities` joins the labels, using one of the strategies of the `transformers` pipeline:
 
-1. `read_texts` runs the model over each text, splitting texts that are too long for it into
-   overlapping windows. Every piece gets the label probabilities of the window that reads it (see
-   `windows`).
-2. `TaggedText.entities` joins the labels into entities, using one of the five aggregation
-   strategies of the `transformers` token-classification pipeline:
+- "none": every piece is its own entity; "simple": neighbouring pieces of the same kind are one;
+- "first", "average", "max": every word gets one label, from its first piece, the mean of its
+  pieces' probabilities, or its most confident piece; neighbouring words of the same kind are one
+  entity.
 
-   - "none": every piece is its own entity;
-   - "simple": neighbouring pieces of the same kind form one entity;
-   - "first", "average", "max": every word gets one label, from its first piece, from the mean of
-     its pieces' probabilities, or from its most confident piece; neighbouring words of the same
-     kind then form one entity.
-
-It differs from that pipeline in four deliberate ways. Words are those of `text.borders`, without
-punctuation, and single pieces in scripts without spaces; the pipeline guesses from the length of
-the spelling, which fails where accents are separate characters. BIOES and BILOU labels are
-supported. A plain label with a hyphen keeps its full name. No entity ends inside a character.
+Unlike in that pipeline, words are those of `text.borders`, BIOES and BILOU labels are supported, a
+plain label with a hyphen keeps its full name, and no entity ends inside a character.
 """
 
 from collections.abc import Sequence
@@ -149,7 +141,6 @@ def read_texts(runner: Runner, texts: Sequence[str], temperature: float = 1.0) -
 
 
 def _labelled(whole: Encoding, windows: Windows, logits: Sequence[Floats], room: int) -> TaggedText:
-    """Keep, for each piece, the output of the window that reads it."""
     reader, context = readers(windows.bounds)
     chosen = np.concatenate(
         [

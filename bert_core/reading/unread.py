@@ -76,7 +76,6 @@ def unread(tokenizer: TextTokenizer, encodings: Iterable[Encoding]) -> Unread:
 
 
 def _words(encodings: Iterable[Encoding]) -> Iterable[tuple[str, Sequence[str]]]:
-    """Yield each word of the texts as typed, with its pieces."""
     first: set[str] = set()
     for encoding in encodings:
         tokens = encoding.tokens

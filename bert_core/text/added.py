@@ -36,11 +36,7 @@ def as_entry(token: AddedToken, number: int) -> dict[str, Any]:
 
 
 class Finder:
-    """Finds tokens in a text: at each place the longest.
-
-    Args:
-        tokens: the characters to find -> the token.
-    """
+    """Finds tokens in a text: at each place the longest."""
 
     def __init__(self, tokens: Mapping[str, AddedToken]) -> None:
         self._tokens = tokens

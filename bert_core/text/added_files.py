@@ -36,13 +36,10 @@ class NamedTokens:
 def named_tokens(
     folder: Folder, pieces: list[str], usual: Mapping[str, AddedToken], own: object
 ) -> NamedTokens:
-    """Understand what the files say; tokens that the vocabulary lacks are put after its pieces.
+    """Understand what the files say; tokens that the vocabulary lacks are appended to `pieces`.
 
-    Args:
-        folder: the files.
-        pieces: the vocabulary; it is extended.
-        usual: role -> token of tokenizers whose files name none.
-        own: the added tokens of the `tokenizer.json` that the pieces are from.
+    `usual` has the role -> token of tokenizers whose files name none, `own` the added tokens of the
+    `tokenizer.json` that the pieces are from.
 
     Raises:
         CheckpointError: a file is malformed, gives a token an id that it cannot have, or says
@@ -94,7 +91,6 @@ def ids_in(rows: object) -> dict[str, Any]:
 
 
 def _decoder(folder: Folder) -> _Rows | None:
-    """Return the tokens of `added_tokens_decoder`; None without it."""
     found = folder.settings.get("added_tokens_decoder")
     if found is None:
         return None
@@ -107,7 +103,6 @@ def _decoder(folder: Folder) -> _Rows | None:
 
 
 def _listed(folder: Folder, own: object, decoder: _Rows | None) -> object:
-    """Return the tokens that files list with ids, as `tokenizer.json` has them."""
     rows = own if isinstance(own, list) else []
     there = ids_in(rows)
     if decoder is not None:
@@ -162,7 +157,6 @@ def _path(folder: Folder) -> str:
 
 
 def _named(folder: Folder) -> Mapping[str, Any]:
-    """Return where special tokens are named."""
     void = folder.settings.get("added_tokens_decoder") is not None
     return folder.settings if void else {**folder.settings, **folder.names}
 
@@ -170,7 +164,6 @@ def _named(folder: Folder) -> Mapping[str, Any]:
 def _roles(
     named: Mapping[str, Any], usual: Mapping[str, AddedToken], path: str
 ) -> Iterator[tuple[str, AddedToken]]:
-    """Yield each role that the files name, with its token."""
     for key, value in named.items():
         role = key.removesuffix("_token")
         if role in _ROLES and value and not isinstance(value, str | dict):
@@ -182,7 +175,6 @@ def _roles(
 
 
 def _additional(named: Mapping[str, Any], path: str) -> Iterator[AddedToken]:
-    """Yield the special tokens without a role."""
     for key in _ADDITIONAL:
         found = named.get(key) or ()
         if not isinstance(found, list | tuple | dict):
@@ -192,7 +184,6 @@ def _additional(named: Mapping[str, Any], path: str) -> Iterator[AddedToken]:
 
 
 def _token(given: object, path: str) -> AddedToken:
-    """Read a token that is written as a string, or as an object with flags."""
     found = {"content": given, "special": True} if isinstance(given, str) else given
     content = _content(found)
     if not isinstance(found, dict) or not isinstance(content, str) or not content:
@@ -203,14 +194,12 @@ def _token(given: object, path: str) -> AddedToken:
 
 
 def _content(given: Any) -> Any:
-    """Return the content of a token, or of each in a list."""
     if isinstance(given, list):
         return [_content(each) for each in given]
     return given.get("content") if isinstance(given, dict) else given
 
 
 def _refuse_settings(folder: Folder, added: Collection[str]) -> None:
-    """Reject settings that would give other ids and are not implemented."""
     settings, path = folder.settings, _path(folder)
     if settings.get("split_special_tokens"):
         refuse(path, "split_special_tokens", True, "false, as in the published tokenizers")

@@ -110,8 +110,6 @@ class TextTokenizer(Vocabulary, ABC):
         """Encode a text or a pair of texts as input for the model.
 
         Args:
-            text: the first text.
-            text_pair: the second text, or None for a single text.
             max_length: truncate the whole input, including [CLS] and [SEP], to this many tokens;
                 None for no truncation.
             truncation: "longest_first", "only_first" or "only_second"; see `kept_lengths`.
@@ -165,18 +163,11 @@ class TextTokenizer(Vocabulary, ABC):
     def encode_windows(
         self, text: str, text_pair: str | None = None, *, max_length: int, stride: int
     ) -> list[Encoding]:
-        """Encode a text too long for the model as several overlapping inputs (windows).
+        """Encode a text too long for the model as one or more overlapping inputs (windows).
 
-        Args:
-            text: the text to split into windows; with `text_pair`, it is instead repeated whole
-                in every window.
-            text_pair: the second text; if given, only this one is split.
-            max_length: largest number of tokens per window, including [CLS] and [SEP].
-            stride: number of tokens that neighbouring windows share.
-
-        Returns:
-            At least one encoding, in text order. Offsets and word ids count from the start of the
-            whole text.
+        Of a pair, only the second text is split; the first is in every window. Windows have at most
+        `max_length` tokens, added ones included, and neighbours share `stride`. Offsets and word
+        ids count from the start of the whole text.
 
         Raises:
             InputError: as for `encode`, or `max_length` leaves no room to move forward.
@@ -208,8 +199,6 @@ class TextTokenizer(Vocabulary, ABC):
         """Encode one or more texts as keyword arguments for a model's `forward`.
 
         Args:
-            texts: one text, or a sequence of texts.
-            pairs: the second texts, one for each of `texts`.
             padding: False, True or "longest" (to the longest input of the batch), or
                 "max_length".
             truncation: False, True ("longest_first"), or the name of a rule; see `encode`.
@@ -246,7 +235,6 @@ class TextTokenizer(Vocabulary, ABC):
         )
 
     def _cut(self, parts: tuple[Part, ...], max_length: int | None, truncation: str) -> Encoding:
-        """Shorten texts that are too long, and put them into their template."""
         lengths = [len(part.ids) for part in parts]
         if max_length is None:
             return self._framed(parts)
@@ -264,7 +252,6 @@ class TextTokenizer(Vocabulary, ABC):
         return assembled(template, parts, self._pieces, self.readable, self.special_ids, truncated)
 
     def _added(self, texts: int) -> int:
-        """Return the number of tokens put around one text or two."""
         return len(self.templates[texts - 1]) - texts
 
 

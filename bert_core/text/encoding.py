@@ -195,16 +195,7 @@ def assembled(
     specials: Mapping[str, int],
     truncated: int = 0,
 ) -> Encoding:
-    """Put one or two tokenized texts into a template.
-
-    Args:
-        template: added tokens, and where the texts go.
-        parts: the texts.
-        pieces: id -> token.
-        readable: a token -> how people read it.
-        specials: special token -> id.
-        truncated: number of tokens removed.
-    """
+    """Put one or two tokenized texts into a template; `readable` is how people read a token."""
     rows: list[tuple[int, Span, int | None, int | None, int, int]] = []
     for number, text, kind in template:
         if text is None:
@@ -250,11 +241,9 @@ def kept_lengths(
     """Return how many tokens of each text to keep.
 
     Args:
-        lengths: number of tokens of one text or two.
         max_length: largest number of tokens of the whole input, including added ones.
         truncation: "longest_first" shortens the longer text until both have the same length,
             then both; "only_first" and "only_second" shorten one text and keep the other.
-        added: number of added tokens.
 
     Raises:
         InputError: the rule cannot shorten the input to `max_length`.

@@ -36,15 +36,9 @@ def load_tokenizer(
 ) -> "BertTokenizer | FamilyTokenizer":
     """Load the tokenizer of a checkpoint of any implemented family.
 
-    Args:
-        name_or_path: anything a model's `from_pretrained` accepts, or a file of a tokenizer in the
-            folder of its model.
-        cache_dir: folder for downloads.
-        revision: version of the source.
-
-    Returns:
-        A `BertTokenizer` for WordPiece, which most models of BERT, DistilBERT and ELECTRA read,
-        else a `FamilyTokenizer`.
+    It takes anything a model's `from_pretrained` accepts, or a file of a tokenizer in the folder of
+    its model, and gives a `BertTokenizer` for WordPiece (most of BERT, DistilBERT, ELECTRA), else a
+    `FamilyTokenizer`.
 
     Raises:
         MissingFileError: the name or path does not exist, or has no tokenizer of its class.
@@ -81,15 +75,10 @@ class FamilyTokenizer(TextTokenizer):
 
     It has the methods of `BertTokenizer` and gives the same `Encoding`.
 
-    Args:
-        files: what its files say; `FamilyTokenizer.from_pretrained` reads them.
-
     Attributes:
         kind: "BPE" or "Unigram".
         ranks: BPE: pair of symbols -> number of its merge, from 0; {} for Unigram.
         scores: Unigram: piece -> log-probability; {} for BPE.
-        never_split: tokens to find in the text before anything else.
-        do_lower_case: whether the text is lower-cased.
 
     Raises:
         CheckpointError: `tokenizers` cannot use the files.
@@ -228,7 +217,6 @@ class FamilyTokenizer(TextTokenizer):
         return [(end - len(text[start:end].lstrip()), end) for start, end in found.offsets]
 
     def _encoded(self, text: str) -> Any:
-        """Encode one text in Rust, without added tokens."""
         checked = check_text(text)
         with in_words():
             return self._processed(self._rust.encode(checked, add_special_tokens=False))

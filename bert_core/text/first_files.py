@@ -37,12 +37,7 @@ def describe(
 ) -> _Part:
     """Describe a file, and what is beside it, as a `tokenizer.json` without added tokens.
 
-    Args:
-        path: the file.
-        layout: how it is understood.
-        settings: `tokenizer_config.json`.
-        roles: role -> special token.
-        lowercase: whether BERT's tokenizer lower-cases, if its settings do not say so.
+    `lowercase` says whether BERT's tokenizer lower-cases if its settings do not say so.
 
     Raises:
         MissingFileError: a file is missing beside this one.
@@ -162,7 +157,6 @@ def _from_sentencepiece(
 
 
 def _check_options(settings: Mapping[str, Any], name: str) -> None:
-    """Reject options of a `tokenizer_config.json` that would give other pieces."""
     options = settings.get("sp_model_kwargs") or {}
     for key in ("enable_sampling", "add_bos", "add_eos", "reverse"):
         if isinstance(options, dict) and options.get(key):
@@ -174,9 +168,7 @@ def _check_options(settings: Mapping[str, Any], name: str) -> None:
 def _spaces(found: SentencePieceFile, blank: str) -> tuple[list[_Part], _Part | None, _Part]:
     """Return the normalizers, the pre-tokenizer and the decoder that concern spaces.
 
-    Args:
-        found: the settings of SentencePiece.
-        blank: a pattern of what is a space; ALBERT's code removes every kind of it first.
+    `blank` is a pattern of what is a space; ALBERT's code removes every kind of it first.
     """
     keeps = found.keeps_spaces and blank == " "
     within = any(SPACE in piece[1:] for piece, _ in found.pieces)  # pieces of several words

@@ -1,9 +1,9 @@
 """How byte-level BPE and Unigram cut words, step by step, for display.
 
-The pieces themselves come from the library `tokenizers`; what is computed here repeats its steps
-from their definitions and ends in the same pieces. BPE (Sennrich et al. 2016, section 3.2) starts
-from single symbols and merges the pair that was merged first in training, again and again. Unigram
-(Kudo 2018, section 3.2) chooses the pieces whose log-probabilities have the largest sum.
+The pieces come from the library `tokenizers`; what is computed here repeats its steps. BPE
+(Sennrich et al. 2016, section 3.2) merges the pair that was merged first in training, again and
+again. Unigram (Kudo 2018, section 3.2) chooses the pieces whose log-probabilities have the largest
+sum.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -218,7 +218,6 @@ class Replay:
         return tuple("".join(piece for _, piece in group) for _, group in groups)
 
     def _reason(self, tokens: Sequence[Token]) -> str | None:
-        """Return a sentence on unknown characters of a word; None if there are none."""
         unknown = "".join(token.content for token in tokens if token.piece == self._unknown)
         if not unknown:
             return None

@@ -101,7 +101,6 @@ def read_sentencepiece(path: Path) -> SentencePieceFile:
 
 
 def _check_settings(path: Path, specs: Mapping[int, _Spec], folded: list[str]) -> None:
-    """Reject what would give other pieces than are computed here."""
     trained, normalizer = specs[_TRAINER], specs[_NORMALIZER]
     for name, found, expected in (
         ("model_type", _MODEL_TYPES.get(trained.get(_MODEL_TYPE, 1), "unknown"), "unigram"),
@@ -143,7 +142,6 @@ def _scored(pieces: Sequence[tuple[str, float, int]]) -> tuple[tuple[str, float]
 
 
 def _piece(value: int | bytes) -> tuple[str, float, int]:
-    """Return the text, score and kind of a piece."""
     found = dict(_fields(value))
     text, score, kind = found.get(_TEXT), found.get(_SCORE, bytes(4)), found.get(_KIND, 1)
     if not isinstance(text, bytes) or not isinstance(score, bytes) or not isinstance(kind, int):

@@ -96,13 +96,9 @@ def read_tokenizer(
     *,
     kind: str | None = None,
 ) -> TokenizerFiles:
-    """Read the files of a tokenizer.
+    """Read the files of a tokenizer of a model (see `resolve`), or beside one of them.
 
-    Args:
-        name_or_path: a model, see `resolve`; or one of its tokenizer's files.
-        cache_dir: folder for downloads.
-        revision: version of the source.
-        kind: the only kind that is expected, of models of any family; or None for every kind.
+    `kind` is the only kind that is expected, of models of any family; or None for every kind.
 
     Raises:
         MissingFileError: the name or path does not exist, or has no tokenizer of its class.
@@ -152,7 +148,6 @@ def _find(folder: Folder, given: Path | None) -> _Found:
 
 
 def _first_of(folder: Folder) -> Path:
-    """Return the file of a folder that has the tokenizer."""
     for name in (TOKENIZER_NAME, *_names(folder.layouts)):
         if os.path.exists(folder.path / name):
             return folder.path / name
@@ -201,7 +196,6 @@ def _lower_cased(*places: Path) -> bool:
 
 
 def _read(found: _Found, *, lowercase: bool) -> TokenizerFiles:
-    """Understand the files of a tokenizer together."""
     folder, path, layout = found.folder, found.path, found.layout
     words, document = layout.kind == WORDPIECE, dict(found.document or {})
     names = dict(zip(ROLES, layout.roles, strict=True))
@@ -261,11 +255,7 @@ def _roles_in(known: Container[str], roles: Mapping[str, str]) -> dict[str, str]
 def _framed(
     found: _Found, given: object, roles: Mapping[str, str], known: Mapping[str, int]
 ) -> object:
-    """Return what is put around texts: what a `tokenizer.json` says, else what the layout has.
-
-    Raises:
-        CheckpointError: it is unknown, or not what BERT's tokenizer puts around texts.
-    """
+    """Return what is put around texts: what a `tokenizer.json` says, else what the layout has."""
     layout, settings, name = found.layout, found.folder.settings, str(found.path)
     kind = given.get("type") if isinstance(given, dict) else None
     words = layout.kind == WORDPIECE
@@ -289,7 +279,6 @@ def _framed(
 
 
 def _side(part: str, settings: Mapping[str, Any], document: Mapping[str, Any]) -> str:
-    """Return on which side texts are shortened or padded."""
     own = document.get(part)
     own = own.get("direction", "right") if isinstance(own, dict) else "right"
     side = settings.get(f"{part}_side", str(own).lower())
@@ -304,7 +293,6 @@ def _max_len(settings: Mapping[str, Any]) -> int | None:
 
 
 def _token_types(folder: Folder) -> int:
-    """Return how many token types a model and its tokenizer have by their configurations."""
     settings, config = folder.settings, folder.config
     inputs = settings.get("model_input_names")
     # This class is BERT's but for that; the model then takes zeros for both texts.
@@ -319,7 +307,6 @@ def _token_types(folder: Folder) -> int:
 
 
 def _check_room(entries: int, path: Path, config: Mapping[str, Any]) -> None:
-    """Reject ids that the model in the same folder has no vectors for."""
     room = config.get("vocab_size")
     if type(room) is int and entries > room:
         raise CheckpointError(
@@ -334,12 +321,8 @@ def _check_room(entries: int, path: Path, config: Mapping[str, Any]) -> None:
 def _obey(found: _Found, document: dict[str, Any]) -> bool:
     """Put the options that `tokenizer_config.json` has for its class into a document.
 
-    Returns:
-        Whether a text is normalised, and split at punctuation.
-
-    Raises:
-        CheckpointError: an option is malformed, or the two contradict each other, and which of them
-            counts is unknown.
+    Returns whether a text is normalised, and split at punctuation. An option that is malformed, or
+    of which it is unknown what counts, is refused.
     """
     if found.layout.kind == WORDPIECE:
         return _obey_switches(found, document)

@@ -1,13 +1,9 @@
 """`tokenizer.json`: a whole tokenizer in one file, as `tokenizers` and `transformers` write it.
 
-`read_document` reads the file without trusting it. `model_of` understands its model and refuses
-everything else, because a rule that is skipped gives other ids: WordPiece, as BERT has it,
-byte-level BPE (RoBERTa; Radford et al. 2019), or Unigram (XLM-RoBERTa, CamemBERT, ALBERT; Kudo
-2018). These checks come before the library `tokenizers`, because that stops at some damaged files.
-
-`truncation` and `padding` are settings of one program's calls; only their sides are read. `decoder`
-concerns only text that is put together again from ids: BERT's is expected; whether it tidies spaces
-is not read.
+`model_of` understands its model and refuses everything else, because a rule that is skipped gives
+other ids: WordPiece, byte-level BPE (Radford et al. 2019), or Unigram (Kudo 2018). These checks
+come before the library `tokenizers`, which stops at some damaged files. Of `truncation` and
+`padding`, settings of one program's calls, only the sides are read.
 """
 
 import json

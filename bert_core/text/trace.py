@@ -134,7 +134,6 @@ def _traced(tokenizer: _Traceable, text: str, word: Word) -> WordTrace:
 
 
 def _reason(tokenizer: _Traceable, word: str, tried: Sequence[Lookup]) -> str:
-    """Return a sentence on why a word is unknown, by its lookups."""
     if not tried:
         limit = tokenizer.max_input_chars_per_word
         return f"The word has {len(word)} characters; words of more than {limit} are not looked up."

@@ -139,7 +139,6 @@ class Vocabulary:
 
     Attributes:
         vocab: piece -> id.
-        own_pieces: its pieces without the added ones.
         ids_to_tokens: id -> piece, of the ids that have one.
         special_tokens: tokens that are no text: BERT's five, and what a tokenizer adds.
     """

@@ -123,7 +123,6 @@ def digest(record: Mapping[str, Any]) -> str:
 
 
 def _understand(record: dict[str, Any], tensors: dict[str, Tensor]) -> Stored:
-    """Convert the record to its types; raise an exception if something does not fit."""
     texts = tuple((str(text), pair and str(pair)) for text, pair in record["texts"])
     ids = ([tensors[f"texts.{n}.{part}"] for part in ("ids", "types")] for n in range(len(texts)))
     rows = tuple(Row(*(tuple(each.tolist()) for each in both)) for both in ids)

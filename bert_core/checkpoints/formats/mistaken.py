@@ -66,9 +66,7 @@ _KINDS = (
 def check_form(path: Path, own: str = "") -> int:
     """Return the size of a file of weights, which must not be another kind of file.
 
-    Args:
-        path: the file.
-        own: how `small_files.mistaken` begins for the format's own files.
+    `own` is how `small_files.mistaken` begins for the format's own files.
 
     Raises:
         MissingFileError: it does not exist.

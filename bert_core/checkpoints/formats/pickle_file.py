@@ -1,12 +1,9 @@
 """Read `pytorch_model.bin` with PyTorch's restricted unpickler, which runs no code.
 
-`torch.load(weights_only=True)` builds only what a list allows, but that list is longer than a table
-of tensors needs, and some of it takes memory or time without end. So the instructions are listed
-first, without executing any: they may name only what builds tensors, and are bounded in number. The
-container may not be compressed, and the tensors may not have more bytes than the file accounts for.
-
-Source: the standard library's documentation of `pickletools`; the serialization notes in PyTorch's
-documentation.
+The list of `torch.load(weights_only=True)` is longer than a table of tensors needs, and some of it
+takes memory or time without end. So the instructions are listed first, without executing any: they
+may name only what builds tensors, and are bounded in number. The container may not be compressed,
+and the tensors may not have more bytes than the file accounts for.
 """
 
 import pickletools
@@ -98,7 +95,6 @@ def checked_table(values: object, name: str) -> dict[str, Tensor]:
 
 
 def _check_programs(path: Path) -> None:
-    """Check container and instructions."""
     with BoundedFile(path, _MAX_PROGRAM_BYTES) as file:
         head = file.read(_MAX_PROGRAM_BYTES)
         zipped = head.startswith(_ZIP_MAGIC)

@@ -55,7 +55,6 @@ def open_safetensors(path: Path, *, values: bool = True) -> dict[str, Tensor]:
 
 
 def _described(stored: Any) -> Tensor:
-    """Return a tensor of the type and shape of a stored one, without values."""
     shape = stored.get_shape()
     none = stored[:0] if shape else stored[...]
     return torch.empty(shape, dtype=none.dtype, device="meta")

@@ -1,20 +1,15 @@
 """Read TensorFlow checkpoints without TensorFlow, under PyTorch's parameter names.
 
-`<prefix>.index` is a sorted table: data blocks, an index block with the places of the data blocks,
-and a footer of 48 bytes with the place of the index block and a magic number. A block is a sequence
-of entries (length of the prefix shared with the previous key, rest of the key, value), a list of
-restart points that only searching needs, one byte for the compression and four for a checksum. The
-values are protocol buffers: that of the empty key has the number of data files, those of variables
-have type, shape and place. The numbers are in `<prefix>.data-00000-of-00001` and so on,
-little-endian, in row-major order.
-
-Training writes several checkpoints to one folder (`model.ckpt-1000.index`, ...), and a small text
-file `checkpoint` that names the last one. Checksums are not compared.
+`<prefix>.index` is a sorted table: data blocks, an index block with their places, and a footer of
+48 bytes with the place of the index block and a magic number. A block is a sequence of entries
+(length of the prefix shared with the previous key, rest of the key, value), restart points, one
+byte for the compression and four for a checksum, which is not compared. Values are protocol
+buffers: that of the empty key has the number of data files, others type, shape and place of a
+variable in `<prefix>.data-00000-of-00001` and so on, little-endian, in row-major order.
 
 Sources: TensorFlow, `tsl/lib/io/table_format.txt`, `core/util/tensor_bundle/tensor_bundle.h`,
-`core/protobuf/tensor_bundle.proto`, `core/framework/types.proto`; the encoding page of the Protocol
-Buffers documentation; google-research/bert, `modeling.py` and `run_*.py` for the variables;
-transformers (up to version 4), `load_tf_weights_in_bert`, for their later names.
+`core/protobuf/tensor_bundle.proto`, `core/framework/types.proto`; for names google-research/bert,
+and `load_tf_weights_in_bert` of transformers 4.
 """
 
 import glob
@@ -68,7 +63,6 @@ def _varint(raw: bytes, at: int) -> tuple[int, int]:
 
 
 def _taken(raw: bytes, at: int, size: int) -> tuple[bytes, int]:
-    """Return so many bytes, and where they end."""
     if at + size > len(raw):
         raise ValueError(f"it announces {size:,} bytes where {len(raw) - at:,} are left")
     return raw[at : at + size], at + size
@@ -106,7 +100,6 @@ def _last(fields: Mapping[int, list[Any]], number: int, default: Any = 0) -> Any
 
 
 def _block(raw: bytes, place: bytes, at: int = 0) -> Iterator[tuple[bytes, bytes]]:
-    """Yield the entries of the block whose start and size are encoded in `place`."""
     start, at = _varint(place, at)
     block, end = _taken(raw, start, _varint(place, at)[0])
     if raw[end]:
@@ -127,7 +120,6 @@ def _block(raw: bytes, place: bytes, at: int = 0) -> Iterator[tuple[bytes, bytes
 
 
 def _table(raw: bytes) -> dict[bytes, bytes]:
-    """Return all entries of a table."""
     if len(raw) < _FOOTER_BYTES or not raw.endswith(_MAGIC):
         raise ValueError(f"it has {len(raw):,} bytes and does not end like an index")
     footer = raw[-_FOOTER_BYTES:]

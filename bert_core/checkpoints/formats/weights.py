@@ -89,7 +89,6 @@ def _first(folder: Path) -> str | None:
 
 
 def _open_shards(folder: Path, values: bool) -> dict[str, Tensor]:
-    """Open every shard in an index; each tensor must be in the shard listed for it."""
     places = _read_index(folder / INDEX)
     shards: dict[str, dict[str, Tensor]] = {}
     for shard in dict.fromkeys(places.values()):
@@ -108,7 +107,6 @@ def _open_shards(folder: Path, values: bool) -> dict[str, Tensor]:
 
 
 def _read_index(path: Path) -> dict[str, str]:
-    """Return tensor name -> file name of its shard; reject names with folders."""
     index = parse_json(read_small(path, _MAX_INDEX_BYTES), path.name, unique=True)
     places = index.get("weight_map") if isinstance(index, dict) else None
     if not isinstance(places, dict):

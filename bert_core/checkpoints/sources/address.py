@@ -122,7 +122,6 @@ def fetch(address: str, target: Path, asks: object = None) -> dict[str, str] | N
 
 
 def _check_reply(reply: "requests.Response", what: str) -> None:
-    """Reject errors, and redirects from https to http."""
     hops = [each.url for each in (*reply.history, reply)]
     if hops[0].startswith("https:") and any(hop.startswith("http:") for hop in hops):
         raise DownloadError(
@@ -136,7 +135,6 @@ def _check_reply(reply: "requests.Response", what: str) -> None:
 
 
 def _receive(reply: "requests.Response", target: Path, what: str) -> None:
-    """Write the body of a reply to a file, within the largest size."""
     length = reply.headers.get("Content-Length", "")
     total = int(length) if length.isascii() and length.isdigit() else None
     check_space(target.parent, 2 * min(total or 0, MAX_BYTES), what)  # for its contents, too

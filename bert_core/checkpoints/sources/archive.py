@@ -144,7 +144,6 @@ def _write_all(path: Path, folder: Path) -> None:
 
 
 def _zip_members(path: Path, folder: Path) -> Iterator[tuple[int, Callable[[], object]]]:
-    """Yield the size of each member and what writes it."""
     with BoundedFile(path, _MAX_READ) as file, zipfile.ZipFile(file) as archive:
         for info in archive.infolist():
             if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):

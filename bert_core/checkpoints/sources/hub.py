@@ -1,11 +1,9 @@
 """Download models from the Hugging Face Hub into its shared cache, in two steps: plan, then fetch.
 
 Two small requests tell a repository's commit and files. If the Hub cannot be reached, the cached
-copy is used; a commit that is complete in the cache needs no request at all. Requests, redirects,
-resuming and the check of what arrives are those of the Hub's own client.
-
-The cache is the client's own (`HF_HOME`, `HF_HUB_CACHE`) unless a folder is given. `HF_ENDPOINT`,
-`HF_TOKEN` and `HF_HUB_OFFLINE` have the same meaning as for the client.
+copy is used; a commit that is complete in the cache needs no request. Requests, resuming, checks
+and the environment variables (`HF_HOME`, `HF_ENDPOINT`, `HF_TOKEN`, `HF_HUB_OFFLINE`) are those of
+the Hub's own client.
 """
 
 import itertools
@@ -104,10 +102,6 @@ def plan_download(
     """Determine which files of a model must be fetched, and their size.
 
     Args:
-        name: `owner/name`, or one of the old short names; untrusted input is safe.
-        revision: branch, tag or commit; None for the main branch.
-        cache_dir: a folder to use instead of the shared cache.
-        part: the whole model, or only its tokenizer.
         token: an access token. A server should pass False (send none) for its visitors: with this
             machine's token they could read what only its owner may.
         again: fetch what is cached, too: a copy may be damaged and have the right size.
@@ -185,7 +179,6 @@ def _held(cache: Path, name: str, revision: str, part: Part, token: Token) -> Do
 
 
 def _files(folder: Path) -> dict[str, int]:
-    """Return the size of each file in a folder and its folders, by its path."""
     paths = sorted(path for path in folder.rglob("*") if path.is_file())
     return {path.relative_to(folder).as_posix(): path.stat().st_size for path in paths}
 
@@ -203,9 +196,7 @@ def download(
     """Fetch the files of a plan that are not cached yet; return their folder.
 
     Args:
-        plan: from `plan_download`.
         progress: called with bytes and total; None draws a bar on a terminal.
-        cancel: event that cancels the download, when data arrives.
 
     Raises:
         DownloadCancelled: the download was cancelled.
@@ -250,7 +241,6 @@ def remove_leftovers(storage: Path) -> None:
 
 
 def _fetch_file(plan: DownloadPlan, file: PlannedFile, meter: Meter) -> None:
-    """Fetch one file, which the client compares with the length that the Hub states."""
     from huggingface_hub import hf_hub_download
 
     before = meter.done
@@ -327,6 +317,5 @@ def _explained(error: Exception, name: str, revision: str, folder: Path, token: 
 
 
 def _status(error: Exception) -> int | None:
-    """Return the status of the answer; None if there was none."""
     status = getattr(getattr(error, "response", None), "status_code", None)
     return status if isinstance(status, int) else None

@@ -44,18 +44,13 @@ class Part(Enum):
 
 
 def hub_id(text: str) -> str:
-    """Return the canonical id for a name; untrusted input is safe.
-
-    Args:
-        text: `owner/name`, or one of `SHORT_NAMES`; paths and addresses are rejected.
+    """Return the canonical id for `owner/name` or one of `SHORT_NAMES`; untrusted input is safe.
 
     Raises:
-        InputError: `text` is neither.
+        InputError: it is neither.
 
-    >>> hub_id("bert-base-uncased")
-    'google-bert/bert-base-uncased'
-    >>> hub_id("dslim/bert-base-NER")
-    'dslim/bert-base-NER'
+    >>> hub_id("bert-base-uncased"), hub_id("dslim/bert-base-NER")
+    ('google-bert/bert-base-uncased', 'dslim/bert-base-NER')
     """
     if text in SHORT_NAMES:
         return f"{_FIRST_OWNER}/{text}"
@@ -153,7 +148,6 @@ def needed(names: Collection[str], part: Part, repository: str) -> list[str]:
 
 
 def _weights_among(names: Collection[str], tensorflow: bool) -> list[str]:
-    """Return the files of one set of weights, chosen in the search order of `weights`."""
     if SAFETENSORS in names and not tensorflow:
         return [SAFETENSORS]
     if INDEX in names and not tensorflow:
