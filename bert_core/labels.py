@@ -50,9 +50,6 @@ def read_labels(id2label: object, label2id: object = None) -> dict[int, str]:
     In JSON the keys of `id2label` are strings, and labels such as star ratings are numbers.
     `label2id` counts only without it.
 
-    Raises:
-        ConfigError: they are no names for the numbers from 0 on.
-
     >>> read_labels({"0": "O", "1": "B-PER"}), read_labels(None, {"no": 0, "yes": 1})
     ({0: 'O', 1: 'B-PER'}, {0: 'no', 1: 'yes'})
     >>> read_labels(["bad", "good"]), read_labels({"0": 1, "1": 2.5})

@@ -35,11 +35,7 @@ def as_json(value: object) -> str:
 
 
 def built(kind: type[T], value: object, where: str) -> T:
-    """Build a dataclass from an object with exactly its fields, or a list of their values.
-
-    Raises:
-        CheckpointError: it is neither, or a value is of another type than its field.
-    """
+    """Build a dataclass from an object with exactly its fields, or a list of their values."""
     hints = get_type_hints(kind)
     names = [field.name for field in fields(kind)]  # type: ignore[arg-type]
     if isinstance(value, list) and len(value) == len(names):

@@ -127,9 +127,6 @@ def by_bare_name(
 
     Args:
         given: the caller passed the tensors, whose names may also be those of this package.
-
-    Raises:
-        CheckpointError: two tensors of the file map to the same parameter.
     """
     family, found = config.family, dict[str, Found]()
     names = family.names.items()

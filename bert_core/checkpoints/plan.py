@@ -255,11 +255,7 @@ def match(
 
 
 def check_layers(config: BertConfig, found: Mapping[str, Found], source: str) -> None:
-    """Reject a file without an encoder, or with fewer layers than the config states.
-
-    Raises:
-        CheckpointError: the weights are not of this family, or belong to another config.
-    """
+    """Reject a file without an encoder, or with fewer layers than the config states."""
     family, needed = config.family, set(config.weights_of)
     names = [entry.file_name for entry in found.values()]
     under = {*encoders_in(names)} - {"", *(each.prefix for each in FAMILIES.values())}

@@ -22,9 +22,6 @@ def save_model(model: Fillable, folder: Path) -> None:
 
     Each file is written under a temporary name and then renamed, so readers never see a partial
     file. Tied parameters are written once, under the name of the original.
-
-    Raises:
-        CheckpointError: the folder cannot be written.
     """
     tensors, config = _tensors_to_save(model), _config_to_save(model)
     try:

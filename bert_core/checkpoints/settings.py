@@ -63,11 +63,7 @@ class LoadOptions:
 def chosen_options(
     cls: type[Any], inputs: Sequence[Any], options: Mapping[str, Any]
 ) -> LoadOptions:
-    """Sort the arguments of `from_pretrained` into those of class, config and loading.
-
-    Raises:
-        InputError: an option is unknown, contradicts another, or is in the wrong place.
-    """
+    """Sort the arguments of `from_pretrained` into those of class, config and loading."""
     names = list(inspect.signature(cls.__init__).parameters)[2:]  # after self and config
     _check_positional(cls, dict(zip(names, inputs, strict=False)))
     of_config = {name for name in vars(BertConfig(1)) if not name.startswith("_")} - {"extra"}
@@ -153,9 +149,6 @@ def wanted_dtype(choice: Any, tensors: Iterable[Tensor]) -> torch.dtype:
     """Return the number type to load as: float32 unless the caller chose another.
 
     "auto" is the type of `tensors`, which fill parameters and are of floating-point types.
-
-    Raises:
-        InputError: the choice is not a floating-point type.
     """
     if choice is None:
         return torch.float32

@@ -13,11 +13,7 @@ from bert_core.small_files import replacing
 
 
 def write_state(path: Path, state: Mapping[str, Any]) -> None:
-    """Write a state; an interruption leaves the old file or the new one.
-
-    Raises:
-        OSError: the file cannot be written; nothing of it is left.
-    """
+    """Write a state; an interruption leaves the old file or the new one."""
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         with replacing(path) as draft, draft.open("wb") as stream:

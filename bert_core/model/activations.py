@@ -51,11 +51,7 @@ ACTIVATIONS: dict[str, Activation] = {
 
 
 def activation(name: str | Activation, key: str = "hidden_act") -> Activation:
-    """Return the activation function of a name, which is the value of a key in the config.
-
-    Raises:
-        ConfigError: the name is not one of ACTIVATIONS.
-    """
+    """Return the activation function of a name, which is the value of a key in the config."""
     if callable(name):
         return name
     try:

@@ -107,11 +107,7 @@ def _check_shape(name: str, tensor: Tensor, input_ids: Tensor) -> None:
 
 
 def check_positions(positions: Tensor, input_ids: Tensor) -> None:
-    """Reject positions (B, P) that are not indices into input_ids (B, T).
-
-    Raises:
-        InputError: wrong type or shape, or (checked on CPU only) a value outside 0..T-1.
-    """
+    """Reject positions (B, P) that are not indices into input_ids (B, T)."""
     if not isinstance(positions, Tensor) or positions.is_floating_point():
         raise InputError("positions must be a tensor of whole numbers.")
     if recording_graph():
@@ -130,11 +126,7 @@ def check_positions(positions: Tensor, input_ids: Tensor) -> None:
 
 
 def check_head_mask(config: BertConfig, head_mask: Tensor) -> None:
-    """Reject a head mask that is neither (H,) nor (L, H).
-
-    Raises:
-        InputError: another shape.
-    """
+    """Reject a head mask that is neither (H,) nor (L, H)."""
     shape = (config.num_hidden_layers, config.num_attention_heads)
     if not recording_graph() and tuple(head_mask.shape) not in (shape, shape[1:]):
         raise InputError(

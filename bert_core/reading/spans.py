@@ -107,9 +107,6 @@ def score_spans(
             None for all.
         parts: (N,) number of each token's part of the text, never decreasing. If given, an answer
             begins and ends in the same part.
-
-    Raises:
-        InputError: no span is allowed as an answer.
     """
     tokens, allowed = len(forbidden), longest
     longest = min(longest, tokens)

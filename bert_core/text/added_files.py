@@ -40,10 +40,6 @@ def named_tokens(
 
     `usual` has the role -> token of tokenizers whose files name none, `own` the added tokens of the
     `tokenizer.json` that the pieces are from.
-
-    Raises:
-        CheckpointError: a file is malformed, gives a token an id that it cannot have, or says
-            something that is not implemented.
     """
     path, decoder, named = _path(folder), _decoder(folder), _named(folder)
     absent = {role for role in usual if named.get(f"{role}_token", "") is None}  # null: has none

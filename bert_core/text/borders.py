@@ -14,7 +14,7 @@ character, such as the bytes of an emoji.
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import regex
 
@@ -38,21 +38,13 @@ _WORD = regex.compile(rf"(?:(?={JOINED})\X[\p{{Cf}}--\p{{gcb=Prepend}}]*)+|\X", 
 
 
 class Word(NamedTuple):
-    """A word of an input.
+    """A word of an input."""
 
-    Attributes:
-        text: its characters as typed.
-        side: 0 if it is in the first text, 1 if in the second.
-        start: offset of its first character in that text.
-        end: offset after its last character.
-        positions: its pieces among the tokens of the input.
-    """
-
-    text: str
-    side: int
-    start: int
-    end: int
-    positions: range
+    text: Annotated[str, "its characters as typed"]
+    side: Annotated[int, "0 if it is in the first text, 1 if in the second"]
+    start: Annotated[int, "offset of its first character in that text"]
+    end: Annotated[int, "offset after its last character"]
+    positions: Annotated[range, "its pieces among the tokens of the input"]
 
 
 def whole_characters(text: str, spans: Sequence[Span]) -> list[Span]:

@@ -21,19 +21,12 @@ Value = TypeVar("Value")
 
 
 class Part(NamedTuple):
-    """One text and its tokens, without added ones.
+    """One text and its tokens, without added ones."""
 
-    Attributes:
-        text: as typed.
-        ids: its N ids.
-        offsets: N (start, end) in the text.
-        words: N indices of words.
-    """
-
-    text: str
-    ids: list[int]
-    offsets: list[Span]
-    words: list[int | None]
+    text: Annotated[str, "as typed"]
+    ids: Annotated[list[int], "its N ids"]
+    offsets: Annotated[list[Span], "N (start, end) in the text"]
+    words: Annotated[list[int | None], "N indices of words"]
 
     def between(self, start: int, stop: int) -> "Part":
         """Return the text with tokens `start` to `stop` (exclusive) alone."""
@@ -42,17 +35,13 @@ class Part(NamedTuple):
 
 
 class Slot(NamedTuple):
-    """One place of a template: an added token, or a whole text.
+    """One place of a template: an added token, or a whole text."""
 
-    Attributes:
-        token_id: the added token; -1 for a text.
-        text: 0 for the first text, 1 for the second; None for an added token.
-        token_type: the token type of all its tokens.
-    """
-
-    token_id: int
-    text: int | None = None
-    token_type: int = 0
+    token_id: Annotated[int, "the added token; -1 for a text"]
+    text: Annotated[
+        int | None, "0 for the first text, 1 for the second; None for an added token"
+    ] = None
+    token_type: Annotated[int, "the token type of all its tokens"] = 0
 
 
 Template = tuple[Slot, ...]
@@ -245,9 +234,6 @@ def kept_lengths(
         truncation: "longest_first" shortens the longer text until both have the same length,
             then both; "only_first" and "only_second" shorten one text and keep the other.
 
-    Raises:
-        InputError: the rule cannot shorten the input to `max_length`.
-
     Example:
         >>> kept_lengths((10, 4), max_length=13, truncation="longest_first", added=3)
         (6, 4)
@@ -287,9 +273,6 @@ def window_bounds(tokens: int, *, size: int, stride: int) -> list[tuple[int, int
     """Return (start, end) of the windows of `size` tokens that cover a text of `tokens` tokens.
 
     Neighbouring windows overlap by `stride` tokens.
-
-    Raises:
-        InputError: `stride` is not smaller than `size`, so the windows would not move forward.
 
     Example:
         >>> window_bounds(7, size=4, stride=1)

@@ -23,17 +23,11 @@ Ranks = Mapping[tuple[str, str], int]
 
 
 class Merge(NamedTuple):
-    """One step of BPE.
+    """One step of BPE."""
 
-    Attributes:
-        at: place of the first symbol of the pair, among the symbols before this step.
-        pair: the two symbols that become one.
-        rank: number of this merge among those learned in training, from 0.
-    """
-
-    at: int
-    pair: tuple[str, str]
-    rank: int
+    at: Annotated[int, "place of the first symbol of the pair, among the symbols before this step"]
+    pair: Annotated[tuple[str, str], "the two symbols that become one"]
+    rank: Annotated[int, "number of this merge among those learned in training, from 0"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,23 +129,16 @@ class Segmenter:
 
 
 class Token(NamedTuple):
-    """One token of a text, as `tokenizers` gives it.
+    """One token of a text, as `tokenizers` gives it."""
 
-    Attributes:
-        word: index of its word.
-        content: its characters after normalisation; unlike `piece` also for unknown ones.
-        piece: the entry of the vocabulary.
-        token_id: its id.
-        offsets: (start, end) in the text.
-        special: whether it is an added token that occurs in the text.
-    """
-
-    word: int
-    content: str
-    piece: str
-    token_id: int
-    offsets: Span
-    special: bool
+    word: Annotated[int, "index of its word"]
+    content: Annotated[
+        str, "its characters after normalisation; unlike `piece` also for unknown ones"
+    ]
+    piece: Annotated[str, "the entry of the vocabulary"]
+    token_id: Annotated[int, "its id"]
+    offsets: Annotated[Span, "(start, end) in the text"]
+    special: Annotated[bool, "whether it is an added token that occurs in the text"]
 
 
 class Replay:

@@ -52,12 +52,7 @@ class SentencePieceFile:
 
 
 def read_sentencepiece(path: Path) -> SentencePieceFile:
-    """Read a SentencePiece file.
-
-    Raises:
-        MissingFileError: the file does not exist.
-        CheckpointError: it is damaged or too large, or has a setting that is not computed.
-    """
+    """Read a SentencePiece file."""
     raw = read_small(path, _LARGEST)
     pieces: list[tuple[str, float, int]] = []
     specs: dict[int, _Spec] = {_TRAINER: {}, _NORMALIZER: {}, _DENORMALIZER: {}}

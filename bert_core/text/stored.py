@@ -99,11 +99,6 @@ def read_tokenizer(
     """Read the files of a tokenizer of a model (see `resolve`), or beside one of them.
 
     `kind` is the only kind that is expected, of models of any family; or None for every kind.
-
-    Raises:
-        MissingFileError: the name or path does not exist, or has no tokenizer of its class.
-        CheckpointError: a file is damaged, is another kind's, or contradicts itself or the model.
-        ConfigError: the model's family is not implemented.
     """
     name = Path(os.path.expanduser(path_of(name_or_path)))
     given = os.path.isfile(name) and not name.name.lower().endswith(ARCHIVE_ENDINGS)

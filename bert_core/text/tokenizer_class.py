@@ -129,12 +129,7 @@ class Folder:
 
 
 def read_folder(path: Path, *, every_family: bool) -> Folder:
-    """Read the configurations of a folder, and which tokenizer it has by them.
-
-    Raises:
-        CheckpointError: one is damaged, or names a tokenizer that is not implemented.
-        ConfigError: the model is of a family that is not implemented, unless `every_family`.
-    """
+    """Read the configurations of a folder, and which tokenizer it has by them."""
     names = CONFIG_NAME, MODEL_CONFIG, MAP_NAME, ADDED_NAME
     settings, config, special, ids = (read_object(path / name) for name in names)
     family = config.get("model_type")

@@ -39,12 +39,7 @@ Model = tuple[list[str], dict[tuple[str, str], int], dict[str, float]]
 
 
 def read_document(path: Path) -> dict[str, Any]:
-    """Read a `tokenizer.json` as JSON, in bounded memory.
-
-    Raises:
-        MissingFileError: the file does not exist.
-        CheckpointError: it is not JSON, too large or nested too deeply, or has a key twice.
-    """
+    """Read a `tokenizer.json` as JSON, in bounded memory."""
     raw = read_small(path, _LARGEST)
     values = raw.count(b",") + raw.count(b"[") + raw.count(b"{")
     if values > _MOST_VALUES:
@@ -203,9 +198,6 @@ def frame_of(post_processor: object) -> tuple[Any, list[list[Place]]]:
 
     Returns:
         The post-processor, and for both cases each token: its id, itself, its text and token type.
-
-    Raises:
-        CheckpointError: it is none.
     """
     words = {"type": "WordLevel", "vocab": {"A": 0, "B": 1}, "unk_token": "A"}
     with in_words():

@@ -9,17 +9,15 @@ from bert_core.text.vocabulary import CONTINUATION
 
 
 class Word(NamedTuple):
-    """A word of a text.
+    """A word of a text."""
 
-    Attributes:
-        text: the word after normalisation; the content of an added token.
-        places: for each of its characters the index in the text of the one it comes from.
-        added: whether it is an added token, such as [MASK], that the vocabulary has.
-    """
-
-    text: str
-    places: Sequence[int]
-    added: bool = False
+    text: Annotated[str, "the word after normalisation; the content of an added token"]
+    places: Annotated[
+        Sequence[int], "for each of its characters the index in the text of the one it comes from"
+    ]
+    added: Annotated[
+        bool, "whether it is an added token, such as [MASK], that the vocabulary has"
+    ] = False
 
 
 class Stages(NamedTuple):

@@ -30,11 +30,7 @@ _DECODER = WordPiece(prefix=CONTINUATION, cleanup=True)
 
 
 def path_of(value: object) -> Path:
-    """Return a path or name given by the caller as a Path.
-
-    Raises:
-        InputError: it is neither a string nor a path.
-    """
+    """Return a path or name given by the caller as a Path."""
     if isinstance(value, str | os.PathLike):
         return Path(value)
     raise InputError(f"Expected a path or a name, found {type(value).__name__}: {value!r}.")
@@ -45,10 +41,6 @@ def read_vocabulary(path: Path) -> list[str]:
 
     A byte order mark, Windows line ends and trailing whitespace are stripped. Empty lines keep
     their id, except at the end of the file. Of equal lines, all but the last are empty.
-
-    Raises:
-        MissingFileError: the file does not exist.
-        CheckpointError: the file is empty, too large or not UTF-8.
     """
     if os.path.isdir(path) or not os.path.exists(path):
         raise MissingFileError(
@@ -89,11 +81,7 @@ def as_line(piece: str) -> str:
 
 
 def check_vocabulary(pieces: list[str], source: str, unknown: str = SPECIAL_TOKENS[0]) -> None:
-    """Reject a vocabulary that no tokenizer can use.
-
-    Raises:
-        CheckpointError: it lacks the token for unknown words, or is for another tokenizer.
-    """
+    """Reject a vocabulary that no tokenizer can use."""
     if unknown not in pieces:
         raise CheckpointError(
             f"The vocabulary {source} has {len(pieces):,} pieces but no {unknown}, the token for "

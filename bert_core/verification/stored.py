@@ -69,9 +69,6 @@ def digests_of_files(folder: Path) -> dict[str, str]:
 
     These are configurations, vocabulary and all weights, of the root and of every head. Weight
     files that this package does not use are included, because another program may use them.
-
-    Raises:
-        CheckpointError: a file cannot be read.
     """
     return {
         path.relative_to(folder).as_posix(): file_digest(path)
@@ -83,12 +80,7 @@ def digests_of_files(folder: Path) -> dict[str, str]:
 
 
 def read_stored(folder: Path) -> Stored:
-    """Read the reference values in a model's folder.
-
-    Raises:
-        MissingFileError: there are none.
-        CheckpointError: one of the two files is damaged.
-    """
+    """Read the reference values in a model's folder."""
     for name in (JSON_NAME, TENSORS_NAME):
         if not (folder / name).exists():
             raise MissingFileError(

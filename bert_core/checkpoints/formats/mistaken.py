@@ -67,10 +67,6 @@ def check_form(path: Path, own: str = "") -> int:
     """Return the size of a file of weights, which must not be another kind of file.
 
     `own` is how `small_files.mistaken` begins for the format's own files.
-
-    Raises:
-        MissingFileError: it does not exist.
-        CheckpointError: it is no regular file, cannot be read, or is of a kind that is named.
     """
     with os.fdopen(open_regular(path), "rb") as file:
         says = mistaken(file.read(FORM_BYTES))

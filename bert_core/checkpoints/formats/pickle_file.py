@@ -40,11 +40,7 @@ _ATOMS = ("GLOBAL", "BINUNICODE", "SHORT_BINSTRING")
 
 
 def open_pickle(path: Path) -> dict[str, Tensor]:
-    """Return the tensors of a file by name, read into memory and not mapped.
-
-    Raises:
-        CheckpointError: the file is truncated, would run code, or is not a table of tensors.
-    """
+    """Return the tensors of a file by name, read into memory and not mapped."""
     size = check_form(path, own="a zip")
     try:
         _check_programs(path)
@@ -65,11 +61,7 @@ def open_pickle(path: Path) -> dict[str, Tensor]:
 
 
 def checked_table(values: object, name: str) -> dict[str, Tensor]:
-    """Check that `values` maps names to ordinary tensors.
-
-    Raises:
-        CheckpointError: `values` is anything else.
-    """
+    """Check that `values` maps names to ordinary tensors."""
     if not isinstance(values, dict):
         raise CheckpointError(
             f"{name} is a {type(values).__name__}; expected a table of names and tensors."

@@ -27,10 +27,6 @@ def open_safetensors(path: Path, *, values: bool = True) -> dict[str, Tensor]:
     """Return the tensors of a file by name, in memory of their own.
 
     Without `values`, only the header is read: the tensors have names, types and shapes, on "meta".
-
-    Raises:
-        CheckpointError: the file is truncated, or its header is malformed, has an invalid type or
-            shape, or does not describe exactly the bytes that follow.
     """
     size = check_form(path)
     try:

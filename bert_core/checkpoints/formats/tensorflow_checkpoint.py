@@ -164,12 +164,7 @@ def _entries(raw: bytes) -> tuple[int, list[_Entry]]:
 
 
 def read_variables(prefix: Path) -> dict[str, Tensor]:
-    """Return the variables of a checkpoint without those of optimizers, read into memory.
-
-    Raises:
-        MissingFileError: the index or one of the data files is missing.
-        CheckpointError: a file is damaged, malicious, or of an unsupported kind.
-    """
+    """Return the variables of a checkpoint without those of optimizers, read into memory."""
     index = _existing(prefix.with_name(f"{prefix.name}.index"))
     raw = read_small(index, _MAX_FILE_BYTES)
     try:
@@ -253,10 +248,6 @@ def open_checkpoint(prefix: Path) -> dict[str, Tensor]:
     """Return the tensors of a checkpoint under the names and in the layout of PyTorch's.
 
     A dense layer's matrix is (inputs, outputs) in TensorFlow and (outputs, inputs) in PyTorch.
-
-    Raises:
-        MissingFileError: one of its files is missing.
-        CheckpointError: a file is damaged, malicious, or of an unsupported kind.
     """
     variables = read_variables(prefix)
     found: dict[str, Tensor] = {}
@@ -288,11 +279,7 @@ _LATEST = re.compile(rb'(?m)^model_checkpoint_path: "([^"\n]+)"')
 
 
 def find_checkpoint(folder: Path) -> Path | None:
-    """Return the prefix of a folder's TensorFlow checkpoint; None if there is none.
-
-    Raises:
-        CheckpointError: there are several, and no `checkpoint` file names one of them.
-    """
+    """Return the prefix of a folder's TensorFlow checkpoint; None if there is none."""
     names = sorted(path.name.removesuffix(".index") for path in folder.glob("*.index"))
     prefixes = [name for name in names if "ckpt" in name]
     if len(prefixes) > 1:

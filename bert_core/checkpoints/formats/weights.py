@@ -32,10 +32,6 @@ def open_weights(folder: Path, *, from_tf: bool = False, values: bool = True) ->
 
     Without `values`, tensors of safetensors files have names, types and shapes alone, which takes
     milliseconds. Other formats are read as a whole.
-
-    Raises:
-        MissingFileError: the folder has no weights.
-        CheckpointError: the weights are damaged or malicious, or belong to an adapter.
     """
     if adapter := next((name for name in ADAPTERS if os.path.isfile(folder / name)), ""):
         raise CheckpointError(

@@ -54,13 +54,7 @@ class Unreachable(DownloadError):
 
 
 def fetch_archive(address: str, cache: Path) -> Path:
-    """Return the folder of the archive at an address, downloading it if needed.
-
-    Raises:
-        InputError: `address` is not an http(s) address.
-        DownloadError: the download failed, or there is not enough disk space.
-        CheckpointError: the downloaded file is not an archive, or is malicious.
-    """
+    """Return the folder of the archive at an address, downloading it if needed."""
     what, key = shown(address), key_of(address)
     record, part = cache / "records" / f"{key}.json", cache / "parts" / f"{key}.part"
     try:

@@ -39,12 +39,7 @@ _DAMAGE = (
 
 
 def open_archive(path: Path, cache: Path) -> Path:
-    """Return the folder of a local archive, unpacking it if that was not done yet.
-
-    Raises:
-        CheckpointError: the archive is damaged, malicious, or contains no model.
-        DownloadError: there is not enough disk space, or the cache is not writable.
-    """
+    """Return the folder of a local archive, unpacking it if that was not done yet."""
     path = path.resolve()
     try:
         found = path.stat()  # ctime cannot be set back
@@ -57,12 +52,7 @@ def open_archive(path: Path, cache: Path) -> Path:
 
 
 def unpack(path: Path, cache: Path, key: str, what: str) -> Path:
-    """Return the model's folder in an archive, unpacking it unless the cache has it as `key`.
-
-    Raises:
-        CheckpointError: the archive is damaged, malicious, or contains no model.
-        OSError: the cache is not writable.
-    """
+    """Return the model's folder in an archive, unpacking it unless the cache has it as `key`."""
     with locked(cache, key):
         if held := unpacked(cache, key):
             return held

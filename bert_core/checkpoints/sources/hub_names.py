@@ -112,12 +112,7 @@ _HEAD = re.compile(r"heads/[A-Za-z]+/(config\.json|model\.safetensors)")
 
 
 def needed(names: Collection[str], part: Part, repository: str) -> list[str]:
-    """Choose the files to fetch, small ones first.
-
-    Raises:
-        MissingFileError: the requested part is missing.
-        CheckpointError: it exists only in a form that this package does not read.
-    """
+    """Choose the files to fetch, small ones first."""
     tokenizer = [name for name in _TOKENIZER if name in names]
     config = [name for name in CONFIG_NAMES if name in names][:1]
     if part is Part.TOKENIZER:
