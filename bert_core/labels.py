@@ -39,9 +39,7 @@ class Tag:
 
     name: Annotated[str, 'as spelled in the model\'s configuration, such as "B-PER"']
     role: Annotated[Role, "its role in a stretch"]
-    kind: Annotated[
-        str, 'the kind of the stretch, such as "PER"; "" for the label outside all stretches'
-    ]
+    kind: Annotated[str, 'the kind of the stretch, such as "PER"; "" outside all stretches']
 
 
 def read_labels(id2label: object, label2id: object = None) -> dict[int, str]:

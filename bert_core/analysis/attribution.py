@@ -35,20 +35,14 @@ _EXACT, _MOST_EXACT = 7, 10  # free tokens: 128 and 1024 selections
 class Attribution:
     """The scores of one text for one target."""
 
-    scores: Annotated[
-        Floats,
-        "(T,), positive for tokens that speak for the answer; 0 for `frozen` ones. The methods "
-        '"gradient", "attention", "rollout" and "norms" have no sign',
-    ]
+    scores: Annotated[Floats, "(T,), positive for the answer; 0 for `frozen` tokens"]
     method: str
     target: Annotated[Target, "what was explained"]
     frozen: Annotated[tuple[int, ...], "not scored: added special tokens, and the asked [MASK]"]
     baseline: Annotated[str, 'what a token was compared with; "" if the method has none'] = ""
     steps: Annotated[int, "points of the path, or orders of tokens; 0 if the method has none"] = 0
     gap: Annotated[
-        float | None,
-        "|sum of the scores - (target of the text - target of the baseline)|, divided by the "
-        "latter; None for methods whose scores do not sum to it",
+        float | None, "share of the target's fall that the scores miss; None: no such sum"
     ] = None
     passes: Annotated[int, "texts run through the model; a backward pass counts as one more"] = 1
 

@@ -50,17 +50,9 @@ class RandomOrders:
 class Faithfulness:
     """What happens to the probability when tokens are hidden in some order."""
 
-    deletion: Annotated[
-        Floats,
-        "(11,), the probability when the most important 0, 10, ..., 100 % of the free tokens are "
-        "hidden",
-    ]
+    deletion: Annotated[Floats, "(11,), probability without the most important 0, 10, ... %"]
     insertion: Annotated[Floats, "(11,), when all but the most important 0, 10, ... % are hidden"]
-    comprehensiveness: Annotated[
-        float,
-        "fall of the probability without the most important 10 to 50 %, averaged over five steps; "
-        "higher is better",
-    ]
+    comprehensiveness: Annotated[float, "mean fall without the top 10 to 50 %; higher: better"]
     sufficiency: Annotated[float, "fall when only these are left; lower is better"]
     random: Annotated[RandomOrders, "the same for random orders"]
 

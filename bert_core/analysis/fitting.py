@@ -62,10 +62,7 @@ class Fitted:
         "(L, D + 1, D); `[h_l, 1] @ maps[l]` estimates the last hidden state from that of layer l, "
         "the embeddings being layer 0",
     ]
-    means: Annotated[
-        dict[Site, Tensor],
-        "(site, layer) -> mean activation (H * K,) or (D,), at the sites `SUBLAYERS`",
-    ]
+    means: Annotated[dict[Site, Tensor], "(site, layer) -> (H * K,) or (D,)"]
 
 
 _lock = threading.Lock()

@@ -61,11 +61,7 @@ class HeadAtlas:
         "(N, N), the Jensen-Shannon distance of the attention of two heads, averaged over tokens; "
         "0 for equal heads, at most 1. Heads are in the order of the model",
     ]
-    effects: Annotated[
-        Floats,
-        "(L, H), how much the loss of hidden words grows without the head, in nats; its context is "
-        "replaced by the mean over many texts",
-    ]
+    effects: Annotated[Floats, "(L, H), growth of the loss of hidden words without the head, nats"]
     errors: Annotated[Floats, "(L, H), half of the 95 % interval of `effects`"]
     loss: Annotated[float, "of the hidden words with all heads, in nats"]
     words: Annotated[int, "number of hidden words, at most two in each text, hidden one at a time"]
@@ -74,14 +70,10 @@ class HeadAtlas:
         "(L, H, P), numbers of the texts in which the head does most what it is named after (see "
         "`telling_measure`), clearest first; -1 where there are fewer",
     ]
-    sep_to_sep: Annotated[
-        Floats, "(L, H), the share of attention that [SEP] gives to [SEP]; in a pair, to both"
-    ]
+    sep_to_sep: Annotated[Floats, "(L, H), share of attention that [SEP] gives to [SEP]"]
     cls_entropy: Annotated[Floats, "(L, H), entropy of the attention of [CLS] in bits"]
     gradients: Annotated[
-        Floats,
-        "(L, 3), mean size of the gradient of the loss with respect to one attention weight to "
-        "[CLS], to [SEP], and to a token of the text",
+        Floats, "(L, 3), mean size of the loss's gradient on attention to [CLS], [SEP], text"
     ]
 
 

@@ -44,11 +44,7 @@ class HeadStatistics:
     to_previous: Annotated[Floats, "to the previous token; the first token does not count"]
     to_next: Annotated[Floats, "to the next token; the last token does not count"]
     to_itself: Annotated[Floats, "to the token itself"]
-    to_repeats: Annotated[
-        Floats,
-        "to other occurrences of the same piece; only tokens with such an occurrence count, and "
-        "never the added [CLS] and [SEP]",
-    ]
+    to_repeats: Annotated[Floats, "to the same piece elsewhere, of tokens that have one"]
     to_cls: Annotated[Floats, "to the added [CLS]"]
     to_sep: Annotated[Floats, "to the added [SEP]; in a pair, to both"]
     to_punctuation: Annotated[Floats, "to punctuation in the text"]

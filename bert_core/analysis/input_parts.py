@@ -25,10 +25,7 @@ class InputParts:
     shift: Annotated[Tensor, "(E,), LayerNorm's bias (beta)"]
     epsilon: Annotated[float, "added to the variance"]
     normalised: Annotated[Tensor, "(T, E), (sum - mean) / sqrt(variance + epsilon) * scale + shift"]
-    hidden: Annotated[
-        Tensor,
-        "(T, D), first hidden states: `normalised`, or what a family's projection makes of it",
-    ]
+    hidden: Annotated[Tensor, "(T, D), `normalised`, or what a family's projection makes of it"]
 
 
 def input_parts(

@@ -71,15 +71,10 @@ class Patch:
 
     site: Annotated[str, "one of `SITES`"]
     layer: Annotated[int, "counted from 0"]
-    positions: Annotated[
-        int | Sequence[int] | None,
-        "one or several tokens; None for all, which needs texts of equal length",
-    ]
+    positions: Annotated[int | Sequence[int] | None, "tokens; None: all, of equally long texts"]
     source: Annotated[Source, 'the other text, or its outputs (which only have the site "layer")']
     _: KW_ONLY
-    heads: Annotated[
-        int | Sequence[int] | None, 'at the site "head", one or several heads; None for all'
-    ] = None
+    heads: Annotated[int | Sequence[int] | None, 'at the site "head"; None: all'] = None
 
 
 Intervention = Heads | Attention | FeedForward | Patch

@@ -65,11 +65,7 @@ class Layout:
     """Points in a plane whose distances are as close as possible to given ones."""
 
     coordinates: Annotated[Tensor, "(N, C); their mean is at 0"]
-    stress: Annotated[
-        float,
-        "how much the distances on the plane are off: the root of the summed squares of the "
-        "errors, as a share of that of the distances given (Kruskal 1964, stress 1). 0 is exact",
-    ]
+    stress: Annotated[float, "error of the distances as a share of them (Kruskal 1964); 0: exact"]
 
 
 def multidimensional_scaling(distances: Tensor, count: int = 2, *, rounds: int = 500) -> Layout:

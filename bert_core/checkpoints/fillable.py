@@ -31,11 +31,7 @@ class LoadReport:
         "what this model class does not use: tensors of the checkpoint, such as the heads of other"
         " classes, and modules that sentence-transformers puts after the model",
     ] = ()
-    mismatched: Annotated[
-        tuple[str, ...],
-        "those of `missing` that the checkpoint has in another shape (only with "
-        "`ignore_mismatched_sizes=True`; otherwise this is an error)",
-    ] = ()
+    mismatched: Annotated[tuple[str, ...], "of `missing`, those stored in another shape"] = ()
     source: Annotated[str, "the name or folder the weights were read from"] = ""
 
 

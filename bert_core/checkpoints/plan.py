@@ -50,17 +50,11 @@ class Plan(Generic[M]):
     """The weights that the files provide for one class."""
 
     model: Annotated[M, "an instance without memory, with its final `config`"]
-    stored: Annotated[
-        Mapping[str, Found], "parameter -> the tensor that fills it, without tied copies"
-    ]
+    stored: Annotated[Mapping[str, Found], "parameter -> its tensor, tied ones once"]
     report: Annotated[LoadReport, "parameters missing from the files, and tensors left over"]
     refusal: Annotated[str, 'why the class cannot be filled, "" if it can; loading raises it'] = ""
-    repeats: Annotated[
-        tuple[Repeat, ...], "tied copies in the files, to be compared with their originals"
-    ] = ()
-    own: Annotated[
-        frozenset[str], "bare names of the tensors that the folder has only for this class"
-    ] = frozenset()
+    repeats: Annotated[tuple[Repeat, ...], "tied copies in the files"] = ()
+    own: Annotated[frozenset[str], "bare names of tensors only for this class"] = frozenset()
 
     @property
     def parameters(self) -> int:
@@ -82,12 +76,8 @@ class Checkpoint:
     config: Annotated[BertConfig, "the root's configuration"]
     root: Annotated[Mapping[str, Found], "the root's tensors by bare name"]
     repeats: Annotated[tuple[Repeat, ...], "the root's tied copies"]
-    is_given: Annotated[
-        bool, "the caller passed the weights; only the configuration is from the folder"
-    ]
-    values: Annotated[
-        bool, "whether tensors have values; without, they have names, types and shapes"
-    ]
+    is_given: Annotated[bool, "the caller passed the weights; the folder has the configuration"]
+    values: Annotated[bool, "whether tensors have values, besides names, types and shapes"]
 
     def plan(self, cls: type[M], options: LoadOptions | None = None) -> Plan[M]:
         """Match the files with what a class needs; no weights are read.
@@ -162,15 +152,9 @@ class Survey:
     """The contents of a folder."""
 
     config: Annotated[BertConfig, "the root's configuration"]
-    classes: Annotated[
-        Mapping[str, Plan[Any]],
-        "class name -> its plan, for the classes whose head its family has; `report.mismatched` is"
-        " set where loading would fail",
-    ]
+    classes: Annotated[Mapping[str, Plan[Any]], "class name -> its plan, of heads the family has"]
     classifier_of: Annotated[
-        str | None,
-        'the class that the root\'s `classifier` belongs to; "" if that cannot be determined, '
-        "None if it has none",
+        str | None, 'class of the root\'s `classifier`; "": unknown; None: none'
     ]
     file_bytes: Annotated[int, "size of all weight files, including those of heads"]
 

@@ -48,11 +48,7 @@ class LoadOptions:
     dtype: Annotated[Any, "number type to load as; see `wanted_dtype`"] = None
     ignore_mismatched_sizes: Annotated[bool, "tensors of another shape count as missing"] = False
     allow_nonfinite: Annotated[bool, "weights may be NaN or infinite"] = False
-    is_chosen: Annotated[
-        bool,
-        "the caller chose the class for this checkpoint, as `from_pretrained` assumes; False if "
-        "every class is tried in turn",
-    ] = False
+    is_chosen: Annotated[bool, "the caller chose the class; False: every class is tried"] = False
 
     @property
     def chooses_layers(self) -> bool:

@@ -22,9 +22,7 @@ class ModelOutputs:
     """The named outputs of one forward pass; outputs that were not requested are None."""
 
     last_hidden_state: Annotated[Tensor, "(B, T, D), the output of the last layer"]
-    hidden_states: Annotated[
-        tuple[Tensor, ...] | None, "L + 1 tensors (B, T, D); the embeddings first, then every layer"
-    ] = None
+    hidden_states: Annotated[tuple[Tensor, ...] | None, "L + 1 tensors (B, T, D)"] = None
     attentions: Annotated[
         tuple[Tensor, ...] | None,
         "L tensors (B, H, T, T) after the softmax; rows are queries and sum to 1",
@@ -37,8 +35,4 @@ class ModelOutputs:
     ] = None
     start_logits: Annotated[Tensor | None, "(B, T), question answering only"] = None
     end_logits: Annotated[Tensor | None, "(B, T), question answering only"] = None
-    seq_relationship_logits: Annotated[
-        Tensor | None,
-        '(B, 2), pre-training only; index 0 means "the second text follows the first", or "in '
-        'order" in ALBERT',
-    ] = None
+    seq_relationship_logits: Annotated[Tensor | None, "(B, 2); 0: follows, in order"] = None

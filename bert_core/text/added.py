@@ -18,16 +18,10 @@ class AddedToken:
 
     content: Annotated[str, "its characters, and its entry in the vocabulary"]
     special: Annotated[bool, "whether `decode` leaves it out"] = False
-    normalized: Annotated[
-        bool,
-        "whether it is found in the text after normalisation (lower case, accents), not in the "
-        "text as typed",
-    ] = False
+    normalized: Annotated[bool, "found in lower-cased text without accents, not as typed"] = False
     lstrip: Annotated[bool, "whether it takes the whitespace before it"] = False
     rstrip: Annotated[bool, "whether it takes the whitespace after it"] = False
-    single_word: Annotated[
-        bool, "whether it is found only where no letter or digit is beside it"
-    ] = False
+    single_word: Annotated[bool, "found only where no letter or digit is beside it"] = False
 
 
 def as_entry(token: AddedToken, number: int) -> dict[str, Any]:

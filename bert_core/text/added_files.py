@@ -28,9 +28,7 @@ class NamedTokens:
     """The special and added tokens of a tokenizer."""
 
     roles: Annotated[dict[str, str], 'role -> token, such as "mask" -> "[MASK]"']
-    added: Annotated[
-        tuple[AddedToken, ...], "all tokens that are found in a text before anything else"
-    ]
+    added: Annotated[tuple[AddedToken, ...], "found in a text before anything else"]
 
 
 def named_tokens(

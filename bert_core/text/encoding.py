@@ -38,9 +38,7 @@ class Slot(NamedTuple):
     """One place of a template: an added token, or a whole text."""
 
     token_id: Annotated[int, "the added token; -1 for a text"]
-    text: Annotated[
-        int | None, "0 for the first text, 1 for the second; None for an added token"
-    ] = None
+    text: Annotated[int | None, "0: the first text, 1: the second; None: an added token"] = None
     token_type: Annotated[int, "the token type of all its tokens"] = 0
 
 
@@ -70,9 +68,7 @@ class Encoding:
     ]
     sequence_ids: Annotated[list[int | None], "T times 0 (text) or 1 (pair); None for added tokens"]
     token_type_ids: Annotated[
-        list[int],
-        "T segment ids: 0 up to and including the first [SEP], 1 after it; all 0 for models "
-        "without token types, such as DistilBERT",
+        list[int], "T segment ids: 1 after the first [SEP], if there are types"
     ]
     special_tokens_mask: Annotated[list[int], "T flags: 1 for tokens added by the tokenizer"]
     truncated: Annotated[int, "number of tokens removed to fit `max_length`"]

@@ -44,25 +44,15 @@ class BpeWord(WordTrace):
     """One word and the merges that made its tokens."""
 
     symbols: Annotated[tuple[str, ...], "the symbols it starts from, one for each byte"] = ()
-    merges: Annotated[
-        tuple[Merge, ...],
-        "the steps, in order; () for a special token, for a word of more than `LONGEST` symbols, "
-        "and where the vocabulary lacks a symbol",
-    ] = ()
+    merges: Annotated[tuple[Merge, ...], "the steps, in order; () if not shown"] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class UnigramWord(WordTrace):
     """One word and the segmentations its tokens are the best of."""
 
-    score: Annotated[float, "sum of the log-probabilities of its pieces; 0 for a special token"] = (
-        0.0
-    )
-    best: Annotated[
-        tuple[Segmentation, ...],
-        "the segmentations with the largest sums, the largest first; () for a special token and "
-        "for a word of more than `LONGEST` characters",
-    ] = ()
+    score: Annotated[float, "sum of log-probabilities; 0: special"] = 0.0
+    best: Annotated[tuple[Segmentation, ...], "likeliest first; () if not shown"] = ()
 
 
 def merges_of(symbols: Sequence[str], ranks: Ranks) -> tuple[tuple[Merge, ...], tuple[str, ...]]:
@@ -132,9 +122,7 @@ class Token(NamedTuple):
     """One token of a text, as `tokenizers` gives it."""
 
     word: Annotated[int, "index of its word"]
-    content: Annotated[
-        str, "its characters after normalisation; unlike `piece` also for unknown ones"
-    ]
+    content: Annotated[str, "its characters after normalisation, also of unknown ones"]
     piece: Annotated[str, "the entry of the vocabulary"]
     token_id: Annotated[int, "its id"]
     offsets: Annotated[Span, "(start, end) in the text"]

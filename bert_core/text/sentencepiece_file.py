@@ -32,23 +32,13 @@ _Spec = dict[int, int | bytes]  # the fields of one part
 class SentencePieceFile:
     """What a Unigram model of SentencePiece consists of."""
 
-    pieces: Annotated[
-        tuple[tuple[str, float], ...],
-        "all pieces with their scores (log-probabilities), in the order of their ids; pieces that "
-        "the user defined have the score that SentencePiece gives them",
-    ]
+    pieces: Annotated[tuple[tuple[str, float], ...], "with scores, by id"]
     unknown: Annotated[int, "id of the piece for unknown characters"]
-    charsmap: Annotated[
-        bytes, "the table of the normalizer, as `tokenizers` reads it; empty if there is none"
-    ]
+    charsmap: Annotated[bytes, "the normalizer's table, as `tokenizers` reads it; or empty"]
     rules: Annotated[str, 'the name of that table, such as "nmt_nfkc"'] = ""
-    never: Annotated[
-        frozenset[int], "ids of pieces that no text gives, such as those for control"
-    ] = frozenset()
+    never: Annotated[frozenset[int], "ids that no text gives"] = frozenset()
     prefixed: Annotated[bool, "whether a space is put before a text"] = True
-    keeps_spaces: Annotated[bool, "whether spaces at the ends, and several in a row, are kept"] = (
-        False
-    )
+    keeps_spaces: Annotated[bool, "at the ends, and several in a row"] = False
 
 
 def read_sentencepiece(path: Path) -> SentencePieceFile:

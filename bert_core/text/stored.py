@@ -60,15 +60,11 @@ class TokenizerFiles:
     document: Annotated[dict[str, Any], "the contents of a `tokenizer.json`"]
     own_pieces: Annotated[list[str], "the pieces of its model in the order of their ids"]
     pieces: Annotated[list[str], "the same, and the added tokens beyond them"]
-    ranks: Annotated[
-        dict[tuple[str, str], int], "BPE: pair of symbols -> number of its merge, from 0"
-    ]
+    ranks: Annotated[dict[tuple[str, str], int], "BPE: pair of symbols -> its merge"]
     scores: Annotated[dict[str, float], "Unigram: piece -> log-probability"]
     roles: Annotated[dict[str, str], "role -> special token"]
     added: Annotated[tuple[AddedToken, ...], "all tokens that are found before anything else"]
-    sides: Annotated[
-        tuple[str, str], '"right" or "left", where texts are shortened, and where they are padded'
-    ]
+    sides: Annotated[tuple[str, str], '"right" or "left": truncation, padding']
     max_len: Annotated[int | None, "longest input of the model in tokens; None for no limit"]
     token_types: Annotated[int, "number of token types of the model and its tokenizer"]
     basic: Annotated[bool, "whether a text is normalised, and split at punctuation"]

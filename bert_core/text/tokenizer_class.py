@@ -31,9 +31,7 @@ class Layout:
     tokenizer_class: Annotated[str, "its name in `transformers`"]
     kind: Annotated[str, '"WordPiece", "BPE" (byte-level) or "Unigram"']
     files: Annotated[tuple[str, ...], "its files without `tokenizer.json`"]
-    families: Annotated[
-        tuple[str, ...], "the models that have it if no class is named, by `model_type`"
-    ]
+    families: Annotated[tuple[str, ...], "`model_type` of models that have it by default"]
     synonyms: Annotated[tuple[str, ...], "classes of other names that are this one"] = ()
     roles: Annotated[
         tuple[str, ...],
@@ -113,9 +111,7 @@ class Folder:
     config: Annotated[Mapping[str, Any], "`config.json`, which is the model's"]
     names: Annotated[Mapping[str, Any], "`special_tokens_map.json`"]
     ids: Annotated[Mapping[str, Any], "`added_tokens.json`"]
-    layout: Annotated[
-        Layout | None, "that of the class, else of the model's family; None if neither is named"
-    ]
+    layout: Annotated[Layout | None, "of the class, else of the model's family; or None"]
     by_class: Annotated[bool, "whether a class of this package's own is named"]
     any_class: Annotated[bool, "whether the class is one that takes any `tokenizer.json` as it is"]
 

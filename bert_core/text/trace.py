@@ -12,12 +12,8 @@ class Word(NamedTuple):
     """A word of a text."""
 
     text: Annotated[str, "the word after normalisation; the content of an added token"]
-    places: Annotated[
-        Sequence[int], "for each of its characters the index in the text of the one it comes from"
-    ]
-    added: Annotated[
-        bool, "whether it is an added token, such as [MASK], that the vocabulary has"
-    ] = False
+    places: Annotated[Sequence[int], "for each character the index in the text it comes from"]
+    added: Annotated[bool, "whether it is an added token, such as [MASK]"] = False
 
 
 class Stages(NamedTuple):
@@ -46,17 +42,12 @@ class WordTrace:
     start: Annotated[int, "index of its first character in the text"]
     end: Annotated[int, "index after its last character"]
     normalized: Annotated[str, "the word after normalisation"]
-    attempts: Annotated[
-        tuple[Lookup, ...],
-        "every vocabulary lookup, in order; empty for an added token or a word that is too long",
-    ]
+    attempts: Annotated[tuple[Lookup, ...], "every lookup, in order; () if not looked up"]
     pieces: Annotated[tuple[str, ...], "its tokens"]
     ids: Annotated[tuple[int, ...], "their ids"]
     offsets: Annotated[tuple[Span, ...], "their (start, end) in the text"]
     unknown_reason: Annotated[str | None, "one sentence on why it became [UNK], or None"]
-    special: Annotated[
-        bool, "whether it is an added token, such as [MASK], that occurs in the text"
-    ]
+    special: Annotated[bool, "whether it is an added token, such as [MASK]"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +55,8 @@ class Trace:
     """A text after each step of tokenization."""
 
     text: Annotated[str, "the original text"]
-    cleaned: Annotated[
-        str, "without control characters, whitespace as U+0020, Chinese characters between spaces"
-    ]
-    stripped: Annotated[
-        str, "`cleaned`, decomposed and without accents (unchanged if the tokenizer keeps accents)"
-    ]
+    cleaned: Annotated[str, "no control characters, plain spaces, Chinese characters apart"]
+    stripped: Annotated[str, "`cleaned`, decomposed, without accents unless they are kept"]
     normalized: Annotated[str, "`stripped`, lower-cased (unchanged if the tokenizer keeps case)"]
     words: Annotated[tuple[WordTrace, ...], "the words in order, each with its lookups"]
 

@@ -47,8 +47,7 @@ class Item:
     output: Annotated[str, "its name in `ModelOutputs`"]
     texts: Annotated[tuple[int, ...], "indices of the texts in the batch"]
     places: Annotated[
-        tuple[tuple[int, ...], ...] | None,
-        "of each text, positions of the stored tokens; None: all",
+        tuple[tuple[int, ...], ...] | None, "positions stored of each text; None: all"
     ]
     tensor: Annotated[str, "its name in `verification.safetensors`"]
 

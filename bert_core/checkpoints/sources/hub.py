@@ -57,9 +57,7 @@ class DownloadPlan:
     commit: Annotated[str, "the commit that `revision` currently refers to, 40 hexadecimal digits"]
     files: Annotated[tuple[PlannedFile, ...], "all files needed"]
     storage: Annotated[Path, "the folder of this repository in the cache"]
-    token: Annotated[Token, "an access token, None to use this machine's, False to send none"] = (
-        None
-    )
+    token: Annotated[Token, "None: this machine's; False: none is sent"] = None
 
     @property
     def bytes(self) -> int:
