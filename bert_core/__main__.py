@@ -35,7 +35,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m bert_core", description=(__doc__ or "").partition("\n\n")[0]
     )
     commands = parser.add_subparsers(required=True)
-    for run in (_verify, _weights, _head_statistics, _head_atlas):
+    for run in (_verify, _weights):
         says, name = inspect.getdoc(run) or "", run.__name__.strip("_").replace("_", "-")
         command = commands.add_parser(name, help=says.partition(".\n")[0], description=says)
         anywhere = "bundled name, folder, archive, URL or Hub id"
@@ -109,30 +109,6 @@ def _weights(options: argparse.Namespace) -> int:
         parts = {"missing": found.report.missing, "left out": found.report.unexpected}
         says = [f"{len(each)} {what}: {listed(each)}" for what, each in parts.items() if each]
         print(f"{name}: {'; '.join(says) or 'everything is there and used'}")
-    return _GREEN
-
-
-def _head_statistics(options: argparse.Namespace) -> int:
-    """Measure where each attention head looks.
-
-    Prints head-statistics.json, the means over the package's own texts (Clark et al. 2019). Exit
-    status 0, or 2 if the model cannot be loaded.
-    """
-    from bert_core.analysis.statistics_file import measure_folder, to_json
-
-    print(to_json(measure_folder(_folder(options.model))), end="")
-    return _GREEN
-
-
-def _head_atlas(options: argparse.Namespace) -> int:
-    """Measure which heads are alike, and what is lost without each.
-
-    Prints head-atlas.json, measured on the package's own texts (BERT base: minutes). Exit status 0,
-    or 2 if the model cannot be loaded.
-    """
-    from bert_core.analysis.statistics_file import atlas_json, measure_atlas
-
-    print(atlas_json(measure_atlas(_folder(options.model))), end="")
     return _GREEN
 
 

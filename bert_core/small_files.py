@@ -295,3 +295,48 @@ def _check(found: Any, name: str, error: type[BertError]) -> None:
             elif isinstance(value, str) and not is_text(value):
                 raise error(f"{name} contains half a character (a lone surrogate).")
         level = below
+
+
+# -- protocol buffers -----------------------------------------------------------------------------
+
+
+def protobuf_fields(data: int | bytes) -> Iterator[tuple[int, int | bytes]]:
+    """Yield the fields of a protocol buffer: number, and an integer or the bytes of anything else.
+
+    See protobuf.dev, "Encoding". A damaged one is a ValueError, a TypeError or an IndexError.
+
+    >>> list(protobuf_fields(bytes([0x08, 0x96, 0x01, 0x12, 0x02]) + b"ab"))
+    [(1, 150), (2, b'ab')]
+    """
+    if isinstance(data, int):
+        raise TypeError("a number in place of a message")
+    at = 0
+    while at < len(data):
+        key, at = varint(data, at)
+        number, wire = key >> 3, key & 7
+        if wire == 0:
+            value, at = varint(data, at)
+            yield number, value
+            continue
+        size = {1: 8, 5: 4}.get(wire, 0)
+        if wire == 2:
+            size, at = varint(data, at)
+        elif not size:
+            raise ValueError(f"a field of the unknown wire type {wire}")
+        if at + size > len(data):
+            raise ValueError("cut off in the middle of a field")
+        yield number, data[at : at + size]
+        at += size
+
+
+def varint(data: bytes, at: int) -> tuple[int, int]:
+    """Return the integer at a place, seven bits a byte, lowest first, and the place after it."""
+    result = shift = 0
+    while shift < 64:
+        byte = data[at]
+        at += 1
+        result |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return result, at
+        shift += 7
+    raise ValueError("a number of more than ten bytes")

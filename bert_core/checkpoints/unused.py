@@ -20,36 +20,23 @@ _ANSWERING = {"classifier", "qa_outputs"}
 # What changes the encoder from outside: prompts and prefixes before the text, parts of LoRA.
 _PROMPT = re.compile(r"(?<![a-z])(prefix|prompt|soft_prompt)|past_key_values|lora_|ia3_")
 _GET_ANOTHER = "Get a checkpoint without them, or compute with the program that made it."
-_KINDS = (
+_KINDS = (  # names of tensors -> what they are
     (
         r"lora_|base_layer|hada_|lokr_|oft_[rs]|vera_|ia3_|modules_to_save",
-        "These are the parts of a LoRA, or of another method of PEFT, which change the layers. "
-        "Merge them with PEFT and save the result: model.merge_and_unload().save_pretrained(...).",
+        "They are of a LoRA, or of another method of PEFT. Merge them (merge_and_unload) and save.",
     ),
-    (
-        r"adapter|prefix|prompt|past_key_values",
-        f"Adapters and prompts change what the layers compute, and are not computed here. "
-        f"{_GET_ANOTHER}",
-    ),
+    (r"adapter|prefix|prompt|past_key_values", f"Adapters are not computed here. {_GET_ANOTHER}"),
     (
         r"SCB|qweight|qzeros|\bscales?\b|(weight|put)_scale|g_idx|absmax|quant|weight_format",
-        "These belong to quantised weights. Get the weights as floating-point numbers, or "
-        "dequantise the model and save it again.",
+        "They belong to quantised weights. Get the weights as floating-point numbers.",
     ),
     (
         r"weight_[guv]$|weight_orig|weight_mask|parametrizations",
-        "The weights are stored as parts (weight norm, spectral norm, pruning). Put them together "
-        "with torch.nn.utils.parametrize.remove_parametrizations, or prune.remove, and save again.",
+        "The weights are stored as parts (weight norm, pruning). Put them together with "
+        "torch.nn.utils.parametrize.remove_parametrizations, or prune.remove, and save again.",
     ),
-    (
-        r"crf|transition",
-        "A CRF chooses the best row of labels as a whole; without it every label is chosen alone, "
-        f"and other labels result. {_GET_ANOTHER}",
-    ),
-    (
-        r"lstm|gru\b|rnn",
-        f"A recurrent layer between encoder and head is not computed here. {_GET_ANOTHER}",
-    ),
+    (r"crf|transition", f"A CRF chooses the best row of labels as a whole. {_GET_ANOTHER}"),
+    (r"lstm|gru\b|rnn", f"A recurrent layer is not computed here. {_GET_ANOTHER}"),
 )
 
 

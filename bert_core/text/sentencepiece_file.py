@@ -8,13 +8,13 @@ those of `sentencepiece_model.proto` (Kudo and Richardson 2018).
 import math
 import struct
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 from bert_core.errors import CheckpointError
-from bert_core.small_files import read_small
+from bert_core.small_files import protobuf_fields, read_small
 from bert_core.text.vocabulary import MOST_PIECES
 
 _LARGEST = 32 * 1024 * 1024  # bytes; a quarter of a million pieces take 5 MB
@@ -47,13 +47,13 @@ def read_sentencepiece(path: Path) -> SentencePieceFile:
     pieces: list[tuple[str, float, int]] = []
     specs: dict[int, _Spec] = {_TRAINER: {}, _NORMALIZER: {}, _DENORMALIZER: {}}
     try:
-        for number, value in _fields(raw):
+        for number, value in protobuf_fields(raw):
             if number == _PIECE:
                 pieces.append(_piece(value))
                 if len(pieces) > MOST_PIECES:
                     raise ValueError(f"more than {MOST_PIECES:,} pieces")
             elif number in specs:
-                specs[number].update(_fields(value))
+                specs[number].update(protobuf_fields(value))
     except (ValueError, TypeError, IndexError, struct.error) as refusal:
         raise CheckpointError(
             f"{path} is not a SentencePiece file, or is damaged ({str(refusal)[:100]}); expected "
@@ -127,7 +127,7 @@ def _scored(pieces: Sequence[tuple[str, float, int]]) -> tuple[tuple[str, float]
 
 
 def _piece(value: int | bytes) -> tuple[str, float, int]:
-    found = dict(_fields(value))
+    found = dict(protobuf_fields(value))
     text, score, kind = found.get(_TEXT), found.get(_SCORE, bytes(4)), found.get(_KIND, 1)
     if not isinstance(text, bytes) or not isinstance(score, bytes) or not isinstance(kind, int):
         raise TypeError("a piece without text, score or kind")
@@ -135,43 +135,3 @@ def _piece(value: int | bytes) -> tuple[str, float, int]:
     if not math.isfinite(number):
         raise ValueError("a score that is not finite")
     return text.decode("utf-8"), number, kind
-
-
-def _fields(data: int | bytes) -> Iterator[tuple[int, int | bytes]]:
-    """Yield the number and value of each field: an integer, or the bytes of everything else.
-
-    >>> list(_fields(bytes([0x08, 0x96, 0x01, 0x12, 0x02]) + b"ab"))
-    [(1, 150), (2, b'ab')]
-    """
-    if isinstance(data, int):
-        raise TypeError("a number in place of a message")
-    at = 0
-    while at < len(data):
-        key, at = _varint(data, at)
-        number, wire = key >> 3, key & 7
-        if wire == 0:
-            value, at = _varint(data, at)
-            yield number, value
-            continue
-        size = {1: 8, 5: 4}.get(wire, 0)
-        if wire == 2:
-            size, at = _varint(data, at)
-        elif not size:
-            raise ValueError(f"a field of the unknown wire type {wire}")
-        if at + size > len(data):
-            raise ValueError("cut off in the middle of a field")
-        yield number, data[at : at + size]
-        at += size
-
-
-def _varint(data: bytes, at: int) -> tuple[int, int]:
-    """Return the integer at a place, seven bits a byte, lowest first, and the place after it."""
-    result = shift = 0
-    while shift < 64:
-        byte = data[at]
-        at += 1
-        result |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return result, at
-        shift += 7
-    raise ValueError("a number of more than ten bytes")

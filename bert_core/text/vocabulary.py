@@ -154,11 +154,6 @@ class Vocabulary:
         return frozenset("".join(self.vocab.keys() - set(self.special_tokens)))
 
     @property
-    def unk_token_id(self) -> int:
-        """The id of [UNK]."""
-        return self._needed(self.unk_token)
-
-    @property
     def sep_token_id(self) -> int:
         """The id of [SEP]; InputError if the vocabulary has none."""
         return self._needed(self.sep_token)
@@ -185,11 +180,6 @@ class Vocabulary:
     def begins_word(self, token: str) -> bool:
         """Return whether a token stands apart from what is before it, or continues it."""
         return not token.startswith(CONTINUATION) or token == CONTINUATION
-
-    @property
-    def all_special_ids(self) -> list[int]:
-        """The ids of the special tokens, as far as the vocabulary has them."""
-        return [self.vocab[token] for token in self.special_tokens if token in self.vocab]
 
     @cached_property
     def special_ids(self) -> dict[str, int]:

@@ -27,7 +27,7 @@ from torch import Tensor
 
 from bert_core.checkpoints.formats.mistaken import check_form
 from bert_core.errors import CheckpointError, MissingFileError
-from bert_core.small_files import read_small
+from bert_core.small_files import protobuf_fields, read_small, varint
 
 # -- the index ------------------------------------------------------------------------------------
 
@@ -37,8 +37,6 @@ _MAGIC = (0xDB4775248B80FB57).to_bytes(8, "little")
 _MAX_FILE_BYTES = 16 * 1024 * 1024
 _MAX_ENTRIES = 20_000
 _MAX_KEY_BYTES = 1024
-_VARINT, _BYTES = 0, 2  # kinds of fields; the others have a fixed number of bytes
-_FIXED = {1: 8, 5: 4}
 _STRING = 7
 _DTYPES = (
     {1: torch.float32, 2: torch.float64, 3: torch.int32, 4: torch.uint8, 5: torch.int16}
@@ -52,16 +50,6 @@ _DTYPE, _SHAPE, _SHARD, _START, _SIZE, _, _SLICES = range(1, 8)
 _Entry = tuple[int, int, int, str, torch.dtype, tuple[int, ...]]
 
 
-def _varint(raw: bytes, at: int) -> tuple[int, int]:
-    """Return a number in groups of seven bits, lowest first, and where it ends."""
-    number = 0
-    for end in range(at, at + 10):
-        number |= (raw[end] & 0x7F) << 7 * (end - at)
-        if raw[end] < 0x80:
-            return number, end + 1
-    raise ValueError("a number in it does not end")
-
-
 def _taken(raw: bytes, at: int, size: int) -> tuple[bytes, int]:
     if at + size > len(raw):
         raise ValueError(f"it announces {size:,} bytes where {len(raw) - at:,} are left")
@@ -69,24 +57,9 @@ def _taken(raw: bytes, at: int, size: int) -> tuple[bytes, int]:
 
 
 def _fields(raw: bytes) -> dict[int, list[Any]]:
-    """Return the fields of a message: number -> values in their order.
-
-    >>> _fields(bytes([0x08, 0x96, 0x01, 0x12, 0x02, 0x68, 0x69]))
-    {1: [150], 2: [b'hi']}
-    """
+    """Return the fields of a message: number -> values in their order."""
     found: dict[int, list[Any]] = {}
-    at = 0
-    value: int | bytes
-    while at < len(raw):
-        key, at = _varint(raw, at)
-        number, kind = divmod(key, 8)
-        if kind == _VARINT:
-            value, at = _varint(raw, at)
-        elif kind == _BYTES:
-            value, at = _taken(raw, *reversed(_varint(raw, at)))
-        else:
-            raw_value, at = _taken(raw, at, _FIXED[kind])
-            value = int.from_bytes(raw_value, "little")
+    for number, value in protobuf_fields(raw):
         found.setdefault(number, []).append(value)
     return found
 
@@ -100,17 +73,17 @@ def _last(fields: Mapping[int, list[Any]], number: int, default: Any = 0) -> Any
 
 
 def _block(raw: bytes, place: bytes, at: int = 0) -> Iterator[tuple[bytes, bytes]]:
-    start, at = _varint(place, at)
-    block, end = _taken(raw, start, _varint(place, at)[0])
+    start, at = varint(place, at)
+    block, end = _taken(raw, start, varint(place, at)[0])
     if raw[end]:
         raise ValueError("it is compressed; expected an index as TensorFlow writes it")
     restarts = int.from_bytes(block[-4:], "little")
     entries = block[: max(0, len(block) - 4 * (restarts + 1))]
     key, at = b"", 0
     while at < len(entries):
-        kept, at = _varint(entries, at)
-        added, at = _varint(entries, at)
-        length, at = _varint(entries, at)
+        kept, at = varint(entries, at)
+        added, at = varint(entries, at)
+        length, at = varint(entries, at)
         more, at = _taken(entries, at, added)
         key = key[:kept] + more
         if len(key) > _MAX_KEY_BYTES:
@@ -123,7 +96,7 @@ def _table(raw: bytes) -> dict[bytes, bytes]:
     if len(raw) < _FOOTER_BYTES or not raw.endswith(_MAGIC):
         raise ValueError(f"it has {len(raw):,} bytes and does not end like an index")
     footer = raw[-_FOOTER_BYTES:]
-    at = _varint(footer, _varint(footer, 0)[1])[1]  # after the place of a block that is empty here
+    at = varint(footer, varint(footer, 0)[1])[1]  # after the place of a block that is empty here
     found: dict[bytes, bytes] = {}
     places = (place for _, place in _block(raw, footer, at))
     entries = (entry for place in places for entry in _block(raw, place))

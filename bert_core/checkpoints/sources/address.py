@@ -30,23 +30,6 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 _TIMEOUTS = (10.0, 30.0)  # seconds to connect, and between two packets
 _CHUNK = 64 * 1024
-_REASONS = {
-    401: "it requires a password",
-    403: "it forbids this download",
-    404: "there is nothing at this address",
-    410: "the file that was at this address has been removed",
-    429: "it received too many requests from this network; try again later",
-}
-_CAUSES = {
-    "SSLError": "its certificate is not accepted",
-    "ProxyError": "the proxy did not forward the request",
-    "ConnectTimeout": "it did not answer",
-    "ReadTimeout": "it did not answer in time",
-    "TooManyRedirects": "its redirects form a loop",
-    "InvalidSchema": "it redirects to something that is neither http nor https",
-    "ConnectionError": "there is no connection, or it broke",
-    "ChunkedEncodingError": "the connection broke",
-}
 
 
 class Unreachable(DownloadError):
@@ -110,9 +93,8 @@ def fetch(address: str, target: Path, asks: object = None) -> dict[str, str] | N
     except requests.exceptions.InvalidURL:
         raise InputError(f"{what} is not an address that can be requested.") from None
     except requests.RequestException as error:
-        name = type(error).__name__
-        cause = _CAUSES.get(name, f"the request failed ({name})")
-        raise Unreachable(f"{what} cannot be reached: {cause}. Try again later.") from None
+        cause = type(error).__name__
+        raise Unreachable(f"{what} cannot be reached ({cause}). Try again later.") from None
 
 
 def _check_reply(reply: "requests.Response", what: str) -> None:
@@ -123,9 +105,8 @@ def _check_reply(reply: "requests.Response", what: str) -> None:
         )
     status = reply.status_code
     if status not in (200, 304):
-        reason = _REASONS.get(status, "the server returned an error; try again later")
         kind = Unreachable if status >= 500 else DownloadError
-        raise kind(f"{what}: {reason} ({status}).")
+        raise kind(f"{what}: the server answered {status} ({reply.reason}).")
 
 
 def _receive(reply: "requests.Response", target: Path, what: str) -> None:
