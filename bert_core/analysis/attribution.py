@@ -22,7 +22,7 @@ from bert_core.analysis.masking import MASK, Selection, free_tokens, masked_valu
 from bert_core.analysis.mixing import norms, rolled, rollout
 from bert_core.analysis.targets import Target
 from bert_core.errors import InputError
-from bert_core.model.bert import BertModel
+from bert_core.model.bert import encoder_of
 from bert_core.model.pretrained import BertPreTrainedModel
 from bert_core.text.encoding import Encoding
 
@@ -125,14 +125,14 @@ def _word_vectors(asked: _Asked) -> Tensor:
 
 
 def _table(asked: _Asked) -> Tensor:
-    encoder: BertModel = asked.model.encoder_model
+    encoder = encoder_of(asked.model)
     return encoder.embeddings.word_embeddings.weight.detach()
 
 
 def _target_of(asked: _Asked, words: Tensor) -> Tensor:
     """Compute the target with other word vectors (N, T, E) in the places of the text's: (N,)."""
     ids, types = input_tensors(asked.model, asked.encoding)
-    encoder: BertModel = asked.model.encoder_model
+    encoder = encoder_of(asked.model)
     rows = encoder.embeddings
     hidden = rows.normalised(words + rows.positions(ids) + rows.types(types))
     return asked.target.read(asked.model, encoder.encoder(hidden).last_hidden_state)

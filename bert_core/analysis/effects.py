@@ -14,7 +14,7 @@ from bert_core.analysis.forward import Floats, Input, as_array, in_batches, reco
 from bert_core.analysis.interventions import Edits, Source
 from bert_core.analysis.targets import Target
 from bert_core.errors import InputError
-from bert_core.model.bert import BertModel
+from bert_core.model.bert import encoder_of
 from bert_core.model.pretrained import BertPreTrainedModel
 from bert_core.model.sites import SITES, Site
 
@@ -165,7 +165,7 @@ class _Text:
 
     def by_head(self, site: Site, other: Tensor) -> Floats:
         """Compute the target with each head replaced, (H,); NaN for a pruned head."""
-        attention = self._model.encoder_model.encoder.layer_at(site[1]).attention.self
+        attention = encoder_of(self._model).encoder.layer_at(site[1]).attention.self
         values = np.full(self._model.config.num_attention_heads, np.nan)
         if attention.heads:
             each = torch.eye(len(attention.heads), dtype=torch.bool, device=self._model.device)
@@ -185,7 +185,7 @@ class _Text:
         replaces the activation. Returns (N,).
         """
         own, hidden = self.activations.at[site], self.activations.hidden_states[site[1]]
-        encoder: BertModel = self._model.encoder_model
+        encoder = encoder_of(self._model)
 
         def values(batch: Tensor) -> Tensor:
             rows = torch.where(batch, other, own)  # (n, T, width)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from bert_core.errors import InputError
-from bert_core.model.bert import BertModel
+from bert_core.model.bert import encoder_of
 from bert_core.model.checks import check_inputs, known_types
 from bert_core.model.outputs import ModelOutputs
 from bert_core.model.pretrained import BertPreTrainedModel
@@ -58,7 +58,7 @@ def input_tensors(model: BertPreTrainedModel, given: Input) -> tuple[Tensor, Ten
 
 def head_outputs(model: BertPreTrainedModel, hidden: Tensor) -> ModelOutputs:
     """Apply the model's head to hidden states (B, T, D) of any layer; T may be a selection."""
-    encoder: BertModel = model.encoder_model
+    encoder = encoder_of(model)
     pooled = None if encoder.pooler is None else encoder.pooler(hidden)
     return model.with_logits(ModelOutputs(hidden, pooler_output=pooled))
 
@@ -82,7 +82,7 @@ def record(
         at[site] = activation if edit is None else edit(site, activation)
         return at[site]
 
-    encoder: BertModel = model.encoder_model
+    encoder = encoder_of(model)
     inputs = input_tensors(model, given)
     found = encoder.encode(*inputs, attentions=attentions, hidden_states=True, edit=keep)
     return Activations(found.hidden_states or (), found.attentions or (), at)

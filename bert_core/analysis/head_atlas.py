@@ -31,7 +31,7 @@ from bert_core.analysis.head_statistics import (
 )
 from bert_core.analysis.masking import MASK
 from bert_core.analysis.targets import Target
-from bert_core.model.bert import BertModel
+from bert_core.model.bert import encoder_of
 from bert_core.model.heads import BertForMaskedLM, BertForPreTraining
 from bert_core.model.pretrained import BertPreTrainedModel
 from bert_core.text.batches import TextTokenizer
@@ -235,7 +235,7 @@ def _gradients(
     model: BertPreTrainedModel, hidden: Encoding, target: Target
 ) -> tuple[float, Floats]:
     """Return the loss, and the mean gradients (L, 3) on attention to [CLS], [SEP] and the text."""
-    encoder: BertModel = model.encoder_model
+    encoder = encoder_of(model)
     with torch.inference_mode(False), torch.enable_grad():
         embedded = encoder.embeddings(*input_tensors(model, hidden)).detach().requires_grad_()
         run = encoder.encoder(embedded, attentions=True)

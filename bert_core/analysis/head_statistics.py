@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from bert_core.analysis.forward import Floats, as_array, record
 from bert_core.errors import InputError
-from bert_core.model.bert import BertModel
+from bert_core.model.bert import encoder_of
 from bert_core.model.pretrained import BertPreTrainedModel
 from bert_core.text.batches import TextTokenizer
 from bert_core.text.characters import Role, role
@@ -125,7 +125,7 @@ def all_maps(model: BertPreTrainedModel, encoding: Encoding) -> Floats:
 
     Heads are those of the unpruned model; pruned ones are NaN.
     """
-    encoder: BertModel = model.encoder_model
+    encoder = encoder_of(model)
     shape = (model.config.num_hidden_layers, model.config.num_attention_heads)
     maps = np.full((*shape, len(encoding), len(encoding)), np.nan)
     layers = record(model, encoding, attentions=True).attentions

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from bert_core.errors import InputError
+from bert_core.model.bert import encoder_of
 from bert_core.model.checks import check_inputs
 from bert_core.model.pretrained import BertPreTrainedModel
 
@@ -43,7 +44,7 @@ def input_parts(
         raise InputError(f"input_ids has the shape {tuple(input_ids.shape)}; expected (tokens,).")
     segments = torch.zeros_like(input_ids) if token_type_ids is None else token_type_ids
     check_inputs(model.config, input_ids[None], segments[None], device=model.device)
-    embeddings = model.encoder_model.embeddings
+    embeddings = encoder_of(model).embeddings
     word = embeddings.word_embeddings(input_ids.long())  # (T, D)
     position = embeddings.positions(input_ids[None]).reshape(word.shape)
     segment = embeddings.types(segments[None])[0].expand_as(word)

@@ -17,7 +17,7 @@ from torch import Tensor
 from bert_core.analysis.fitting import fitted
 from bert_core.analysis.forward import Activations, Input, input_tensors, listed, record
 from bert_core.errors import InputError
-from bert_core.model.bert import BertModel
+from bert_core.model.bert import encoder_of
 from bert_core.model.outputs import ModelOutputs
 from bert_core.model.pretrained import BertPreTrainedModel
 from bert_core.model.sites import SITES, Site
@@ -99,7 +99,7 @@ def run(
     """
     ids, types = input_tensors(model, encoding)
     edits = Edits(model, interventions, ids.shape[1], attentions=attentions)
-    encoder: BertModel = model.encoder_model
+    encoder = encoder_of(model)
     outputs = encoder.encode(
         ids, types, attentions=attentions, hidden_states=hidden_states, edit=edits.apply
     )
@@ -187,7 +187,7 @@ class Edits:
             raise InputError(f"There is no layer {layer}; this model has 0 to {layers - 1}.")
         if heads is None:
             return torch.ones((), dtype=torch.bool, device=self._model.device)
-        attention = self._model.encoder_model.encoder.layer_at(layer).attention.self
+        attention = encoder_of(self._model).encoder.layer_at(layer).attention.self
         wanted = set(listed(heads))
         if unknown := sorted(wanted - set(attention.heads)):
             raise InputError(

@@ -12,7 +12,7 @@ from torch import Tensor
 from bert_core.analysis.forward import Floats, Progress, as_array, in_batches, input_tensors
 from bert_core.analysis.targets import Target
 from bert_core.errors import InputError
-from bert_core.model.bert import BertModel
+from bert_core.model.bert import encoder_of
 from bert_core.model.pretrained import BertPreTrainedModel
 from bert_core.text.encoding import Encoding
 
@@ -54,7 +54,7 @@ def masked_values(
         )
     ids, types = input_tensors(model, encoding)
     target.check(model, ids.shape[1])
-    encoder: BertModel = model.encoder_model
+    encoder = encoder_of(model)
     mask_id = encoding.special_id(MASK) if operator == "mask" else 0
     different, places = np.unique(hidden, axis=0, return_inverse=True)
 

@@ -15,7 +15,7 @@ from torch.nn import functional as F
 
 from bert_core.analysis.forward import Activations, Floats, Input, as_array, in_batches, record
 from bert_core.errors import InputError
-from bert_core.model.bert import BertAttention, BertLayer, BertModel
+from bert_core.model.bert import BertAttention, BertLayer, encoder_of
 from bert_core.model.pretrained import BertPreTrainedModel
 
 Vectors = Callable[[Tensor], Tensor]
@@ -96,7 +96,7 @@ def _layers(
     if include not in INCLUDED:
         raise InputError(f"There is no {include!r}; expected one of {', '.join(INCLUDED)}.")
     text = record(model, encoding, attentions=True)
-    encoder: BertModel = model.encoder_model
+    encoder = encoder_of(model)
     for number, layer in enumerate(encoder.encoder.layers()):
         hidden, weights = text.hidden_states[number][0], text.attentions[number][0]
         sums = text.at["attention", number][0] + hidden
@@ -146,7 +146,7 @@ def value_zeroing(model: BertPreTrainedModel, encoding: Input) -> Floats:
         (L, T, T): 1 - cosine with the true output, rows divided by their sum.
     """
     text = record(model, encoding, attentions=True)
-    encoder: BertModel = model.encoder_model
+    encoder = encoder_of(model)
     scores = [
         _zeroed_scores(layer, number, text) for number, layer in enumerate(encoder.encoder.layers())
     ]

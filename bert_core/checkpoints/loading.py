@@ -90,11 +90,14 @@ def load_sharing(cls: type[M], base: Fillable, folder: Path) -> M:
         BertError: as `load_pretrained`.
     """
     report = base.load_report or LoadReport(source=str(folder))
-    plan, first = open_folder(folder, report.source).plan(cls), next(base.parameters())
+    first = next(base.parameters())
+    plan = open_folder(folder, report.source, values=False).plan(cls)
     not_shared = {bare_name(name) for name in report.missing} | plan.own
     theirs = {bare: each for bare, each in _by_bare_name(base).items() if bare not in not_shared}
-    places = ((name, bare_name(name)) for name in plan.stored)
-    shared = {name: theirs[bare] for name, bare in places if bare in theirs}
+    places = {name: bare_name(name) for name in plan.stored}
+    shared = {name: theirs[bare] for name, bare in places.items() if bare in theirs}
+    if not {bare for name, bare in places.items() if name not in shared} <= plan.own:
+        plan = open_folder(folder, report.source).plan(cls)  # needs more than the head
     model = fill(plan, first.dtype, shared=shared)
     # Move new parameters to the base's device; shared ones are there already and stay shared.
     return model if first.device.type == "cpu" else model.to(first.device)

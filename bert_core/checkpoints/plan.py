@@ -77,10 +77,11 @@ class Checkpoint:
     root: Annotated[Mapping[str, Found], "the root's tensors by bare name"]
     repeats: Annotated[tuple[Repeat, ...], "the root's tied copies"]
     is_given: Annotated[bool, "the caller passed the weights; the folder has the configuration"]
-    values: Annotated[bool, "whether tensors have values, besides names, types and shapes"]
 
-    def plan(self, cls: type[M], options: LoadOptions | None = None) -> Plan[M]:
-        """Match the files with what a class needs; no weights are read.
+    def plan(
+        self, cls: type[M], options: LoadOptions | None = None, *, values: bool = True
+    ) -> Plan[M]:
+        """Match the files with what a class needs; `values` is as for `open_folder`, of its head.
 
         Raises:
             ConfigError: no model can be built from the configuration.
@@ -97,7 +98,7 @@ class Checkpoint:
             others = [each.file_name for bare, each in self.root.items() if bare not in found]
             others += modules_above(self.folder)
             if head is not None and weight_files(head):
-                own, more = by_bare_name(open_weights(head, values=self.values), self.config)
+                own, more = by_bare_name(open_weights(head, values=values), self.config)
                 repeats = (*(each for each in repeats if each.original not in own), *more)
                 found |= own
             check_layers(config, found, self.source)
@@ -138,7 +139,7 @@ def open_folder(
     else:
         tensors = checked_table(dict(state_dict), "state_dict")
     root, repeats = by_bare_name(tensors, config, given=is_given)
-    return Checkpoint(folder, source or folder.name, config, root, repeats, is_given, values)
+    return Checkpoint(folder, source or folder.name, config, root, repeats, is_given)
 
 
 def head_folder(folder: Path, cls: type[Any]) -> Path | None:
@@ -168,7 +169,9 @@ def survey(folder: Path, classes: Iterable[type[Fillable]]) -> Survey:
     """
     files = open_folder(folder, values=False)
     has, options = files.config.family.has, LoadOptions(ignore_mismatched_sizes=True)
-    plans = {cls.__name__: files.plan(cls, options) for cls in classes if has(cls.__name__)}
+    plans = {
+        cls.__name__: files.plan(cls, options, values=False) for cls in classes if has(cls.__name__)
+    }
     folders = [folder, *(each for each in folder.glob("heads/*") if each.is_dir())]
     size = sum(path.stat().st_size for each in folders for path in weight_files(each))
     return Survey(files.config, plans, classifier_class(files.config, files.root), size)

@@ -53,7 +53,7 @@ class BertPreTrainedModel(Fillable):
 
     @property
     def encoder_model(self) -> Any:
-        """The encoder, a `BertModel` (`Any` here, as that class is made from this one)."""
+        """The encoder, a `BertModel`; typed in `bert_core.model.bert.encoder_of`."""
         return getattr(self, "bert", self)
 
     # -- forward ------------------------------------------------------------------------------
