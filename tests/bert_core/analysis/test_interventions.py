@@ -1,7 +1,5 @@
 """Interventions: every algebraic statement about them."""
 
-import threading
-from collections.abc import Callable
 from dataclasses import fields
 from typing import Any
 
@@ -15,8 +13,6 @@ from bert_core.model.kinds import KINDS
 from bert_core.model.sites import SITES
 from tests.bert_core.analysis.conftest import VOCABULARY
 from tests.compat.torch import hooks_of
-
-Close = Callable[..., None]
 
 
 def tensors(encoding):
@@ -183,22 +179,6 @@ def test_nothing_is_left_on_the_model(words, pair, other):
     assert str(state()) == before
     assert all(torch.equal(v, weights[k]) for k, v in words.state_dict().items())
     assert all(p.grad is None for p in words.parameters())
-
-
-def test_threads_do_not_disturb_each_other(words, pair):
-    changes = [[Heads(layer, head)] for layer in range(3) for head in range(4)]
-    alone = [run(words, pair, interventions=each).logits for each in changes]
-    found: dict[int, Any] = {}
-
-    def work(number: int) -> None:
-        found[number] = run(words, pair, interventions=changes[number]).logits
-
-    threads = [threading.Thread(target=work, args=(n,)) for n in range(len(changes))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert all(torch.equal(found[n], alone[n]) for n in range(len(changes)))
 
 
 SHORT = [2, 5, 3]

@@ -3,11 +3,9 @@
 import gzip
 import os
 import shutil
-import stat
 import struct
 import tarfile
 import zipfile
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from io import BytesIO
 
@@ -82,41 +80,6 @@ def test_a_model_and_its_tokenizer_are_loaded_from_an_archive(
     assert BertTokenizer.from_pretrained(str(path), cache_dir=cache).tokenize("cat") == ["cat"]
 
 
-@pytest.mark.parametrize(
-    ("name", "inside", "lower"),
-    [
-        ("bert-base-cased.zip", "", False),
-        ("bert-base-uncased.zip", "", True),
-        ("model.zip", "cased_L-12_H-768_A-12/", False),
-        ("model.zip", "multi_uncased_L-12/", True),
-        ("model.zip", "", True),
-    ],
-)
-def test_lower_case_follows_the_name_of_the_archive_or_its_folder(
-    tmp_path, cache, name, inside, lower
-):
-    path = pack_zip(tmp_path / name, {f"{inside}vocab.txt": b"[UNK]\n[CLS]\n[SEP]\n"})
-    assert BertTokenizer.from_pretrained(path, cache_dir=cache).do_lower_case is lower
-
-
-@pytest.mark.parametrize("inside", ["", "model/"])
-def test_an_archive_of_todays_transformers_is_read(tmp_path, cache, todays_folder, inside):
-    files = {f"{inside}{path.name}": path.read_bytes() for path in todays_folder.iterdir()}
-    alone = {name: data for name, data in files.items() if name.endswith("tokenizer.json")}
-    for number, each in enumerate((files, alone)):
-        path = pack_zip(tmp_path / f"{number}.zip", each)
-        assert BertTokenizer.from_pretrained(path, cache_dir=cache).tokenize("the cat")
-
-
-def test_file_modes_and_owners_of_an_archive_are_not_taken_over(tmp_path, cache):
-    info = tarfile.TarInfo("config.json")
-    info.size, info.mode, info.uid = 2, 0o6777, 4321
-    path = pack_tar(tmp_path / "model.tar.gz", {info: b"{}"})
-    found = (open_archive(path, cache) / "config.json").stat()
-    assert not found.st_mode & (stat.S_ISUID | stat.S_ISGID | stat.S_IWOTH)
-    assert found.st_uid == os.getuid() if hasattr(os, "getuid") else True
-
-
 # -- the cache -----------------------------------------------------------------------------------
 
 
@@ -144,15 +107,6 @@ def test_what_vanished_from_the_cache_is_unpacked_again(tmp_path, cache):
             file.unlink()
         assert contents(open_archive(path, cache)) == FILES
         shutil.rmtree(open_archive(path, cache))
-
-
-def test_threads_that_want_the_same_archive_unpack_it_once(tmp_path, cache, monkeypatch):
-    path = pack_zip(tmp_path / "model.zip", FILES)
-    calls, real = [], archive_module._write_all
-    monkeypatch.setattr(archive_module, "_write_all", lambda *a: calls.append(1) or real(*a))
-    with ThreadPoolExecutor(4) as pool:
-        found = [*pool.map(lambda _: open_archive(path, cache), range(4))]
-    assert len(set(found)) == 1 and calls == [1]
 
 
 @pytest.mark.parametrize(
@@ -185,12 +139,6 @@ def test_room_is_looked_for_before_a_file_is_written(tmp_path, cache, monkeypatc
     assert_nothing_kept(cache)
 
 
-def test_a_cache_that_is_a_file_is_said(tmp_path, cache):
-    cache.write_bytes(b"x")
-    with pytest.raises(DownloadError, match="cannot be stored"):
-        open_archive(pack_zip(tmp_path / "model.zip", FILES), cache)
-
-
 # -- hostile archives ----------------------------------------------------------------------------
 
 
@@ -219,14 +167,6 @@ def test_a_tar_with_anything_but_files_is_refused(tmp_path, cache, kind):
     info.type, info.linkname = kind, "/etc/passwd"
     path = pack_tar(tmp_path / "model.tar.gz", {"config.json": b"{}", info: b"", "out/x": b""})
     refused(path, cache, "vocab.txt.*a link or a device")
-
-
-def test_a_link_in_a_zip_becomes_a_file_with_its_text(tmp_path, cache):
-    info = zipfile.ZipInfo("vocab.txt")
-    info.create_system, info.external_attr = 3, (stat.S_IFLNK | 0o777) << 16
-    path = pack_zip(tmp_path / "model.zip", {"config.json": b"{}", info: b"/etc/passwd"})
-    found = open_archive(path, cache) / "vocab.txt"
-    assert not found.is_symlink() and found.read_bytes() == b"/etc/passwd"
 
 
 def test_other_ways_of_packing_and_encryption_are_refused(tmp_path, cache):

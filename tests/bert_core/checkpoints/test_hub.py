@@ -1,13 +1,9 @@
 """Models from the Hub: planned, fetched, cached; a server on loopback takes its place."""
 
-import hashlib
 import json
-import subprocess
-import sys
 import threading
 import time
 
-import huggingface_hub
 import pytest
 from huggingface_hub.utils import WeakFileLock
 
@@ -85,13 +81,6 @@ def test_a_model_saved_by_todays_transformers_is_fetched_whole(loopback, todays_
     assert BertForPreTraining.from_pretrained("someone/new", cache_dir=cache)
 
 
-def test_of_two_vocabularies_both_are_fetched(model, todays_folder, cache):
-    model.files["tokenizer.json"] = (todays_folder / "tokenizer.json").read_bytes()
-    assert BertTokenizer.from_pretrained(NAME, cache_dir=cache).contradictions == ()
-    plan = plan_download(NAME, cache_dir=cache, part=Part.TOKENIZER)
-    assert names_in(plan) == {"config.json", "tokenizer.json", "vocab.txt"}
-
-
 def test_one_set_of_weights_is_chosen(model, cache):
     shards = {f"model-0000{number}-of-00002.safetensors" for number in (1, 2)}
     shards.add("model.safetensors.index.json")
@@ -121,14 +110,6 @@ def test_the_plan_says_how_much_before_anything_is_fetched(model, loopback, cach
     assert seen[-1] == (plan.bytes, plan.bytes) and seen == sorted(seen)
     again = plan_download(NAME, cache_dir=cache)
     assert again.cached and again.bytes == 0 and again.total_bytes == plan.total_bytes
-
-
-def test_a_bar_is_drawn_on_a_terminal_only(model, cache, capfd, monkeypatch):
-    download(plan_download(NAME, cache_dir=cache))
-    assert capfd.readouterr() == ("", "")
-    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    download(plan_download(NAME, cache_dir=cache.with_name("other")))
-    assert NAME in capfd.readouterr().err
 
 
 # -- names and revisions -----------------------------------------------------------------------
@@ -221,13 +202,6 @@ def test_with_a_troubled_server_the_cache_serves(model, loopback, cache, monkeyp
     assert resolve(NAME, cache_dir=cache) == folder
     with pytest.raises(DownloadError, match=says):
         resolve(NAME, cache_dir=cache.with_name("empty"))
-
-
-def test_what_another_program_left_in_the_cache_serves(model, loopback, cache):
-    for name in ("config.json", "pytorch_model.bin", "model.safetensors"):
-        huggingface_hub.hf_hub_download(NAME, name, cache_dir=cache, endpoint=loopback.url)
-    with loopback.dead():
-        assert BertModel.from_pretrained(NAME, cache_dir=cache).load_report.missing == ()
 
 
 def test_a_copy_from_the_time_without_owners_serves(loopback, tiny_folder, cache):
@@ -324,15 +298,6 @@ def test_a_login_page_in_between_is_not_taken_for_the_hub(loopback, cache, body)
         resolve(NAME, cache_dir=cache)
 
 
-def test_of_a_repository_with_many_files_only_some_are_listed(model, cache, monkeypatch):
-    model.files |= {f"checkpoints/{number}/optimizer.pt": b"x" for number in range(100)}
-    monkeypatch.setattr(hub, "_MAX_FILES", 12)
-    assert "model.safetensors" in names_in(plan_download(NAME, cache_dir=cache))
-    model.files = {f"{number}.json": b"x" for number in range(100)} | model.files
-    with pytest.raises(MissingFileError, match=r"0\.json"):
-        plan_download(NAME, cache_dir=cache)
-
-
 # -- contents ----------------------------------------------------------------------------------
 
 
@@ -373,32 +338,6 @@ def test_called_off_it_ends_at_once_and_leaves_nothing(model, loopback, cache, m
     assert download(plan_download(NAME, cache_dir=cache)).is_dir()
 
 
-SCRIPT = """
-import sys
-import huggingface_hub.constants as c
-c.DOWNLOAD_CHUNK_SIZE = 500
-from bert_core.checkpoints.sources.resolve import resolve
-print(resolve(sys.argv[1], cache_dir=sys.argv[2]))
-"""
-
-
-def test_what_a_killed_download_left_is_removed_by_the_next_one(model, loopback, cache):
-    loopback.faults[model.weights_at] = Fault(drip=0.05)
-    digest = hashlib.sha256(model.files["model.safetensors"]).hexdigest()
-    process = subprocess.Popen([sys.executable, "-c", SCRIPT, NAME, str(cache)])
-    deadline = time.monotonic() + 60
-    while not any(p.stat().st_size for p in cache.glob(f"models--*/blobs/{digest}*.incomplete")):
-        assert time.monotonic() < deadline and process.poll() is None
-        time.sleep(0.02)
-    process.kill()
-    process.wait(timeout=20)
-    loopback.faults.clear()
-    assert leftovers(cache)
-    folder = resolve(NAME, cache_dir=cache)
-    assert (folder / "model.safetensors").read_bytes() == model.files["model.safetensors"]
-    assert leftovers(cache) == []
-
-
 def test_a_part_that_another_process_works_on_is_kept(tmp_path):
     storage = tmp_path / "models--someone--tiny"
     (storage / "blobs").mkdir(parents=True)
@@ -423,20 +362,3 @@ def test_room_is_looked_for_before_anything_is_fetched(model, loopback, cache, m
     assert loopback.log == [] and not cache.exists()
     leave_free(monkeypatch, space._MARGIN + plan.bytes)
     assert download(plan).is_dir()
-
-
-def test_a_quota_that_is_reached_leaves_nothing_half_written(model, cache, run_limited):
-    """The limit of the process on the size of a file serves as a quota."""
-    result = run_limited(SCRIPT, NAME, str(cache), file_bytes=10_000)
-    assert "DownloadError" in result.stderr and "is full" in result.stderr
-    assert leftovers(cache) == [] and not list(cache.rglob("model.safetensors"))
-
-
-def test_nothing_is_asked_for_but_the_model(model, loopback, cache, monkeypatch):
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_TELEMETRY", False)
-    resolve(NAME, cache_dir=cache)
-    for path in loopback.asked():
-        assert NAME in path or path.startswith("/cdn/"), path
-    for _, _, headers in loopback.log:
-        agent = {key.lower(): value for key, value in headers.items()}.get("user-agent", "")
-        assert "torch/" not in agent and "agent/" not in agent.replace("user-agent/", "")

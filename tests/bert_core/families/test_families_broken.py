@@ -104,7 +104,7 @@ def test_a_decoder_that_is_not_tied_is_refused(saved, family, name):
         BertForMaskedLM.from_pretrained(folder)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", ["roberta", "albert"])  # with separate and with shared layers
 def test_files_that_are_cut_off_or_incomplete_are_refused(saved, family):
     _, folder = saved(family, "BertModel")
     whole = (folder / "model.safetensors").read_bytes()

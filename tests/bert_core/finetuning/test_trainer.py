@@ -311,7 +311,7 @@ def test_states_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["state.pt"]
 
 
-def test_two_hundred_damaged_states_are_refused_and_leave_the_model_alone(tmp_path: Path) -> None:
+def test_damaged_states_are_refused_and_leave_the_model_alone(tmp_path: Path) -> None:
     trainer = words_trainer()
     trainer.step()
     trainer.save(tmp_path / "state.pt")
@@ -319,7 +319,7 @@ def test_two_hundred_damaged_states_are_refused_and_leave_the_model_alone(tmp_pa
     before = {name: value.clone() for name, value in trainer.model.state_dict().items()}
     whole, chance = (tmp_path / "state.pt").read_bytes(), random.Random(5)
     refused = 0
-    for _ in range(200):
+    for _ in range(60):
         raw = bytearray(whole)
         for _ in range(chance.choice((1, 3, 9))):
             raw[chance.randrange(6_000)] = chance.choice((0, 1, 46, 127, 128, 255))
@@ -331,4 +331,4 @@ def test_two_hundred_damaged_states_are_refused_and_leave_the_model_alone(tmp_pa
             refused += 1
             state = trainer.model.state_dict()
             assert all(torch.equal(state[name], value) for name, value in before.items())
-    assert refused > 100
+    assert refused > 30

@@ -6,11 +6,9 @@ import re
 import shutil
 import tracemalloc
 from pathlib import Path
-from typing import Any
 
 import pytest
 import transformers
-from tokenizers import Tokenizer, models
 
 from bert_core import CheckpointError, ConfigError
 from bert_core.errors import BertError, MissingFileError
@@ -256,12 +254,3 @@ def test_a_frame_that_is_missing_is_the_family_s(
     assert peer("the", "x")["input_ids"] == load_tokenizer(tmp_path).encode("the", "x").input_ids
     configured(tmp_path, other, 5_000)  # nothing says whose
     assert "post_processor" in refused(tmp_path)
-
-
-def test_a_quarter_of_a_million_pieces_are_read_in_bounded_memory(tmp_path: Path) -> None:
-    vocab = [("<s>", 0.0), ("<pad>", 0.0), ("</s>", 0.0), ("<unk>", 0.0)]
-    vocab += [(f"\u2581p{number}", -number / 9e4) for number in range(250_000)]
-    rust: Any = Tokenizer(models.Unigram([*vocab, ("<mask>", 0.0)], unk_id=3))
-    rust.save(str(tmp_path / "tokenizer.json"))
-    configured(tmp_path, "xlm-roberta", len(vocab))  # one too few
-    assert "has room for 250,004" in refused(tmp_path)

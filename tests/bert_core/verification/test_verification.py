@@ -105,26 +105,6 @@ def tensors_of(folder: Path) -> list[tuple[Path, str, int, int]]:
     return [(path, name, *place) for path in paths for name, place in places_in(path).items()]
 
 
-def test_a_large_change_of_any_tensor_shows_as_a_difference(folder: Path) -> None:
-    chance = random.Random(21)
-    places = tensors_of(folder)
-    assert len(places) > 40
-    for path, name, start, end in places:
-        number = chance.randrange(start, end, 4)
-        old = path.read_bytes()[number : number + 4]
-        new = struct.pack("<f", struct.unpack("<f", old)[0] + 8.0)
-        with path.open("r+b") as file:
-            file.seek(number)
-            file.write(new)
-        report = verify(folder)
-        key_bias = name.endswith("key.bias")  # adds the same to all scores of a row: no effect
-        assert key_bias or report.difference > 1e-3, name
-        assert changed_files(report) == [path.relative_to(folder).as_posix()]
-        with path.open("r+b") as file:
-            file.seek(number)
-            file.write(old)
-
-
 def test_weights_that_are_not_finite_are_red_and_named(folder: Path) -> None:
     path, _, start, _ = next(t for t in tensors_of(folder) if t[1].endswith("qa_outputs.bias"))
     with path.open("r+b") as file:
