@@ -38,7 +38,10 @@ _KINDS = (  # names of files -> what they are
         f"Its weights are in the format of another program. {_SAVE}",
     ),
     (r".+\.(zip|tar|tar\.gz|tgz|tar\.bz2|tar\.xz|7z|rar)", "It contains an archive: unpack it."),
-    (r".+\.(pt|pth|ckpt|safetensors|bin)", "It may contain weights under another name."),
+    (
+        r".+\.(pt|pth|ckpt|safetensors|bin)",
+        "Weights are read as model.safetensors or pytorch_model.bin.",
+    ),
 )
 
 

@@ -106,7 +106,7 @@ def _check_reply(reply: "requests.Response", what: str) -> None:
     status = reply.status_code
     if status not in (200, 304):
         kind = Unreachable if status >= 500 else DownloadError
-        raise kind(f"{what}: the server answered {status} ({reply.reason}).")
+        raise kind(f"{what}: the server answered with an error ({status}).")
 
 
 def _receive(reply: "requests.Response", target: Path, what: str) -> None:
