@@ -122,15 +122,6 @@ def test_the_bundled_model_is_explained_completely(text):
     assert found.scores.sum() == pytest.approx(whole - empty, rel=found.gap + 1e-3)
 
 
-def test_gradients_are_computed_where_the_caller_has_switched_them_off(words, pair):
-    expected = attribute(words, pair, TARGET).scores
-    with torch.inference_mode():
-        np.testing.assert_array_equal(attribute(words, pair, TARGET).scores, expected)
-    with torch.no_grad():
-        np.testing.assert_array_equal(attribute(words, pair, TARGET).scores, expected)
-    assert all(each.grad is None for each in words.parameters())
-
-
 # -- hidden tokens ---------------------------------------------------------------------------------
 
 

@@ -143,17 +143,6 @@ def test_a_model_without_a_masked_word_head_has_no_effects(build, tokenizer):
     assert not np.isnan(found.distances).any()
 
 
-def test_pruned_heads_are_left_out(words, tokenizer):
-    words.prune_heads({1: [2]})
-    found = head_atlas(words, tokenizer, TEXTS)
-    gone = np.zeros((3, 4), dtype=bool)
-    gone[1, 2] = True
-    for table in (found.effects, found.sep_to_sep, found.cls_entropy):
-        np.testing.assert_array_equal(np.isnan(table), gone)
-    assert np.isnan(found.distances[6]).all() and np.isnan(found.distances[:, 6]).all()
-    assert np.isnan(found.distances).sum() == 23 and (found.typical[1, 2] == -1).all()
-
-
 def test_without_texts_there_is_no_atlas(words, tokenizer):
     with pytest.raises(InputError, match="no texts"):
         head_atlas(words, tokenizer, [])

@@ -40,14 +40,6 @@ def test_no_intervention_gives_the_same_bits(build, pair, cls, attentions):
     assert all(torch.equal(a, b) for a, b in zip(flat(found), flat(expected), strict=True))
 
 
-@torch.inference_mode()
-def test_ids_are_a_text_of_one_segment(words):
-    ids = [2, 5, 6, 4, 3]
-    expected = words.run(torch.tensor([ids]))
-    for given in (ids, torch.tensor(ids), torch.tensor([ids])):
-        assert torch.equal(run(words, given).logits, expected.logits)
-
-
 @pytest.mark.parametrize(
     ("layer", "heads", "scale"), [(0, [2], 0), (1, [0, 3], 0.5), (2, [0, 1, 2, 3], 0)]
 )
@@ -64,14 +56,6 @@ def test_scaling_heads_scales_their_columns_of_the_output_projection(
     for a, b in zip(flat(found), flat(expected), strict=True):
         assert_close(a, b, 1e-6 * float(b.abs().max()))
     assert not torch.equal(found.logits, model.run(*tensors(pair)).logits)
-
-
-@pytest.mark.parametrize(
-    "change", [Heads(1, 2, scale=1), Attention(0, scale=1), FeedForward(2, scale=1)]
-)
-@torch.inference_mode()
-def test_a_scale_of_one_changes_nothing(words, pair, change):
-    assert torch.equal(run(words, pair, interventions=[change]).logits, run(words, pair).logits)
 
 
 @pytest.mark.parametrize("kind", [Attention, FeedForward])
@@ -126,28 +110,6 @@ def test_a_patch_acts_only_where_it_is_told(words, pair, other):
     for at in range(len(pair)):
         expected = source if at in (2, 4) else own
         assert torch.equal(states[1][:, at], expected[1][:, at])
-
-
-@torch.inference_mode()
-def test_patching_all_heads_is_patching_all_contexts(words, pair, other):
-    whole, listed, resampled, one = (
-        run(words, pair, interventions=[each]).logits
-        for each in (
-            Patch("head", 1, None, other),
-            Patch("head", 1, None, other, heads=[0, 1, 2, 3]),
-            Heads(1, [0, 1, 2, 3], mode="resample", source=other),
-            Patch("head", 1, None, other, heads=2),
-        )
-    )
-    assert torch.equal(whole, listed) and torch.equal(whole, resampled)
-    assert not torch.equal(one, whole)
-
-
-@torch.inference_mode()
-def test_interventions_of_one_site_follow_one_another(words, pair):
-    twice = run(words, pair, interventions=[Heads(0, 1, scale=0.5), Heads(0, 1, scale=0.5)])
-    once = run(words, pair, interventions=[Heads(0, 1, scale=0.25)])
-    assert torch.equal(twice.logits, once.logits)
 
 
 @torch.inference_mode()

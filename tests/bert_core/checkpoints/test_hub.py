@@ -5,13 +5,12 @@ import threading
 import time
 
 import pytest
-from huggingface_hub.utils import WeakFileLock
 
 from bert_core import BertForPreTraining, BertModel, BertTokenizer
 from bert_core.checkpoints.sources import cache as space
 from bert_core.checkpoints.sources import hub
-from bert_core.checkpoints.sources.hub import download, plan_download, remove_leftovers
-from bert_core.checkpoints.sources.hub_names import SHORT_NAMES, Part, checked_revision, hub_id
+from bert_core.checkpoints.sources.hub import download, plan_download
+from bert_core.checkpoints.sources.hub_names import SHORT_NAMES, Part
 from bert_core.checkpoints.sources.resolve import resolve
 from bert_core.errors import (
     CheckpointError,
@@ -146,15 +145,6 @@ def test_what_is_no_id_is_refused_before_any_request(text, loopback):
     assert loopback.log == []
 
 
-def test_ids_and_revisions_are_taken_or_refused():
-    for name in ("a/b_c.d-e", "a/" + "b" * 96):
-        assert hub_id(name) == name
-    assert [*map(checked_revision, (None, "refs/pr/2", "v1"))] == ["main", "refs/pr/2", "v1"]
-    for revision in ("", "../main", "a..b", "/main", "main/", "a//b", "ä", "a b"):
-        with pytest.raises(InputError, match="not a revision"):
-            checked_revision(revision)
-
-
 def test_a_commit_needs_no_request_the_second_time(model, loopback, cache):
     folder = resolve(NAME, revision=model.commit, cache_dir=cache)
     loopback.log.clear()
@@ -202,19 +192,6 @@ def test_with_a_troubled_server_the_cache_serves(model, loopback, cache, monkeyp
     assert resolve(NAME, cache_dir=cache) == folder
     with pytest.raises(DownloadError, match=says):
         resolve(NAME, cache_dir=cache.with_name("empty"))
-
-
-def test_a_copy_from_the_time_without_owners_serves(loopback, tiny_folder, cache):
-    place = cache / "models--bert-base-cased"
-    folder = place / "snapshots" / ("c" * 40)
-    for each in (place / "refs", folder):
-        each.mkdir(parents=True)
-    (place / "refs" / "main").write_text("c" * 40)
-    for path in tiny_folder.glob("*.*"):
-        (folder / path.name).write_bytes(path.read_bytes())
-    with loopback.dead():
-        assert resolve("bert-base-cased", cache_dir=cache) == folder
-        assert plan_download("bert-base-cased", cache_dir=cache).folder == folder
 
 
 def test_a_copy_that_lacks_a_shard_does_not_serve(model, loopback, cache):
@@ -290,24 +267,7 @@ def test_a_repository_without_what_is_wanted_is_refused(model, cache):
         plan_download(NAME, cache_dir=cache, part=Part.TOKENIZER)
 
 
-@pytest.mark.parametrize("body", [b"<html>log in</html>", b"[]", b'{"id": "a/b"}', b"{}"])
-def test_a_login_page_in_between_is_not_taken_for_the_hub(loopback, cache, body):
-    loopback.files["login"] = body
-    loopback.faults[INFO] = Fault(redirect=f"{loopback.url}/files/login")
-    with pytest.raises(DownloadError, match=r"the Hub"):
-        resolve(NAME, cache_dir=cache)
-
-
 # -- contents ----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("change", [b"", b"longer by this"])
-def test_bytes_of_the_wrong_size_are_removed(model, loopback, cache, change):
-    data = model.files["model.safetensors"]
-    loopback.faults[model.weights_at] = Fault(instead=data + change if change else data[:-7])
-    with pytest.raises(DownloadError):
-        resolve(NAME, cache_dir=cache)
-    assert not list(cache.rglob("model.safetensors")) and leftovers(cache) == []
 
 
 def test_a_file_of_the_cache_that_was_cut_is_fetched_again_and_another_where_asked(model, cache):
@@ -336,21 +296,6 @@ def test_called_off_it_ends_at_once_and_leaves_nothing(model, loopback, cache, m
     assert not list(cache.rglob("model.safetensors")) and leftovers(cache) == []
     loopback.faults.clear()
     assert download(plan_download(NAME, cache_dir=cache)).is_dir()
-
-
-def test_a_part_that_another_process_works_on_is_kept(tmp_path):
-    storage = tmp_path / "models--someone--tiny"
-    (storage / "blobs").mkdir(parents=True)
-    mine, dead = (storage / "blobs" / f"{name}.0123abcd.incomplete" for name in ("aa", "bb"))
-    for each in (mine, dead):
-        each.touch()
-    lock = tmp_path / ".locks" / storage.name / "aa.lock"
-    lock.parent.mkdir(parents=True)
-    with WeakFileLock(lock):
-        remove_leftovers(storage)
-        assert mine.exists() and not dead.exists()
-    remove_leftovers(storage)
-    assert not mine.exists()
 
 
 def test_room_is_looked_for_before_anything_is_fetched(model, loopback, cache, monkeypatch):

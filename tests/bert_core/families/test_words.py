@@ -16,7 +16,6 @@ import transformers
 from app.engine.models import Engine
 from app.features.fill_mask.task import fill_mask
 from app.features.fill_mask.task_together import fill_mask_together
-from app.features.senses.task import senses
 from app.features.why.task import why
 from bert_core import (
     BertConfig,
@@ -27,10 +26,8 @@ from bert_core import (
     FamilyTokenizer,
     load_tokenizer,
 )
-from bert_core.analysis.attribution import by_word
 from bert_core.reading.entities import find_entities
 from bert_core.reading.passage import Rules, answer_question
-from bert_core.reading.unread import unread
 from bert_core.text.tokenizer_class import OF_FAMILY
 from tests.bert_core.text.family_folders import merges_folder, sentencepiece_folder
 
@@ -140,18 +137,6 @@ def test_names_in_scripts_without_spaces_are_those_of_simple(
     assert several > 3
 
 
-@pytest.mark.parametrize("family", NAMES)
-def test_punctuation_is_never_part_of_a_word(folder: Callable[[str], Path], family: str) -> None:
-    encoding = load_tokenizer(str(folder(family))).encode(TEXTS[-1], TEXTS[-1])
-    text = "Angela Merkel lives in Paris ( Paris ) or « Paris » or The pizza is a pizza ."
-    assert [word.text for word in encoding.typed_words()] == text.split() * 2
-    scores = by_word(np.ones(len(encoding)), encoding)
-    assert [each.text for each in scores] == text.split() * 2
-    assert sum(each.score for each in scores) == len(encoding) - encoding.special_tokens_mask.count(
-        1
-    )
-
-
 def reading(tokenizer: Tokenizer, passage: str, answer: tuple[int, int]) -> Any:
     """Return the best answer where the model marks the pieces of some characters."""
     model = BertForQuestionAnswering(tiny(tokenizer)).eval()
@@ -208,30 +193,6 @@ def test_no_answer_ends_inside_a_character(
     assert ends <= borders and len(ends) > 3
 
 
-@pytest.mark.parametrize("family", NAMES)
-@pytest.mark.parametrize(
-    ("text", "before"),
-    [("[MASK] is nice.", ""), ("a ([MASK])", "("), ("a [MASK].", " "), ("«[MASK]»", "«")],
-)
-def test_a_named_word_has_the_space_of_the_text(
-    folder: Callable[[str], Path], tmp_path: Path, family: str, text: str, before: str
-) -> None:
-    tokenizer = load_tokenizer(str(folder(family)))
-    model = BertForPreTraining(tiny(tokenizer))
-    engine = Engine(str(save(model, folder(family), tmp_path / "model")))
-    mask = engine.tokenizer.mask_token
-    for word in ("Paris", "pizzaParis", "lives"):
-        written = tokenizer.encode(text.replace("[MASK]", word))
-        own = [
-            piece
-            for piece, (start, end) in zip(written.pieces, written.offsets, strict=True)
-            if start >= text.index("[MASK]") and end <= text.index("[MASK]") + len(word) and end
-        ]
-        (slot,) = fill_mask(engine, text, word=word).slots
-        found = [slot.named.token] if slot.named else list(slot.spelled.pieces)
-        assert found == own, (family, mask, before)
-
-
 def test_a_gap_of_several_pieces_begins_with_a_space_only_if_the_text_has_one(
     folder: Callable[[str], Path], tmp_path: Path
 ) -> None:
@@ -246,23 +207,3 @@ def test_a_gap_of_several_pieces_begins_with_a_space_only_if_the_text_has_one(
         assert slot.named.id == tokenizer.vocab[name]
         asked = why(engine, text, of="fill_mask", target="Paris", check=False)
         assert asked.explained.answer == slot.named.token
-
-
-@pytest.mark.parametrize("family", NAMES)
-def test_a_word_is_found_wherever_it_stands(
-    folder: Callable[[str], Path], tmp_path: Path, family: str
-) -> None:
-    tokenizer = load_tokenizer(str(folder(family)))
-    engine = Engine(str(save(BertForPreTraining(tiny(tokenizer)), folder(family), tmp_path / "m")))
-    lines = "Paris is\na Paris.\na (Paris)\n«Paris» or\nParis's"
-    found = senses(engine, lines, "Paris").occurrences
-    assert [each.sentence for each in found] == [1, 2, 3, 4, 5]
-    assert {lines.splitlines()[each.sentence - 1][each.start : each.end] for each in found} == {
-        "Paris"
-    }
-
-
-def test_pieces_of_scripts_without_spaces_are_no_crumbs(folder: Callable[[str], Path]) -> None:
-    tokenizer = load_tokenizer(str(folder("xlm-roberta")))
-    told = unread(tokenizer, [tokenizer.encode(TEXTS[0] + TEXTS[2])])
-    assert told.fragments == 0 and told.words > 5

@@ -56,25 +56,6 @@ def everything(trainer: Trainer) -> list[torch.Tensor]:
 # -- steps ----------------------------------------------------------------------------------------
 
 
-def test_the_bare_encoder_trains_with_a_loss_of_one_s_own() -> None:
-    torch.manual_seed(0)
-    target = torch.linspace(-0.5, 0.5, 32)
-
-    def distance(model: BertModel, batch: torch.Tensor) -> Loss:
-        pooled = model(batch, output_all_encoded_layers=False)[1]
-        loss = (pooled - target).pow(2).mean()
-        return Loss(loss, {"distance": loss.detach()})
-
-    settings = TrainerSettings(Budget(steps=30), learning_rate=1e-2)
-    ids = random_batches(2, 0.0)[0]["input_ids"]
-    trainer = Trainer(BertModel(tiny()), constant(ids), settings, loss=distance)
-    first = trainer.step()
-    while not trainer.done:
-        last = trainer.step()
-    assert last.loss < 0.1 * first.loss
-    assert last.parts == {"distance": pytest.approx(last.loss)}
-
-
 def test_a_report_says_what_the_step_did() -> None:
     trainer = words_trainer()
     reports = [trainer.step() for _ in range(8)]
@@ -286,13 +267,6 @@ def test_a_resumed_training_equals_an_uninterrupted_one_bit_for_bit(
     ]
     assert [line["step"] for line in logs[1]] == list(range(1, 9))
     assert logs[0] == logs[1]
-
-
-def test_a_resumed_training_decays_as_its_settings_say_now(tmp_path: Path) -> None:
-    words_trainer().save(tmp_path / "state.pt")
-    again = words_trainer(weight_decay=0.2)
-    again.resume(tmp_path / "state.pt")
-    assert [group["weight_decay"] for group in again.groups] == [0.2, 0.0]
 
 
 def test_states_that_do_not_fit_are_refused(tmp_path: Path) -> None:

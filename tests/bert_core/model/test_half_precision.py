@@ -1,13 +1,8 @@
 """bfloat16 and float16 on the CPU: every class works, stays narrow, and is as close as the peer."""
 
-from types import SimpleNamespace
-
 import pytest
 import torch
 
-from bert_core.model.heads import (
-    BertForPreTraining,
-)
 from tests.bert_core.classes import CLASSES, HEADS, LABELS, inputs_for, options_for
 
 NARROW = {torch.bfloat16: 2**-8, torch.float16: 2**-11}  # the relative error of one rounding
@@ -54,56 +49,6 @@ def test_every_output_is_close_and_of_the_chosen_type(
                 assert (value.float().sum(-1) - 1).abs().max() < 2 * NARROW[dtype]
         one, other = (model(**inputs) for model in (exact, narrow))
         assert isinstance(other, type(one))
-
-
-@pytest.mark.parametrize("attention", ["eager", "sdpa"])
-@pytest.mark.parametrize("dtype", NARROW)
-def test_the_error_is_not_larger_than_that_of_transformers(
-    dtype, attention, make_config, make_peer
-):
-    ours_off, theirs_off = torch.zeros(3), torch.zeros(3)
-    for seed in range(6):
-        torch.manual_seed(seed)
-        config = make_config(hidden_size=64, intermediate_size=129, max_position_embeddings=48)
-        config.initializer_range = 0.1
-        model = BertForPreTraining(config).eval()
-        peer = make_peer("BertForPreTraining", config, attention)
-        peer.load_state_dict(model.state_dict())
-        mask = torch.arange(48) < torch.tensor([[48], [31], [40], [17]])
-        inputs = {"input_ids": torch.randint(1, 99, (4, 48)), "attention_mask": mask.long()}
-        want = {"attentions": attention == "eager"}
-        with torch.inference_mode():
-            exact = model.run(**inputs, **want)
-            found = model.to(dtype).run(**inputs, **want)
-            theirs = peer.to(dtype)(
-                **inputs, output_hidden_states=True, output_attentions=attention == "eager"
-            )
-        theirs = SimpleNamespace(
-            last_hidden_state=theirs.hidden_states[-1],
-            logits=theirs.prediction_logits,
-            attentions=theirs.attentions or (),
-        )
-        ours_off += errors(found, exact, mask)
-        theirs_off += errors(theirs, exact, mask)
-    # 0.94 to 1.003 on the machine where this was written; which way a number is rounded is chance.
-    assert (ours_off <= 1.05 * theirs_off).all(), (ours_off / theirs_off).tolist()
-
-
-def errors(found, exact, mask):
-    """Mean differences of vectors, scores of words, and attentions."""
-
-    def apart(mine, true):
-        return (mine.float() - true).abs()
-
-    attentions = zip(found.attentions or (), exact.attentions or (), strict=True)
-    shares = [apart(*each).mean() for each in attentions]
-    return torch.stack(
-        [
-            apart(found.last_hidden_state, exact.last_hidden_state)[mask].mean(),
-            apart(found.logits, exact.logits)[mask].mean(),
-            torch.stack(shares).mean() if shares else torch.zeros(()),
-        ]
-    )
 
 
 # -- memory ----------------------------------------------------------------------------------------

@@ -1,7 +1,6 @@
 """Broken tokenizers of other families: one sentence each, quickly, in little memory."""
 
 import json
-import os
 import re
 import shutil
 import tracemalloc
@@ -172,16 +171,6 @@ def test_every_beginning_of_a_file_is_refused(whole: dict[str, Path], tmp_path: 
             assert name in refused(folder)
 
 
-@pytest.mark.parametrize("noise", [b"noise", b"\x00" * 4000, b"\xff" * 4000, b"\x0a\x00" * 4000])
-def test_noise_is_no_sentencepiece_file(
-    noise: bytes, whole: dict[str, Path], tmp_path: Path
-) -> None:
-    shutil.copytree(whole["albert"], tmp_path, dirs_exist_ok=True)
-    for raw in (noise, os.urandom(50_000)):
-        (tmp_path / "spiece.model").write_bytes(raw)
-        assert "spiece.model" in refused(tmp_path)
-
-
 def test_files_of_another_class_are_refused(whole: dict[str, Path], tmp_path: Path) -> None:
     words = tmp_path / "words"
     words.mkdir()
@@ -201,20 +190,6 @@ def test_files_of_another_class_are_refused(whole: dict[str, Path], tmp_path: Pa
         shutil.copytree(whole[base], folder)
         configured(folder, "roberta", 5_000, tokenizer_class=named)
         assert said in refused(folder, kind)
-
-
-def test_half_of_a_pair_of_files_is_refused(whole: dict[str, Path], tmp_path: Path) -> None:
-    shutil.copytree(whole["merges"], tmp_path, dirs_exist_ok=True)
-    merges = (tmp_path / "merges.txt").read_bytes()
-    (tmp_path / "merges.txt").write_bytes(merges + b"Q\xff")
-    assert "merges.txt is not UTF-8" in refused(tmp_path)
-    (tmp_path / "merges.txt").write_text("#version: 0.2\n", encoding="utf-8")
-    assert "model.merges is 'a list of 0'" in refused(tmp_path)
-    (tmp_path / "merges.txt").unlink()
-    assert "but no merges.txt" in refused(tmp_path, MissingFileError)
-    (tmp_path / "merges.txt").write_bytes(merges)
-    (tmp_path / "vocab.json").unlink()
-    assert "but no vocab.json" in refused(tmp_path, MissingFileError)
 
 
 @pytest.mark.parametrize("base", ["bpe", "unigram", "merges", "albert", "xlm"])

@@ -94,20 +94,6 @@ def test_other_names_of_bert_s_class_are_accepted(named: str, place: str, words:
         assert ours.encode(text).input_ids == peer(text)["input_ids"]
 
 
-def test_a_document_of_wordpiece_counts_before_another_class(words: Path) -> None:
-    ours = load_tokenizer(words)
-    transformers.BertTokenizer.from_pretrained(words).save_pretrained(words)
-    tell(words, "tokenizer_config.json", tokenizer_class="XLMRobertaTokenizer")
-    for load in (load_tokenizer, BertTokenizer.from_pretrained):
-        assert [load(words).encode(text, "the") for text in TEXTS] == [
-            ours.encode(text, "the") for text in TEXTS
-        ]
-    (words / "tokenizer.json").unlink()
-    for load in (load_tokenizer, BertTokenizer.from_pretrained):
-        with pytest.raises(MissingFileError, match=r"found: vocab.txt.*correct tokenizer_class"):
-            load(words)
-
-
 def test_a_class_that_composes_characters_is_refused_where_that_counts(words: Path) -> None:
     tell(words, "tokenizer_config.json", tokenizer_class="BertTokenizerLegacy", do_lower_case=False)
     with pytest.raises(CheckpointError, match="NFC"):
