@@ -1,10 +1,6 @@
-"""BERT in plain PyTorch: tokenizer, encoder, all heads, checkpoints, training.
+"""BERT in plain PyTorch: tokenizer, encoder, all heads, checkpoints, training; no user interface.
 
-The public names are listed in `__all__`; exceptions are defined in `bert_core.errors`. This package
-contains no user interface and never imports the application.
-
-A name is imported when it is asked for: most of them need PyTorch, whose import takes seconds, and
-`bert_core.errors` is also wanted by programs that have only their arguments to check.
+A name is imported when it is asked for: most need PyTorch, whose import takes seconds.
 """
 
 import importlib.util

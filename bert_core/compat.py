@@ -41,11 +41,10 @@ def times_written(tensor: Tensor) -> int:
 
 
 def recording_graph() -> bool:
-    """Return whether PyTorch is recording a graph of the operations.
+    """Return whether PyTorch records a graph: `torch.compile`, `export`, `jit.trace`, ONNX.
 
-    True inside `torch.compile`, `torch.export`, `torch.jit.trace` and the ONNX exporters. The
-    recorded graph would contain only the branch that the example input takes, so code must not
-    branch on values or sizes then.
+    The graph would contain only the branch that the example input takes, so code must not branch on
+    values or sizes then.
     """
     if torch.compiler.is_compiling():
         return True

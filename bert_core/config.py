@@ -393,10 +393,9 @@ class BertConfig:
     def temperature(self, class_name: str) -> float:
         """Return the temperature T of a class; calibrated probabilities are softmax(logits / T).
 
-        Temperature scaling (Guo et al. 2017, section 4.2) leaves every ranking unchanged. Models
-        return undivided logits; further training or pruning discards T. For question answering, the
-        class's is about spans, and `HAS_ANSWER` about the best span's score minus that of "no
-        answer" (if left out, as its class). 1.0 if the config names none.
+        Temperature scaling (Guo et al. 2017, section 4.2) changes no ranking; models return
+        undivided logits. `HAS_ANSWER` is about the best span's score minus that of "no answer"; if
+        left out, it has that of its class. 1.0 if the config names none.
         """
         return self.temperatures.get(self.temperature_key(class_name), 1.0)
 

@@ -247,10 +247,7 @@ def _sampled_shapley(asked: _Asked, count: int) -> tuple[Floats, float, dict[str
 
 
 def random_ranks(count: int, orders: int) -> NDArray[np.intp]:
-    """Draw orders of `count` things, always the same ones, each followed by its reverse.
-
-    Returns:
-        (orders, count), the rank of each thing.
+    """Draw ranks (orders, count) of things, always the same ones, each followed by its reverse.
 
     >>> bool((random_ranks(5, 4)[1] == 4 - random_ranks(5, 4)[0]).all())
     True

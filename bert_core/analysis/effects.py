@@ -32,11 +32,8 @@ def head_effects(
 ) -> Floats:
     """Measure how the target changes with each head switched off (Michel et al. 2019, section 3.2).
 
-    Args:
-        mode: what replaces the head's context, see `Scaled`.
-
-    Returns:
-        (L, H), the target without the head minus the target; NaN for a pruned head.
+    `mode` is what replaces a head's context, see `Scaled`. The result is (L, H), the target without
+    the head minus the target; NaN for a pruned head.
     """
     text = _Text(model, encoding, target)
     return np.stack([text.without_heads(layer, mode, source) for layer in range(text.layers)])
@@ -51,11 +48,7 @@ def layer_effects(
     *,
     source: Source | None = None,
 ) -> Floats:
-    """Measure how the target changes with each sublayer switched off; arguments as above.
-
-    Returns:
-        (L, 2), without the attention block and without the feed-forward block.
-    """
+    """Measure the change (L, 2) without each attention and each feed-forward block; see above."""
     text = _Text(model, encoding, target)
     return np.stack([text.without_blocks(layer, mode, source) for layer in range(text.layers)])
 

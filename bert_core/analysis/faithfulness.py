@@ -72,10 +72,7 @@ def faithfulness(
     *,
     operator: str = "mask",
 ) -> Faithfulness:
-    """Measure one order of importance beside 20 random orders.
-
-    Args:
-        order: the free tokens, most important first, such as `Attribution.order`.
+    """Measure one order (free tokens, most important first) beside 20 random orders.
 
     Raises:
         InputError: `order` does not contain each free token once.

@@ -91,8 +91,7 @@ def run(
 ) -> ModelOutputs:
     """Run one text with interventions; without any, the result is that of `model.run`, bit by bit.
 
-    Several interventions at one site are applied in the given order. Sources are run without
-    interventions. Gradients pass through as in `model.run`.
+    Those at one site are applied in the given order. Gradients pass through as in `model.run`.
 
     Raises:
         InputError: an intervention does not fit the model or the text.

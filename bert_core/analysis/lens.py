@@ -27,10 +27,7 @@ def lens(
     *,
     kind: str = "raw",
 ) -> Tensor:
-    """Score the vocabulary at chosen positions of every layer.
-
-    Returns:
-        Logits (L + 1, P, V), embeddings first; the last are the model's own scores.
+    """Score the vocabulary at P positions of every layer, (L + 1, P, V), embeddings first.
 
     Raises:
         InputError: the model has no such head, the text no such position, or there is no such kind.

@@ -23,22 +23,15 @@ INCLUDED = ("attention", "residual", "layer_norm")
 
 
 def rollout(attentions: Sequence[Tensor]) -> Floats:
-    """Multiply the attentions of all layers, averaged over heads and with the identity.
-
-    Args:
-        attentions: L tensors (H, T, T) or (1, H, T, T).
-
-    Returns:
-        (T, T), rows sum to 1.
-    """
+    """Multiply L attentions (H, T, T), averaged over heads and with the identity: (T, T)."""
     return rolled(np.stack([as_array(layer.flatten(0, -3)).mean(0) for layer in attentions]))
 
 
 def rolled(mixing: Floats, *, residual: bool = True) -> Floats:
-    """Multiply matrices (L, T, T) of non-negative mixing scores, first layer first.
+    """Multiply matrices (L, T, T) of mixing scores, first layer first; rows sum to 1.
 
-    Rows are normalised to sum to 1. With `residual`, each is averaged with the identity, for scores
-    that leave out that a token's own vector is added again after attention.
+    With `residual`, each is averaged with the identity: a token's own vector is added after
+    attention.
 
     >>> rolled(np.array([[[0.0, 1.0], [0.0, 2.0]]])).tolist()
     [[0.5, 0.5], [0.0, 1.0]]
@@ -139,11 +132,8 @@ def _taken_apart(
 def value_zeroing(model: BertPreTrainedModel, encoding: Input) -> Floats:
     """Measure how a layer's output at each token changes without the value vectors of each token.
 
-    The layer gets its true input, the attention weights stay as they are, and the values of one
-    token are 0 in all heads (Mohebbi et al. 2023, section 3).
-
-    Returns:
-        (L, T, T): 1 - cosine with the true output, rows divided by their sum.
+    The layer gets its true input, the attention weights stay, and the values of one token are 0 in
+    all heads (Mohebbi et al. 2023, section 3). (L, T, T): 1 - cosine, rows divided by their sum.
     """
     text = record(model, encoding, attentions=True)
     encoder = encoder_of(model)

@@ -123,11 +123,7 @@ class Target:
             raise InputError(f"Found position {self.position}; the text has 0 to {tokens - 1}.")
 
     def read(self, model: BertPreTrainedModel, last: Tensor) -> Tensor:
-        """Compute the number from last hidden states (B, T, D), applying the head where needed.
-
-        Returns:
-            (B,).
-        """
+        """Compute the number (B,) from last hidden states (B, T, D), through the head."""
         spans = self.kind in ("start", "end")
         here = slice(None) if spans else slice(self.position, self.position + 1)
         outputs = head_outputs(model, last[:, here])

@@ -73,9 +73,8 @@ def fill_fresh(
 def check_finite(filled: Iterable[tuple[str, Tensor, Tensor]]) -> None:
     """Reject weights that are NaN or infinite; every result of such a model would be NaN.
 
-    `filled` has name, tensor of the checkpoint, and the values taken from it. The norm of a vector
-    is finite only if all values are, and takes one pass; only if it is not are the values counted,
-    since squares of large values can overflow too. Raises a CheckpointError with names and counts.
+    `filled` has name, tensor of the checkpoint, and the values taken from it. Only if their norm is
+    not finite are they counted, since squares of large values can overflow, too.
     """
     complaints = []
     for name, tensor, values in filled:
@@ -115,10 +114,9 @@ def _check_repeats(plan: Plan[M], filled: set[str]) -> None:
 
 
 def _copies(tensors: Mapping[str, Tensor], dtype: torch.dtype) -> dict[str, Tensor]:
-    """Return copies in memory of their own, in row-major order.
+    """Return copies in row-major order, each with a storage of its own, as `torch.save` needs it.
 
-    It is reserved in one piece: numpy asks the system for large pages, PyTorch does not. Each copy
-    has a storage of its own, so that `torch.save` stores only what it is asked to.
+    Memory is reserved in one piece: numpy asks the system for large pages, PyTorch does not.
     """
     sizes = [-(-tensor.numel() * dtype.itemsize // _LINE) * _LINE for tensor in tensors.values()]
     memory, starts = np.empty(sum(sizes), np.uint8).data, itertools.accumulate(sizes, initial=0)

@@ -1,9 +1,8 @@
 """Parameter names: map the different names used by published checkpoints to one.
 
-Tensors are compared by *bare* name, without the prefix `bert.`, which the encoder has inside a task
-model but not on its own. The names of other families (`bert_core.families`) are translated one by
-one: a name that is not exactly one of them stays unknown. What a program puts around a whole model
-or a module of it when it trains (`module.`, `_orig_mod.`) is taken off first.
+Tensors are compared by *bare* name, without the prefix `bert.`. Names of other families are
+translated one by one: a name that is not exactly one of them stays unknown. What training puts
+around a model or a module (`module.`, `_orig_mod.`) is taken off first.
 """
 
 import functools
@@ -63,10 +62,8 @@ class Repeat:
 def bare_name(name: str, prefix: str = BERT.prefix) -> str:
     """Return the current name of a parameter, without the encoder's prefix.
 
-    >>> bare_name("bert.encoder.layer.0.output.LayerNorm.gamma")
-    'encoder.layer.0.output.LayerNorm.weight'
-    >>> bare_name("classifier.gamma")
-    'classifier.gamma'
+    >>> bare_name("bert.encoder.layer.0.output.LayerNorm.gamma"), bare_name("classifier.gamma")
+    ('encoder.layer.0.output.LayerNorm.weight', 'classifier.gamma')
     """
     name = name.removeprefix(prefix)
     for old, new in _OLD_ENDINGS.items():

@@ -1,9 +1,8 @@
 """Determine which class a checkpoint's `classifier` belongs to.
 
-Three classes use the same tensor names for their head, so the checkpoint's own declaration counts
-first, then features that only one class can have, such as a layer before the classifier (`Step` in
-`bert_core.families`). If neither decides, the head is assigned to no class: a guess could present
-one model's numbers as another's.
+Three classes use the same tensor names, so the checkpoint's own declaration counts first, then
+features that only one class can have. If neither decides, the head is assigned to no class: a guess
+could present one model's numbers as another's.
 """
 
 from collections.abc import Container, Mapping, Sequence
@@ -70,9 +69,8 @@ def without_foreign_head(
 ) -> dict[str, Any]:
     """Leave out a `classifier` that belongs to a different class.
 
-    `keep_untold` says whether to keep a `classifier` of undetermined class: True if the caller
-    chose the class for this checkpoint, as with the files of the first PyTorch releases, which name
-    no class; False if every class is tried in turn.
+    `keep_untold`: keep one of undetermined class, because the caller chose the class for this
+    checkpoint.
     """
     wanted, owner = head_class(cls), classifier_class(config, found)
     if wanted is None or owner in (None, wanted) or (not owner and keep_untold):

@@ -2,9 +2,7 @@
 
     names in the files -> `keys.by_bare_name` -> `match` with a class -> `Plan` -> `filling.fill`
 
-`open_folder` opens the weights of a folder, `Checkpoint.plan` builds a class without memory and
-matches its names and shapes with them, and refuses what would give wrong answers. `survey` makes a
-plan for every class, from headers alone, and fills none.
+What would give wrong answers is refused. `survey` makes a plan for every class, from headers alone.
 """
 
 import copy
@@ -164,8 +162,7 @@ def survey(folder: Path, classes: Iterable[type[Fillable]]) -> Survey:
     """Compare the names and shapes in a folder with what each class needs; nothing is loaded.
 
     Raises:
-        BertError: the folder is not a model, or its files are damaged. Shapes that contradict a
-            head's configuration are reported in its plan instead.
+        BertError: the folder is not a model, or its files are damaged.
     """
     files = open_folder(folder, values=False)
     has, options = files.config.family.has, LoadOptions(ignore_mismatched_sizes=True)

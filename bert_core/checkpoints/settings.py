@@ -95,9 +95,7 @@ def chosen_options(
 def _check_positional(cls: type[Any], inputs: Mapping[str, Any]) -> None:
     """Reject loading options among the positional arguments, which belong to the class.
 
-    In earlier releases of the classic package the second argument was `cache_dir` or `state_dict`;
-    in the last one, as here, the class's arguments follow. A folder would silently become
-    `output_attentions`.
+    In early releases of the classic package, `cache_dir` or `state_dict` came second.
     """
     for name, value in inputs.items():
         unset = value is None and name == "num_labels"

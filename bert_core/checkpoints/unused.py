@@ -1,9 +1,8 @@
 """Tensors that a class does not use: which are harmless, and which would change its answers.
 
-A checkpoint usually holds more than one class needs: a pooler, the heads of other tasks, positions
-as numbers. Those are left over, and the report names them. What a file has inside the layers, or
-between the encoder and the head that is asked for, is part of the model: answers without it would
-be confident and wrong, so it is refused by name.
+A pooler, heads of other tasks and positions are left over, and the report names them. What is
+inside the layers, or between the encoder and the head that is asked for, is part of the model:
+answers without it would be confident and wrong, so it is refused by name.
 """
 
 import re
@@ -45,9 +44,7 @@ def check_inside(
 ) -> None:
     """Refuse left-over tensors that are part of the embeddings or layers, or change them.
 
-    Of a model without an encoder none are. `left` is as `keys.by_bare_name` returns it; layers
-    above may be left out if the caller chose their number (`layers_chosen`). The CheckpointError
-    names them.
+    `left` is as `keys.by_bare_name` returns it; `layers_chosen` allows layers above the config's.
     """
     if not any(is_core(name) for name, _ in model.named_parameters()):
         return

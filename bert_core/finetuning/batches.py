@@ -66,12 +66,9 @@ def choice_batch(
     max_length: int,
     truncation: str = "longest_first",
 ) -> Batch:
-    """Build a batch for `BertForMultipleChoice`: every choice is paired with its context.
+    """Build a batch for `BertForMultipleChoice`, (B, N, T) with `labels` (B,); see `text_batch`.
 
-    Like `text_batch`, but every row must have the same number of choices N.
-
-    Returns:
-        `input_ids`, `token_type_ids`, `attention_mask` (B, N, T) and `labels` (B,).
+    Every row must have the same number of choices N; each is paired with its context.
     """
     numbers = sorted({len(row.choices) for row in rows})
     if len(numbers) > 1:
@@ -243,11 +240,8 @@ def _answer_tokens(row: Question, encoding: Encoding) -> list[int]:
 class RowBatches(Generic[Row]):
     """A `BatchSource` that returns every row once per epoch, reshuffled each epoch.
 
-    The rows of a step depend only on the seed and the step's number, so a resumed training sees the
-    same rows as an uninterrupted one. If the rows do not fill the last batch of an epoch, it
-    continues with rows of the next.
-
-    `make` turns rows into a batch: `functools.partial(text_batch, tokenizer, max_length=128)`.
+    The rows of a step depend only on the seed and the step's number. `make` turns rows into a
+    batch: `functools.partial(text_batch, tokenizer, max_length=128)`.
 
     Raises:
         InputError: there are no rows, or `batch_size` is not positive.

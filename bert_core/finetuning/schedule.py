@@ -14,8 +14,7 @@ from bert_core.errors import InputError
 class Budget:
     """The length of a training: either a number of steps or minutes of computing time.
 
-    With minutes, training on a busy machine still ends on time with a learning rate of zero, but
-    only with steps is a resumed training bit-for-bit equal to an uninterrupted one.
+    Only with steps is a resumed training bit-for-bit equal to an uninterrupted one.
 
     Raises:
         InputError: not exactly one of the two is given, or it is not positive.

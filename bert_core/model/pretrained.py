@@ -108,9 +108,8 @@ class BertPreTrainedModel(Fillable):
     ) -> ModelOutputs:
         """Run the model on ids (B, T) and return named outputs.
 
-        Token types are zeros by default, the attention mask ones; `head_mask` (H,) or (L, H) keeps
-        a head with 1. The last three say what is computed besides (masked-word scores take 62 MB at
-        T = 512).
+        Token types are zeros by default, the mask ones; a 1 in `head_mask` (H,) or (L, H) keeps a
+        head.
         """
         options = {"attentions": attentions, "hidden_states": hidden_states}
         outputs = self._run_encoder(input_ids, token_type_ids, attention_mask, head_mask, **options)
@@ -122,13 +121,9 @@ class BertPreTrainedModel(Fillable):
     def from_pretrained(
         cls, name_or_path: str | Path | None = None, *inputs: Any, **kwargs: Any
     ) -> Self:
-        """Load a model by name or path; see `checkpoints.loading.load_pretrained`.
+        """Load a model by name or path, with the options of `checkpoints.loading.load_pretrained`.
 
-        Args:
-            name_or_path: a folder, an archive or its URL, a bundled name or a Hub id. The keyword
-                `pretrained_model_name_or_path` is an alias.
-            *inputs: further positional arguments of the class (num_labels, num_choices).
-            **kwargs: options of `load_pretrained`, such as `dtype="bfloat16"`.
+        The keyword `pretrained_model_name_or_path` is an alias; `inputs` are the class's own.
         """
         from bert_core.checkpoints.loading import load_pretrained
 
@@ -144,9 +139,9 @@ class BertPreTrainedModel(Fillable):
     def from_model(cls, other: "BertPreTrainedModel", *inputs: Any, **kwargs: Any) -> Self:
         """Build a model of this class that shares the parameters of another model.
 
-        Parameters with equal name and shape are shared, not copied: training one model trains the
-        other. The rest is newly initialised and listed in `load_report.missing`. This includes a
-        `classifier` that belongs to a different class; see `checkpoints.ownership`.
+        Parameters with equal name and shape are shared: training one model trains the other. The
+        rest is newly initialised and listed in `load_report.missing`, also a `classifier` of
+        another class.
         """
         from bert_core.checkpoints.loading import share_parameters
 

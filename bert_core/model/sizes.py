@@ -138,11 +138,7 @@ class Architecture:
         )
 
     def edited(self, **sizes: int) -> "Architecture":
-        """Change `layers`, `width`, `heads`, `vocabulary` or `length`; the rest follows.
-
-        The feed-forward network keeps its proportion to the width, word vectors that are not
-        projected get the width, and a table of positions gets the length.
-        """
+        """Change `layers`, `width`, `heads` and others; inner width and tables follow."""
         width, length = sizes.get("width", self.width), sizes.get("length", self.length)
         changes: dict[str, Any] = {
             **sizes,

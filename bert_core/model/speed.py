@@ -1,9 +1,8 @@
 """`linear`: faster than `layer(x)` on some processors, with the same result up to rounding.
 
 PyTorch multiplies with MKL, which uses half of the AVX-512 unit of processors not made by Intel;
-oneDNN uses all of it: on an AMD EPYC a linear layer of BERT base takes 0.5 to 0.9 of the time. A
-short text gains as much again from the order of the factors, because the right one is copied: W Xᵀ
-has the same numbers as X Wᵀ, and the weights are the larger one.
+oneDNN uses all of it. A short text gains as much again from the order of the factors, because the
+right one is copied: W Xᵀ has the same numbers as X Wᵀ, and the weights are the larger one.
 """
 
 from functools import cache

@@ -114,11 +114,7 @@ def find_entities(
     text: str,
     how: Aggregation = "first",
 ) -> tuple[Entity, ...]:
-    """Find the entities of a text of any length.
-
-    Scores use the temperature in the model's configuration; `how` is described in the module
-    docstring.
-    """
+    """Find the entities of a text of any length; scores use the model's temperature."""
     temperature = model.config.temperature("BertForTokenClassification")
     [labelled] = read_texts(Runner.of(model, tokenizer), [text], temperature)
     return labelled.entities(TagScheme.of(model.config), how).entities
@@ -168,9 +164,8 @@ def _labelled(whole: Encoding, windows: Windows, logits: Sequence[Floats], room:
 def _units(labelled: TaggedText, how: Aggregation) -> tuple[Ints, Ints, Floats, NDArray[np.bool_]]:
     """Form the U units that get one label each: single pieces, or words by one of three rules.
 
-    Returns:
-        (U,) first piece of each, (U,) piece after its last, (U, C) probability of every label, and
-        (N,) which pieces' predictions count.
+    Returns (U,) first piece, (U,) piece after the last, (U, C) probabilities, (N,) which pieces
+    count.
     """
     count, shares = len(labelled), labelled.probabilities
     every, asked = np.arange(count), np.ones(count, dtype=np.bool_)

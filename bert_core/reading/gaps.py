@@ -63,8 +63,7 @@ def read_signs(text: str, mask: str = _MASK) -> tuple[str, tuple[str, ...]]:
 def shuffle_words(text: str, seed: int, mask: str = _MASK) -> str:
     """Put the words of a text into another order; gaps, punctuation and spaces keep their places.
 
-    `seed` names the order, the same one everywhere; 0 leaves the text as it is. A text with fewer
-    than two different words has no other order.
+    `seed` names the order, the same one everywhere; 0 leaves the text as it is.
 
     >>> shuffle_words("The capital of France is [MASK].", 1)
     'of France is The capital [MASK].'
@@ -198,8 +197,7 @@ def _next_mask(
 ) -> tuple[Tensor, Tensor]:
     """Return the mask that each hypothesis fills next, (B,), and its log-probabilities, (B, V).
 
-    Of each hypothesis in `rows` (B, T), the masks in `path` (B, step) are filled already; `places`
-    (n,) are the positions of all.
+    Masks in `path` (B, step) are filled already; `places` (n,) are the positions of all.
     """
     is_open = torch.ones(len(rows), len(places), dtype=torch.bool).scatter(1, path, False)
     numbers = is_open.nonzero()[:, 1].view(len(rows), -1)  # (B, masks still open)

@@ -209,10 +209,9 @@ def answer_question(
     longest: int = LONGEST,
     rules: Rules | None = None,
 ) -> PassageAnswers:
-    """Find the answer to a question in a passage of any length.
+    """Find the answer to a question in a passage of any length; see `PassageReading.answers`.
 
-    Probabilities use the temperatures in the model's configuration. `longest` and `rules` are those
-    of `PassageReading.answers`.
+    Probabilities use the temperatures in the model's configuration.
 
     Raises:
         InputError: a text is empty, the question is too long for the model, or nothing in the

@@ -1,7 +1,6 @@
 """What a tokenizer's files say of its special tokens and of the tokens that were added to it.
 
-Four files do: `tokenizer_config.json`, `special_tokens_map.json`, `added_tokens.json` and
-`tokenizer.json`. They are read as `transformers` 5 reads them. `added_tokens_decoder` in
+Four files are read as `transformers` 5 reads them. `added_tokens_decoder` in
 `tokenizer_config.json` makes the other three void; without it, all of them count. After the tokens
 with an id come those that have a role, then `additional_special_tokens`. A token that is not in the
 vocabulary gets the next id; a file that gives it another one is refused.

@@ -80,12 +80,9 @@ class TextTokenizer(Vocabulary, ABC):
         return str(write_file(vocab_path, *next(iter(self.saved_files().items()))))
 
     def save_pretrained(self, folder: str | os.PathLike[str]) -> tuple[str, str]:
-        """Write `saved_files` to a folder, created if necessary.
+        """Write `saved_files` to a folder, created if necessary; return the paths of the first two.
 
         An older `tokenizer.json` there is removed, because it would be read instead.
-
-        Returns:
-            The paths of the vocabulary and of `tokenizer_config.json`.
         """
         place = path_of(folder)
         if place.exists() and not place.is_dir():

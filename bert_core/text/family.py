@@ -1,9 +1,8 @@
 """`load_tokenizer` for every family, and `FamilyTokenizer` for those that do not use WordPiece.
 
-RoBERTa's byte-level BPE and the Unigram models of XLM-RoBERTa, CamemBERT and ALBERT are computed by
-the library `tokenizers` (in Rust); `replay` repeats its steps one by one, for display. Truncation
-and padding are settings of a Rust tokenizer that every thread would share, so they are never used:
-a text is encoded whole, and cut here.
+Byte-level BPE and Unigram are computed by the library `tokenizers` (in Rust); `replay` repeats the
+steps for display. Truncation and padding are settings of a Rust tokenizer that every thread would
+share, so a text is encoded whole, and cut here.
 """
 
 import json
@@ -158,10 +157,9 @@ class FamilyTokenizer(TextTokenizer):
         return self.readable(token).startswith(SPACE)
 
     def trace(self, text: str) -> Trace:
-        """Return every step from the text to its tokens; its words are in `words`.
+        """Return every step from the text to its tokens, in `BpeWord` or `UnigramWord`.
 
-        They are `BpeWord` (`symbols`, `merges`) or `UnigramWord` (`score`, `best`). `cleaned` and
-        `stripped` are the text: these tokenizers normalise in one step.
+        `cleaned` and `stripped` are the text: these tokenizers normalise in one step.
 
         Raises:
             InputError: `text` is not a string or contains a lone surrogate.

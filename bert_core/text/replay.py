@@ -1,9 +1,7 @@
 """How byte-level BPE and Unigram cut words, step by step, for display.
 
-The pieces come from the library `tokenizers`; what is computed here repeats its steps. BPE
-(Sennrich et al. 2016, section 3.2) merges the pair that was merged first in training, again and
-again. Unigram (Kudo 2018, section 3.2) chooses the pieces whose log-probabilities have the largest
-sum.
+BPE (Sennrich et al. 2016, section 3.2) merges the pair that was merged first in training, again and
+again. Unigram (Kudo 2018, section 3.2) chooses the pieces whose log-probabilities sum to the most.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -70,11 +68,7 @@ def merges_of(symbols: Sequence[str], ranks: Ranks) -> tuple[tuple[Merge, ...], 
 
 
 class Segmenter:
-    """Finds the best segmentations of words by a Unigram model's scores (Viterbi).
-
-    Args:
-        scores: piece -> log-probability.
-    """
+    """Finds the best segmentations of words by a Unigram model's log-probabilities (Viterbi)."""
 
     def __init__(self, scores: Mapping[str, float]) -> None:
         self._scores = scores
@@ -130,13 +124,7 @@ class Token(NamedTuple):
 
 
 class Replay:
-    """Traces texts of one tokenizer; see `FamilyTokenizer.trace`.
-
-    Args:
-        ranks: BPE: pair of symbols -> number of its merge.
-        scores: Unigram: piece -> log-probability; {} for BPE.
-        unknown: the token for unknown characters.
-    """
+    """Traces texts of one tokenizer; see `FamilyTokenizer.trace`. `scores` is {} for BPE."""
 
     def __init__(self, ranks: Ranks, scores: Mapping[str, float], unknown: str) -> None:
         self._ranks = ranks

@@ -1,9 +1,8 @@
 """Where a tokenizer is stored, which of its files counts, and what they say together.
 
-Every tokenizer is read as one `tokenizer.json`: that file if there is one, else the files of its
-first release, which are described as such (`first_files`). Where `tokenizer_config.json` has
-switches (case, accents, Chinese characters), they count before those of `tokenizer.json`; the name
-of the model says only what no file does.
+Every tokenizer is read as one `tokenizer.json`, or described as one (`first_files`). Switches in
+`tokenizer_config.json` (case, accents, Chinese characters) count before those of `tokenizer.json`;
+the name of the model says only what no file does.
 """
 
 import json

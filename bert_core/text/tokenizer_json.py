@@ -196,8 +196,7 @@ def _in_order(vocab: object, name: str) -> list[str]:
 def frame_of(post_processor: object) -> tuple[Any, list[list[Place]]]:
     """Let `tokenizers` show what a post-processor puts around the text "A", and around "A" and "B".
 
-    Returns:
-        The post-processor, and for both cases each token: its id, itself, its text and token type.
+    Returns it, and for both cases each token: its id, itself, its text and token type.
     """
     words = {"type": "WordLevel", "vocab": {"A": 0, "B": 1}, "unk_token": "A"}
     with in_words():

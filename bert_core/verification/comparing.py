@@ -1,9 +1,8 @@
 """`verify` and `write_verification`: comparing a model with reference values, and storing them.
 
-Success shows that every file that affects the computations is unchanged since the values were
-written, that the tokenizer still gives the same ids, and that this computer computes the outputs
-that double precision gave then. It does not show where the model comes from: whoever can change
-weights can also write new values.
+Success shows that no file that affects the computations has changed, that the tokenizer gives the
+same ids, and that this computer computes what double precision gave. It does not show where the
+model comes from: whoever can change weights can also write new values.
 """
 
 import math
@@ -177,11 +176,7 @@ def _difference(model: BertPreTrainedModel, item: Item, stored: Stored) -> float
 
 @torch.inference_mode()
 def _compute(model: BertPreTrainedModel, item: Item, texts: Sequence[Row]) -> Tensor:
-    """Compute one output, (N,).
-
-    The values of each text follow each other, without padding; within a text, they are ordered by
-    token, or by layer for attentions.
-    """
+    """Compute one output, (N,): text after text without padding, by token or by layer."""
     rows = [texts[number] for number in item.texts]
     lengths = [len(row.ids) for row in rows]
     tables = (

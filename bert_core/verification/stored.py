@@ -66,8 +66,7 @@ class Stored:
 def digests_of_files(folder: Path) -> dict[str, str]:
     """Return path within the folder -> SHA-256, of every file that affects the computations.
 
-    These are configurations, vocabulary and all weights, of the root and of every head. Weight
-    files that this package does not use are included, because another program may use them.
+    Weight files that this package does not use are included: another program may use them.
     """
     return {
         path.relative_to(folder).as_posix(): file_digest(path)

@@ -26,7 +26,7 @@ _METADATA = {"format": "pt"}  # required by transformers
 def open_safetensors(path: Path, *, values: bool = True) -> dict[str, Tensor]:
     """Return the tensors of a file by name, in memory of their own.
 
-    Without `values`, only the header is read: the tensors have names, types and shapes, on "meta".
+    Without `values`, only the header is read: the tensors are on "meta".
     """
     size = check_form(path)
     try:

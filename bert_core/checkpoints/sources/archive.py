@@ -1,9 +1,8 @@
 """Unpack archives into the cache with the standard library, within bounds on number and size.
 
-An archive is unpacked once; one that changed is unpacked anew. Files are written to a temporary
-folder next to the final one, which is renamed once everything is complete, and removed on any
-failure. Nothing is written outside of it: `tarfile`'s data filter and `zipfile` see to the names,
-and a tar file may contain only files and folders.
+Files are written to a temporary folder, which is renamed once it is complete. Nothing is written
+outside of it: `tarfile`'s data filter and `zipfile` see to the names, and a tar file may contain
+only files and folders.
 """
 
 import errno

@@ -1,9 +1,7 @@
 """Download models from the Hugging Face Hub into its shared cache, in two steps: plan, then fetch.
 
-Two small requests tell a repository's commit and files. If the Hub cannot be reached, the cached
-copy is used; a commit that is complete in the cache needs no request. Requests, resuming, checks
-and the environment variables (`HF_HOME`, `HF_ENDPOINT`, `HF_TOKEN`, `HF_HUB_OFFLINE`) are those of
-the Hub's own client.
+If the Hub cannot be reached, the cached copy is used; a commit that is complete in the cache needs
+no request. Requests, checks and environment variables are those of the Hub's own client.
 """
 
 import itertools
@@ -260,10 +258,9 @@ def _fetch_file(plan: DownloadPlan, file: PlannedFile, meter: Meter) -> None:
 
 
 def _client() -> dict[str, Any]:
-    """Return options of every call: the Hub's address, and who asks.
+    """Return options of every call; for the rest of the process switch off telemetry and Xet.
 
-    For the rest of the process this also switches off the client's telemetry, and its transport
-    that goes on after cancelling (Xet), and makes it report each piece of a few kB.
+    Xet goes on after cancelling. Each piece of a few kB is reported, so that cancelling is quick.
     """
     from huggingface_hub import constants
 

@@ -11,11 +11,7 @@ Progress = Callable[[int, int | None], None]
 
 
 class Meter:
-    """Counts received bytes; a context manager. Without `progress`, a terminal gets a bar.
-
-    Attributes:
-        done: bytes received.
-    """
+    """Counts received bytes; a context manager. Without `progress`, a terminal gets a bar."""
 
     def __init__(
         self,
