@@ -12,7 +12,6 @@ import pytest
 from bert_core import BertForPreTraining, BertTokenizer
 from bert_core.checkpoints.sources import archive as archive_module
 from bert_core.checkpoints.sources.archive import open_archive
-from bert_core.checkpoints.sources.cache import cache_folder
 from bert_core.errors import CheckpointError, DownloadError
 
 FILES = {"config.json": b"{}", "vocab.txt": b"[UNK]\n", "weights.bin": os.urandom(5_000)}
@@ -96,25 +95,6 @@ def test_an_archive_is_unpacked_again_only_when_it_changed(
     second = open_archive(path, cache)
     assert (second / "vocab.txt").read_bytes() == b"[CLS]\n"
     assert (first / "vocab.txt").read_bytes() == b"[UNK]\n"
-
-
-@pytest.mark.parametrize(
-    ("platform", "variables", "expected"),
-    [
-        ("linux", {"BERT_CORE_CACHE": "/chosen"}, "/chosen"),
-        ("linux", {"XDG_CACHE_HOME": "/x"}, "/x/bert_core"),
-        ("linux", {"HOME": "/h"}, "/h/.cache/bert_core"),
-        ("darwin", {"HOME": "/h"}, "/h/Library/Caches/bert_core"),
-        ("win32", {"LOCALAPPDATA": "/l"}, "/l/bert_core"),
-    ],
-)
-def test_every_system_has_its_place_for_caches(platform, variables, expected, monkeypatch):
-    for name in ("BERT_CORE_CACHE", "XDG_CACHE_HOME", "LOCALAPPDATA"):
-        monkeypatch.delenv(name, raising=False)
-    for name, value in variables.items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.setattr("sys.platform", platform)
-    assert cache_folder(None).as_posix() == expected
 
 
 # -- the disk ------------------------------------------------------------------------------------

@@ -98,22 +98,6 @@ def test_a_folder_with_other_weights_is_recognised(tiny, write_folder, names, sa
         needed([path.name for path in folder.iterdir()], Part.MODEL, "someone/model")
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "adapter_config.json",
-        "adapter_model.safetensors",
-        "adapter_model.bin",
-        "pytorch_adapter.bin",
-    ],
-)
-def test_an_adapter_beside_whole_weights_is_refused_because_either_could_count(whole, name):
-    folder = whole()
-    (folder / name).write_text("{}", encoding="utf-8")
-    with pytest.raises(CheckpointError, match=rf"{name}.*merge_and_unload"):
-        BertModel.from_pretrained(folder)
-
-
 # -- sentence-transformers ------------------------------------------------------------------------
 
 KINDS = ("Transformer", "Pooling", "Dense", "Normalize")

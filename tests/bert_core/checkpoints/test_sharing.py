@@ -18,7 +18,6 @@ from bert_core.model.heads import (
 from bert_core.model.kinds import KINDS
 
 CLASSES = [kind.cls for kind in KINDS.values()]
-CLASSIFIER = ("classifier.weight", "classifier.bias")
 IDS = torch.tensor([[1, 5, 98, 0, 3]])
 TAGS = {0: "O", 1: "B-PER", 2: "I-PER"}
 
@@ -104,47 +103,6 @@ def test_a_fine_tuned_checkpoint_is_its_own_class_and_no_other(
             assert all(torch.equal(v, model.state_dict()[k]) for k, v in found.state_dict().items())
         elif hasattr(found, "classifier") or hasattr(found, "qa_outputs"):
             assert len(heads) == 2, each.__name__
-
-
-def by_from_pretrained(cls, folder):
-    return cls.from_pretrained(folder).load_report.missing
-
-
-def by_sharing(cls, folder):
-    base = BertForPreTraining.from_pretrained(folder)
-    return load_sharing(cls, base, folder).load_report.missing
-
-
-def by_survey(cls, folder):
-    return survey(folder, [cls]).classes[cls.__name__].report.missing
-
-
-HEADS = [BertForSequenceClassification, BertForTokenClassification, BertForMultipleChoice]
-
-
-@pytest.mark.parametrize("missing_of", [by_from_pretrained, by_sharing, by_survey])
-@pytest.mark.parametrize("owner", HEADS)
-def test_every_path_leaves_the_classifier_to_the_class_it_belongs_to(
-    owner, missing_of, make_config, write_folder
-):
-    # One label, so that names and shapes of all three heads agree.
-    model = owner(make_config(num_labels=1))
-    values = {**model.config.to_dict(), "architectures": [owner.__name__]}
-    folder = write_folder(values, model.state_dict())
-    for cls in HEADS:
-        missing = [name for name in missing_of(cls, folder) if name.startswith("classifier.")]
-        wanted = [] if cls is owner else [*CLASSIFIER]
-        assert missing == wanted, cls.__name__
-
-
-def test_a_caller_who_names_the_class_may_know_what_an_old_checkpoint_does_not_say(
-    make_config, write_folder
-):
-    model = BertForSequenceClassification(make_config(), 3)
-    folder = write_folder(make_config(num_labels=3), model.state_dict())
-    for cls in (BertForSequenceClassification, BertForTokenClassification):
-        assert by_from_pretrained(cls, folder) == ()
-        assert by_sharing(cls, folder) == by_survey(cls, folder) != ()
 
 
 POOLED = {"classifier.weight", "pooler.dense.weight"}

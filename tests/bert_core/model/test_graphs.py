@@ -14,7 +14,6 @@ import torch
 from torch import Tensor
 
 from bert_core import BertForMultipleChoice, BertForPreTraining, BertModel
-from bert_core.errors import InputError
 from bert_core.model.pretrained import BertPreTrainedModel
 from tests.bert_core.classes import CLASSES
 from tests.bert_core.conftest import lift_weights
@@ -169,22 +168,3 @@ def recorded_at_one_size(tool: Any, model: Any, example: Given) -> Recorded:
         patch.setitem(globals(), "any_size", lambda given: dict.fromkeys(given))
         recorded: Recorded = tool(model, example)
     return recorded
-
-
-@pytest.mark.parametrize(
-    ("name", "wrong"),
-    [
-        ("input_ids", torch.ones(3, 7)),
-        ("token_type_ids", torch.ones(3, 7)),
-        ("attention_mask", torch.ones(3, 7, device="meta")),
-    ],
-)
-def test_what_a_graph_fixes_is_checked_while_it_is_recorded(make_model, name, wrong):
-    model = make_model(BertModel)
-    example = {**inputs(model, 3, 7, mask="ones"), name: wrong}
-    with torch.no_grad(), pytest.raises(InputError, match=name):
-        torch.jit.trace(model, example_kwarg_inputs=example, strict=False)
-    # PyTorch 2.6 wraps the error in one of its compiler's.
-    kind = RuntimeError if torch.__version__.startswith("2.6.") else InputError
-    with torch.no_grad(), pytest.raises(kind, match=name):
-        torch.export.export(model, (), example)

@@ -43,19 +43,6 @@ def test_every_stretch_is_read_by_the_first_window_with_most_room(
             assert room[first, more] == min(most, tokens)
 
 
-@pytest.mark.parametrize(("tokens", "size", "stride"), CASES)
-def test_no_stretch_is_lost_that_is_at_most_one_token_longer_than_what_windows_share(
-    tokens: int, size: int, stride: int
-) -> None:
-    bounds = window_bounds(tokens, size=size, stride=stride)
-    number, _ = readers(bounds, stride + 2)
-    inside = np.add.outer(np.arange(tokens), np.arange(stride + 2)) < tokens
-    assert (number[:, : stride + 1][inside[:, : stride + 1]] >= 0).all()
-    assert (number[~inside] == -1).all()
-    if len(bounds) > 1:
-        assert (number[:, stride + 1][inside[:, stride + 1]] == -1).any()
-
-
 @pytest.fixture
 def tiny_tokenizer(tiny_folder: Path) -> BertTokenizer:
     return BertTokenizer.from_pretrained(tiny_folder)

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 import transformers
 
-from bert_core import CheckpointError, ConfigError
-from bert_core.errors import BertError, MissingFileError
+from bert_core import CheckpointError
+from bert_core.errors import BertError
 from bert_core.text.family import load_tokenizer
-from tests.bert_core.text.conftest import GONE, SPECIALS, Changes, edited
+from tests.bert_core.text.conftest import GONE, Changes, edited
 from tests.bert_core.text.family_folders import configured
 from tests.bert_core.text.test_tokenizer_json import FLAGS, changed
 
@@ -169,27 +169,6 @@ def test_every_beginning_of_a_file_is_refused(whole: dict[str, Path], tmp_path: 
         for part in (0.0, 0.01, 0.3, 0.9, 0.9999):
             (folder / name).write_bytes(raw[: int(len(raw) * part)])
             assert name in refused(folder)
-
-
-def test_files_of_another_class_are_refused(whole: dict[str, Path], tmp_path: Path) -> None:
-    words = tmp_path / "words"
-    words.mkdir()
-    (words / "vocab.txt").write_text("\n".join(SPECIALS), encoding="utf-8")
-    configured(words, "roberta", 5, tokenizer_class="RobertaTokenizer")
-    assert "found: vocab.txt" in refused(words, MissingFileError)
-    configured(words, "gpt2", 5)
-    assert "model_type is 'gpt2'; implemented are bert, distilbert" in refused(words, ConfigError)
-    for base, named, kind, said in (
-        ("merges", "AlbertTokenizer", MissingFileError, "expected by its tokenizer_class"),
-        ("albert", "RobertaTokenizer", MissingFileError, "vocab.json with merges.txt"),
-        ("albert", "XLMRobertaTokenizer", CheckpointError, "expected <unk>, <s>, </s>"),
-        ("xlm", "AlbertTokenizer", CheckpointError, "has no '[CLS]', which is put around"),
-        ("merges", "PreTrainedTokenizerFast", MissingFileError, "tokenizer_class tokenizer.json"),
-    ):
-        folder = tmp_path / f"{base}-{named}"
-        shutil.copytree(whole[base], folder)
-        configured(folder, "roberta", 5_000, tokenizer_class=named)
-        assert said in refused(folder, kind)
 
 
 @pytest.mark.parametrize("base", ["bpe", "unigram", "merges", "albert", "xlm"])
