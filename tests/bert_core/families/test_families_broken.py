@@ -15,7 +15,6 @@ from bert_core.families import FAMILIES
 from bert_core.model.heads import BertForMaskedLM, BertForMultipleChoice, BertModel
 from bert_core.model.kinds import ALL_KINDS
 
-ALBERT_QUERY = "albert.encoder.albert_layer_groups.0.albert_layers.0.attention.query.weight"
 # family, what is changed in the config, what is said
 SETTINGS = [
     ("roberta", {"model_type": "gpt2"}, "type 'gpt2'; implemented are bert, roberta, xlm-rob"),

@@ -13,7 +13,6 @@ from bert_core.errors import BertError, CheckpointError, InputError, MissingFile
 from bert_core.text.family import load_tokenizer
 from bert_core.text.tokenizer import BertTokenizer
 
-MakeVocab = Callable[..., Path]
 LINES = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nthe\ncat\n##s\n"
 
 
