@@ -21,11 +21,10 @@ from bert_core.pretraining.rows import (
     sentence_rows,
     truncate_pair,
 )
-from bert_core.pretraining.vocabulary import Join, build_vocabulary, write_vocabulary
+from bert_core.pretraining.vocabulary import build_vocabulary, write_vocabulary
 from bert_core.reading.sentences import split_sentences
 
 __all__ = [
-    "Join",
     "MaskedTokens",
     "MaskingVocabulary",
     "PretrainingBatch",

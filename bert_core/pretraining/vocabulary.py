@@ -8,30 +8,19 @@ the text most likely (Schuster and Nakajima 2012), by a program that Google has 
 import heapq
 import itertools
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from typing import Annotated
+from collections.abc import Iterable, Iterator
 
 from bert_core.errors import InputError
 from bert_core.pretraining.corruption import SPECIAL_TOKENS
 from bert_core.text.tokenizer import BasicTokenizer
 from bert_core.text.vocabulary import write_vocabulary
 
-__all__ = ["Join", "build_vocabulary", "write_vocabulary"]
+__all__ = ["build_vocabulary", "write_vocabulary"]
 
 _CONTINUATION = "##"
 _LONGEST_WORD = 100  # longer words are [UNK] in WordPiece anyway
 
 Pair = tuple[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class Join:
-    """One step of building a vocabulary: two adjacent pieces that become one."""
-
-    pair: Annotated[Pair, "the two pieces"]
-    piece: Annotated[str, "what they become"]
-    count: Annotated[int, "number of places in the texts where they are adjacent"]
 
 
 def build_vocabulary(
@@ -40,8 +29,7 @@ def build_vocabulary(
     size: int = 30_522,
     min_frequency: int = 2,
     alphabet_limit: int = 1_000,
-    split: Callable[[str], Iterable[str]] | None = None,
-    watch: Callable[[Join], object] | None = None,
+    do_lower_case: bool = True,
 ) -> list[str]:
     """Build a vocabulary: special tokens, characters, then pieces as they were joined, by id.
 
@@ -53,7 +41,7 @@ def build_vocabulary(
         InputError: there is no word in the texts, or `size` is too small for the special tokens
             and the characters.
     """
-    counts = _count_words(texts, split)
+    counts = _count_words(texts, do_lower_case)
     if not counts:
         raise InputError("The texts contain no words; a vocabulary needs text to learn from.")
     letters = Counter[str]()
@@ -72,22 +60,17 @@ def build_vocabulary(
             f"and size is {size}. Give a larger size or a smaller alphabet_limit."
         )
     known = set(vocabulary)
-    for join in _joins([pieces[word] for word in words], list(words.values())):
-        if len(vocabulary) == size or join.count < min_frequency:
+    for piece, count in _joins([pieces[word] for word in words], list(words.values())):
+        if len(vocabulary) == size or count < min_frequency:
             break
-        if watch is not None:
-            watch(join)
-        if join.piece not in known:
-            known.add(join.piece)
-            vocabulary.append(join.piece)
+        if piece not in known:
+            known.add(piece)
+            vocabulary.append(piece)
     return vocabulary
 
 
-def _count_words(
-    texts: Iterable[str], split: Callable[[str], Iterable[str]] | None
-) -> dict[str, int]:
-    if split is None:
-        split = BasicTokenizer(do_lower_case=True).tokenize
+def _count_words(texts: Iterable[str], do_lower_case: bool) -> dict[str, int]:
+    split = BasicTokenizer(do_lower_case).tokenize
     counts: Counter[str] = Counter()
     for text in texts:
         counts.update(word for word in split(text) if 0 < len(word) <= _LONGEST_WORD)
@@ -100,7 +83,7 @@ def _characters(word: str) -> list[str]:
     return [word[0], *(_CONTINUATION + letter for letter in word[1:])]
 
 
-def _joins(words: list[list[str]], counts: list[int]) -> Iterator[Join]:
+def _joins(words: list[list[str]], counts: list[int]) -> Iterator[tuple[str, int]]:
     pairs, where = Counter[Pair](), defaultdict[Pair, set[int]](set)
     for index, word in enumerate(words):
         for pair in itertools.pairwise(word):
@@ -113,7 +96,7 @@ def _joins(words: list[list[str]], counts: list[int]) -> Iterator[Join]:
         if -negative != pairs[pair]:
             continue  # outdated; the current count is in the heap too
         piece = pair[0] + pair[1].removeprefix(_CONTINUATION)
-        yield Join(pair, piece, -negative)
+        yield piece, -negative
         changes = Counter[Pair]()
         for index in where.pop(pair):
             for old in itertools.pairwise(words[index]):
