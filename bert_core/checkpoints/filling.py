@@ -85,9 +85,8 @@ def check_finite(filled: Iterable[tuple[str, Tensor, Tensor]]) -> None:
             complaints.append(f"{name} ({count:,} of {values.numel():,} values{kind})")
     if complaints:
         raise CheckpointError(
-            f"Weights are NaN or infinite: {some(complaints)}. Expected finite numbers; every "
-            "result of this model would be NaN. The training that wrote it diverged or the file is "
-            "damaged: get another one, or load it anyway with allow_nonfinite=True."
+            f"Weights are NaN or infinite: {some(complaints)}. Expected finite numbers. Get "
+            "another file, or load it anyway with allow_nonfinite=True."
         )
 
 
@@ -107,9 +106,8 @@ def _check_repeats(plan: Plan[M], filled: set[str]) -> None:
             copy.to(original.dtype), original, rtol=0, atol=0, equal_nan=True
         ):
             raise CheckpointError(
-                f"{repeat.copy.file_name} differs from {repeat.original}. These are one parameter "
-                "in this model (a decoder is tied to the word embeddings, an ALBERT repeats its "
-                "layers); a checkpoint where they are two cannot be loaded."
+                f"{repeat.copy.file_name} differs from {repeat.original}; expected equal values: "
+                "these are one parameter in this model. It cannot be loaded."
             )
 
 

@@ -273,8 +273,7 @@ def _check_encoders(model: Fillable, found: Mapping[str, Found], report: LoadRep
             f"{type(model).__name__} looks for an encoder whose names begin with "
             f"{' and '.join(map(repr, sorted(looked_for)))}. Found in the weights of "
             f"{report.source}: {' and '.join(map(repr, sorted(there)))}. Expected 'bert.' or "
-            "nothing before embeddings and encoder: call the attribute that holds the BertModel "
-            "self.bert."
+            "nothing: call the attribute that holds the BertModel self.bert."
         )
 
 

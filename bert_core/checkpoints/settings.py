@@ -104,8 +104,7 @@ def _check_positional(cls: type[Any], inputs: Mapping[str, Any]) -> None:
             found = shown(os.fspath(value)) if is_place else f"a {type(value).__name__}"
             raise InputError(
                 f"{cls.__name__}.from_pretrained was given {found} in the place of {name}; "
-                f"expected {_EXPECTED[name]}. Options of loading are given by name: cache_dir=, "
-                "state_dict=, from_tf=."
+                f"expected {_EXPECTED[name]}. Give cache_dir=, state_dict=, from_tf= by name."
             )
 
 

@@ -193,8 +193,7 @@ class Trainer:
             if not math.isfinite(value):
                 raise NotFiniteError(
                     f"The {what} of step {self.steps_done + 1} is {value}; expected a finite "
-                    "number. The step changed nothing. Try a smaller learning rate, or check that "
-                    "all labels are in the model's range."
+                    "number. The step changed nothing. Try a smaller learning rate."
                 )
         for optimizer in self.optimizers:
             optimizer.step()

@@ -270,8 +270,7 @@ def check_text(text: object) -> str:
     if found := _SURROGATE.search(text):
         raise InputError(
             f"The text contains U+{ord(found.group()):04X} at character {found.start()}, half of "
-            "a surrogate pair; expected whole Unicode characters. Decode the bytes again, for "
-            "instance with errors='replace'."
+            "a surrogate pair; expected whole Unicode characters."
         )
     return text
 

@@ -259,8 +259,7 @@ def kept_lengths(
     if lengths[place] <= excess:
         raise InputError(
             f"The input has {excess} tokens too many, and truncation={truncation!r} may shorten "
-            f"only a text of {lengths[place]} tokens. Use 'longest_first', or raise max_length by "
-            f"{excess}."
+            f"only a text of {lengths[place]} tokens. Use 'longest_first' or a larger max_length."
         )
     return tuple(size - excess * (place == n) for n, size in enumerate(lengths))
 
@@ -277,8 +276,7 @@ def window_bounds(tokens: int, *, size: int, stride: int) -> list[tuple[int, int
     if size < 1 or not 0 <= stride < size:
         raise InputError(
             f"Each window has room for {size} tokens of the text and should share {stride} with "
-            "the next; expected room for at least 1 token, and a smaller stride of 0 or more. "
-            "Raise max_length or lower stride."
+            "the next; expected room for more. Raise max_length or lower stride."
         )
     starts = range(0, max(tokens - stride, 1), size - stride)
     return [(start, min(start + size, tokens)) for start in starts]

@@ -91,8 +91,7 @@ def check_vocabulary(pieces: list[str], source: str, unknown: str = SPECIAL_TOKE
     if others and not any(piece.startswith(CONTINUATION) for piece in pieces):
         raise CheckpointError(
             f"The vocabulary {source} has pieces such as {others[0]!r} and none with "
-            f"{CONTINUATION}: they are SentencePiece's; expected WordPiece. Use the model's "
-            "SentencePiece file or tokenizer.json with its own tokenizer_class."
+            f"{CONTINUATION}: they are SentencePiece's; expected WordPiece."
         )
 
 

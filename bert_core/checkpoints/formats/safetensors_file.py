@@ -35,8 +35,7 @@ def open_safetensors(path: Path, *, values: bool = True) -> dict[str, Tensor]:
             if length > _MAX_HEADER_BYTES:
                 raise CheckpointError(
                     f"{path.name} has {size:,} bytes and declares a header of {length:,}; expected "
-                    f"at most {_MAX_HEADER_BYTES:,}. It is not a safetensors file, or not a BERT; "
-                    "get it again."
+                    f"at most {_MAX_HEADER_BYTES:,}. Get it again."
                 )
             if values:
                 file.seek(0)

@@ -162,8 +162,7 @@ def read_variables(prefix: Path) -> dict[str, Tensor]:
         if not fits or (is_read and len(memory) < size):
             raise CheckpointError(
                 f"{prefix.name}.index puts {name[:80]} at {start:,} to {start + size:,} of a file "
-                f"of {held:,} bytes, outside of it or upon another tensor. A file is "
-                "truncated or damaged; get it again."
+                f"of {held:,} bytes, outside of it or upon another tensor. Get it again."
             )
         behind = max(behind, (shard, start + size))
         if is_used:
@@ -228,9 +227,8 @@ def open_checkpoint(prefix: Path) -> dict[str, Tensor]:
         scope, _, leaf = variable.rpartition("/")
         if variable.endswith(_OBJECTS):
             raise CheckpointError(
-                f"{prefix.name} was saved from Keras objects of TensorFlow 2 ({variable}). "
-                "Expected the variables of the original release, such as "
-                "bert/encoder/layer_0/output/dense/kernel."
+                f"{prefix.name} was saved from Keras objects of TensorFlow 2 ({variable}); "
+                "expected variables such as bert/encoder/layer_0/output/dense/kernel."
             )
         if scope in variables:  # of an optimizer, which names its own after the variable's
             continue
@@ -265,9 +263,8 @@ def find_checkpoint(folder: Path) -> Path | None:
         if latest not in prefixes:
             shown = ", ".join(prefixes[:6]) + (" ..." if len(prefixes) > 6 else "")
             raise CheckpointError(
-                f"The folder {folder} contains {len(prefixes)} TensorFlow checkpoints ({shown}). "
-                "Expected one, or a file called checkpoint with the line "
-                'model_checkpoint_path: "NAME" to say which.'
+                f"The folder {folder} contains {len(prefixes)} TensorFlow checkpoints ({shown}); "
+                'expected one, or a file checkpoint with a line model_checkpoint_path: "NAME".'
             )
         prefixes = [latest]
     return folder / prefixes[0] if prefixes else None

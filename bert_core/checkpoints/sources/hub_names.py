@@ -57,9 +57,8 @@ def hub_id(text: str) -> str:
     if is_hub_id(text):
         return text
     raise InputError(
-        f"{shown(text)} is not an id on the Hugging Face Hub. Expected owner/name in letters, "
-        "digits, dots, hyphens and underscores, such as google-bert/bert-base-uncased, or "
-        "a short name such as bert-base-uncased."
+        f"{shown(text)} is not an id on the Hugging Face Hub. Expected owner/name, such as "
+        "google-bert/bert-base-uncased, or a short name such as bert-base-uncased."
     )
 
 

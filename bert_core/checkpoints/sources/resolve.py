@@ -99,6 +99,5 @@ def resolve(
         f"There is no folder or bundled model {shown(text)}. Expected a folder with config.json, "
         "weights and vocab.txt or tokenizer.json; an archive of one "
         f"({', '.join(ARCHIVE_ENDINGS)}) or its http(s) address; a bundled model ({bundled}); or "
-        "an id on the Hugging Face Hub, owner/name or a short name such as "
-        f"{SHORT_NAMES[0]}."
+        f"an id on the Hugging Face Hub, owner/name or a short name such as {SHORT_NAMES[0]}."
     )
