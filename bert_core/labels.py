@@ -66,10 +66,7 @@ def _numbered(key: str, pairs: Sequence[tuple[object, object]]) -> dict[int, str
     labels: dict[int, str] = {}
     for index, label in pairs:
         if not isinstance(label, str | int | float):
-            raise ConfigError(
-                f"{key} calls label {shown(index)} {shown(label)}; expected a name: text, a "
-                "number, true or false."
-            )
+            raise ConfigError(f"{key} calls label {shown(index)} {shown(label)}; expected a name.")
         try:
             number = int(index) if isinstance(index, str | int) else -1
         except ValueError:

@@ -123,10 +123,7 @@ def read_small(path: Path, limit: int, *, error: type[BertError] = CheckpointErr
         except OSError as refusal:
             raise error(f"{path.name} cannot be read: {refusal.strerror}.") from None
     if max(size, len(raw)) > limit:
-        raise error(
-            f"{path.name} has {max(size, len(raw)):,} bytes; expected at most {limit:,}. "
-            "Check that this is the right file."
-        )
+        raise error(f"{path.name} has {max(size, len(raw)):,} bytes; expected at most {limit:,}.")
     if says := mistaken(raw):
         raise error(f"{path} is not what its name says. It is {says}")
     return raw

@@ -245,7 +245,6 @@ def _read(model: BertPreTrainedModel, digest: str) -> Fitted | None:
         read = None
     if read is None or read.maps.shape != (layers, size + 1, size):
         raise CheckpointError(
-            f"{NAME} is damaged, or does not contain the means and maps of a model of this size. "
-            "Write it again with `write_fitted`."
+            f"{NAME} is damaged, or of a model of another size. Write it again with `write_fitted`."
         )
     return read

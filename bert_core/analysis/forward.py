@@ -41,8 +41,7 @@ def input_tensors(model: BertPreTrainedModel, given: Input) -> tuple[Tensor, Ten
     """
     if model.training:
         raise InputError(
-            "The model is in training mode, in which dropout changes every result. Call "
-            "model.eval() first."
+            "The model is in training mode; dropout changes results. Call model.eval() first."
         )
     ids = torch.as_tensor(given.input_ids if isinstance(given, Encoding) else given)
     ids = ids.to(model.device)[None] if ids.dim() == 1 else ids.to(model.device)

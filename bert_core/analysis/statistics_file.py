@@ -190,8 +190,7 @@ def _read(path: Path, understand: Callable[[Any], Found], writer: str) -> Found:
         return understand(record)
     except (KeyError, TypeError, ValueError, OverflowError):
         raise CheckpointError(
-            f"{path.name} is damaged, or does not belong to the files beside it. Write it again "
-            f"with `{writer}`."
+            f"{path.name} is damaged, or of other files. Write it again with `{writer}`."
         ) from None
 
 

@@ -134,8 +134,7 @@ def by_bare_name(
             continue
         if bare in found:
             raise CheckpointError(
-                f"The checkpoint contains {bare} twice, as {found[bare].file_name} and as {name}; "
-                "expected it once."
+                f"{bare} is there as {found[bare].file_name} and as {name}; expected it once."
             )
         inside = plain.removeprefix(BERT.prefix).startswith((*INSIDE, *theirs))
         inside = inside or plain.startswith(family.prefix)

@@ -84,8 +84,7 @@ def chosen_options(
         raise ConfigError(f"config= is a {type(config).__name__}; expected a BertConfig.")
     if config is not None and overrides:
         raise InputError(
-            f"config= was given together with {', '.join(sorted(overrides))}. Set these on the "
-            "config itself."
+            f"config= was given together with {', '.join(sorted(overrides))}. Set these on it."
         )
     return LoadOptions(
         overrides=overrides, inputs=inputs, arguments=arguments, is_chosen=True, **load

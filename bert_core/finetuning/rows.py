@@ -26,8 +26,7 @@ class LabelledText:
         label: object = self.label
         if not isinstance(label, Real):
             raise InputError(
-                f"The label of {shortened(self.text)} is {label!r}; expected a number. Number the "
-                "classes from 0."
+                f"The label of {shortened(self.text)} is {label!r}; expected a number."
             )
 
 

@@ -27,8 +27,7 @@ class Budget:
         limits = [value for value in (self.steps, self.minutes) if value is not None]
         if len(limits) != 1 or limits[0] <= 0:
             raise InputError(
-                f"The budget has steps={self.steps} and minutes={self.minutes}; give exactly one "
-                "of them, above 0."
+                f"The budget has steps={self.steps} and minutes={self.minutes}; expected one."
             )
 
     def progress(self, step: int, seconds: float) -> float:

@@ -39,6 +39,5 @@ def load_state(path: Path) -> dict[str, Any]:
             return dict(torch.load(path, map_location="cpu", weights_only=True))
     except Exception as error:  # noqa: BLE001  a damaged pickle can raise anything
         raise CheckpointError(
-            f"The training state {path} cannot be read ({str(error)[:200]}). Remove it to start "
-            "again."
+            f"The training state {path} cannot be read ({str(error)[:200]}). Remove it."
         ) from None

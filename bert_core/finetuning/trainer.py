@@ -173,8 +173,7 @@ class Trainer:
         """
         if self.done:
             raise InputError(
-                f"The training is over after {self.steps_done} steps. Give a larger budget to "
-                "continue."
+                f"The training is over after {self.steps_done} steps. Give a larger budget."
             )
         began = time.perf_counter()
         settings, progress = self.settings, self.progress

@@ -119,10 +119,7 @@ def check_positions(positions: Tensor, input_ids: Tensor) -> None:
         )
     outside = _outside(positions, input_ids.shape[-1])
     if outside is not None:
-        raise InputError(
-            f"positions contains {outside}; expected 0 to {input_ids.shape[-1] - 1}, the "
-            "positions of the input."
-        )
+        raise InputError(f"positions contains {outside}; expected 0 to {input_ids.shape[-1] - 1}.")
 
 
 def check_head_mask(config: BertConfig, head_mask: Tensor) -> None:

@@ -188,8 +188,7 @@ class BertForPreTraining(_MaskedWords):
     def _relation(self, outputs: ModelOutputs) -> Tensor:
         if not self.has_pairs:
             raise InputError(
-                f"next_sentence_label was given; {self.config.family.title} has no head for two "
-                "sentences. Leave it out."
+                f"next_sentence_label was given; {self.config.family.title} has no head for it."
             )
         return linear(self.cls.seq_relationship, _pooled(outputs))
 

@@ -102,8 +102,7 @@ class Architecture:
                 raise InputError(f"{name} is {value!r}; expected a whole number from 1 on.")
         if self.width % self.heads:
             raise InputError(
-                f"The width {self.width:,} cannot be divided among {self.heads:,} heads. Choose a "
-                "number of heads that divides it."
+                f"The width {self.width:,} cannot be divided among {self.heads:,} heads."
             )
 
     @classmethod

@@ -56,10 +56,7 @@ def sentence_pairs(
     if not places:
         raise InputError("No document has two sentences; give documents as lists of sentences.")
     if same_document + swapped < 1 and sum(1 for document in documents if document) < 2:
-        raise InputError(
-            "There is only one document, so no sentence of another one can be drawn. Give more "
-            "documents, or same_document=1."
-        )
+        raise InputError("There is only one document to draw from. Give more, or same_document=1.")
     source = random.Random(seed)
     source.shuffle(places)
     total = len(places) if count is None else count

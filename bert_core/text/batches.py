@@ -134,8 +134,7 @@ class TextTokenizer(Vocabulary, ABC):
         columns = [listed_texts(texts), *([] if pairs is None else [listed_texts(pairs)])]
         if len({*map(len, columns)}) > 1:
             raise InputError(
-                f"There are {len(columns[0])} texts and {len(columns[1])} second texts; expected "
-                "the same number of each."
+                f"There are {len(columns[0])} texts and {len(columns[1])} second texts."
             )
         rows = zip(*map(self.parts, columns), strict=True)
         return [self._cut(row, max_length, truncation) for row in rows]
@@ -279,8 +278,7 @@ def listed_texts(texts: Iterable[str]) -> list[str]:
     """Return several texts as a list."""
     if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
         raise InputError(
-            f"Expected a list of texts, found {type(texts).__name__}. For one text use `encode`, "
-            "or put it in a list."
+            f"Expected a list of texts, found {type(texts).__name__}. For one text use `encode`."
         )
     return list(texts)
 
@@ -330,10 +328,7 @@ def _padded_length(encodings: list[Encoding], padding: bool | str, max_length: i
             f"There is no padding {padding!r}; expected True, False, 'longest' or 'max_length'."
         )
     if max_length is None:
-        raise InputError(
-            "padding='max_length' needs a length, and this tokenizer has no `max_len`. "
-            "Pass max_length."
-        )
+        raise InputError("padding='max_length' needs max_length: this tokenizer has no `max_len`.")
     return max_length
 
 
@@ -352,8 +347,7 @@ def _tensor(rows: list[list[int]], kind: str) -> Any:
     if len({len(row) for row in rows}) > 1:
         lengths = sorted({len(row) for row in rows})
         raise InputError(
-            f"The inputs have {lengths[0]} to {lengths[-1]} tokens; expected equal lengths for a "
-            "tensor. Use padding=True."
+            f"The inputs have {lengths[0]} to {lengths[-1]} tokens; a tensor needs padding=True."
         )
     table = padded(rows, 0) if rows else torch.zeros((0, 0), dtype=torch.int64)
     return table if kind == "pt" else table.numpy()

@@ -238,8 +238,7 @@ def kept_lengths(
     room = max_length - added
     if room < 0:
         raise InputError(
-            f"max_length is {max_length}, but every such input has {added} added tokens. "
-            f"Expected at least {added}."
+            f"max_length is {max_length}; expected at least {added}, the number of added tokens."
         )
     excess = sum(lengths) - room
     if excess <= 0:

@@ -63,8 +63,7 @@ def from_pretrained(
         return BertTokenizer.of(files, **kwargs)
     if kwargs:
         raise InputError(
-            f"The tokenizer of {shown(name)} has no option {', '.join(sorted(kwargs))}; its files "
-            "say everything. Leave it out."
+            f"The tokenizer of {shown(name)} has no option {', '.join(sorted(kwargs))}."
         )
     return FamilyTokenizer(files)
 

@@ -77,10 +77,7 @@ def _from_vocabulary(path: Path, unknown: str, lowercase: bool) -> _Part:
 def _from_merges(folder: Path, settings: Mapping[str, Any]) -> _Part:
     for name, other in ((VOCABULARY, MERGES), (MERGES, VOCABULARY)):
         if not os.path.exists(folder / name):
-            raise MissingFileError(
-                f"There is {other} in {folder}, but no {name}; a byte-level BPE tokenizer needs "
-                f"both. Copy it there."
-            )
+            raise MissingFileError(f"There is {other} in {folder}, but no {name}; both are needed.")
     path = folder / MERGES
     try:
         lines = read_small(path, _LARGEST).decode("utf-8-sig").split("\n")
@@ -216,8 +213,7 @@ def frame(
     for token in (cls, sep):
         if token not in known:
             raise CheckpointError(
-                f"{name} has no {shown(token)}, which is put around every text; expected it among "
-                f"its {len(known):,} pieces."
+                f"{name} has no {shown(token)} among {len(known):,} pieces; every text needs it."
             )
     if layout.kind == "BPE":
         return {

@@ -44,8 +44,7 @@ def read_document(path: Path) -> dict[str, Any]:
     values = raw.count(b",") + raw.count(b"[") + raw.count(b"{")
     if values > _MOST_VALUES:
         raise CheckpointError(
-            f"{path} has about {values:,} values; expected at most {_MOST_VALUES:,}. Check that "
-            "this is the tokenizer of a BERT model."
+            f"{path} has about {values:,} values; expected at most {_MOST_VALUES:,}."
         )
     found = parse_json(raw, str(path), unique=True)
     if not isinstance(found, dict):
@@ -218,8 +217,7 @@ def in_words() -> Iterator[None]:
         if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
             raise
         raise CheckpointError(
-            f"The library `tokenizers` cannot use this tokenizer's files: {str(error)[:200]}. "
-            "Fetch them again."
+            f"`tokenizers` cannot use this tokenizer's files: {str(error)[:200]}."
         ) from None
 
 

@@ -55,10 +55,7 @@ def read_vocabulary(path: Path) -> list[str]:
             "Expected one piece per line; save the file as UTF-8."
         ) from error
     if (lines := text.count("\n")) > MOST_PIECES:
-        raise CheckpointError(
-            f"{path} has {lines:,} lines; expected at most {MOST_PIECES:,}. Check that this is a "
-            "vocabulary."
-        )
+        raise CheckpointError(f"{path} has {lines:,} lines; expected at most {MOST_PIECES:,}.")
     # Not str.splitlines: it would also split at characters that are pieces themselves.
     pieces = list(map(as_line, text.split("\n")))
     while pieces and not pieces[-1]:
@@ -238,8 +235,7 @@ class Vocabulary:
         if token in self.vocab:
             return self.vocab[token]
         raise InputError(
-            f"The vocabulary ({len(self):,} pieces) has no {token}, which is needed here. "
-            "Use a vocabulary that contains it."
+            f"The vocabulary ({len(self):,} pieces) has no {token}, which is needed here."
         )
 
     def _token(self, number: int) -> str:
@@ -249,6 +245,5 @@ class Vocabulary:
             if isinstance(number, int) and 0 <= number < len(self):
                 return ""
             raise InputError(
-                f"There is no token with the id {number!r}; expected an integer from 0 to "
-                f"{len(self) - 1}."
+                f"There is no token with the id {number!r}; expected 0 to {len(self) - 1}."
             ) from None

@@ -61,8 +61,7 @@ def verify(name_or_folder: str | os.PathLike[str]) -> VerificationReport:
         if name not in bundled_names():
             names = ", ".join(bundled_names()) or "none in this installation"
             raise MissingFileError(
-                f"There is no folder or bundled model {name[:200]!r}. Give a model's folder or the "
-                f"name of a bundled model ({names})."
+                f"There is no folder or bundled model {name[:200]!r}; bundled are {names}."
             )
         folder = bundled_folder(name)
     stored = read_stored(folder)

@@ -88,8 +88,7 @@ def read_stored(folder: Path) -> Stored:
     record = parse_json(read_small(folder / JSON_NAME, _LARGEST_JSON), JSON_NAME, unique=True)
     if not isinstance(record, dict) or record.pop("digest", "") != digest(record):
         raise CheckpointError(
-            f"{JSON_NAME} is damaged: its content does not match its own digest. Get the file "
-            "again; nothing was compared."
+            f"{JSON_NAME} is damaged: its content does not match its own digest. Get it again."
         )
     raw = read_small(folder / TENSORS_NAME, _LARGEST_TENSORS)
     if hashlib.sha256(raw).hexdigest() != record.get("tensors"):

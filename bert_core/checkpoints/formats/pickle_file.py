@@ -54,8 +54,7 @@ def open_pickle(path: Path) -> dict[str, Tensor]:
     total = sum(tensor.nbytes for tensor in tensors.values())
     if total > _MAX_SHARING * size:
         raise CheckpointError(
-            f"{path.name} has {size:,} bytes; its tensors would need {total:,}. They cannot all be "
-            "different weights. Get the file again."
+            f"{path.name} has {size:,} bytes; its tensors would need {total:,}. Get the file again."
         )
     return tensors
 
@@ -102,8 +101,7 @@ def _program_in_zip(file: BinaryIO, path: Path) -> bytes:
         total, size = sum(entry.file_size for entry in entries), path.stat().st_size
         if total > size or any(entry.compress_type for entry in entries):
             raise CheckpointError(
-                f"{path.name} has {size:,} bytes and would unpack to {total:,}; PyTorch stores "
-                "weights unpacked. Get the file again."
+                f"{path.name} has {size:,} bytes and would unpack to {total:,}. Get it again."
             )
         programs = [entry for entry in entries if entry.filename.endswith("/data.pkl")]
         if len(programs) != 1 or programs[0].file_size > _MAX_PROGRAM_BYTES:

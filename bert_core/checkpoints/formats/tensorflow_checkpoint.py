@@ -145,8 +145,7 @@ def read_variables(prefix: Path) -> dict[str, Tensor]:
     except (ValueError, LookupError, TypeError) as error:
         reason = f"{type(error).__name__}: {error}"[:300]
         raise CheckpointError(
-            f"{index.name} is truncated, damaged or not the index of a TensorFlow checkpoint that "
-            f"is read here ({reason}). Get it again."
+            f"{index.name} is damaged, or no TensorFlow checkpoint ({reason}). Get it again."
         ) from None
     files: dict[int, tuple[Path, int]] = {}
     found, behind = {}, (0, 0)
@@ -235,8 +234,7 @@ def open_checkpoint(prefix: Path) -> dict[str, Tensor]:
         name = published_name(variable)
         if name in found:
             raise CheckpointError(
-                f"{prefix.name} contains {name} twice, the second time as {variable}; expected it "
-                "once."
+                f"{prefix.name} contains {name} twice, also as {variable}; expected it once."
             )
         found[name] = tensor.mT if leaf == "kernel" and tensor.dim() == 2 else tensor
     return found

@@ -96,8 +96,7 @@ def _open_shards(folder: Path, values: bool) -> dict[str, Tensor]:
     for name, shard in places.items():
         if name not in shards[shard]:
             raise CheckpointError(
-                f"{INDEX} says that {name} is in {shard}; it is not. The files do not "
-                "belong together, get them again."
+                f"{INDEX} says that {name} is in {shard}; it is not. Get the files again."
             )
     return {name: shards[shard][name] for name, shard in places.items()}
 

@@ -140,8 +140,7 @@ def shown(address: str) -> str:
         found = urlsplit("")
     if found.scheme.lower() not in ("http", "https") or not host:
         raise InputError(
-            f"{address[:200]!r} is not the address of an archive; expected "
-            "http://host/model.tar.gz or https://host/model.zip."
+            f"{address[:200]!r} is not the address of an archive; expected http://host/model.zip."
         )
     place = host if port is None else f"{host}:{port}"
     return urlunsplit((found.scheme, place, found.path, "", ""))

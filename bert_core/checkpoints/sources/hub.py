@@ -119,8 +119,7 @@ def plan_download(
         return held
     if offline:
         raise DownloadError(
-            f"{name} cannot be fetched: the environment forbids requests to the Hub "
-            "(HF_HUB_OFFLINE)."
+            f"{name} cannot be fetched: the environment forbids requests (HF_HUB_OFFLINE)."
         )
     try:
         commit, sizes = _listing(name, revision, token)

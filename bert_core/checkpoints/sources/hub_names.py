@@ -89,8 +89,7 @@ def checked_revision(revision: str | None) -> str:
     text = revision if isinstance(revision, str) else ""
     if not _REVISION.fullmatch(text) or ".." in text or "" in text.split("/"):
         raise InputError(
-            f"{shown(revision)} is not a revision. Expected a branch, a tag or a commit, "
-            "such as main."
+            f"{shown(revision)} is not a revision; expected a branch, a tag or a commit."
         )
     return text
 

@@ -74,8 +74,7 @@ def resolve(
         return model_folder(open_archive(path, cache))
     if os.path.exists(path):
         raise CheckpointError(
-            f"{path} is neither a folder nor an archive ({', '.join(ARCHIVE_ENDINGS)}). Give the "
-            "folder that contains it."
+            f"{path} is neither a folder nor an archive ({', '.join(ARCHIVE_ENDINGS)})."
         )
     if "://" in text:
         from bert_core.checkpoints.sources.address import fetch_archive
