@@ -20,10 +20,6 @@ CONFIG_NAME = "config.json"
 CONFIG_NAMES = (CONFIG_NAME, "bert_config.json")  # the second is from the original release
 _DTYPES = ("float32", "float16", "bfloat16", "float64")
 _LABELS = ("id2label", "label2id", "num_labels", "problem_type")
-# Positional arguments of the classes that are numbers or switches, and what they should be.
-_EXPECTED = dict.fromkeys(("num_labels", "num_choices"), "a whole number") | dict.fromkeys(
-    ("output_attentions", "keep_multihead_output"), "True or False"
-)
 _OF_LOADING = {
     "config": "config",
     "ignore_mismatched_sizes": "ignore_mismatched_sizes",
@@ -61,7 +57,6 @@ def chosen_options(
 ) -> LoadOptions:
     """Sort the arguments of `from_pretrained` into those of class, config and loading."""
     names = list(inspect.signature(cls.__init__).parameters)[2:]  # after self and config
-    _check_positional(cls, dict(zip(names, inputs, strict=False)))
     of_config = {name for name in vars(BertConfig(1)) if not name.startswith("_")} - {"extra"}
     arguments: dict[str, Any] = {}
     overrides: dict[str, Any] = {}
@@ -89,22 +84,6 @@ def chosen_options(
     return LoadOptions(
         overrides=overrides, inputs=inputs, arguments=arguments, is_chosen=True, **load
     )
-
-
-def _check_positional(cls: type[Any], inputs: Mapping[str, Any]) -> None:
-    """Reject loading options among the positional arguments, which belong to the class.
-
-    In early releases of the classic package, `cache_dir` or `state_dict` came second.
-    """
-    for name, value in inputs.items():
-        unset = value is None and name == "num_labels"
-        if name in _EXPECTED and not isinstance(value, int) and not unset:
-            is_place = isinstance(value, str | os.PathLike)
-            found = shown(os.fspath(value)) if is_place else f"a {type(value).__name__}"
-            raise InputError(
-                f"{cls.__name__}.from_pretrained was given {found} in the place of {name}; "
-                f"expected {_EXPECTED[name]}. Give cache_dir=, state_dict=, from_tf= by name."
-            )
 
 
 def read_config(folder: Path, overrides: Mapping[str, Any]) -> BertConfig:

@@ -234,24 +234,6 @@ def test_a_config_without_temperatures_has_one_everywhere_and_writes_none(none):
     assert "temperatures" not in config.to_dict()
 
 
-WRONG = [0, -1.0, 0.001, 1e9, float("nan"), float("inf"), True, "1.5", None, [1.0]]
-
-
-@pytest.mark.parametrize(
-    ("table", "says"),
-    [
-        *(({name: number}, rf"{name}.*expected a number from 0\.01 to 100")
-          for number in WRONG for name in ("BertForMaskedLM", HAS_ANSWER)),
-        *(({name: 1.0}, rf"is '?{name}'?; expected a class name, or {HAS_ANSWER}")
-          for name in (3, f"{HAS_ANSWER}s", "BertForQuestionAnswering.", ".has_answer")),
-        *((table, "expected a mapping from class names") for table in (1.5, [1.0, 2.0], "hot")),
-    ],
-)  # fmt: skip
-def test_temperatures_that_cannot_be_or_decide_nothing_are_refused(table, says):
-    with pytest.raises(ConfigError, match=says):
-        BertConfig.from_dict({"vocab_size": 99, "temperatures": table})
-
-
 def test_having_an_answer_has_the_temperature_of_its_class_or_one_of_its_own():
     name = "BertForQuestionAnswering"
     assert f"{name}.has_answer" == HAS_ANSWER

@@ -15,8 +15,8 @@ from bert_core import BertModel
 from bert_core.__main__ import main
 from bert_core.analysis import Target, head_atlas, head_effects, text_statistics
 from bert_core.analysis.differences import jensen_shannon
-from bert_core.analysis.head_atlas import TYPICAL, AtlasSums, HeadAtlas, _hidden, _words
-from bert_core.analysis.head_statistics import MEASURES, all_maps, encoded, telling_measure
+from bert_core.analysis.head_atlas import TYPICAL, _hidden, _words
+from bert_core.analysis.head_statistics import all_maps, encoded, telling_measure
 from bert_core.analysis.similarity import multidimensional_scaling
 from bert_core.analysis.statistics_file import (
     ATLAS_NAME,
@@ -119,22 +119,6 @@ def test_typical_texts_are_those_with_most_of_what_names_the_head(atlas, words, 
             values[number] = value / own.entropy_limit if measure == "entropy" else value
         order = sorted(values, key=lambda number: -values[number])
         assert atlas.typical[layer, head].tolist() == [*order, -1, -1]
-
-
-def test_sums_of_two_parts_are_those_of_the_whole(atlas, words, tokenizer):
-    sums = [AtlasSums(words, tokenizer) for _ in range(3)]
-    sums[1]._chance = sums[0]._chance  # hides the words that the whole has hidden
-    for number, text in enumerate(TEXTS):
-        sums[number // 2].add(text)
-    sums[2].merge(sums[1].totals, first=2)
-    sums[2].merge(sums[0].totals, first=0)
-    found = sums[2].finished()
-    for each in fields(HeadAtlas)[1:]:
-        np.testing.assert_allclose(getattr(found, each.name), getattr(atlas, each.name), atol=1e-7)
-    for measure in MEASURES:
-        own, whole = (getattr(each.statistics, measure) for each in (found, atlas))
-        np.testing.assert_allclose(own, whole)
-    assert found.statistics.tokens == atlas.statistics.tokens
 
 
 def test_a_model_without_a_masked_word_head_has_no_effects(build, tokenizer):

@@ -112,18 +112,6 @@ def test_a_patch_acts_only_where_it_is_told(words, pair, other):
         assert torch.equal(states[1][:, at], expected[1][:, at])
 
 
-@torch.inference_mode()
-def test_heads_of_a_pruned_model_keep_their_numbers(build, pair, assert_close):
-    pruned, whole = build(), build()
-    pruned.prune_heads({1: [0]})
-    assert_close(
-        run(pruned, pair, interventions=[Heads(1, 3)]).logits,
-        run(whole, pair, interventions=[Heads(1, [0, 3])]).logits,
-    )
-    with pytest.raises(InputError, match="no head 0, or it is pruned; it has 1, 2, 3"):
-        run(pruned, pair, interventions=[Heads(1, 0)])
-
-
 def test_gradients_pass_through_interventions(words, pair):
     run(words, pair, interventions=[Heads(1, 2)]).logits.sum().backward()
     layers = words.bert.encoder
@@ -164,14 +152,6 @@ SHORT = [2, 5, 3]
 def test_impossible_interventions_are_refused(words, pair, change, message):
     with pytest.raises(InputError, match=message):
         run(words, pair, interventions=[change])
-
-
-def test_outputs_are_a_source_of_layers_only(words, pair):
-    with pytest.raises(InputError, match="Give the encoding as the source"):
-        run(words, pair, interventions=[Patch("head", 0, None, run(words, pair))])
-    without = run(words, pair, hidden_states=False)
-    with pytest.raises(InputError, match="Outputs have hidden states"):
-        run(words, pair, interventions=[Patch("layer", 0, None, without)])
 
 
 def test_unusable_inputs_are_refused(words, pair):

@@ -271,24 +271,6 @@ def test_the_classic_keyword_names_the_model(tiny, folder):
     same(BertModel.from_pretrained(name_or_path=str(folder)), tiny.state_dict())
 
 
-@pytest.mark.parametrize(
-    ("cls", "place"),
-    [
-        (BertModel, "output_attentions"),
-        (BertForMaskedLM, "output_attentions"),
-        (BertForTokenClassification, "num_labels"),
-        (BertForMultipleChoice, "num_choices"),
-    ],
-)
-def test_options_of_loading_by_position_are_refused_in_words(cls, place, tiny, folder, tmp_path):
-    for value in (str(tmp_path), tmp_path, tiny.state_dict()):
-        with pytest.raises(InputError, match=rf"in the place of {place}.*cache_dir=, state_dict="):
-            cls.from_pretrained(folder, value)
-    for rest in ((None, str(tmp_path)), (None, None, True)):  # the order of release 0.4
-        with pytest.raises(InputError, match="cache_dir=, state_dict=, from_tf="):
-            cls.from_pretrained(folder, *rest)
-
-
 # -- weights that are not finite ------------------------------------------------------------------
 
 NAN, INF = float("nan"), float("inf")

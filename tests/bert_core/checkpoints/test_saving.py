@@ -92,12 +92,6 @@ def test_an_interrupted_save_leaves_the_old_files(make_config, tmp_path, monkeyp
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
-def test_a_folder_that_is_a_file_is_refused(make_config, tmp_path):
-    (tmp_path / "taken").write_text("x")
-    with pytest.raises(CheckpointError, match="cannot be written"):
-        BertModel(make_config()).save_pretrained(tmp_path / "taken")
-
-
 def test_tensors_of_any_layout_and_size_are_written(tmp_path):
     tensors = {
         "turned": torch.arange(6.0).view(2, 3).T,

@@ -13,7 +13,6 @@ import torch
 from safetensors.torch import save_file
 
 from bert_core import load_tf_weights_in_bert
-from bert_core.checkpoints.formats.tensorflow_checkpoint import read_variables
 from bert_core.checkpoints.formats.weights import open_weights
 from bert_core.config import BertConfig
 from bert_core.errors import CheckpointError, InputError, MissingFileError
@@ -137,18 +136,6 @@ def test_the_file_checkpoint_says_which_of_several_is_meant(copy_of):
     assert not torch.equal(model.classifier.bias, later)
 
 
-@pytest.mark.parametrize(
-    "said", [None, "", 'model_checkpoint_path: "model.ckpt-9"', "\udcff", "x" * 2_000_000]
-)
-def test_several_checkpoints_without_a_word_on_which_are_refused(copy_of, said):
-    folder = copy_of("classifier")
-    (folder / "checkpoint").unlink()
-    if said is not None:
-        (folder / "checkpoint").write_bytes(said.encode("utf-8", "surrogateescape"))
-    with pytest.raises(CheckpointError, match=r"2 TensorFlow checkpoints.*ckpt-12, model.ckpt-7"):
-        BertModel.from_pretrained(folder)
-
-
 @pytest.mark.parametrize("shard", [0, 1])
 def test_a_data_file_that_is_not_there_is_named(copy_of, shard):
     folder = copy_of("questions")
@@ -159,25 +146,6 @@ def test_a_data_file_that_is_not_there_is_named(copy_of, shard):
 
 
 # -- names --------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "variable",
-    [
-        "global_step",
-        "beta1_power",
-        "bert/pooler/dense/kernel/adam_m",
-        "bert/pooler/dense/kernel/adam_v",
-        "bert/pooler/dense/kernel/AdamWeightDecayOptimizer",
-        "bert/pooler/dense/kernel/AdamWeightDecayOptimizer_1",
-        "AdamWeightDecayOptimizer/bert/pooler/dense/bias",
-        "output_weights/adam_m",
-        "cls/squad/output_bias/Adam_1",
-    ],
-)
-def test_variables_of_an_optimizer_are_no_parameters(tmp_path, variable):
-    write_bundle(tmp_path / "a.ckpt", {variable: torch.ones(2), "w/kernel": torch.ones(2)})
-    assert set(read_variables(tmp_path / "a.ckpt")) == {"w/kernel"}
 
 
 def test_two_variables_for_one_parameter_are_refused(tmp_path):

@@ -97,23 +97,6 @@ def test_every_cut_is_refused(types):
         path.write_bytes(whole)
 
 
-@pytest.mark.parametrize(
-    "raw",
-    [
-        *(b"", b"\0", b"hello" * 50, b"PK\x03\x04" + bytes(100), MAGIC, MAGIC * 6),
-        table([]),
-        table([(b"a", ENTRY)]),
-        table([(b"", message(1, b"one")), (b"a", ENTRY)]),
-        table([(b"", b"\xff" * 30), (b"a", ENTRY)]),
-        table([(b"", HEADER), (b"\xff\xfe", ENTRY)]),
-        table([(b"", HEADER), (b"k" * 1025, ENTRY)]),
-        table([(b"", HEADER), (b"a", ENTRY), (b"b", ENTRY)]),
-    ],
-)
-def test_an_index_that_is_none_is_refused(prefix, raw):
-    refused(prefix, raw)
-
-
 def dims(*sizes):
     return message(2, b"".join(message(2, varint(1 << 3) + varint(size)) for size in sizes))
 

@@ -58,19 +58,6 @@ def test_token_labels_count_unless_they_are_on_padding(make_pair, batch, assert_
     assert_close(ours(batch.input_ids, labels=labels), expected)
 
 
-def test_answer_positions_outside_the_input_are_ignored(make_pair, batch, assert_close):
-    ours, _ = make_pair(BertForQuestionAnswering)
-    start, end = ours(**vars(batch))
-    found = ours(
-        **vars(batch),
-        start_positions=torch.tensor([7, 2, -5]),
-        end_positions=torch.tensor([10_000, 3, 6]),
-    )
-    first = F.cross_entropy(start[1:2], torch.tensor([2]))
-    last = F.cross_entropy(end[1:], torch.tensor([3, 6]))
-    assert_close(found, (first + last) / 2)
-
-
 def test_the_two_losses_of_pre_training_add_up(make_pair, batch, assert_close):
     ours, _ = make_pair(BertForPreTraining)
     words = torch.where(torch.arange(21).view(3, 7) % 4 == 0, 5, -1)

@@ -42,15 +42,6 @@ def test_an_encoding_is_frozen(encoding: Encoding, name: str) -> None:
         delattr(encoding, name)
 
 
-def test_equal_texts_give_equal_encodings(uncased: Any, encoding: Encoding) -> None:
-    again = uncased.ours.encode(TEXT, PAIR)
-    assert again == encoding
-    assert hash(again) == hash(encoding)
-    assert uncased.ours.encode(TEXT) != encoding
-    assert uncased.ours.encode(TEXT, PAIR + " ") != encoding
-    assert encoding != TEXT
-
-
 def test_only_special_tokens_have_a_special_id(uncased: Any) -> None:
     with pytest.raises(InputError, match=r"'cat' is not a special token.*\[MASK\]"):
         uncased.ours.encode("cat").special_id("cat")

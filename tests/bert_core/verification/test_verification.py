@@ -144,12 +144,6 @@ def test_without_stored_numbers_there_is_nothing_to_compare_with(tiny_folder: Pa
         verify(tiny_folder)
 
 
-@pytest.mark.parametrize("name", ["no such model", "", "bert-base-uncased", "a/b"])
-def test_only_folders_and_bundled_names_are_verified(name: str) -> None:
-    with pytest.raises(MissingFileError, match="no folder or bundled model"):
-        verify(name)
-
-
 def test_every_flipped_bit_of_the_stored_numbers_ends_in_a_sentence(folder: Path) -> None:
     chance = random.Random(22)
     for name in ("verification.json", NUMBERS):
