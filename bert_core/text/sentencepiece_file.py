@@ -15,6 +15,7 @@ from typing import Annotated
 
 from bert_core.errors import CheckpointError
 from bert_core.small_files import protobuf_fields, read_small
+from bert_core.text.byte_level import SPACE
 from bert_core.text.vocabulary import MOST_PIECES
 
 _LARGEST = 32 * 1024 * 1024  # bytes; a quarter of a million pieces take 5 MB
@@ -37,8 +38,6 @@ class SentencePieceFile:
     charsmap: Annotated[bytes, "the normalizer's table, as `tokenizers` reads it; or empty"]
     rules: Annotated[str, 'the name of that table, such as "nmt_nfkc"'] = ""
     never: Annotated[frozenset[int], "ids that no text gives"] = frozenset()
-    prefixed: Annotated[bool, "whether a space is put before a text"] = True
-    keeps_spaces: Annotated[bool, "at the ends, and several in a row"] = False
 
 
 def read_sentencepiece(path: Path) -> SentencePieceFile:
@@ -66,32 +65,28 @@ def read_sentencepiece(path: Path) -> SentencePieceFile:
             "expected exactly one. Check that this is a SentencePiece file."
         )
     normalizer = specs[_NORMALIZER]
-    charsmap, rules = (
-        _bytes(normalizer, _CHARSMAP),
-        _bytes(normalizer, _RULES).decode("utf-8", "replace"),
-    )
+    charsmap = _bytes(normalizer, _CHARSMAP)
+    rules = _bytes(normalizer, _RULES).decode("utf-8", "replace")
     symbols = [text for text, _, kind in pieces if kind == _USER_DEFINED]
     folded = [text for text in symbols if charsmap and _folded(text, rules) != text]
-    _check_settings(path, specs, folded)
+    across = any(SPACE in text[1:] for text, _, kind in pieces if kind == _NORMAL)
+    _check_settings(path, specs, folded, across)
     never = (n for n, (*_, kind) in enumerate(pieces) if kind > _UNKNOWN and kind != _USER_DEFINED)
-    return SentencePieceFile(
-        _scored(pieces),
-        unknown[0],
-        charsmap,
-        rules,
-        frozenset(never),
-        prefixed=bool(normalizer.get(_PREFIX, 1)),
-        keeps_spaces=not normalizer.get(_NO_EXTRA, 1),
-    )
+    return SentencePieceFile(_scored(pieces), unknown[0], charsmap, rules, frozenset(never))
 
 
-def _check_settings(path: Path, specs: Mapping[int, _Spec], folded: list[str]) -> None:
+def _check_settings(
+    path: Path, specs: Mapping[int, _Spec], folded: list[str], across: bool
+) -> None:
     trained, normalizer = specs[_TRAINER], specs[_NORMALIZER]
     for name, found, expected in (
         ("model_type", _MODEL_TYPES.get(trained.get(_MODEL_TYPE, 1), "unknown"), "unigram"),
         ("byte_fallback", bool(trained.get(_BYTE_FALLBACK, 0)), False),
         ("treat_whitespace_as_suffix", bool(trained.get(_SUFFIX, 0)), False),
         ("escape_whitespaces", bool(normalizer.get(_ESCAPE, 1)), True),
+        ("add_dummy_prefix", bool(normalizer.get(_PREFIX, 1)), True),
+        ("remove_extra_whitespaces", bool(normalizer.get(_NO_EXTRA, 1)), True),
+        ("split_by_whitespace", not across, True),
         ("user_defined_symbols", folded[:1], []),  # others are exempt from the normalizer
         (
             "denormalizer_spec.precompiled_charsmap",
