@@ -5,7 +5,7 @@ are those of the findings of its section 3 that can be repeated without labelled
 """
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated
 
@@ -104,11 +104,8 @@ def head_atlas(
 class AtlasSums:
     """What `head_atlas` collects, text by text, so that other work can be done in between.
 
-    Its size does not grow with the number of texts.
-
-    Attributes:
-        totals: sums by name, and `typical` (2, P, M, L, H): for each of M measures the largest
-            values of a text, and its number. See `merge`.
+    `totals` has sums by name, and `typical` (2, P, M, L, H): for each of M measures the largest
+    values of a text, and its number.
     """
 
     def __init__(self, model: BertPreTrainedModel, tokenizer: TextTokenizer) -> None:
@@ -124,23 +121,16 @@ class AtlasSums:
         number = int(self.totals["counts"][1]) if self.totals else 0
         found = {
             **sums,
-            "typical": _clearest(averaged(sums), len(encoding)),
             "distances": _distances(maps.reshape(-1, *maps.shape[2:])),
             **_specials(maps, encoding),
             **self._losses(encoding),
         }
-        self.merge(found, first=number)
-
-    def merge(self, totals: Mapping[str, Floats], first: int) -> None:
-        """Add the `totals` of another one, whose first text has the number `first`."""
-        values, numbers = totals["typical"]
-        both = np.stack([values, np.where(numbers < 0, numbers, numbers + first)])
+        values, numbers = _clearest(averaged(sums), len(encoding))
+        both = np.stack([values, np.where(numbers < 0, numbers, number)])
         if self.totals:
             both = np.concatenate([self.totals["typical"], both], axis=1)
         order = np.argsort(-both[0], axis=0, kind="stable")[:TYPICAL]
-        self.totals = {
-            name: self.totals.get(name, 0.0) + totals[name] for name in totals if name != "typical"
-        }
+        self.totals = {name: self.totals.get(name, 0.0) + each for name, each in found.items()}
         self.totals["typical"] = np.take_along_axis(both, order[None], axis=1)
 
     def finished(self, text_sha256: str = "") -> HeadAtlas:

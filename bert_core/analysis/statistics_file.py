@@ -1,7 +1,6 @@
 """Reading and writing what was measured on the heads of a model, stored in its folder.
 
 `head-statistics.json` says where heads look, `head-atlas.json` contains what takes long to measure.
-`python -m bert_core head-statistics MODEL` and `... head-atlas MODEL` print them again.
 """
 
 import json
