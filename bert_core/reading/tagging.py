@@ -46,11 +46,13 @@ class TagScheme:
         kinds: every kind of stretch, sorted so that equal sets of labels give equal orders.
         nameless: whether all labels have default names ("LABEL_0", "LABEL_1", ...).
 
-    >>> scheme = TagScheme(["O", "B-PER", "I-PER", "B-LOC", "I-LOC"]) >>> scheme.name, scheme.kinds
-    ('BIO', ('LOC', 'PER')) >>> scheme.stretches([1, 2, 0, 3, 3]) [Stretch(kind='PER', start=0,
-    stop=2), Stretch(kind='LOC', start=3, stop=4), Stretch(kind='LOC', start=4, stop=5)] >>>
-    scheme.faults([0, 2, 4]) [Fault(at=1, why='not opened', label='I-PER', before='O'), Fault(at=2,
-    why='not opened', label='I-LOC', before='I-PER')]
+    >>> scheme = TagScheme(["O", "B-PER", "I-PER", "B-LOC", "I-LOC"])
+    >>> scheme.name, scheme.kinds
+    ('BIO', ('LOC', 'PER'))
+    >>> scheme.stretches([1, 2, 0])
+    [Stretch(kind='PER', start=0, stop=2)]
+    >>> scheme.faults([0, 2])
+    [Fault(at=1, why='not opened', label='I-PER', before='O')]
     """
 
     def __init__(self, names: Sequence[str]) -> None:
