@@ -91,15 +91,18 @@ def fitted(
         InputError: they must be fitted, and there is no tokenizer.
     """
     # Kept tensors must be usable everywhere: those made in inference mode refuse gradients.
-    with _lock, torch.inference_mode(False):
-        tokenizer, texts = _texts_of(model, tokenizer)
-        key = (encoder_digest(model), texts, model.device, model.dtype)
-        found = _cache.pop(key, None) or _read(model, *key[:2])
+    with torch.inference_mode(False):
+        with _lock:
+            tokenizer, texts = _texts_of(model, tokenizer)
+            key = (encoder_digest(model), texts, model.device, model.dtype)
+            found = _cache.get(key) or _read(model, *key[:2])
         if found is None:
             found = fit(model, tokenizer, progress=progress)
-        _cache[key] = found
-        while len(_cache) > _KEPT:
-            _cache.popitem(last=False)
+        with _lock:
+            _cache[key] = found
+            _cache.move_to_end(key)
+            while len(_cache) > _KEPT:
+                _cache.popitem(last=False)
     return found
 
 

@@ -9,7 +9,6 @@ from typing import TypeVar
 
 import torch
 
-from app.engine.compute.steps import Steps
 from app.engine.compute.visitor import ALLOWANCES, Visit, current_visit
 from app.engine.counted import TURNS
 from app.settings import settings
@@ -68,21 +67,13 @@ class Processor:
         """Passes that wait for their turn."""
         return len(self._queue)
 
-    def run(
-        self,
-        work: Callable[[], T],
-        *,
-        tokens: int,
-        training: bool = False,
-        steps: Steps | None = None,
-    ) -> T:
+    def run(self, work: Callable[[], T], *, tokens: int, training: bool = False) -> T:
         """Wait for a turn, then run `work` in inference mode on its share of the threads.
 
         Args:
             work: the computation; it must not call `run` itself.
             tokens: number of tokens in all rows of the batch together.
             training: run it with gradients instead of in inference mode.
-            steps: what the work calls to report its progress.
 
         Raises:
             InputError: the visitor has used up what it may use.
@@ -95,8 +86,7 @@ class Processor:
             visit.tell(None)
             most = max(self._threads, _MOST_THREADS)
             threads = min(self._threads * shares, most)
-            future = self._pool.submit(self._compute, work, threads, training)
-            return future.result() if steps is None else steps.follow(future)
+            return self._pool.submit(self._compute, work, threads, training).result()
         finally:
             took = time.monotonic() - begin
             ALLOWANCES.charge(visit, took)

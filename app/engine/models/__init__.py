@@ -12,7 +12,6 @@
 - `asking.py`: whether the default model answers.
 - `papers.py`: where a model came from, and the files for people next to its weights.
 - `untrained.py`: the random weights of twins that have learned nothing.
-- `verifying.py`: compares a model's files with the reference stored next to them.
 - `downloads.py`: the downloads that visitors asked for.
 - `copies.py`: the layout of downloaded models on disk.
 """
@@ -21,13 +20,12 @@ from app.engine.models.engine import Engine
 from app.engine.models.facts import HeadFacts, ModelFacts
 from app.engine.models.papers import Provenance
 from app.engine.models.shelf import Offer, default_offer, offers
-from app.engine.models.store import ModelStore, is_open, open_engine
+from app.engine.models.store import is_open, open_engine
 
 __all__ = [
     "Engine",
     "HeadFacts",
     "ModelFacts",
-    "ModelStore",
     "Offer",
     "Provenance",
     "default_offer",
