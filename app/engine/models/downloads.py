@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Annotated
 
 from app.engine.compute.background import Job
-from app.engine.models.copies import forget, note
-from app.engine.models.hub import HubId, check_limits, copy_here, for_visitors
+from app.engine.models.copies import HubId, forget, note
+from app.engine.models.hub import check_limits, copy_here, for_visitors
 from app.log import cause
 from bert_core.checkpoints.sources.hub import DownloadPlan, download
 from bert_core.errors import BertError, DownloadError, InputError

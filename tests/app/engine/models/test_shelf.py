@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.models.copies import copies, note
+from app.engine.models.copies import HubId, copies, note
 from app.engine.models.curated import PINNED
-from app.engine.models.hub import HubId, copy_here, not_here, parse_hub_id
+from app.engine.models.hub import copy_here, not_here, parse_hub_id
 from app.engine.models.shelf import (
     UNTRAINED,
     Kind,
