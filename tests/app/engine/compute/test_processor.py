@@ -56,7 +56,7 @@ class Holder:
 
 def wait_for_waiting(processor: Processor, count: int) -> None:
     end = time.monotonic() + 30
-    while len(processor._queue) < count:
+    while processor.waiting < count:
         assert time.monotonic() < end, "the queue stays empty"
         time.sleep(0.001)
 
@@ -174,9 +174,9 @@ def test_who_comes_later_starts_where_the_others_are(monkeypatch: pytest.MonkeyP
 
     passes("old", 5)
     passes("new", 1)
-    assert processor._served == {"old": 5.0, "new": 5.0}  # it began at 4, with the last pass
+    assert processor._queue.served == {"old": 5.0, "new": 5.0}  # it began at 4, with the last pass
     passes("new", 2)
-    assert processor._served == {"new": 7.0}  # where the old one is by now is where everyone starts
+    assert processor._queue.served == {"new": 7.0}  # the old one is where everyone starts
 
 
 def test_a_visitor_who_waits_is_told_how_many_are_before(monkeypatch: pytest.MonkeyPatch) -> None:
