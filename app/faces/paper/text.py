@@ -4,6 +4,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from html.parser import HTMLParser
 from itertools import groupby
+from numbers import Integral, Real
 from textwrap import wrap
 
 from app.catalog import Feature
@@ -35,12 +36,7 @@ def as_text(
 ) -> str:
     """Write a report as plain text, without a control character of anybody's.
 
-    Args:
-        feature: what was asked.
-        model: which model answered.
-        report: what it answered.
-        notices: what should be known about the model first.
-        width: letters in a line; a table may be wider.
+    A line has at most `width` letters; a table may be wider.
     """
     blocks = [
         *notices,
@@ -64,7 +60,7 @@ def _block(block: Html | Picture, width: int) -> str:
 def _cells(block: Picture) -> list[list[str]]:
     """Return head and rows of a picture's numbers as text; rows that are listed need no pandas."""
     names, rows = block.columns, block.rows
-    if not (names and isinstance(rows, list)):
+    if not (names and isinstance(rows, list) and all(isinstance(row, tuple) for row in rows)):
         names, rows = block.table.columns, [*block.table.itertuples(index=False)]
     shown = [n for n, name in enumerate(names) if name != "at"]
     cells = [[str(names[n]) for n in shown]]
@@ -74,7 +70,8 @@ def _cells(block: Picture) -> list[list[str]]:
 
 
 def _cell(value: object) -> str:
-    shown = f"{value:.4g}" if isinstance(value, float) else visible(str(value))
+    is_fraction = isinstance(value, Real) and not isinstance(value, Integral)
+    shown = f"{value:.4g}" if is_fraction else visible(str(value))
     text = " ".join(shown.split())
     return text if len(text) <= _WIDEST else f"{text[: _WIDEST - 1]}…"
 
@@ -113,7 +110,6 @@ def _wrapped(text: str, width: int) -> str:
 
 
 def _read(markup: Html, width: int) -> str:
-    """Return what a person reads in markup of `app.words.html`."""
     reader = _Reader()
     reader.feed(markup.markup)
     reader.close()

@@ -12,11 +12,11 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from app.declared.answers import ask
 from app.engine.compute.recent import RECENT, Cache
 from app.engine.models import Engine, is_open, open_engine, store, usable
 from app.engine.models import engine as engine_module
 from app.engine.models.shelf import Kind, Offer
+from app.faces.paper.answers import ask
 from app.settings import Settings
 from bert_core import BertForPreTraining, BertForTokenClassification
 from bert_core.errors import CheckpointError, MissingFileError
