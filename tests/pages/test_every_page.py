@@ -52,7 +52,7 @@ IN_TABS = {
     ("fill_mask", "Gaps together"): {"fill-mask-together"},
     ("next_sentence", "Order of a paragraph"): {"sentence-order"},
     ("qa", "Other answers"): {"qa-answers"},
-    ("qa", "Start and end"): {"qa-curves", "qa-pairs"},
+    ("qa", "Start and end"): {"qa-curves"},
     ("ner", "Pieces"): {"labels"},
     ("attention", "Files"): {"attention-layer0-head0"},
     ("atlas", "Distances"): {"head-distances"},

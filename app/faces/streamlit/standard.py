@@ -2,7 +2,8 @@
 
 What only one page needs is in `features/<slug>.py`, under these names:
 
-- `form(page)` draws the page's own form; returns the task's values and the answer's place.
+- `form(page)` draws the page's own form; returns values of the task and the answer's place.
+- `boxes()` returns the texts that are asked, if they are not what the boxes have.
 - `below_boxes(slug)` draws buttons below the boxes.
 - `settings(page)` draws settings of the task that depend on the model; returns them.
 - `view_settings(page, result)` gives those of the screen that depend on the result.
@@ -129,7 +130,7 @@ def _answer(page: Page, task: Declared, result: Any, view: Values) -> Screen:
     show_html(join(*screen.first, headline))
     show_parts(page, screen.parts)
     if screen.why and (of := explains(slug)):
-        text, pair = _boxes()
+        text, pair = _boxes(slug)
         why_fold(page, of, screen.text or text, pair)
     return screen
 
@@ -145,7 +146,7 @@ def _finish(
     """Draw the last row; a saved page has what was drawn of the open tab by hand as well."""
     assert task.snippet is not None
     make, code, name = task.screen, task.snippet, page.engine.provenance.name
-    text, pair = _boxes()
+    text, pair = _boxes(task.feature.slug)
     shown = {key: view[key] for key in signature(code).parameters if key in view}
     page.finish(
         lambda: _with(make(result, **view), more),
@@ -155,8 +156,10 @@ def _finish(
     )
 
 
-def _boxes() -> tuple[str, str]:
+def _boxes(slug: str) -> tuple[str, str]:
     """Return the texts of the boxes."""
+    if own := _hook(slug, "boxes"):
+        return own()  # type: ignore[no-any-return]
     text, pair = (str(st.session_state.get(key, "")) for key in ("text", "text_pair"))
     return text, pair
 
@@ -196,8 +199,10 @@ def run(engine: Engine, task: Declared, given: Values) -> Any:
 def _form(page: Page, task: Declared, fold: Place) -> tuple[Values, AbstractContextManager[object]]:
     """Draw the widgets of a task; return their values, and the place of the answer."""
     slug = task.feature.slug
+    place: AbstractContextManager[object] = nullcontext()
     if form := _hook(slug, "form"):
-        return form(page)  # type: ignore[no-any-return]
+        given, place = form(page)
+        return given | _settings(page, task, given, fold), place
     boxes = [each for each in task.parameters if each.required and not each.field.layer]
     boxes.sort(key=lambda each: not each.field.first)
     boxes += [each for each in task.parameters if each.field.lines > 1 and not each.required]
@@ -210,12 +215,18 @@ def _form(page: Page, task: Declared, fold: Place) -> tuple[Values, AbstractCont
         with fold():
             given |= settings(page)
     given |= {each.name: _layer(page, each) for each in layers}
+    return given | _settings(page, task, given, fold), place
+
+
+def _settings(page: Page, task: Declared, given: Values, fold: Place) -> Values:
+    """Draw the settings of a task that are not given yet."""
     drawn_later = {each.key for each in task.settings}
+    found: Values = {}
     for each in task.parameters:
         if each.name not in given and each.key not in drawn_later:
             with fold():
-                given[each.name] = _setting(each, _most(each, page.engine))
-    return given, nullcontext()
+                found[each.name] = _setting(each, _most(each, page.engine))
+    return found
 
 
 def _box(each: Parameter, task: Declared, key: str = "") -> object:
@@ -275,14 +286,16 @@ def _setting(each: Parameter, most: Any) -> object:
     if each.kind is str:
         return text_line(label, key=key)
     if each.kind is bool:
-        return switch(label, key=key)
+        return switch(label, key=key, default=bool(_start(each)))
     if each.kind is float:
-        return level(label, (float(low), float(most)), key=key, default=float(_start(each)))
-    first = int(_start(each))
+        step = 0.01 if most - low <= 2 else 0.5
+        ends, first = (float(low), float(most)), float(_start(each))
+        return level(label, ends, key=key, default=first, step=step)
+    start = int(_start(each))
     if each.field.high is None:
-        return number(label, (int(low), int(most)), key=key, default=first)
+        return number(label, (int(low), int(most)), key=key, default=start)
     fixed = each.field.high if isinstance(each.field.most, str) else most
-    return count(label, (int(low), int(fixed)), key=key, default=first)
+    return count(label, (int(low), int(fixed)), key=key, default=start)
 
 
 def _tabs(
