@@ -57,7 +57,9 @@ def _answer(result: QaResult) -> tuple[Html, Html]:
         share = f"It has {percent(result.probability)} of all probability. {_doubt(result)}"
         return join("“", text, "”"), join(share)
     share = f" “No answer” has {percent(result.null_probability)} of all probability."
-    return join("none in this passage."), join("The best guess would be ", tag("q", text), ".", share)
+    return join("none in this passage."), join(
+        "The best guess would be ", tag("q", text), ".", share
+    )
 
 
 def _look(result: QaResult) -> str:

@@ -1,4 +1,4 @@
-"""Drawings of question answering: the answers as bars; where the answer starts and ends as curves."""
+"""Drawings of question answering: the answers as bars; where they start and end as curves."""
 
 import numpy as np
 import pandas as pd
@@ -92,7 +92,9 @@ def _curves(result: QaResult, part: range, width: int) -> Html:
     shown = near if near.start in part else part[: _WORDS[width]]
     letters = max(min(len(_word(result, number)), _LETTERS) for number in shown)
     both = {"start": words.start_probability, "end": words.end_probability}
-    highest = float(np.concatenate([each[shown.start : shown.stop] for each in both.values()]).max())
+    highest = float(
+        np.concatenate([each[shown.start : shown.stop] for each in both.values()]).max()
+    )
     high = next((step for step in _STEPS if highest <= step), 1.0)
     panel = Panel((64, width - 8), (40, 230), (shown.start - 0.5, shown.stop - 0.5), (0, high))
     first, last = max(words.answer[0], shown.start), min(words.answer[1], shown.stop - 1)

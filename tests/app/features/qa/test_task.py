@@ -389,5 +389,3 @@ def test_words_know_the_positions_of_their_pieces_in_the_input(tiny_engine: Engi
     assert words.covering(8, 9) == range(3, 3), "a space belongs to no word"
     assert [tokens[at] for at in words.positions(5, 10)] == ["cat", ",", "play", "##ing"]
     assert list(words.positions(8, 9)) == []
-
-
