@@ -93,7 +93,9 @@ def confusion(
     return tuple(tuple(pairs[one, other] for other in names) for one in names)
 
 
-def interval(rows: Sequence[Sequence[float]], figure: Callable[[Floats], Floats]) -> tuple[float, float]:
+def interval(
+    rows: Sequence[Sequence[float]], figure: Callable[[Floats], Floats]
+) -> tuple[float, float]:
     """Return the 95 % interval of a figure by the percentile bootstrap (Efron 1979).
 
     Args:
