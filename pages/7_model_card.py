@@ -70,4 +70,4 @@ with page_shell("model_card") as shell:
         DRAWS[now](shell, found)
     if found.figures:
         save_table("Figures", lambda: view.figures_table(found.figures), "figures")
-    shell.finish(lambda: view.screen(found), lambda: view.snippet(found, shell.engine.provenance.name))
+    shell.finish(lambda: view.screen(found), lambda: view.snippet(found, known.name))

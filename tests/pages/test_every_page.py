@@ -25,7 +25,7 @@ ANSWERS = ('role="status"', 'bx-tok-text"', 'bx-drawing bx-att-map"')
 """What an answer has, if it is no picture; the last one is the name of a component."""
 
 ON_OPENING = {
-    "tokenizer": {"model-input"},
+    "tokenizer": set[str](),
     "fill_mask": {"fill-mask-1"},
     "next_sentence": {"next-sentence"},
     "qa": {"qa-answers"},

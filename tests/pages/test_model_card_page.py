@@ -16,7 +16,7 @@ from bert_core.bundled.leanings import Bias, Estimate, Leaning, write_bias
 from bert_core.verification import write_verification
 from tests.conftest import NASTY
 from tests.snippets import ran
-from tests.visits import checked, labels, markup, opened, press
+from tests.visits import labels, markup, opened, press
 
 CARD = """---
 license: cc0-1.0

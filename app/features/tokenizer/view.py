@@ -216,12 +216,12 @@ def screen(result: TokenizerResult, model: str = "") -> Screen:
 
 def _overlapping(result: TokenizerResult) -> Html:
     """Say that pieces share a character, if some do; the mark of a space is none."""
-    spans = (
-        result.columns.spans[at]
+    before = (0, len(result.texts[0]))  # of each text
+    return shared_note(
+        [end + before[side] for end in result.columns.spans[at]]
         for at, side in enumerate(result.columns.sides)
         if side is not None and not result.only_space(at)
     )
-    return shared_note(spans) if len(result.texts) == 1 else join()
 
 
 def _input(result: TokenizerResult) -> Parts:

@@ -39,18 +39,19 @@ def received(result: TokenizerResult) -> Html:
     for token, id_, segment, mask, place in zip(
         given.tokens[:DRAWN], given.ids, given.segments, given.mask, given.places, strict=False
     ):
-        own = place is not None and result.columns.sides[place] is not None
+        look = None
+        if place is not None and result.columns.sides[place] is not None:
+            look = f"bx-piece bx-c{place % COLOURS}"
         items.append(
             tag(
                 "li",
-                tag("bdi", visible(result.readable(token)),
-                    class_=f"bx-piece bx-c{place % COLOURS}" if own and place is not None else None),
+                tag("bdi", visible(result.readable(token)), class_=look),
                 tag("span", str(id_)),
                 tag("span", str(segment), class_=f"bx-tok-seg{segment}"),
                 tag("span", str(mask), class_=f"bx-tok-mask{mask}"),
                 data_at=None if place is None else linked([place]),
             )
-        )  # fmt: skip
+        )
     return join(
         hint(_EXPLAINED.format(result.padding)),
         counted,
