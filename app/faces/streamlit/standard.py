@@ -27,7 +27,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.errors import StreamlitAPIException
 
-from app.declared import Declared, Parameter, declared, tabs, tabs_shown
+from app.declared import Declared, Parameter, declared, tabs_shown
 from app.declared.carried import TEXT_KEYS
 from app.engine.models import Engine
 from app.engine.models.fit import Severity, misfits
@@ -48,6 +48,7 @@ from app.faces.streamlit.features.why import explains, why_fold
 from app.faces.streamlit.files import offer_file
 from app.faces.streamlit.frame import Page, page_shell
 from app.faces.streamlit.guard import guarded
+from app.faces.streamlit.picker import only_tabs
 from app.faces.streamlit.progress import progress
 from app.faces.streamlit.show import show_chart, show_html, show_picture, show_table
 from app.faces.streamlit.state import put, set_text, text_box
@@ -89,10 +90,13 @@ def standard_page(slug: str) -> None:
         )
         given, place = _form(page, task, fold)
         with place:
-            if task.invitation and not all(given[each.name] for each in task.typed):
-                st.info(task.invitation, icon=":material/edit_note:")
+            if only_tabs(page.engine, slug):
+                show_html(line(visible(misfits(page.engine.facts, task.feature.needs)[0].says)))
                 result = screen = None
                 view: Values = {}
+            elif task.invitation and not all(given[each.name] for each in task.typed):
+                st.info(task.invitation, icon=":material/edit_note:")
+                result, screen, view = None, None, {}
             else:
                 result = run(page.engine, task, given)
                 view = _view(page, task, result, fold)
@@ -308,8 +312,7 @@ def _tabs(
 ) -> None:
     """Draw the tabs: parts of the screen, then tasks of their own; only the open one is made."""
     own = dict(screen.tabs) if screen else {}
-    more_tasks = (tabs_shown if screen else tabs)(task.feature.slug)
-    further = {each.feature.title: each for each in map(declared, more_tasks)}
+    further = {each.feature.title: each for each in map(declared, tabs_shown(task.feature.slug))}
     names = [*own, *further]
     if not names:
         return

@@ -25,6 +25,7 @@ from app.features.qa.result import QaResult
 from app.features.qa.task import qa
 from app.records.results import Calibration
 from app.words.notes import calibrated
+from app.words.screen import Screen
 from bert_core import (
     BertForMaskedLM,
     BertForNextSentencePrediction,
@@ -159,6 +160,10 @@ def test_a_configuration_with_one_temperature_means_it_for_both_steps(
     assert "of its own" not in _explained(result)
 
 
+def _drawn(screen: Screen) -> str:
+    return "".join(map(str, screen.report().drawn()))
+
+
 def _explained(result: QaResult) -> str:
     return "".join(map(str, qa_view.explanation(result)))
 
@@ -178,11 +183,11 @@ def test_every_page_says_what_its_probabilities_are_worth(
     def told(engine: Engine) -> list[str]:
         answer = qa(engine, PASSAGE, "who sat")
         return [
-            str(next_sentence_view.trust(next_sentence(engine, "the cat", "sat"))),
+            _drawn(next_sentence_view.screen(next_sentence(engine, "the cat", "sat"))),
             _explained(answer),
             str(ner_view.trust(ner(engine, "the cat sat"))),
-            str(classification_view.trust(classification(engine, "the cat sat"))),
-            str(choice_view.trust(multiple_choice(engine, "the cat", ("sat", "a dog")))),
+            _drawn(classification_view.screen(classification(engine, "the cat sat"))),
+            _drawn(choice_view.screen(multiple_choice(engine, "the cat", ("sat", "a dog")))),
         ]
 
     temperatures = ("2.50", "3.00", "0.60", "4.00", "0.50")

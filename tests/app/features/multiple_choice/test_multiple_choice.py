@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 import torch
 
-from app.declared import declared
 from app.engine.models import Engine
 from app.features.multiple_choice import view as view
 from app.features.multiple_choice.task import multiple_choice
@@ -98,11 +97,6 @@ def test_long_choices_are_shortened_in_the_drawing_and_whole_in_the_table(
     assert drawn.table["choice"][0] == long.strip()
 
 
-def test_choices_are_the_filled_lines() -> None:
-    (box,) = (each for each in declared("multiple_choice").parameters if each.kind is list)
-    assert box.read(" a\n\n  \nb c \r\n") == ("a", "b c")
-
-
 def test_the_snippet_computes_the_pages_numbers(tiny_engine: Engine, tiny_folder: Path) -> None:
     result = multiple_choice(tiny_engine, "the 'cat'", ('sat "on"', "a \\ dog"))
     printed = json.loads(ran(view.snippet(result, str(tiny_folder)))[1])
@@ -113,7 +107,7 @@ def test_how_often_it_is_right_is_said_before_the_answer_beside_a_guess(
     tiny_engine: Engine,
 ) -> None:
     result = multiple_choice(tiny_engine, "the cat", CHOICES)
-    assert str(view.before(result)) == ""  # nothing is stored with these weights
+    assert "".join(map(str, view.screen(result).first)) == ""  # nothing is stored with these
     figure = Figure("multiple choice, some", "a file", 0.3, 0.2, 0.4, 80, "right", chance=0.25)
     other = replace(figure, task="multiple choice, <b>", share=0.6, high=0.7, chance=0.5)
     told = replace(result, figures=(figure, other), calibration=Calibration(2.0, True, "", (0.2,)))
