@@ -48,7 +48,6 @@ IN_TABS = {
     ("tokenizer", "Vectors"): {"input"},
     ("tokenizer", "Vocabulary"): {"neighbours"},
     ("classification", "Multiple choice"): {"multiple-choice"},
-    ("fill_mask", "Odd word"): {"fill-mask-surprise"},
     ("fill_mask", "Gaps together"): {"fill-mask-together"},
     ("next_sentence", "Order of a paragraph"): {"sentence-order"},
     ("qa", "Other answers"): {"qa-answers"},

@@ -197,9 +197,11 @@ def test_every_page_says_what_its_probabilities_are_worth(
     assert "(fitted on masked &lt;words&gt;) before" in str(calibrated(scale))
     for said in told(tiny_engine):
         assert "Not calibrated" in said and "need not be right seven times in ten" in said
-    note = fill_mask_view.trust
-    assert "a temperature of 1.70 (fitted on" in str(note(fill_mask(warm, "the [MASK] sat")))
-    assert "Not calibrated" in str(note(fill_mask(tiny_engine, "the [MASK] sat")))
+    one, other = (
+        _drawn(fill_mask_view.screen(fill_mask(engine, "the [MASK] sat")))
+        for engine in (warm, tiny_engine)
+    )
+    assert "a temperature of 1.70 (fitted on" in one and "Not calibrated" in other
 
 
 def test_the_note_on_the_threshold_counts_with_the_temperature(
