@@ -11,16 +11,15 @@ import math
 import threading
 import time
 import zipfile
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from secrets import token_urlsafe
 from typing import Annotated, Any, Literal
 
 import torch
 from torch import nn
 
+from app.data.kept import Kept
 from app.engine.compute.processor import PROCESSOR
 from app.engine.compute.visitor import current_visit
 from app.engine.models import Engine
@@ -112,24 +111,6 @@ def tune(
     with _alone(lambda: progress(0, steps)):
         tuned.train(progress)
     return tuned
-
-
-_KEPT = 8  # models in memory, of all visitors together; the oldest is dropped
-_models: "OrderedDict[str, Tuned]" = OrderedDict()
-
-
-def keep(tuned: "Tuned") -> str:
-    """Keep a model in memory for a while; return the key under which its visitor finds it."""
-    key = token_urlsafe(12)
-    _models[key] = tuned
-    while len(_models) > _KEPT:
-        _models.popitem(last=False)
-    return key
-
-
-def kept(key: str) -> "Tuned | None":
-    """Return a model that is kept; None if it is no longer there."""
-    return _models.get(key)
 
 
 @contextmanager
@@ -369,6 +350,10 @@ tokenizer.save_pretrained("my-bert")
             for place, pieces in enumerate(encode(row.text.split(), add_special_tokens=False))
             if pieces
         ]
+
+
+KEPT = Kept[Tuned](8)
+"""The models of all visitors together; the one that was not asked for the longest goes first."""
 
 
 def _step(trainer: Trainer) -> float:

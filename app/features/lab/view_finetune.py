@@ -38,15 +38,8 @@ def intro() -> Html:
     )  # fmt: skip
 
 
-def headline(result: FinetuneResult) -> Html:
-    """Say how many held-out labels are right, how sure that is, and what guessing would reach."""
-    right, sure = _says(result)
-    kind = "bx-answer bx-open" if result.low <= result.rows.guess else "bx-answer"
-    return tag("div", tag("p", tag("strong", right)), line(sure), class_=kind)
-
-
 def _says(result: FinetuneResult) -> tuple[str, str]:
-    """Return what came of it, and how sure that is."""
+    """Say how many held-out labels are right; and how sure that is, beside what guessing gets."""
     last, rows = result.last, result.rows
     share, low, high, guess = (
         percent(each, 0, counted=True)
@@ -211,20 +204,18 @@ def preview(rows: LabelledRows) -> Html:
     )
 
 
-def divided(result: FinetuneResult) -> Html:
-    """Say how much was trained on how many rows."""
+def screen(result: FinetuneResult) -> Screen:
+    """Say what is shown."""
+    right, sure = _says(result)
     rows = result.rows
-    return line(
+    divided = line(
         f"{result.parameters:,} parameters learned from {count(len(rows.train), 'row')}; "
         f"{len(rows.held_out)} were held out."
     )
-
-
-def screen(result: FinetuneResult, model: str = "") -> Screen:
-    """Say what is shown."""
-    ended = (note(result.diverged, caution=True),) if result.diverged else ()
+    kind = "bx-answer bx-open" if result.low <= rows.guess else "bx-answer"
     return Screen(
-        ". ".join(_says(result)),
-        (curves(result), few(result), mistakes(result), divided(result)),
-        first=ended,
+        f"{right}. {sure}",
+        (curves(result), few(result), mistakes(result), divided),
+        first=(note(result.diverged, caution=True),) if result.diverged else (),
+        answer=tag("div", tag("p", tag("strong", right)), line(sure), class_=kind),
     )
