@@ -53,7 +53,7 @@ def columns(result: SurpriseResult) -> Html:
         name = tag("bdi", visible(piece_name(piece.token)))
         at, marked = linked([piece.position]), piece.position in odd
         share = tag("small", chance(piece.probability))
-        items.append(tag("li", tag("span", bar, class_="bx-fm-bar"), name, share, data_at=at,
+        items.append(tag("li", tag("span", bar, class_="bx-fm-bar"), name, " ", share, data_at=at,
                          class_="bx-fm-odd" if marked else None))  # fmt: skip
     rows = (
         (piece.position, piece.token, piece.probability, piece.rank, piece.surprise,

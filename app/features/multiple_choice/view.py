@@ -31,9 +31,9 @@ def measured(result: MultipleChoiceResult) -> Html:
         _span(shares) for shares in ([x.share for x in rows], [x.chance or 0 for x in rows])
     )
     explained = hint(trained_note(result.trained_on), f"Right by kind of question: {kinds}.")
-    said = line(f"Measured: right in {right} of {count(len(rows), 'kind')} of questions; "
+    measured = line(f"Measured: right in {right} of {count(len(rows), 'kind')} of questions; "
                 f"a guess in {guess}.")  # fmt: skip
-    return tag("div", explained, said, class_="bx-scale")
+    return tag("div", explained, measured, class_="bx-scale")
 
 
 def _span(shares: list[float]) -> str:
@@ -44,7 +44,7 @@ def _span(shares: list[float]) -> str:
 def scores(result: MultipleChoiceResult) -> Picture:
     """Draw the probability of every choice, in the order given."""
     rows = result.choices
-    said = "; ".join(
+    choices = "; ".join(
         f"{number}. {choice.text}: {percent(choice.probability)}"
         for number, choice in enumerate(rows, start=1)
     )
@@ -57,7 +57,7 @@ def scores(result: MultipleChoiceResult) -> Picture:
             width=width,
             marked=[number == result.best for number in range(len(rows))],
         ),
-        alt=f"Bar chart of the probability of every choice. {said}.",
+        alt=f"Bar chart of the probability of every choice. {choices}.",
         table=[
             (visible(each.text), each.probability, each.logit, result.calibration.temperature)
             for each in rows

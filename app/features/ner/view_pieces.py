@@ -37,9 +37,9 @@ def parts(result: NerResult, *, live: bool) -> Parts:
         live: whether a piece can be chosen; if not, a table has them all.
     """
     words = f"All {len(result.pieces):,} pieces with every label's probability."
-    said = label_note(result), fault_note(result)
+    notes = label_note(result), fault_note(result)
     if not live:
-        return (*said, Table(piece_table(result), words, "all_pieces"))
+        return (*notes, Table(piece_table(result), words, "all_pieces"))
     names = _names(result)
     least = int(result.pieces.probabilities[:PART].max(axis=1).argmin())
     rows = partial(piece_table, result)
@@ -50,7 +50,7 @@ def parts(result: NerResult, *, live: bool) -> Parts:
             names,
             least,
             lambda name: (label_bars(result, names.index(name)), bars_note(result)),
-            above=lambda name: (join(*said, strip(result, names.index(name))),),
+            above=lambda name: (join(*notes, strip(result, names.index(name))),),
         ),
         Table(rows, words, "all_pieces", title="Every piece as a table"),
         Rows("Every piece", rows, "pieces", json=True),

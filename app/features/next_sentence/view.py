@@ -101,8 +101,9 @@ def model_input(result: NextSentenceResult) -> Html:
                       strict=True))  # fmt: skip
     limit = settings().shown_pieces
     shown = [
-        tag("li", tag("bdi", visible(token)), data_at=linked([place]), title=f"segment {segment}",
-            class_=f"bx-seg{min(segment, 1)}{' bx-special' if side is None else ''}")
+        tag("li", tag("bdi", visible(token)),
+            class_=f"bx-seg{min(segment, 1)}{' bx-special' if side is None else ''}",
+            data_at=linked([place]), title=f"segment {segment}")
         for place, (token, _, segment, side) in enumerate(pieces[:limit])
     ]  # fmt: skip
     if len(pieces) > limit:

@@ -154,16 +154,16 @@ def casing(result: TokenizerResult) -> Html:
     if result.lower_case == result.model_lower_case:
         return join()
     if result.model_lower_case:
-        told = (
+        warning = (
             "This vocabulary was made from lower-cased text without accents, so it has no “Paris”. "
             "The model has never seen input like this."
         )
     else:
-        told = (
+        warning = (
             "This vocabulary was made from text with capitals and accents. It has fewer words in "
             "lower case, and the model has never seen input like this."
         )
-    return note(tag("strong", "Not this model's casing. "), told, caution=True)
+    return note(tag("strong", "Not this model's casing. "), warning, caution=True)
 
 
 def table(result: TokenizerResult) -> pd.DataFrame:

@@ -41,13 +41,15 @@ def verdict(found: Comparison) -> Html:
         "thinly underlined; those that differ are framed and marked ≠. The same piece usually has "
         f"a different id in another vocabulary.{places}"
     )
-    told = "Both cut the text into the same pieces."
+    headline = "Both cut the text into the same pieces."
     if different := sum(found.stretches.values()):
         stretches = count(len(found.stretches), "stretch", "stretches")
-        told = f"{different:,} of {stretches} of text cut differently."
+        headline = f"{different:,} of {stretches} of text cut differently."
     if found.ours.kind != WORDPIECE:
-        told += " This tokenizer has no other casing to compare with, so another model’s is used."
-    return join(explained, line(told))
+        headline += (
+            " This tokenizer has no other casing to compare with, so another model’s is used."
+        )
+    return join(explained, line(headline))
 
 
 def name_of(reading: Reading) -> str:

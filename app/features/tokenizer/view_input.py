@@ -46,8 +46,11 @@ def received(result: TokenizerResult) -> Html:
             tag(
                 "li",
                 tag("bdi", visible(result.readable(token)), class_=look),
+                " ",  # for who reads it as text
                 tag("span", str(id_)),
+                " ",
                 tag("span", str(segment), class_=f"bx-tok-seg{segment}"),
+                " ",
                 tag("span", str(mask), class_=f"bx-tok-mask{mask}"),
                 data_at=None if place is None else linked([place]),
             )

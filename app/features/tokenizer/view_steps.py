@@ -30,8 +30,8 @@ def stages(result: TokenizerResult, replays: Sequence[Replay]) -> Html:
     for side, steps in enumerate(replays):
         trace = steps.trace
         typed = tag("code", *_characters(result, side, trace.text), dir="auto")
-        told = join() if side else hint(EXPLAINED.get(result.kind, _EXPLAINED))
-        items = [_step("typed", join(told, typed))]
+        explained = join() if side else hint(EXPLAINED.get(result.kind, _EXPLAINED))
+        items = [_step("typed", join(explained, typed))]
         before = trace.text
         forms = [("normalised", trace.normalized)] if result.kind in EXPLAINED else [
             ("cleaned", trace.cleaned),

@@ -18,7 +18,7 @@ from app.features.tokenizer.task_vocabulary import look_up
 from app.words.html import visible
 from bert_core import BertModel
 from bert_core.errors import InputError
-from tests.drawings import words
+from tests.drawings import elements, words
 from tests.snippets import ran
 
 
@@ -184,9 +184,10 @@ def test_the_input_is_padded_to_the_chosen_length_and_the_mask_says_so(tiny_engi
     assert tokenizer(tiny_engine, "the cat", "a dog", length=3).received.mask == (1,) * 7
     longest = tokenizer(tiny_engine, "the cat", length=999)
     assert len(longest.received.ids) == tiny_engine.max_length
-    drawn = words(view_input.received(tokenizer(tiny_engine, "cat", length=4)))
+    drawn = elements(view_input.received(tokenizer(tiny_engine, "cat", length=4)), "li")[1:]
     cat = tiny_engine.tokenizer.vocab["cat"]
-    assert f"[CLS]201cat{cat}01[SEP]301[PAD]000" in drawn, "spelling, id, segment, mask"
+    assert [each.text for each in drawn] == ["[CLS] 2 0 1", f"cat {cat} 0 1", "[SEP] 3 0 1",
+                                             "[PAD] 0 0 0"]  # fmt: skip
 
 
 def test_a_long_pair_is_cut_as_the_model_gets_it(any_engine: Engine) -> None:
