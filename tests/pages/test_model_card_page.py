@@ -136,12 +136,6 @@ def test_a_card_is_shown_without_markup_pictures_or_links(whole: Path) -> None:
     assert "src=" not in re.sub(r">[^<]*<", "><", found)
 
 
-def test_a_card_beyond_all_measure_is_shown_in_part_and_that_is_said(whole: Path) -> None:
-    (whole / "README.md").write_text("# long\n" + "word \n" * 40_000, encoding="utf-8")
-    said = words(card())
-    assert "It has 240,007 bytes; only the beginning is shown" in said
-
-
 def test_sound_files_are_verified_in_words_and_sign(whole: Path) -> None:
     at = verified(card())
     said = words(at)
@@ -175,33 +169,12 @@ def test_a_flipped_bit_turns_the_verdict_red(whole: Path, file: str) -> None:
     assert expected != found
 
 
-def test_files_are_read_again_at_every_press_also_after_they_were_loaded(whole: Path) -> None:
-    at = verified(card())
-    assert "✓ Verified" in words(at)
-    flip(whole / "model.safetensors")
-    at = verified(at)
-    assert "✗ Not verified" in words(at)
-    flip(whole / "model.safetensors")
-    at = verified(at)
-    assert "✓ Verified" in words(at)
-
-
 def test_a_file_that_is_gone_is_named_and_no_path_is_told(whole: Path) -> None:
     at = card()
     (whole / "vocab.txt").unlink()
     said = words(verified(at))
     assert "✓ Verified" not in said and "There is no tokenizer in whole-model" in said
     assert str(whole.parent) not in said
-
-
-def test_expectations_that_are_damaged_themselves_are_an_error_and_nothing_is_kept(
-    whole: Path,
-) -> None:
-    at = verified(card())
-    flip(whole / "verification.safetensors")
-    at = verified(at)
-    assert "verification" in at.error[0].value
-    assert "Verified: the files" not in words(at)
 
 
 def test_without_expectations_there_is_nothing_to_compare_with(whole: Path) -> None:

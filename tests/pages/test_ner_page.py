@@ -133,29 +133,3 @@ def test_a_hostile_label_stays_text(
     labels = [option.content for option in page.at.button_group(key="only").proto.options]
     assert len(labels) == 2
     assert not any("](" in label and "\\]" not in label for label in labels)
-
-
-def test_an_untrained_head_is_announced_before_any_number(
-    visit: Callable, monkeypatch: pytest.MonkeyPatch, untrained_folder: Path
-) -> None:
-    monkeypatch.setenv("BERT_EXPLORER_MODEL", str(untrained_folder))
-    assert 'class="bx-text bx-ner-text' not in visit(PAGE).markup
-    page = visit(PAGE, noise="true", tab=PIECES)
-    assert "no trained weights" in page.words
-    assert "These labels have no names" in page.words
-    assert page.markup.index('bx-untrained"') < page.markup.index("alibrated")
-
-
-@pytest.mark.parametrize(
-    "names", [("O",), tuple(f"TAG{number}" for number in range(70))], ids=["one", "seventy"]
-)
-def test_any_number_of_labels_is_shown(
-    visit: Callable, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, names: tuple[str, ...]
-) -> None:
-    save_tagger(tmp_path, names=names)
-    monkeypatch.setenv("BERT_EXPLORER_MODEL", str(tmp_path))
-    page = visit(PAGE, text="the cat sat", tab=PIECES)
-    assert page.errors == page.warnings == ""
-    assert f"{len(names)} labels:" in page.words
-    assert ("Nothing found." in page.words) == (names == ("O",))
-    assert pictures(page)[0].count("<td data-value") == len(names)

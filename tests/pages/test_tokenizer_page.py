@@ -31,15 +31,6 @@ def test_the_address_seeds_texts_switches_and_padding(visit: Callable) -> None:
     assert page.markup.count("<bdi>[PAD]</bdi>") == 5
 
 
-def test_another_word_can_be_watched(visit: Callable) -> None:
-    page = visit(PAGE, tab="Steps").type("the dog played")
-    assert page.at.selectbox(key="watch").value == "2: played"
-    page.choose("watch", "1: dog")
-    assert "played ✗" not in page.words
-    assert list(page.at.dataframe[0].value["looked up"]) == ["dog"]
-    assert "dog ✓" in page.words
-
-
 def test_a_piece_of_the_vocabulary_can_be_looked_up(visit: Callable) -> None:
     page = visit(PAGE, text="the dog played", tab="Vocabulary")
     assert "play is entry 13 of" in page.words  # the longest piece of the text comes first

@@ -16,7 +16,6 @@ from app.settings import BUNDLED_MODEL
 from bert_core import BertConfig, BertForSequenceClassification
 from bert_core.errors import InputError
 from tests.conftest import save_tiny
-from tests.drawings import elements, lengths
 from tests.snippets import ran
 
 
@@ -106,17 +105,6 @@ def test_a_regression_gives_its_number_and_no_percentage(tmp_path: Path) -> None
     said = shown(result)
     assert f"stars {view.signed(result.logits[0], 3)}" in said
     assert "%" not in said and result.chosen == ()
-
-
-@pytest.mark.parametrize("size", ["wide", "narrow"])
-def test_bars_are_sorted_and_as_long_as_their_probabilities(tiny_engine: Engine, size: str) -> None:
-    result = replace(classification(tiny_engine, "the cat"), scores=(0.25, 0.625, 0.125))
-    drawing = getattr(view.scores(result, 3), size)
-    tracks, bars = lengths(drawing, "bx-svg-track"), lengths(drawing, "bx-svg-mark", "bx-svg-bar")
-    shares = [bar / track for bar, track in zip(bars, tracks, strict=True)]
-    assert shares == pytest.approx([0.625, 0.25, 0.125], abs=1e-4)
-    texts = [each.text for each in elements(drawing, "text")]
-    assert texts == ["good", "62.5 %", "bad", "25.0 %", "odd", "12.5 %"]
 
 
 def test_a_small_lead_is_called_small(tiny_engine: Engine) -> None:

@@ -32,15 +32,6 @@ def shares(engine: Engine, tokens: list[str], at: int) -> torch.Tensor:
     return torch.softmax(row.double(), dim=-1)
 
 
-def test_rows_of_texts_have_the_scores_of_each_text(tiny_engine: Engine) -> None:
-    one, two = (tiny_engine.tokenizer.encode(text) for text in ("the [MASK] sat", "a cat [MASK]"))
-    rows = torch.tensor([one.input_ids, two.input_ids])
-    found = tiny_engine.score_rows(rows, torch.tensor([[2, 1], [3, 2]]))
-    for row, (encoding, places) in zip(found, ((one, [2, 1]), (two, [3, 2])), strict=True):
-        torch.testing.assert_close(row, tiny_engine.scores_at(encoding, places))
-    assert not found.requires_grad
-
-
 @pytest.fixture
 def together(tiny_engine: Engine) -> TogetherResult:
     return fill_together(tiny_engine, fill_mask(tiny_engine, "the [MASK] sat on [MASK]."))
@@ -60,15 +51,6 @@ def test_joint_fillings_multiply_conditionals_from_left_to_right(
         assert each.per_piece == pytest.approx(math.sqrt(expected), rel=1e-4)
     ranked = [each.probability for each in together.fillings]
     assert ranked == sorted(ranked, reverse=True)
-
-
-def test_one_gap_of_one_piece_gives_the_candidates_of_the_page(tiny_engine: Engine) -> None:
-    page = fill_mask(tiny_engine, "the [MASK] sat", top_k=10)
-    found = fill_together(tiny_engine, page)
-    assert [each.words[0] for each in found.fillings] == [c.token for c in page.slots[0].candidates]
-    assert [each.probability for each in found.fillings] == pytest.approx(
-        [c.probability for c in page.slots[0].candidates], rel=1e-4
-    )
 
 
 def test_a_gap_takes_longer_words(tiny_engine: Engine) -> None:

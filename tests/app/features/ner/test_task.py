@@ -1,18 +1,14 @@
 """Named entities: exact places, five ways of reading, and long texts with nothing lost."""
 
 import itertools
-import random
-import re
 from pathlib import Path
 
-import numpy as np
 import pytest
 import transformers
 
 from app.engine.models import Engine
 from app.features.ner.result import NerResult
 from app.features.ner.task import ner
-from bert_core import BertForTokenClassification
 from bert_core.errors import InputError
 from bert_core.reading.entities import AGGREGATIONS
 from tests.taggers import KNOWN, save_tagger
@@ -84,14 +80,6 @@ def test_every_aggregation_is_that_of_the_transformers_pipeline(
         assert len(found) > 3
 
 
-def test_a_decomposed_accent_does_not_tear_a_word_apart(planted: Engine) -> None:
-    """Where the pipeline goes by the length of the spelling, "cát" would join the word before."""
-    text = "the ca\u0301t sat. the rivér\u0301"
-    result = ner(planted, text)
-    assert marks(result) == [("PER", "ca\u0301t"), ("LOC", "rivér\u0301")]
-    assert result.reading.entities[-1].end == len(text)
-
-
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -136,24 +124,6 @@ def test_what_decides_on_a_word_decides_on_the_marks(
     assert marks(ner(planted, "playing played the cat", aggregation=how)) == expected
 
 
-def test_scores_are_the_means_that_the_page_says_they_are(random_engine: Engine) -> None:
-    result = ner(random_engine, "Playing unplayed the catdog sat on matriver")
-    shares, words = result.pieces.probabilities, result.pieces.words.tolist()
-    groups = [[n for n, word in enumerate(words) if word == w] for w in range(words[-1] + 1)]
-    by_word = {
-        "first": [shares[group[0]] for group in groups],
-        "average": [shares[group].mean(axis=0) for group in groups],
-        "max": [max(shares[group], key=max) for group in groups],
-    }
-    for how, rows in by_word.items():
-        read = ner(random_engine, result.text, aggregation=how)  # type: ignore[arg-type]
-        for entity in read.reading.entities:
-            inside = range(words[entity.pieces[0]], words[entity.pieces[1] - 1] + 1)
-            expected = sum(max(rows[word]) for word in inside) / len(inside)
-            assert entity.score == pytest.approx(expected, abs=1e-12)
-    assert np.allclose(shares.sum(axis=1), 1)
-
-
 def test_labels_out_of_rule_are_named_where_they_stand(planted: Engine) -> None:
     faults = ner(planted, "dog sat, cat bank dog").reading.faults
     assert [(f.at, f.label, f.before, f.why) for f in faults] == [
@@ -161,21 +131,6 @@ def test_labels_out_of_rule_are_named_where_they_stand(planted: Engine) -> None:
         (4, "I-LOC", "B-PER", "not opened"),
         (5, "I-PER", "I-LOC", "not opened"),
     ]
-
-
-def test_other_schemes_are_read_by_their_own_rules(tmp_path: Path) -> None:
-    known = {"cat": "B-PER", "dog": "E-PER", "mat": "S-PER", "river": "S-LOC", "bank": "I-PER"}
-    engine = Engine(str(save_tagger(tmp_path, names=BIOES, known=known)))
-    result = ner(engine, "cat bank dog mat mat river cat")
-    assert result.labels.name == "BIOES"
-    assert marks(result) == [
-        ("PER", "cat bank dog"),
-        ("PER", "mat"),
-        ("PER", "mat"),
-        ("LOC", "river"),
-        ("PER", "cat"),
-    ]
-    assert [(f.label, f.why) for f in result.reading.faults] == [("B-PER", "not closed")]
 
 
 def test_nothing_that_was_found_is_lost_by_selecting(planted: Engine) -> None:
@@ -204,41 +159,6 @@ def test_a_text_of_six_thousand_pieces_is_read_to_its_end(long_reader: Engine) -
     read = result.pieces.coverage
     assert (read.room, read.shared, read.windows) == (510, 128, 16)
     assert read.context >= 63
-
-
-def test_entities_across_every_window_border_stay_whole(planted: Engine) -> None:
-    for shift in range(0, 40, 5):
-        text = "the " * shift + "cat dog dog sat " * 60
-        result = ner(planted, text)
-        assert result.pieces.coverage.windows > 5
-        spans = [found.span() for found in re.finditer("cat dog dog", text)]
-        assert [(e.start, e.end) for e in result.reading.entities] == spans
-
-
-@pytest.mark.parametrize("count", [1, 45, 46, 47, 80, 200])
-def test_every_piece_is_answered_by_the_window_with_most_around_it(
-    random_engine: Engine, count: int
-) -> None:
-    drawn = random.Random(count)
-    text = " ".join(drawn.choices("abcdefgh", k=count))
-    result = ner(random_engine, text)
-    windows = random_engine.tokenizer.encode_windows(text, max_length=48, stride=12)
-    best: dict[int, tuple[int, np.ndarray]] = {}
-    for window in windows:
-        logits = random_engine.run(BertForTokenClassification, window).logits
-        assert logits is not None
-        rows = logits[0].double().softmax(-1).numpy()[1:-1]
-        numbers = [word for word in window.word_ids if word is not None]  # one piece a word here
-        for row, piece in zip(rows, numbers, strict=True):
-            before = piece - numbers[0] if numbers[0] else count
-            behind = numbers[-1] - piece if numbers[-1] < count - 1 else count
-            if piece not in best or min(before, behind) > best[piece][0]:
-                best[piece] = (min(before, behind), row)
-    assert len(result.pieces) == count
-    assert result.pieces.coverage.windows == len(windows)
-    assert result.pieces.coverage.context == min(context for context, _ in best.values())
-    expected = np.stack([best[piece][1] for piece in range(count)])
-    assert np.allclose(result.pieces.probabilities, expected, atol=1e-5)
 
 
 @pytest.mark.parametrize("max_length", [3, 4, 5, 8])

@@ -60,18 +60,6 @@ def typed(result: NerResult) -> str:
     return shown(re.sub(r"<small.*?</small>", "", markup))
 
 
-def test_marks_carry_label_line_and_score_and_not_only_a_colour(planted: Engine) -> None:
-    result = ner(planted, "cat sat on the river bank.")
-    marks = drawn(result)
-    for mark, entity in zip(marks, result.reading.entities, strict=True):
-        assert mark.label == f"{entity.kind} {view.score(entity.score)}"
-        assert mark.text == result.text[entity.start : entity.end]
-        assert f"--bx-w:{entity.score:.3f}" in mark.style  # the tint and the weight of the line
-        assert f"score {entity.score:.4f}, characters {entity.start} to" in mark.title
-    first, second = marks
-    assert first.look != second.look and first.style != second.style
-
-
 @pytest.mark.parametrize("how", AGGREGATIONS)
 def test_the_drawn_text_is_the_text_as_typed(planted: Engine, how: str, nasty: str) -> None:
     result = ner(planted, f"{nasty} cat <b>dog</b>", aggregation=how)  # type: ignore[arg-type]
@@ -152,17 +140,6 @@ def test_what_hides_entities_is_named_with_numbers(planted: Engine) -> None:
     assert some == "Shown: 2 of 3. Hidden: 1 with other labels."
 
 
-def test_the_table_and_its_words_hold_the_same_entities(planted: Engine) -> None:
-    result = ner(planted, "Cat dog, <b>River</b>")
-    table = view.entity_table(result, result.select())
-    assert list(table.columns) == ["text", "label", "start", "end", "score", "at"]
-    assert table[["text", "label", "start", "end"]].to_numpy().tolist() == [
-        ["Cat dog", "PER", 0, 7],
-        ["River", "LOC", 12, 17],
-    ]
-    assert table["score"].tolist() == [entity.score for entity in result.reading.entities]
-
-
 def test_the_strip_shows_each_piece_its_label_and_whether_it_counts(planted: Engine) -> None:
     result = ner(planted, "the mating cat")
     told = words(pieces_view.strip(result, 0))
@@ -196,16 +173,6 @@ def test_the_table_of_pieces_adds_up(planted: Engine) -> None:
         "",
         "I-PER follows O",
     ]
-
-
-def test_a_click_on_a_card_names_its_piece_and_its_tooltip_all_labels(planted: Engine) -> None:
-    result = ner(planted, "the cat")
-    markup = str(pieces_view.strip(result, 1))
-    assert re.findall(r'data-pick="piece" data-value="(\d+)"', markup) == ["0", "1"]
-    assert re.findall(r'aria-pressed="(\w+)"', markup) == ["false", "true"]
-    assert markup.count('tabindex="0"') == 1
-    title = re.findall(r'title="piece 1: ([^"]*)"', markup)[0]
-    assert len(title.split(", ")) == len(result.labels.names)
 
 
 def test_label_names_of_a_hostile_model_stay_text(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """Question answering: the right characters, every rule, and long texts with nothing lost."""
 
-import itertools
 import math
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +11,7 @@ from app.engine.models import Engine
 from app.features.qa import view
 from app.features.qa.result import QaResult
 from app.features.qa.task import qa, questions
-from bert_core import BertForQuestionAnswering, Encoding
+from bert_core import Encoding
 from bert_core.errors import InputError
 from bert_core.reading.wordings import normalized
 from tests.readers import by_token, planted, save_reader
@@ -27,71 +26,10 @@ def chosen(result: QaResult) -> list[str]:
     return [result.passage[a.best.start : a.best.end] for a in result.answers]
 
 
-def one_by_one(engine: Engine, passage: str, question: str, longest: int) -> dict:
-    """Characters -> score and the sum of the odds, from one run and plain loops."""
-    encoding = engine.tokenizer.encode(question, passage)
-    outputs = engine.run(BertForQuestionAnswering, encoding)
-    start, end = outputs.start_logits[0].tolist(), outputs.end_logits[0].tolist()
-    inside = [at for at, side in enumerate(encoding.sequence_ids) if side == 1]
-    scores: dict[tuple[int, int], list[float]] = {}
-    for first, last in itertools.combinations_with_replacement(inside, 2):
-        if last - first < longest:
-            span = encoding.offsets[first][0], encoding.offsets[last][1]
-            scores.setdefault(span, []).append(start[first] + end[last])
-    null = start[0] + end[0]
-    total = sum(math.exp(s) for each in scores.values() for s in each)
-    best = max(map(max, scores.values()))
-    left = math.exp(best) / (math.exp(best) + math.exp(null))
-    return {
-        "null": null,
-        "no answer": 1 - left,
-        "spans": {
-            span: (max(each), left * sum(map(math.exp, each)) / total)
-            for span, each in scores.items()
-        },
-    }
-
-
 def says_the_same(one: str, other: str) -> bool:
     """Whether two answers differ in case, marks, articles and blanks alone."""
     first, second = (normalized(text).replace(" ", "") for text in (one, other))
     return first == second if first else one == other
-
-
-@pytest.mark.parametrize("longest", [1, 3, 30])
-@pytest.mark.parametrize(
-    "passage", [PASSAGE, "dog", "x  y\n\n海 the   cat Ü", "a b a b a b a b a b a"]
-)
-def test_the_answers_are_those_of_counting_every_span(
-    tiny_engine: Engine, passage: str, longest: int
-) -> None:
-    wanted = one_by_one(tiny_engine, passage, ASKED, longest)
-    result = qa(tiny_engine, passage, ASKED, answers=20, longest=longest, **NO_RULES)
-    assert result.null_score == pytest.approx(wanted["null"], abs=1e-5)
-    assert result.null_probability == pytest.approx(wanted["no answer"], abs=1e-6)
-    for answer in result.answers:
-        for place in answer.places:
-            score, share = wanted["spans"].pop((place.start, place.end))
-            assert place.score == pytest.approx(score, abs=1e-5)
-            assert place.probability == pytest.approx(share, abs=1e-6)
-            assert says_the_same(passage[place.start : place.end], answer.text)
-    left = [score for score, _ in wanted["spans"].values()]
-    assert not left or max(left) <= result.answers[-1].best.score + 1e-5
-
-
-def test_no_two_answers_have_the_same_characters_and_the_best_comes_first(
-    tiny_engine: Engine,
-) -> None:
-    result = qa(tiny_engine, "the cat sat on the cat. the cat sat", "who", answers=20)
-    texts = chosen(result)
-    assert len(set(texts)) == len(texts) == 20
-    assert texts == [answer.text for answer in result.answers]
-    scores = [answer.best.score for answer in result.answers]
-    assert scores == sorted(scores, reverse=True)
-    repeated = next(answer for answer in result.answers if len(answer.places) > 1)
-    assert repeated.probability == pytest.approx(sum(p.probability for p in repeated.places))
-    assert len({(place.start, place.end) for place in repeated.places}) == len(repeated.places)
-    assert repeated.count == len(repeated.places)
 
 
 def test_an_answer_with_and_without_article_and_full_stop_is_one(tiny_engine: Engine) -> None:
@@ -151,14 +89,6 @@ def test_the_question_and_the_added_tokens_are_never_the_answer(tiny_engine: Eng
     assert result.null_score == 2.0
 
 
-def test_one_end_alone_cannot_say_no_answer(tiny_engine: Engine) -> None:
-    def rule(encoding: Encoding, at: int) -> tuple[float, float]:
-        return (9.0, -9.0) if at == 0 else (0.0, 0.0)
-
-    result = qa(planted(tiny_engine, rule), "cat sat", "who")
-    assert result.null_score == 0.0
-
-
 def test_a_special_token_written_in_the_passage_is_in_no_answer(tiny_engine: Engine) -> None:
     rule = by_token({"cat": 8.0, "[SEP]": 9.0}, {"dog": 8.0, "cat": 1.0, "[SEP]": 9.0})
     result = qa(planted(tiny_engine, rule), "the cat [SEP] dog [MASK]", "who", answers=20)
@@ -172,11 +102,6 @@ def test_what_cannot_be_read_of_both_texts_is_named(tiny_engine: Engine) -> None
     result = qa(tiny_engine, "the cat Ωmega sat", "who Ψ")
     assert result.unread.unknown == ("Ψ", "Ωmega")
     assert "It reads" in str(view.screen(result).first[0])
-
-
-def test_an_unknown_word_may_be_the_answer(tiny_engine: Engine) -> None:
-    rule = by_token({"[UNK]": 5.0}, {"[UNK]": 5.0})
-    assert qa(planted(tiny_engine, rule), "the ☃☃ sat", "who").answers[0].text == "☃☃"
 
 
 def test_an_answer_takes_words_whole_unless_told_otherwise(tiny_engine: Engine) -> None:
@@ -259,35 +184,6 @@ def test_windows_that_agree_give_what_one_run_gives(tiny_engine: Engine, max_len
     np.testing.assert_array_equal(parts.words.start_probability, whole.words.start_probability)
 
 
-def test_every_piece_stands_in_a_window_and_all_have_the_question(tiny_engine: Engine) -> None:
-    seen: list[tuple[int, str]] = []
-
-    def rule(encoding: Encoding, at: int) -> tuple[float, float]:
-        if encoding.sequence_ids[at] == 1:
-            seen.append((encoding.offsets[at][0], encoding.tokens[at]))
-        elif encoding.sequence_ids[at] == 0:
-            assert encoding.text == "who sat"
-        return 0.0, 0.0
-
-    engine = planted(tiny_engine, rule)
-    passage = "the cat sat on the mat. " * 30
-    result = qa(engine, passage, "who sat")
-    tokens = tiny_engine.tokenizer.encode(passage)
-    wanted = {
-        (span[0], token)
-        for span, token in zip(tokens.offsets[1:-1], tokens.tokens[1:-1], strict=True)
-    }
-    assert set(seen) == wanted
-    windows = result.coverage.windows
-    assert windows[0][0] == 0
-    assert windows[-1][1] == result.coverage.pieces == len(wanted)
-    assert all(
-        before[1] - after[0] == result.coverage.shared
-        for before, after in itertools.pairwise(windows)
-    )
-    assert result.longest <= result.coverage.shared + 1
-
-
 def test_an_end_before_the_start_is_no_answer(tiny_engine: Engine) -> None:
     rule = by_token({"dog": 8.0, "cat": 3.0}, {"cat": 8.0, "mat": 3.0})
     result = qa(planted(tiny_engine, rule), PASSAGE, "who")
@@ -343,14 +239,6 @@ def test_a_text_without_a_piece_is_refused(
         qa(tiny_engine, passage, question)
 
 
-@pytest.mark.parametrize(
-    "wrong", [{"answers": 0}, {"answers": 21}, {"longest": 0}, {"longest": 61}]
-)
-def test_numbers_out_of_range_are_refused(tiny_engine: Engine, wrong: dict[str, int]) -> None:
-    with pytest.raises(InputError, match=r"expected 1 to"):
-        qa(tiny_engine, PASSAGE, "who", **wrong)
-
-
 def test_nasty_texts_are_answered_with_their_own_characters(
     tiny_engine: Engine, nasty: str
 ) -> None:
@@ -360,16 +248,6 @@ def test_nasty_texts_are_answered_with_their_own_characters(
         assert answer.text == passage[answer.best.start : answer.best.end]
         assert all(says_the_same(passage[p.start : p.end], answer.text) for p in answer.places)
     assert len(set(chosen(result))) == len(result.answers)
-
-
-def test_pieces_that_share_their_characters_are_one_answer(tiny_engine: Engine) -> None:
-    # The Korean syllable is taken apart into letters, all of which stand at one character.
-    passage = "cat 각 dog"
-    encoding = tiny_engine.tokenizer.encode("who", passage)
-    assert len(encoding.offsets) >= len(set(encoding.offsets))
-    result = qa(tiny_engine, passage, "who", answers=20)
-    places = [(p.start, p.end) for answer in result.answers for p in answer.places]
-    assert len(places) == len(set(places))
 
 
 def test_questions_stand_one_per_line() -> None:

@@ -1,9 +1,7 @@
 """The tokenizer inspector: its task and its drawings."""
 
 import dataclasses
-import itertools
 import re
-from html import unescape
 from pathlib import Path
 
 import pytest
@@ -11,7 +9,6 @@ import pytest
 from app.engine.models import Engine
 from app.features.tokenizer import view as view
 from app.features.tokenizer import view_compare, view_input, view_steps, view_vocabulary
-from app.features.tokenizer.result import TokenizerResult
 from app.features.tokenizer.task import replay, tokenizer
 from app.features.tokenizer.task_compare import compare
 from app.features.tokenizer.task_vocabulary import look_up
@@ -93,25 +90,6 @@ def test_the_story_of_a_word_shows_every_failed_look(tiny_engine: Engine) -> Non
         assert tried in told
 
 
-def test_neighbours_differ_in_colour_and_texts_in_look(tiny_engine: Engine) -> None:
-    result = tokenizer(tiny_engine, "the cat sat on the mat", "a dog played")
-    drawn = view.coloured(result, limit=99).markup
-    looks = [each.split() for each in re.findall(r'<span class="(bx-piece.*?)"', drawn)]
-    pieces = [piece for piece in result.pieces() if not piece.added]
-    colours = [next((n for n in look if re.fullmatch(r"bx-c\d", n)), "") for look in looks]
-    assert len(looks) == len(pieces)
-    assert all(one != other for one, other in itertools.pairwise(colours))
-    assert ["bx-second" in look for look in looks] == [p.segment == 1 for p in pieces]
-    assert ["bx-continues" in look for look in looks].count(True) == 1
-
-
-@pytest.mark.parametrize(("cats", "full"), [(10, 25.0), (22, 50.0), (46, 100.0), (90, 100.0)])
-def test_the_meter_is_as_full_as_the_model_is(tiny_engine: Engine, cats: int, full: float) -> None:
-    drawn = view_input.length_meter(tokenizer(tiny_engine, "cat " * cats)).markup
-    assert re.findall(r"width:([\d.]+)%", drawn) == [f"{full}"]
-    assert ("bx-meter-over" in drawn) == (cats > 46)
-
-
 def test_a_long_text_is_replayed_from_its_beginning_and_that_is_said(tiny_engine: Engine) -> None:
     steps = replay(tiny_engine, "the cat sat " * 200)
     assert not steps.whole
@@ -127,24 +105,6 @@ def test_the_word_with_most_to_tell_is_shown_first(tiny_engine: Engine) -> None:
     assert view_steps.most_telling(choices) == 2
     choices = view_steps.word_choices([replay(tiny_engine, "the Ω played")])
     assert view_steps.most_telling(choices) == 1
-
-
-def test_the_table_lists_every_token(tiny_engine: Engine) -> None:
-    result = tokenizer(tiny_engine, "played cat", "dog")
-    frame = view.table(result)
-    assert list(frame["token"]) == [piece.token for piece in result.pieces()]
-    assert frame["word"].isna().sum() == 3
-    assert list(frame["segment"]) == [0] * 5 + [1] * 2
-
-
-def test_a_long_text_is_drawn_in_part_and_the_rest_is_counted(tiny_engine: Engine) -> None:
-    result = tokenizer(tiny_engine, "cat " * 40)
-    assert "and 30 more pieces" in words(view.coloured(result, limit=10))
-
-
-def test_pieces_that_share_characters_are_drawn_once(tiny_engine: Engine) -> None:
-    result: TokenizerResult = tokenizer(tiny_engine, "½ ﬁ cat")
-    assert unescape(words(view.coloured(result, limit=99))) == "½ ﬁ cat"
 
 
 def links(markup: str) -> list[str]:
