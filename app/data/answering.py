@@ -120,7 +120,6 @@ def _of_pairs(engine: Engine, rows: Sequence[Asked], *, follows: bool = False) -
 
 
 def _choices(engine: Engine, rows: Sequence[Asked]) -> list[Guess]:
-    """Choose among texts, each read as the second one of a pair."""
     inputs = [_encoded(engine, row.texts["context"], each) for row in rows for each in row.choices]
     logits = engine.logits(BertForMultipleChoice, inputs)[:, 0].double()
     logits /= engine.calibration(BertForMultipleChoice).temperature
@@ -139,7 +138,6 @@ def best(shares: Iterable[tuple[str, float]], wanted: str) -> Guess:
 
 
 def _encoded(engine: Engine, first: str, second: str) -> Encoding:
-    """Encode a text or a pair, cut to what the model reads."""
     pair = second if second.strip() else None
     if pair is not None and not engine.facts.reads_pairs:
         raise InputError("the model has one token type only: it cannot tell two texts apart.")
@@ -190,7 +188,6 @@ def _tagged(
 
 
 def _answers(engine: Engine, rows: Sequence[Asked]) -> list[Guess]:
-    """Find the answers to questions."""
     runner = window_runner(engine, BertForQuestionAnswering, texts=len(rows))
     scale = engine.calibration(BertForQuestionAnswering).temperature
     outer = engine.calibration(BertForQuestionAnswering, HAS_ANSWER).temperature

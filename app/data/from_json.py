@@ -11,13 +11,7 @@ _BEYOND = 1_000  # the rank of a word that is not among those that were written
 
 
 def guess_of(task: TaskName, answer: Mapping[str, Any], asked: Asked) -> Guess:
-    """Read an answer.
-
-    Args:
-        task: what was asked.
-        answer: its JSON, as the task's own result writes it.
-        asked: the row, with what is right.
-    """
+    """Read an answer."""
     match task:
         case "classification":
             return best(zip(answer["labels"], answer["scores"], strict=True), asked.wanted)

@@ -145,7 +145,6 @@ class Reader:
         return found if raw is None or raw == "" else self._with_gold(found, raw)
 
     def _with_gold(self, asked: Asked, raw: Any) -> Asked:
-        """Add what is right."""
         if self.task == "qa":
             answers = _answers(raw)
             return replace(asked, gold=answers, wanted=" | ".join(answers) or "no answer")
@@ -159,7 +158,6 @@ class Reader:
         return replace(asked, gold=label or None, wanted=label or cell(raw))
 
     def _choices(self, row: Mapping[str, Any]) -> tuple[str, ...]:
-        """Read the choices, of one column or of several."""
         name = self.columns["choices"]
         if name.endswith("*"):
             found = [cell(row.get(each)) for each in spread_columns(name, list(row))]
@@ -212,11 +210,6 @@ def stretches(
     tags: Sequence[str], names: Iterable[str], words: Sequence[tuple[int, int]]
 ) -> list[Name]:
     """Join the tags of words into names, as conlleval and seqeval do.
-
-    Args:
-        tags: of the words.
-        names: all tags there may be, which tell what a prefix means.
-        words: their spans.
 
     >>> stretches(["B-PER", "I-PER", "O"], ["B-PER", "O"], [(0, 3), (4, 9), (10, 12)])
     [('PER', 0, 9)]

@@ -134,10 +134,6 @@ def exact_and_f1(answer: str, wanted: Sequence[str]) -> tuple[bool, float]:
 def mcnemar(first_only: int, second_only: int) -> float:
     """Return the exact two-sided p-value that two models are equally often right (McNemar 1947).
 
-    Args:
-        first_only: rows that only the first one has right.
-        second_only: rows that only the second one has right.
-
     >>> mcnemar(1, 9), mcnemar(0, 0)
     (0.021484375, 1.0)
     """

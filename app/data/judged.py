@@ -224,7 +224,6 @@ def _f1(found: Report) -> str:
 
 
 def _share(share: Share, what: str) -> str:
-    """Write a share with its interval."""
     mean = _percent(share.right / share.cases)
     return f"{mean} of {share.cases:,} {what}{_around(share.low, share.high)}"
 
@@ -255,14 +254,7 @@ class Compared:
 def compare(
     models: tuple[str, str], first: Sequence[Judged], second: Sequence[Judged], *, labels: bool
 ) -> Compared:
-    """Compare two models row by row.
-
-    Args:
-        models: their names.
-        first: the rows as one answers them.
-        second: the same as the other does.
-        labels: whether answers are labels, of which some agree by chance.
-    """
+    """Compare two models row by row."""
     pairs = [(a, b) for a, b in zip(first, second, strict=False) if not a.error and not b.error]
     known = [(a.right, b.right) for a, b in pairs if a.right is not None and b.right is not None]
     only = known.count((True, False)), known.count((False, True))

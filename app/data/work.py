@@ -80,13 +80,6 @@ def prepared(
 ) -> Work:
     """Read what a model is asked about each row of a table.
 
-    Args:
-        engine: the model, whose labels the gold is read as.
-        table: the rows.
-        task: what they are asked.
-        columns: the column of each part.
-        written: what a person says that labels mean.
-
     Raises:
         InputError: a column is missing, no row can be asked, or a label is none of the model's.
     """

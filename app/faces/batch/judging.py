@@ -36,13 +36,6 @@ def judge(
 ) -> str:
     """Compare answers with a column, and write the report.
 
-    Args:
-        task: what the rows were asked.
-        engine: the model, whose labels the column is read as.
-        column: what is right.
-        rows: yields the rows, each time from the first one.
-        out: the file of the report.
-
     Returns:
         What to say of it.
     """

@@ -46,12 +46,7 @@ def _answer(result: ClassificationResult) -> tuple[str, str, str]:
 
 
 def scores(result: ClassificationResult, shown: int) -> Picture:
-    """Draw the best labels as bars, best on top.
-
-    Args:
-        result: of kind "single" or "multi".
-        shown: the most bars.
-    """
+    """Draw the best labels as bars, best on top."""
     rows = _rows(result)[:shown]
     best = ", ".join(f"{name} {percent(value)}" for name, value in _rows(result)[:5])
     return picture(
@@ -142,5 +137,4 @@ print({{model.config.label_name(n): score for n, score in enumerate(scores[0].to
 
 
 def _rows(result: ClassificationResult) -> list[tuple[str, float]]:
-    """Return labels and scores, best first."""
     return [(result.labels[number], result.scores[number]) for number in result.ranking]

@@ -167,10 +167,6 @@ def written(result: DataResult, kind: str) -> bytes:
     """Write all rows with their answers.
 
     In CSV, a cell that a spreadsheet would compute begins with an apostrophe.
-
-    Args:
-        result: the table with its answers.
-        kind: csv, jsonl or parquet.
     """
     others = {row.number: row for row in result.second}
     rows = [_record(result, row, others.get(row.number)) for row in result.rows]
@@ -202,7 +198,6 @@ def _record(result: DataResult, row: Judged, other: Judged | None) -> dict[str, 
 
 
 def _flat(value: object) -> object:
-    """Return what a cell of a table can hold; lists and objects as JSON."""
     return cell(value) if isinstance(value, list | dict) else value
 
 

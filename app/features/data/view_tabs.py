@@ -112,7 +112,6 @@ def confusion(result: DataResult) -> Picture:
 
 
 def _matrix(names: Sequence[str], pairs: Sequence[tuple[str, int]], width: int) -> Html:
-    """Draw the matrix: expected labels at the left, answers on top."""
     left = 150 if width >= WIDE else 100
     size = min(90.0, (width - left - 8) / len(names))
     place = Matrix(left, 62, size, min(size, 46))
@@ -181,7 +180,6 @@ def sliced(result: DataResult, word: str = "") -> Parts:
 
 
 def _slices(found: Sequence[Slice], whole: float, width: int) -> Html:
-    """Draw each share as a dot on its interval, with its name at the left."""
     left, letters = (250, 26) if width >= WIDE else (150, 15)
     bottom = 26 + _HIGH * len(found)
     panel = Panel((left, width - 84), (26, bottom), (0, 1), (len(found), 0))

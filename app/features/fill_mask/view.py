@@ -65,13 +65,7 @@ _NEAR = 24  # characters around a mask in its title
 
 
 def sentence(result: FillMaskResult, pickable: range, *, attend: bool = False) -> Html:
-    """Draw the text with the best candidate at every mask; a click on another word hides it.
-
-    Args:
-        result: the result.
-        pickable: numbers of the words that can be clicked; a long text has too many.
-        attend: whether a click on a filled mask opens the attention page.
-    """
+    """Draw the text with the best candidate at every mask; a click on another word hides it."""
     filled = iter([(text, number) for text, number in result.filled if number])
     parts: list[Html | str] = []
     done, first = 0, True
@@ -102,7 +96,6 @@ def sentence(result: FillMaskResult, pickable: range, *, attend: bool = False) -
 
 
 def _filled(text: str, slot: int, several: bool, look: dict[str, str | int | None]) -> Html:
-    """Draw the best candidate in the place of a mask."""
     badge = [tag("sub", str(slot))] if several else []
     kind = "bx-filled bx-word" if "role" in look else "bx-filled"
     look |= {"data_here": "gap" if slot == 1 else None}  # where a box that scrolls starts
@@ -126,12 +119,7 @@ def slot_title(slot: Slot) -> Html:
 
 
 def candidates(slot: Slot, top: float) -> Picture:
-    """Draw the candidates of one mask as bars, best on top, the named word last.
-
-    Args:
-        slot: the mask.
-        top: the probability of a bar of full length; see `axis`.
-    """
+    """Draw the candidates of one mask as bars, best on top, the named word last."""
     rows = _rows(slot)
     values = [candidate.probability for candidate in rows]
     marked = [slot.named is not None and c.id == slot.named.id for c in rows]
@@ -198,7 +186,6 @@ def screen(result: FillMaskResult, model: str = "", *, attend: bool = False) -> 
 
 
 def _slots(result: FillMaskResult) -> Parts:
-    """Draw the candidates of every mask, two masks side by side."""
     if len(result.slots) == 1:
         return _slot(result, result.slots[0])
     each = [(slot_title(slot), *_slot(result, slot)) for slot in result.slots]
@@ -283,7 +270,6 @@ def chance(probability: float) -> str:
 
 
 def _rows(slot: Slot) -> list[Candidate]:
-    """Return the candidates, followed by the named word if it is not among them."""
     rows = list(slot.candidates)
     if slot.named is not None and slot.named.id not in {candidate.id for candidate in rows}:
         rows.append(slot.named)

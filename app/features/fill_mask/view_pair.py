@@ -92,14 +92,7 @@ def differences(
     *,
     scale: Sequence[Sequence[Contrast]],
 ) -> Html:
-    """Draw differences as bars from a line in the middle: to the left in favour of the first word.
-
-    Args:
-        rows: the candidates.
-        words: the two words, for the heading.
-        width: of the drawing.
-        scale: the candidates of all masks, whose drawings share one scale.
-    """
+    """Draw differences as bars from a line in the middle, to the left for the first word."""
     every = [row for mask in scale for row in mask]
     left = max(letters_wide(_shortened(row.token)) for row in every) + 24
     half = (width - left) / 2

@@ -117,9 +117,6 @@ def tune(
 def _alone(wait: Callable[[], None]) -> Iterator[None]:
     """Let one visitor at a time train, the others wait.
 
-    Args:
-        wait: called while waiting; it may end the waiting with an error.
-
     Raises:
         InputError: it takes too long.
     """
@@ -309,7 +306,6 @@ tokenizer.save_pretrained("my-bert")
         self._points.append(TuningPoint(done, mean, loss, right, len(cases)))
 
     def _batch(self, rows: Sequence[LabelledRow]) -> Batch:
-        """Build the tensors of some rows."""
         number = {label: place for place, label in enumerate(self.rows.labels)}
         tokenizer = self._engine.tokenizer
         if self.rows.kind == TEXTS:
@@ -392,5 +388,4 @@ def tunable(base: BertModel, rows: LabelledRows) -> Tunable:
 
 
 def _lines(rows: Sequence[LabelledRow]) -> str:
-    """Write rows as they were read."""
     return "".join(f"{row.text}\t{' '.join(row.labels)}\n" for row in rows)

@@ -93,7 +93,6 @@ def able(figures: Sequence[Figure]) -> Html:
 
 
 def _around(figure: Figure) -> str:
-    """Print the 95 % interval of a figure, and chance."""
     chance = "" if figure.chance is None else f"; chance {_share(figure.chance)}"
     return f"({100 * figure.low:.1f}–{100 * figure.high:.1f}{chance})"
 

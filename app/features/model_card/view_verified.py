@@ -50,7 +50,6 @@ def verdict(found: Verified) -> Html:
 
 
 def _details(checked: VerificationReport) -> str:
-    """Count what was compared and what disagrees."""
     files, texts, outputs = len(checked.files), len(checked.texts), len(checked.outputs)
     largest = number(checked.difference)
     if checked.ok:

@@ -78,12 +78,7 @@ class NerResult:
         return self.pieces.coverage
 
     def select(self, *, least: float = 0.0, only: Sequence[str] = ()) -> Selection:
-        """Choose the entities to show.
-
-        Args:
-            least: entities with a lower score are hidden.
-            only: kinds to show; () for all.
-        """
+        """Choose the entities to show."""
         wanted = [entity for entity in self.reading.entities if not only or entity.kind in only]
         return Selection(
             least=least,

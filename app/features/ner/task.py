@@ -67,7 +67,6 @@ def ner(
 
 
 def _read(engine: Engine, text: str, progress: Progress | None) -> TaggedText:
-    """Run the model over the whole text."""
     check_text(text)
     runner = window_runner(engine, BertForTokenClassification, progress)
     scale = engine.calibration(BertForTokenClassification)

@@ -50,13 +50,7 @@ _SCORES: dict[Aggregation, str] = {
 
 
 def screen(result: NerResult, model: str = "", *, selection: Selection | None = None) -> Screen:
-    """Say what is shown.
-
-    Args:
-        result: the text with its entities.
-        model: its name on a page, "" on paper.
-        selection: the entities to show; None for all.
-    """
+    """Say what is shown."""
     chosen = selection or result.select()
     return Screen(
         f"The model finds {_count(len(result.reading.entities), result.aggregation)}.",
@@ -185,7 +179,6 @@ def entity_table(result: NerResult, selection: Selection) -> pd.DataFrame:
 
 
 def _table(result: NerResult, chosen: Selection) -> Parts:
-    """List the entities; the Save menu has them as files."""
     table = entity_table(result, chosen)
     if not len(table):
         return (line("No entity is shown."),)

@@ -30,12 +30,7 @@ _SCHEMES = {
 
 
 def parts(result: NerResult, *, live: bool) -> Parts:
-    """Draw the model's label for every piece, and all its scores for one of them.
-
-    Args:
-        result: the result.
-        live: whether a piece can be chosen; if not, a table has them all.
-    """
+    """Draw the model's label for every piece, and all its scores for one of them."""
     words = f"All {len(result.pieces):,} pieces with every label's probability."
     notes = label_note(result), fault_note(result)
     if not live:
@@ -64,7 +59,6 @@ def chosen(result: NerResult, clicked: int) -> dict[str, str]:
 
 
 def _names(result: NerResult) -> tuple[str, ...]:
-    """Name every piece by its number and spelling."""
     return tuple(f"{n}: {visible(piece)[:40]}" for n, piece in enumerate(result.pieces.tokens))
 
 
@@ -125,10 +119,6 @@ def strip(result: NerResult, picked: int) -> Html:
     """Draw pieces as small cards with their likeliest labels, bracketed if they do not count.
 
     The pieces of a word are framed together. A click on a card shows all labels of the piece.
-
-    Args:
-        result: the result.
-        picked: the piece whose labels are shown; a long text is drawn around it.
     """
     first = picked - picked % PART
     part = range(first, min(first + PART, len(result.pieces)))
@@ -157,7 +147,6 @@ def strip(result: NerResult, picked: int) -> Html:
 
 
 def _card(result: NerResult, number: int, *, picked: bool) -> Html:
-    """Draw one piece; its tooltip lists the likeliest labels."""
     pieces, labels = result.pieces, result.labels
     best = int(pieces.probabilities[number].argmax())
     kind = labels.tags[best].kind
@@ -231,6 +220,5 @@ def bars_note(result: NerResult) -> Html:
 
 
 def _ranked(result: NerResult, piece: int) -> list[tuple[str, float]]:
-    """Return all labels of one piece, the likeliest first."""
     shares: list[float] = result.pieces.probabilities[piece].tolist()
     return sorted(zip(result.labels.names, shares, strict=True), key=lambda row: -row[1])

@@ -35,7 +35,6 @@ def running_text(result: NerResult, selection: Selection) -> Html:
 
 
 def _mark(result: NerResult, entity: Entity, start: int) -> Html:
-    """Mark one entity from a character on; its label is behind it."""
     label, long = visible(entity.label), len(result.text) > LINKED
     return tag(
         "mark",

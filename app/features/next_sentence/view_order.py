@@ -91,7 +91,6 @@ def _listed(result: SentenceOrderResult, order: Sequence[int], title: str) -> Ht
 
 
 def _grid(result: SentenceOrderResult, width: int) -> Html:
-    """Draw the matrix `width` wide: names at the left, numbers on top."""
     least, most = _ends(result)
     n = len(result.sentences)
     names = width * 0.38 if width > 500 else 34.0

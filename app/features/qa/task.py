@@ -105,7 +105,6 @@ def qa(
 
 
 def _read(engine: Engine, passage: str, question: str, progress: Progress | None) -> PassageReading:
-    """Run the model over the whole passage."""
     check_text(passage)
     runner = window_runner(engine, BertForQuestionAnswering, progress)
     [reading] = read_passages(runner, [(passage, question)])
@@ -138,7 +137,6 @@ def _touching(probability: Floats, first: int, last: int) -> float:
 
 
 def _words(found: PassageAnswers, probability: Floats) -> Words:
-    """Aggregate the curves from pieces to words."""
     reading, spans = found.reading, found.spans
     pieces, longest = probability.shape
     ends = np.zeros(pieces)
@@ -158,7 +156,6 @@ def _words(found: PassageAnswers, probability: Floats) -> Words:
 
 
 def _coverage(found: PassageAnswers) -> Coverage:
-    """Return how the passage was read."""
     reading, spans = found.reading, found.spans
     first, last = spans.best
     windows = tuple((window.first, window.last) for window in reading.windows)

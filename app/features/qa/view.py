@@ -51,7 +51,6 @@ def headline(result: QaResult) -> str:
 
 
 def _answer(result: QaResult) -> tuple[Html, Html]:
-    """Return the answer as it is drawn, and the line below it."""
     text = tag("bdi", visible(result.answers[0].text))
     if result.answered:
         share = f"It has {percent(result.probability)} of all probability. {_doubt(result)}"
@@ -164,7 +163,6 @@ def windows(result: QaResult) -> Html:
 
 
 def _shared(result: QaResult) -> Html:
-    """Say that words share a character, if some do."""
     return shared_note(list(zip(result.words.starts, result.words.ends, strict=True)))
 
 
@@ -172,7 +170,6 @@ def _shared(result: QaResult) -> Html:
 
 
 def _others(result: QaResult) -> Parts:
-    """Show all answers as bars, and every place of each as a table to export."""
     table = charts.answers_table(result)
     explained = hint(
         "Spans that say the same, apart from capitals, punctuation and “a”, “an”, “the”, are one "
@@ -187,7 +184,6 @@ def _others(result: QaResult) -> Parts:
 
 
 def _ends(result: QaResult) -> Parts:
-    """Show where the answer starts and ends; of a long passage one part at a time."""
     parts = charts.parts(result)
     title = join(
         hint(
@@ -237,7 +233,6 @@ def explanation(result: QaResult) -> Iterator[Html]:
 
 
 def _marks_key(result: QaResult) -> str:
-    """Explain the marks used in this passage."""
     marks, first = _marks(result), result.answers[0]
     parts = ["Point at a word, and it lights up in the pictures below."]
     if any(number > 1 for _, number, _ in marks):

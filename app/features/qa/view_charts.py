@@ -86,7 +86,6 @@ def words_table(result: QaResult) -> pd.DataFrame:
 
 
 def _curves(result: QaResult, part: range, width: int) -> Html:
-    """Draw the two curves over some words, and what they are above them."""
     words = result.words
     near = words.nearby(_WORDS[width])
     shown = near if near.start in part else part[: _WORDS[width]]
@@ -124,7 +123,6 @@ def _curves(result: QaResult, part: range, width: int) -> Html:
 
 
 def _point(panel: Panel, name: str, x: float, y: float) -> None:
-    """Draw a round point of the start, an edged one of the end."""
     if name == "start":
         panel.dot(x, y, 4, class_="bx-qa-start-point")
     else:

@@ -127,14 +127,7 @@ def kind_of(cutter: Cutter) -> str:
 def replay(
     engine: Engine, text: str, *, lower_case: bool | None = None, limit: int = 1_000
 ) -> Replay:
-    """Replay how the beginning of a text is cleaned, split and looked up.
-
-    Args:
-        engine: the model whose vocabulary applies.
-        text: any text.
-        lower_case: the casing to use; None means the model's own.
-        limit: maximum number of characters; a longer text is cut at the last space before it.
-    """
+    """Replay how the beginning of a text is cleaned, split and looked up."""
     casing = engine.provenance.lower_case if lower_case is None else lower_case
     stretch = text
     if len(text) > limit:

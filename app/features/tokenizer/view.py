@@ -50,13 +50,7 @@ _LONG = 100  # pieces; a longer text is drawn smaller and scrolls, so that the r
 
 
 def coloured(result: TokenizerResult, *, limit: int, pickable: bool = True) -> Html:
-    """Draw every text with its pieces coloured; at most `limit` pieces of each.
-
-    Args:
-        result: the result.
-        limit: number of pieces.
-        pickable: whether a click looks a piece up; not in a file.
-    """
+    """Draw every text with its pieces coloured; at most `limit` pieces of each."""
     blocks: list[Html] = []
     for side, text in enumerate(result.texts):
         pieces = result.pieces_of(side, limit)
@@ -72,14 +66,7 @@ def coloured(result: TokenizerResult, *, limit: int, pickable: bool = True) -> H
 def over_text(
     result: TokenizerResult, text: str, pieces: Sequence[Piece], *, pickable: bool = True
 ) -> Html:
-    """Colour the pieces of one text in place.
-
-    Args:
-        result: the result.
-        text: as typed; characters that no piece covers (spaces, dropped ones) stay uncoloured.
-        pieces: the pieces of this text only, in order.
-        pickable: whether a click looks a piece up.
-    """
+    """Colour the pieces of one text in place."""
     parts: list[Html] = []
     sharing = result.sharing
     done = 0
@@ -225,7 +212,6 @@ def _overlapping(result: TokenizerResult) -> Html:
 
 
 def _input(result: TokenizerResult) -> Parts:
-    """Say what the model receives."""
     tokens = len(result.columns)
     drawn = (received(result),)
     if len(result.received.tokens) <= DRAWN and not result.cut.anything:
@@ -235,7 +221,6 @@ def _input(result: TokenizerResult) -> Parts:
 
 
 def _steps(result: TokenizerResult) -> Parts:
-    """Say how the text was split, and how one word was looked up."""
     words = word_choices(result.replays)
     drawn = stages(result, result.replays)
     if not words:
@@ -254,14 +239,12 @@ def _steps(result: TokenizerResult) -> Parts:
 
 
 def _look_up(result: TokenizerResult, clicked: int) -> dict[str, str]:
-    """Look up the piece that was clicked."""
     if clicked not in range(len(result.columns)):
         return {}
     return {"piece": result.piece(clicked).token, "tab": view_vocabulary.TITLE}
 
 
 def _watch(result: TokenizerResult, clicked: int) -> dict[str, str]:
-    """Watch the word that was clicked."""
     words = list(word_choices(result.replays))
     return {"watch": words[clicked]} if clicked in range(len(words)) else {}
 

@@ -59,7 +59,6 @@ def name_of(reading: Reading) -> str:
 
 
 def _side(found: Comparison, reading: Reading) -> Html:
-    """Draw how one tokenizer reads the texts."""
     texts = (
         _text(text, parts, number + _TEXT, reading.kind)
         for number, (text, parts) in enumerate(zip(found.texts, reading.parts, strict=True))
@@ -70,7 +69,6 @@ def _side(found: Comparison, reading: Reading) -> Html:
 
 
 def _text(text: str, parts: Sequence[Part], number: int, kind: str) -> Html:
-    """Draw the pieces of one text, those that differ framed and marked."""
     shown: list[Html | str] = []
     done, stretch, limit = 0, -1, settings().shown_pieces
     for part in parts[:limit]:
@@ -108,7 +106,6 @@ def differences(found: Comparison) -> pd.DataFrame:
 
 
 def _table(found: Comparison) -> Html:
-    """Draw the differences in a fold; a page shows at most the first 200."""
     table = differences(found)
     if table.empty:
         return join()

@@ -97,7 +97,6 @@ def data_page() -> None:
 
 
 def _table() -> tuple[str, Table] | None:
-    """Let the visitor choose a table; return its name and its rows."""
     options = {**SAMPLES, OWN: "Your own rows"}
     chosen = pick_from("Table", options, key="table")
     if chosen != OWN:
@@ -147,7 +146,6 @@ def _keep(table: Table) -> None:
 
 
 def _task(table: Table) -> TaskName:
-    """Let the visitor choose what rows are asked; the columns say it at first."""
     names = {"guess": "Guessed from the columns"}
     names |= {task: kind.title for task, kind in KINDS.items()}
     chosen = pick_from("What each row is asked", names, key="of")
@@ -158,7 +156,6 @@ def _task(table: Table) -> TaskName:
 
 
 def _columns(task: TaskName, table: Table) -> Columns:
-    """Let the visitor say which column is what."""
     guessed, found = guess(task, table.columns), Columns()
     shape = sha256(repr(table.columns).encode()).hexdigest()[:8]
     for part in KINDS[task].parts:
@@ -204,7 +201,6 @@ def _meanings(
 
 
 def _answers(page: Page, question: Question) -> None:
-    """Draw the answers, those that are there; answer more if that is asked for."""
     engine, key = page.engine, question.key(page.engine)
     needs = KINDS[question.task].head
     second = second_model(engine, question.second, needs) if question.second else None
@@ -257,7 +253,6 @@ def _work_on(work: Work, engine: Engine, second: Engine | None) -> None:
 
 
 def _result(page: Page, result: DataResult) -> None:
-    """Draw the headline, the rows, the one that is open, and the tabs."""
     word = str(st.session_state.get(_WORD, ""))
     only = str(st.session_state.get(_ONLY, ""))
     screen = view.screen(result, only=only, word=word)
@@ -303,7 +298,6 @@ def _second(engine: Engine) -> str:
 
 
 def _filter(result: DataResult, only: str) -> str:
-    """Let the visitor choose which rows are shown; a slice that was clicked is one of them."""
     if result.report.right is None:
         return ""
     names = {**_PLAIN, only: _PLAIN.get(only, only)}
@@ -316,7 +310,6 @@ def _filter(result: DataResult, only: str) -> str:
 
 
 def _rows(page: Page, result: DataResult, only: str, word: str) -> None:
-    """Draw the rows, the worst first, and the answer of the one that was clicked."""
     rows = view_tabs.chosen(result, only, word)
     table = view.rows_table(result, rows)
     if table.empty:

@@ -53,7 +53,6 @@ def _go() -> None:
 
 
 def _recorded(page: Page) -> None:
-    """Show a recorded training, where training is off."""
     show_html(
         line(
             "This server trains nothing; this is a recorded training of its bundled model. To "
@@ -65,7 +64,6 @@ def _recorded(page: Page) -> None:
 
 
 def _text(chosen: str, kind: str) -> str:
-    """Draw the box of the rows; a link has a visitor's own, as it has his texts on other pages."""
     label = f"One row a line: text, tab, {'label' if kind == TEXTS else 'tags'} (at most {MOST})"
     if chosen == _OWN:
         return text_box("lab", label, key=f"rows_{kind}", first="")
@@ -74,7 +72,6 @@ def _text(chosen: str, kind: str) -> str:
 
 
 def _outcome(page: Page, tuned: Tuned) -> None:
-    """Draw what came of it: the figures, a text of the visitor's, and the model to take along."""
     found = tuned.result
     what = "word" if found.rows.kind == WORDS else "text"
     with guarded():

@@ -16,14 +16,12 @@ def below_boxes(slug: str) -> None:
 
 
 def _swap(slug: str) -> None:
-    """Exchange the two boxes."""
     first, second = st.session_state["text"], st.session_state["text_pair"]
     set_text(slug, second)
     set_text(slug, first, key="text_pair")
 
 
 def _partner(slug: str) -> None:
-    """Put a sentence of another example into the second box."""
     here = {st.session_state["text"], st.session_state["text_pair"]}
     others = {str(row.values["text_pair"]) for row in examples(slug)} - here
     set_text(slug, random.choice(sorted(others)), key="text_pair")

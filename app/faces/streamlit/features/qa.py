@@ -84,7 +84,6 @@ def start(page: Page, result: QaResult) -> None:
 
 
 def _suggestions(offered: tuple[str, ...]) -> Html:
-    """Draw questions that a click asks."""
     buttons = (
         tag("button", visible(question), class_="bx-button bx-qa-try",
             **pick("suggest", number, stop=number == 0, element="button"))
@@ -94,7 +93,6 @@ def _suggestions(offered: tuple[str, ...]) -> Html:
 
 
 def _answered(results: list[QaResult], shown: int) -> Html:
-    """Draw questions as buttons, each with the model's answer."""
     rows = (
         tag("li", tag(
             "button",
