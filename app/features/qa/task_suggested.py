@@ -40,7 +40,8 @@ _RULES = tuple(
             "Why {2} {0} {3}?",
         ),
         (
-            rf"\b({_THING}) (was|were) ([a-z]+(?:ed|lt|nt|en)) (?:in|on) (?:[12]\d{{3}}\b|{_TIMES})",
+            rf"\b({_THING}) (was|were) ([a-z]+(?:ed|lt|nt|en)) (?:in|on) "
+            rf"(?:[12]\d{{3}}\b|{_TIMES})",
             "When {2} {0} {3}?",
         ),
         (
