@@ -21,9 +21,10 @@ from app.features.attention.result import Selection
 from app.features.attention.result_views import head_view, strongest_links
 from app.features.attention.view_lines import lines_picture
 from app.features.ner.task import ner
-from app.features.ner.view_text import COLOURS, colour_of, score, stroke_of
+from app.features.ner.view_text import running_text, score
 from app.overview import DOORS, FIRST, doors, draw, unread_of
 from app.words.html import join
+from tests.drawings import elements
 from tests.live.conftest import Node
 from tests.live.test_answers import as_given
 
@@ -34,9 +35,13 @@ _ODD_CHOICES = (
     *("The state-of-the-art, well-known—or not—" * 4, "word--" * 40),
 )  # of which a picture shows two lines
 _HOME = (
-    *(FIRST, "Rain.", "12 34", "你好 世界 Привет"),
-    "<b>We met Angela Merkel</b> in Zürich ___ 5 p.m. Nobody knew Dr. Who.",
-    "This is a long text about Paris and nothing else at all, " * 14,
+    *(
+        FIRST,
+        "Rain.",
+        "12 34",
+        "<b>We met Angela Merkel</b> in Zürich ___ 5 p.m. Nobody knew Dr. Who.",
+    ),
+    *("This is a long text about Paris and nothing else at all, " * 14, "你好 世界 Привет"),
 )
 _SHADE = 3  # of 255; one step of the scale
 _COLOUR = re.compile(r"#[0-9a-f]{6}")
@@ -166,23 +171,28 @@ def test_doors_of_the_home_page_are_drawn_as_python_draws_them(node: Node, bundl
         assert bool(unread) is bool(str(unread_of(bundled, text)))
 
 
-def test_marks_of_names_have_the_colour_the_line_and_the_score_of_python(
-    node: Node, bundled: Engine
-) -> None:
+def test_marks_of_names_are_those_of_python(node: Node, bundled: Engine) -> None:
     rows = [("ner", each) for each in _examples("ner")]
     for (_, given), nodes in zip(rows, node("draw", rows=rows), strict=True):
         result = ner(bundled, **given)
         [text] = [each for each in nodes if each["attributes"].get("dir") == "auto"]
         marks = [each for each in text["children"] if not isinstance(each, str)]
-        for mark, entity in zip(marks, result.entities, strict=True):
-            colour = COLOURS.index(colour_of(result, entity.label))
-            assert mark["attributes"]["style"] == f"--bx-c:var(--bx-c{colour})"
-            look = f"bx-ner-l{stroke_of(result, entity.label)}"
-            assert look in mark["attributes"]["class"].split()
-            assert _same(
-                mark["children"][-1]["children"][0], f"{entity.label} {score(entity.score)}"
-            )
-    values = [1.0, 0.9999, 0.996, 0.994, 0.5, 0.004, 0.0001]  # the model is never so sure
+        wanted = elements(running_text(result, result.select()), "mark")
+        for mark, other in zip(marks, wanted, strict=True):
+            for name in ("class", "style", "title"):
+                assert _same(mark["attributes"][name], other.attributes[name])
+        names = elements(running_text(result, result.select()), "small")
+        for mark, other in zip(marks, names, strict=True):
+            assert _same(mark["children"][-1]["children"][0], other.text)
+    values = [
+        1.0,
+        0.9999,
+        0.996,
+        0.994,
+        0.5,
+        0.004,
+        0.0001,
+    ]  # the calibrated model is never so sure
     assert node("scores", values=values) == [score(each) for each in values]
 
 
