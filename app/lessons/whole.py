@@ -7,10 +7,10 @@ from functools import partial
 from app.declared import Declared, declared
 from app.engine.models import Engine
 from app.engine.models.fit import notices
-from app.lessons.claims import figure, look_number, looked
+from app.lessons.claims import figure, looked, unfit
 from app.lessons.looking import Looking
 from app.lessons.records import Lesson, Question, Step
-from app.lessons.view import beforehand, prose, rests_on, unfit
+from app.lessons.view import beforehand, prose, rests_on
 from app.words.blocks import cautions, line, note
 from app.words.html import Html, join, tag, visible
 from app.words.notes import unread_note
@@ -34,8 +34,7 @@ def looking_at(engine: Engine, lesson: Lesson, number: int) -> Looking:
     step = lesson.steps[number - 1]
     if why := unfit(engine, step.page):
         raise CheckpointError(why)
-    look = looked(engine, step.looks[look_number(engine, lesson.slug, number - 1)])
-    return Looking(engine, step.page, look, partial(figure, engine))
+    return Looking(engine, step.page, looked(engine, step.look), partial(figure, engine))
 
 
 def given(looking: Looking) -> Html:
@@ -116,14 +115,7 @@ def larger(lesson: Lesson) -> Html:
 
 
 def step_parts(looking: Looking, step: Step, number: int, *, see: bool = True) -> Parts:
-    """Write one step with its answers.
-
-    Args:
-        looking: computes it.
-        step: the step.
-        number: counted from 1.
-        see: whether terms lead to the pages that show them.
-    """
+    """Write one step with its answers."""
 
     def said(template: str, kind: str = "bx-prose") -> Html:
         return prose(looking.fill(template), kind, see=see)
@@ -155,7 +147,7 @@ def _renamed(part: Part, number: int) -> Part:
 def _answered(looking: Looking, question: Question, said: Callable[..., Html]) -> Html:
     """Write a question with all its choices and the reply to each."""
     ask = said(question.ask, "bx-turn")
-    if not question.choices or question.kind == "order":
+    if not question.choices:
         return ask
     right = looking.right(question)
     rows = []

@@ -57,14 +57,7 @@ Handler = Callable[[Request], Awaitable[Response]]
 
 
 class Classroom:
-    """Answers students; passes other requests on.
-
-    Args:
-        app: gets every other request.
-        below: the site's own path; "" for none.
-        rooms: the rooms.
-        counting: where tries are counted.
-    """
+    """Answers students; passes other requests on."""
 
     def __init__(
         self,
@@ -110,13 +103,7 @@ class Classroom:
 
 
 class _Desk:
-    """Answers what concerns a room.
-
-    Args:
-        rooms: the rooms.
-        streams: of its browsers.
-        counting: where tries are counted.
-    """
+    """Answers what concerns a room."""
 
     def __init__(self, rooms: Rooms, streams: Streams, counting: Memory) -> None:
         self._rooms, self._streams = rooms, streams

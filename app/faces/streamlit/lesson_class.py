@@ -38,12 +38,7 @@ _SEEN = "_class_seen"  # the code of the room and the step that this session has
 
 
 def enter_class(found: Lesson, step_key: str) -> Room | None:
-    """Return the teacher's room for this lesson; call this before the widgets are drawn.
-
-    Args:
-        found: the lesson of the page.
-        step_key: the widget of the step; it follows the room, if another browser moved it.
-    """
+    """Return the teacher's room for this lesson; call this before the widgets are drawn."""
     _admit(found)
     room = _own_room()
     if room is None or room.lesson != found.slug:
@@ -185,8 +180,6 @@ def card_of(scene: Scene) -> Card:
             return Card(scene.number, step.heading, ask, given, "number", (), ends, unit)
         case "word":
             return Card(scene.number, step.heading, ask, given, "word")
-        case "order":
-            ask = f"{ask} Which comes first?"
         case "point":
             choices = tuple(things(scene.looking, question.at))
     return Card(scene.number, step.heading, ask, given, "choose", choices)
@@ -256,8 +249,6 @@ def _truth(scene: Scene) -> Truth:
         return Truth("", reveal)
     says = unmarked(looking.says(question))
     replies = tuple(unmarked(looking.fill(each.reply)) for each in question.choices)
-    if question.kind == "order":
-        return Truth(says, reveal, looking.order(question)[0], None, replies)
     kind, value = looking.truth(question)
     if question.kind == "number":
         return Truth(says, reveal, None, float(value) * (100 if kind == "share" else 1))

@@ -9,7 +9,6 @@ from app.faces.streamlit.lesson_scene import PATH, played_in, scene_of
 from app.faces.streamlit.lesson_way import open_lesson
 from app.faces.streamlit.show import show_html
 from app.faces.streamlit.standard import show_parts
-from app.lessons.looking import filled_words
 from app.lessons.records import Lesson
 from app.lessons.shelf import following
 from app.lessons.view import prose, rests_on
@@ -40,22 +39,11 @@ def draw_end(engine: Engine, found: Lesson) -> None:
 
 def _once_more(found: Lesson, number: int) -> Html | None:
     """Write what was guessed in a step, and what came out."""
-    played, step = played_in(found, number), found.steps[number - 1]
-    if played.guess is None or step.question is None or not played.its:
+    played = played_in(found, number)
+    if not played.mine:
         return None
-    guess = played.guess
-    look = step.looks[0].names
-    says = [filled_words(each.say, look) for each in step.question.choices]
-    if isinstance(guess, tuple):
-        mine = ", ".join(says[n] for n in guess)
-    elif step.question.kind == "point":
-        mine = played.mine
-    elif says and isinstance(guess, int):
-        mine = says[guess]
-    else:
-        mine = f"{guess} {step.question.unit}".strip()
-    heading = tag("strong", visible(f"{step.heading} – "))
-    return tag("li", heading, visible(f"you: {mine}; the model: {played.its}"))
+    heading = tag("strong", visible(f"{found.steps[number - 1].heading} – "))
+    return tag("li", heading, visible(f"you: {played.mine}; the model: {played.its}"))
 
 
 def draw_all(engine: Engine, found: Lesson) -> None:

@@ -38,9 +38,6 @@ def model_picker(page: str) -> Offer:
     """Draw the picker and return the chosen model.
 
     A name that is not on offer is ignored: the page says so and uses the default model.
-
-    Args:
-        page: the page it is drawn on; the choice is kept when the visitor changes pages.
     """
     table = offers()
     _bring_choice(page, table)
