@@ -220,17 +220,6 @@ def test_a_link_to_a_long_text_opens_it_for_another_visitor(visit: Visit) -> Non
     expect(box(page)).to_have_value(LONG)  # what another visitor does changes nothing here
 
 
-def test_a_link_whose_text_is_gone_says_so_and_shows_no_other(visit: Visit) -> None:
-    page = visit("fill_mask?kept=gone", viewport=DESK)
-    expect(
-        page.get_by_text("The text of this link is no longer kept. Paste it here.")
-    ).to_be_visible()
-    expect(box(page)).to_have_value("")
-    write(page, OWLS)
-    expect(page).to_have_url(re.compile(r"fill_mask\?text=Owls"))
-    expect(page.get_by_text("The text of this link")).to_have_count(0)
-
-
 def test_take_this_text_to_opens_the_target_at_its_top_without_an_old_partner(
     visit: Visit,
 ) -> None:
@@ -333,13 +322,3 @@ def test_the_presenter_is_in_the_link_and_stays_with_another_text(visit: Visit) 
 
 
 # -- errors ----------------------------------------------------------------------------------------
-
-
-def test_an_error_of_the_model_is_beside_the_text_not_above_it(visit: Visit) -> None:
-    page = visit("fill_mask?model=no-such-model", viewport=DESK)
-    alert = page.get_by_role("alert").filter(has_text="which this server does not offer")
-    expect(alert).to_be_visible()
-    place, text = alert.bounding_box(), box(page).bounding_box()
-    assert place is not None and text is not None
-    assert place["x"] >= text["x"] + text["width"]
-    assert place["y"] < 330

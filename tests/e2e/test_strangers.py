@@ -164,15 +164,3 @@ def test_a_page_outlives_its_server_and_goes_on_with_the_next(
             page.get_by_role("textbox").first.fill("the bank", timeout=LOADING_MS)
             page.keyboard.press("Control+Enter")
             expect(page.get_by_role("main")).to_contain_text("bank")
-
-
-def test_reloads_and_double_clicks_in_mid_answer_leave_one_whole_answer(visit: Visit) -> None:
-    page = visit("fill_mask", settle=False)
-    for _ in range(3):
-        page.reload(wait_until="commit")
-        expect(page.get_by_test_id("stApp")).to_be_attached()  # which asks, and is not waited for
-    settled(page)
-    page.get_by_role("button", name="Examples").dblclick()
-    settled(page)
-    expect(page.get_by_role("main").locator("svg").first).to_be_visible()
-    assert "Traceback" not in page.content()

@@ -1,7 +1,6 @@
 """A visitor's text goes along by the menu, on both interfaces and at every size."""
 
 from collections.abc import Callable
-from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -43,35 +42,6 @@ def follow(page: Page, slug: str) -> None:
     menu.get_by_role("link", name=title, exact=True).click()
     expect(page).to_have_title(f"{title} · BERT Explorer")
     answered(page)
-
-
-@pytest.mark.slow
-def test_a_newcomer_who_types_a_sentence_keeps_it_on_every_page_by_the_menu_alone(
-    visit: Visit,
-) -> None:
-    page = visit("", viewport=DESK)
-    page.get_by_role("textbox", name="Your sentence").fill(SENTENCE)  # and straight to the menu
-    seen = []
-    for row in pages():
-        go(page, row.slug)
-        if row.slug in UNFIT:
-            expect(page.get_by_text(UNFIT[row.slug])).to_be_visible()
-            assert SENTENCE not in boxes(page)
-        elif row.takes_text:
-            assert SENTENCE in boxes(page), row.slug
-            assert "text=Marie" in page.url
-            seen.append(page.url)
-    go(page, "")
-    expect(page.get_by_role("textbox", name="Your sentence")).to_have_value(SENTENCE)
-    assert len(seen) == len(TEXTS) - len(UNFIT)
-    for url in reversed(seen):  # and back through all of them
-        for _ in pages():
-            if page.url == url:
-                break
-            page.go_back()
-            settled(page, urlsplit(page.url).path.strip("/"))
-        assert page.url == url
-        wait_until(page, HAS_BOX, SENTENCE)
 
 
 def test_what_a_page_writes_late_does_not_overwrite_the_one_that_back_led_to(

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from app.catalog import feature
 from app.declared import declared
 from app.engine.models import Engine, open_engine
 from app.engine.models.shelf import Offer
@@ -31,7 +32,6 @@ from app.faces.streamlit.lesson_class import (
     end_card,
     enter_class,
 )
-from app.faces.streamlit.lesson_read import draw_all, draw_end
 from app.faces.streamlit.lesson_scene import (
     PATH,
     Guess,
@@ -61,19 +61,20 @@ from app.lessons.pointing import PICK, pointing, things
 from app.lessons.quantity import printed
 from app.lessons.records import Lesson, Look, Path, Question
 from app.lessons.sheet import sheet
-from app.lessons.shelf import shelf
+from app.lessons.shelf import following, shelf
 from app.lessons.view import (
     all_terms,
     both,
     intervals,
     on_one_axis,
     prose,
+    rests_on,
     unmarked,
 )
-from app.lessons.whole import drawn, given
+from app.lessons.whole import drawn, given, larger, step_parts
 from app.rooms.records import Room
 from app.words.blocks import line, note
-from app.words.html import join, plain, tag, visible
+from app.words.html import Html, join, plain, tag, visible
 
 LESSON, STEP, READ = "lesson", "step", "read"
 """The names in the address."""
@@ -206,11 +207,11 @@ def _lesson_page(found: Lesson) -> None:
         engine = open_chosen(offer)
         show_style(*{declared(step.page).feature.folder for step in found.steps})
         if reading:
-            draw_all(engine, found)
+            _all(engine, found)
         elif number == END:
             if room:
                 bring(room, found, end_card(found, END))
-            draw_end(engine, found)
+            _end(engine, found)
         else:
             _play(engine, found, number, picks, room)
         leave()
@@ -466,3 +467,46 @@ def _draw(scene: Scene, look: Look) -> None:
         icon=":material/open_in_new:",
     ):  # fmt: skip
         open_page(step.page, look.values, scene.lesson.slug, scene.number)
+
+
+# -- the end, and a lesson as one page -------------------------------------------------------------
+
+
+def _end(engine: Engine, found: Lesson) -> None:
+    """Draw the last sentence, the guesses once more, and where to go on."""
+    show_html(tag("h2", "Takeaway", tabindex=-1, data_focus=f"{found.slug} end"))
+    show_html(prose(found.last, "bx-headline"))
+    rows = [row for number in range(1, len(found.steps) + 1) if (row := _once_more(found, number))]
+    if rows:
+        show_html(tag("h3", "Your guesses once more"))
+        show_html(tag("ul", *rows, class_="bx-guesses"))
+    if found.larger:
+        show_html(larger(found))
+    show_html(rests_on(engine, found))
+    after = following(found.slug, st.session_state.get(PATH, ""))
+    with st.container(horizontal=True):
+        if after and st.button(f"Next lesson: {plain(after.title)}", type="primary", key="_after"):
+            open_lesson(after.slug)
+        slugs = dict.fromkeys(declared(step.page).feature.folder for step in found.steps)
+        for page in map(feature, slugs):
+            if st.button(plain(page.title), key=f"_page_{page.slug}", icon=page.icon):
+                st.switch_page(page.page)
+
+
+def _once_more(found: Lesson, number: int) -> Html | None:
+    """Write what was guessed in a step, and what came out."""
+    played = played_in(found, number)
+    if not played.mine:
+        return None
+    heading = tag("strong", visible(f"{found.steps[number - 1].heading} – "))
+    return tag("li", heading, visible(f"you: {played.mine}; the model: {played.its}"))
+
+
+def _all(engine: Engine, found: Lesson) -> None:
+    """Draw all steps below each other, with everything revealed."""
+    for number, step in enumerate(found.steps, 1):
+        with st.container(key=f"bx-read-{number}"):
+            scene = scene_of(engine, found, number, st.container())
+            show_html(tag("h2", visible(f"{number}. {step.heading}")))
+            show_parts(scene.page, step_parts(scene.looking, step, number))
+    _end(engine, found)
