@@ -280,16 +280,6 @@ def test_a_table_saved_as_csv_and_json_has_the_exact_values(opened: Opened) -> N
     assert all(type(record["rank"]) is int for record in records)
 
 
-def test_on_a_phone_the_wide_drawing_is_saved_too(opened: Opened) -> None:
-    page, _ = opened(saved(chart()), viewport={"width": 390, "height": 844})
-    expect(page.locator(".bx-narrow svg")).to_be_visible()
-    expect(page.locator(".bx-wide svg")).to_be_hidden()
-    _, content = file_of(page, fold(page).get_by_role("button", name="Save as SVG"))
-    root = ElementTree.fromstring(content)  # noqa: S314 - what the page wrote
-    texts = list(root.iter("{http://www.w3.org/2000/svg}text"))
-    assert root.get("width") == str(WIDE) and "font-size:17px" in (texts[0].get("style") or "")
-
-
 # -- the saved page --------------------------------------------------------------------------------
 
 

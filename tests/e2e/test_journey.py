@@ -14,11 +14,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from app.catalog import GROUPS, feature
 from app.engine.models import open_engine
-from app.features.classification.task import classification
-from app.features.multiple_choice.task import multiple_choice
-from app.features.next_sentence.task import next_sentence
 from app.overview import doors
-from app.words.format import percent
 from tests.drawings import words
 from tests.e2e.conftest import TITLES, Record, Site, settled, watched
 
@@ -91,38 +87,6 @@ def use_fill_mask(page: Page) -> None:
     expect(page.locator(".bx-wide .bx-svg-bar")).to_have_count(5)
 
 
-def use_next_sentence(page: Page) -> None:
-    verdict = page.get_by_role("main").get_by_role("status")
-    boxes = [page.get_by_role("textbox", name=f"{each} sentence") for each in ("First", "Second")]
-    first, second = "The train was an hour late.", "We waited in the cold hall."
-    write(page, "First sentence", first)
-    write(page, "Second sentence", second)
-    page.get_by_role("button", name="Swap").click()
-    expect(boxes[0]).to_have_value(second)
-    expect(boxes[1]).to_have_value(first)
-    share = percent(next_sentence(open_engine(), second, first).confidence)
-    expect(verdict).to_contain_text(f"{share} of the probability of the two answers")
-    page.get_by_role("tab", name="Order of a paragraph").click()
-    expect(page.get_by_role("img", name=re.compile("Matrix of 5 sentences"))).to_be_visible()
-
-
-def use_classification(page: Page) -> None:
-    verdict = page.get_by_role("main").get_by_role("status")
-    text = "What a waste of two hours."
-    (label,) = classification(open_engine(), text).chosen
-    write(page, "Text", text)
-    expect(verdict).to_contain_text(f"The model’s answer: {label}")
-    page.get_by_role("tab", name="Multiple choice").click()
-    verdict = page.get_by_role("tabpanel").get_by_role("status")
-    expect(verdict).to_contain_text("these 3 choices")
-    choices = ["won the election.", "began to cry."]
-    context = page.get_by_role("textbox", name="Context or question").input_value()
-    found = multiple_choice(open_engine(), context, choices)
-    write(page, "Choices, one per line (2 to 8)", "\n".join(choices))
-    expect(verdict).to_contain_text("these 2 choices")
-    expect(verdict).to_contain_text(f"The model’s answer: “{choices[found.best]}”")
-
-
 def use_vectors(page: Page) -> None:
     text = "Two rivers meet <b>here</b>."
     write(page, "Text", text)
@@ -135,39 +99,11 @@ def use_vectors(page: Page) -> None:
     assert word + position + segment == pytest.approx(total, abs=2e-4)
 
 
-def use_senses(page: Page) -> None:
-    text = "A bat flew past.\nThe bat sleeps by day.\n\nHe swung the <b>bat</b>.\nThe bat broke."
-    write(page, "Sentences, one per line (a blank line separates senses)", text)
-    page.get_by_role("textbox", name="Word", exact=True).fill("bat")
-    page.keyboard.press("Enter")
-    second = page.get_by_role("list", name="Group 2").get_by_role("listitem")
-    expect(second.first).to_contain_text("He swung the <b>bat</b>.")
-    expect(second).to_have_count(2)
-    expect(page.get_by_role("img", name=re.compile("^“bat” in 4 sentences after"))).to_be_visible()
-    page.get_by_role("radio", name="0", exact=True).click()
-    expect(page.get_by_role("img", name=re.compile("sentences after layer 0"))).to_be_visible()
-
-
 TYPED = """drawn => {
     const copy = drawn.cloneNode(true);
     copy.querySelectorAll("mark > span").forEach(added => added.remove());
     return copy.textContent;
 }"""
-
-
-def use_ner(page: Page) -> None:
-    write(page, "Text", "Zbigniew moved\n to <b>Paris</b>.")
-    drawn = page.locator(".bx-ner-text", has_text="Paris")
-    expect(drawn).to_be_visible()
-    typed = TYPED.replace("mark > span", ".bx-ner-name")
-    assert drawn.evaluate(typed) == "Zbigniew moved\n to <b>Paris</b>."
-    page.get_by_role("tab", name="Pieces").click()
-    expect(page.get_by_role("img", name=re.compile("^Labels of piece"))).to_be_visible()
-    brackets = page.get_by_text("A label in brackets has no say")
-    expect(brackets).to_have_count(1)
-    page.get_by_text("Settings", exact=True).click()
-    page.get_by_role("radio", name="Every piece").click()
-    expect(brackets).to_have_count(0)
 
 
 def use_qa(page: Page) -> None:
@@ -190,22 +126,6 @@ def use_qa(page: Page) -> None:
     expect(page.get_by_role("button", name="Restore the last question")).to_be_visible()
 
 
-def use_variants(page: Page) -> None:
-    yours = page.locator(".bx-va-headline")
-    expect(yours).to_contain_text("Yours: 22.7 M parameters")
-    page.get_by_role("radio", name="ALBERT").click()
-    expect(yours).to_contain_text("Yours: 11.7 M parameters")
-    layers = page.get_by_role("spinbutton", name="Layers")
-    layers.fill("24")
-    layers.press("Enter")
-    expect(yours).to_contain_text("Yours: 11.7 M parameters")
-    expect(yours).to_contain_text("2.00 × its operations")
-    page.get_by_text("What was new in each model").click()
-    expect(page.get_by_role("table", name="What was new")).to_contain_text(
-        "share one set of weights"
-    )
-
-
 def use_model_card(page: Page) -> None:
     expect(page.get_by_role("heading", name="It often fails to")).to_be_visible()
     page.get_by_role("tab", name="Calibration").click()
@@ -217,15 +137,10 @@ def use_model_card(page: Page) -> None:
 STEPS: dict[str, Callable[[Page], None]] = {
     "tokenizer": use_tokenizer,
     "fill_mask": use_fill_mask,
-    "next_sentence": use_next_sentence,
-    "classification": use_classification,
-    "senses": use_senses,
     "qa": use_qa,
-    "ner": use_ner,
-    "variants": use_variants,
     "model_card": use_model_card,
 }
-"""What a visitor does on a page that no other file drives."""
+"""What a visitor does on a page with parts of its own that no other file drives."""
 
 
 @pytest.mark.slow

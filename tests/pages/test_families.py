@@ -9,11 +9,10 @@ import pytest
 from app.catalog import HOME, Feature, feature, pages
 from app.declared import all_declared, declared
 from app.engine.models import Engine
-from app.engine.models.curated import CURATED
 from app.engine.models.facts import read_facts
 from app.faces import ask
 from app.features.fill_mask.result import mask_word
-from bert_core.errors import CheckpointError, InputError
+from bert_core.errors import CheckpointError
 from tests.app.features.atlas.conftest import few_texts  # noqa: F401
 from tests.conftest import NASTY
 from tests.family_models import BEHIND, FAMILIES, of_family
@@ -161,22 +160,6 @@ def test_an_entry_is_found_by_the_spelling_that_is_shown(model: Path) -> None:
     assert engine.entry("") is None and engine.entry("thecatsatonthemat") is None
 
 
-def test_a_model_with_other_signs_says_what_they_are(folders: Callable[[str], Path]) -> None:
-    signs = Engine(str(folders("roberta"))).provenance.signs
-    assert signs == "In this model [CLS] is <s>, [SEP] is </s>, [MASK] is <mask>."
-    assert Engine(str(folders("distilbert"))).provenance.signs == ""
-
-
-def test_a_lower_casing_switch_is_offered_only_where_there_is_one(
-    folders: Callable[[str], Path],
-) -> None:
-    engine = Engine(str(folders("roberta")))
-    assert not engine.casings and engine.tokenizer_for(lower_case=False) is engine.tokenizer
-    with pytest.raises(InputError, match="keeps capitals and has no switch"):
-        engine.tokenizer_for(lower_case=True)
-    assert Engine(str(folders("distilbert"))).casings
-
-
 @pytest.mark.parametrize(("name", "said"), [("roberta", True), ("distilbert", False)])
 def test_pieces_that_share_a_character_are_told_where_a_text_is_coloured(
     folders: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch, name: str, said: bool
@@ -185,17 +168,6 @@ def test_pieces_that_share_a_character_are_told_where_a_text_is_coloured(
     text = ask("ner", text="the cat 👩 sat").text()
     assert ("Some characters are read in several parts" in text) == said
     assert "Some characters are read" not in ask("ner", text="the cat sat").text()
-
-
-def test_a_page_whose_head_is_lacking_offers_models_that_have_it(
-    folders: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("BERT_EXPLORER_MODEL", str(folders("roberta")))
-    buttons = Open(feature("next_sentence").page).at.button
-    assert any(each.label.startswith("Use explorer") for each in buttons)
-    heads = feature("next_sentence").needs
-    wanted = {each.wanted.name for each in CURATED if set(heads) <= set(each.heads)}
-    assert wanted and {each.key for each in buttons} >= {f"_get_{name}_1" for name in wanted}
 
 
 def test_the_home_page_shows_what_each_family_can_do(visit: Visit, model: Path) -> None:
