@@ -93,13 +93,12 @@ def named_heads(engine: Engine, values: Values, of_role: Callable[[str], Place])
             return heads(*found.groups())[0][name == "head"]
         if not found:
             return value
-        return NAMED.sub(lambda gap: _listed(heads(*gap.groups())), str(value))
+        return NAMED.sub(
+            lambda gap: " ".join(f"{each[0]}.{each[1]}" for each in heads(*gap.groups())),
+            str(value),
+        )
 
     return {name: written(name, value) for name, value in values.items()}  # type: ignore[misc]
-
-
-def _listed(heads: Sequence[Place]) -> str:
-    return " ".join(f"{layer}.{head}" for layer, head in heads)
 
 
 def _drawn(engine: Engine, text: str, count: int, *, least: bool) -> list[Place]:

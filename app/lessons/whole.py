@@ -60,9 +60,16 @@ def drawn(task: Declared, result: object, most: int, show: Collection[str] = ())
     head: tuple[Part, ...] = (screen.answer or tag("p", screen.headline, class_="bx-headline"),)
     if show or (screen.answer is not None and not screen.answer.markup):
         head = ()
-    parts = [_still(each) for each in screen.parts]
+    parts = [
+        each.paper if isinstance(each, Drawn) and each.paper is not each.markup else each
+        for each in screen.parts  # of what can be clicked, what paper has
+    ]
     left = (Rows, File, Choice)
-    seen = [each for each in parts if not isinstance(each, left) and not _is_empty(each)]
+    seen = [
+        each
+        for each in parts
+        if not isinstance(each, left) and not (isinstance(each, Html) and not each.markup)
+    ]
     unread = getattr(result, "unread", None)  # of which the lesson itself tells
     told = unread_note(unread) if isinstance(unread, Unread) else join()
     named = [each for each in seen if getattr(each, "name", "").startswith(tuple(show))]
@@ -71,15 +78,6 @@ def drawn(task: Declared, result: object, most: int, show: Collection[str] = ())
         *head,
         *(named if show else seen[:most]),
     )
-
-
-def _still(part: Part) -> Part:
-    """Return what paper has of a part that can be clicked; other drawings stay."""
-    return part.paper if isinstance(part, Drawn) and part.paper is not part.markup else part
-
-
-def _is_empty(part: Part) -> bool:
-    return isinstance(part, Html) and not part.markup
 
 
 def whole(engine: Engine, lesson: Lesson, wrapped: Wrapped | None = None) -> list[Html]:

@@ -86,7 +86,11 @@ def say_left_out(place: DeltaGenerator, slug: str = "") -> None:
     for key in [key for key in gone if is_bound(key) and gone[key][1] != shown(key)]:
         del gone[key]
     if gone:
-        parts = [f"{key}={_short(value)}" for key, (values, _) in gone.items() for value in values]
+        parts = [
+            f"{key}={value[:_SHOWN]}{'…' if len(value) > _SHOWN else ''}"
+            for key, (values, _) in gone.items()
+            for value in values
+        ]
         place.caption(
             ":material/link_off: Left out of the address, because it is not possible here: "
             f"{plain(', '.join(parts))}{_instead(gone)}"
@@ -173,7 +177,3 @@ def _among(given: str, shown: Values) -> bool:
     with suppress(ValueError):
         return any(float(given) == float(each) for each in shown)
     return False
-
-
-def _short(value: str) -> str:
-    return value if len(value) <= _SHOWN else f"{value[:_SHOWN]}…"

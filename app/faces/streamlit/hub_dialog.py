@@ -12,7 +12,7 @@ import streamlit as st
 
 from app.engine.models.copies import note
 from app.engine.models.curated import CURATED
-from app.engine.models.downloads import DOWNLOADS, State, Status, Ticket
+from app.engine.models.downloads import DOWNLOADS, State, Ticket
 from app.engine.models.hub import (
     DownloadPlan,
     HubId,
@@ -199,7 +199,13 @@ def _strip() -> None:
         st.rerun()  # cancelled, or a late timer: the page goes on without it
     status = ticket.ask()
     if status.state is State.RUNNING:
-        _bar(status)
+        share = min(1.0, status.done / status.total) if status.total else 0.0
+        done, total = size_text(status.done), size_text(status.total)
+        with st.container(
+            horizontal=True, vertical_alignment="center", gap="medium", key="bx-download"
+        ):
+            st.progress(share, text=plain(f"Downloading {status.model}: {done} of {total}"))
+            st.button("Cancel", key="_hub_cancel", on_click=leave_download)
         return
     del st.session_state[_TICKET]
     if status.state is State.DONE:
@@ -207,16 +213,6 @@ def _strip() -> None:
     else:
         st.session_state[_NOTE] = status.says
     st.rerun()
-
-
-def _bar(status: Status) -> None:
-    share = min(1.0, status.done / status.total) if status.total else 0.0
-    says = f"Downloading {status.model}: {size_text(status.done)} of {size_text(status.total)}"
-    with st.container(
-        horizontal=True, vertical_alignment="center", gap="medium", key="bx-download"
-    ):
-        st.progress(share, text=plain(says))
-        st.button("Cancel", key="_hub_cancel", on_click=leave_download)
 
 
 def leave_download() -> None:

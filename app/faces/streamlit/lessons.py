@@ -195,7 +195,8 @@ def _lesson_page(found: Lesson) -> None:
     mount_bridge(f"lessons {found.slug}", picks)
     _, offer = top("lessons", found.title, "")
     with st.container(horizontal=True, vertical_alignment="center", key="bx-steps"):
-        number = _step_choice(found)
+        names = {number: str(number) for number in range(1, len(found.steps) + 1)} | {END: "End"}
+        number = choose("Step", names, key=STEP)  # one that is not there is the first one
         _buttons(found, number)
         class_buttons(found)
         reading = switch("Read as a page", key=READ)
@@ -217,12 +218,6 @@ def _lesson_page(found: Lesson) -> None:
         leave()
         foot(engine)
     say_left_out(remarks)
-
-
-def _step_choice(found: Lesson) -> int:
-    """Let the visitor choose a step; one that is not there is the first one."""
-    names = {number: str(number) for number in range(1, len(found.steps) + 1)} | {END: "End"}
-    return choose("Step", names, key=STEP)
 
 
 def _buttons(found: Lesson, number: int) -> None:
@@ -257,7 +252,8 @@ def _play(engine: Engine, found: Lesson, number: int, picks: Picks, room: Room |
     elif scene.played.guess is None:
         with give:
             say(scene, scene.step.say)
-            _here(scene.looking)
+            # above the question, where the cover is not beside it
+            show_html(tag("div", given(scene.looking), class_="bx-here"))
             _ask(scene)
         with answer:
             show_html(given(scene.looking))
@@ -276,11 +272,6 @@ def _with_class(scene: Scene, room: Room, give: DeltaGenerator, answer: DeltaGen
     with answer:
         show_html(given(scene.looking))
         draw_join(room)
-
-
-def _here(looking: Looking) -> None:
-    """Write what is asked about above the question, where the cover is not beside it."""
-    show_html(tag("div", given(looking), class_="bx-here"))
 
 
 def _cover(scene: Scene) -> None:
