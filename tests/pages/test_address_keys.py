@@ -151,12 +151,3 @@ def test_a_link_to_a_tab_that_is_gone_opens_the_page_and_says_what_does_the_same
     page = visit(f"pages/{script}.py", tab=tab)
     (said,) = [each.value for each in page.at.caption if "Left out" in each.value]
     assert says in said and (page.errors, page.warnings) == ("", "")
-
-
-@pytest.mark.parametrize("tab", ["Two sentences", "fill_mask_sentences", "Swap a word"])
-def test_tabs_that_became_one_open_it(
-    visit: Callable[..., Any], tiny_model: object, tab: str
-) -> None:
-    page = visit("pages/2_fill_mask.py", tab=tab)
-    assert page.at.session_state["tab"] == "Swap"
-    assert not any("Left out" in each.value for each in page.at.caption)

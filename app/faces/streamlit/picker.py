@@ -40,13 +40,11 @@ def model_picker(page: str) -> Offer:
     """Draw the picker and return the chosen model.
 
     A name that is not on offer is ignored: the page says so and uses the default model.
-
-    Args:
-        page: the page it is drawn on; the choice is kept when the visitor changes pages.
     """
     table = offers()
     _bring_choice(page, table)
-    _take_arrived(table)
+    if (name := arrived()) in table:  # the model that the visitor was waiting for
+        use_model(name)
     asked = st.session_state.get(MODEL, st.query_params.get(MODEL))
     if asked is not None and asked not in table:
         _look_for(str(asked))
@@ -89,14 +87,6 @@ def _bring_choice(page: str, table: dict[str, Offer]) -> None:
     if kept != next(iter(table)):
         with suppress(StreamlitAPIException):  # the widget of the page before still holds it
             st.query_params[MODEL] = kept
-
-
-def _take_arrived(table: dict[str, Offer]) -> None:
-    """Choose the model the visitor was waiting for, once it has arrived."""
-    name = arrived()
-    if name in table:
-        st.session_state[MODEL] = name
-        _settle()
 
 
 def _look_for(asked: str) -> None:
@@ -145,7 +135,7 @@ def unknown_model_note(used: Offer) -> None:
 
 
 def use_model(name: str) -> None:
-    """Choose a model by name; call this from a widget's callback."""
+    """Choose a model by name; call this before the picker is drawn."""
     st.session_state[MODEL] = name
     _settle()
 

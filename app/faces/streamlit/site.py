@@ -97,11 +97,7 @@ def _start_here() -> dict[str, st.Page]:
 
 
 def _draw_head(slug: str) -> None:
-    """Draw what of a page needs no model.
-
-    Args:
-        slug: the page; "" for the home page.
-    """
+    """Draw what of a page needs no model."""
     title, lead = next(((each.title, each.see) for each in FEATURES if each.slug == slug), _HEAD)
     sheet = stylesheet(own_style() + (ASSETS / "site.css").read_text(encoding="utf-8"))
     st.html(join(sheet, heading(title, lead), line(_SOON)).markup)

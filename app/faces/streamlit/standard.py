@@ -78,11 +78,7 @@ Place = Callable[[], DeltaGenerator]
 
 
 def standard_page(slug: str) -> None:
-    """Draw a page: its boxes, what its task answers, and the tab that is open.
-
-    Args:
-        slug: the page's name in the catalog.
-    """
+    """Draw a page: its boxes, what its task answers, and the tab that is open."""
     task = declared(slug)
     with page_shell(slug) as page:
         fold: Place = cache(

@@ -17,7 +17,7 @@ from app.declared import declared
 from app.declared.carried import HOME, TEXT_KEYS, UNFIT, boxes
 from app.engine.compute.visitor import check_text
 from app.faces.streamlit.address import read_address
-from app.faces.streamlit.carrying import add_ours, arriving, give, note, take_along
+from app.faces.streamlit.carrying import add_ours, arriving, carry, give, note
 from app.faces.streamlit.links import KEPT, links_have_texts, texts_of_link, write_link
 from app.faces.streamlit.picker import MODEL
 from app.faces.streamlit.site import MOVED
@@ -257,13 +257,7 @@ def put(slug: str, key: str, value: str | float | bool) -> None:
 
 
 def send_buttons(slug: str, text: str, text_pair: str = "") -> None:
-    """Offer to open a text on any other page; drawn only if those are part of the site.
-
-    Args:
-        slug: the current page.
-        text: the text in its box.
-        text_pair: the text in its second box; sent along unless empty.
-    """
+    """Offer to open a text on any other page; drawn only if those are part of the site."""
     if not st.session_state.get(ON_SITE):
         return
     with st.popover("Take this text to", icon=":material/send:", type="tertiary"):
@@ -272,7 +266,7 @@ def send_buttons(slug: str, text: str, text_pair: str = "") -> None:
                 continue
             key = f"_send_{row.slug}"
             if st.button(plain(row.title), key=key, icon=row.icon, type="tertiary"):
-                take_along({"text": text, "text_pair": text_pair})
+                carry({"text": text, "text_pair": text_pair})
                 leave_for(row, {"text": text, "text_pair": text_pair})
 
 

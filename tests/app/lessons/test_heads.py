@@ -102,7 +102,6 @@ def test_an_untrained_copy_has_other_attention_and_leaves_the_model_alone(
 def test_no_head_is_typed_in_a_lesson() -> None:
     for lesson in shelf().lessons.values():
         for step in lesson.steps:
-            for look in step.looks:
-                for values in (look.values, *look.beside.values()):
-                    assert not isinstance(values.get("head"), int), lesson.slug
-                    assert not any(sign.isdigit() for sign in str(values.get("off", ""))[:1])
+            for values in (step.look.values, *step.look.beside.values()):
+                assert not isinstance(values.get("head"), int), lesson.slug
+                assert not any(sign.isdigit() for sign in str(values.get("off", ""))[:1])
