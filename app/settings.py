@@ -29,15 +29,13 @@ BUNDLED_MODEL = "explorer-mini-uncased"
 _PREFIX = "BERT_EXPLORER_"
 _DECLARED: dict[str, tuple[str, str]] = {
     "MODEL": (
-        "the model that pages start with: a bundled name, a folder, or a Hub id (`owner/name` or "
-        "`owner/name@revision`). A Hub model is downloaded before the site starts, with your "
-        "token, into the shared Hugging Face cache",
+        "the model that pages start with: a bundled name, a folder, or a Hub id (`owner/name`, "
+        "`owner/name@revision`), downloaded with your token before the site starts",
         "the bundled model",
     ),
     "MODELS": (
-        "folders with more models to choose from, or folders of single models, separated as in "
-        "`PATH`; the Hugging Face cache can be one of them. The model menu says which folders "
-        "cannot be used, and why",
+        "folders with more models, or folders of single models, separated as in `PATH`; the "
+        "Hugging Face cache can be one of them",
         "none",
     ),
     "HUB": (
@@ -70,9 +68,8 @@ _DECLARED: dict[str, tuple[str, str]] = {
     ),
     "RUNS": ("computations that may run at the same time; same range", "cores divided by threads"),
     "HOSTS": (
-        "more names under which visitors reach the site, such as `bert.school.example` behind a "
-        "proxy or `localhost:9000` through a tunnel, separated by commas; requests for any other "
-        "name are refused",
+        "more names under which visitors reach the site, such as `bert.school.example` or "
+        "`localhost:9000`, separated by commas; requests for other names are refused",
         "the address it listens on and the names of the machine",
     ),
     "TABS": ("maximum number of pages that one visitor may have open at the same time", "30"),
@@ -103,8 +100,8 @@ _DECLARED: dict[str, tuple[str, str]] = {
     "HOURS": ("hours after which a class ends and its votes are deleted; at most 24", "3"),
     "WORD": ("maximum number of characters of a word that students send", "30"),
     "METRICS": (
-        "`on` opens `/metrics`, counts and times of answers for Prometheus, and "
-        "`/_stcore/metrics`, Streamlit's statistics; nothing of a visitor is in them",
+        "`on` opens `/metrics` (for Prometheus) and `/_stcore/metrics`; nothing of a visitor is "
+        "in them",
         "`off`",
     ),
     "LOG": ("how events are logged: `lines`, or `json` for one JSON object each", "`lines`"),
@@ -125,12 +122,12 @@ _DECLARED: dict[str, tuple[str, str]] = {
         "no limit; 20 if public",
     ),
     "KEY": (
-        "signs the cookies that tell visitors apart, so that they are known after a restart and "
-        "by other servers with the same key; 32 or more characters",
+        "signs the cookies that tell visitors apart, across restarts and servers; 32 or more "
+        "characters",
         "a new one at each start, or one in the shared store",
     ),
     "SHARED": (
-        "a Redis in which the servers of one site keep what their visitors share, such as "
+        "a Redis that the servers of one site share, such as "
         "`rediss://:PASSWORD@redis.example:6379`; needs `requirements-cluster.txt`, and beyond "
         "this machine TLS and a password",
         "none: in the memory of the server",

@@ -173,7 +173,7 @@ def _run(found: "Declared", given: Namespace, options: Mapping[str, object]) -> 
                 parts.write(number, lines)
                 progress.add(lines.count(b"\n"))
         if digest(given.file) != of["input"]:
-            raise InputError(f"{given.file} was changed meanwhile. Give --restart to begin anew.")
+            raise InputError(f"{given.file} was changed meanwhile. Give --restart to start over.")
         errors = _write(job, given.out, kinds)
         judged = ""
         if given.gold:

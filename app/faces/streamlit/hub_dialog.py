@@ -13,15 +13,7 @@ import streamlit as st
 from app.engine.models.copies import HubId, note
 from app.engine.models.curated import CURATED
 from app.engine.models.downloads import DOWNLOADS, State, Ticket
-from app.engine.models.hub import (
-    DownloadPlan,
-    HubId,
-    copy_here,
-    look_up,
-    not_here,
-    parse_hub_id,
-    size_text,
-)
+from app.engine.models.hub import copy_here, look_up, not_here, parse_hub_id
 from app.engine.models.shelf import Offer
 from app.faces.streamlit.show import show_html
 from app.faces.streamlit.visitor import is_among
