@@ -55,16 +55,16 @@ class Cache:
         self._kept: OrderedDict[Hashable, _Kept] = OrderedDict()  # longest unused first
         self._under_way: dict[Hashable, Future[Any]] = {}
 
-    def get(self, key: Hashable, make: Callable[[], T], weigh: Callable[[T], int]) -> T:
+    def get(self, key: Hashable, make: Callable[[], T], size: Callable[[T], int]) -> T:
         """Return the result for a key, computing it if it is not in the cache.
 
         Args:
             key: everything the result depends on, including the model.
             make: computes the result.
-            weigh: returns the size of the result, in bytes.
+            size: returns the size of the result, in bytes.
         """
         kept = self._find(key)
-        found: T = kept.made if kept else self.once(key, lambda: self._make(key, make, weigh))
+        found: T = kept.made if kept else self.once(key, lambda: self._make(key, make, size))
         return found
 
     def once(self, key: Hashable, work: Callable[[], T]) -> T:
@@ -121,14 +121,14 @@ class Cache:
                 self._kept.move_to_end(key)
             return kept
 
-    def _make(self, key: Hashable, make: Callable[[], T], weigh: Callable[[T], int]) -> T:
+    def _make(self, key: Hashable, make: Callable[[], T], size: Callable[[T], int]) -> T:
         """Compute a result and keep it, unless a run that has just ended did so."""
         kept = self._find(key)
         if kept is not None:
             found: T = kept.made
             return found
         made = make()
-        weight = weigh(made)
+        weight = size(made)
         with self._lock:
             if weight <= self.limit or self._least:
                 self._kept[key] = _Kept(made, weight, self._clock())

@@ -6,6 +6,7 @@ from html.parser import HTMLParser
 from itertools import groupby
 from numbers import Integral, Real
 from textwrap import wrap
+from typing import Any
 
 from app.catalog import Feature
 from app.engine.models import Provenance
@@ -59,9 +60,10 @@ def _block(block: Html | Picture, width: int) -> str:
 
 def _cells(block: Picture) -> list[list[str]]:
     """Return head and rows of a picture's numbers as text; rows that are listed need no pandas."""
-    names, rows = block.columns, block.rows
+    rows: Any = block.rows
+    names = list(block.columns)
     if not (names and isinstance(rows, list) and all(isinstance(row, tuple) for row in rows)):
-        names, rows = block.table.columns, [*block.table.itertuples(index=False)]
+        names, rows = list(block.table.columns), [*block.table.itertuples(index=False)]
     shown = [n for n, name in enumerate(names) if name != "at"]
     cells = [[str(names[n]) for n in shown]]
     cells += [[_cell(row[n]) for n in shown] for row in rows[:_ROWS]]
