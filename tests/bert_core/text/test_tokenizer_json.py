@@ -172,7 +172,6 @@ def test_saving_leaves_no_older_tokenizer_that_would_be_read_instead(
 
 # -- two files ------------------------------------------------------------------------------------
 
-E1 = {"id": 8, "content": "[E1]", "special": True, **FLAGS}
 OTHER = [*WORDS[:5], "cat", "the", "##s", "more"]
 
 
