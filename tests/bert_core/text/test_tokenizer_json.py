@@ -26,7 +26,6 @@ from tests.bert_core.text.test_tokenizer_parity import NASTY
 
 LINES = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nthe\ncat\n##s\n"
 WORDS = LINES.split()
-FLAGS = dict.fromkeys(("normalized", "single_word", "lstrip", "rstrip"), False)
 
 
 def document(path: Path, pieces: Sequence[str] = WORDS, **options: Any) -> dict[str, Any]:
