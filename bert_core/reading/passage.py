@@ -248,7 +248,8 @@ def _cut(runner: Runner, whole: Encoding) -> Windows:
         raise InputError("The question has no text that the model can read. Ask a question.")
     if asked > size // 2:
         raise InputError(
-            f"The question has {asked:,} pieces; expected at most {size // 2:,}. Shorten it."
+            f"The question has {asked:,} pieces; it may have at most {size // 2:,}, half of the "
+            f"{size:,} that are read at once. Shorten it."
         )
     stride = min(SHARED, (size - first - 1) // 2)
     return cut_windows(runner.tokenizer, whole, fits=runner.max_length, size=size, stride=stride)

@@ -50,7 +50,7 @@ def test_ids_may_come_in_a_tensor_or_an_array(small: Path) -> None:
 
 @pytest.mark.parametrize("number", [-1, 26, 10**9, "who", None])
 def test_an_id_outside_the_vocabulary_is_refused(small: Path, number: Any) -> None:
-    with pytest.raises(InputError, match=r"expected an integer from 0 to 25"):
+    with pytest.raises(InputError, match=r"expected 0 to 25"):
         BertTokenizer(small).convert_ids_to_tokens([number])
 
 
@@ -157,10 +157,10 @@ def test_a_batch_is_the_single_encodings(small: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"max_length": 1}, "max_length is 1, but every such input has 2 added tokens"),
+        ({"max_length": 1}, "max_length is 1; expected at least 2"),
         (
             {"max_length": 2, "text_pair": "a"},
-            "max_length is 2, but every such input has 3 added tokens",
+            "max_length is 2; expected at least 3",
         ),
         ({"max_length": 9, "truncation": "middle"}, "no truncation rule 'middle'.*longest_first"),
         ({"max_length": 4, "truncation": "only_second"}, "4 tokens too many.*needs a second text"),

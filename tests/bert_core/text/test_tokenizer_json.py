@@ -26,7 +26,6 @@ from tests.bert_core.text.test_tokenizer_parity import NASTY
 
 LINES = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nthe\ncat\n##s\n"
 WORDS = LINES.split()
-FLAGS = dict.fromkeys(("normalized", "single_word", "lstrip", "rstrip"), False)
 
 
 def document(path: Path, pieces: Sequence[str] = WORDS, **options: Any) -> dict[str, Any]:
@@ -172,22 +171,7 @@ def test_saving_leaves_no_older_tokenizer_that_would_be_read_instead(
 
 # -- two files ------------------------------------------------------------------------------------
 
-E1 = {"id": 8, "content": "[E1]", "special": True, **FLAGS}
 OTHER = [*WORDS[:5], "cat", "the", "##s", "more"]
-# What stands beside the document, what is added to its tokens, and what is said of it.
-BESIDE: list[tuple[str, bytes, list[Any], tuple[str, ...]]] = [
-    ("vocab.txt", LINES.encode(), [], ()),
-    ("vocab.txt", LINES.encode(), [E1], ()),
-    ("vocab.txt", b"\xff\xfe", [], ("vocab.txt cannot be read; tokenizer.json is used.",)),
-    ("vocab.txt", "\n".join(OTHER).encode(), [], (
-        "vocab.txt and tokenizer.json contradict each other: the id 5 is 'cat' in the first and "
-        "'the' in the second; tokenizer.json is used.",
-    )),
-    ("tokenizer_config.json", b'{"do_lower_case": false}', [], (
-        "tokenizer_config.json and tokenizer.json contradict each other: do_lower_case is false in "
-        "the first and true in the second; tokenizer_config.json is used.",
-    )),
-]  # fmt: skip
 
 
 def test_a_file_and_an_argument_that_are_given_count(tmp_path: Path) -> None:
