@@ -207,7 +207,6 @@ def test_what_the_site_imports_is_pinned() -> None:
     files = "requirements.txt", "requirements-cluster.txt"
     text = "\n".join((ROOT / name).read_text(encoding="utf-8") for name in files)
     names = {  # import names that differ from the package name
-        "markdown-it-py": "markdown_it",
         "prometheus-client": "prometheus_client",
     }
     pins = {names.get(pin, pin) for pin in re.findall(r"^([\w-]+)(?:\[\w+\])?==", text, re.M)}

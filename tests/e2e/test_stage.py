@@ -26,7 +26,7 @@ MAIN = {
     **{row.slug: ".bx-picture .bx-drawing" for row in pages()},
     "": ".bx-doors",
     "tokenizer": ".bx-text",
-    "qa": ".bx-qa-outcome",
+    "qa": ".bx-qa-passage",
     "ner": ".bx-ner-text",
     "data": '[data-testid="stDataFrame"]',
     "attention": ".bx-att-map",
@@ -38,12 +38,11 @@ ON_PAPER = {
     **{row.slug: ".bx-picture .bx-drawing" for row in FEATURES},
     **MAIN,
     "attention": ".bx-drawing",
-    "qa": ".bx-qa-passage",
     "data": ".bx-drawing",
 }
 """The same in a report, where a page has something else: on the other interface, and recorded."""
 
-FIRST = dict.fromkeys(("next_sentence", "classification", "why"), ".bx-answer")
+FIRST = dict.fromkeys(("next_sentence", "classification", "qa", "why"), ".bx-answer")
 FIRST["senses"] = ".bx-se-headline"
 FIRST["lab"] = ".bx-lab-state"
 """The first result where that is not the main picture: the answer in words."""

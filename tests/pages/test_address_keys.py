@@ -18,7 +18,6 @@ from app.features.attention.view_text import (
 )
 from app.features.fill_mask.view_together import ORDER_NAMES
 from app.features.lab.result_finetune import KINDS as LABELLED
-from app.features.qa.view_charts import KINDS, SCALES
 from app.features.why.view import OF_NAMES
 from app.features.why.view_check import NAMES as METHOD_NAMES
 from app.features.why.view_check import OPERATORS
@@ -31,7 +30,7 @@ NAMES: Mapping[str, Mapping[Any, str]] = {
     "why_method": METHOD_NAMES, "of": OF_NAMES, "operator": OPERATORS, "lens": LENSES,
     "mode": MODES, "site": SITES, "order": ORDER_NAMES, "part": PART_NAMES, "view": VIEW_NAMES,
     "ask": ASKS, "how": HOW_NAMES, "by": RANKINGS, "file": PICTURES, "colour": COLOURS,
-    "curves": KINDS, "labelled": LABELLED, "scale": SCALE_NAMES | SCALES,
+    "labelled": LABELLED, "scale": SCALE_NAMES,
 } | {
     each.key: dict(each.field.names)
     for task in all_declared() for each in task.parameters if each.field.names

@@ -25,7 +25,7 @@ ANSWERS = ('role="status"', 'bx-tok-text"', 'bx-drawing bx-att-map"')
 """What an answer has, if it is no picture; the last one is the name of a component."""
 
 ON_OPENING = {
-    "tokenizer": {"model-input"},
+    "tokenizer": set[str](),
     "fill_mask": {"fill-mask-1"},
     "next_sentence": {"next-sentence"},
     "qa": {"qa-answers"},
@@ -48,11 +48,10 @@ IN_TABS = {
     ("tokenizer", "Vectors"): {"input"},
     ("tokenizer", "Vocabulary"): {"neighbours"},
     ("classification", "Multiple choice"): {"multiple-choice"},
-    ("fill_mask", "Odd word"): {"fill-mask-surprise"},
     ("fill_mask", "Gaps together"): {"fill-mask-together"},
     ("next_sentence", "Order of a paragraph"): {"sentence-order"},
     ("qa", "Other answers"): {"qa-answers"},
-    ("qa", "Start and end"): {"qa-curves", "qa-pairs"},
+    ("qa", "Start and end"): {"qa-curves"},
     ("ner", "Pieces"): {"labels"},
     ("attention", "Files"): {"attention-layer0-head0"},
     ("atlas", "Distances"): {"head-distances"},

@@ -10,7 +10,7 @@ from app.data.answering import Guess, kinds_of, labels_of
 from app.data.columns import GOLD, KINDS, TaskName
 from app.data.from_json import guess_of
 from app.data.gold import Asked, Reader, cell, label_names
-from app.data.judged import report, said
+from app.data.judged import headline, report
 from app.engine.models import Engine
 from app.faces.paper.json import as_json
 from bert_core.errors import InputError
@@ -62,7 +62,7 @@ def judge(
                "report": as_json(found)}  # fmt: skip
     out.write_text(json.dumps(written, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
     left = f" {unread:,} rows are not counted." if unread else ""
-    return f"{said(name, found, len(guesses))}{left} {out.name}; "
+    return f"{headline(name, found, len(guesses))}{left} {out.name}; "
 
 
 def _other_names(task: TaskName, row: Mapping[str, Any]) -> dict[str, Any]:

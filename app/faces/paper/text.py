@@ -24,7 +24,7 @@ _BREAKS = frozenset({
     "summary", "table", "tr", "ul",
 })  # fmt: skip
 _NOT_READ = frozenset({"button", "script", "style", "svg"})
-_LEFT_OUT = frozenset({"bx-hint", "bx-files", "bx-qa-why"})  # what unfolds, and buttons
+_LEFT_OUT = frozenset({"bx-hint", "bx-files"})  # what unfolds, and buttons
 
 
 def as_text(

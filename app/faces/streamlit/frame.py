@@ -24,7 +24,13 @@ from app.faces.streamlit.files import begin_files
 from app.faces.streamlit.guard import guarded
 from app.faces.streamlit.hub_dialog import download_strip
 from app.faces.streamlit.lesson_way import PICK, click_lesson, name_lessons, open_clicked, way_back
-from app.faces.streamlit.picker import model_picker, open_chosen, suits, unknown_model_note
+from app.faces.streamlit.picker import (
+    model_picker,
+    only_tabs,
+    open_chosen,
+    suits,
+    unknown_model_note,
+)
 from app.faces.streamlit.progress import waiting_line
 from app.faces.streamlit.show import show_html, show_style
 from app.faces.streamlit.state import enter, leave, moved_note, unfit_note
@@ -119,7 +125,7 @@ def page_shell(slug: str) -> Iterator[Page]:
         unknown_model_note(offer)
         engine = open_chosen(offer)
         # A page that takes no text is drawn whatever the model can do.
-        answers = not row.takes_text or suits(engine, row.needs)
+        answers = not row.takes_text or only_tabs(engine, slug) or suits(engine, row.needs)
         page = Page(row, engine, give, answer, settings, picks)
         if answers:
             if given:

@@ -5,6 +5,7 @@ from contextlib import suppress
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
+from app.catalog import FEATURES
 from app.engine.models import Engine, Offer, default_offer, is_open, offers, open_engine
 from app.engine.models.fit import KNOWS_NOTHING, Misfit, Severity, first_fitting, misfits
 from app.engine.models.hub import HubId, copy_here, parse_hub_id
@@ -195,6 +196,13 @@ def suits(engine: Engine, needs: tuple[str, ...]) -> bool:
     if found[0].severity is Severity.NOISE:
         return switch("Show the answers of its random weights", key="noise")
     return found[0].severity is Severity.REMARK
+
+
+def only_tabs(engine: Engine, slug: str) -> bool:
+    """Return whether a model lacks the head of a page, but has that of one of its tabs."""
+    rows = [row for row in FEATURES if row.needs and slug in (row.slug, row.tab_of)]
+    able = {row.slug: not any(map(_is_grave, misfits(engine.facts, row.needs))) for row in rows}
+    return not able.get(slug, True) and any(able.values())
 
 
 def _is_grave(misfit: Misfit) -> bool:
