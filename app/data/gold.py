@@ -129,7 +129,7 @@ class Reader:
         raw = row.get(self.columns.get(GOLD, ""))
         if self.task == "ner":
             return self._names(number, row, raw)
-        kind, choices = KINDS[self.task], ()
+        kind, choices = KINDS[self.task], tuple[str, ...]()
         parts = [part for part in kind.parts if part in self.columns and part != GOLD]
         texts = {each: cell(row.get(self.columns[each])) for each in parts if each != "choices"}
         for part, text in texts.items():
