@@ -53,13 +53,7 @@ class Looking:
     _results: dict[tuple[str, str, str], Any] = field(default_factory=dict)
 
     def result(self, look: str = "", *, fills: str = "", about: str = "") -> Any:
-        """Return the record of the task.
-
-        Args:
-            look: which text; "" for the step's own.
-            fills: a parameter that gets a further value.
-            about: that value.
-        """
+        """Return the record of the task; the parameter `fills` gets a further value."""
         key = (look, fills, about)
         if key not in self._results:
             values = dict(among(self.look.beside, "text", look) if look else self.look.values)

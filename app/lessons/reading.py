@@ -125,9 +125,10 @@ def read_lesson(path: Path, *, own: bool = False) -> Lesson:
     table = read_file(path)
     rows = table.take("step", tuple[dict[str, Any], ...], ())
     steps = tuple(_step(Table(f"{path.name}, step {n}", row)) for n, row in enumerate(rows, 1))
+    lesson = table.record(Lesson, slug=path.stem, steps=steps, own=own)
     if not 1 <= len(steps) <= _MOST_STEPS:
         raise table.wrong(f"found {count(len(steps), 'step')}; expected 1 to {_MOST_STEPS}")
-    return table.record(Lesson, slug=path.stem, steps=steps, own=own)
+    return lesson
 
 
 def _step(table: Table) -> Step:

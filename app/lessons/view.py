@@ -38,13 +38,7 @@ def lesson_links(lessons: Sequence[Lesson], address: str, **attributes: str) -> 
 
 
 def prose(text: str, kind: str = "bx-prose", *, see: bool = True) -> Html:
-    """Write a text; a term unfolds where it stands.
-
-    Args:
-        text: of a lesson.
-        kind: the class of the paragraph.
-        see: whether a term leads to the page that shows it.
-    """
+    """Write a text; a term unfolds where it stands, and with `see` leads to its page."""
     parts: list[Html | str] = []
     done = 0
     for match in TERM.finditer(text):
@@ -125,12 +119,7 @@ def on_one_axis(looking: Looking, question: Question, guess: float) -> Picture:
 
 
 def intervals(engine: Engine, template: str) -> Html:
-    """Say how far the counts that a text names can be trusted; nothing if it names none.
-
-    Args:
-        engine: the model.
-        template: of the text, such as "{claim:O4.k} of {claim:O4.n}".
-    """
+    """Say how far the counts that a text names can be trusted; nothing if it names none."""
     names = dict.fromkeys(_COUNT.findall(template))
     found = [(claims()[name].says, figures_of(engine, name)) for name in names]
     rows = [tag("li", visible(f"{says}: {share_of(of.k, of.n)}.")) for says, of in found]

@@ -48,13 +48,9 @@ def given(looking: Looking) -> Html:
 
 
 def drawn(task: Declared, result: object, most: int, show: Collection[str] = ()) -> Parts:
-    """Return parts of a page's screen, as paper has them: without clicks.
+    """Return the first parts of a page's screen, as paper has them: without clicks.
 
-    Args:
-        task: of the page.
-        result: what it answered.
-        most: so many parts are drawn, the first ones.
-        show: how the names of pictures begin that are drawn instead, and no headline.
+    With `show`, the pictures whose names begin so are drawn instead, without the headline.
     """
     screen = task.screen(result)
     head: tuple[Part, ...] = (screen.answer or tag("p", screen.headline, class_="bx-headline"),)
@@ -81,13 +77,7 @@ def drawn(task: Declared, result: object, most: int, show: Collection[str] = ())
 
 
 def whole(engine: Engine, lesson: Lesson, wrapped: Wrapped | None = None) -> list[Html]:
-    """Write a lesson with everything revealed; a step that this model cannot do says why.
-
-    Args:
-        engine: the model.
-        lesson: the lesson.
-        wrapped: puts the blocks of a step into one; None leaves them as they are.
-    """
+    """Write a lesson with everything revealed; a step that this model cannot do says why."""
     blocks = [*cautions(notices(engine.facts)), beforehand(engine, lesson)]
     for number, step in enumerate(lesson.steps, 1):
         title = tag("h2", visible(f"{number}. {step.heading}"))

@@ -66,13 +66,7 @@ def arriving(slug: str) -> dict[str, str] | None:
 
 
 def give(slug: str, texts: Texts, source: Carried | None = None) -> None:
-    """Remember what the site puts into the boxes of a page.
-
-    Args:
-        slug: the page.
-        texts: by the key of their box.
-        source: what the visitor wrote, if it was made from that.
-    """
+    """Remember what the site puts into the boxes of a page, and the text that it was made from."""
     kept = _kept()
     kept.given[slug] = dict(texts), source
     kept.taken[slug] = kept.number

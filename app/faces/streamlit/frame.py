@@ -74,13 +74,8 @@ class Page:
     ) -> None:
         """Draw the last row of the answer: take the text elsewhere, save the page, the code.
 
-        It is drawn here, but after the rest of the page, whose files its Save menu has.
-
-        Args:
-            screen: says what a file of the result has.
-            snippet: writes the same computation in Python, with `bert_core` alone.
-            text: the text in the first box; "" if there is nothing to send.
-            text_pair: the text in the second box.
+        It is drawn here, but after the rest of the page, whose files its Save menu has. The screen
+        says what a file of the result has; the snippet is the same computation in Python.
         """
         place = self.answer.container(horizontal=True, gap="small", key="bx-take")
         name = self.engine.provenance.name

@@ -59,14 +59,7 @@ def played_in(found: Lesson, number: int) -> Played:
 def scene_of(
     engine: Engine, found: Lesson, number: int, place: DeltaGenerator, picks: Picks | None = None
 ) -> Scene:
-    """Return a step as this model plays it.
-
-    Args:
-        engine: the model.
-        found: the lesson.
-        number: of the step, counted from 1.
-        place: where its page's parts go.
-        picks: where the step puts what answers clicks; None if nothing can be clicked.
+    """Return a step, counted from 1, as this model plays it; without `picks` nothing is clicked.
 
     Raises:
         CheckpointError: the model cannot answer on this page.

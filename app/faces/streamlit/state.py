@@ -152,15 +152,8 @@ def text_box(
 ) -> str:
     """Draw a text box that is kept in the address.
 
-    A text too long for an address is kept for its link (see `links`), and the page says so.
-
-    Args:
-        slug: the page.
-        label: what to write.
-        key: its name in the address.
-        height: in pixels; None for the height of the text.
-        placeholder: what an empty box suggests.
-        first: the text at first; None for that of the page's first example.
+    A text too long for an address is kept for its link (see `links`), and the page says so. Without
+    a first text, the box has that of the page's first example.
 
     Raises:
         InputError: the text is longer than the site takes.
@@ -204,10 +197,7 @@ def text_box(
 def begin_with(slug: str, key: str, value: str) -> dict[str, str]:
     """Return the texts that a page begins with if its model cannot answer the first example.
 
-    Args:
-        slug: the page.
-        key: a value of examples, for example "of".
-        value: what it is in the example that the page begins with.
+    They are those of the first example in which `key`, for example "of", has this value.
     """
     kept: dict[str, dict[str, str]] = st.session_state.setdefault(_BEGIN, {})
     if opened_by() or slug not in kept:
@@ -277,11 +267,6 @@ def leave_for(
 
     A box without a text of its own becomes empty: what an earlier text left in it would not
     belong to this one.
-
-    Args:
-        row: the other page.
-        texts: texts by the key of their box.
-        address: further parameters of its address.
     """
     _note_left(st.session_state[_PAGE])
     give(row.slug, {key: texts.get(key, "") for key in TEXT_KEYS})

@@ -90,7 +90,7 @@ WRONG = [
     ('say = "another"', "say = 3", "choices 2: say: found a whole number; expected a text"),
     ('edits = ["text"]', 'edits = ["txt"]', "found the parameter 'txt'; expected one of"),
     ("title = ", "title == ", "does-it.toml: this is not TOML"),
-    ("[[step]]", "[other]", "found 0 steps; expected 1 to 6"),
+    ("[[step]]", "[step]", "step: found a table; expected a list"),
 ]
 
 

@@ -12,7 +12,6 @@ from streamlit.testing.v1 import AppTest
 
 from app.faces.streamlit import components
 from app.faces.streamlit.state import fits_address
-from bert_core.errors import InputError
 from tests.visits import markup, opened
 
 
@@ -20,7 +19,7 @@ def guarded_page(kind: str) -> None:
     import streamlit as st
 
     from app.faces.streamlit import guarded
-    from bert_core.errors import CheckpointError
+    from bert_core.errors import CheckpointError, InputError
 
     with guarded():
         if kind == "input":
@@ -126,6 +125,7 @@ def test_an_error_of_the_model_is_in_the_answer(
 
 def page_of_errors() -> None:
     from app.faces.streamlit import page_shell, text_box
+    from bert_core.errors import InputError
 
     with page_shell("fill_mask") as page:
         with page.give:
