@@ -175,7 +175,7 @@ def said(task: TaskName, found: Report, rows: int) -> str:
         rows: how many are answered.
     """
     if found.right is None:
-        return f"{count(rows, 'row')} answered; nothing in the table says what is right."
+        return f"{count(rows, 'row')} answered; the table has no right answers to compare with."
     if found.total:
         total = found.total
         return (

@@ -230,7 +230,7 @@ def test_another_model_is_counted_itself_and_told_from_the_one_a_lesson_was_writ
 ) -> None:
     monkeypatch.setenv("BERT_EXPLORER_MODEL", str(tiny_model))
     page = visit(PAGE, lesson="pieces", step="1")
-    page.click("First count what this model shows")
+    page.click("First check what this model shows")
     assert re.search(r"This model shows \d of the 10 claims of this lesson", page.words)
     show(guess(page, 0, "_guess_pieces-1"))
     assert "This model does not show what the lesson was written for" in page.words

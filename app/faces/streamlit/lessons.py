@@ -231,7 +231,7 @@ def _count_first(engine: Engine, found: Lesson) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         show_html(line("Written for the bundled model; this one may behave differently."))
         counted = on_demand(
-            "First count what this model shows", lambda: beforehand(engine, found), key="_count",
+            "First check what this model shows", lambda: beforehand(engine, found), key="_count",
             about=(found.slug, engine.provenance.fingerprint), icon=":material/rule:",
         )  # fmt: skip
     if counted is not None:
