@@ -202,7 +202,7 @@ def _reliability(name: str, answers: Sequence[tuple[float, bool]]) -> Reliabilit
 def headline(task: TaskName, found: Report, rows: int) -> str:
     """Say in a sentence or two how much is right of so many rows."""
     if found.right is None:
-        return f"{count(rows, 'row')} answered; nothing in the table says what is right."
+        return f"{count(rows, 'row')} answered; the table has no right answers to compare with."
     if total := found.total:
         return (
             f"F1 of names {_f1(found)}: {total.right:,} of {total.wanted:,} names are found, and "

@@ -156,7 +156,7 @@ def rows_of(
         yield from _parquet(pq.ParquetFile(file), 64 if whole else 1)
         return
     if found := kind_of_bytes(file.read(HEAD)):
-        raise InputError(f"{name} is {found}; expected rows of text in UTF-8. Save it so.")
+        raise InputError(f"{name} is {found}; expected rows of text in UTF-8. Convert it.")
     file.seek(0)
     lines = _Lines(file)
     read = _reader(lines, kind, line)

@@ -200,7 +200,7 @@ class Engine:
         if stamp(self._folder) != self._stamp:
             raise CheckpointError(
                 f"The files of {self._offer.name} changed while it was in use; expected those it "
-                "was opened with. Ask again: it is opened anew."
+                "was opened with. Ask again to reopen it."
             )
 
     def untrained(self) -> "Engine":

@@ -22,7 +22,7 @@ ON_SITE = "_on_site"
 DRAWN = threading.Event()
 """Set when the first page has been drawn; work that can wait begins then."""
 
-_SOON = "The model is being loaded; the page goes on by itself in a few seconds."
+_SOON = "The model is being loaded; the page continues by itself in a few seconds."
 MOVED = "_moved"
 """Session key: the title of the page that a link named, and which is a tab of another one now."""
 

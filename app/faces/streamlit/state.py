@@ -107,7 +107,7 @@ def unfit_note(slug: str) -> None:
 def moved_note() -> None:
     """Say that the page which a link named is a tab of this one."""
     if title := st.session_state.pop(MOVED, ""):
-        st.caption(f":material/info: “{title}” is a tab of this page now.")
+        st.caption(f":material/info: “{title}” is now a tab of this page.")
 
 
 def opened_by() -> str:

@@ -27,9 +27,9 @@ _VERBS: dict[tuple[str, str], str] = {
     ("sentiment", "40 own sentences with a negation or a contrast"): "judge sentences with a "
     "negation or a contrast",
     ("everyday gap, among first five", ""): "fill an everyday gap within five guesses",
-    ("question answering, exact match", ""): "answer questions about a passage to the word",
-    ("masked word, first guess", ""): "guess a hidden word of Wikipedia at once",
-    ("short sentence, first guess", ""): "guess a hidden word of a short sentence at once",
+    ("question answering, exact match", ""): "answer questions about a passage word for word",
+    ("masked word, first guess", ""): "guess a hidden word of Wikipedia on the first try",
+    ("short sentence, first guess", ""): "guess a hidden word of a short sentence on the first try",
     ("multiple choice, openstax", ""): "answer textbook questions with four choices",
     ("next sentence, swapped", ""): "notice that two sentences are swapped",
 }

@@ -107,7 +107,7 @@ def _table() -> tuple[str, Table] | None:
     key = str(st.session_state.get(_TABLE, ""))
     table = TABLES.find(key)
     if key and table is None:
-        show_html(note("Your table is no longer kept here. Give it again."))
+        show_html(note("Your table is no longer kept here. Upload it again."))
     return None if table is None else (key, table)
 
 
@@ -217,7 +217,7 @@ def _answers(page: Page, question: Question) -> None:
         named = ", ".join(f"{part.replace('_', ' ')} = {name}" for part, name in
                           question.columns.items() if part != GOLD)  # fmt: skip
         right = question.columns.get(GOLD, "")
-        says = f"What is right: {right}." if right else "No column says what is right."
+        says = f"What is right: {right}." if right else "No column has the right answers."
         show_html(line(visible(f"Read as {named}. {says} “Columns and labels” changes it.")))
         return
     size = work.table.size + _ROW_BYTES * len(work.asked)
@@ -271,7 +271,7 @@ def _result(page: Page, result: DataResult) -> None:
             if title == "Slices":  # the word is a visitor's, so it is in no address
                 st.text_input("Rows with a word (* stands for any letters)", key=_WORD, width=420)
             if only not in _PLAIN:
-                show_html(line(f"The rows above are those of the slice, or cell, {visible(only)}."))
+                show_html(line(f"The rows above belong to the slice or cell {visible(only)}."))
             show_parts(page, screen.tabs[title]())
 
 
