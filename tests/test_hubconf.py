@@ -89,7 +89,7 @@ def test_the_list_holds_the_nine_entries_and_nothing_else(hub: str) -> None:
 @pytest.mark.parametrize("entry", ENTRIES)
 def test_help_says_what_an_entry_loads_and_shows_how(hub: str, entry: str) -> None:
     text = torch.hub.help(hub, entry, trust_repo=True)
-    assert "Example:" in text and f'"{entry}"' in text and "torch.hub.load(" in text
+    assert ">>> " in text and f'"{entry}"' in text and "torch.hub.load(" in text
 
 
 def test_every_example_in_the_help_runs_as_it_stands_there(

@@ -34,7 +34,7 @@ from bert_core.analysis.head_statistics import Text, encoded, fixed_texts
 from bert_core.bundled import bundled_folder, bundled_names
 from bert_core.compat import times_written
 from bert_core.errors import CheckpointError, InputError
-from bert_core.model.bert import BertModel
+from bert_core.model.bert import BertModel, encoder_of
 from bert_core.model.checks import known_types
 from bert_core.model.pretrained import BertPreTrainedModel
 from bert_core.model.sites import Site
@@ -62,10 +62,7 @@ class Fitted:
         "(L, D + 1, D); `[h_l, 1] @ maps[l]` estimates the last hidden state from that of layer l, "
         "the embeddings being layer 0",
     ]
-    means: Annotated[
-        dict[Site, Tensor],
-        "(site, layer) -> mean activation (H * K,) or (D,), at the sites `SUBLAYERS`",
-    ]
+    means: Annotated[dict[Site, Tensor], "(site, layer) -> (H * K,) or (D,)"]
 
 
 _lock = threading.Lock()
@@ -114,7 +111,7 @@ def fit(
     Args:
         texts: texts, or pairs of texts as tuples; None means `fixed_texts()`.
     """
-    encoder: BertModel = model.encoder_model
+    encoder = encoder_of(model)
     size, layers = model.config.hidden_size, model.config.num_hidden_layers
     squares = torch.zeros(layers, size + 1, size + 1, dtype=torch.float64, device=model.device)
     products = squares[..., :-1].clone()
@@ -177,7 +174,7 @@ def encoder_digest(model: BertPreTrainedModel) -> str:
 
     Hashing is repeated only if a parameter was replaced or changed in place since.
     """
-    encoder: BertModel = model.encoder_model
+    encoder = encoder_of(model)
     state = tuple((each.data_ptr(), times_written(each)) for each in encoder.parameters())
     known = _digests.get(encoder)
     if known is None or known[0] != state:
@@ -248,7 +245,6 @@ def _read(model: BertPreTrainedModel, digest: str) -> Fitted | None:
         read = None
     if read is None or read.maps.shape != (layers, size + 1, size):
         raise CheckpointError(
-            f"{NAME} is damaged, or does not contain the means and maps of a model of this size. "
-            "Write it again with `write_fitted`."
+            f"{NAME} is damaged, or of a model of another size. Write it again with `write_fitted`."
         )
     return read
