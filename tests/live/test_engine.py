@@ -100,6 +100,7 @@ def test_the_source_gives_the_committed_bytes() -> None:
     assert compiled() == (LIVE / "bert.wasm").read_bytes()
 
 
+@pytest.mark.slow
 def test_the_tables_are_those_of_the_tokenizer() -> None:
     """Those of this Python's Unicode are compared where it has the version they were made with."""
     stored, made = json.loads((LIVE / "tables.json").read_bytes()), json.loads(tables())
