@@ -123,7 +123,7 @@ def _choices(engine: Engine, rows: Sequence[Asked]) -> list[Guess]:
     inputs = [_encoded(engine, row.texts["context"], each) for row in rows for each in row.choices]
     logits = engine.logits(BertForMultipleChoice, inputs)[:, 0].double()
     logits /= engine.calibration(BertForMultipleChoice).temperature
-    parts = logits.split([len(row.choices) for row in rows])
+    parts = torch.split(logits, [len(row.choices) for row in rows])
     return [
         best(zip(row.choices, torch.softmax(each, dim=0).tolist(), strict=True), row.wanted)
         for row, each in zip(rows, parts, strict=True)
