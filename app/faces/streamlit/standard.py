@@ -86,13 +86,12 @@ def standard_page(slug: str) -> None:
         )
         given, place = _form(page, task, fold)
         with place:
+            result = screen = None
+            view: Values = {}
             if only_tabs(page.engine, slug):
                 show_html(line(visible(misfits(page.engine.facts, task.feature.needs)[0].says)))
-                result = screen = None
-                view: Values = {}
             elif task.invitation and not all(given[each.name] for each in task.typed):
                 st.info(task.invitation, icon=":material/edit_note:")
-                result, screen, view = None, None, {}
             else:
                 result = run(page.engine, task, given)
                 view = _view(page, task, result, fold)

@@ -19,7 +19,7 @@ from app.words.format import count
 from app.words.html import Html, join, tag, visible
 from app.words.notes import calibration_hint, shared_note, unread_note
 from app.words.pictures import ROWS, data_table, linked, listed
-from app.words.screen import Parts, Rows, Screen, Table
+from app.words.screen import Part, Parts, Rows, Screen, Table
 from bert_core.reading.entities import Aggregation
 
 MEANINGS = {
@@ -183,9 +183,9 @@ def _table(result: NerResult, chosen: Selection) -> Parts:
     if not len(table):
         return (line("No entity is shown."),)
     words, rows = "The entities in the text.", table.drop(columns="at")
-    short = len(table) <= ROWS
-    drawn = sideways(data_table(table, "entities"), words) if short else (
-        Table(rows, words, "entities"))  # fmt: skip
+    drawn: Part = Table(rows, words, "entities")
+    if len(table) <= ROWS:
+        drawn = sideways(data_table(table, "entities"), words)
     return drawn, Rows("Entities", lambda: rows, "entities", json=True)
 
 

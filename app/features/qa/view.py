@@ -214,7 +214,7 @@ def explanation(result: QaResult) -> Iterator[Html]:
     rules = {"of whole words": result.rules.whole_words,
              "within one sentence": result.rules.one_sentence}  # fmt: skip
     kept = ", ".join(name for name, asked in rules.items() if asked)
-    for paragraph in (
+    paragraphs: tuple[Html | str, ...] = (
         f"No-answer score {signed(result.no_answer_score, 2)} (“no answer” "
         f"{signed(result.null_score, 2)}, minus best span {signed(result.best.score, 2)}), "
         f"{compared} the threshold {signed(result.threshold, 1) if result.threshold else '0'}. At "
@@ -228,7 +228,8 @@ def explanation(result: QaResult) -> Iterator[Html]:
         f"{result.longest:,} pieces in the passage{f' ({kept})' if kept else ''}; spans that say "
         f"the same are added up, and the best answer has {percent(result.given_answer)} of it.",
         join(_whether(result), calibrated(result.calibration, "best answers")),
-    ):
+    )
+    for paragraph in paragraphs:
         yield tag("p", paragraph)
 
 
