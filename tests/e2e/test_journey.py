@@ -185,6 +185,8 @@ def test_a_model_is_chosen_by_keyboard_and_stays_in_the_address_of_every_page(
     first = model(page).get_by_role("paragraph").inner_text()
     choose_model(page, *"second")
     expect(page).to_have_url(re.compile(r"[?&]model=second\b"))
+    settled(page, "tokenizer")
+    page.keyboard.press("Escape")
     for slug in ("", "attention"):
         go(page, slug)
         expect(page).to_have_url(re.compile(rf"/{slug}\?(.*&)?model=second\b"))

@@ -11,7 +11,7 @@ from app.catalog import feature
 from app.declared import declared
 from app.engine.models import open_engine
 from app.faces.streamlit.lesson_way import address_of
-from app.lessons.claims import figures_of, looked
+from app.lessons.claims import looked
 from app.lessons.records import Step
 from app.lessons.shelf import shelf
 from tests.app.lessons.test_reading import LESSON
@@ -81,13 +81,6 @@ def test_the_reason_comes_before_the_change_and_every_reason_is_answered(visit: 
     assert "1 in all: cat" in page.words
     page.type("<script>", key="_edit_pieces-1_text")
     assert "<script>" in page.words and "<script>" not in page.markup
-
-
-def test_a_count_has_a_scale_up_to_all_that_were_counted(visit: Visit) -> None:
-    page = visit(PAGE, lesson="sure", step="3")
-    counted = figures_of(open_engine(), "D1high")
-    box = page.at.slider(key="_guess_sure-3")
-    assert (box.min, box.max) == (0, counted.n)
 
 
 def test_at_the_end_are_the_guesses_what_it_rests_on_and_the_next_lesson(visit: Visit) -> None:
@@ -165,12 +158,6 @@ def test_a_page_opens_with_what_the_step_looks_at(visit: Visit, step: Step) -> N
 
 NOT_ON_THE_PAGE = {"alone"}
 """Parameters with which a lesson asks for less than a page would show."""
-
-
-def test_a_step_that_is_not_there_is_said(visit: Visit) -> None:
-    page = visit(PAGE, lesson="pieces", step="9")
-    assert any("step=9" in each.value for each in page.at.caption)
-    assert "A list of pieces" in page.words
 
 
 def test_another_model_is_counted_itself_and_told_from_the_one_a_lesson_was_written_for(

@@ -1,6 +1,5 @@
 """What lessons say is so: claims are counted again, steps computed, on the bundled model."""
 
-import math
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,6 @@ from app.lessons.looking import Looking
 from app.lessons.records import Choice, Claim, Condition, Lesson, Look, Question
 from app.lessons.shelf import claims, shelf
 from app.lessons.whole import looking_at
-from app.records.counted import wilson
 from tools.lessons import failing
 
 LESSONS = [each for each in shelf().lessons.values() if not each.own]
@@ -142,10 +140,3 @@ def test_another_model_is_counted_anew(tiny_model: Path) -> None:
     found = figures_of(engine, "A5")
     assert found.n == 20 and found is figures_of(engine, "A5")
     assert figures_of(engine, "A1").k != stored()[1]["A1"].k
-
-
-def test_an_interval_is_wilsons() -> None:
-    k, n, z = 18, 20, 1.96
-    for end in wilson(k, n):  # both ends solve |share - p| = z sqrt(p (1 - p) / n)
-        assert abs(k / n - end) == pytest.approx(z * math.sqrt(end * (1 - end) / n))
-    assert wilson(0, 0) == (0.0, 1.0)

@@ -87,18 +87,6 @@ def test_values_name_heads_by_role_by_lot_and_by_need(bundled: Engine) -> None:
     assert names("{least:72}")[-1] == needed and needed not in names("{least:71}")
 
 
-def test_an_untrained_copy_has_other_attention_and_leaves_the_model_alone(
-    bundled: Engine,
-) -> None:
-    before = attention(bundled, TEXTS[0]).attentions[0]
-    copy = bundled.untrained()
-    assert copy.provenance.fingerprint != bundled.provenance.fingerprint
-    assert not np.allclose(attention(copy, TEXTS[0]).attentions[0], before, atol=0.05)
-    again = attention(bundled.untrained(), TEXTS[0]).attentions[0]
-    np.testing.assert_array_equal(attention(copy, TEXTS[0]).attentions[0], again)
-    np.testing.assert_array_equal(attention(bundled, TEXTS[0]).attentions[0], before)
-
-
 def test_no_head_is_typed_in_a_lesson() -> None:
     for lesson in shelf().lessons.values():
         for step in lesson.steps:

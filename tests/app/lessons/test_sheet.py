@@ -15,7 +15,6 @@ from app.lessons.records import Lesson
 from app.lessons.sheet import sheet
 from app.lessons.shelf import lesson, shelf
 from app.lessons.view import shown_by
-from app.words.qr import qr
 from bert_core.errors import InputError
 from tests.app.lessons.test_reading import LESSON
 
@@ -82,11 +81,6 @@ def test_what_a_model_without_the_head_cannot_show_is_said(headless_folder: Path
 def test_settings_of_a_step_are_not_among_its_texts(bundled: Engine) -> None:
     shown = sheet(bundled, lesson("reasons"), SITE).decode()
     assert "In winter the lake" in shown and ">occlusion<" not in shown
-
-
-def test_the_code_is_the_one_of_the_link() -> None:
-    link = f"{SITE}/lessons?lesson=not"
-    assert str(qr(link)) in sheet(open_engine(), lesson("not"), SITE).decode()
 
 
 def test_notes_of_an_own_lesson_are_beside_it_and_faults_are_said(
