@@ -380,7 +380,7 @@ def _kind(name: str) -> str:
 def _spared(engine: Engine) -> Values:
     result = _opened(engine, HOTEL, ask="entity", at=9)
     text = text_of(engine, result)
-    found = spare(text, rank_parts(text, result.question))
+    found = spare(text, result.question, rank_parts(text, result.question))
     return len(found.off), found.of
 
 

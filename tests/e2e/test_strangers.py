@@ -94,12 +94,6 @@ def test_text_is_evaluated_on_the_second_face_only(
         assert page.evaluate("window.caught") == ("EvalError" if refused else "nothing")
 
 
-def test_the_picture_in_three_dimensions_is_drawn_under_the_policy(visit: Visit) -> None:
-    page = visit("senses")
-    page.get_by_role("tab", name="In 3-D").click()
-    expect(page.locator(".js-plotly-plot canvas").first).to_be_visible()
-
-
 # -- markup ----------------------------------------------------------------------------------------
 
 

@@ -1,9 +1,8 @@
-"""Show results on the screen: markup, tables, and charts with text and numbers."""
+"""Show results on the screen: markup, pictures and tables."""
 
 from contextlib import nullcontext
 
 import pandas as pd
-import plotly.graph_objects as go
 import streamlit as st
 
 from app.compat.streamlit import by_history
@@ -12,15 +11,13 @@ from app.faces.streamlit.components import PRESENT, show_markup, with_lessons
 from app.faces.streamlit.site import own_style
 from app.settings import ASSETS
 from app.words.html import Html, stylesheet
-from app.words.pictures import Picture, figure, numbers
+from app.words.pictures import Picture, figure
 
 # What is drawn on paper: a visitor may choose another theme than that of the system.
 _DARK = (
     "@media screen { .bx-att-paper { filter: invert(1) hue-rotate(180deg); "
     "mix-blend-mode: screen; } }"
 )
-# Only the button that saves the picture: accidental panning or zooming would confuse a class.
-_CHART = {"displaylogo": False, "modeBarButtons": [["toImage"]], "scrollZoom": False}
 
 
 def show_html(markup: Html) -> None:
@@ -50,31 +47,10 @@ def show_picture(shown: Picture) -> None:
     show_markup(figure(shown), key=f"picture-{shown.name}")
 
 
-def show_chart(fig: go.Figure, *, alt: str, table: pd.DataFrame, key: str) -> None:
-    """Show a figure of plotly, for what must be turned or zoomed, with its numbers below.
-
-    Everything that can be still is a `Picture`: plotly costs the browser 4.7 MB once.
-
-    Args:
-        fig: the figure.
-        alt: what it shows, for people who cannot see it.
-        table: the same numbers.
-        key: name of the chart on its page.
-    """
-    fig.update_layout(font={"color": _text_colour(), "size": 16})
-    st.plotly_chart(fig, key=key, alt=alt, config=_CHART, width="stretch")
-    show_html(numbers(table, key))
-
-
 def show_table(table: pd.DataFrame, *, alt: str, key: str, title: str = "") -> None:
     """Show a table, collapsed under its title if it has one."""
     with st.expander(title) if title else nullcontext():
         st.dataframe(table, hide_index=True, width="stretch", alt=alt, key=key)
-
-
-def _text_colour() -> str:
-    """Return the text colour of the theme in use; Streamlit's own charts print in pale grey."""
-    return str(st.get_option(f"theme.{'dark' if _is_dark() else 'light'}.textColor"))
 
 
 def _is_dark() -> bool:

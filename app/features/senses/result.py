@@ -46,19 +46,8 @@ class OtherWord:
 class SensesResult:
     """What a model makes of one word in many sentences: N occurrences, L layers."""
 
-    ANSWER: ClassVar = (
-        "word",
-        "layer",
-        "sentences",
-        "occurrences",
-        "nearest",
-        "others",
-        "at_home",
-        "within",
-        "between",
-        "coordinates",
-        "shares",
-    )
+    ANSWER: ClassVar = ("word", "layer", "sentences", "occurrences", "nearest", "others",
+                        "at_home", "within", "between", "coordinates", "shares")  # fmt: skip
 
     word: Annotated[str, "the word that was looked for"]
     sentences: Annotated[tuple[Sentence, ...], "every line of the text"]
@@ -69,8 +58,8 @@ class SensesResult:
     similarity: Annotated[
         Floats, "(L + 1, N, N), cosines between the occurrences in the input and after every layer"
     ]
-    space: Annotated[Floats, "(N, 3), the occurrences on their three principal axes"]
-    shares: Annotated[tuple[float, ...], "of the variance, along each of the three axes"]
+    coordinates: Annotated[Floats, "(N, 2), the occurrences on their two principal axes"]
+    shares: Annotated[tuple[float, ...], "of the variance, along each of the two axes"]
     others: Annotated[
         tuple[tuple[OtherWord, ...], ...],
         "for each occurrence, the nearest other words at this layer, nearest first",
@@ -80,11 +69,6 @@ class SensesResult:
     def place(self) -> int:
         """The number of layers that the vectors shown have passed, 0 for the input."""
         return self.layer + 1
-
-    @property
-    def coordinates(self) -> Floats:
-        """For each occurrence, its place in the plane of the two principal axes."""
-        return self.space[:, :2]
 
     @cached_property
     def groups(self) -> tuple[int, ...]:

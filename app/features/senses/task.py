@@ -58,9 +58,9 @@ def senses(
 
     def compare() -> tuple[Tensor, Projection, Tensor]:
         near = cosines(own[layer + 1], beside) if others else torch.zeros(len(places), 0)
-        return torch.stack([cosines(x, x) for x in own]), principal_axes(own[layer + 1], 3), near
+        return torch.stack([cosines(x, x) for x in own]), principal_axes(own[layer + 1]), near
 
-    similarity, space, near = PROCESSOR.run(compare, tokens=1)
+    similarity, plane, near = PROCESSOR.run(compare, tokens=1)
     named = [(encodings[index], index, place) for index, place in others]
     return SensesResult(
         word=word.strip(),
@@ -68,8 +68,8 @@ def senses(
         occurrences=_occurrences(sentences, encodings, places),
         layer=layer,
         similarity=similarity.double().numpy(),
-        space=space.coordinates.numpy(),
-        shares=tuple(space.shares.tolist()),
+        coordinates=plane.coordinates.numpy(),
+        shares=tuple(plane.shares.tolist()),
         others=tuple(_nearest(row, named) for row in near),
     )
 

@@ -1,35 +1,25 @@
 """Pictures, sentences and tables of one word in many sentences."""
 
 import math
-from itertools import pairwise
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 
 from app.features.senses.result import Floats, Occurrence, SensesResult, Sentence
-from app.words.blocks import hint, line, sideways
+from app.words import matrix
+from app.words.blocks import hint, line, sideways, small_headline
 from app.words.curves import Curve, curves
 from app.words.format import count, moment, percent, shortened
 from app.words.html import Html, join, tag, visible
-from app.words.matrix import Matrix
 from app.words.panel import MIDDLE, Panel
 from app.words.pictures import NARROW, WIDE, Picture, data_table, linked, listed, picture, svg
-from app.words.pixels import STEPS, pixels
-from app.words.screen import Beside, Rows, Screen, Turned
+from app.words.screen import Beside, Rows, Screen
 
 _WIDE, _HIGH = 440, 330
 _R = 12  # half the size of a mark in the plane
 _ROUNDS = 40  # of moving marks apart
 _KINDS = 4
-_SYMBOLS = ("circle", "square", "diamond", "cross")
-_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7")  # Okabe and Ito, as in the style sheet
 """Groups that differ in shape and colour; a fifth looks like the first again."""
-
-
-def headline(result: SensesResult) -> Html:
-    """State how well the model keeps the groups apart at this layer."""
-    return tag("div", explained(), tag("p", said(result)), class_="bx-se-headline")
 
 
 def explained() -> Html:
@@ -42,8 +32,8 @@ def explained() -> Html:
     )
 
 
-def said(result: SensesResult) -> str:
-    """Say how well the groups are kept apart."""
+def headline(result: SensesResult) -> str:
+    """Say how well the groups are kept apart at this layer."""
     total = len(result.occurrences)
     within, between = result.means(within=True), result.means(within=False)
     if len(result.groups) < 2:
@@ -63,7 +53,7 @@ def plane(result: SensesResult) -> Picture:
         f"{each.label} ({x:.1f}, {y:.1f})"
         for each, (x, y) in zip(result.occurrences, result.coordinates, strict=True)
     )
-    share = percent(sum(result.shares[:2]), 0, counted=True)
+    share = percent(sum(result.shares), 0, counted=True)
     return picture(
         "senses",
         lambda width: _plane(result, *((_WIDE, _HIGH) if width == WIDE else (NARROW, 300))),
@@ -79,7 +69,7 @@ def _plane(result: SensesResult, width: int, height: int) -> Html:
     left, bottom, edge = 34, height - 30, _R + 4
     sides = (left + edge, width - edge), (edge, bottom - edge)
     panel = Panel.even(*sides, result.coordinates.tolist())
-    first, second = (percent(share, 0, counted=True) for share in result.shares[:2])
+    first, second = (percent(share, 0, counted=True) for share in result.shares)
     places = np.array([(panel.x(x), panel.y(y)) for x, y in result.coordinates.tolist()])
     free = apart(places, width=(left, width), height=bottom)
     frame = Panel.of_units(width, height)
@@ -116,13 +106,7 @@ def apart(places: Floats, *, width: tuple[float, float], height: float) -> Float
 
 
 def mark(occurrence: Occurrence, at: Floats, place: Floats) -> Html:
-    """Draw one occurrence; groups differ in shape and in colour.
-
-    Args:
-        occurrence: what is drawn.
-        at: (2,), the middle of the mark.
-        place: (2,), where it belongs; if that is elsewhere, a line leads there.
-    """
+    """Draw one occurrence; groups differ in shape and in colour."""
     kind = occurrence.group % _KINDS
     r = _R
     shape = [
@@ -161,45 +145,6 @@ def plane_table(result: SensesResult) -> pd.DataFrame:
     )
 
 
-def space(result: SensesResult) -> go.Figure:
-    """Draw the occurrences on three axes, to be turned with the pointer; equal scales."""
-    fig = go.Figure()
-    for group in result.groups:
-        own = [n for n, each in enumerate(result.occurrences) if each.group == group]
-        x, y, z = result.space[own].T
-        fig.add_scatter3d(
-            x=x, y=y, z=z, mode="markers+text", name=f"group {group + 1}",
-            text=[result.occurrences[n].label for n in own], textposition="top center",
-            hoverinfo="text",
-            marker={"symbol": _SYMBOLS[group % _KINDS], "color": _COLOURS[group % _KINDS],
-                    "size": 7},
-        )  # fmt: skip
-    shares = (percent(share, 0, counted=True) for share in result.shares)
-    axes = {
-        f"{axis}axis": {"title": {"text": f"axis {n}: {share}"}, "showticklabels": False}
-        for n, (axis, share) in enumerate(zip("xyz", shares, strict=True), 1)
-    }
-    fig.update_layout(
-        scene={"aspectmode": "data", **axes}, height=460, margin={"l": 0, "r": 0, "t": 0, "b": 0}
-    )
-    return fig
-
-
-def space_table(result: SensesResult) -> pd.DataFrame:
-    """List the occurrences with their coordinates on all three axes."""
-    table = plane_table(result).drop(columns="at")
-    table.insert(4, "axis 3", result.space[:, 2])
-    return table
-
-
-def describe_space(result: SensesResult) -> str:
-    """Describe the three axes in one sentence."""
-    share = percent(sum(result.shares), 0, counted=True)
-    return (
-        f"The {len(result.occurrences)} places on three axes, which show {share} of the variance."
-    )
-
-
 def sentences(result: SensesResult) -> Html:
     """Draw the numbered sentences with the word marked; each is linked to its marks."""
     groups = sorted({sentence.group for sentence in result.sentences})
@@ -227,9 +172,9 @@ def _sentence(result: SensesResult, sentence: Sentence) -> Html:
     parts.append(visible(sentence.text[done:]))
     badge = tag("span", str(sentence.number), class_="bx-se-badge")
     absent = None if places else "bx-se-absent"
-    told = [] if places else [tag("small", " (not here)")]
+    absence = [] if places else [tag("small", " (not here)")]
     at = " ".join(map(_key, places)) or None
-    return tag("li", badge, tag("span", *parts, *told, dir="auto"), class_=absent, data_at=at)
+    return tag("li", badge, tag("span", *parts, *absence, dir="auto"), class_=absent, data_at=at)
 
 
 def over_layers(result: SensesResult) -> Picture:
@@ -290,50 +235,30 @@ def pairs(result: SensesResult) -> Picture:
     low, labels = float(found.min()), [each.label for each in result.occurrences]
     return picture(
         "senses-pairs",
-        lambda width: _pairs(result, low, width),
+        lambda width: matrix.pairs(
+            (found - low) / max(1e-9, 1 - low), labels,
+            [each.group for each in result.occurrences], width, (f"{low:.2f}", "1"),
+        ),
         alt=f"Cosines of all pairs of {count(len(found), 'occurrence')} {moment(result.place)}, "
         f"from {low:.2f} to 1.",
         table=((label, *row) for label, row in zip(labels, found.tolist(), strict=True)),
         columns=("number", *labels),
-    )
+    )  # fmt: skip
 
 
-def _pairs(result: SensesResult, low: float, width: int) -> Html:
-    """Draw the matrix with its labels; white is the lowest cosine."""
-    found, many = result.similarity[result.place], len(result.occurrences)
-    left, top, cell = 40, 22, min(30.0, (width - 40) / many)
-    ends, down = (left, left + cell * many), (top, top + cell * many)
-    grid = Matrix(left, top, cell, cell)
-    names = list(grid.thinned([each.label for each in result.occurrences], 18))
-    panel = Panel(ends, down, (0, many), (many, 0))
-    panel.drawn += grid.image((found - low) / max(1e-9, 1 - low))
-    panel.drawn += [*grid.columns(names), *grid.rows(names)]
-    for number, (before, after) in enumerate(pairwise(result.occurrences), start=1):
-        if after.group != before.group:
-            panel.post(number, class_="bx-se-cut")
-            panel.level(number, class_="bx-se-cut")
-    ramp = np.linspace(0, 1, STEPS + 1, dtype=np.float32)[None]
-    panel.drawn.append(pixels(ramp, x=left + 40, y=down[1] + 10, width=120, height=18))
-    panel.text(0, many, f"{low:.2f}", dy=19)
-    panel.text(0, many, "1", 168, 19)
-    return svg(width, down[1] + 32, *panel.drawn)
-
-
-def screen(result: SensesResult, _: str = "") -> Screen:
+def screen(result: SensesResult) -> Screen:
     """Say what is shown."""
     near = Rows("Neighbours", lambda: neighbours_table(result).drop(columns="at"),
                 "senses-neighbours")  # fmt: skip
-    turned = Turned("space", lambda: space(result), describe_space(result), space_table(result))
     return Screen(
-        f"“{shortened(visible(result.word))}”: {said(result)}",
+        f"“{shortened(visible(result.word))}”: {headline(result)}",
         (Beside((plane(result),), (sentences(result),), (6, 5)),),
         tabs={
             "Over the layers": lambda: (over_layers(result),),
             "Neighbours": lambda: (neighbours(result), near),
             "All pairs": lambda: (pairs(result),),
-            "In 3-D": lambda: (turned,),
         },
-        answer=headline(result),
+        answer=small_headline(headline(result), explained()),
         asked=(explained(),),
     )
 

@@ -55,12 +55,6 @@ def name_of(text: Text, number: int) -> str:
 def number_of(text: Text, position: int, name: str, count: int) -> int:
     """Return the number of an answer that a visitor named.
 
-    Args:
-        text: the text.
-        position: the piece that is asked.
-        name: a word or a label, in any case.
-        count: number of answers.
-
     Raises:
         InputError: there is no such label, or the word has several pieces.
     """

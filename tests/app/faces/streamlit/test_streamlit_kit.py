@@ -7,13 +7,11 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import pandas as pd
-import plotly.graph_objects as go
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.catalog import GROUPS, examples, feature, pages
-from app.faces.streamlit import components, show
+from app.faces.streamlit import components
 from app.faces.streamlit.state import fits_address
 from app.settings import settings
 from bert_core.errors import InputError
@@ -280,24 +278,6 @@ def test_a_click_that_interrupts_a_run_is_answered_by_the_run_before(
 def test_a_slug_that_is_no_page_is_refused() -> None:
     with pytest.raises(InputError, match="fill_mask"):
         feature("poetry")
-
-
-@pytest.mark.parametrize(("theme", "light"), [("dark", True), ("light", False), (None, False)])
-def test_letters_of_charts_stand_out_from_the_theme_in_use(
-    monkeypatch: pytest.MonkeyPatch, theme: str | None, light: bool
-) -> None:
-    colours: list[str] = []
-    used = SimpleNamespace(theme=SimpleNamespace(type=theme))
-    monkeypatch.setattr(show.st, "context", used)
-    monkeypatch.setattr(
-        show.st, "plotly_chart", lambda fig, **_: colours.append(fig.layout.font.color)
-    )
-    monkeypatch.setattr(show, "show_html", lambda _: None)
-    fig = go.Figure(go.Bar(x=[1], y=[1]))
-    show.show_chart(fig, alt="", table=pd.DataFrame(), key="k")
-    assert len(set(colours)) == 1
-    channels = [int(colours[0][n : n + 2], 16) for n in (1, 3, 5)]
-    assert min(channels) > 200 if light else max(channels) < 60
 
 
 def page_that_computes() -> None:

@@ -15,12 +15,12 @@ SLUGS = [row["slug"] for row in published()]
 
 def test_the_family_is_listed_by_year_with_everything_that_is_shown(tiny_engine: Engine) -> None:
     found = variants(tiny_engine)
-    years = [each.told.year for each in found.family if each.told]
+    years = [each.about.year for each in found.family if each.about]
     assert years == sorted(years) and len(years) == 6
     for each in found.family:
-        assert each.told and all((each.told.idea, each.told.objective, each.told.data))
-        assert each.told.paper.startswith("https://arxiv.org/abs/")
-        assert each.parameters.total / 1e6 == pytest.approx(each.told.published, abs=1.2)
+        assert each.about and all((each.about.idea, each.about.objective, each.about.data))
+        assert each.about.paper.startswith("https://arxiv.org/abs/")
+        assert each.parameters.total / 1e6 == pytest.approx(each.about.published, abs=1.2)
 
 
 def test_yours_is_at_first_the_chosen_model(tiny_engine: Engine) -> None:

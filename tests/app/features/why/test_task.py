@@ -12,9 +12,8 @@ from app.features.classification.task import classification
 from app.features.model_card.task import temperatures
 from app.features.why import view
 from app.features.why.result import METHODS, Method, WhyResult
-from app.features.why.task import why
+from app.features.why.task import options, why
 from app.features.why.task_asked import HEADS
-from app.features.why.task_methods import options
 from app.features.xray.task import xray
 from bert_core import BertForSequenceClassification
 from bert_core.analysis import Target, attribute, by_word, faithfulness
