@@ -27,8 +27,6 @@ FOLDS = {
 
 
 def test_the_page_opens_with_its_first_example(visit: Callable) -> None:
-    page = visit(PAGE)
-    assert page.warnings == page.errors == ""
     page = visit(PAGE, why_test="true")
     assert page.warnings == page.errors == ""
     assert set(page.pictures) == {"why", "why-curves"}
@@ -97,7 +95,7 @@ def test_the_link_has_the_method_and_the_target(visit: Callable, tiny_engine: En
     assert str(view.text(result).markup) in page.pictures["why"]
 
 
-@pytest.mark.parametrize("method", ["x", "rollout", "Grad × in"])
+@pytest.mark.parametrize("method", ["x", "Grad × in"])
 def test_a_link_to_a_method_that_there_is_not_opens_the_page_and_says_so(
     visit: Callable, method: str
 ) -> None:

@@ -139,15 +139,7 @@ def test_what_cannot_be_compared_is_refused(
         senses(tiny_engine, text, word)
 
 
-def test_layers_count_as_on_the_other_pages(tiny_engine: Engine) -> None:
-    """The input is before layer 0, and the vectors of layer 0 are those after it."""
-    found = {layer: senses(tiny_engine, TEXT, "bank", layer=layer) for layer in (-1, 0, 1)}
-    for layer, result in found.items():
-        first, second = (
-            vectors(tiny_engine, text, places)[layer + 1]
-            for text, places in (("the river bank", [3]), ("bank on the dog.", [1]))
-        )
-        assert result.similarity[layer + 1, 0, 3] == pytest.approx(cosine(first, second), abs=1e-5)
+def test_a_layer_that_is_not_there_is_refused(tiny_engine: Engine) -> None:
     with pytest.raises(InputError, match="layer 2; expected 0 to 1, or -1 for the input"):
         senses(tiny_engine, TEXT, "bank", layer=2)
 

@@ -5,7 +5,6 @@ import pytest
 from app.declared import declared
 from app.engine.models import Engine
 from app.features.lab.result_settings import link, of_address
-from app.features.variants.result import VariantsResult
 from app.features.variants.task import MODEL, published, start_of, variants
 from bert_core import BertModel
 from bert_core.errors import InputError
@@ -71,8 +70,3 @@ def test_a_long_text_is_computed_as_far_as_a_model_reads(tiny_engine: Engine) ->
 def test_heads_divide_the_width(tiny_engine: Engine) -> None:
     with pytest.raises(InputError, match="768 cannot be divided among 7 heads"):
         variants(tiny_engine, "bert", heads=7)
-
-
-def test_the_rows_are_the_family_and_yours(tiny_engine: Engine) -> None:
-    found: VariantsResult = variants(tiny_engine)
-    assert [each.slug for each in found.rows] == [*SLUGS, "own"]

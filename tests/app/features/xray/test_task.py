@@ -1,7 +1,6 @@
 """Test the X-ray's numbers against the library, one intervention and one layer at a time."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from app.features.xray.task_run import CLASSES, Text, see, shares_of, text_of
 from app.features.xray.task_target import target_of
 from app.features.xray.task_zoom import cell_path
 from app.features.xray.view_words import headline
-from bert_core import BertForMaskedLM, BertForSequenceClassification
+from bert_core import BertForMaskedLM
 from bert_core.analysis import (
     Attention,
     FeedForward,
@@ -248,15 +247,6 @@ def test_a_model_is_asked_only_what_it_was_trained_for(headless_folder: Any) -> 
     assert xray(engine, "the cat sat").question.kind == "word"
     with pytest.raises(InputError, match="no trained head for this question"):
         xray(engine, "the cat", text_pair="a dog", ask="next")
-
-
-def test_a_head_that_gives_numbers_is_not_called_untrained(tmp_path: Path) -> None:
-    folder = save_tiny(tmp_path, BertForSequenceClassification)
-    config = json.loads((folder / "config.json").read_text())
-    (folder / "config.json").write_text(json.dumps({**config, "problem_type": "regression"}))
-    for ask in ("auto", "label"):
-        with pytest.raises(InputError, match="is a regression"):
-            xray(Engine(str(folder)), "the cat sat", ask=ask)
 
 
 def test_the_piece_and_the_answer_can_be_named(tiny_engine: Engine) -> None:
