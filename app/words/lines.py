@@ -1,4 +1,4 @@
-"""How wide a text is when it is drawn: the letter widths of the site's font."""
+"""How wide words are in a drawing, by the letter widths of the site's font."""
 
 import unicodedata
 from bisect import bisect_right
@@ -66,7 +66,6 @@ def fitting_ends(text: str, room: float, size: float) -> str:
 
 
 def _start(text: str, room: float, size: float) -> str:
-    """Return as much of the start of a text as there is room for."""
     ends = accumulate(map(_width, text))
     return text[: bisect_right(list(ends), 1000 * room / size)].rstrip()
 

@@ -238,7 +238,7 @@ def use_variants(page: Page) -> None:
 
 def use_why(page: Page) -> None:
     write(page, "Text ([MASK] or ___ hides a word)", "The <b>farmer</b> milked the [MASK].")
-    drawn = page.locator(".bx-why-text p", has_text="farmer").first
+    drawn = page.locator(".bx-why-text", has_text="farmer")
     expect(drawn).to_have_text("The <b>farmer</b> milked the [MASK].")
     page.get_by_text("Is this true to the model?").click()
     expect(page.locator(".bx-why-verdict")).to_contain_text("deletion: hiding its strongest words")

@@ -27,6 +27,8 @@ FOLDS = {
 
 
 def test_the_page_opens_with_its_first_example(visit: Callable) -> None:
+    page = visit(PAGE)
+    assert page.warnings == page.errors == ""
     page = visit(PAGE, why_test="true")
     assert page.warnings == page.errors == ""
     assert set(page.pictures) == {"why", "why-curves"}
@@ -76,7 +78,7 @@ def test_the_fold_explains_the_answer_of_its_page_when_it_is_open(
     assert page.errors == page.warnings == ""
     pair = given.get("question", given.get("text_pair", ""))
     result = why(tiny_engine, given["text"], pair, of=of, method="shapley")
-    assert str(view.text(result).markup) in page.pictures["why"]
+    assert str(view.text(result)) in page.pictures["why"]
     assert str(view_check.curves(result, result.check).wide) in page.pictures["why-curves"]
     assert view.leaders(result).split(".")[0] in page.words
 
@@ -92,10 +94,10 @@ def test_the_link_has_the_method_and_the_target(visit: Callable, tiny_engine: En
         method="occlusion",
     )  # fmt: skip
     assert set(page.pictures) == {"why", "why-curves"}
-    assert str(view.text(result).markup) in page.pictures["why"]
+    assert str(view.text(result)) in page.pictures["why"]
 
 
-@pytest.mark.parametrize("method", ["x", "Grad × in"])
+@pytest.mark.parametrize("method", ["x", "rollout", "Grad × in"])
 def test_a_link_to_a_method_that_there_is_not_opens_the_page_and_says_so(
     visit: Callable, method: str
 ) -> None:

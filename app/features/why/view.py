@@ -14,7 +14,7 @@ from app.words.blocks import hint, line, note
 from app.words.format import count, percent, shortened, signed
 from app.words.html import Html, join, tag, visible
 from app.words.notes import cut_note, gaps_note, shared_note
-from app.words.pictures import linked, listed, numbers
+from app.words.pictures import ROWS, linked, listed, numbers
 from app.words.screen import Drawn, Part, Screen
 
 OF_NAMES: dict[Of, str] = {
@@ -160,13 +160,12 @@ def sums(result: WhyResult) -> Html:
 # -- pictures --------------------------------------------------------------------------------------
 
 
-def text(result: WhyResult) -> Drawn:
-    """Draw the running text with the scores."""
-    name = NAMES[result.story.method]
-    alt = f"{name} for “{result.explained.answer}”. {leaders(result)}"
-    table = numbers(text_table(result), "why")
-    drawn = tag("figure", drawn_text(result, alt), table, class_="bx-picture", data_name="why")
-    return Drawn(drawn, "why", drawn)
+def text(result: WhyResult) -> Html:
+    """Draw the running text with the scores, and list those of the first words."""
+    says = f"{NAMES[result.story.method]} for “{result.explained.answer}”. {leaders(result)}"
+    table = numbers(text_table(result)[:ROWS], "why")
+    marked = drawn_text(result, visible(says))
+    return tag("figure", marked, table, class_="bx-picture", data_name="why")
 
 
 def text_table(result: WhyResult) -> pd.DataFrame:
@@ -183,8 +182,8 @@ def text_table(result: WhyResult) -> pd.DataFrame:
 
 def screen(result: WhyResult) -> Screen:
     """Say what is shown."""
-    check = result.check
-    blocks: list[Part] = [text(result), sums(result)]
+    check, drawn = result.check, text(result)
+    blocks: list[Part] = [Drawn(drawn, "why", drawn), sums(result)]
     if check is not None:
         says = verdict(check)
         blocks.insert(0, Drawn(says, "why-verdict", says))

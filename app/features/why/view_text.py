@@ -3,21 +3,23 @@
 The sign of a score is its direction and its pattern as well as its colour; its size is a length.
 """
 
-from collections.abc import Sequence
-from itertools import pairwise
+from collections.abc import Iterator, Sequence
 
-from app.features.why.result import SIGNED, WhyResult
+from app.features.why.result import SIGNED, WhyResult, Word
 from app.words.format import signed
 from app.words.html import Html, tag, visible
 from app.words.pictures import linked
 
 
-def drawn_text(result: WhyResult, alt: str) -> Html:
-    """Draw the texts that the model read, with the scores; `alt` says the same in words."""
-    sequences = sorted({word.place.sequence for word in result.words})
-    texts = (_one_text(result, sequence) for sequence in sequences)
-    return tag("div", *texts, _key(result), class_="bx-why-text", role="group",
-               aria_label=visible(alt))  # fmt: skip
+def drawn_text(result: WhyResult, label: str) -> Html:
+    """Draw the texts that the model read, each word with its score, and what the bars mean."""
+    below = -min(lengths(result.story.scores), default=0.0)
+    texts = (
+        tag("p", *_marked(result, sequence), class_="bx-text bx-why-text", dir="auto",
+            style=f"--bx-below:{max(0.0, below):.3f}")
+        for sequence in sorted({word.place.sequence for word in result.words})
+    )  # fmt: skip
+    return tag("div", *texts, _key(result), role="group", aria_label=label)
 
 
 def lengths(scores: Sequence[float]) -> list[float]:
@@ -30,31 +32,38 @@ def lengths(scores: Sequence[float]) -> list[float]:
     return [score / most for score in scores]
 
 
-def _one_text(result: WhyResult, sequence: int) -> Html:
-    """Draw one of the texts, cut where a word or the answer begins or ends."""
-    typed = (result.encoding.text_pair if sequence else result.encoding.text) or ""
+def _marked(result: WhyResult, sequence: int) -> Iterator[Html | str]:
+    """Yield one of the texts: its words with their bars, the answer in a frame."""
     scores = result.story.scores
     rows = [
         row
         for row in zip(result.words, scores, lengths(scores), strict=True)
         if row[0].place.sequence == sequence
     ]
-    first, last = rows[0][0].place.start, rows[-1][0].place.end
+    typed = (result.encoding.text_pair if sequence else result.encoding.text) or ""
     asked = [each for each in result.explained.places if each.sequence == sequence]
-    places = [*(word.place for word, *_ in rows), *asked]
-    inside = {edge for each in places for edge in (each.start, each.end) if first < edge < last}
-    parts = []
-    for start, end in pairwise([first, *sorted(inside), last]):
-        framed = any(each.start <= start < each.end for each in asked)
-        look, more = ["bx-why-asked"] * framed, {}
+    done, last = rows[0][0].place.start, rows[-1][0].place.end
+    edges = {edge for each in asked for edge in (each.start, each.end) if done <= edge <= last}
+    edges |= {edge for word, *_ in rows for edge in (word.place.start, word.place.end)}
+    for end in sorted(edges - {done}):
+        shown: Html | str = visible(typed[done:end])
         for word, score, length in rows:
-            if word.place.start <= start < word.place.end:
-                look += ["bx-why-word", f"bx-why-{kind_of(result.story.method, score)}"]
-                more = {"style": f"--bx-share:{abs(length):.3f}", "data_at": linked(word.pieces),
-                        "title": visible(f"{word.text}: {printed(result, score)}")}  # fmt: skip
+            if word.place.start <= done and end <= word.place.end:
+                shown = _bar(result, word, shown, score, length)
                 break
-        parts.append(tag("span", visible(typed[start:end]), class_=" ".join(look) or None, **more))
-    return tag("p", *parts, dir="auto")
+        if any(each.start <= done and end <= each.end for each in asked):
+            shown = tag("span", shown, class_="bx-why-asked")
+        yield shown
+        done = end
+
+
+def _bar(result: WhyResult, word: Word, shown: Html | str, score: float, length: float) -> Html:
+    """Draw the letters of a word with its bar; it says its score when it is pointed at."""
+    return tag(
+        "mark", shown, class_=f"bx-why-bar bx-why-{kind_of(result.story.method, score)}",
+        style=f"--bx-high:{abs(length):.3f}", data_at=linked(word.pieces),
+        title=f"{visible(word.text)}: {printed(result, score)}",
+    )  # fmt: skip
 
 
 def printed(result: WhyResult, score: float) -> str:
@@ -76,13 +85,19 @@ def kind_of(method: str, score: float) -> str:
 
 
 def _key(result: WhyResult) -> Html:
-    """Explain the bars."""
-    has_sign = result.story.method in SIGNED
+    """Explain the bars in one line."""
+    signs = result.story.method in SIGNED
+    unit = f" {result.explained.unit}" if signs else ""
     most = max(map(abs, result.story.scores), default=0.0)
-    unit = f" {result.explained.unit}" if has_sign else ""
-    kinds = {"for": "for the answer", "against": "against it"}
-    samples = [
-        tag("span", tag("i", class_=f"bx-why-sample bx-why-{kind}"), f" {says}")
-        for kind, says in (kinds if has_sign else {"size": "size only, no sign"}).items()
-    ]
-    return tag("p", *samples, tag("span", f"longest: {most:.2f}{unit}"), class_="bx-why-key")
+    kinds = (
+        [("for", "for the answer"), ("against", "against it")]
+        if signs
+        else [("size", "size only, no sign")]
+    )
+    samples = (
+        tag(
+            "span", tag("span", class_=f"bx-why-bar bx-why-{kind}", aria_hidden="true"), f" {says} "
+        )
+        for kind, says in kinds
+    )
+    return tag("p", *samples, f"longest: {most:.2f}{unit}", class_="bx-line bx-why-key")

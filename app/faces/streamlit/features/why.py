@@ -122,7 +122,7 @@ def explain(
         ) as report:
             result = compute(check=False, progress=report)
         show_html(join(view.before(result), view.answer(result)))
-        show_markup(view.text(result).markup, key="picture-why")
+        show_markup(view.text(result), key="picture-why")
     show_html(view.sums(result))
     reasons = Reasons(result, page, (text, pair), options, current_visit())
     if not result.explained.unit:  # a score has no probability that could fall

@@ -31,43 +31,48 @@ def by(result: WhyResult, method: Method) -> WhyResult:
     return replace(result, story=replace(result.story, method=method, gap=None))
 
 
-def spans(drawn: object) -> list[tuple[str, str, float]]:
-    """Return the text, the kind and the length of each word's bar."""
+def bars(result: WhyResult) -> list[tuple[str, float]]:
+    """Return the kind and the length of each word's bar."""
+    drawn = view.text(result)
+    marks = [each.attributes for each in elements(drawn, "mark")]
     return [
-        (each.text, each.attributes["class"].rpartition("bx-why-")[2],
-         float(each.attributes["style"].partition(":")[2]))
-        for each in elements(drawn, "span", "bx-why-word")
-    ]  # fmt: skip
+        (each["class"].removeprefix("bx-why-bar bx-why-"), float(each["style"].split(":")[1]))
+        for each in marks
+    ]
 
 
-def test_a_bar_has_the_length_and_the_sign_of_its_score(result: WhyResult) -> None:
-    drawn = str(view.text(with_scores(result, 2.0, -1.0, 0.5, 0.0)).markup)
-    assert [each[1:] for each in spans(drawn)[:4]] == [
-        ("for", 1.0), ("against", 0.5), ("for", 0.25), ("none", 0.0),
-    ]  # fmt: skip
-    assert "for the answer" in words(drawn) and "against it" in words(drawn)
-    plain = str(view.text(by(result, "attention")).markup)
+def test_bars_are_as_long_as_scores_and_a_sign_is_never_colour_alone(result: WhyResult) -> None:
+    drawn = bars(with_scores(result, 2.0, -1.0, 0.5, 0.0))
+    assert drawn[:4] == [("for", 1), ("against", 0.5), ("for", 0.25), ("none", 0)]
+    shown = str(view.text(with_scores(result, 2.0, -1.0)))
+    assert "--bx-below:0.500" in shown  # room for what hangs below the line
+    assert "for the answer" in words(shown) and "against it" in words(shown)
+    plain = str(view.text(by(result, "attention")))
     assert "bx-why-for" not in plain and "no sign" in words(plain)
 
 
-def test_every_word_is_written_once_with_its_number(result: WhyResult) -> None:
-    drawn = str(view.text(result).markup)
-    titles = [each.attributes["title"] for each in elements(drawn, "span", "bx-why-word")]
-    assert titles == [
+def test_every_word_is_drawn_once_with_its_number_and_the_answer_framed(result: WhyResult) -> None:
+    drawn = view.text(result)
+    assert [each.attributes["title"] for each in elements(drawn, "mark")] == [
         f"{word.text}: {view_text.printed(result, score)}"
         for word, score in zip(result.words, result.story.scores, strict=True)
     ]
-    assert elements(drawn, "p")[0].text == TEXT and "<b>" not in drawn and "&amp;" in drawn
-    assert [each.text for each in elements(drawn, "span", "bx-why-asked")] == ["[MASK]"]
+    assert elements(drawn, "p")[0].text == TEXT
     table = view.text_table(result)
-    assert list(table.columns[1:-1]) == [view_check.NAMES[result.story.method]]
-    np.testing.assert_allclose(table.iloc[:, 1], result.story.scores)
+    np.testing.assert_allclose(table[view_check.NAMES[result.story.method]], result.story.scores)
+    assert "<b>" not in str(drawn) and "&amp;" in str(drawn)
+    (frame,) = elements(drawn, "span", "bx-why-asked")
+    assert frame.text == "[MASK]"
 
 
-def test_two_texts_are_written_one_below_the_other(tiny_engine: Engine) -> None:
+def test_two_texts_are_drawn_one_below_the_other(tiny_engine: Engine) -> None:
     pair = why(tiny_engine, "the cat sat", "a dog", of="next_sentence", check=False)
-    texts = [each.text for each in elements(view.text(pair).markup, "p")]
-    assert texts[:2] == ["the cat sat", "a dog"]
+    texts = elements(view.text(pair), "p", "bx-why-text")
+    assert [each.text for each in texts] == ["the cat sat", "a dog"]
+
+
+def curve(comp: float, suff: float) -> Curve:
+    return Curve((1.0, *[0.5] * 9, 0.0), (0.0, *[0.5] * 9, 1.0), comp, suff)
 
 
 def check(fall: float, chance: float, low: float, high: float) -> Check:
