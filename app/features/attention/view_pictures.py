@@ -323,14 +323,16 @@ def heads_map(
 
     def frame(layer: int, head: int) -> Html:
         number = layer * heads + head
-        look = {"stroke": "#d55e00", "stroke_width": 3} if (layer, head) in shown else {
-            "stroke": "#999999"}  # fmt: skip
-        button = {**pick("head", number, stop=not number), "data_say": "",
-                  "aria_label": says[number]} if says else {}  # fmt: skip
+        look: dict[str, str | int] = {"stroke": "#999999"}
+        if (layer, head) in shown:
+            look = {"stroke": "#d55e00", "stroke_width": 3}
+        if says:
+            look |= pick("head", number, stop=not number)
+            look |= {"data_say": "", "aria_label": says[number]}
         return tag(
             "rect", x=f"{30 + head * side:.2f}", y=f"{22 + layer * side:.2f}",
             width=f"{wide:.2f}", height=f"{high:.2f}", fill="none", pointer_events="all",
-            data_head=short_name((layer, head)), **look, **button,
+            data_head=short_name((layer, head)), **look,
         )  # fmt: skip
 
     frames = [frame(layer, head) for head in range(heads) for layer in range(layers)]
