@@ -37,9 +37,11 @@ _CHOICES = "_choices"  # parameters of the choices that were drawn since the pag
 _SHOWN = 40  # characters of a value
 _LABELS = ASSETS / "labels.toml"
 RETIRED: Mapping[str, tuple[str, ...]] = {
-    "attention": ("beside",),
+    "attention": ("beside", "by", "how", "renormalise", "top"),
     "xray": ("beside",),
     "variants": ("tab",),
+    "atlas": ("colour",),
+    "tokenizer": ("common",),
 }
 """Parameters that a page once had; links with them open it, and the page says so."""
 

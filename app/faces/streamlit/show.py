@@ -1,4 +1,4 @@
-"""Show results on the screen: markup, tables, and charts with text and numbers."""
+"""Show results on the screen: markup, pictures and tables."""
 
 from contextlib import nullcontext
 
@@ -16,6 +16,11 @@ from app.words.pictures import Picture, figure, numbers
 
 # Only the button that saves the picture: accidental panning or zooming would confuse a class.
 _CHART = {"displaylogo": False, "modeBarButtons": [["toImage"]], "scrollZoom": False}
+# What is drawn on paper: a visitor may choose another theme than that of the system.
+_DARK = (
+    "@media screen { .bx-att-paper { filter: invert(1) hue-rotate(180deg); "
+    "mix-blend-mode: screen; } }"
+)
 
 
 def show_html(markup: Html) -> None:
@@ -59,5 +64,8 @@ def show_table(table: pd.DataFrame, *, alt: str, key: str, title: str = "") -> N
 
 def _text_colour() -> str:
     """Return the text colour of the theme in use; Streamlit's own charts print in pale grey."""
-    theme = st.context.theme.type or "light"
-    return str(st.get_option(f"theme.{theme}.textColor"))
+    return str(st.get_option(f"theme.{'dark' if _is_dark() else 'light'}.textColor"))
+
+
+def _is_dark() -> bool:
+    return st.context.theme.type == "dark"

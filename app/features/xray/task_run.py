@@ -226,13 +226,7 @@ def scores(text: Text, states: Tensor) -> Tensor:
 
 
 def layer_scores(text: Text, seen: Seen, position: int) -> Floats:
-    """Return the scores of all answers after each layer, (L + 1, N); the last are the model's own.
-
-    Args:
-        text: the text.
-        seen: its run.
-        position: the piece that is asked, where each piece has an answer of its own.
-    """
+    """Return the scores of all answers after each layer, (L + 1, N); the last are the answer's."""
     here = slice(position, position + 1) if text.piecewise else slice(None)
 
     def work() -> Floats:
