@@ -5,8 +5,8 @@ import re
 import socket
 import sys
 import threading
-from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
 import streamlit as st
 from starlette.routing import Route
@@ -32,7 +32,6 @@ from app.rooms.store import ROOMS
 from app.server.elsewhere import Elsewhere
 from app.server.gate import Gate
 from app.server.health import Health, live, numbers, ready
-from app.server.heaps import share_heaps
 from app.server.later import Loaded, mounted
 from app.server.listening import EVERYWHERE, listener
 from app.server.names import names_of
@@ -71,7 +70,6 @@ def serve(script: Path) -> None:
     Raises:
         BertError: the address or the model is not available.
     """
-    share_heaps()
     use_options(_overrides())
     below = _below(PATH)
     gradio = mounted(DRAWN, below)
@@ -86,13 +84,13 @@ def serve(script: Path) -> None:
     certificate = _certificate()
     at_once = _is_usual()
     if not at_once:
-        _load()
+        _model().load()
     forget_pages_folder()
     bound_uploads(_UPLOADS)
     begun: list[threading.Thread] = []
 
     def ready() -> None:
-        begun.append(LOADING.begin(_load_beside) if at_once else _thread(_warm_up))
+        begun.append(LOADING.begin(lambda: _prepare(load=at_once)))
         _announce(address, port)
 
     try:
@@ -117,37 +115,22 @@ def _is_usual() -> bool:
     return found.model == BUNDLED_MODEL and found.device in ("auto", "cpu")
 
 
-def _load() -> None:
-    """Import PyTorch and load the model.
+def _model() -> ModuleType:
+    """Import PyTorch, and what loads the model."""
+    from app.server import model
 
-    Raises:
-        BertError: the device or the model is not available.
-    """
-    from app.server.model import load
-
-    load()
+    return model
 
 
-def _warm_up() -> None:
-    from app.server.model import warm_up
-
-    warm_up()
-
-
-def _load_beside() -> None:
+def _prepare(*, load: bool) -> None:
     """Load the model while the server answers; without it, the process ends with one line."""
     try:
-        _load()
+        if load:
+            _model().load()
     except BertError as error:
         sys.stderr.write(" ".join(str(error).split()) + "\n")
         os._exit(2)
-    _warm_up()
-
-
-def _thread(work: Callable[[], None]) -> threading.Thread:
-    thread = threading.Thread(target=work, name="warm-up", daemon=True)
-    thread.start()
-    return thread
+    _model().warm_up()
 
 
 def _watching() -> list[Route]:
