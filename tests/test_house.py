@@ -209,6 +209,7 @@ def test_what_the_site_imports_is_pinned() -> None:
     names = {  # import names that differ from the package name
         "markdown-it-py": "markdown_it",
         "prometheus-client": "prometheus_client",
+        "sse-starlette": "sse_starlette",
     }
     pins = {names.get(pin, pin) for pin in re.findall(r"^([\w-]+)(?:\[\w+\])?==", text, re.M)}
     assert {"torch", "streamlit"} <= third_party(("app", "pages/", "bert_core/")) <= pins

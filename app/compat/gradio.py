@@ -91,13 +91,13 @@ class Unfetched(LRUCache[str, Any]):
 
     def __init__(self, calls: dict[str, set[str]], most: int) -> None:
         super().__init__(most)
-        self._calls = calls
+        self.calls = calls
 
     def __setitem__(self, caller: str, answers: Any) -> None:
         """Keep a place for the answers of a caller; forget the oldest one if there are too many."""
         super().__setitem__(caller, answers)
-        for gone in self._calls.keys() - self.keys():
-            del self._calls[gone]
+        for gone in self.calls.keys() - self.keys():
+            del self.calls[gone]
 
 
 def limit_queue(

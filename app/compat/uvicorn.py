@@ -42,9 +42,14 @@ class Connection(H11Protocol):
         super().connection_made(transport)
         if len(self.connections) > self._most:
             self._refuse(503, _BUSY)
-        elif self._is_crowded():
-            self._refuse(429, _CROWD)
         else:
+            crowd = self._crowd()
+            answered = [each for each in crowd if each.cycle is not None]
+            if crowd and not answered:
+                self._refuse(429, _CROWD)
+                return
+            for each in answered[:1]:  # its client can connect again
+                each.transport.close()
             self._watch()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -61,7 +66,7 @@ class Connection(H11Protocol):
     def on_response_complete(self) -> None:
         """Wait for the next request, unless others of this address do."""
         super().on_response_complete()
-        if self._is_waiting() and self._is_crowded():
+        if self._is_waiting() and self._crowd():
             self.transport.close()
 
     def handle_websocket_upgrade(self, event: h11.Request) -> None:
@@ -75,17 +80,18 @@ class Connection(H11Protocol):
         self._refuse(400, msg)
 
     def _is_waiting(self) -> bool:
-        """Return whether no answer is due."""
-        return self.cycle is None or self.cycle.response_complete
+        """Return whether it waits for a request."""
+        return not self._over and (self.cycle is None or self.cycle.response_complete)
 
-    def _is_crowded(self) -> bool:
-        """Return whether a quarter of all connections wait for requests of this address."""
+    def _crowd(self) -> "list[Connection]":
+        """Return those of this address that wait, if they are more than a quarter of all."""
         most = self._most // 4
         if len(self.connections) <= most or self.client is None:
-            return False
-        others = (each for each in self.connections if isinstance(each, Connection))
-        mine = (each for each in others if each.client and each.client[0] == self.client[0])
-        return sum(each._is_waiting() for each in mine) > most
+            return []
+        others = [each for each in self.connections if isinstance(each, Connection)]
+        waiting = [each for each in others if each._is_waiting() and each.client is not None
+                   and each.client[0] == self.client[0]]  # fmt: skip
+        return waiting if len(waiting) > most else []
 
     def _watch(self) -> None:
         """Let the time run while a request is half there."""

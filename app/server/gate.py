@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import secrets
+import socket
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Annotated
@@ -15,11 +16,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from app.compat.uvicorn import ClientDisconnected
 from app.log import cause
 from app.records.visitors import Visitor, network_of
-from app.server.names import Names
+from app.server.names import Names, names_of
 from app.server.nonces import NONCE
 from app.server.policy import Policy
-from app.server.sessions import Cookies, Sessions
+from app.server.sessions import Cookies, Sessions, own_cookies
 from app.server.stopping import STOP
+from app.settings import settings
 
 _LOG = logging.getLogger("app")
 _LONGEST_BODY = 6 * 2**20  # bytes; a file of 5 MB and what a form adds to it
@@ -146,6 +148,29 @@ class Gate:
         """Return what writes the headers of the second application; None for the first."""
         starts = (each for each in self.below if path == each or path.startswith(f"{each}/"))
         return self.below.get(next(starts, "-"))
+
+
+def guarded(
+    site: ASGIApp,
+    second: ASGIApp,
+    at: tuple[str, int],
+    *,
+    below: Mapping[str, Headers],
+    policy: Policy,
+    closed: Sequence[str] = (),
+) -> Gate:
+    """Return a gate with the limits and names of the settings, at an address and port."""
+    found = settings()
+    return Gate(
+        site,
+        second,
+        below=below,
+        names=names_of(*at, socket.gethostname(), found.hosts + found.space),
+        policy=policy,
+        cookies=own_cookies(),
+        sessions=Sessions(found.tabs, found.sessions, found.streams),
+        closed=closed,
+    )
 
 
 class _Answer:

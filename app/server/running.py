@@ -28,17 +28,27 @@ class _Connection(Connection):
     headers_of_refusals = Policy().refusal()
 
 
-def run(config: uvicorn.Config, listener: socket.socket, ready: Callable[[], None]) -> None:
+def run(
+    gate: ASGIApp,
+    listener: socket.socket,
+    ready: Callable[[], None],
+    certificate: tuple[str, str] | None = None,
+) -> None:
     """Serve until the process is told to stop. From now on the log has nothing of what others say.
 
     Args:
-        config: see `configured`.
+        gate: the application.
         listener: the socket, bound to its address.
         ready: called when the server answers.
+        certificate: the files of a certificate and its key, for https.
     """
-    log.begin(as_json=settings().log_json)
+    found = settings()
+    config = configured(
+        gate, affordable(found.connections), certificate, in_space=bool(found.space)
+    )
+    log.begin(as_json=found.log_json)
     shared().begin()
-    STOP.with_drain(settings().drain, at_work)
+    STOP.with_drain(found.drain, at_work)
 
     def answers() -> None:
         STOP.with_server(server)
@@ -57,12 +67,8 @@ def configured(
 ) -> uvicorn.Config:
     """Return the options of the server.
 
-    Args:
-        gate: the application.
-        connections: maximum number of connections.
-        certificate: the files of a certificate and its key, for https.
-        in_space: whether this is a Space, whose proxy says who the visitor is. Other proxies are
-            believed if `FORWARDED_ALLOW_IPS` names them.
+    The proxy of a Space says who the visitor is. Others are believed if `FORWARDED_ALLOW_IPS` names
+    them.
     """
     certificate_file, key_file = certificate or (None, None)
     return uvicorn.Config(

@@ -30,16 +30,14 @@ from app.faces.streamlit.site import DRAWN
 from app.records.served import CLASSES, PATH
 from app.rooms.store import ROOMS
 from app.server.elsewhere import Elsewhere
-from app.server.gate import Gate
+from app.server.gate import Gate, guarded
 from app.server.health import Health, live, numbers, ready
 from app.server.later import Loaded, mounted
 from app.server.listening import EVERYWHERE, listener
-from app.server.names import names_of
 from app.server.nonces import Nonced
 from app.server.policy import Policy, admitted, inline_scripts
 from app.server.probes import elsewhere
-from app.server.running import affordable, configured, run
-from app.server.sessions import Sessions, own_cookies
+from app.server.running import run
 from app.settings import BUNDLED_MODEL, settings
 from app.shared import shared
 from bert_core.errors import BertError, ConfigError
@@ -96,14 +94,7 @@ def serve(script: Path) -> None:
     try:
         with listener(address, port) as socket_:
             port = socket_.getsockname()[1]
-            gate = _gate(site, second, own, address, port)
-            config = configured(
-                gate,
-                affordable(settings().connections),
-                certificate,
-                in_space=bool(settings().space),
-            )
-            run(config, socket_, ready=ready)
+            run(_gate(site, second, own, address, port), socket_, ready, certificate)
     finally:
         for each in begun:
             each.join()  # Python must not end while a thread is inside PyTorch: it would abort
@@ -160,13 +151,10 @@ def _gate(site: ASGIApp, second: ASGIApp, own: str, address: str, port: int) -> 
         (admitted(lab_script()),),
         in_space=bool(found.space),
     )
-    sessions = Sessions(found.tabs, found.sessions, found.streams)
-    PAGES.set_function(lambda: sessions.pages)
-    CLASS_ROOMS.set_function(lambda: len(ROOMS.codes))
-    REACHED.set_function(lambda: shared().state != "away")
-    return Gate(
+    gate = guarded(
         OnlyMessages(site),
         second,
+        (address, port),
         below={
             f"{own}{PATH}": policy.second,
             f"{own}{API}": policy.plain,
@@ -174,12 +162,13 @@ def _gate(site: ASGIApp, second: ASGIApp, own: str, address: str, port: int) -> 
             f"{own}{CLASS}": policy.classroom,
             f"{own}{LIVE}": policy.live,
         },
-        names=names_of(address, port, socket.gethostname(), found.hosts + found.space),
         policy=policy,
-        cookies=own_cookies(),
-        sessions=sessions,
         closed=agents if found.metrics else (*agents, "/metrics"),
     )
+    PAGES.set_function(lambda: gate.sessions.pages)
+    CLASS_ROOMS.set_function(lambda: len(ROOMS.codes))
+    REACHED.set_function(lambda: shared().state != "away")
+    return gate
 
 
 def _below(path: str) -> str:

@@ -38,7 +38,8 @@ class Stop:
         self._leave = leave
         self._signals: SimpleQueue[int] = SimpleQueue()  # signal handlers may use it
         self._server: Server | None = None
-        self._seconds, self._at_work = 0.0, int
+        self._seconds = 0.0
+        self._at_work: Callable[[], int] = int
         self.draining = False
 
     def obey(self) -> None:
