@@ -2,7 +2,8 @@
 
 Documented names are used where they are needed. What is not documented may change with any version;
 it is used only here, with what it is needed for, and has a test in `tests/app/compat` that says in
-words what broke. After an upgrade, run these tests first. A test finds private uses elsewhere.
+words what broke (connections: `tests/app/server/test_connections.py`). After an upgrade, run these
+tests first. A test finds private uses elsewhere.
 
 - `streamlit.py`: configuration, the running script, the address, messages of the websocket.
 - `gradio.py`: calls, sessions and queue of the Gradio face.

@@ -113,10 +113,10 @@ def _in_more(arguments: dict[str, Any]) -> tuple[Declared, dict[str, Any] | None
 @cache
 def tools() -> tuple[types.Tool, ...]:
     """Return a tool for each page that takes a text, and one for all other tasks."""
-    own, rest = [], []
-    for task in all_declared():
-        is_page = task.feature.takes_text and not task.feature.part_of
-        (own if is_page else rest).append(task)
+    all_ = [each.feature for each in all_declared()]
+    pages = {each.slug for each in all_ if each.takes_text and not each.part_of}
+    own = [each for each in all_declared() if each.feature.slug in pages]
+    rest = [each for each in all_declared() if each.feature.slug not in pages]
     slugs = [each.feature.slug for each in rest]
     lines = (f"{each.feature.slug} ({each.about.partition('. ')[0].rstrip('.')})" for each in rest)
     values = {"type": "object", "description": "its values by name; without them it is described"}

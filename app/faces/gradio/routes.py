@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.compat.gradio import UnknownCall, is_waiting
+from app.compat.gradio import UnknownCall, is_unfetched, is_waiting
 from app.declared import all_declared
 from app.engine.calls import Refusal, check
 from app.engine.compute.visitor import Visit
@@ -76,8 +76,9 @@ class OwnRoutes:
             visitor = announced(request.headers)
             check(Visit(visitor.name, network=visitor.network), count=False)
         elif fetched := _FETCHED.fullmatch(path):
-            session = fetched["call"] or request.query_params.get("session_hash")
-            if not is_waiting(self._face, session):
+            call, session = fetched["call"], request.query_params.get("session_hash")
+            known = is_unfetched(self._face, call) if call else is_waiting(self._face, session)
+            if not known:
                 raise Refusal(404, "There is no such call, or its answer was fetched already.")
 
     async def _passed_on(self, scope: Scope, receive: Receive, send: Send) -> None:

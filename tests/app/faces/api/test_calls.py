@@ -264,13 +264,34 @@ def test_a_class_behind_one_address_is_not_shut_out_but_a_crowd_is(
     assert statuses == [200] * 30 + [429] * 2
 
 
-def test_a_call_that_is_too_many_waits_nowhere(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+@FORMS
+def test_a_call_that_is_too_many_waits_nowhere(
+    api: Api, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def full(*_: object) -> None:
         raise calls.BusyError("The server is busy. Try again in a few seconds.", 5)
 
     monkeypatch.setattr(calls.DESK, "submit", full)
-    refused = direct(api, "tokenizer", {"text": "a"})
-    assert (refused.status_code, refused.headers["retry-after"]) == (503, "5")
+    refused = ask(api, "tokenizer", {"text": "a"})
+    assert "The server is busy" in read(refused)
+    if ask is not as_tool:
+        assert (refused.status_code, refused.headers["retry-after"]) == (503, "5")
+
+
+@pytest.mark.parametrize("path", ["/api/fill_mask", f"{OURS}/run/fill_mask", "/mcp"])
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Host": "evil.example"}, 421),
+        ({"Origin": "http://evil.example"}, 403),
+        ({}, 411),  # its length is not said
+    ],
+)
+def test_strangers_are_refused_before_a_call_is_read(
+    api: Api, path: str, headers: dict[str, str], status: int
+) -> None:
+    found = api.post(path, content=iter([b"{}"]), headers=headers)
+    assert found.status_code == status and found.headers["connection"] == "close"
 
 
 def test_work_ends_when_its_caller_has_gone(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
