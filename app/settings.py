@@ -80,7 +80,7 @@ _DECLARED: dict[str, tuple[str, str]] = {
     ),
     "CONNECTIONS": (
         "maximum number of connections at the same time; fewer if the system allows fewer open "
-        "files",
+        "files; a quarter of them may wait for requests of one network address",
         "1000",
     ),
     "LAB": (

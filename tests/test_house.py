@@ -208,6 +208,7 @@ def test_what_the_site_imports_is_pinned() -> None:
     text = "\n".join((ROOT / name).read_text(encoding="utf-8") for name in files)
     names = {  # import names that differ from the package name
         "prometheus-client": "prometheus_client",
+        "sse-starlette": "sse_starlette",
     }
     pins = {names.get(pin, pin) for pin in re.findall(r"^([\w-]+)(?:\[\w+\])?==", text, re.M)}
     assert {"torch", "streamlit"} <= third_party(("app", "pages/", "bert_core/")) <= pins
