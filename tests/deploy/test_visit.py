@@ -26,7 +26,10 @@ def test_the_proxy_names_the_visitor_and_ends_each_connection(
             to.write(
                 "\r\n".join([f"GET / HTTP/1.1\r\nHost: {visit.HOST}", *lines, "", ""]).encode()
             )
-            return await there.read()
+            found = await there.read()
+            to.close()
+            await asyncio.wait(asyncio.all_tasks() - {asyncio.current_task()}, timeout=5)
+            return found
 
     assert asyncio.run(asked("Connection: keep-alive")).endswith(b"here")
     assert "X-Forwarded-For: 203.0.113.7\r\nX-Forwarded-Proto: https\r\n" in heads[0]
