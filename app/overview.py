@@ -7,6 +7,7 @@ whose head the model does not have has no door; one that cannot answer a text sa
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Annotated
 
 import numpy as np
 
@@ -54,17 +55,11 @@ Maker = Callable[[Engine, str], tuple[Texts, Html]]
 
 @dataclass(frozen=True, slots=True)
 class Door:
-    """A small result that leads to its page.
+    """A small result that leads to its page."""
 
-    Attributes:
-        slug: the page.
-        texts: what the page's boxes get, by key.
-        body: the small result.
-    """
-
-    slug: str
-    texts: Texts
-    body: Html
+    slug: Annotated[str, "the page"]
+    texts: Annotated[Texts, "what the page's boxes get, by key"]
+    body: Annotated[Html, "the small result"]
 
 
 def doors(

@@ -181,43 +181,7 @@ class Visitors(Enum):
 class Settings:
     """The operator's settings, and the limits that keep one visitor from starving the others.
 
-    Attributes:
-        model: bundled name or folder of the model that is loaded first.
-        device: where models compute; see `app.engine.compute.device`.
-        threads: processor threads per forward pass while others may run at the same time.
-        runs: forward passes that may run at the same time; see `app.engine.compute.processor`.
-        folders: folders whose models visitors may choose, in this order.
-        models: maximum number of loaded models kept in memory.
-        model_bytes: maximum size of all loaded models together; a larger model is not loaded.
-        hub: who may download models from the Hugging Face Hub.
-        links: whose long texts are kept in memory for their links.
-        download_bytes: maximum size of one downloaded model.
-        disk_bytes: maximum size of all downloaded models together.
-        downloads: folder for downloaded models; "" for one in the user's own cache.
-        hosts: names under which visitors reach the site, besides those of this machine.
-        space: names of the Space of the Hugging Face Hub that this is; () if it is none.
-        tabs: pages that one visitor may have open at the same time.
-        sessions: pages that may be open at the same time from one network address.
-        connections: connections at the same time.
-        key: signs the visitors' cookies; "" for a new one at each start.
-        shared: address of the store that the servers of the site share; "" for none.
-        drain: seconds for which a server goes on after SIGTERM.
-        metrics: whether numbers about the server can be read.
-        log_json: whether events are logged as JSON.
-        lab: whether visitors may fine-tune on rows of their own.
-        lessons: folder with lessons of the operator's own; "" for none.
-        classes: whether teachers may open class rooms.
-        rooms: class rooms at the same time.
-        members: browsers in one class.
-        hours: after which a class ends.
-        word_chars: longest word of a student, in characters.
-        public: whether the visitors are strangers: pinned models only.
-        text_chars: longest text that is taken, in characters.
-        windows: most windows that a long text is cut into.
-        requests: answers computed for one visitor in a minute.
-        seconds: seconds of computing for one visitor in a minute.
-        address_chars: longest text, percent-encoded, that is put in the page's address.
-        shown_pieces: most pieces drawn in colour at once; the rest are on further pages.
+    `_read` has the variable of each, and `_DECLARED` what that means.
     """
 
     model: str = BUNDLED_MODEL
@@ -233,7 +197,7 @@ class Settings:
     disk_bytes: int = 10 * 2**30
     downloads: str = ""
     hosts: tuple[str, ...] = ()
-    space: tuple[str, ...] = ()
+    space: tuple[str, ...] = ()  # names of the Space of the Hugging Face Hub that this is
     tabs: int = 30
     sessions: int = 100
     connections: int = 1_000
@@ -254,8 +218,9 @@ class Settings:
     windows: int = 1_000
     requests: int = NO_LIMIT
     seconds: int = NO_LIMIT
-    address_chars: int = 2_000  # chat programs and some proxies truncate longer addresses
-    shown_pieces: int = 600
+    # Longest text, percent-encoded, in an address; chat programs and proxies cut longer ones.
+    address_chars: int = 2_000
+    shown_pieces: int = 600  # most pieces drawn in colour at once; the rest are on further pages
 
     @property
     def streams(self) -> int:
@@ -472,17 +437,13 @@ def check_settings() -> None:
         raise ConfigError(
             "BERT_EXPLORER_SHARED needs more packages: pip install -r requirements-cluster.txt."
         )
-    for folder in found.folders:
+    named = [(folder, "BERT_EXPLORER_MODELS, --models") for folder in found.folders]
+    named += [(found.lessons, "BERT_EXPLORER_LESSONS")] if found.lessons else []
+    for folder, setting in named:
         if not Path(folder).expanduser().is_dir():
             raise ConfigError(
-                f"There is no folder {folder} (BERT_EXPLORER_MODELS, --models). Create it, or give "
-                "another one."
+                f"There is no folder {folder} ({setting}). Create it, or give another one."
             )
-    if found.lessons and not Path(found.lessons).expanduser().is_dir():
-        raise ConfigError(
-            f"There is no folder {found.lessons} (BERT_EXPLORER_LESSONS). Create it, or give "
-            "another one."
-        )
     downloads = Path(found.downloads).expanduser()
     if found.downloads and downloads.exists() and not downloads.is_dir():
         raise ConfigError(f"BERT_EXPLORER_CACHE is {found.downloads!r}; expected a folder.")

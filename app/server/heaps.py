@@ -22,14 +22,14 @@ def share_heaps() -> None:
     limit_heaps(_MOST)
 
 
-def give_back(drop: Callable[[], None], pause: float = _PAUSE) -> None:
+def give_back(drop: Callable[[], bool], pause: float = _PAUSE) -> None:
     """Give free memory back to the system now and then, for as long as the process lives.
 
     glibc keeps what was freed in the middle of a heap: after sixty books, as much as they had taken
-    together. A minute in which nothing was computed costs nothing here.
+    together. A minute in which nothing was computed or dropped costs nothing here.
 
     Args:
-        drop: drops what is kept and no longer needed.
+        drop: drops what is kept and no longer needed; returns whether there was any.
         pause: seconds between two times.
     """
 
@@ -37,8 +37,7 @@ def give_back(drop: Callable[[], None], pause: float = _PAUSE) -> None:
         used = 0.0
         while True:
             time.sleep(pause)
-            drop()
-            if time.process_time() - used > pause / 60:  # there was work to clean up after
+            if drop() or time.process_time() - used > pause / 60:  # there is something to return
                 trim()
                 used = time.process_time()
 

@@ -10,24 +10,18 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from app.engine.models.copies import note
+from app.engine.models.copies import HubId, note
 from app.engine.models.curated import CURATED
 from app.engine.models.downloads import DOWNLOADS, State, Status, Ticket
-from app.engine.models.hub import (
-    DownloadPlan,
-    HubId,
-    copy_here,
-    look_up,
-    not_here,
-    parse_hub_id,
-    size_text,
-)
+from app.engine.models.hub import copy_here, look_up, not_here, parse_hub_id
 from app.engine.models.shelf import Offer
 from app.faces.streamlit.show import show_html
 from app.faces.streamlit.visitor import is_among
 from app.settings import settings
 from app.words.blocks import facts
 from app.words.html import plain
+from bert_core.checkpoints.sources.cache import size_text
+from bert_core.checkpoints.sources.hub import DownloadPlan
 from bert_core.errors import BertError, InputError, count
 
 _NAME = "_hub_id"

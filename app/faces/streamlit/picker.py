@@ -6,8 +6,9 @@ import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
 from app.engine.models import Engine, Offer, default_offer, is_open, offers, open_engine
+from app.engine.models.copies import HubId
 from app.engine.models.fit import KNOWS_NOTHING, Misfit, Severity, first_fitting, misfits
-from app.engine.models.hub import HubId, copy_here, parse_hub_id
+from app.engine.models.hub import copy_here, parse_hub_id
 from app.engine.models.usable import facts_of, refusals, usable
 from app.faces.streamlit.controls import switch
 from app.faces.streamlit.hub_dialog import (

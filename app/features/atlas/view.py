@@ -74,7 +74,7 @@ def map_picture(result: AtlasResult, colour: str = "name", *, live: bool = False
         narrow=_map(result, NARROW, colour, live=live),
         alt=f"A map of {count(len(result.heads), 'head')}; heads with similar attention are close. "
         f"What they look at: {kinds}. Chosen: {say(result.shown)}.",
-        table=heads_table(result),
+        rows=heads_table(result),
         live=live,
     )
 

@@ -172,7 +172,7 @@ def overview(result: XrayResult, head: str = MEAN) -> Picture:
         wide=_drawing(result, shared, _Plan.of(result, WIDE), live=False),
         narrow=_drawing(result, shared, _Plan.of(result, NARROW), live=False),
         alt=describe(result),
-        table=table(result),
+        rows=table(result),
     )
 
 
