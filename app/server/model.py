@@ -88,12 +88,11 @@ def _tidy() -> None:
     """Give memory back now and then, for as long as the process lives.
 
     glibc keeps what was freed in the middle of a heap: after sixty books, as much as they had taken
-    together. A minute in which nothing was computed costs nothing here.
+    together. A minute in which nothing was computed or dropped costs nothing here.
     """
     used = 0.0
     while True:
         time.sleep(_PAUSE)
-        RECENT.drop_old()
-        if time.process_time() - used > _PAUSE / 60:
+        if RECENT.drop_old() or time.process_time() - used > _PAUSE / 60:
             trim()
             used = time.process_time()
