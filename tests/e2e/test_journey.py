@@ -172,8 +172,6 @@ def use_atlas(page: Page) -> None:
     head.press("Enter")
     expect(page.get_by_role("heading", name="Layer 1, head 8")).to_be_visible()
     expect(head).to_have_attribute("aria-pressed", "true")
-    page.get_by_role("radio", name="by layer").click()
-    expect(page.get_by_role("list", name="What the signs mean")).to_contain_text("layer 5")
     page.get_by_role("tab", name="Findings of Clark et al. 2019").click()
     expect(page.get_by_role("table", name="Findings about attention heads")).to_be_visible()
 
