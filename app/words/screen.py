@@ -95,7 +95,7 @@ class Choice:
     above: Annotated["Callable[[str], Parts] | None", "draws what is above the widget"] = None
 
 
-Part = Html | Picture | Beside | Table | Rows | File | Drawn | Choice
+Part = Html | Picture | Beside | Table | Turned | Rows | File | Drawn | Choice
 Parts = tuple[Part, ...]
 Clicks = Mapping[str, Callable[[int], Mapping[str, Any]]]
 """What a click does, by the name of its `data-pick`: the values that widgets take, by their keys,
