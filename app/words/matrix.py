@@ -130,7 +130,7 @@ def pairs(
         ends: what 0 and 1 mean, below it.
     """
     many = len(groups)
-    side = min(30.0, (width - 44) / many)
+    side = min(30.0, (min(width, 604) - 44) / many)
     place = Matrix(40, 24, side, side)
     right, bottom = place.left + many * side, place.top + many * side
     panel = Panel((place.left, right), (place.top, bottom), (0, many), (many, 0))

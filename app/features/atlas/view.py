@@ -334,7 +334,7 @@ def distances_picture(result: AtlasResult) -> Picture:
     names = [middles.get(at, "") for at in range(len(layers))]
     return picture(
         "head-distances",
-        lambda width: matrix.pairs(1 - found, names, layers, min(width, 600), ("1", "0")),
+        lambda width: matrix.pairs(1 - found, names, layers, width, ("1", "0")),
         alt=f"Distances of {count(len(found), 'head')} from each other, in the order of the model; "
         f"the largest is {float(found.max()):.2f}.",
         table=_between_layers(result),
