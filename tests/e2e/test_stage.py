@@ -30,6 +30,7 @@ MAIN = {
     "ner": ".bx-ner-text",
     "data": '[data-testid="stDataFrame"]',
     "attention": ".bx-att-map",
+    "why": ".bx-why-text",
     "model_card": ".bx-card-able",
 }
 """The main picture of each page: its first one, if nothing else is named."""
