@@ -27,7 +27,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.errors import StreamlitAPIException
 
-from app.declared import Declared, Parameter, declared, tabs_shown
+from app.declared import Declared, Parameter, declared, tabs, tabs_shown
 from app.declared.carried import TEXT_KEYS
 from app.engine.models import Engine
 from app.engine.models.fit import Severity, misfits
@@ -307,7 +307,10 @@ def _tabs(
 ) -> None:
     """Draw the tabs: parts of the screen, then tasks of their own; only the open one is made."""
     own = dict(screen.tabs) if screen else {}
-    further = {each.feature.title: each for each in map(declared, tabs_shown(task.feature.slug))}
+    slug = task.feature.slug
+    every = screen is not None or only_tabs(page.engine, slug)
+    more_tasks = (tabs_shown if every else tabs)(slug)
+    further = {each.feature.title: each for each in map(declared, more_tasks)}
     names = [*own, *further]
     if not names:
         return
