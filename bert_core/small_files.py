@@ -79,7 +79,11 @@ _TEXTS = (
     (b"access to model", "a server's refusal", "Accept the model's terms there."),
 )
 _FORMS = (
-    (b"version https://git-lfs", "a Git LFS pointer", "Run `git lfs pull` in the folder."),
+    (
+        b"version https://git-lfs",
+        "a Git LFS pointer (`git lfs pull` fetches the file)",
+        "Run that.",
+    ),
     (b"pk\x03\x04", "a zip archive, as an Excel workbook (.xlsx) is one", "Unpack it."),
     (b"\x1f\x8b", "a gzip archive", "Unpack it."),
     (b"\x89hdf", "an HDF5 file of TensorFlow 2", "Convert it with transformers before version 5."),

@@ -107,7 +107,7 @@ def _check_repeats(plan: Plan[M], filled: set[str]) -> None:
         ):
             raise CheckpointError(
                 f"{repeat.copy.file_name} differs from {repeat.original}; expected equal values: "
-                "these are one parameter in this model. It cannot be loaded."
+                "tied, these are one parameter in this model. It cannot be loaded."
             )
 
 

@@ -133,9 +133,7 @@ def by_bare_name(
         if bare in _BUFFERS:
             continue
         if bare in found:
-            raise CheckpointError(
-                f"{bare} is there as {found[bare].file_name} and as {name}; expected it once."
-            )
+            raise CheckpointError(f"It has {bare} twice, as {found[bare].file_name} and as {name}.")
         inside = plain.removeprefix(BERT.prefix).startswith((*INSIDE, *theirs))
         inside = inside or plain.startswith(family.prefix)
         found[bare] = Found(name, tensor, inside and not bare_name(bare).startswith("pooler."))

@@ -187,7 +187,7 @@ def question_batch(
     if stride < 0 or limit < 1:
         raise InputError(
             f"A window has room for {room} tokens of question and passage, of which stride="
-            f"{stride} are shared; expected 0 to {room - 2}. Raise max_length or lower stride."
+            f"{stride} are shared; expected from 0 to {room - 2}. Raise max_length or lower stride."
         )
     inputs: list[Encoding] = []
     places: list[tuple[int, int]] = []

@@ -44,7 +44,7 @@ def open_safetensors(path: Path, *, values: bool = True) -> dict[str, Tensor]:
             return {name: _described(tensors.get_slice(name)) for name in sorted(tensors.keys())}
     except _DAMAGE as error:
         raise CheckpointError(
-            f"{path.name} ({size:,} bytes) is damaged: {str(error)[:200]}. Get it again."
+            f"{path.name} ({size:,} bytes) is truncated or damaged: {str(error)[:200]}."
         ) from None
 
 

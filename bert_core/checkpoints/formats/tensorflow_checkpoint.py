@@ -145,7 +145,7 @@ def read_variables(prefix: Path) -> dict[str, Tensor]:
     except (ValueError, LookupError, TypeError) as error:
         reason = f"{type(error).__name__}: {error}"[:300]
         raise CheckpointError(
-            f"{index.name} is damaged, or no TensorFlow checkpoint ({reason}). Get it again."
+            f"{index.name} is truncated, damaged or no TensorFlow index ({reason})."
         ) from None
     files: dict[int, tuple[Path, int]] = {}
     found, behind = {}, (0, 0)
