@@ -224,7 +224,7 @@ def test_when_descriptors_run_out_strangers_are_told_and_pages_go_on(
         async def main() -> None:
             async with Visitor(site.address) as visitor:
                 await visitor.open("fill_mask")
-                until(lambda: b"All connections of this server are in use" in one_more())
+                until(lambda: b"Try again in a minute" in one_more())
                 assert (await visitor.open("tokenizer")).trouble() == ""
 
         def one_more() -> bytes:
