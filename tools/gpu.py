@@ -59,11 +59,7 @@ _MEMORY = 22  # GiB: what a card of 24 GB has at least
 _AFTERWARDS = 75.0  # seconds kept for writing the bundle and measuring it
 _AT_LEAST = 30.0  # seconds of training
 _SHARE = 0.16  # of all the time: as much as the tests may take, and the benchmark
-_GPU_TESTS = (
-    "tests/bert_core/test_devices.py",
-    "tests/bert_core/checkpoints/test_tensorflow.py",
-    "tests/training/test_plan.py",
-)
+_GPU_TESTS = ("tests/bert_core/test_devices.py",)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

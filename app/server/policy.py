@@ -15,7 +15,7 @@ import re
 from dataclasses import dataclass
 from typing import Annotated
 
-_INLINE = re.compile(r"<script(?![^>]*\ssrc=)[^>]*>(.*?)</script>", re.S)
+_INLINE = re.compile(r"<(?:script)(?![^>]*\ssrc=)[^>]*>(.*?)</(?:script)>", re.S)
 _SPACES = ("https://huggingface.co", "https://*.hf.space")
 _UNUSED = (
     "accelerometer camera display-capture geolocation gyroscope magnetometer microphone midi "

@@ -44,7 +44,8 @@ ON_PAPER = {
 """The same in a report, where a page has something else: on the other interface, and recorded."""
 
 FIRST = dict.fromkeys(("next_sentence", "classification", "qa", "why"), ".bx-answer")
-FIRST["senses"] = ".bx-se-headline"
+FIRST["senses"] = ".bx-small-headline"
+FIRST["data"] = ".bx-headline"
 FIRST["lab"] = ".bx-lab-state"
 """The first result where that is not the main picture: the answer in words."""
 

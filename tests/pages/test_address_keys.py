@@ -7,12 +7,9 @@ import pytest
 
 from app.declared import all_declared
 from app.faces.streamlit.address import old_labels
-from app.features.atlas.view import COLOURS
 from app.features.attention.view_files import PICTURES
 from app.features.attention.view_text import (
-    HOW_NAMES,
     PART_NAMES,
-    RANKINGS,
     SCALE_NAMES,
     VIEW_NAMES,
 )
@@ -29,7 +26,7 @@ from app.settings import ROOT
 NAMES: Mapping[str, Mapping[Any, str]] = {
     "why_method": METHOD_NAMES, "of": OF_NAMES, "operator": OPERATORS, "lens": LENSES,
     "mode": MODES, "site": SITES, "order": ORDER_NAMES, "part": PART_NAMES, "view": VIEW_NAMES,
-    "ask": ASKS, "how": HOW_NAMES, "by": RANKINGS, "file": PICTURES, "colour": COLOURS,
+    "ask": ASKS, "file": PICTURES,
     "labelled": LABELLED, "scale": SCALE_NAMES,
 } | {
     each.key: dict(each.field.names)
@@ -42,7 +39,6 @@ PAGES = {
     "operator": ("14_why", {}),
     "lens": ("12_xray", {}),
     "mode": ("12_xray", {}),
-    "by": ("4_attention", {"tab": "heads"}),
     "order": ("2_fill_mask", {"tab": "fill_mask_together"}),
     "aggregation": ("6_ner", {}),
 }

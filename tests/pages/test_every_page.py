@@ -107,7 +107,7 @@ REFUSED = [
     ("next_sentence", {"text": "  ", "text_pair": "a"}, "a sentence in each box"),
     ("next_sentence", {"text": "\u200b\x01"}, "first sentence has no piece"),
     ("next_sentence", {"text": "a " * 60_000}, "at most 100,000"),
-    ("qa", {"text": " "}, "pick an example"),
+    ("qa", {"text": " "}, "no text that the model can read"),
     ("qa", {"question": " "}, "pick an example"),
     ("qa", {"text": "\u200b\x01"}, "has no text that the model can read"),
     ("qa", {"question": "the cat " * 20}, "40 pieces", "at most 24"),

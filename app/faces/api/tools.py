@@ -140,7 +140,12 @@ def _tool(name: str, title: str, says: str, takes: dict[str, Any]) -> types.Tool
 
 async def schema(_: Request) -> Response:
     """List the tools without the protocol."""
-    return json_response([each.model_dump(mode="json", exclude_none=True) for each in tools()])
+    return json_response([
+        {**each.model_dump(mode="json", exclude_none=True), "meta": {  # read by Gradio's own pages
+            "file_data_present": False, "mcp_type": "tool", "endpoint_name": each.name,
+        }}
+        for each in tools()
+    ])  # fmt: skip
 
 
 async def no_stream(_: Request) -> Response:

@@ -52,10 +52,11 @@ _SCORES: dict[Aggregation, str] = {
 def screen(result: NerResult, model: str = "", *, selection: Selection | None = None) -> Screen:
     """Say what is shown."""
     chosen = selection or result.select()
+    headline = f"The model finds {_count(len(result.reading.entities), result.aggregation)}."
     return Screen(
-        f"The model finds {_count(len(result.reading.entities), result.aggregation)}.",
+        headline,
         (
-            join(trust(result, model), outcome(result, chosen)),
+            outcome(result, chosen),
             legend(result, chosen),
             running_text(result, chosen),
             join(coverage(result), shared_note(result.pieces.spans)),
@@ -64,6 +65,9 @@ def screen(result: NerResult, model: str = "", *, selection: Selection | None = 
             "Table": lambda: _table(result, chosen),
             "Pieces": lambda: view_pieces.parts(result, live=bool(model)),
         },
+        answer=tag(
+            "div", trust(result, model), tag("p", headline), class_="bx-answer", role="status"
+        ),
         first=(unread_note(result.unread),),
         why=bool(result.reading.entities),
         clicks={

@@ -44,7 +44,8 @@ def open_safetensors(path: Path, *, values: bool = True) -> dict[str, Tensor]:
             return {name: _described(tensors.get_slice(name)) for name in sorted(tensors.keys())}
     except _DAMAGE as error:
         raise CheckpointError(
-            f"{path.name} ({size:,} bytes) is truncated or damaged: {str(error)[:200]}."
+            f"{path.name} ({size:,} bytes) is truncated or damaged: {str(error)[:200]}. "
+            "Get it again."
         ) from None
 
 

@@ -29,9 +29,7 @@ _WORD = re.compile(r"\b(?<!-)[a-z][a-z-]+")
 PAGES_ONLY = {
     "other_models": "the names in a box of the page",
     "ranked_heads": "the answer of `attention` ranks all heads; the page sorts them in other ways",
-    "compare_head": "a head beside its stored means, which are the same for every text",
     "temperatures": "stored with the weights; each answer has its own as `calibration`",
-    "offered": "the questions in a box of the page",
     "explainable": "the answers in a box of the page",
     "text_of": "what was read, for the drawing",
     "head_notes": "of the head that is pointed at",

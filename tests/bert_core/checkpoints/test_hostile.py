@@ -271,4 +271,4 @@ def test_a_file_cut_while_it_is_read_is_refused(kind_of, monkeypatch):
         return size
 
     monkeypatch.setattr(check, cut_after)
-    refused(folder, r"truncated|damaged")
+    refused(folder, r"truncated|damaged|outside of it")

@@ -28,7 +28,7 @@ def test_words_of_every_code_point_equal_the_reference(lowercase: bool, step: in
     split = pre_tokenizers.BertPreTokenizer().pre_tokenize_str
     busy = len(ASSIGNED)
     words = [f"x{char}y" for char in POINTS[:busy:step]]
-    words += ["".join(POINTS[at : at + 16]) for at in range(busy, len(POINTS), 16)]
+    words += ["".join(POINTS[at : at + 16]) for at in range(busy, len(POINTS), 16 * step)]
     for row in batched(words, 1_000):
         assert ours.tokenize(row) == [word for word, _ in split(rust(row))]
 

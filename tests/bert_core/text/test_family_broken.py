@@ -14,7 +14,7 @@ from bert_core.errors import BertError
 from bert_core.text.family import load_tokenizer
 from tests.bert_core.text.conftest import GONE, Changes, edited
 from tests.bert_core.text.family_folders import configured
-from tests.bert_core.text.test_tokenizer_json import FLAGS, changed
+from tests.bert_core.text.test_tokenizer_json import changed
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +42,7 @@ def refused(folder: Path, kind: type[BertError] = CheckpointError) -> str:
     return text
 
 
+FLAGS = dict.fromkeys(("normalized", "single_word", "lstrip", "rstrip"), False)
 TOKEN = {"id": 8, "content": "cats", "special": False, **FLAGS}
 # Changes of a WordPiece's `tokenizer.json`, and what is said of it.
 WORDPIECE: list[tuple[Changes, str]] = [
