@@ -1,4 +1,4 @@
-"""The command line: `python -m bert_core COMMAND NAME_OR_FOLDER`; `--help` lists the commands.
+"""The command line: `python -m bert_core verify NAME_OR_FOLDER`.
 
 What a command needs is imported when it runs, so that `--help` does not wait for PyTorch.
 """
@@ -8,10 +8,9 @@ import inspect
 import math
 import sys
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bert_core.errors import BertError, ConfigError
+from bert_core.errors import BertError
 
 if TYPE_CHECKING:
     from bert_core.verification import VerificationReport
@@ -23,24 +22,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; return the exit status."""
     options = _parser().parse_args(arguments)
     try:
-        status: int = options.run(options)
+        return _verify(options)
     except BertError as error:
         print(f"error: {error}", file=sys.stderr)
         return _CANNOT
-    return status
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m bert_core", description=(__doc__ or "").partition("\n\n")[0]
     )
-    commands = parser.add_subparsers(required=True)
-    for run in (_verify, _weights):
-        says, name = inspect.getdoc(run) or "", run.__name__.strip("_").replace("_", "-")
-        command = commands.add_parser(name, help=says.partition(".\n")[0], description=says)
-        anywhere = "bundled name, folder, archive, URL or Hub id"
-        command.add_argument("model", help="bundled name or folder" if run is _verify else anywhere)
-        command.set_defaults(run=run)
+    says = inspect.getdoc(_verify) or ""
+    verify = parser.add_subparsers(required=True).add_parser(
+        "verify", help=says.partition(".\n")[0], description=says
+    )
+    verify.add_argument("model", help="bundled name or folder")
     return parser
 
 
@@ -85,38 +81,6 @@ def _report_lines(report: "VerificationReport") -> Iterable[str]:
     verdict = "verified" if report.ok else "DIFFERS from its stored reference values"
     largest = "-" if math.isinf(report.difference) else f"{report.difference:.1e}"
     yield f"{report.name}: {verdict}; largest difference in {report.compared:,} numbers: {largest}"
-
-
-def _weights(options: argparse.Namespace) -> int:
-    """List for each class the weights that a model lacks, or that are left out.
-
-    Names and shapes in its files are compared with what each class needs; nothing is loaded. Exit
-    status 0, or 2 if the model cannot be read.
-    """
-    from bert_core.checkpoints.plan import survey
-    from bert_core.model.kinds import KINDS
-    from bert_core.small_files import listed
-
-    folder = _folder(options.model)
-    for name, kind in KINDS.items():
-        try:
-            found = survey(folder, [kind.cls]).classes.get(name)
-        except ConfigError as error:  # labels that only some classes need
-            print(f"{name}: {error}")
-            continue
-        if found is None:
-            continue  # models of this family have no such head
-        parts = {"missing": found.report.missing, "left out": found.report.unexpected}
-        says = [f"{len(each)} {what}: {listed(each)}" for what, each in parts.items() if each]
-        print(f"{name}: {'; '.join(says) or 'everything is there and used'}")
-    return _GREEN
-
-
-def _folder(model: str) -> Path:
-    from bert_core.checkpoints.sources.hub_names import Part
-    from bert_core.checkpoints.sources.resolve import resolve
-
-    return resolve(model, part=Part.MODEL)
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterable[str]:

@@ -22,7 +22,6 @@ def fill(
     dtype: torch.dtype,
     *,
     shared: Mapping[str, nn.Parameter] | None = None,
-    allow_nonfinite: bool = False,
 ) -> M:
     """Fill every parameter of a planned model with stored, shared or fresh values.
 
@@ -39,8 +38,7 @@ def fill(
     fill_fresh(model, plan.report.missing, dtype, torch.device("cpu"))
     stored = {name: found for name, found in plan.stored.items() if name not in shared}
     values = _copies({name: found.tensor.detach() for name, found in stored.items()}, dtype)
-    if not allow_nonfinite:
-        check_finite((stored[name].file_name, stored[name].tensor, values[name]) for name in stored)
+    check_finite((stored[name].file_name, stored[name].tensor, values[name]) for name in stored)
     set_parameters(model, {name: nn.Parameter(value) for name, value in values.items()} | shared)
     _check_repeats(plan, set(stored))
     model.load_report = plan.report
@@ -86,7 +84,7 @@ def check_finite(filled: Iterable[tuple[str, Tensor, Tensor]]) -> None:
     if complaints:
         raise CheckpointError(
             f"Weights are NaN or infinite: {some(complaints)}. Expected finite numbers. Get "
-            "another file, or load it anyway with allow_nonfinite=True."
+            "another file."
         )
 
 

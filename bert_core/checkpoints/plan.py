@@ -29,7 +29,6 @@ from bert_core.checkpoints.keys import (
 )
 from bert_core.checkpoints.ownership import PARTS, classifier_class, without_foreign_head
 from bert_core.checkpoints.settings import LoadOptions, read_config
-from bert_core.checkpoints.sources.modules import modules_above
 from bert_core.checkpoints.unused import check_inside, head_refusal, some
 from bert_core.config import BertConfig
 from bert_core.errors import CheckpointError, ConfigError
@@ -90,11 +89,10 @@ class Checkpoint:
         head = head_folder(self.folder, cls)
         config = options.config or read_config(head or self.folder, options.overrides)
         found, own, repeats = dict(self.root), dict[str, Found](), self.repeats
-        others: list[str] = []  # what the folder has for other classes, or above the model
+        others: list[str] = []  # what the folder has for other classes
         if not self.is_given:
             found = without_foreign_head(cls, self.config, found, keep_untold=options.is_chosen)
             others = [each.file_name for bare, each in self.root.items() if bare not in found]
-            others += modules_above(self.folder)
             if head is not None and weight_files(head):
                 own, more = by_bare_name(open_weights(head, values=values), self.config)
                 repeats = (*(each for each in repeats if each.original not in own), *more)

@@ -137,11 +137,7 @@ class BertOptions(TextTokenizer):
         return rust
 
     def saved_files(self) -> dict[str, bytes]:
-        """Return the files that `save_pretrained` writes, by name, without touching the disk.
-
-        A tokenizer that `vocab.txt` and `tokenizer_config.json` cannot describe (with added tokens,
-        for example) also has a `tokenizer.json`.
-        """
+        """Return the files that `save_pretrained` writes, by name, without touching the disk."""
         options: dict[str, Any] = {
             "do_lower_case": self.do_lower_case,
             "do_basic_tokenize": self.do_basic_tokenize,

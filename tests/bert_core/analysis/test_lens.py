@@ -112,14 +112,6 @@ def test_equal_weights_that_read_texts_differently_have_maps_of_their_own(tiny_f
     assert not torch.allclose(fitted(copied).maps, beside, atol=1e-3)
 
 
-def test_the_cache_is_bounded(build, tokenizer):
-    first = build(num_hidden_layers=1)
-    kept = fitted(first, tokenizer)
-    for width in (5, 6, 7, 9):
-        fitted(build(num_hidden_layers=1, intermediate_size=width), tokenizer)
-    assert fitted(first) is not kept
-
-
 def test_all_classes_of_one_encoder_share_a_fit(words, tokenizer):
     alone = BertModel(words.config).eval()
     alone.load_state_dict(words.bert.state_dict(), strict=False)  # it has a pooler as well
@@ -159,11 +151,6 @@ def test_a_file_of_other_sizes_is_refused(tiny_folder, tmp_path):
         model.bert.encoder.layer_at(0).output.dense.bias.add_(0.3)
     with pytest.raises(CheckpointError, match="Write it again with `write_fitted`"):
         fitted(model)
-
-
-def test_a_model_from_a_folder_finds_its_own_tokenizer(tiny_folder):
-    model = BertForMaskedLM.from_pretrained(tiny_folder)
-    assert fitted(model).maps.shape == (2, 33, 32)
 
 
 def test_the_bundled_model_brings_its_maps():

@@ -165,6 +165,3 @@ def test_the_survey_refuses_what_is_no_model(tiny, write_folder):
     taller = {**tiny.config.to_dict(), "num_hidden_layers": 5}
     with pytest.raises(CheckpointError, match="5 layers"):
         survey(write_folder(taller, tiny.state_dict(), name="taller"), [BertModel])
-
-
-# -- any module -----------------------------------------------------------------------------------

@@ -125,12 +125,6 @@ def test_a_word_longer_than_an_input_goes_on_in_the_next(tokenizer: BertTokenize
     assert batch["labels"][:, 1:4].tolist() == labels
 
 
-def test_a_row_without_words_is_an_input_without_labels(tokenizer: BertTokenizer) -> None:
-    batch = word_batch(tokenizer, [TaggedWords((), ()), tagged(["cat"])], max_length=8)
-    assert batch["labels"].tolist() == [[-100, -100, -100], [-100, 0, -100]]
-    assert batch["attention_mask"].tolist() == [[1, 1, 0], [1, 1, 1]]
-
-
 # -- all -------------------------------------------------------------------------------------------
 
 

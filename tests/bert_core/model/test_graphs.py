@@ -112,8 +112,8 @@ def onnx(model: Any, example: Given) -> Recorded:
     return call
 
 
-TOOLS = [compiled, exported, traced, onnx]
 SLOW_TOOLS = [pytest.param(each, marks=pytest.mark.slow) for each in (compiled, traced, onnx)]
+TOOLS = [compiled, exported, traced, SLOW_TOOLS[-1]]  # that of ONNX begins with an export
 
 
 BOTH_AND_NEITHER = [(cls, both, both) for cls in CLASSES for both in (True, False)]

@@ -145,9 +145,6 @@ def test_dropout_of_the_classifier_is_the_configs(make_config):
     assert BertForTokenClassification(config).dropout_rate == 0.0
 
 
-# -- on a real trained encoder --------------------------------------------------------------------
-
-
 # -- one encoder for all classes ------------------------------------------------------------------
 
 

@@ -185,13 +185,6 @@ def test_ids_that_the_model_has_no_vectors_for_are_refused(
     assert f"the model has room for {size - 1:,}" in refused(tmp_path)
 
 
-def test_a_configuration_that_is_damaged_is_refused(whole: dict[str, Path], tmp_path: Path) -> None:
-    shutil.copytree(whole["bpe"], tmp_path, dirs_exist_ok=True)
-    for raw in (b"{", b"[]", b'{"model_type": ["roberta"]}'):
-        (tmp_path / "config.json").write_bytes(raw)
-        refused(tmp_path, BertError)
-
-
 @pytest.mark.parametrize(
     ("base", "family", "other"), [("bpe", "roberta", "bert"), ("words", "bert", "roberta")]
 )

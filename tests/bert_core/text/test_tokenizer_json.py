@@ -56,16 +56,15 @@ def differences(path: Path, texts: Sequence[str]) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("clean", [True, False], ids=["cleaned", "not cleaned"])
-@pytest.mark.parametrize("lower", [True, False], ids=["uncased", "cased"])
 def test_every_switch_of_the_normalizer_is_read(
-    vocab_file: Path, strange_texts: list[str], tmp_path: Path, lower: bool, clean: bool
+    vocab_file: Path, strange_texts: list[str], tmp_path: Path
 ) -> None:
     texts = [*NASTY.values(), *strange_texts[:40]]
-    pieces = vocab_file.read_text(encoding="utf-8").split("\n")[:-1]
+    pieces = vocab_file.read_text(encoding="utf-8").split("\n")[:6_000]
     pieces = [*dict.fromkeys([*pieces, "\x07", "##\x07", "\ue000", "##\ufeff", "##\x00"])]
-    for strip, chinese in product((True, False, None), (True, False)):
-        path = tmp_path / f"{strip}-{chinese}.json"
+    switches = zip((True, False, None, None), (True, False, False, True), strict=True)
+    for (strip, chinese), lower, clean in product(switches, (True, False), (True, False)):
+        path = tmp_path / "tokenizer.json"
         document(
             path,
             pieces,

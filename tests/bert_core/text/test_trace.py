@@ -99,8 +99,3 @@ def test_unk_written_in_the_text_is_no_unknown_word(small: BertTokenizer) -> Non
     (word,) = small.trace("[UNK]").words
     assert word.special
     assert word.unknown_reason is None
-
-
-def test_an_empty_text_has_an_empty_trace(small: BertTokenizer) -> None:
-    assert small.trace("") == Trace("", "", "", "", ())
-    assert small.trace(" \u200b ").words == ()
