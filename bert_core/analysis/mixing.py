@@ -43,9 +43,6 @@ def rolled(mixing: Floats, *, residual: bool = True) -> Floats:
     return product
 
 
-# -- the vectors that attention adds up ------------------------------------------------------------
-
-
 @torch.inference_mode()
 def parts(model: BertPreTrainedModel, encoding: Input, include: str = "attention") -> Tensor:
     """Take the attention block of every layer apart into what each token contributes, (L, T, T, D).
@@ -74,12 +71,8 @@ def norms(model: BertPreTrainedModel, encoding: Input, include: str = "attention
     found = []
     for vectors, biases in _layers(model, encoding, include):
         rows = torch.arange(len(biases), device=biases.device)
-        found.append(in_batches(_lengths(vectors), rows, len(rows)))
+        found.append(in_batches(lambda at, of=vectors: of(at).norm(dim=-1), rows, len(rows)))
     return as_array(torch.stack(found))
-
-
-def _lengths(vectors: Vectors) -> Vectors:
-    return lambda rows: torch.linalg.vector_norm(vectors(rows), dim=-1)
 
 
 def _layers(
@@ -123,9 +116,6 @@ def _taken_apart(
     if include == "layer_norm":
         biases = normalised(biases, deviations) + norm.bias
     return vectors, biases
-
-
-# -- value zeroing ---------------------------------------------------------------------------------
 
 
 @torch.inference_mode()

@@ -81,9 +81,6 @@ def ids_in(rows: object) -> dict[str, Any]:
     return {content: number for content, number in found if isinstance(content, str)}
 
 
-# -- tokens with ids ------------------------------------------------------------------------------
-
-
 def _decoder(folder: Folder) -> _Rows | None:
     found = folder.settings.get("added_tokens_decoder")
     if found is None:
@@ -141,9 +138,6 @@ def _with_ids(found: object, pieces: list[str], name: str) -> _Rows:
 def _id_of(token: object) -> int:
     number = token.get("id") if isinstance(token, dict) else None
     return number if type(number) is int else -1
-
-
-# -- tokens with names ----------------------------------------------------------------------------
 
 
 def _path(folder: Folder) -> str:

@@ -102,9 +102,6 @@ def _from_merges(folder: Path, settings: Mapping[str, Any]) -> _Part:
     }
 
 
-# -- SentencePiece --------------------------------------------------------------------------------
-
-
 def _from_sentencepiece(
     path: Path, layout: Layout, settings: Mapping[str, Any], roles: Mapping[str, str]
 ) -> _Part:
@@ -161,9 +158,6 @@ def _from_sentencepiece(
             "byte_fallback": False,
         },
     }
-
-
-# -- tokens around a text -------------------------------------------------------------------------
 
 
 def frame(

@@ -111,9 +111,6 @@ class Segmenter:
         )
 
 
-# -- a whole text ---------------------------------------------------------------------------------
-
-
 class Token(NamedTuple):
     """One token of a text, as `tokenizers` gives it."""
 

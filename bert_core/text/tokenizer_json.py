@@ -67,9 +67,6 @@ def model_type(document: Mapping[str, Any]) -> str:
     return found if isinstance(found, str) else ""
 
 
-# -- the model ------------------------------------------------------------------------------------
-
-
 def model_of(document: Mapping[str, Any], name: str) -> Model:
     """Understand the model of a document, without its added tokens; "" is an id without a piece.
 
@@ -189,9 +186,6 @@ def _in_order(vocab: object, name: str) -> list[str]:
     return pieces
 
 
-# -- tokens around a text -------------------------------------------------------------------------
-
-
 def frame_of(post_processor: object) -> tuple[Any, list[list[Place]]]:
     """Let `tokenizers` show what a post-processor puts around the text "A", and around "A" and "B".
 
@@ -219,9 +213,6 @@ def in_words() -> Iterator[None]:
         raise CheckpointError(
             f"`tokenizers` cannot use this tokenizer's files: {str(error)[:200]}."
         ) from None
-
-
-# -- what is wrong --------------------------------------------------------------------------------
 
 
 def _type_of(part: Any) -> Any:

@@ -15,8 +15,6 @@ from bert_core.checkpoints.settings import CONFIG_NAMES
 from bert_core.errors import BertError, CheckpointError, InputError, MissingFileError
 from bert_core.small_files import listed, shown
 
-# -- models ---------------------------------------------------------------------------------------
-
 # The Hub's rules for `owner/name`: each part has at most 96 characters.
 _PART = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,94}[A-Za-z0-9_])?")
 _REVISION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,127}")
@@ -93,8 +91,6 @@ def checked_revision(revision: str | None) -> str:
         )
     return text
 
-
-# -- files ----------------------------------------------------------------------------------------
 
 VOCABULARIES = ("tokenizer.json", "vocab.txt")  # the first of them counts
 MERGES = ("vocab.json", "merges.txt")  # both are needed

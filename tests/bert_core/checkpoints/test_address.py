@@ -51,9 +51,6 @@ def leave_free(monkeypatch, free):
     monkeypatch.setattr("shutil.disk_usage", lambda path: type("Usage", (), {"free": free})())
 
 
-# -- good days -----------------------------------------------------------------------------------
-
-
 def test_a_model_and_its_tokenizer_are_loaded_from_an_address(loopback, tiny_folder, cache):
     buffer = BytesIO()
     with zipfile.ZipFile(buffer, "w") as target:
@@ -77,8 +74,6 @@ def test_the_second_time_nothing_is_asked_unless_it_is_wanted_again(loopback, ad
     again = fetch(address, cache, force_download=True)
     assert (again / "vocab.txt").read_bytes() == b"[CLS]\n"
 
-
-# -- no answer, or the wrong one -----------------------------------------------------------------
 
 FAULTS = [
     *((Fault(status=status), rf"\({status}\)") for status in (401, 404, 429, 500, 503)),
@@ -140,28 +135,9 @@ def test_passwords_and_keys_of_an_address_are_not_repeated(loopback, cache):
     assert "secret" not in str(caught.value)
 
 
-# -- the disk ------------------------------------------------------------------------
-
-
 def test_room_is_looked_for_before_anything_is_fetched(loopback, address, cache, monkeypatch):
     """For the archive, and for what is in it."""
     leave_free(monkeypatch, space._MARGIN + int(1.9 * len(loopback.files[NAME])))
     with pytest.raises(DownloadError, match="needs"):
         fetch(address, cache)
     assert_nothing_kept(cache)
-
-
-SCRIPT = """
-import sys
-from bert_core.checkpoints.sources import cache
-cache._MARGIN = -10**12  # as if the disk filled up after room had been found
-from bert_core.checkpoints.sources.resolve import resolve
-resolve(sys.argv[1], cache_dir=sys.argv[2])
-"""
-
-
-def test_a_full_disk_leaves_nothing(loopback, address, tmp_path, run_on_small_disk):
-    loopback.files[NAME] = zipped(weights=os.urandom(3_000_000))
-    result = run_on_small_disk(SCRIPT, address, str(tmp_path / "disk" / "cache"))
-    assert "DownloadError" in result.stderr and "is full" in result.stderr
-    assert [line for line in result.stdout.splitlines() if not line.endswith(".lock")] == []

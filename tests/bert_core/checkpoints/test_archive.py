@@ -59,9 +59,6 @@ def refused(path, cache, says=None):
     assert_nothing_kept(cache)
 
 
-# -- good archives -------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("ending", "inside"),
     [(".tar.gz", ""), (".tgz", "./"), (".zip", "uncased_L-2_H-32/"), (".ZIP", "")],
@@ -79,9 +76,6 @@ def test_a_model_and_its_tokenizer_are_loaded_from_an_archive(
     assert BertTokenizer.from_pretrained(str(path), cache_dir=cache).tokenize("cat") == ["cat"]
 
 
-# -- the cache -----------------------------------------------------------------------------------
-
-
 @PACKERS
 def test_an_archive_is_unpacked_again_only_when_it_changed(
     tmp_path, cache, pack, ending, monkeypatch
@@ -97,9 +91,6 @@ def test_an_archive_is_unpacked_again_only_when_it_changed(
     second = open_archive(path, cache)
     assert (second / "vocab.txt").read_bytes() == b"[CLS]\n"
     assert (first / "vocab.txt").read_bytes() == b"[UNK]\n"
-
-
-# -- hostile archives ----------------------------------------------------------------------------
 
 
 @PACKERS

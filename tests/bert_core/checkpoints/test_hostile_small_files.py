@@ -84,9 +84,6 @@ def refuse(monkeypatch, call, denied):
     monkeypatch.setattr(os, call, guarded)
 
 
-# -- JSON -----------------------------------------------------------------------------------------
-
-
 def change(folder, **values):
     path = folder / "config.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | values))

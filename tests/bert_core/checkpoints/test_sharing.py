@@ -67,9 +67,6 @@ def test_a_shared_class_gives_the_numbers_of_one_loaded_alone_on_the_base_s_enco
     assert torch.equal(base(IDS)[0], scores)
 
 
-# -- checkpoints that were fine-tuned themselves ------------------------------------------------
-
-
 def fine_tuned(cls, make_config, write_folder, *, told=True, **changes):
     torch.manual_seed(1)
     model = cls(make_config(**changes)).eval()
@@ -128,9 +125,6 @@ POOLED = {"classifier.weight", "pooler.dense.weight"}
 )
 def test_a_classifier_belongs_to_one_class_or_to_none(changes, names, owner, make_config):
     assert classifier_class(make_config(**changes), names) == owner
-
-
-# -- the survey -----------------------------------------------------------------------------------
 
 
 def test_the_survey_says_what_loading_would_report(bundle):

@@ -76,9 +76,6 @@ def any_size(given: Given) -> dict[str, dict[int, Any]]:
     return {name: {0: free, tensor.dim() - 1: free} for name, tensor in given.items()}
 
 
-# -- the tools ------------------------------------------------------------------------------------
-
-
 def compiled(model: Any, example: Given, backend: str = "eager") -> Recorded:
     call = torch.compile(model, fullgraph=True, dynamic=True, backend=backend)
     call(**example)

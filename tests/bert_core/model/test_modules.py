@@ -88,9 +88,6 @@ class Wrapped(nn.Module):
         return 2 * self.inner(*inputs)
 
 
-# -- hooks ----------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("cls", CLASSES)
 def test_every_leaf_calls_its_hooks_once_with_the_tensors_of_transformers(
     cls, kernel, make_pair, batch, assert_close
@@ -120,9 +117,6 @@ def test_every_leaf_calls_its_hooks_once_with_the_tensors_of_transformers(
         for call, other in zip(calls, theirs[name], strict=True):
             for mine, peers in zip(call, other, strict=True):
                 assert_close(mine.expand_as(peers) if mine.dim() == peers.dim() else mine, peers)
-
-
-# -- replacements ---------------------------------------------------------------------------------
 
 
 class Louder(nn.Linear):

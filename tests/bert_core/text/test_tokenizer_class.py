@@ -190,9 +190,6 @@ def test_albert_s_options_that_contradict_its_document_are_refused(
         load_tokenizer(tmp_path)
 
 
-# -- token types and padding -----------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("family", "values", "inputs", "ones"), [
     ("bert", {}, None, True),
     ("bert", {}, ["input_ids", "attention_mask"], False),

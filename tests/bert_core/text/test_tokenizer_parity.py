@@ -177,9 +177,6 @@ def test_texts_are_put_together_again_as_by_rust(
         both.ours.decode([size])
 
 
-# -- BERT's options -------------------------------------------------------------------------------
-
-
 def test_a_real_vocabulary(minilm: Path, running_text: list[str], strange_texts: list[str]) -> None:
     path = str(minilm / "vocab.txt")
     peers = Peers(BertTokenizer(path), BertWordPieceTokenizer(path))
