@@ -200,13 +200,12 @@ def _folder_of(model: BertPreTrainedModel) -> Path | None:
 
 
 def _tokenizer_of(model: BertPreTrainedModel) -> TextTokenizer:
-    folder = _folder_of(model)
-    if folder is None:
-        raise InputError(
-            "Means and maps must be fitted to this model, and the folder with its tokenizer is "
-            "not known. Call fitted(model, tokenizer) once; the result is kept."
-        )
-    return load_tokenizer(folder)
+    if (folder := _folder_of(model)) is not None:
+        return load_tokenizer(folder)
+    raise InputError(
+        "Means and maps must be fitted to this model, and the folder with its tokenizer is not "
+        "known. Call fitted(model, tokenizer) once; the result is kept."
+    )
 
 
 def write_fitted(folder: str | os.PathLike[str]) -> Fitted:

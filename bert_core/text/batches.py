@@ -226,12 +226,30 @@ class TextTokenizer(Vocabulary, ABC):
         names = ("input_ids", "token_type_ids", "attention_mask")
         columns = {name: [list(getattr(each, name)) for each in encodings] for name in names}
         if padding is not False:
-            _pad(columns, _padded_length(encodings, padding, max_length), self)
+            self._pad(columns, padding, max_length)
         if return_tensors is not None:
             return {name: _tensor(rows, return_tensors) for name, rows in columns.items()}
         return (
             {name: rows[0] for name, rows in columns.items()} if isinstance(texts, str) else columns
         )
+
+    def _pad(
+        self, columns: dict[str, list[list[int]]], padding: bool | str, max_length: int | None
+    ) -> None:
+        if padding not in (True, "longest", "max_length"):
+            raise InputError(
+                f"There is no padding {padding!r}; expected True, False, 'longest' or 'max_length'."
+            )
+        if padding == "max_length" and max_length is None:
+            raise InputError("padding='max_length' needs max_length: there is no `max_len`.")
+        lengths = [len(row) for row in columns["input_ids"]]
+        longest = max(lengths, default=0)
+        length = max_length if padding == "max_length" and max_length is not None else longest
+        fill = self.pad_token_id if any(each < length for each in lengths) else 0
+        for name, rows in columns.items():
+            for row in rows:
+                at = 0 if self.padding_side == "left" else len(row)
+                row[at:at] = [fill if name == "input_ids" else 0] * (length - len(row))
 
     def _cut(self, parts: tuple[Part, ...], max_length: int | None, truncation: str) -> Encoding:
         lengths = [len(part.ids) for part in parts]
@@ -316,27 +334,6 @@ def padded(rows: Sequence[Sequence[int]], fill: int) -> Tensor:
     for number, row in enumerate(rows):
         table[number, : len(row)] = row
     return torch.from_numpy(table)
-
-
-def _padded_length(encodings: list[Encoding], padding: bool | str, max_length: int | None) -> int:
-    if padding is True or padding == "longest":
-        return max(map(len, encodings), default=0)
-    if padding != "max_length":
-        raise InputError(
-            f"There is no padding {padding!r}; expected True, False, 'longest' or 'max_length'."
-        )
-    if max_length is None:
-        raise InputError("padding='max_length' needs max_length: this tokenizer has no `max_len`.")
-    return max_length
-
-
-def _pad(columns: dict[str, list[list[int]]], length: int, tokenizer: TextTokenizer) -> None:
-    short = any(len(row) < length for row in columns["input_ids"])
-    fill = {"input_ids": tokenizer.pad_token_id if short else 0}
-    for name, rows in columns.items():
-        for row in rows:
-            at = 0 if tokenizer.padding_side == "left" else len(row)
-            row[at:at] = [fill.get(name, 0)] * (length - len(row))
 
 
 def _tensor(rows: list[list[int]], kind: str) -> Any:
