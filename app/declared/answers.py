@@ -1,6 +1,6 @@
 """Asking a task by its name: the one way in for every face but the pages."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Annotated, Any
@@ -50,7 +50,18 @@ def ask(task: str, /, *values: object, model: str = "", **given: object) -> Answ
     Raises:
         BertError: there is no such task or model, or it cannot answer; the message says why.
     """
-    found = declared(task)
+    return ask_engine(declared(task), engine_named(model), values, given)
+
+
+def ask_engine(
+    found: Declared, engine: Engine, values: Sequence[object], given: Mapping[str, object]
+) -> Answer:
+    """Ask a task with values by their place and by name.
+
+    Raises:
+        BertError: the values do not fit the task, or the model cannot answer.
+    """
+    task = found.feature.slug
     needed = [each.name for each in found.parameters if each.required]
     if len(values) > len(needed):
         raise InputError(
@@ -61,7 +72,7 @@ def ask(task: str, /, *values: object, model: str = "", **given: object) -> Answ
     twice = placed.keys() & given.keys()
     if twice:
         raise InputError(f"{min(twice)} is given twice: by its place and by its name.")
-    return answer(found, engine_named(model), {**placed, **given})
+    return answer(found, engine, {**placed, **given})
 
 
 def answer(found: Declared, engine: Engine, given: Mapping[str, object], **own: object) -> Answer:

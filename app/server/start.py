@@ -72,7 +72,7 @@ def serve(script: Path) -> None:
         BertError: the address or the model is not available.
     """
     share_heaps()
-    use_options(_overrides())
+    use_options(_overrides(), script.parent / ".streamlit" / "config.toml")
     below = _below(PATH)
     gradio = mounted(DRAWN, below)
     own = below.removesuffix(PATH)

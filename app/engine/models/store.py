@@ -129,6 +129,8 @@ def open_engine(offer: Offer | None = None) -> Engine:
     Raises:
         BertError: the model cannot be found or read.
     """
+    if offer is not None and offer.kind is Kind.IN_MEMORY:
+        return Engine(offer.source, offer)
     return _STORE.get(offer or default_offer())
 
 
