@@ -1,0 +1,64 @@
+"""The wheel: all that the site needs below one name, and nothing that another's files can hide."""
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the wheel from a copy of what git has, and unpack it as an installer would."""
+    source, built = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("built")
+    for name in tracked():
+        (source / name).parent.mkdir(parents=True, exist_ok=True)
+        (source / name).symlink_to(ROOT / name)
+    command = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation"]
+    subprocess.run([*command, "-w", str(built), str(source)], check=True)
+    (wheel,) = built.glob("*.whl")
+    with zipfile.ZipFile(wheel) as file:
+        file.extractall(built / "site")
+    return built / "site"
+
+
+def tracked() -> list[str]:
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True)
+    return [each for each in listed.stdout.decode().splitlines() if (ROOT / each).is_file()]
+
+
+def test_it_has_every_file_of_the_site_and_no_name_of_others(site: Path) -> None:
+    inside = {path.relative_to(site).as_posix() for path in site.rglob("*") if path.is_file()}
+    places = ("app/", "pages/", "assets/", "live/", ".streamlit/", "app.py", "gradio_app.py")
+    ours = {f"bert_explorer/{name}" for name in tracked() if name.startswith(places)}
+    ours |= {name for name in tracked() if name.startswith(("bert_core/", "bert_explorer/"))}
+    assert ours <= inside
+    tops = {name.partition("/")[0] for name in inside}
+    assert {each for each in tops if not each.endswith(".dist-info")} == {
+        "bert_core",
+        "bert_explorer",
+    }
+
+
+def test_it_answers_beside_files_of_the_same_names(site: Path, tmp_path: Path) -> None:
+    for name in ("app.py", "pages.py", "settings.py"):
+        (tmp_path / name).write_text("raise SystemExit('the wrong file')", encoding="utf-8")
+    program = (
+        "import sys; from bert_explorer import ask; "
+        "print(ask('fill_mask', 'Paris is the capital of [MASK].').json()['slots'][0]"
+        "['candidates'][0]['token']); print('app' in sys.modules, [m for m in sys.modules "
+        "if m.startswith('app.')])"
+    )
+    around = os.environ | {"PYTHONPATH": str(site)}
+    said = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, env=around, check=True, capture_output=True
+    )
+    assert said.stdout.decode().split("\n")[:2] == ["france", "False []"]
+    help_ = [sys.executable, "-P", "-m", "bert_explorer", "--help"]
+    said = subprocess.run(help_, cwd=tmp_path, env=around, check=True, capture_output=True)
+    for name in ("tasks", "batch", "lesson", "sheet", "record", "fetch"):
+        assert f"bert-explorer {name}" in said.stdout.decode()
