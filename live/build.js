@@ -12,7 +12,8 @@ export function h(name, attributes = {}, ...children) {
 
 /** Make the elements of a document from what `h` made. */
 export function build(document, node, inside = false) {
-  if (typeof node === "string") return document.createTextNode(node);
+  if (typeof node !== "object") return document.createTextNode(node);
+  if (node.nodeType) return node;
   const drawn = inside || node.name === "svg";
   const made = drawn
     ? document.createElementNS(SVG, node.name) : document.createElement(node.name);
@@ -22,3 +23,6 @@ export function build(document, node, inside = false) {
   made.append(...node.children.map((each) => build(document, each, drawn)));
   return made;
 }
+
+/** Make an element whose children are elements, what `h` made, and texts. */
+export const make = (name, attributes = {}, ...children) => build(document, { name, attributes, children });

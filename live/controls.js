@@ -1,9 +1,8 @@
 /** What a page gives its task: the texts of its boxes, and what can be chosen beside them. */
 
-import { build } from "./build.js";
+import { make } from "./build.js";
 
 const MOST = 10; // questions at once
-const make = (name, attributes, ...children) => build(document, { name, attributes, children });
 const ASKS = { auto: "what fits", word: "word", entity: "entity", label: "label of the text",
   next: "next sentence", start: "start of the answer", end: "end of the answer" };
 const numbered = (count, first) => [[null, first], ...Array.from({ length: count }, (_, n) => [n, n])];

@@ -106,42 +106,14 @@ function captionedBars(rows, width) {
   return svg(width, Math.max(1, y - 10), drawn);
 }
 
-const WORD = "[\\p{L}\\p{N}_]";
-const LETTERS = "[\\p{L}\\p{Nl}\\p{No}_]";
-const INSIDE = "[\\p{L}\\p{N}_!\"'&.,?]";
-const CHUNK = new RegExp(` +|(?<=${INSIDE})-{2,}(?=${WORD})|[^ ]+?(?:-(?:(?<=${LETTERS}{2}-)|` +
-  `(?<=${LETTERS}-${LETTERS}-))(?=${LETTERS}-?${LETTERS})|(?= |$)|(?<=${INSIDE})(?=-{2,}${WORD}))`, "gu");
-const blank = (chunk) => !chunk.length || chunk[0] === " ";
-const size = (chunks) => chunks.reduce((sum, each) => sum + each.length, 0);
-
-/** Break a text into at most two lines, as Python's `textwrap` does; what is left out is marked. */
+/** Break a text into at most two lines; what is left out is marked. */
 function wrapped(text, letters) {
   const room = /[\u2e81-\uffff]/.test(text) ? letters >> 1 : letters;
-  const chunks = (visible(words(text).join(" ")).match(CHUNK) ?? []).map((each) => Array.from(each));
-  const lines = [];
-  while (chunks.length && lines.length < 2) {
-    const line = [];
-    if (lines.length && blank(chunks[0])) chunks.shift();
-    while (chunks.length && size(line) + chunks[0].length <= room) line.push(chunks.shift());
-    if (chunks[0]?.length > room) line.push(chunks[0].splice(0, breakAt(chunks[0], room - size(line))));
-    if (line.length && blank(line.at(-1))) line.pop();
-    if (lines.length && !chunks.every(blank)) return closed(lines[0], line, room);
-    if (line.length) lines.push(line.flat().join(""));
-  }
-  return lines.length ? lines : ["–"];
-}
-
-/** Return where a word that is longer than a line is broken: after a hyphen, or where the room ends. */
-function breakAt(word, room) {
-  const hyphen = word.slice(0, room).lastIndexOf("-");
-  return hyphen > 0 && word.slice(0, hyphen).some((each) => each !== "-") ? hyphen + 1 : room;
-}
-
-/** Return two lines, with a sign at the end of the last one that has room for it. */
-function closed(first, line, room) {
-  while (line.length && (blank(line.at(-1)) || size(line) + 2 > room)) line.pop();
-  if (line.length) return [first, `${line.flat().join("")} …`];
-  return Array.from(first).length + 2 <= room ? [`${first} …`] : [first, "…"];
+  const chars = Array.from(visible(words(text).join(" ")) || "–");
+  if (chars.length <= room) return [chars.join("")];
+  const space = chars.lastIndexOf(" ", room);
+  const at = space > 0 ? space : room;
+  return [chars.slice(0, at).join(""), shortened(chars.slice(at).join("").trim(), room)];
 }
 
 // -- the tasks ------------------------------------------------------------------------------------

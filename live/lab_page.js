@@ -1,7 +1,7 @@
 /** The page of the lab: what to try, a guess, the training in this tab, and what comes of it. */
 
 import { visible } from "./blocks.js";
-import { build, h } from "./build.js";
+import { build, h, make } from "./build.js";
 import { curves, facts, gaps, learnable, moment, numbers, outcome, rows, verdict } from "./lab_draw.js";
 import { Choices, inOrder } from "./lab_settings.js";
 import { grouped, percent } from "./numbers.js";
@@ -12,13 +12,6 @@ const MOST = 2_000_000; // bytes of a visitor's own text
 const OWN = ["frequent words", "other words"]; // what is measured in it
 const LOST = "The lab could not be loaded: there is no connection, or the site was written anew. Reload the page.";
 const BROKEN = "The training ended: this browser gives the page too little memory, or does not run it.";
-
-/** Make an element whose children are elements and texts. */
-function make(name, attributes = {}, ...children) {
-  const made = build(document, { name, attributes, children: [] });
-  made.append(...children);
-  return made;
-}
 
 function button(says, act, kind = "") {
   const made = make("button", { type: "button", class: `bx-button ${kind}` }, says);

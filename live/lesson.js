@@ -1,7 +1,7 @@
 /** A lesson on a recorded page: every step is covered until its visitor has guessed. */
 
-import { build, h } from "./build.js";
-import { make, model, PAUSE, press } from "./page.js";
+import { build, h, make } from "./build.js";
+import { model, PAUSE, press } from "./page.js";
 
 const PLAYING = "bx-playing"; // covered
 const DONE = "bx-done"; // so the next step, which may tell what came out, can be seen

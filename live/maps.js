@@ -2,7 +2,7 @@
 
 import { codes, headline, line, picture, visible, whole, WIDE } from "./blocks.js";
 import { h, SVG } from "./build.js";
-import { count, general, grouped, percent } from "./numbers.js";
+import { count, general, grouped, largest, percent } from "./numbers.js";
 
 const LETTER = 9.6; // width of a letter of 17 units
 const SMALL = 64; // tokens a side of a matrix that is a table
@@ -144,18 +144,11 @@ function mapPicture(answer, view, name) {
   const [columns, rows] = size <= SMALL
     ? [["looks \\ looked at", ...names], units.map((each, row) => ({ at: keys(each.at),
       cells: [names[row], ...weights.subarray(row * size, (row + 1) * size)] }))]
-    : [["looks", "looked at", "attention"], largest(weights, ROWS).map((at) =>
+    : [["looks", "looked at", "attention"], largest(weights, ROWS, -1).map((at) =>
       ({ cells: [names[Math.floor(at / size)], names[at % size], weights[at]] }))];
   return picture(fileName(answer.shown.places),
     `${name}: ${size} tokens look at ${size}. ${strongest(view)}`,
     (width) => map(view, { numbers, pixels, width, top, name }), columns, rows);
-}
-
-function largest(values, most) {
-  const least = Float32Array.from(values).sort().at(-most);
-  const found = [];
-  values.forEach((each, at) => each >= least && found.push(at));
-  return found.sort((a, b) => values[b] - values[a] || b - a).slice(0, most);
 }
 
 /** Give every cell a square of pixels. */

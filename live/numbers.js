@@ -10,11 +10,11 @@ export function softmax(logits, temperature = 1) {
 
 export const argmax = (values) => values.reduce((best, each, n) => each > values[best] ? n : best, 0);
 
-/** Return the places of the largest numbers, largest first. */
-export function largest(values, count) {
+/** Return the places of the largest numbers, largest first; of equal ones the first, or the last by -1. */
+export function largest(values, count, order = 1) {
   const least = Float32Array.from(values).sort().at(-Math.min(count, values.length));
   const found = [...values.keys()].filter((at) => values[at] >= least);
-  return found.sort((a, b) => values[b] - values[a] || a - b).slice(0, count);
+  return found.sort((a, b) => values[b] - values[a] || order * (a - b)).slice(0, count);
 }
 
 /** Round to the nearest whole number, halves to the even one. */

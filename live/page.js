@@ -1,6 +1,6 @@
 /** A recorded page that answers: the line with the button, the boxes, and where answers appear. */
 
-import { build } from "./build.js";
+import { build, make } from "./build.js";
 import { carried, carry, textsFor } from "./carry.js";
 import { controls, rows, textOf } from "./controls.js";
 import { keepOffline } from "./offline.js";
@@ -9,7 +9,6 @@ export const PAUSE = 300; // milliseconds without a key after which the text is 
 const LONG = 700; // milliseconds after which it is said that an answer takes longer
 const BROKEN = "The model could not be started in this browser. The recorded answers stay.";
 const STOPPED = { name: "p", attributes: { class: "bx-note" }, children: ["Stopped: no answer for this text."] };
-export const make = (name, attributes, ...children) => build(document, { name, attributes, children });
 const caution = (says) => ({ name: "p", attributes: { class: "bx-note bx-caution" }, children: [says] });
 export const press = (says) => make("button", { type: "button", class: "bx-button" }, says);
 

@@ -39,8 +39,7 @@ def test_what_names_its_weights_names_those_that_are_here() -> None:
     found |= {f"finetune, {kind}": weights_of(kind) for kind in ("texts", "words")}
     assert found
     assert {name: each for name, each in found.items() if each != weights} == {}, (
-        "These were marked or measured with other weights: `python -m tools.derive examples`, "
-        "`causes` or `finetune`."
+        "Marked or measured with other weights: `python -m tools.derive examples finetune`."
     )
 
 

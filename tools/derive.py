@@ -34,7 +34,6 @@ from bert_core.bundled import bundled_folder
 from tools.derived import stamp
 
 BUNDLE = bundled_folder(BUNDLED_MODEL)
-CAUSES = ROOT / "docs" / "causes.md"
 RECORDED = ROOT / "build" / "recorded"
 _BUNDLE = BUNDLE.relative_to(ROOT).as_posix()
 _THREADS = 2
@@ -119,13 +118,6 @@ def _card(data: Path | None) -> Sequence[str]:
     from training.export import describe_bundle
 
     describe_bundle(BUNDLE, Measured(read_figures(BUNDLE), read_bias(BUNDLE), ()))
-    return ()
-
-
-def _causes(data: Path | None) -> Sequence[str]:
-    from benchmarks import workbench
-
-    workbench.main(["--data", str(data), "--to", str(CAUSES)])
     return ()
 
 
@@ -214,8 +206,6 @@ STEPS = (
          (f"{_BUNDLE}/figures.json", f"{_BUNDLE}/bias.json"), data=True),
     Step("card", "writes the model card, with what was read by hand", _card,
          (f"{_BUNDLE}/README.md",)),
-    Step("causes", "measures what explanations, lenses and parts are worth", _causes,
-         ("docs/causes.md",), data=True),
     Step("finetune", "records the fine-tunings of the lab", _finetune,
          ("app/features/lab/finetune_*.json",)),
     Step("examples", "chooses the heads that the attention examples open", _examples),

@@ -4,8 +4,6 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
-import numpy as np
-
 from app.catalog import examples
 from app.declared import declared
 from app.engine.models import Engine
@@ -25,9 +23,6 @@ from app.features.why.result import WhyResult
 from app.features.why.task import why
 from app.features.xray.result import Part, XrayResult, read_parts
 from app.features.xray.task import xray
-from app.features.xray.task_patching import patching
-from app.features.xray.task_ranking import rank_parts, spare
-from app.features.xray.task_run import text_of
 from bert_core.analysis.statistics_file import read_head_statistics
 from bert_core.bundled import bundled_folder
 from bert_core.errors import InputError
@@ -37,8 +32,6 @@ from tools.quotes import Quote
 GUIDE, TEACHING, README = "docs/guide.md", "docs/teaching.md", "README.md"
 CAPITAL = "The capital of France is [MASK]."
 KEYS = "The keys to the cabinet [MASK] made of iron."
-HOTEL = "We met Paris Hilton at the hotel in Paris."
-CURIE = "Marie Curie was born in Warsaw in 1867 and moved to Paris."
 KINDS = {
     "PER": "a person",
     "LOC": "a place",
@@ -320,26 +313,10 @@ def _most_needed(engine: Engine, text: str) -> tuple[Part, XrayResult, XrayResul
     return part, whole, _opened(engine, text, off=part.name)
 
 
-def _attended(result: XrayResult, part: Part) -> tuple[str, int]:
-    """Return the piece that a head looks at most from the piece that is asked."""
-    row = result.attentions[part.layer][part.head, result.question.position]
-    return result.tokens[int(row.argmax())], _per_cent(row.max())
-
-
 def _off_and_on(engine: Engine) -> Values:
     part, whole, less = _most_needed(engine, CAPITAL)
     name = whole.best.name
     return part.head, part.layer, name, *_share(less, name), still(name, less.best.name)
-
-
-def _capital(engine: Engine) -> Values:
-    part, whole, less = _most_needed(engine, CAPITAL)
-    piece, attention_ = _attended(whole, part)
-    before, now = _share(less, whole.best.name)
-    return (
-        whole.best.name, before, part.head, part.layer, attention_, piece, now,
-        still(whole.best.name, less.best.name), part.name,
-    )  # fmt: skip
 
 
 def _keys(engine: Engine) -> Values:
@@ -349,77 +326,6 @@ def _keys(engine: Engine) -> Values:
     name, now = whole.best.name, less.best.name
     first = "still comes first" if now == name else f'"{now}" comes first'
     return part.head, part.layer, name, subject, *_share(less, name), first, part.name
-
-
-def _authors(engine: Engine) -> Values:
-    """Return the head whose exchange loses most, and where the difference is in each layer."""
-    texts = [f"The author{s} of the books [MASK] famous." for s in ("", "s")]
-    found = patching(engine, xray(engine, texts[0]), texts[1])
-    layer, head = divmod(int(found.heads_lost.argmax()), found.heads_lost.shape[1])
-    places = found.restored.argmax(axis=1).tolist()
-    lost = _per_cent(found.heads_lost[layer, head])
-    return head, layer, lost, ", ".join(map(str, places))
-
-
-def _hotel(engine: Engine) -> Values:
-    off = " ".join(f"{layer}.a" for layer in range(engine.provenance.layers))
-    first, second = (_opened(engine, HOTEL, ask="entity", at=at, off=off) for at in (3, 9))
-    return (
-        _kind(second.best.name), _per_cent(second.best.probability),
-        _kind(first.first.name), _per_cent(first.first.before),
-        "no name, too" if _kind(first.best.name) == KINDS["O"] == _kind(second.best.name)
-        else still(_kind(first.first.name), _kind(first.best.name)),
-        _per_cent(first.best.probability),
-    )  # fmt: skip
-
-
-def _kind(name: str) -> str:
-    return KINDS[name.rpartition("-")[2]]
-
-
-def _spared(engine: Engine) -> Values:
-    result = _opened(engine, HOTEL, ask="entity", at=9)
-    text = text_of(engine, result)
-    found = spare(text, rank_parts(text, result.question))
-    return len(found.off), found.of
-
-
-def _curie(engine: Engine) -> Values:
-    """Return the layer whose attention the answer needs most, and what happens without it."""
-    given = {"text_pair": "When was Curie born?", "ask": "start"}
-    whole = _opened(engine, CURIE, **given)
-    without = [
-        _opened(engine, CURIE, **given, off=f"{layer}.a")
-        for layer in range(engine.provenance.layers)
-    ]
-    effects = [each.effect for each in without]
-    most = int(np.argmin(effects))
-    name = whole.best.name
-    others = max(0.0, -min(effects[:most] + effects[most + 1 :]))
-    first = next(n for n, each in enumerate(whole.path) if each.answer == name)
-    before, now = _share(without[most], name)
-    return (
-        _bare(name), before, most, now, still(_bare(name), _bare(without[most].best.name)),
-        f"{others:.2f}", f"after layer {first - 1}" if first else "in the input", f"{most}.a",
-    )  # fmt: skip
-
-
-def _bare(place: str) -> str:
-    return place.partition(" (")[0]
-
-
-def _not_bad(engine: Engine) -> Values:
-    off = " ".join(f"{layer}.a" for layer in range(engine.provenance.layers - 1))
-    bad, good = (
-        _opened(engine, f"The film was not {word}.", ask="label", off=off)
-        for word in ("bad", "good")
-    )
-    return (
-        bad.first.name, _per_cent(bad.first.before),
-        still(bad.first.name, bad.best.name), _per_cent(bad.best.probability),
-        good.first.name, _per_cent(good.first.before),
-        still(good.first.name, good.best.name), _per_cent(good.best.probability),
-    )  # fmt: skip
 
 
 QUOTES = (
@@ -449,30 +355,9 @@ QUOTES = (
     Quote(GUIDE, "switch off head {} of layer {}. *{}* goes from {} % to {} %, and the first guess "
           "is {}.",
           _off_and_on),
-    Quote(GUIDE, "keeps its kind with {} of the {} heads and feed-forward blocks off", _spared),
-    Quote(GUIDE, "is filled with *{}* ({} %). Without head {} of layer {}, which gives {} % of the "
-          "gap's attention to *{}*, this goes to {} %, and the first guess is {}. "
-          "`/xray?text=The+capital+of+France+is+[MASK].&off={}`", _capital),
     Quote(GUIDE, "head {} of layer {} matters most for *{}*. It gives {} % of the gap's attention "
           "to \"The keys\"; without the head, the verb goes from {} % to {} %, and {}. "
           "`/xray?text=The+keys+to+the+cabinet+[MASK]+made+of+iron.&off={}`", _keys),
-    Quote(GUIDE, "replacing head {} of layer {} alone loses {} % of the difference. Where the "
-          "difference is, layer by layer: pieces {} (1 is \"The\", 2 the noun, 6 the gap)",
-          _authors),
-    Quote(GUIDE, "With all attention off, the second *Paris* of \"We met Paris Hilton at the hotel "
-          "in Paris.\" is {} ({} %). The first one, {} with everything on ({} %), is then {} ({} "
-          "%)",
-          _hotel),
-    Quote(GUIDE, "is answered *{}* ({} %). The attention of layer {} matters most: without it this "
-          "goes to {} %, and the likeliest start is {}. Without that of any other "
-          "layer, the log-probability falls by at most {} nats. The affine lens first points "
-          "there {}.",
-          lambda e: _curie(e)[:-1]),
-    Quote(GUIDE, "&ask=start&off={}`", lambda e: _curie(e)[-1:]),
-    Quote(GUIDE, "\"The film was not bad.\" is {} ({} %); with attention only in the last layer, "
-          "{} ({} %)", lambda e: _not_bad(e)[:4]),
-    Quote(GUIDE, "\"The film was not good.\" is {} ({} %); with attention only there, {} ({} %)",
-          lambda e: _not_bad(e)[4:]),
     Quote(GUIDE, "of the words around it, *{}* does most to make the first Paris {} (score {}; the "
           "name itself {})", _city_and_child),
     Quote(GUIDE, "integrated gradients {} deletion, attention {}. What do", _two_stories),

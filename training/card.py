@@ -20,7 +20,9 @@ from training.record import RECORD, StageRecord, phases
 from training.unseen import OPEN_OCCUPATION, OPEN_PRONOUN
 
 READING = "reading.md"  # hand-written notes on exactly these weights
-_MOST = 6  # occupations shown on each side
+_MOST = 3  # occupations shown on each side
+_ERROR = "calibration error, "
+_ELSEWHERE = (_ERROR, "bias, ")  # figures that other sections of the card have
 DOCUMENT = Path(__file__).resolve().parent.parent / "docs" / "training-data.md"
 
 
@@ -57,7 +59,7 @@ def write_card(
         example="BertForQuestionAnswering" if tasks else "BertForMaskedLM",
         licence=paragraph(words["licence"]),
         reached=reached(measured.figures),
-        table=figure_table(measured.figures),
+        table=figure_table([f for f in measured.figures if not f.task.startswith(_ELSEWHERE)]),
         evaluation="\n\n".join(filter(None, [paragraph(note), left_out])),
         calibration=_calibration(folder, tasks, measured.figures),
         bias=_bias(measured.bias, words),
@@ -98,45 +100,43 @@ def _opening(config: BertConfig, weights: Mapping[str, Any], tasks: Sequence[str
     can = ["fills gaps", "judges whether one sentence follows another"]
     can += [ability for name, ability in _ABILITIES.items() if name in tasks]
     return paragraph(
-        f"A small English BERT for looking inside: {config.num_hidden_layers} layers, "
+        f"A small English BERT to look into: {config.num_hidden_layers} layers, "
         f"{config.num_attention_heads} heads, hidden size {config.hidden_size}, uncased, "
         f"{config.vocab_size:,} word pieces, {weights['parameters']:.1f} million parameters. It "
-        f"{', '.join(can[:-1])} and {can[-1]}: well enough for teaching, and it is small enough to "
-        "answer at once on any computer."
+        f"{', '.join(can[:-1])} and {can[-1]}, well enough for teaching and at once on any "
+        "computer."
     )
 
 
 def _folders(tasks: Sequence[str]) -> str:
     """Say which file holds what."""
     root = (
-        "The root folder holds encoder, pooler and both heads of pretraining (masked words, next "
-        "sentence) in float16; `transformers` opens it as `BertForPreTraining`."
+        "The root folder has encoder, pooler and both pretraining heads in float16; `transformers` "
+        "opens it as `BertForPreTraining`."
     )
     if not tasks:
         return paragraph(root)
     names = ", ".join(f"`{name}`" for name in tasks)
     return paragraph(
-        f"{root} `heads/` contains the last layers of {names}: all tasks share the encoder in the "
-        "root folder, so the attention shown for one task is that of the model that does the rest."
+        f"{root} `heads/` has the last layers of {names}. All tasks share one encoder."
     )
 
 
 def figure_table(figures: Sequence[Figure]) -> str:
     """Format figures as the table of the model card.
 
-    >>> print(figure_table([Figure("a task", "a file", 0.9, 0.6, 0.98, 10, "right", 0.9, 0.95)]))
-    | task | measured on | cases | result | 95 % interval | chance | floor | goal |
-    |---|---|---:|---:|---|---:|---|---|
-    | a task | a file | 10 | 90.0 % | 60.0–98.0 % | – | 90 %, reached | 95 %, not reached |
+    >>> print(figure_table([Figure("a task", "a file", 0.9, 0.6, 0.98, 10, "right", chance=0.5)]))
+    | task | measured on | cases | result | 95 % interval |
+    |---|---|---:|---:|---|
+    | a task | a file | 10 | 90.0 % (chance 50 %) | 60.0–98.0 % |
     """
     rows = [
-        f"| {f.task} | {f.measured_on} | {f.cases:,} | {100 * f.share:.1f} % | "
-        f"{100 * f.low:.1f}–{100 * f.high:.1f} % | {_percent(f.chance)} | "
-        f"{_aim(f.floor, f.reaches_floor, f)} | {_aim(f.goal, f.reaches_goal, f)} |"
+        f"| {f.task} | {f.measured_on} | {f.cases:,} | {100 * f.share:.1f} %{_chance(f.chance)} | "
+        f"{_interval(f)} |"
         for f in figures
     ]
-    head = "| task | measured on | cases | result | 95 % interval | chance | floor | goal |"
-    return "\n".join([head, "|---|---|---:|---:|---|---:|---|---|", *rows])
+    head = "| task | measured on | cases | result | 95 % interval |"
+    return "\n".join([head, "|---|---|---:|---:|---|", *rows])
 
 
 def reached(figures: Sequence[Figure]) -> str:
@@ -150,18 +150,12 @@ def reached(figures: Sequence[Figure]) -> str:
     return f"Of {len(floors)} floors {sum(floors)} are reached, of {len(goals)} goals {sum(goals)}."
 
 
-def _percent(share: float | None) -> str:
-    return "–" if share is None else f"{100 * share:.3g} %"
+def _chance(share: float | None) -> str:
+    return "" if share is None else f" (chance {100 * share:.3g} %)"
 
 
-def _aim(aim: float | None, is_reached: bool | None, figure: Figure) -> str:
-    """Format a floor or a goal, and whether it is reached."""
-    if aim is None:
-        return "–"
-    bound = f"{'≤ ' if figure.lower_is_better else ''}{_percent(aim)}"
-    if aim == figure.chance:
-        bound = "clear of chance"
-    return f"{bound}, {'reached' if is_reached else 'not reached'}"
+def _interval(figure: Figure) -> str:
+    return f"{100 * figure.low:.1f}–{100 * figure.high:.1f} %"
 
 
 def _calibration(folder: Path, tasks: Sequence[str], figures: Sequence[Figure]) -> str:
@@ -176,18 +170,21 @@ def _calibration(folder: Path, tasks: Sequence[str], figures: Sequence[Figure]) 
             fitted = fitted_on.get(name, "–")
             rows.append(f"| `{name}` | {config.temperature(name):.3f} | {fitted} |")
     text = paragraph(
-        "Where a probability is shown, the logits are divided by the temperature in the head's "
-        "`config.json` first (temperature scaling, Guo et al. 2017). It was fitted on rows other "
-        "than those measured on; 1 changes nothing. The library itself returns raw logits."
+        "Probabilities are softmax(logits / temperature), with the temperature of the head's "
+        "`config.json` (Guo et al. 2017), fitted on rows other than those measured on. The library "
+        "returns undivided logits."
     )
-    details = [
-        f"- {figure.task}, {figure.measured_on}: {rest}."
-        for figure in figures
-        if figure.task.startswith("calibration error")
-        if (rest := figure.meaning.partition(". ")[2])
+    tables = ["\n".join(["| head | temperature | fitted on |", "|---|---:|---|", *rows])]
+    errors = [
+        f"| {f.task.removeprefix(_ERROR)} | {f.measured_on} | {f.cases:,} | {100 * f.share:.1f} % "
+        f"| {_interval(f)} | {100 * (f.stated or 0):.1f} % | {100 * (f.right or 0):.1f} % |"
+        for f in figures
+        if f.task.startswith(_ERROR) and f.floor is not None
     ]
-    table = "\n".join(["| head | temperature | fitted on |", "|---|---:|---|", *rows])
-    return "\n\n".join(filter(None, [text, table, "\n".join(details)]))
+    if errors:
+        head = "| probability | measured on | cases | error | 95 % interval | stated | right |"
+        tables.append("\n".join([head, "|---|---|---:|---:|---|---:|---:|", *errors]))
+    return "\n\n".join([text, *tables])
 
 
 def _bias(bias: Bias | None, words: Mapping[str, str]) -> str:
@@ -232,15 +229,11 @@ def _bias_row(words: tuple[str, str], leaning: Leaning) -> str:
 def _recipe(stages: Sequence[StageRecord]) -> str:
     """Return a table of the stages, a row each, and where the rest is said."""
     rows = [_stage_row(number, stage) for number, stage in enumerate(stages, start=1)]
-    head = (
-        "| stage | trained | steps | minutes | million tokens of text | sentence pairs | optimizer "
-        "| highest rate | on |"
-    )
+    head = "| stage | trained | steps | minutes | million tokens | sentence pairs | optimizer |"
     rest = (
-        f"Minutes are of computing. `{RECORD}` beside the weights has every setting of every stage "
-        "and what was noted while it ran; `curve-1.svg` and so on are the learning curves."
+        f"`{RECORD}` has every setting of every stage, `curve-1.svg` and so on the learning curves."
     )
-    return "\n".join([head, "|---:|---|---:|---:|---:|---:|---|---:|---|", *rows]) + f"\n\n{rest}"
+    return "\n".join([head, "|---:|---|---:|---:|---:|---:|---|", *rows]) + f"\n\n{rest}"
 
 
 def _stage_row(number: int, stage: StageRecord) -> str:
@@ -249,10 +242,8 @@ def _stage_row(number: int, stage: StageRecord) -> str:
     tokens = sum(steps * one["blocks"] * one["block_length"] for steps, one in each) / 1e6
     pairs = sum(steps * one["pairs"] for steps, one in each)
     optimizer = "Muon" if trainer.get("optimizer") == "muon" else "AdamW"
-    on = "card" if stage.settings["device"] == "cuda" else "processor"
     kind = "all tasks" if mixture.get("tasks") else "pretraining"
     return (
         f"| {number} | {kind} | {stage.steps:,} | {stage.seconds / 60:.0f} | {tokens:.1f} | "
-        f"{pairs:,} | {optimizer} | "
-        f"{trainer['learning_rate']:.1e} | {on} |"
+        f"{pairs:,} | {optimizer} |"
     )

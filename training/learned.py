@@ -34,7 +34,7 @@ def describe_training(folder: Path, stages: Sequence[StageRecord]) -> None:
 
 
 def drilled(stages: Sequence[StageRecord]) -> bool:
-    """Return whether some stage had facts in sentences made from templates."""
+    """Return whether some stage had facts in sentences generated from templates."""
     return any(mixture.get("relations") for _, mixture in phases(stages))
 
 
@@ -43,7 +43,7 @@ def _pretraining(stages: Sequence[StageRecord]) -> dict[str, str]:
     tokens = sum(steps * each["blocks"] * each["block_length"] for steps, each in phases(stages))
     pairs = stages[-1].last["mixture"]
     same, swapped = (100 * pairs[name] for name in ("same_document", "swapped"))
-    facts = ", and facts in sentences made from templates" if drilled(stages) else ""
+    facts = ", and facts in sentences generated from templates" if drilled(stages) else ""
     return {
         "BertModel": "the encoder of all-MiniLM-L6-v2, which was made to compare sentences; then "
         f"{tokens / 1e6:.0f} million tokens of running text",

@@ -1,11 +1,11 @@
 """Asking a task by its name: the one way in for every face but the pages."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Annotated, Any
 
-from app.declared.tasks import Declared, declared
+from app.declared.tasks import Declared
 from app.engine.compute.visitor import current_visit
 from app.engine.counted import counted
 from app.engine.models import Engine, Provenance, offers, open_engine
@@ -14,8 +14,6 @@ from app.engine.models.second import second_notices
 from app.engine.models.shelf import is_there, offer_of
 from app.engine.models.usable import offered
 from app.words.report import Report
-from app.words.screen import Screen
-from bert_core.errors import InputError, count
 
 
 @dataclass(frozen=True)
@@ -33,73 +31,27 @@ class Answer:
     @cached_property
     def report(self) -> Report:
         """The result as it would appear on paper."""
-        screen: Screen = self.declared.screen(self.result)
-        return screen.report()
-
-
-def ask(task: str, /, *values: object, model: str = "", **given: object) -> Answer:
-    """Ask a task.
-
-    Args:
-        task: its name, such as "fill_mask".
-        values: the parameters it needs, in their order.
-        model: the name of a model on offer, or a folder on this machine; "" for the default one.
-            Never a visitor's text: see `engine_of`.
-        given: parameters by name.
-
-    Raises:
-        BertError: there is no such task or model, or it cannot answer; the message says why.
-    """
-    return ask_engine(declared(task), engine_named(model), values, given)
-
-
-def ask_engine(
-    found: Declared, engine: Engine, values: Sequence[object], given: Mapping[str, object]
-) -> Answer:
-    """Ask a task with values by their place and by name.
-
-    Raises:
-        BertError: the values do not fit the task, or the model cannot answer.
-    """
-    task = found.feature.slug
-    needed = [each.name for each in found.parameters if each.required]
-    if len(values) > len(needed):
-        raise InputError(
-            f"{task}: found {count(len(values), 'value')} without a name; expected at most "
-            f"{len(needed)}{': ' if needed else ''}{', '.join(needed)}. Give the others by name."
-        )
-    placed = dict(zip(needed, values, strict=False))
-    twice = placed.keys() & given.keys()
-    if twice:
-        raise InputError(f"{min(twice)} is given twice: by its place and by its name.")
-    return answer(found, engine, {**placed, **given})
+        return self.declared.screen(self.result).report()
 
 
 def answer(found: Declared, engine: Engine, given: Mapping[str, object], **own: object) -> Answer:
-    """Run a task with values from outside.
+    """Run a task with values from outside, which are checked.
 
-    Args:
-        found: the task.
-        engine: the model.
-        given: values by parameter name, of any type; they are checked.
-        own: what the program itself passes to the task, such as `progress`.
+    `own` is what the program itself passes to the task, such as `progress`.
 
     Raises:
         BertError: the model cannot answer, or a value cannot be used.
     """
     with counted(found.feature.slug, current_visit().interface):
-        told = fitting(found, engine)
+        told = fitting(found, engine) + on_second(found, given)
         result = found.run(engine, given, **own)
-        return Answer(
-            found, result, engine.provenance, told + on_second(found, given), found.by_name(given)
-        )
+        return Answer(found, result, engine.provenance, told, found.by_name(given))
 
 
 def engine_named(model: str) -> Engine:
     """Return a model on offer, or one in a folder on this machine; never for a visitor's text.
 
-    Args:
-        model: its name, or the folder; "" for the default model.
+    "" means the default model.
 
     Raises:
         BertError: there is no such model, or it cannot be loaded.
@@ -109,10 +61,7 @@ def engine_named(model: str) -> Engine:
 
 
 def engine_of(name: object) -> Engine:
-    """Return the model on offer under this name, which may come from a visitor.
-
-    Args:
-        name: "" for the default model.
+    """Return the model on offer under this name, which may come from a visitor; "" for the default.
 
     Raises:
         BertError: no such model is on offer, or it cannot be loaded.

@@ -48,12 +48,7 @@ class Carried:
 
     @classmethod
     def after(cls, before: Self | None, texts: Texts) -> Self:
-        """Return what is carried when a visitor has changed it.
-
-        Args:
-            before: what was carried until now.
-            texts: what is in the boxes.
-        """
+        """Return what is carried when a visitor has changed it."""
         earlier = "" if before is None else before.whole or before.texts.get("text", "")
         return cls(dict(texts), earlier if hides(texts.get("text", ""), earlier) else "")
 

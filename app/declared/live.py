@@ -50,9 +50,8 @@ def lab_files(files: Mapping[str, bytes]) -> set[str]:
 def lab_described(values: Settings, files: Mapping[str, str] | None = None) -> dict[str, Any]:
     """Return what the browser's lab is told: settings, what can be set, the recorded runs.
 
-    Args:
-        values: what differs from the usual run.
-        files: the digests of its files; of those of this checkout if None.
+    `values` differ from the usual run; `files` are the digests of its files, those of this checkout
+    if None.
     """
     every = digests(live_files(), sorted(lab_files(live_files()))) if files is None else files
     rows = settings()

@@ -1,9 +1,7 @@
 """Tasks as declared: what every interface except the Streamlit pages is made from.
 
-The page, the Gradio tab, the API endpoint, the MCP tool, the command line, the saved page and the
-notebook come from what exists once for each feature: the signature and the docstring of its task,
-its frozen result, and `screen` in its view. A new feature has all of them without a line of its
-own. Some pages have interaction of their own, and are written by hand.
+All of them come from what exists once for each feature: the signature and the docstring of its
+task, its frozen result, and `screen` in its view.
 
 A tab of a page that computes something else is a task of its own: a function `<slug>_<name>` in
 `task_<name>.py`, with `screen` and `TITLE` in `view_<name>.py`; and `EXAMPLE`, values for its form,
@@ -108,7 +106,6 @@ class Parameter:
         return _EXPECTED[self.kind] + start + ("" if high is None else f" to {high:g}")
 
     def _texts(self, given: object) -> tuple[str, ...]:
-        """Check several texts, which may be the lines of one."""
         if isinstance(given, list | tuple) and len(given) == 1:
             (given,) = given  # a command line gives one text so
         if isinstance(given, str):
@@ -192,10 +189,7 @@ class Declared:
     def run(self, engine: Engine, given: Mapping[str, object], **own: object) -> Any:
         """Check the values and run the task.
 
-        Args:
-            engine: the model.
-            given: values by parameter name; what is missing takes its default.
-            own: what the program itself passes to the task.
+        What is missing takes its default; `own` is what the program itself passes to the task.
 
         Raises:
             InputError: a value is missing, unknown or not allowed; or the task refuses the text.
@@ -244,8 +238,7 @@ class Declared:
 def declared(name: str) -> Declared:
     """Read the declaration of a task.
 
-    Args:
-        name: the slug of a feature, or the name of a tab's task.
+    `name` is the slug of a feature, or the name of a tab's task.
 
     Raises:
         InputError: there is no such task.
@@ -273,7 +266,6 @@ def tabs_shown(slug: str) -> tuple[str, ...]:
 
 
 def _declared(row: Feature, name: str) -> Declared:
-    """Read the declaration of a feature's task, or of a tab's."""
     suffix = name.removeprefix(row.slug)
     task: Callable[..., Any]
     task = getattr(import_module(f"app.features.{row.slug}.task{suffix}"), name)
@@ -307,7 +299,6 @@ def _names_model(screen: Callable[..., Screen]) -> bool:
 
 
 def _parameters(function: Callable[..., Any], skipped: int) -> tuple[Parameter, ...]:
-    """Read the parameters of a task or a screen, without the first ones."""
     notes = described(inspect.getdoc(function) or "", "Args")
     hints = get_type_hints(function, include_extras=True)
     signature = list(inspect.signature(function).parameters.values())[skipped:]

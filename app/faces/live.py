@@ -48,7 +48,6 @@ class Live:
 
 
 def _answer(name: str, request: Request) -> Response:
-    """Return a file, or that the browser has it already, or why there is none."""
     from app.declared.live import live_files  # imports PyTorch
 
     if request.method not in {"GET", "HEAD"}:

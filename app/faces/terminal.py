@@ -53,7 +53,6 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _answered(task: str, given: dict[str, Any]) -> int:
-    """Print the answer of a task; return the exit status."""
     from app.faces.paper.answers import ask
     from bert_core.errors import BertError, InputError
 
@@ -134,7 +133,6 @@ def listed() -> list[dict[str, Any]]:
 
 
 def _in_order(task: "Declared") -> list["Parameter"]:
-    """Return the parameters: those that must be given by their place, then the others."""
     return [*task.typed, *(each for each in task.parameters if not each.required)]
 
 
@@ -152,7 +150,6 @@ def _parser(tasks: list[dict[str, Any]]) -> argparse.ArgumentParser:
 
 
 def _add_task(tasks: Any, found: dict[str, Any]) -> None:
-    """Add a task: values it needs by their place, others as options."""
     answers = (f"  {key}: {says}" for key, says in found["answer"].items())
     parser = tasks.add_parser(
         found["task"],

@@ -53,7 +53,6 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _lines(engine: "Engine", found: "Lesson") -> Iterator[str]:
-    """Yield what a model shows of a lesson."""
     from app.lessons.view import shown_by
 
     yield f"\n{found.slug}: {found.title} ({found.minutes} minutes)"

@@ -58,7 +58,6 @@ def _copy(found: "Sheet", folder: Path) -> None:
 
 
 def _grade(found: "Sheet", path: Path) -> None:
-    """Print the points of one file."""
     from app.sheets.grading import graded
     from app.sheets.sheets import read_given
 

@@ -40,11 +40,6 @@ class Reliability:
 def reliability(name: str, answers: Sequence[tuple[float, bool]], bins: int = _BINS) -> Reliability:
     """Compare the stated probability of each answer with whether it is right.
 
-    Args:
-        name: of the answers.
-        answers: at least one.
-        bins: of equal width.
-
     >>> found = reliability("ours", [(0.9, True), (0.9, False), (0.1, False)])
     >>> found.bins[1], round(found.error, 2)
     (Bin(cases=2, stated=0.9, right=0.5), 0.3)

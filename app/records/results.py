@@ -37,13 +37,7 @@ class Cut:
 
     @classmethod
     def of(cls, whole: Encoding, encoding: Encoding, *, limit: int) -> "Cut":
-        """Compare an uncut input with the part that was kept.
-
-        Args:
-            whole: the uncut input.
-            encoding: the same texts after cutting.
-            limit: the longest input in tokens.
-        """
+        """Compare an uncut input with the part that was kept."""
         return cls.between(whole.pieces, whole.sequence_ids, encoding.sequence_ids, limit=limit)
 
     @classmethod
@@ -57,11 +51,7 @@ class Cut:
     ) -> "Cut":
         """Compare the whole input with the part that was kept; only ends of texts are cut.
 
-        Args:
-            tokens: every token of the uncut input.
-            sequence_ids: 0 or 1 for each token, None for added special tokens.
-            kept_ids: the sequence ids of the input after cutting.
-            limit: the longest input in tokens.
+        `sequence_ids` are 0 or 1 for each token, None for added special tokens.
 
         >>> cut = Cut.between(["[CLS]", "a", "b", "[SEP]"], [None, 0, 0, None],
         ...                   [None, 0, None], limit=3)

@@ -15,8 +15,7 @@ from starlette.types import ASGIApp
 from app import log
 from app.engine.models import open_engine
 from app.faces.api import Programs
-from app.faces.gradio.face import OPTIONS, at_path, build, own_app
-from app.faces.gradio.limits import SESSIONS
+from app.faces.gradio.face import OPTIONS, SESSIONS, at_path, build, own_app
 from app.faces.live import LIVE, Live, lab_script
 from app.server.gate import Gate
 from app.server.listening import listener

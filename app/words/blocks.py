@@ -41,12 +41,8 @@ def line(*children: Cell) -> Html:
 def answer(says: Cell, *more: Cell, kind: str = "", about: Cell = "") -> Html:
     """Draw the model's answer in words. It is never called right: the model may be wrong.
 
-    Args:
-        says: the answer.
-        more: a quieter line below it.
-        kind: "bx-against" for an answer that says no, "bx-open" for none; drawn with a dashed or
-            dotted edge.
-        about: a "?" that says how far to trust it.
+    `more` is a quieter line below it, `about` a "?" that says how far to trust it. `kind` is
+    "bx-against" for an answer that says no (a dashed edge), "bx-open" for none (a dotted one).
     """
     first = tag("p", tag("span", "The model’s answer: ", class_="bx-quiet"), tag("strong", says))
     second = line(*more) if more else join()
@@ -81,10 +77,7 @@ def sideways(wide: Html, label: str) -> Html:
 def facts(rows: Facts, label: str, *, class_: str = "bx-plan") -> Html:
     """Draw facts, each as a name and its value.
 
-    Args:
-        rows: names and values.
-        label: what they are about, for screen readers.
-        class_: "bx-plan" draws one fact per line, "bx-facts" one quiet line.
+    `class_` is "bx-plan" for a fact a line, "bx-facts" for one quiet line.
     """
     items = [
         tag("li", tag("span", name, class_="bx-fact"), " ", tag("span", visible(value)))
@@ -114,11 +107,7 @@ def record_table(
 ) -> Html:
     """Draw a table; the first cell of each row names the row.
 
-    Args:
-        label: what the table shows, for screen readers.
-        columns: the column headings; on a phone each is shown next to its value.
-        rows: rows of cells, one cell per column.
-        compact: whether the values are short enough to show three side by side on a phone.
+    Values of a `compact` table are short enough to show three side by side on a phone.
     """
     # On a phone the table is drawn as blocks, so browsers stop treating it as a table; the roles
     # prevent that.

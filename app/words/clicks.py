@@ -8,11 +8,8 @@ there to the others. `assets/components/bridge.js` reads both, and tells the pag
 def pick(name: str, value: int, *, stop: bool, element: str = "span") -> dict[str, str | int]:
     """Return the attributes of one part of a group that can be clicked.
 
-    Args:
-        name: of the click, in `Screen.clicks` or `Page.picks`.
-        value: the number that the page is told.
-        stop: whether Tab stops here; true for one part of a group.
-        element: the element that gets them; what is no `button` is announced as one.
+    `name` is that of the click in `Screen.clicks` or `Page.picks`, `value` the number that the page
+    gets. Tab stops (`stop`) at one part of a group. What is no `button` is announced as one.
 
     >>> pick("piece", 3, stop=True, element="button")
     {'type': 'button', 'tabindex': 0, 'data_pick': 'piece', 'data_value': 3}

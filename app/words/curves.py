@@ -34,15 +34,8 @@ def curves(
 ) -> Html:
     """Draw curves over the places 0, 1, 2 ...; they differ in colour and in dashes.
 
-    Args:
-        lines: curves of equal length, at least one place long.
-        width: of the drawing.
-        height: of the drawing.
-        ends: lowest and highest value of the vertical axis.
-        axis: what the horizontal axis counts.
-        names: of its places; () for their numbers.
-        marked: a place to mark with a vertical line.
-        dots: whether to mark every number; for axes with few places.
+    All have equal lengths. `ends` are the lowest and the highest value; `names` are those of the
+    places, if not their numbers; a vertical line stands at the place `marked`.
     """
     places = len(lines[0].values)
     named = max((len(line.name) for line in lines), default=0)

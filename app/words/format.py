@@ -75,9 +75,6 @@ def too_sure(stated: float, right: float) -> str:
 def moment(place: int) -> str:
     """Say where on its way through the layers a vector is: layers count from 0 everywhere.
 
-    Args:
-        place: number of layers that the vector has passed.
-
     >>> moment(0), moment(3)
     ('in the input', 'after layer 2')
     """

@@ -24,8 +24,7 @@ _TAGS = frozenset(
 )
 # Attributes of SVG that HTML's rule for names would write in lower case.
 _CAMEL = {"view-box": "viewBox", "preserve-aspect-ratio": "preserveAspectRatio",
-          "pattern-units": "patternUnits", "text-length": "textLength",
-          "length-adjust": "lengthAdjust"}  # fmt: skip
+          "pattern-units": "patternUnits"}  # fmt: skip
 _VOID = frozenset({"br", "hr", "img"})
 _ADDRESSES = frozenset({"href", "src", "srcset"})
 _ATTRIBUTE = re.compile(r"[a-z][a-z0-9-]*")
@@ -83,7 +82,6 @@ def tag(name: str, *children: "Html | str", **attributes: str | int | float | No
 
 
 def _check_address(name: str, attribute: str, value: str) -> None:
-    """Refuse what would lead, or fetch, from elsewhere."""
     safe = _OWN_PIXELS if name == "image" else _SAFE_LINK
     if attribute == "href" and not safe.fullmatch(value):
         raise ValueError("a link leads neither into this site nor to an https address")
@@ -137,7 +135,6 @@ def visible(text: str) -> str:
 
 @lru_cache(4096)
 def _sign(character: str) -> str:
-    """Return the sign of one character, itself where it can be seen."""
     code = ord(character)
     if character == "\n":
         return character
@@ -175,19 +172,9 @@ def document(
 ) -> bytes:
     """Write a page of its own, to be kept as one file.
 
-    It asks for nothing from anywhere: its policy forbids the browser to load anything, or, with a
-    manifest, anything from elsewhere than its own site.
-
-    Args:
-        title: its name, escaped here.
-        css: a style sheet of ours, which must not ask for anything either.
-        body: what is on it.
-        header: what is above it, such as a menu.
-        script: a module of ours, which is run when the page is open.
-        manifest: the address of what makes its site an application in the browser, which loads
-            its modules and its data; "" for a page that is one file.
-        icon: an SVG for the tab; without one, browsers ask a server for it, which the policy
-            forbids.
+    It asks for nothing from anywhere: its policy forbids the browser to load anything; one that is
+    `live`, or has the address of a `manifest`, loads modules and data of its own site. Without an
+    `icon` (SVG), browsers ask a server for it, which the policy forbids.
 
     Raises:
         ValueError: the sheet contains markup or an address, or the script ends its own element.
@@ -200,7 +187,7 @@ def document(
     if icon:
         drawn = b64encode(icon).decode()
         linked += f'<link rel="icon" type="image/svg+xml" href="data:image/svg+xml;base64,{drawn}">'
-    policy = _policy(script, live or bool(manifest))
+    policy = _policy(script, live=live or bool(manifest))
     head = (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
@@ -216,10 +203,6 @@ def framed(page: bytes, title: str) -> Html:
     """Show a page of its own inside another one, for notebooks.
 
     Its style cannot reach what is around it, and its script can do nothing but save files.
-
-    Args:
-        page: made by `document`.
-        title: what it shows, for screen readers.
     """
     return Html(
         f'<iframe srcdoc="{escape(page.decode())}" title="{escape(title)}" '
@@ -228,16 +211,14 @@ def framed(page: bytes, title: str) -> Html:
     )
 
 
-def _policy(script: str, live: bool = False) -> str:
+def _policy(script: str, *, live: bool) -> str:
     """Return what a kept page may do: no script runs except this one, which its digest names.
 
     A live page also runs and reads what its own site has.
     """
     digest = b64encode(sha256(script.encode()).digest()).decode()
     own = f"'sha256-{digest}'" if script else "'none'"
-    return (
-        _POLICY.format(f"{own} 'self' 'wasm-unsafe-eval'") + _LIVE if live else _POLICY.format(own)
-    )
+    return _POLICY.format(f"{own} 'self' 'wasm-unsafe-eval'" if live else own) + _LIVE * live
 
 
 def stylesheet(css: str) -> Html:

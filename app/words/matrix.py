@@ -74,10 +74,8 @@ class Matrix:
     ) -> list[Html]:
         """Draw all cells as one image in a frame, with their numbers.
 
-        Args:
-            depths: (rows, columns), from -1 to 1; blue above 0, vermilion below.
-            printed: the numbers, "" for none; () for no numbers at all.
-            deep: the class of a number on a deep colour.
+        `depths` (rows, columns) go from -1 to 1, blue above 0 and vermilion below; a number on a
+        deep colour has the class `deep`.
         """
         size = depths.shape[1] * self.width, depths.shape[0] * self.height
         shown = np.nan_to_num(depths).astype(np.float32)
@@ -101,12 +99,7 @@ class Matrix:
     ) -> list[Html]:
         """Draw a number as a cell.
 
-        Args:
-            row: of the cell.
-            column: of the cell.
-            depth: 0 to 1, from the page's own colour to the deepest.
-            printed: the number; "" leaves it out.
-            inset: space around the cell.
+        `depth` goes from 0, the page's own colour, to 1; `inset` is the space around the cell.
         """
         number = tag(
             "text", printed, x=f"{self.left + (column + 0.5) * self.width:.2f}",

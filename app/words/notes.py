@@ -11,7 +11,6 @@ from urllib.parse import quote
 
 from app.records.pieces import share_characters
 from app.records.results import Calibration, Cut, Unread
-from app.settings import settings
 from app.words.blocks import hint, line
 from app.words.format import count, percent
 from app.words.html import Html, join, tag, visible
@@ -20,7 +19,7 @@ _NAMES = 6  # of parameters, before the rest is counted
 _LABELS = 40
 _NOISE = " Missing weights are random, so every number computed with them is noise."
 _TEXTS = ("first text", "second text")
-_FEW = 12  # lost pieces named in the sentence itself; the rest unfolds
+_FEW = 12  # lost pieces, or unknown words, that are named
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +36,8 @@ class Holding:
 def misfit_note(says: str, names: Sequence[str], *, grave: bool, noise: bool) -> Html:
     """Warn, before any number is shown, that a model does not suit a page.
 
-    Args:
-        says: the reason.
-        names: the parameters concerned.
-        grave: whether the page's results would be meaningless.
-        noise: whether that is because weights are missing.
+    `grave` means that the page's results would be meaningless, `noise` that this is because weights
+    are missing.
     """
     head = "Before you read on: "
     if grave:
@@ -73,7 +69,6 @@ def holdings(rows: Sequence[Holding], left_over: Sequence[str]) -> Html:
 
 
 def _holding(row: Holding) -> Html:
-    """Draw one line; the sign says the same as the words."""
     labels = join()
     if row.labels:
         shown = [tag("code", visible(label)) for label in row.labels[:_LABELS]]
@@ -93,7 +88,6 @@ def _holding(row: Holding) -> Html:
 
 
 def _parameters(names: Sequence[str], before: str = "") -> Html:
-    """Name the first few parameters and count the rest."""
     if not names:
         return join()
     more = len(names) - _NAMES
@@ -116,11 +110,7 @@ def shuffled_note(text: str, order: int) -> Html:
 
 
 def shared_note(spans: Iterable[Sequence[int]]) -> Html:
-    """Say that pieces share a character, where a text is coloured by its pieces.
-
-    Args:
-        spans: (start, end) of pieces or words, in order.
-    """
+    """Say that pieces share a character, where a text is coloured by its pieces."""
     if not share_characters(spans):
         return join()
     return line(
@@ -144,6 +134,8 @@ def cut_note(cut: Cut) -> Html:
     """Say what the model did not read; empty if it read everything."""
     if not cut.anything:
         return join()
+    over = cut.found - cut.limit
+    were = "was" if over == 1 else "were"
     sides = [
         _side(name, length, kept, lost)
         for name, length, kept, lost in zip(_TEXTS, cut.lengths, cut.kept, cut.lost, strict=True)
@@ -158,39 +150,21 @@ def cut_note(cut: Cut) -> Html:
     return tag(
         "div",
         tag("strong", f"{cut.found:,} tokens are too many: "),
-        f"this model reads at most {cut.limit:,}, so {_were(cut.found - cut.limit)} cut. {rule}",
+        f"this model reads at most {cut.limit:,}, so {over:,} {were} cut. {rule}",
         *sides,
         class_="bx-note bx-caution",
     )
 
 
-def _were(number: int) -> str:
-    return f"{number:,} {'was' if number == 1 else 'were'}"
-
-
 def _side(name: str, length: int, kept: int, lost: tuple[str, ...]) -> Html:
-    """Name the pieces that one text lost: the first few visible, the rest collapsed."""
-    limit = settings().shown_pieces
-    pieces = [tag("bdi", visible(piece), class_="bx-cut") for piece in lost[:limit]]
-    beyond = f" … and {len(lost) - limit:,} more" if len(lost) > limit else ""
-    head = tag(
+    return tag(
         "p",
         f"Of {count(length, 'piece')} the {name} lost the last",
         f" {len(lost):,}" if len(lost) > 1 else "",
         f" and kept {kept:,}: ",
-        join(*pieces[:_FEW], by=" "),
+        join(*(tag("bdi", visible(piece), class_="bx-cut") for piece in lost[:_FEW]), by=" "),
         " …" if len(lost) > _FEW else "",
         class_="bx-cut-side",
-    )
-    if len(lost) <= _FEW:
-        return head
-    return join(
-        head,
-        tag(
-            "details",
-            tag("summary", f"All pieces that the {name} lost"),
-            tag("p", join(*pieces, by=" "), beyond),
-        ),
     )
 
 
@@ -227,11 +201,7 @@ def calibration_hint(
 ) -> Html:
     """Draw a "?" that says whether probabilities are calibrated.
 
-    Args:
-        calibration: what the probabilities were made with.
-        cases: what is right or wrong, in the plural.
-        more: what else it says, before that.
-        model: the model whose card is linked; "" for no link, as in a file.
+    `cases` are what is right or wrong, in the plural; `model` is the one whose card is linked.
     """
     address = f"model_card?model={quote(model, safe='')}"
     card = join(" ", tag("a", "Model card", href=address, target="_self")) if model else ""
@@ -239,7 +209,6 @@ def calibration_hint(
 
 
 def _off_by(errors: Sequence[float]) -> str:
-    """Print the smallest and the largest error."""
     least, most = min(errors), max(errors)
     if round(100 * least, 1) == round(100 * most, 1):
         return percent(most, counted=True)
@@ -252,12 +221,7 @@ def trained_note(trained_on: str) -> Html:
 
 
 def calibrated(calibration: Calibration, cases: str = "answers") -> Html:
-    """Say whether 70 % means right seven times in ten, and which temperature was used.
-
-    Args:
-        calibration: what the probabilities were made with.
-        cases: what is right or wrong, in the plural.
-    """
+    """Say whether 70 % means right seven times in ten, and which temperature was used."""
     if not calibration.named:
         return join(
             "Not calibrated: the configuration of this model gives no temperature (1 is used), so "

@@ -106,13 +106,8 @@ class Panel:
     ) -> None:
         """Draw a rectangle between two numbers, or all across.
 
-        Args:
-            xs: its ends on the horizontal axis.
-            ys: its ends on the vertical axis.
-            inset: units left free above and below.
-            below: units by which it goes on below.
-            least: its least width in units.
-            look: its attributes.
+        `inset` units are left free above and below; it goes on `below` for so many, and is at least
+        `least` wide.
         """
         left, right = sorted(map(self.x, xs or self.xs))
         top, bottom = sorted(map(self.y, ys or self.ys))

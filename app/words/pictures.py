@@ -10,7 +10,6 @@ a dash or a word does so too.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from textwrap import wrap
 from typing import Annotated
 
 import pandas as pd
@@ -61,14 +60,8 @@ def picture(
 ) -> Picture:
     """Draw a picture for wide and narrow screens.
 
-    Args:
-        name: a file name without extension.
-        draw: draws it for a width (`WIDE` or `NARROW`); returns an `svg` element.
-        table: the numbers drawn.
-        columns: the names of their columns, if the numbers are rows.
-        alt: what it shows, in words; if empty, `title` and the rows.
-        title: what the rows are, for a picture without words of its own.
-        live: whether parts of it explain themselves when they are pointed at.
+    `draw` draws it for `WIDE` or `NARROW` units as an `svg` element. Without `alt`, `title` and the
+    first rows are its words. `live` parts explain themselves when they are pointed at.
     """
     frame = listed(table, columns)
     return Picture(name, draw(WIDE), draw(NARROW), alt or told(title, frame), frame, live)
@@ -119,11 +112,7 @@ def figure(shown: Picture) -> Html:
 def numbers(table: pd.DataFrame, name: str, *, pictures: bool = False, title: str = "") -> Html:
     """Draw a table in a fold, with buttons that save it.
 
-    Args:
-        table: at most 200 rows; pages offer longer ones with `show_table`.
-        name: a file name without extension.
-        pictures: whether it belongs to a picture, which can be saved as well.
-        title: what the fold is called.
+    `name` is a file name without extension, `title` what the fold is called.
 
     Raises:
         ValueError: the table is longer; it would be cut off.
@@ -135,7 +124,6 @@ def numbers(table: pd.DataFrame, name: str, *, pictures: bool = False, title: st
 
 
 def _files(name: str, kinds: Sequence[str], *below: Html, title: str = "Files") -> Html:
-    """Draw a fold with a button for each kind of file."""
     buttons = (
         tag("button", kind.upper(), type="button", class_="bx-save", data_save=kind,
             aria_label=f"Save as {kind.upper()}")
@@ -181,13 +169,8 @@ def bars(
 ) -> Html:
     """Draw numbers as horizontal bars, the first on top, each followed by its number.
 
-    Args:
-        names: what the bars are; long ones are shortened on the screen, not in the table.
-        values: their lengths.
-        printed: the values as text.
-        width: of the drawing.
-        top: the value of a bar of full length, so that pictures side by side have equal axes.
-        marked: bars to highlight with another colour and hatching; none if empty.
+    `top` is the value of a bar of full length, so that pictures side by side have equal axes.
+    `marked` bars have another colour and hatching. Long names are shortened here, not in the table.
     """
     letters = max(4, min(18, max(map(len, names), default=0)))
     left, right = letters * 10 + 12, 84
@@ -212,12 +195,7 @@ def captioned_bars(
 ) -> Html:
     """Draw numbers as horizontal bars, each with a name above it that may be a sentence.
 
-    Args:
-        names: what the bars are; at most two lines are shown, all of it is in the table.
-        values: their lengths; a pale track shows that of 1.
-        printed: the values as text.
-        width: of the drawing.
-        marked: bars to highlight with another colour and hatching; none if empty.
+    At most two lines of a name are shown. A pale track has the length of 1.
     """
     room = width - max(map(len, printed), default=0) * _LETTER - 16
     panel, y = Panel.of_units(width, 1), 0
@@ -238,17 +216,18 @@ def bar_length(share: float, room: float) -> float:
 
 
 def _look(marked: Sequence[bool], number: int) -> str:
-    """Return the class of a bar."""
     return "bx-svg-mark" if marked and marked[number] else "bx-svg-bar"
 
 
 def _lines(text: str, letters: int) -> list[str]:
     """Break a text into at most two lines; what is left out is marked."""
     wide = any(character > "\u2e80" for character in text)  # Chinese and the like: twice as wide
-    return wrap(
-        visible(" ".join(text.split())), letters // 2 if wide else letters,
-        max_lines=2, placeholder=" …",
-    ) or ["–"]  # fmt: skip
+    room, shown = letters // 2 if wide else letters, visible(" ".join(text.split())) or "–"
+    if len(shown) <= room:
+        return [shown]
+    space = shown.rfind(" ", 0, room + 1)
+    at = space if space > 0 else room
+    return [shown[:at], shortened(shown[at:].strip(), room)]
 
 
 def csv(table: pd.DataFrame) -> bytes:
@@ -259,11 +238,7 @@ def csv(table: pd.DataFrame) -> bytes:
 def svg(width: float, height: float, *children: Html, live: bool = False) -> Html:
     """Write an `svg` element that fills the width it is given and keeps its proportions.
 
-    Args:
-        width: of the drawing, in its own units.
-        height: likewise.
-        children: what is drawn.
-        live: whether parts of it can be reached by keyboard, which screen readers must be told of.
+    Parts of a `live` one can be reached by keyboard, which screen readers must be told of.
     """
     return tag(
         "svg", *children, view_box=f"0 0 {width:g} {height:g}", class_="bx-svg",
@@ -276,11 +251,7 @@ def beside(
 ) -> Html:
     """Draw two plots beside each other; on a narrow screen, below each other.
 
-    Args:
-        width: of the drawing.
-        high: height of a plot.
-        plots: draw one for a width, at the upper left corner.
-        gap: between them.
+    `plots` draw one for a width, at the upper left corner.
     """
     wide = width > (WIDE + NARROW) / 2
     room = (width - gap) / 2 if wide else width
@@ -296,10 +267,7 @@ def linked(pieces: Sequence[int], *, text: int = 0) -> str:
     """Return the keys that link a place on the page to pieces of a text.
 
     What carries the same key in `data_at` lights up together under the pointer or the keyboard.
-
-    Args:
-        pieces: positions of the pieces among the tokens of the input, counted from 0.
-        text: number of the input, on a page that shows several.
+    `text` is the number of the input, on a page that shows several.
 
     >>> linked([3, 4])
     '0.3 0.4'

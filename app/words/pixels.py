@@ -31,15 +31,7 @@ _SHADES = np.array(
 
 
 def pixels(values: NDArray[np.float32], *, x: float, y: float, width: float, height: float) -> Html:
-    """Draw a grid of numbers: blue above 0, vermilion below, full colour from 1 and -1.
-
-    Args:
-        values: (rows, columns).
-        x: left edge in the drawing.
-        y: top edge.
-        width: in units of the drawing.
-        height: in units of the drawing.
-    """
+    """Draw a grid of numbers: blue above 0, vermilion below, full colour from 1 and -1."""
     steps = (np.rint(np.clip(values, -1, 1) * STEPS) + STEPS).astype(np.uint8)
     return image(_address(steps.shape[1], steps.tobytes()), x=x, y=y, width=width, height=height)
 
@@ -66,9 +58,7 @@ def address(numbers: Bytes, colours: Bytes) -> str:
 def png(numbers: Bytes, colours: Bytes) -> bytes:
     """Write a PNG file with a palette (ISO/IEC 15948).
 
-    Args:
-        numbers: (rows, columns), the number of each pixel's colour.
-        colours: (N, 3) or (N, 4), at most 256: red, green, blue and, if any, opacity.
+    `numbers` (rows, columns) name colours (N, 3) or (N, 4): red, green, blue and, if any, opacity.
     """
     rows, columns = numbers.shape
     lines = np.zeros((rows, columns + 1), np.uint8)  # each row begins with 0, "no filter"

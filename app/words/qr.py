@@ -8,11 +8,7 @@ _QUIET = 4  # modules around the code, as the standard wants
 
 
 def qr(text: str) -> Html:
-    """Draw the QR code of an address: dark on white in every theme, as cameras expect.
-
-    Args:
-        text: what is read from it.
-    """
+    """Draw the QR code of an address: dark on white in every theme, as cameras expect."""
     rows = [list(row) for row in segno.make(text, micro=False).matrix_iter(border=_QUIET)]
     dark = "".join(
         f"M{x} {y}h1v1h-1z" for y, row in enumerate(rows) for x, each in enumerate(row) if each

@@ -54,16 +54,6 @@ def test_every_page_answers_in_the_first_screen_without_a_fault(
     assert {slug: each for slug, each in found.items() if each} == {}
 
 
-def test_a_lesson_is_read_with_its_answers(visit: Visit) -> None:
-    page = visit("gradio/", viewport=DESK, color_scheme="dark", reduced_motion="reduce")
-    menu = page.get_by_role("navigation", name="Pages")
-    menu.get_by_role("link", name="Lessons", exact=True).click()
-    page.get_by_role("listbox", name="Lesson").or_(page.get_by_label("Lesson")).first.click()
-    page.get_by_role("option", name="What does it read instead of words?").click()
-    expect(page.locator(".bx-reveal")).to_have_count(5)
-    assert faults(page) == []
-
-
 def test_a_question_mark_leads_to_the_lesson_of_its_page(visit: Visit) -> None:
     page = visit("gradio/ner", viewport=DESK)
     page.locator(".bx-result .bx-hint summary").first.click()
@@ -136,15 +126,6 @@ def test_texts_of_strangers_stay_text(visit: Visit) -> None:
     assert page.title() == "Tokenizer · BERT Explorer"
     text = page.locator(".bx-result").inner_text()
     assert "49" not in text or "7*7" not in text
-
-
-def test_a_reason_is_shown_where_the_answer_would_be(visit: Visit) -> None:
-    page = visit("gradio/fill_mask")
-    answered(page)
-    text_box(page).fill("")
-    page.get_by_role("button", name="Run").click()
-    expect(page.locator(".bx-result .bx-note")).to_contain_text("The text is empty.")
-    expect(page.locator(".bx-headline")).to_have_count(0)
 
 
 def test_both_faces_link_to_each_other(visit: Visit) -> None:

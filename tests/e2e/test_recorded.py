@@ -62,11 +62,8 @@ def opened(browser: Browser) -> Iterator[Visit]:
         context.close()
 
 
-@pytest.mark.parametrize("way", ["disk", "server"])
-def test_a_visitor_walks_through_the_site(
-    opened: Visit, recorded_site: Path, host: str, way: str
-) -> None:
-    page = opened(f"{recorded_site.as_uri() if way == 'disk' else host}/index.html")
+def test_a_visitor_walks_through_the_site_on_a_disk(opened: Visit, recorded_site: Path) -> None:
+    page = opened(f"{recorded_site.as_uri()}/index.html")
     page.get_by_role("link", name="Question answering →").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Question answering")
     page.get_by_role("navigation", name="Pages").get_by_role("link", name="Tokenizer").click()
@@ -83,11 +80,8 @@ def test_a_visitor_walks_through_the_site(
     expect(page.locator("nav ol [aria-current=page]")).to_contain_text("Everyday words")
 
 
-@pytest.mark.parametrize("way", ["disk", "server"])
-def test_pictures_and_tables_are_saved(
-    opened: Visit, recorded_site: Path, host: str, way: str
-) -> None:
-    page = opened(f"{recorded_site.as_uri() if way == 'disk' else host}/{FIRST}.html")
+def test_pictures_and_tables_are_saved(opened: Visit, host: str) -> None:
+    page = opened(f"{host}/{FIRST}.html")
     figure = page.locator("figure.bx-picture").first
     figure.locator("summary").click()
     saved = {}

@@ -185,15 +185,6 @@ def test_a_visitor_types_a_text_and_nothing_leaves_the_browser(
     assert record.complaints == []
 
 
-def test_a_phone_shows_an_answer_without_scrolling_sideways(page: Page, host: str) -> None:
-    page.set_viewport_size(PHONE)
-    page.goto(f"{host}/{PAGES['qa']}")
-    _load(page)
-    page.get_by_role("textbox", name="Question").fill("What colour is the bicycle?")
-    assert "green" in _says(page)
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-
-
 def test_a_long_text_is_stopped_and_the_next_one_answered(page: Page, host: str) -> None:
     page.goto(f"{host}/{PAGES['qa']}")
     _load(page)
@@ -249,13 +240,6 @@ def test_a_visit_without_a_connection_is_answered(page: Page, record: Record, ho
     assert not [url for url in record.requests[before:] if "safetensors" in url]
 
 
-def test_a_tab_of_an_example_is_not_read_as_an_arrow(page: Page, host: str) -> None:
-    page.goto(f"{host}/{PAGES['ner']}")
-    expect(page.get_by_role("button", name="Load the model")).to_be_visible()
-    typed = page.get_by_role("textbox").input_value()
-    assert "\n\tmoved from" in typed and "→" not in typed
-
-
 def test_a_second_recording_never_mixes_with_the_first(
     page: Page, live_site: Path, tmp_path: Path
 ) -> None:
@@ -301,7 +285,7 @@ def test_damaged_weights_are_refused_in_words(page: Page, live_site: Path, tmp_p
         expect(page.locator(".bx-result .bx-headline")).to_contain_text("letter")
 
 
-@pytest.mark.parametrize("name", ["page.js", "worker.js", "tasks.js", "bert.wasm"])
+@pytest.mark.parametrize("name", ["page.js", "bert.wasm"])
 def test_a_script_that_was_changed_is_refused_in_words(
     page: Page, live_site: Path, tmp_path: Path, name: str
 ) -> None:

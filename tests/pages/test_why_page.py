@@ -78,8 +78,7 @@ def test_the_fold_explains_the_answer_of_its_page_when_it_is_open(
     assert page.errors == page.warnings == ""
     pair = given.get("question", given.get("text_pair", ""))
     result = why(tiny_engine, given["text"], pair, of=of, method="shapley")
-    drawn = view.text(result)
-    assert str(drawn.wide) in page.pictures["why"]
+    assert str(view.text(result)) in page.pictures["why"]
     assert str(view_check.curves(result, result.check).wide) in page.pictures["why-curves"]
     assert view.leaders(result).split(".")[0] in page.words
 
@@ -95,7 +94,7 @@ def test_the_link_has_the_method_and_the_target(visit: Callable, tiny_engine: En
         method="occlusion",
     )  # fmt: skip
     assert set(page.pictures) == {"why", "why-curves"}
-    assert str(view.text(result).wide) in page.pictures["why"]
+    assert str(view.text(result)) in page.pictures["why"]
 
 
 @pytest.mark.parametrize("method", ["x", "rollout", "Grad × in"])

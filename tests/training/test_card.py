@@ -9,7 +9,7 @@ import pytest
 
 from app.settings import BUNDLED_MODEL, ROOT
 from bert_core.bundled import bundled_folder
-from bert_core.bundled.figures import Figure, read_figures
+from bert_core.bundled.figures import Bin, Figure, read_figures
 from bert_core.bundled.leanings import Bias, Estimate, Leaning, read_bias
 from bert_core.config import HAS_ANSWER, TEMPERATURES_FITTED_ON, BertConfig
 from bert_core.errors import CheckpointError
@@ -22,7 +22,9 @@ from training.record import RECORD, StageRecord, read_record, stage_record, writ
 from training.scores import error_aim
 from training.stage import SETTINGS
 
-HEADINGS = ("Licence", "Measured", "Calibration", "Bias", "Limits", "Recipe", "Data", "Hash")
+HEADINGS = (
+    *("Uses", "Limits", "Bias", "Evaluation", "Calibration", "Training", "Licence", "Files"),
+)
 EVEN = Estimate(0.5, 0.4, 0.6)
 JOBS = (Leaning("nurse", Estimate(-2.0, -3.0, -1.0), -3.0, -1.0),)
 BIAS = Bias(("he", "she"), ("The {occupation} said {word} knew.",), JOBS, EVEN, EVEN, 1.25)
@@ -51,14 +53,11 @@ def card_of(folder: Path, measured: Measured) -> str:
     return (folder / "README.md").read_text(encoding="utf-8")
 
 
-def test_the_table_shows_cases_intervals_and_what_is_reached() -> None:
+def test_the_table_shows_cases_intervals_and_chance() -> None:
     lines = figure_table(FIGURES).splitlines()
-    assert lines[2:] == [
-        "| a | b | 2,000 | 61.7 % | 59.5–63.8 % | – | 62 %, not reached | 61 %, reached |",
-        "| choice | c | 200 | 31.0 % | 26.0–38.0 % | 25 % | clear of chance, reached "
-        "| 45 %, not reached |",
-        "| error | d | 50 | 3.0 % | 2.0–5.0 % | – | ≤ 4 %, reached | ≤ 2 %, not reached |",
-        "| reported | e | 90 | 50.0 % | 40.0–60.0 % | – | – | – |",
+    assert lines[2:4] == [
+        "| a | b | 2,000 | 61.7 % | 59.5–63.8 % |",
+        "| choice | c | 200 | 31.0 % (chance 25 %) | 26.0–38.0 % |",
     ]
     assert reached(FIGURES) == "Of 3 floors 2 are reached, of 3 goals 1."
 
@@ -101,7 +100,7 @@ def test_heads_are_named_with_their_sources_and_temperatures(bundle: Path) -> No
         (bundle / "heads" / name).mkdir(parents=True)
         config.to_json_file(bundle / "heads" / name / "config.json")
     aim = error_aim("best span", "a file")
-    figure = replace(aim.found(0.021, (0.01, 0.03), 90), meaning=f"{aim.meaning}. Before, 7.0 %")
+    figure = replace(aim.found(0.021, (0.01, 0.03), 90), bins=(Bin(90, 0.7, 0.6),))
     card = card_of(bundle, Measured((figure,), BIAS, ()))
     flat = " ".join(card.split())
     assert "answers questions about a passage and chooses between continuations" in flat
@@ -111,8 +110,7 @@ def test_heads_are_named_with_their_sources_and_temperatures(bundle: Path) -> No
         "the repository states none",
         "| `BertForQuestionAnswering` | 0.900 | – |",
         f"| `{HAS_ANSWER}` | 2.500 | both kinds of rows |",
-        "- calibration error, best span, a file: Before, 7.0 %.",
-        "| ≤ 4 %, reached | ≤ 2 %, not reached |",
+        "| best span | a file | 90 | 2.1 % | 1.0–3.0 % | 70.0 % | 60.0 % |",
     ):
         assert text in card
 
@@ -139,12 +137,13 @@ def test_the_bundled_card_and_the_notice_name_every_source() -> None:
     card = (bundle / "README.md").read_text(encoding="utf-8")
     notice = (ROOT / "NOTICE").read_text(encoding="utf-8")
     found = [*sources("Texts"), *sources("Labelled rows")]
-    assert len(found) > 40
+    assert len(found) > 30
     for each in found:
         assert f"| {each.text} | {each.origin} | {each.licence} |" in card
-    for each in [*found, *sources("Evaluation only")]:
+    for each in sources("Evaluation only"):
         for repository in re.findall(r"[\w.-]+/[\w.-]+(?= @)", each.origin):
-            if not repository.startswith(("openstax/", "pytorch/")):
-                assert repository in notice, repository
+            assert repository in notice, repository
+    assert f"{(bundle / 'README.md').relative_to(ROOT)}" in notice
+    assert "Copyright (c) 2026 Matt" in notice and "2006 by Princeton University" in notice
     stages = read_record(bundle / RECORD)
     assert card.count("| pretraining | ") + card.count("| all tasks | ") == len(stages)

@@ -35,21 +35,11 @@ def answer_rows(task: str, model: str, rows: Sequence[Asked]) -> Iterator[dict[s
     from app.faces.paper.answers import record
 
     found, engine = declared(task), engine_named(model)
-    if task == "atlas":
-        from app.faces.batch.atlas import measured
-
-        yield from measured(engine, rows)
-        return
     for given, wrong in rows:
         try:
             yield {"error": wrong} if wrong else {"answer": record(answer(found, engine, given))}
         except Exception as error:  # noqa: BLE001 - this row's; a bug gets a number, as elsewhere
             yield {"error": refused(error).message}
-
-
-def as_line(answer: Mapping[str, Any]) -> bytes:
-    """Write what a row is answered as a line of JSON."""
-    return json.dumps(answer, ensure_ascii=False, allow_nan=False).encode() + b"\n"
 
 
 def one_thread_each() -> None:
@@ -60,12 +50,7 @@ def one_thread_each() -> None:
 def spread(
     chunks: Iterator[tuple[int, Sequence[Asked]]], workers: int, answer: AnswerRows
 ) -> Generator[tuple[int, bytes], None, None]:
-    """Answer chunks, one at a time in each process.
-
-    Args:
-        chunks: with their numbers.
-        workers: processes.
-        answer: answers a chunk: `answer_rows` with its task and model.
+    """Answer numbered chunks, one at a time in each of so many processes.
 
     Yields:
         The number of a chunk that is done, and a line of JSON for each of its rows.
@@ -98,7 +83,8 @@ def spread(
 
 def answer_chunk(answer: AnswerRows, rows: Sequence[Asked]) -> bytes:
     """Answer rows; return a line of JSON for each."""
-    return b"".join(map(as_line, answer(rows)))
+    lines = (json.dumps(each, ensure_ascii=False, allow_nan=False) for each in answer(rows))
+    return "".join(f"{line}\n" for line in lines).encode()
 
 
 def _begin() -> None:

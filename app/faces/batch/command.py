@@ -10,9 +10,9 @@ import signal
 import sys
 import time
 from argparse import SUPPRESS, Namespace
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,7 +28,6 @@ from bert_core.errors import BertError, InputError, count
 if TYPE_CHECKING:
     from app.declared import Declared
     from app.engine.models import Engine
-    from app.faces.batch.judging import Judgeable
     from app.faces.batch.reading import Source
 
 _WITH_ERRORS = 3  # the exit status
@@ -54,7 +53,7 @@ def main(arguments: Sequence[str]) -> int:
         with _stoppable():
             return _run(found, given, options)
     except _Stopped as stopped:
-        kept = f"The answers so far are kept in {_folder(given.out)}"
+        kept = f"The answers so far are kept in {_beside(given.out, 'parts')}"
         sys.stderr.write(f"\nStopped. {kept}; run the same command to continue.\n")
         return 128 + int(stopped.args[0])
     except (BertError, OSError) as error:
@@ -84,10 +83,6 @@ def _read(arguments: Sequence[str]) -> "tuple[Declared, Namespace, dict[str, Any
     from app.declared import declared  # imports PyTorch
 
     found = declared(arguments[0])
-    if found.feature.slug == "atlas":
-        from app.faces.batch.atlas import of_texts
-
-        found = of_texts()
     values: Any = parser.add_argument_group("values for all rows", argument_default=SUPPRESS)
     for each in found.parameters:
         add_value(values, as_option(replace(each, required=False)))
@@ -114,8 +109,39 @@ def _check_files(given: Namespace) -> None:
         raise InputError(f"{given.out} exists. Give another --out, or --overwrite to replace it.")
 
 
-def _folder(out: Path) -> Path:
-    return out.with_name(f"{out.name}.parts")
+def _beside(out: Path, ends: str) -> Path:
+    return out.with_name(f"{out.name}.{ends}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """A task about the rows of a file, in chunks, and their answers so far."""
+
+    task: "Declared"
+    options: Mapping[str, object]
+    source: "Source"
+    parts: Parts
+    size: int
+
+    def asked(self, progress: "_Progress") -> Iterator[tuple[int, list[Asked]]]:
+        """Yield the chunks that are not answered yet."""
+        for number, rows in enumerate(self.source.chunks(self.size)):
+            if self.parts.has(number):
+                progress.add(len(rows), earlier=True)
+                continue
+            yield (
+                number,
+                [
+                    ({**self.options, **self.source.given(values, self.task.parameters)}, wrong)
+                    for values, wrong in rows
+                ],
+            )
+
+    def answered(self) -> Iterator[list[tuple[Mapping[str, Any], dict[str, Any]]]]:
+        """Yield the values of the rows and their answers, chunk by chunk."""
+        for number, rows in enumerate(self.source.chunks(self.size)):
+            values = (each for each, _ in rows)
+            yield list(zip(values, self.parts.read(number), strict=True))
 
 
 def _run(found: "Declared", given: Namespace, options: Mapping[str, object]) -> int:
@@ -124,133 +150,89 @@ def _run(found: "Declared", given: Namespace, options: Mapping[str, object]) -> 
     from app.faces.batch.judging import check_gold, judge
     from app.faces.batch.reading import Source
 
-    engine = engine_named(given.model)
+    engine, slug = engine_named(given.model), found.feature.slug
     fitting(found, engine)
     model = f"{engine.provenance.name}, weights {engine.provenance.fingerprint}"
     source = Source(given.file, next((e.name for e in found.typed if e.name not in options), ""))
-    of = {"input": digest(given.file), "task": found.feature.slug, "model": model,
+    of = {"input": digest(given.file), "task": slug, "model": model,
           "values": {name: repr(value) for name, value in options.items()}}  # fmt: skip
 
     def plan() -> object:
-        count, kinds = source.survey()
+        total, kinds = source.survey()
         _check_columns(found, list(kinds), options)
         if given.gold:
-            check_gold(found.feature.slug, given.gold, list(kinds))
-        return count, kinds
+            check_gold(slug, given.gold, list(kinds))
+        return total, kinds
 
-    with parts_in(_folder(given.out)) as parts:
+    with parts_in(_beside(given.out, "parts")) as parts:
         total, kinds = parts.plan(of, plan, restart=given.restart)
-        size = min(_MOST_ROWS, -(-total // _PARTS))
+        job = _Job(found, options, source, parts, min(_MOST_ROWS, -(-total // _PARTS)))
         progress = _Progress(total)
-        asked = _asked(found, options, source, parts, progress, size)
-        with closing(_answered(asked, found, given, engine)) as answered:
+        with closing(_answered(job.asked(progress), slug, given, engine)) as answered:
             for number, lines in answered:
                 parts.write(number, lines)
                 progress.add(lines.count(b"\n"))
         if digest(given.file) != of["input"]:
             raise InputError(f"{given.file} was changed meanwhile. Give --restart to begin anew.")
-        errors, about = _write(found, engine, given.out, source, parts, kinds, size)
+        errors = _write(job, given.out, kinds)
+        judged = ""
         if given.gold:
-            about += judge(
-                found.feature.slug, engine, given.gold,
-                _lines(options, source, parts, size), _report(given.out),
-            )  # fmt: skip
+            rows = lambda: (({**options, **values}, line)  # noqa: E731
+                            for chunk in job.answered() for values, line in chunk)  # fmt: skip
+            judged = judge(slug, engine, given.gold, rows, _beside(given.out, "report.json"))
         parts.clear()
     ends = f", {errors:,} with an error" if errors else ""
-    sys.stderr.write(f"{given.out}: {count(total, 'row')}{ends}; {about}{model}.\n")
+    sys.stderr.write(f"{given.out}: {count(total, 'row')}{ends}; {judged}{model}.\n")
     return _WITH_ERRORS if errors else 0
 
 
 def _answered(
-    asked: Iterator[tuple[int, list[Asked]]], found: "Declared", given: Namespace, engine: "Engine"
+    asked: Iterator[tuple[int, list[Asked]]], task: str, given: Namespace, engine: "Engine"
 ) -> Generator[tuple[int, bytes], None, None]:
-    """Answer chunks on the cores of this machine, or on those of a cluster."""
     if given.on:
         from app.faces.batch.on_ray import spread_on
 
-        return spread_on(given.on, asked, found.feature.slug, engine)
-    answer = partial(answer_rows, found.feature.slug, given.model)
+        return spread_on(given.on, asked, task, engine)
     cores = available_cores() if settings().device == "cpu" else 1
-    return spread(asked, given.workers or cores, answer)
+    return spread(asked, given.workers or cores, partial(answer_rows, task, given.model))
 
 
 def _check_columns(
     found: "Declared", columns: Sequence[str], options: Mapping[str, object]
 ) -> None:
-    """Refuse a file whose columns do not fit the task."""
     missing = [each.name for each in found.typed if each.name not in {*columns, *options}]
     known = [each.name for each in found.parameters if each.name in columns]
-    twice = [name for name in known if name in options]
     if missing or not known:
         named = " and ".join(missing) or "a column with one of its values"
         raise InputError(
             f"{found.feature.slug} needs {named}; found the columns {', '.join(columns)[:200]!r}. "
             "Rename a column, or give the same value for all rows as an option."
         )
-    if twice:
+    if twice := [name for name in known if name in options]:
         raise InputError(f"{twice[0]} is a column and an option. Give one of the two.")
 
 
-def _asked(
-    found: "Declared", options: Mapping[str, object], source: "Source", parts: Parts,
-    progress: "_Progress", size: int,
-) -> Iterator[tuple[int, list[Asked]]]:  # fmt: skip
-    """Yield what is not answered yet."""
-    for number, rows in enumerate(source.chunks(size)):
-        if parts.has(number):
-            progress.add(len(rows), earlier=True)
-            continue
-        given = ({**options, **source.given(values, found.parameters)} for values, _ in rows)
-        yield number, list(zip(given, (wrong for _, wrong in rows), strict=True))
-
-
-def _write(
-    found: "Declared", engine: "Engine", out: Path, source: "Source", parts: Parts, kinds: Any,
-    size: int,
-) -> tuple[int, str]:  # fmt: skip
-    """Write the table; return how many rows have an error, and what else is to be said."""
+def _write(job: _Job, out: Path, kinds: Mapping[str, Sequence[str]]) -> int:
+    """Write the table; return how many rows have an error."""
     from app.faces.batch.writing import WRITERS, answer_types, columns
 
-    types, answers, errors = source.types(kinds), answer_types(found.result), 0
+    types, answers = job.source.types(kinds), answer_types(job.task.result)
+    row = errors = 0
 
     def chunks() -> Iterator[list[list[Any]]]:
-        nonlocal errors
-        row = 0
-        for number, rows in enumerate(source.chunks(size)):
+        nonlocal row, errors
+        for chunk in job.answered():
             table = []
-            for (values, _), line in zip(rows, parts.read(number), strict=True):
+            for values, line in chunk:
                 row += 1
                 error, answer = line.get("error"), line.get("answer", {})
                 errors += error is not None
                 table.append([row, *map(values.get, types), *map(answer.get, answers), error])
             yield table
 
-    with whole(out, parts.folder / "table.new") as file:
-        if found.feature.slug == "atlas":
-            from app.faces.batch.atlas import write_heads
-
-            lines = (list(parts.read(number)) for number, _ in enumerate(source.chunks(size)))
-            errors, about = write_heads(file, out.suffix, engine, lines)
-            return errors, f"{about}; "
-        WRITERS[out.suffix](file, columns(types, found.result), chunks())
-    return errors, ""
-
-
-def _lines(
-    options: Mapping[str, object], source: "Source", parts: Parts, size: int
-) -> "Callable[[], Iterator[Judgeable]]":
-    """Return what yields the values and the answer of each row, as often as it is called."""
-
-    def rows() -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
-        for number, chunk in enumerate(source.chunks(size)):
-            for (values, _), line in zip(chunk, parts.read(number), strict=True):
-                yield {**options, **values}, line
-
-    return rows
-
-
-def _report(out: Path) -> Path:
-    return out.with_name(f"{out.name}.report.json")
+    with whole(out, job.parts.folder / "table.new") as file:
+        WRITERS[out.suffix](file, columns(types, job.task.result), chunks())
+    return errors
 
 
 class _Progress:

@@ -34,17 +34,9 @@ def check_gold(task: str, column: str, columns: Sequence[str]) -> None:
 def judge(
     task: str, engine: Engine, column: str, rows: Callable[[], Iterator[Judgeable]], out: Path
 ) -> str:
-    """Compare answers with a column, and write the report.
+    """Compare answers with a column, write the report, and return what to say of it.
 
-    Args:
-        task: what the rows were asked.
-        engine: the model, whose labels the column is read as.
-        column: what is right.
-        rows: yields the rows, each time from the first one.
-        out: the file of the report.
-
-    Returns:
-        What to say of it.
+    `rows` yields the rows, each time from the first one.
     """
     name = cast(TaskName, task)
     labels = labels_of(engine, name)

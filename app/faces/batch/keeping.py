@@ -28,10 +28,7 @@ class Parts:
     def plan(self, of: Mapping[str, object], make: Callable[[], object], *, restart: bool) -> Any:
         """Return the plan of an earlier run, which goes on, or make and keep one.
 
-        Args:
-            of: what makes a run the same: input, task, values, model.
-            make: returns what JSON has.
-            restart: forget an earlier run.
+        `of` is what makes a run the same: input, task, values, model.
 
         Raises:
             InputError: the folder belongs to another run.

@@ -21,11 +21,7 @@ def spread_on(
 ) -> Generator[tuple[int, bytes], None, None]:
     """Answer chunks on the nodes, one at a time in each process.
 
-    Args:
-        address: of the cluster.
-        chunks: with their numbers.
-        task: its name.
-        engine: the model, which the nodes must have, too.
+    Chunks have numbers, and the nodes must have the model of `engine`, too.
 
     Yields:
         The number of a chunk that is done, and a line of JSON for each of its rows.

@@ -94,7 +94,6 @@ class Source:
 
 
 def _kind(value: object) -> str:
-    """Return the kind of a value, for the type of its column."""
     if type(value) is int and abs(value) > 2**53:  # no float has its last digit
         return "long" if abs(value) < 2**63 else "large"
     return type(value).__name__

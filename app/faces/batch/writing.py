@@ -25,9 +25,7 @@ Rows = Iterable[Sequence[Sequence[Any]]]
 def columns(given: Types, result: type) -> Types:
     """Return the columns: the row's number, the input's, those of the answer, the error.
 
-    Args:
-        given: the columns of the input; "input_" comes before a name that is taken.
-        result: the class of the answers, which alone decides their types.
+    "input_" comes before a name that is taken; the class of the answers alone decides their types.
     """
     answer = {**answer_types(result), "error": pa.string()}
     found: dict[str, pa.DataType | None] = {}

@@ -12,5 +12,4 @@ one feature. Importing this package does not import Gradio, which takes seconds.
 - `work.py`: runs a task in its turn, and turns errors into messages.
 - `routes.py`: which of Gradio's routes exist here, and how long a request may be.
 - `look.py`: the style sheets, the theme and the menu.
-- `limits.py`: how much at once.
 """

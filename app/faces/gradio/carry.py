@@ -32,9 +32,7 @@ def name_of(given: Parameter) -> str | None:
 def asked(declared: Declared, first_model: str) -> str:
     """Return what a page runs when it has asked: the address gets the texts and the model.
 
-    Args:
-        declared: the feature; the function gets the values of its form in their order.
-        first_model: the model that an address without one means.
+    An address without a model means `first_model`.
     """
     keys = [each.key if each.is_text else "" for each in declared.parameters]
     return f"""(...values) => {{
@@ -48,10 +46,7 @@ def asked(declared: Declared, first_model: str) -> str:
 def brought(declared: Declared, message: object, linked: Mapping[str, object]) -> dict[str, object]:
     """Return the texts that a page is opened with, by parameter; {} for those of its example.
 
-    Args:
-        declared: the feature.
-        message: what the browser says; it comes from a stranger.
-        linked: the texts of the address, by parameter.
+    `message` is what the browser says, a stranger's; `linked` are the texts of the address.
     """
     said = _read(message)
     here = _texts(said.get("here"))
@@ -62,9 +57,8 @@ def brought(declared: Declared, message: object, linked: Mapping[str, object]) -
         return dict(linked)
     if own is None or not declared.feature.takes_text:
         return {}
-    given = boxes_for(declared.feature.folder, own)
-    found: dict[str, object]
-    found = {each.name: given[each.key] for each in declared.parameters if each.key in given}
+    own_texts: dict[str, object] = {**boxes_for(declared.feature.folder, own)}
+    found = {e.name: own_texts[e.key] for e in declared.parameters if e.key in own_texts}
     needed = {each.name for each in declared.parameters if each.required}
     return found if needed <= found.keys() else {}
 
@@ -96,6 +90,5 @@ def _read(message: object) -> Mapping[str, object]:
 
 
 def _texts(found: object) -> dict[str, str]:
-    """Return what is a text under a name."""
     pairs = found.items() if isinstance(found, dict) else ()
     return {key: text for key, text in pairs if isinstance(text, str)}

@@ -10,13 +10,26 @@ from starlette.middleware import Middleware
 
 from app.compat.gradio import begin_page, limit_queue, own_sessions
 from app.declared import all_declared
-from app.faces.gradio.endpoints import add_endpoint
+from app.faces.gradio.endpoints import endpoint
 from app.faces.gradio.lessons import lessons_page
-from app.faces.gradio.limits import PROGRESS_PAUSE, QUEUE_PAUSE, QUEUED, SESSIONS, UNFETCHED
 from app.faces.gradio.look import head, script, theme
 from app.faces.gradio.pages import feature_page, home_page
 from app.faces.gradio.routes import OwnRoutes
 from app.faces.gradio.work import Face
+
+SESSIONS = 100
+"""Sessions that Gradio remembers. Nothing is lost with a session: each call brings its values."""
+
+UNFETCHED = 500
+"""Callers whose answers are kept until they are fetched; beyond that, the oldest are dropped."""
+
+QUEUED = 1_000
+"""Calls of the pages that Gradio keeps in its queue, which hands each on at once: whose turn it is
+is decided in `app.engine.compute`."""
+
+QUEUE_PAUSE, PROGRESS_PAUSE = 0.02, 0.2
+"""Seconds between Gradio's looks at its queue, which has no bell. Its own are 0.001 and 0.01, which
+cost 5 % of a core while there is no visitor."""
 
 OPTIONS: dict[str, Any] = {
     "theme": theme(),
@@ -43,11 +56,7 @@ _QUIET = {
 
 
 def build(twin: str = "") -> gr.Blocks:
-    """Build all pages and endpoints.
-
-    Args:
-        twin: address of the site's other interface relative to this one; "" if it is not served.
-    """
+    """Build all pages and endpoints; `twin` is the address of the Streamlit pages, or ""."""
     os.environ.update(_QUIET)
     face = Face(
         title="BERT Explorer", analytics_enabled=False, fill_width=True, delete_cache=(3600, 3600)
@@ -59,15 +68,11 @@ def build(twin: str = "") -> gr.Blocks:
             row = declared.feature
             begin_page(face, row.slug, row.title)
             feature_page(face, declared, f"{twin}{row.folder}" if twin else "")
-            add_endpoint(declared)
+            gr.api(endpoint(declared), api_name=row.slug)  # type: ignore[attr-defined]
     face.queue(max_size=QUEUED, default_concurrency_limit=None, api_open=False)
     own_sessions(face, SESSIONS)
     limit_queue(
-        face,
-        threads=QUEUED,
-        unfetched=UNFETCHED,
-        pause=QUEUE_PAUSE,
-        progress_pause=PROGRESS_PAUSE,
+        face, threads=QUEUED, unfetched=UNFETCHED, pause=QUEUE_PAUSE, progress_pause=PROGRESS_PAUSE
     )
     return face
 

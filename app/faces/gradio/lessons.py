@@ -21,12 +21,7 @@ _LEAD = "What BERT does, step by step, with every answer shown."
 
 
 def lessons_page(face: gr.Blocks, twin: str) -> None:
-    """Draw the page.
-
-    Args:
-        face: the whole, under construction.
-        twin: address of the same page on the other interface, where one guesses first; or "".
-    """
+    """Draw the page; `twin` is the address of the Streamlit one, where one guesses first, or ""."""
     begin_page(face, SLUG, TITLE)
     pages = {declared(step.page).feature.folder for each in in_order() for step in each.steps}
     show_html(join(stylesheet(style(*sorted(pages))), menu(SLUG)))
@@ -55,7 +50,6 @@ def lessons_page(face: gr.Blocks, twin: str) -> None:
 
 
 def _written(slug: str, name: object) -> str:
-    """Write a lesson as a model plays it, or why there is none."""
     try:
         found = lesson(slug)
         parts = whole(engine_of(name), found)

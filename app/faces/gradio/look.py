@@ -1,6 +1,5 @@
 """How the interface looks: the site's style sheets, a theme without fonts to fetch, the menu."""
 
-from functools import cache
 from pathlib import Path
 
 import gradio as gr
@@ -11,51 +10,41 @@ from app.declared import declared, tabs
 from app.settings import ASSETS
 from app.words.html import Html, join, stylesheet, tag
 
-_HERE = Path(__file__).with_name("style.css")
 _SANS = ["ui-sans-serif", "system-ui", "sans-serif"]
 _MONO = ["ui-monospace", "Consolas", "monospace"]
 
 
+_COLOURS = {  # on the light and on the dark page
+    "body_background_fill": ("#FCFBF8", "#12161C"),
+    "body_text_color": ("#1B2430", "#ECEFF3"),
+    "body_text_color_subdued": ("#4A5463", "#B8C0CC"),
+    "block_background_fill": ("#FCFBF8", "#12161C"),
+    "block_label_text_color": ("#1B2430", "#ECEFF3"),
+    "block_title_text_color": ("#1B2430", "#ECEFF3"),
+    "input_background_fill": ("#FFFFFF", "#1C222B"),
+    "input_border_color": ("#767F8C", "#767F8C"),
+    "button_primary_background_fill": ("#0B5C94", "#7CC1F0"),
+    "button_primary_background_fill_hover": ("#094A78", "#A5D5F5"),
+    "button_primary_text_color": ("#FFFFFF", "#12161C"),
+    "link_text_color": ("#0B5C94", "#8CCBF5"),
+}
+
+
 def theme() -> gr.themes.Base:
     """Return a theme with the colours of the site; its fonts are those of the visitor's system."""
-    return gr.themes.Base(
+    light = {name: colours[0] for name, colours in _COLOURS.items()}
+    dark = {f"{name}_dark": colours[1] for name, colours in _COLOURS.items()}
+    base = gr.themes.Base(
         primary_hue="blue", neutral_hue="slate", text_size="lg", font=_SANS, font_mono=_MONO
-    ).set(
-        body_background_fill="#FCFBF8",
-        body_background_fill_dark="#12161C",
-        body_text_color="#1B2430",
-        body_text_color_dark="#ECEFF3",
-        body_text_color_subdued="#4A5463",
-        body_text_color_subdued_dark="#B8C0CC",
-        block_background_fill="#FCFBF8",
-        block_background_fill_dark="#12161C",
-        block_label_text_color="#1B2430",
-        block_label_text_color_dark="#ECEFF3",
-        block_title_text_color="#1B2430",
-        block_title_text_color_dark="#ECEFF3",
-        input_background_fill="#FFFFFF",
-        input_background_fill_dark="#1C222B",
-        input_border_width="1px",
-        input_border_color="#767F8C",
-        input_border_color_dark="#767F8C",
-        button_primary_background_fill="#0B5C94",
-        button_primary_background_fill_hover="#094A78",
-        button_primary_background_fill_dark="#7CC1F0",
-        button_primary_background_fill_hover_dark="#A5D5F5",
-        button_primary_text_color="#FFFFFF",
-        button_primary_text_color_dark="#12161C",
-        link_text_color="#0B5C94",
-        link_text_color_dark="#8CCBF5",
     )
+    return base.set(input_border_width="1px", **light, **dark)
 
 
-@cache
 def head() -> str:
     """Return what is in the head of every page."""
-    return str(stylesheet(_HERE.read_text(encoding="utf-8")))
+    return str(stylesheet(Path(__file__).with_name("style.css").read_text(encoding="utf-8")))
 
 
-@cache
 def script() -> str:
     """Return the site's own script, which saves pictures and tables, as a function.
 
@@ -82,13 +71,9 @@ def tab_links(here: Feature) -> Html:
 
 
 def menu(here: str) -> Html:
-    """Draw the links to all pages, in the groups of the catalog.
-
-    Args:
-        here: the slug of this page; "" for the home page.
-    """
-    lessons = _link("Lessons", "lessons", here=here == "lessons")
-    parts = [_link("Home", "./", here=not here), lessons]
+    """Draw the links to all pages by group; `here` is the slug of this one, "" for Home."""
+    parts = [_link("Home", "./", here=not here)]
+    parts.append(_link("Lessons", "lessons", here=here == "lessons"))
     for group, rows in groups().items():
         links = (_link(row.title, row.slug, here=row.slug == here) for row in rows)
         parts.append(tag("span", *links, role="group", aria_label=group))

@@ -37,11 +37,7 @@ PRIVATE: dict[str, Any] = {
 
 
 def home_page(twin: str) -> None:
-    """Draw the home page: every feature in one line.
-
-    Args:
-        twin: address of the home page of the other interface, or "".
-    """
+    """Draw the home page: every feature in one line."""
     show_html(join(stylesheet(style()), menu("")))
     blocks = [heading(SITE, "See what a BERT model does with a text.")]
     for group, rows in groups().items():
@@ -55,19 +51,14 @@ def home_page(twin: str) -> None:
 
 
 def feature_page(face: gr.Blocks, declared: Declared, twin: str) -> None:
-    """Draw the page of a feature and connect its parts.
-
-    Args:
-        face: the whole, under construction.
-        declared: the feature.
-        twin: address of the same page on the other interface, or "".
-    """
+    """Draw the page of a feature and connect its parts; `twin` is its Streamlit page, or ""."""
     row = declared.feature
     show_html(join(stylesheet(style(row.folder)), menu(row.folder)))
     with gr.Row(elem_classes="bx-top"):
         with gr.Column(scale=2, min_width=300):
             show_html(join(heading(row.title, row.see), tab_links(row)))
-        example = _example_list(declared)
+        names = [each.label for each in declared.examples]
+        example = gr.Dropdown(names, label="Examples", min_width=150) if names else None
         model = gr.Dropdown(model_choices(), label="Model", min_width=150)
     remarks = show_html(join(), "bx-remarks")
     with gr.Row(elem_classes="bx-stage"):
@@ -97,15 +88,17 @@ def feature_page(face: gr.Blocks, declared: Declared, twin: str) -> None:
         "show_progress_on": answer,
         "trigger_mode": "always_last",
     }
-    linked = {
-        "fn": None,
-        "inputs": inputs,
-        "js": carry.asked(declared, model_choices()[0][1]),
-        "api_visibility": "private",
-    }
+    script = carry.asked(declared, model_choices()[0][1])
+    linked = {"fn": None, "inputs": inputs, "js": script, "api_visibility": "private"}
     gr.on([run.click, model.input, *map(_trigger, boxes)], ask, **work).then(**linked)
+
+    def use(label: object) -> Any:
+        """Fill the form with the example of a name."""
+        values = next((each.values for each in declared.examples if each.label == label), {})
+        form = filled(declared, declared.example_values(values))
+        return form[0] if len(form) == 1 else form  # as Gradio expects them of a function
+
     if example is not None:
-        use = _example_user(declared)
         used = example.input(use, [example], boxes, **PRIVATE)
         used.then(None, js=carry.EXAMPLE, api_visibility="private")
         used.then(ask, **work).then(**linked)
@@ -116,11 +109,6 @@ def feature_page(face: gr.Blocks, declared: Declared, twin: str) -> None:
     )
     opened.then(None, js=carry.OPENED, api_visibility="private")
     opened.then(ask, **work)
-
-
-def _example_list(declared: Declared) -> gr.Dropdown | None:
-    names = [each.label for each in declared.examples]
-    return gr.Dropdown(names, label="Examples", min_width=150) if names else None
 
 
 def _form(declared: Declared) -> tuple[list[Component], gr.Button]:
@@ -142,33 +130,19 @@ def _trigger(box: Any) -> Any:
     return box.release if isinstance(box, gr.Slider) else box.input
 
 
-def _example_user(declared: Declared) -> Any:
-    """Return the function that fills the form with the example of a name."""
-    rows = declared.examples
-
-    def use(label: object) -> Any:
-        values = next((each.values for each in rows if each.label == label), {})
-        found = filled(declared, declared.example_values(values))
-        return found[0] if len(found) == 1 else [*found]  # as Gradio expects them of a function
-
-    return use
-
-
 def _opener(declared: Declared) -> Any:
     """Return the function that fills the form of a new page.
 
     It shows the texts that the page was left with, or those of the address
     (`?text=...&model=...`), or what the visitor wrote on another page, or the first example.
     """
-    rows = declared.examples
-    texts = {each.name for each in declared.parameters if each.is_text}
 
     def opened(message: object, request: gr.Request) -> object:
         asked = declared.by_name(dict(request.query_params))
-        linked: dict[str, object] = {name: asked[name] for name in texts if name in asked}
-        values = carry.brought(declared, message, linked)
-        if not values and rows:
-            values = declared.example_values(rows[0].values)
+        texts = (each.name for each in declared.parameters if each.is_text)
+        values = carry.brought(declared, message, {n: asked[n] for n in texts if n in asked})
+        if not values and declared.examples:
+            values = declared.example_values(declared.examples[0].values)
         choices = model_choices()
         names = [name for _, name in choices]
         wanted = str(asked.get("model") or names[0])

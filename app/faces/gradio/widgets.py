@@ -72,12 +72,7 @@ def _read(given: Parameter, value: object) -> object:
 
 
 def filled(declared: Declared, values: Mapping[str, object]) -> list[object]:
-    """Return the values of all widgets; what is not given takes its default.
-
-    Args:
-        declared: the feature.
-        values: of the task, by name.
-    """
+    """Return the values of all widgets for those of a task; the others take their defaults."""
     return [_shown(each, values.get(each.name, each.default)) for each in declared.parameters]
 
 

@@ -49,7 +49,6 @@ def write(declared: Declared, given: Mapping[str, object], model: object) -> Wri
 
 
 def _is_unfit(engine: Engine, row: Feature) -> bool:
-    """Return whether the model cannot answer; a page without a text shows every model."""
     found = misfits(engine.facts, row.needs)
     return row.takes_text and any(each.severity is not Severity.REMARK for each in found)
 
@@ -59,7 +58,6 @@ def _framed(*blocks: Html) -> Html:
 
 
 def _misfits(engine: Engine, row: Feature) -> Iterator[Html]:
-    """Say what speaks against the model, and which other one would do."""
     yield from cautions(notices(engine.facts))
     if not row.takes_text:
         return
@@ -87,6 +85,5 @@ def _example_note(declared: Declared, given: Mapping[str, object]) -> Html:
 
 
 def _foot(engine: Engine, row: Feature) -> Html:
-    """Draw what must not be concluded, and which model answered."""
     privacy = "Your text goes only to this server and is not written to disk."
     return join(beware(row.beware), line(f"{visible(signature(engine.provenance))} {privacy}"))

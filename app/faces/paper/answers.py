@@ -1,13 +1,17 @@
 """An answer written as JSON, as a file that opens offline, for a terminal, and in a notebook."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from app.declared import Declared, answers
+from app.declared import Declared, declared
 from app.declared.answers import Answer as Answer
+from app.declared.answers import answer, engine_named
+from app.engine.models import Engine
 from app.faces.paper.json import as_json
 from app.faces.paper.page import Asked, page
 from app.faces.paper.text import as_text
 from app.words.html import framed
+from bert_core.errors import InputError, count
 
 MODEL = "model"
 """The parameter of every call that names the model."""
@@ -25,11 +29,11 @@ BODY_BYTES = 1_000_000
 TOO_LONG = f"The request is longer than {BODY_BYTES:,} bytes. Shorten the text."
 
 
-def about(declared: Declared) -> str:
+def about(task: Declared) -> str:
     """Say what a task does, what it needs, and what must not be concluded from its answer."""
-    row = declared.feature
+    row = task.feature
     needs = f" Needs a model with a trained {' and '.join(row.needs)}." if row.needs else ""
-    return f"{declared.about}{needs} Note: {row.beware}"
+    return f"{task.about}{needs} Note: {row.beware}"
 
 
 def record(answer: Answer) -> dict[str, Any]:
@@ -38,17 +42,6 @@ def record(answer: Answer) -> dict[str, Any]:
     told = {"notices": [*answer.notices], "left_out": [*answer.model.left_out]}
     there = {key: each for key, each in told.items() if each}
     return {**as_json(answer.result), "provenance": {**model, **there}}
-
-
-def saved(answer: Answer) -> bytes:
-    """Write the report as one file that opens offline."""
-    texts = {
-        each.field.label: "\n".join(value) if isinstance(value, tuple | list) else str(value)
-        for each in answer.declared.parameters
-        if (value := answer.given.get(each.name)) and each.is_text
-    }
-    row, model = answer.declared.feature, answer.model
-    return page(row, model, answer.report, answer.notices, Asked(texts))
 
 
 class Written(Answer):
@@ -60,19 +53,24 @@ class Written(Answer):
 
     def html(self) -> bytes:
         """Write the report as one file that opens offline."""
-        return saved(self)
+        texts = {
+            each.field.label: "\n".join(value) if isinstance(value, tuple | list) else str(value)
+            for each in self.declared.parameters
+            if (value := self.given.get(each.name)) and each.is_text
+        }
+        row = self.declared.feature
+        return page(row, self.model, self.report, self.notices, Asked(texts))
 
     def text(self, width: int = 100) -> str:
         """Write the report for a terminal of this width."""
         return as_text(self.declared.feature, self.model, self.report, self.notices, width=width)
 
     def _repr_html_(self) -> str:
-        """Show the page in a notebook, in a frame that cannot touch the notebook."""
         return framed(self.html(), self.declared.feature.title).markup
 
 
 def ask(task: str, /, *values: object, model: str = "", **given: object) -> Written:
-    """Ask a task, as `app.declared.answers.ask` does; the answer writes itself.
+    """Ask a task.
 
     Args:
         task: its name, such as "fill_mask".
@@ -84,7 +82,27 @@ def ask(task: str, /, *values: object, model: str = "", **given: object) -> Writ
     Raises:
         BertError: there is no such task or model, or it cannot answer; the message says why.
     """
-    return written(answers.ask(task, *values, model=model, **given))
+    return ask_engine(declared(task), engine_named(model), values, given)
+
+
+def ask_engine(
+    found: Declared, engine: Engine, values: Sequence[object], given: Mapping[str, object]
+) -> Written:
+    """Ask a model a task, with values by their place and by their name.
+
+    Raises:
+        BertError: the values do not fit the task, or the model cannot answer.
+    """
+    task, needed = found.feature.slug, [each.name for each in found.parameters if each.required]
+    if len(values) > len(needed):
+        raise InputError(
+            f"{task}: found {count(len(values), 'value')} without a name; expected at most "
+            f"{len(needed)}{': ' if needed else ''}{', '.join(needed)}. Give the others by name."
+        )
+    placed = dict(zip(needed, values, strict=False))
+    if twice := placed.keys() & given.keys():
+        raise InputError(f"{min(twice)} is given twice: by its place and by its name.")
+    return written(answer(found, engine, {**placed, **given}))
 
 
 def written(answer: Answer) -> Written:

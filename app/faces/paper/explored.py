@@ -9,10 +9,10 @@ from typing import Any
 
 from torch import nn
 
-from app.declared import answers, declared
+from app.declared import declared
 from app.engine.models.shelf import IN_MEMORY, Kind, Offer
 from app.engine.models.store import open_engine
-from app.faces.paper.answers import Written, written
+from app.faces.paper.answers import Written, ask_engine
 from bert_core.checkpoints.formats.weights import HELD
 from bert_core.errors import InputError
 
@@ -60,7 +60,7 @@ def explore(
         offer = held.enter_context(_held(model, tokenizer, "your model"))
         if other is not None:
             given = {**given, names[0]: held.enter_context(_held(*other, "your other model")).name}
-        return written(answers.ask_engine(found, open_engine(offer), values, given))
+        return ask_engine(found, open_engine(offer), values, given)
 
 
 @contextmanager

@@ -101,5 +101,4 @@ def _parts(hint: Any, way: str) -> Iterator[tuple[type, str]]:
 
 
 def _first(member: object) -> str:
-    """Return the first paragraph of the docstring of a property."""
     return " ".join((getdoc(member) or "").split("\n\n")[0].split())

@@ -4,12 +4,7 @@ import json
 
 
 def notebook(title: str, source: str) -> bytes:
-    """Write a notebook of two cells: what it computes, and the program (nbformat 4.5).
-
-    Args:
-        title: the page.
-        source: the program, which needs `bert_core` alone.
-    """
+    """Write a notebook of two cells: what it computes, and the program (nbformat 4.5)."""
     needs = "It needs `bert_core`: `pip install .` in a checkout."
     about = f"# {title}\n\nWritten by BERT Explorer. {needs}"
     cells = [

@@ -14,9 +14,6 @@ def opening(model: str) -> Iterator[None]:
 
     Weights are read without Python, so the imports go on meanwhile. If the model cannot be opened,
     the first question to it says so. Garbage is collected at the end: imports make none.
-
-    Args:
-        model: the name that was asked for; "" for the default model.
     """
     gc.disable()
     from app.engine.models import open_engine  # imports PyTorch

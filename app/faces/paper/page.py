@@ -35,12 +35,7 @@ def page(
 ) -> bytes:
     """Write a report with the model that gave it and what must not be concluded.
 
-    Args:
-        feature: what was asked.
-        model: which model answered.
-        report: what it answered.
-        notices: what should be known about the model first.
-        asked: about which texts, and where.
+    `notices` should be known about the model first.
     """
     return document(
         f"{feature.title} · {model.name}",
@@ -56,7 +51,6 @@ def page(
 
 
 def _asked(asked: Asked) -> Iterator[Html]:
-    """Name the texts, the day, and the page of the site."""
     today = date.today()
     for label, text in asked.texts.items():
         shown = tag("bdi", visible(shortened(text, _LONGEST)))

@@ -37,12 +37,7 @@ def as_text(
 ) -> str:
     """Write a report as plain text, without a control character of anybody's.
 
-    Args:
-        feature: what was asked.
-        model: which model answered.
-        report: what it answered.
-        notices: what should be known about the model first.
-        width: letters in a line; a table may be wider.
+    A line has at most `width` letters; a table may be wider.
     """
     blocks = [
         *notices,
@@ -63,7 +58,6 @@ def _block(block: Html | Picture, width: int) -> str:
 
 
 def _cells(table: pd.DataFrame) -> list[list[str]]:
-    """Return head and rows of a table as text."""
     shown = table.drop(columns="at", errors="ignore")
     rows = shown.head(_ROWS).itertuples(index=False)
     cells = [
@@ -114,7 +108,6 @@ def _wrapped(text: str, width: int) -> str:
 
 
 def _read(markup: Html, width: int) -> str:
-    """Return what a person reads in markup of `app.words.html`."""
     reader = _Reader()
     reader.feed(markup.markup)
     reader.close()

@@ -1,7 +1,6 @@
 """The command line of the recorded site: `python -m app record OUT`."""
 
 import os
-import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -33,13 +32,9 @@ def main(arguments: Sequence[str]) -> int:
     try:
         engine = open_engine(offer_of(given.model) if given.model else None)
         size = record(
-            engine,
-            given.out,
-            _today(),
-            lambda text: say(f"  {text}"),
-            live=given.live,
-            parts=given.parts,
-        )
+            engine, given.out, _today(), lambda text: say(f"  {text}"),
+            live=given.live, parts=given.parts,
+        )  # fmt: skip
     except BertError as error:
         return refused(error)
     say(f"{given.out / 'index.html'}: {size / 1e6:.1f} MB in all.")
@@ -50,7 +45,3 @@ def _today() -> str:
     seconds = os.environ.get("SOURCE_DATE_EPOCH", "")
     now = datetime.fromtimestamp(int(seconds), UTC) if seconds.isdigit() else datetime.now(UTC)
     return f"{now:%Y-%m-%d}"
-
-
-if __name__ == "__main__":
-    raise SystemExit(main(sys.argv[1:]))

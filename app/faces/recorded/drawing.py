@@ -72,35 +72,29 @@ class Recording:
 def menu(recording: Recording, root: str, here: Feature | None) -> Html:
     """Draw what is above every page: the name of the site, and the pages by group.
 
-    Args:
-        recording: what there is.
-        root: the way to the root of the folder, "" or "../".
-        here: the page that is open; None for the home page.
+    `root` is the way to the root of the folder, "" or "../".
     """
     groups = []
-    for group in GROUPS:
-        pages = [
-            tag(
-                "li",
-                tag("a", row.title, href=f"{root}{recording.of(row)[0].place}.html",
-                    aria_current="page" if row == here else None),
-            )
-            for row in recording.features
-            if row.group == group
-        ]  # fmt: skip
-        groups.append(tag("li", tag("span", group, class_="bx-group"), tag("ul", *pages)))
     if recording.lessons:
-        groups.insert(0, tag("li", tag("a", "Lessons", href=f"{root}index.html#lessons")))
+        groups.append(tag("li", tag("a", "Lessons", href=f"{root}index.html#lessons")))
+    for group in GROUPS:
+        rows = [row for row in recording.features if row.group == group]
+        pages = (
+            _item(row.title, f"{root}{recording.of(row)[0].place}.html", here=row == here)
+            for row in rows
+        )
+        groups.append(tag("li", tag("span", group, class_="bx-group"), tag("ul", *pages)))
     home = tag("a", SITE, href=f"{root}index.html", class_="bx-site")
     return tag("header", home, tag("nav", tag("ul", *groups), aria_label="Pages"))
 
 
-def recorded_note(model: Provenance) -> Html:
-    """Say, before anything else, that nothing is computed."""
-    return note(*_recorded(model))
+def _item(title: str, address: str, *, here: bool) -> Html:
+    current = "page" if here else None
+    return tag("li", tag("a", visible(title), href=address, aria_current=current))
 
 
 def _recorded(model: Provenance) -> tuple[Html, str]:
+    """Say, before anything else, that nothing is computed."""
     says = f"Stored answers of {visible(model.name)}; nothing is computed here."
     return tag("strong", "Recorded. "), says
 
@@ -148,8 +142,8 @@ def page(recording: Recording, entry: Entry, results: Sequence[Html]) -> Html:
         tag("div", heading(entry.feature.title, entry.feature.see), data_place=entry.place),
         _live(recording, entry)
         if recording.live and is_live(entry)
-        else recorded_note(recording.model),
-        tag("div", _given(recording, entry), answer, _list(recording, entry), class_="bx-recorded"),
+        else note(*_recorded(recording.model)),
+        tag("div", _given(entry), answer, _list(recording, entry), class_="bx-recorded"),
         _way(recording, entry),
         foot(recording, entry.feature.beware),
     )
@@ -164,16 +158,13 @@ def lesson_page(recording: Recording, lesson: Lesson, parts: Sequence[Html]) -> 
     """Draw a lesson with everything revealed."""
     return join(
         tag("div", heading(lesson.title, lesson.goal), data_place=lesson_place(lesson)),
-        _playing(recording) if recording.live else recorded_note(recording.model),
+        # `live/lesson.js` says instead how the lesson is played
+        _line("lesson", recording.live, *_recorded(recording.model), data_says=_PLAYING)
+        if recording.live
+        else note(*_recorded(recording.model)),
         tag("section", *parts, class_="bx-result bx-lesson-whole", aria_label="Lesson"),
         foot(recording, _BEWARE),
     )
-
-
-def _playing(recording: Recording) -> Html:
-    """Say that nothing is computed; `live/lesson.js` says instead how the lesson is played."""
-    says = _recorded(recording.model)
-    return _line("lesson", recording.live, *says, data_says=_PLAYING)
 
 
 def home(recording: Recording, doors: Sequence[Door]) -> Html:
@@ -194,7 +185,7 @@ def home(recording: Recording, doors: Sequence[Door]) -> Html:
         boxes += _box("question", "Your question about it, if you have one", "")
     return join(
         heading(SITE, _LEAD),
-        _typing(recording, last) if recording.live else recorded_note(recording.model),
+        _typing(recording, last) if recording.live else note(*_recorded(recording.model)),
         tag("section", *boxes, class_="bx-given", aria_label="Input"),
         tag("div", tag("section", draw(doors, links), class_="bx-result", aria_label="Answer"),
             class_="bx-recorded"),
@@ -206,7 +197,6 @@ def home(recording: Recording, doors: Sequence[Door]) -> Html:
 
 
 def _typing(recording: Recording, places: Mapping[str, str]) -> Html:
-    """Invite to type one's own text on the home page."""
     rows = [(slug, feature(slug).title, places[slug]) for slug in DOORS if slug in places]
     given = json.dumps({"doors": rows})
     says = tag("strong", "Type your own text: "), _HOME
@@ -214,7 +204,6 @@ def _typing(recording: Recording, places: Mapping[str, str]) -> Html:
 
 
 def _lessons(recording: Recording) -> Html:
-    """List the lessons; nothing where there are none."""
     rows = [
         tag("li", tag("a", visible(each.title), href=f"{lesson_place(each)}.html"), " ",
             visible(each.goal))
@@ -235,11 +224,11 @@ def foot(recording: Recording, caution: str) -> Html:
     )
 
 
-def _given(recording: Recording, entry: Entry) -> Html:
-    """Draw what was given, and what to look at; nothing where nothing is given."""
+def _given(entry: Entry) -> Html:
     if not entry.feature.has_examples:
         return join()
-    shown = (*_boxes(entry), _note(entry))
+    remark = entry.example.note
+    shown = (*_boxes(entry), example_note(visible(remark)) if remark else join())
     return tag("section", *shown, class_="bx-given", aria_label="Input")
 
 
@@ -268,50 +257,29 @@ def _box(name: str, label: str, text: str, key: str = "") -> list[Html]:
     ]  # fmt: skip
 
 
-def _note(entry: Entry) -> Html:
-    """Draw what to look at."""
-    return example_note(visible(entry.example.note)) if entry.example.note else join()
-
-
 def _list(recording: Recording, entry: Entry) -> Html:
-    """List all examples of a page; the open one is marked."""
     rows = recording.of(entry.feature)
     if len(rows) == 1:
         return join()
-    return tag(
-        "nav",
-        tag("h2", "Examples"),
-        _links(rows, "../", entry),
-        line(_TABS),
-        aria_label="Examples",
-    )
+    links = _links(rows, "../", entry)
+    return tag("nav", tag("h2", "Examples"), links, line(_TABS), aria_label="Examples")
 
 
 def _links(rows: Sequence[Entry], root: str, here: Entry | None) -> Html:
-    """Draw links to entries."""
-    items = []
-    for each in rows:
-        items.append(
-            tag(
-                "li",
-                tag("a", visible(each.example.label), href=f"{root}{each.place}.html",
-                    aria_current="page" if each == here else None),
-            )
-        )  # fmt: skip
-    return tag("ol", *items)
+    return tag(
+        "ol",
+        *(_item(e.example.label, f"{root}{e.place}.html", here=e == here) for e in rows),
+    )
 
 
 def _way(recording: Recording, entry: Entry) -> Html:
-    """Draw the links to the previous and the next example, across pages."""
     at = recording.entries.index(entry)
     before, after = recording.entries[max(at - 1, 0)], recording.entries[at + 1 : at + 2]
-    links = [_step("← ", before, entry, "prev")] if at else []
-    links += [_step("→ ", each, entry, "next") for each in after]
+    steps = [("← ", before, "prev")] if at else []
+    steps += [("→ ", each, "next") for each in after]
+    links = (
+        tag("a", arrow, f"{to.feature.title}: " if to.feature != entry.feature else "",
+            visible(to.example.label), href=f"../{to.place}.html", rel=rel)
+        for arrow, to, rel in steps
+    )  # fmt: skip
     return tag("nav", *links, class_="bx-way", aria_label="Previous and next example")
-
-
-def _step(arrow: str, to: Entry, here: Entry, rel: str) -> Html:
-    """Draw one of these links; the page is named where it changes."""
-    other = f"{to.feature.title}: " if to.feature != here.feature else ""
-    name = visible(to.example.label)
-    return tag("a", arrow, other, name, href=f"../{to.place}.html", rel=rel)

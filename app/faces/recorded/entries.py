@@ -52,11 +52,7 @@ def file_name(label: str) -> str:
 
 
 def all_entries(doors: Iterable[Door]) -> tuple[Entry, ...]:
-    """List every entry in the order of the menu.
-
-    Args:
-        doors: of the home page; their texts are recorded as well.
-    """
+    """List every entry in the order of the menu, the texts of the home page's doors included."""
     texts = {door.slug: door.texts for door in doors}
     found: list[Entry] = []
     for row in FEATURES:

@@ -62,9 +62,7 @@ def live_values(entry: Entry) -> dict[str, str | bool | int | float]:
 def live_files(engine: Engine, *, parts: bool) -> Iterator[tuple[str, bytes]]:
     """Yield the files with which a browser answers, by their names in the folder of the site.
 
-    Args:
-        engine: a bundled model.
-        parts: whether the weights are written in parts of 9 MB.
+    With `parts`, the weights are written in parts of 9 MB.
 
     Raises:
         ConfigError: it is another model, also one with a bundled name and other weights.
@@ -85,6 +83,7 @@ def live_files(engine: Engine, *, parts: bool) -> Iterator[tuple[str, bytes]]:
     switches = ASSETS / "components" / "xray_switches.js"  # as on the page with a server
     yield f"{FOLDER}/{switches.name}", switches.read_bytes()
     yield f"{FOLDER}/NOTICE", (ROOT / "NOTICE").read_bytes()  # the licence of the weights
+    yield f"{FOLDER}/MODEL_CARD.md", (folder / "README.md").read_bytes()  # and their sources
     for name in _BESIDE:
         yield f"{FOLDER}/{name}", (folder / name).read_bytes()
     weights = (folder / _WEIGHTS).read_bytes()
@@ -103,13 +102,10 @@ def live_files(engine: Engine, *, parts: bool) -> Iterator[tuple[str, bytes]]:
 def digests(files: Mapping[str, bytes], *, lab: bool = False) -> dict[str, str]:
     """Return what a page compares its files with before it uses them, as browsers write digests.
 
-    The weights have theirs in one of these files; they are read while they arrive.
-
-    Args:
-        files: those of the site, by name.
-        lab: whether it is a page of the lab, which needs other files.
+    The weights have theirs in one of these files; they are read while they arrive. A page of the
+    lab needs other files.
     """
-    start, unused = f"{FOLDER}/", (_WEIGHTS, "NOTICE", "lab", "runs/")
+    start, unused = f"{FOLDER}/", (_WEIGHTS, "NOTICE", "MODEL_CARD.md", "lab", "runs/")
     own = {name.removeprefix(start): each for name, each in files.items() if name.startswith(start)}
     used = lab_files(own) if lab else {name for name in own if not name.startswith(unused)}
     return sums(own, sorted(used))
@@ -121,7 +117,6 @@ def icon() -> bytes:
 
 
 def _manifest() -> bytes:
-    """Return what a browser needs to install the site as an application."""
     drawn = base64.b64encode(icon()).decode()
     said = {
         "name": "BERT Explorer",

@@ -1,8 +1,9 @@
 """Write the recorded site: a folder of plain files that refer to nothing outside it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
+from app.catalog import Feature
 from app.declared import declared
 from app.engine.models import Engine
 from app.faces.paper.page import style
@@ -23,7 +24,7 @@ from app.lessons.shelf import in_order
 from app.lessons.whole import whole
 from app.overview import FIRST, Door, doors
 from app.settings import ASSETS, LIVE
-from app.words.html import document, plain
+from app.words.html import Html, document, plain
 from bert_core.errors import ConfigError
 
 _README = """---
@@ -57,18 +58,17 @@ def record(
     live: bool = False,
     parts: bool = False,
 ) -> int:
-    """Write the folder; the same model gives the same bytes, except the line with the date.
+    """Write the folder and return its size in bytes.
+
+    The same model gives the same bytes, except the line with the date.
 
     Args:
         engine: the model that answers.
         target: a folder that is empty or does not exist.
         date: of the recording, as 2026-11-22.
-        say: is told how far it is, in one line for each page.
-        live: whether the pages answer in the browser, too; see `live`.
+        say: prints how far it is, in one line for each page.
+        live: whether the pages answer in the browser, too.
         parts: whether the weights are then in parts of 9 MB.
-
-    Returns:
-        The size of all files in bytes.
 
     Raises:
         ConfigError: the folder contains something or cannot be written, or the model is not one
@@ -88,26 +88,14 @@ def record(
 def _write(
     engine: Engine, target: Path, date: str, say: Callable[[str], None], more: dict[str, bytes]
 ) -> int:
-    """Write the pages and the further files, with which they are live."""
     opened = doors(engine, FIRST)
     lessons = tuple(each for each in in_order() if not each.own)
-    recording = Recording(
-        all_entries(opened),
-        engine.provenance,
-        date,
-        lessons,
-        digests(more),
-        digests(more, lab=True) if more else {},
-    )
-    model = engine.provenance
+    model, in_lab = engine.provenance, digests(more, lab=True) if more else {}
+    recording = Recording(all_entries(opened), model, date, lessons, digests(more), in_lab)
     readme = _README.format(
-        site=SITE,
-        number=len(recording.entries),
-        pages=len(recording.features),
-        model=plain(model.name),
-        fingerprint=model.fingerprint,
-        date=date,
-    )
+        site=SITE, number=len(recording.entries), pages=len(recording.features), date=date,
+        model=plain(model.name), fingerprint=model.fingerprint,
+    )  # fmt: skip
     files = {"README.md": readme.encode()} | more
     files["index.html"] = home_page(recording, opened)
     for row in recording.features:
@@ -126,47 +114,40 @@ def _write(
 
 def home_page(recording: Recording, opened: Sequence[Door]) -> bytes:
     """Return the file of the home page."""
-    return document(
-        f"{SITE}, recorded",
-        _style("home"),
-        home(recording, opened),
-        header=menu(recording, "", None),
-        script=_script(bool(recording.live)),
-        manifest=MANIFEST if recording.live else "",
-        icon=icon(),
-    )
+    return _file(recording, "", ("home",), home(recording, opened), root="")
 
 
 def example_page(engine: Engine, recording: Recording, entry: Entry) -> bytes:
     """Return the file of an example."""
     row = entry.feature
-    return document(
-        f"{entry.example.label} · {row.title} · {SITE}, recorded",
-        _style(row.slug, live=bool(recording.live)),
-        page(recording, entry, results(engine, entry)),
-        header=menu(recording, "../", row),
-        script=_script(bool(recording.live)),
-        manifest=f"../{MANIFEST}" if recording.live else "",
-        icon=icon(),
-    )
+    title = f"{entry.example.label} · {row.title} · "
+    return _file(recording, title, (row.slug,), page(recording, entry, results(engine, entry)), row)
 
 
 def lesson_file(engine: Engine, recording: Recording, lesson: Lesson) -> bytes:
     """Return the file of a lesson, which is played where the site is live."""
     slugs = {declared(step.page).feature.folder for step in lesson.steps}
+    parts = whole(engine, lesson, played if recording.live else None)
+    return _file(recording, f"{lesson.title} · ", slugs, lesson_page(recording, lesson, parts))
+
+
+def _file(
+    recording: Recording, title: str, slugs: Iterable[str], body: Html,
+    here: Feature | None = None, *, root: str = "../",
+) -> bytes:  # fmt: skip
+    live = bool(recording.live)
     return document(
-        f"{lesson.title} · {SITE}, recorded",
-        _style(*slugs),
-        lesson_page(recording, lesson, whole(engine, lesson, played if recording.live else None)),
-        header=menu(recording, "../", None),
-        script=_script(bool(recording.live)),
-        manifest=f"../{MANIFEST}" if recording.live else "",
+        f"{title}{SITE}, recorded",
+        _style(*slugs, live=live and here is not None),
+        body,
+        header=menu(recording, root, here),
+        script=_script(live),
+        manifest=f"{root}{MANIFEST}" if live else "",
         icon=icon(),
     )
 
 
 def _style(*slugs: str, live: bool = False) -> str:
-    """Return the style of the site, of some pages, and of the recording."""
     sheets = [ASSETS / "recorded" / "recorded.css", *[LIVE / "lab.css"] * ("lab" in slugs)]
     own = style(*slugs) + "".join(each.read_text(encoding="utf-8") for each in sheets)
     if not live or "xray" not in slugs:
@@ -176,7 +157,6 @@ def _style(*slugs: str, live: bool = False) -> str:
 
 
 def _script(live: bool) -> str:
-    """Return the script of every page."""
     scripts = [ASSETS / "components" / "bridge.js", ASSETS / "recorded" / "recorded.js"]
     scripts += [ASSETS / "recorded" / "live.js"] * live
     return "\n".join(each.read_text(encoding="utf-8") for each in scripts)

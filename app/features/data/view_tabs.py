@@ -147,7 +147,7 @@ def sure(result: DataResult) -> Parts:
     return (
         tag("p", f"{leaning(found)}. Expected calibration error: {percent(found.error)}.",
             class_="bx-line"),
-        reliability_picture([found], "rows-reliability", intervals=True),
+        reliability_picture(found, "rows-reliability"),
         reliability_note("Vertical lines: 95 % intervals; the fewer the answers, the longer."),
     )  # fmt: skip
 

@@ -12,7 +12,7 @@ from app.words.blocks import hint, line, note
 from app.words.format import count, percent, shortened, signed
 from app.words.html import Html, join, tag, visible
 from app.words.notes import cut_note, gaps_note, shared_note
-from app.words.pictures import Picture, linked, picture
+from app.words.pictures import ROWS, linked, listed, numbers
 from app.words.screen import Drawn, Part, Screen
 
 OF_NAMES: dict[Of, str] = {
@@ -163,14 +163,12 @@ def sums(result: WhyResult) -> Html:
 # -- pictures --------------------------------------------------------------------------------------
 
 
-def text(result: WhyResult) -> Picture:
-    """Draw the running text with the scores."""
-    return picture(
-        "why",
-        lambda width: drawn_text(result, width),
-        alt=f"{NAMES[result.story.method]} for “{result.explained.answer}”. {leaders(result)}",
-        table=text_table(result),
-    )
+def text(result: WhyResult) -> Html:
+    """Draw the running text with the scores, and list those of the first words."""
+    says = f"{NAMES[result.story.method]} for “{result.explained.answer}”. {leaders(result)}"
+    table = numbers(listed(text_table(result))[:ROWS], "why")
+    marked = drawn_text(result, visible(says))
+    return tag("figure", marked, table, class_="bx-picture", data_name="why")
 
 
 def text_table(result: WhyResult) -> Mapping[str, Sequence[object]]:
@@ -189,7 +187,8 @@ def screen(result: WhyResult, model: str = "") -> Screen:
     """Say what is shown."""
     one, check = result.explained, result.check
     asked = "" if one.own else "Asked for: "
-    blocks: list[Part] = [text(result), sums(result)]
+    drawn = text(result)
+    blocks: list[Part] = [Drawn(drawn, "why", drawn), sums(result)]
     if check is not None:
         says = verdict(check)
         blocks.insert(0, Drawn(says, "why-verdict", says))

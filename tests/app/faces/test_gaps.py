@@ -24,16 +24,16 @@ AS_TYPED = ("tokenizer", "input")
 PLAIN, TYPED = "the cat [MASK] .", "the cat {} ."
 
 
-@pytest.mark.parametrize("sign", SIGNS)
 @pytest.mark.parametrize("task", READERS)
 def test_every_sign_of_a_gap_is_a_gap_in_every_task_that_reads_gaps(
-    tiny_model: Path, task: str, sign: str
+    tiny_model: Path, task: str
 ) -> None:
-    more = READERS[task]
-    plain, typed = (ask(task, text=text, **more).json() for text in (PLAIN, TYPED.format(sign)))
-    if "read_as" in typed:
-        assert (plain.pop("read_as"), typed.pop("read_as")) == ([], [sign])
-    assert typed == plain
+    plain = ask(task, text=PLAIN, **READERS[task]).json()
+    signs = SIGNS if task == "fill_mask" else SIGNS[:1]  # one function reads them for all
+    for sign in signs:
+        typed = ask(task, text=TYPED.format(sign), **READERS[task]).json()
+        assert typed.get("read_as", [sign]) == [sign] and plain.get("read_as", []) == []
+        assert {**typed, "read_as": None} == {**plain, "read_as": None}
 
 
 @pytest.mark.parametrize("task", [task for task in READERS if "_" not in task] + ["fill_mask"])

@@ -127,7 +127,7 @@ def explain(
         with progress("Scoring", "passes", cancel=_forget if long else None) as report:
             result = compute(check=False, progress=report)
         show_html(join(view.before(result), view.headline(result)))
-        show_picture(view.text(result))
+        show_markup(view.text(result), key="picture-why")
     show_html(view.sums(result))
     reasons = Reasons(result, page, (text, pair), options, current_visit())
     if not result.explained.unit:  # a score has no probability that could fall

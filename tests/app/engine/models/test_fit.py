@@ -11,11 +11,11 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from app.catalog import FEATURES
-from app.declared.answers import ask
 from app.engine.models import Engine, offers, open_engine
 from app.engine.models.facts import ModelFacts, read_facts
 from app.engine.models.fit import Severity, first_fitting, misfits
 from app.engine.models.shelf import not_models
+from app.faces.paper.answers import ask
 from app.faces.streamlit.about import heads, sizes
 from app.words.blocks import facts as block_of_facts
 from app.words.notes import holdings, misfit_note

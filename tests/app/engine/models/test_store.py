@@ -13,9 +13,9 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from app.declared.answers import ask
 from app.engine.models import Engine, ModelStore, is_open, open_engine, usable
 from app.engine.models.shelf import Kind, Offer
+from app.faces.paper.answers import ask
 from app.settings import Settings
 from bert_core import BertForPreTraining, BertForTokenClassification
 from bert_core.errors import CheckpointError, MissingFileError

@@ -2,8 +2,6 @@
 
 import json
 import re
-from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,42 +11,22 @@ import pytest
 from app.catalog import examples
 from app.declared import Declared, all_declared, declared
 from app.faces.gradio import lessons
-from app.faces.gradio.limits import QUEUED, SESSIONS
+from app.faces.gradio.face import QUEUED, SESSIONS
 from app.faces.gradio.widgets import ANY, NO, YES, filled, model_choices, read, widget
-from app.faces.gradio.written import Written, write
+from app.faces.gradio.written import write
 from app.lessons.shelf import mostly_about, shelf
 from tests.app.faces.gradio.conftest import Served
 from tests.compat.gradio import most_sessions, queue_limits
 from tests.conftest import NASTY
 
 EVERY = pytest.mark.parametrize("feature", all_declared(), ids=lambda each: each.feature.slug)
-STRANGE = [
-    pytest.param(
-        feature,
-        text,
-        id=f"{feature.feature.slug}-{name}",
-        marks=() if name == "script" or feature.feature.slug == "fill_mask" else pytest.mark.slow,
-    )
-    for feature in all_declared()
-    for name, text in NASTY.items()
-]
-"""Every task with every nasty text; in a short run each of them once."""
+STRANGE = [(each, NASTY["script"]) for each in all_declared()]
+STRANGE += [(declared("fill_mask"), text) for text in NASTY.values()]
 
 
 def values(feature: Declared, number: int = 0) -> dict[str, Any]:
     found = feature.examples
     return feature.example_values(found[number].values) if found else {}
-
-
-@pytest.fixture(scope="module")
-def first() -> Callable[[Declared], Written]:
-    """What each page says of its first example, asked once; the caller chooses the model."""
-
-    @cache
-    def asked(slug: str) -> Written:
-        return write(declared(slug), values(declared(slug)), "")
-
-    return lambda feature: asked(feature.feature.slug)
 
 
 # -- the form --------------------------------------------------------------------------------------
@@ -89,25 +67,18 @@ def test_a_choice_that_may_be_left_to_the_model_has_three_answers() -> None:
 
 
 @EVERY
-def test_a_page_shows_report_caution_and_model(
-    tiny_model: Path, first: Callable[[Declared], Written], feature: Declared
+def test_a_page_shows_report_caution_and_model_and_its_lessons_behind_question_marks(
+    tiny_model: Path, feature: Declared
 ) -> None:
-    found = first(feature)
+    found = write(feature, values(feature), "")
     markup = str(found.markup)
     assert found.json is not None, markup
     for part in ("bx-headline", feature.feature.beware, "tiny-model", "weights "):
         assert part in markup
-
-
-@EVERY
-def test_a_page_names_its_lessons_behind_its_question_marks(
-    tiny_model: Path, first: Callable[[Declared], Written], feature: Declared
-) -> None:
-    found = str(first(feature).markup)
-    named = set(re.findall(r'href="lessons\?lesson=([\w-]+)"', found))
-    if 'class="bx-hint"' in found:
+    named = set(re.findall(r'href="lessons\?lesson=([\w-]+)"', markup))
+    if 'class="bx-hint"' in markup:
         assert named == {each.slug for each in mostly_about(feature.feature.folder)}
-    assert "bx-hint-end" not in found and 'data-pick="lesson"' not in found
+    assert "bx-hint-end" not in markup and 'data-pick="lesson"' not in markup
 
 
 def test_a_page_says_what_to_look_at_in_an_example(tiny_model: Path) -> None:
@@ -128,12 +99,11 @@ def test_a_page_names_the_head_that_was_not_trained(
     untrained_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BERT_EXPLORER_MODEL", str(untrained_folder))
-    for feature in all_declared():
+    for feature in (each for each in all_declared() if each.feature.needs):
         found = write(feature, values(feature), "")
-        if feature.feature.needs:
-            assert found.json is None and "bx-headline" not in str(found.markup)
-            assert "has no trained weights for this page" in str(found.markup)
-            assert "Choose explorer-mini-uncased instead." in str(found.markup)
+        assert found.json is None and "bx-headline" not in str(found.markup)
+        assert "has no trained weights for this page" in str(found.markup)
+        assert "Choose explorer-mini-uncased instead." in str(found.markup)
 
 
 @pytest.mark.parametrize(

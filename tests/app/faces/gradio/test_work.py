@@ -1,6 +1,5 @@
 """Calls: what is told of an error, what is logged, and how many wait."""
 
-import logging
 import threading
 
 import pytest
@@ -9,25 +8,10 @@ from app.compat.gradio import Unfetched, fetched_later
 from app.declared import Declared
 from app.engine import calls
 from app.engine.compute.visitor import Visit
-from app.faces.gradio.work import message_of
 from app.records.visitors import Visitor
-from bert_core.errors import InputError
 from tests.app.faces.gradio.conftest import Served, ask
 
 MARKER = "marker-of-one-visitor"
-
-
-def test_an_error_for_people_is_told_and_not_logged(caplog: pytest.LogCaptureFixture) -> None:
-    assert message_of(InputError("Shorten it.")) == "Shorten it."
-    assert caplog.text == ""
-
-
-def test_a_bug_is_an_apology_and_its_text_is_not_logged(caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(logging.ERROR, "app"):
-        says = message_of(ValueError(MARKER))
-    number = says.partition("logged as ")[2][:8]
-    assert f"error {number}: ValueError" in caplog.text
-    assert MARKER not in says + caplog.text
 
 
 def test_a_broken_task_shows_no_trace_anywhere(

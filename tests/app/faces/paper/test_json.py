@@ -4,7 +4,7 @@ import json
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import pytest
@@ -18,30 +18,15 @@ from bert_core import BertTokenizer
 
 @dataclass(frozen=True)
 class Inner:
-    """A part.
-
-    Attributes:
-        share: a share.
-    """
-
-    share: float
+    share: Annotated[float, "a share"]
 
 
 @dataclass(frozen=True)
 class Outer:
-    """A result.
-
-    Attributes:
-        name: a name.
-        parts: its parts.
-        table: by name.
-        picture: an array.
-    """
-
-    name: str | None
-    parts: tuple[Inner, ...]
-    table: Mapping[int, Inner]
-    picture: np.ndarray
+    name: Annotated[str | None, "a name"]
+    parts: Annotated[tuple[Inner, ...], "its parts"]
+    table: Annotated[Mapping[int, Inner], "by name"]
+    picture: Annotated[np.ndarray, "an array"]
 
 
 @dataclass(frozen=True)

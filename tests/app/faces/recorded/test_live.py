@@ -50,16 +50,12 @@ def test_a_page_names_the_digest_of_every_file_but_the_weights(files: dict[str, 
 def test_what_a_script_imports_has_a_digest(files: dict[str, bytes], lab: bool) -> None:
     said = digests(files, lab=lab)
     assert ("lab.wasm" in said) is lab
+    assert ({"lab_page.js", "lab_worker.js"} <= said.keys()) is lab
+    assert ({"draw.js", "tasks.js", "page.js"} <= said.keys()) is not lab
     for name in said:
         if name.endswith(".js"):
             imported = re.findall(r'from "\./([\w.]+)"', files[f"live/{name}"].decode())
             assert set(imported) <= said.keys(), name
-
-
-def test_a_page_of_the_lab_names_what_the_lab_uses_alone(files: dict[str, bytes]) -> None:
-    scripts = {name for name in digests(files, lab=True) if name.endswith(".js")}
-    assert {"lab_page.js", "lab_worker.js", "lab.js", "blocks.js", "tokenizer.js"} <= scripts
-    assert not scripts & {"draw.js", "tasks.js", "attention.js", "page.js", "worker.js"}
 
 
 def test_a_page_compares_what_it_imports_before_it_runs(files: dict[str, bytes]) -> None:

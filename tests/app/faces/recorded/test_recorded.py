@@ -1,8 +1,6 @@
 """The recorded site: every example is there, every link leads to a file, nothing leads outside."""
 
 import re
-import runpy
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -19,7 +17,7 @@ from app.faces.recorded.entries import Entry, file_name, results
 from app.faces.recorded.writing import record
 from app.lessons.shelf import mostly_about, shelf
 from bert_core.errors import ConfigError
-from tests.conftest import NASTY, recorded
+from tests.conftest import NASTY
 
 DATE = "2026-11-22"
 
@@ -53,6 +51,12 @@ def pages(folder: Path) -> dict[str, Path]:
     return {path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("*.html"))}
 
 
+@pytest.fixture(scope="module")
+def site(recorded_site: Path) -> dict[Path, Read]:
+    """Every page of the recorded site, read once."""
+    return {path: Read(path) for path in pages(recorded_site).values()}
+
+
 def shorten(monkeypatch: pytest.MonkeyPatch, rows: Sequence[Feature]) -> None:
     """Let a recording have only these pages, no tabs or lessons, a home page without doors."""
     monkeypatch.setattr("app.faces.recorded.writing.in_order", list)
@@ -62,12 +66,11 @@ def shorten(monkeypatch: pytest.MonkeyPatch, rows: Sequence[Feature]) -> None:
 
 
 def test_every_lesson_has_a_page_with_its_answers_and_the_menu_leads_to_it(
-    recorded_site: Path,
+    recorded_site: Path, site: dict[Path, Read]
 ) -> None:
-    home = Read(recorded_site / "index.html")
     for each in shelf().lessons.values():
-        assert f"lessons/{each.slug}.html" in home.links
-        found = Read(recorded_site / "lessons" / f"{each.slug}.html")
+        assert f"lessons/{each.slug}.html" in site[recorded_site / "index.html"].links
+        found = site[recorded_site / "lessons" / f"{each.slug}.html"]
         assert all(f"{n}. {step.heading}" in found.text for n, step in enumerate(each.steps, 1))
         assert "See it on" not in found.text
 
@@ -96,18 +99,28 @@ def test_every_example_of_every_page_has_a_file(recorded_site: Path) -> None:
     ]
 
 
-def test_every_link_leads_to_a_file_of_the_folder(recorded_site: Path) -> None:
-    reached = set()
-    for path in pages(recorded_site).values():
-        links = Read(path).links
-        assert len(links) > len(FEATURES)
-        for link in links:
+def test_a_page_says_what_was_recorded_asks_for_nothing_and_leads_to_files_alone(
+    recorded_site: Path, site: dict[Path, Read], tiny_engine: Engine
+) -> None:
+    model, reached = tiny_engine.provenance, set()
+    places = {path: path.read_text(encoding="utf-8") for path in site}
+    for path, seen in site.items():
+        assert len(seen.links) > len(FEATURES)
+        for link in seen.links:
             file, _, place = link.partition("#")
             to = (path.parent / file).resolve()
-            assert to.is_relative_to(recorded_site)
-            assert to.is_file() and f'id="{place}"' in f'{to.read_text("utf-8")}id=""', link
+            assert to.is_relative_to(recorded_site) and to.is_file(), link
+            assert f'id="{place}"' in f'{places[to]}id=""', link
             reached.add(to)
-    assert reached == set(pages(recorded_site).values())
+        (icon,) = seen.sources  # without one, browsers ask the host for it
+        assert icon.startswith("data:image/svg+xml;base64,") and seen.handlers == []
+        assert seen.tags.count("script") == seen.tags.count("style") == 1
+        assert "default-src 'none'" in places[path] and "url(" not in places[path]
+        assert re.search(r"script-src 'sha256-[\w+/]+='", places[path])
+        for words in ("Recorded. Stored answers of", model.name, model.fingerprint, DATE,
+                      "python -m app record OUT"):  # fmt: skip
+            assert words in seen.text
+    assert reached == set(site)
 
 
 def test_the_next_links_lead_through_all_pages_in_the_order_of_the_menu(
@@ -121,29 +134,6 @@ def test_the_next_links_lead_through_all_pages_in_the_order_of_the_menu(
     others = [name for name in pages(recorded_site) if not name.startswith("lessons/")]
     assert len(seen) == len(others) - 1  # all but the home page
     assert list(dict.fromkeys(p.parent.name for p in seen)) == [row.slug for row in FEATURES]
-
-
-def test_a_page_asks_for_nothing_and_runs_only_its_own_script(recorded_site: Path) -> None:
-    for path in pages(recorded_site).values():
-        seen = Read(path)
-        (icon,) = seen.sources  # without one, browsers ask the host for it
-        assert icon.startswith("data:image/svg+xml;base64,") and seen.handlers == []
-        assert seen.tags.count("script") == seen.tags.count("style") == 1
-        text = path.read_text(encoding="utf-8")
-        assert "default-src 'none'" in text
-        assert re.search(r"script-src 'sha256-[\w+/]+='", text)
-        assert "url(" not in text
-
-
-def test_every_page_says_what_was_recorded_when_and_how(
-    recorded_site: Path, tiny_engine: Engine
-) -> None:
-    model = tiny_engine.provenance
-    for path in pages(recorded_site).values():
-        text = Read(path).text
-        for words in ("Recorded. Stored answers of", model.name, model.fingerprint, DATE,
-                      "python -m app record OUT"):  # fmt: skip
-            assert words in text
 
 
 def test_boxes_hold_the_texts_and_cannot_be_edited(recorded_site: Path) -> None:
@@ -162,23 +152,18 @@ def test_a_question_box_with_several_lines_is_answered_line_by_line(tiny_engine:
     assert asked == ["cat?", "dog?", "mat?"]
 
 
-@pytest.mark.slow
 def test_two_recordings_differ_in_the_line_with_the_date_alone(
-    recorded_site: Path, tiny_folder: Path, tmp_path: Path
+    tiny_engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    size = recorded(tiny_folder, tmp_path, "2031-01-01")
-    before, after = pages(recorded_site), pages(tmp_path)
-    assert before.keys() == after.keys()
-    for name, path in [*after.items(), ("README.md", tmp_path / "README.md")]:
-        rows = zip(
-            (recorded_site / name).read_text(encoding="utf-8").splitlines(),
-            path.read_text(encoding="utf-8").splitlines(),
-            strict=True,
-        )
-        changed = [(old, new) for old, new in rows if old != new]
-        assert len(changed) == 1
-        assert changed[0][0].replace(DATE, "2031-01-01") == changed[0][1]
-    assert size == sum(path.stat().st_size for path in tmp_path.rglob("*") if path.is_file())
+    shorten(monkeypatch, FEATURES[:2])
+    later = "2031-01-01"
+    size, _ = [record(tiny_engine, tmp_path / day, day, lambda _: None) for day in (DATE, later)]
+    files = [path for path in (tmp_path / DATE).rglob("*") if path.is_file()]
+    assert size == sum(path.stat().st_size for path in files)
+    for path in files:
+        before = path.read_text(encoding="utf-8")
+        after = (tmp_path / later / path.relative_to(tmp_path / DATE)).read_text(encoding="utf-8")
+        assert before.count(DATE) == 1 and before.replace(DATE, later) == after
 
 
 @pytest.mark.parametrize("kind", NASTY)
@@ -264,22 +249,3 @@ def test_the_command_says_what_it_wrote_and_refuses_in_one_line(
     assert main([str(out)]) == 2
     assert capsys.readouterr().err.count("\n") == 1
     assert main([str(tmp_path / "two"), "--model", "no such model"]) == 2
-
-
-@pytest.mark.parametrize(("given", "says"), [
-    (["record", "--help"], "python -m app record"),
-    (["fill_mask", "--help"], "python -m app fill_mask"),
-    (["--help"], "record OUT the site as plain files"),
-])  # fmt: skip
-def test_the_program_leads_to_tasks_and_to_the_recording(
-    given: list[str],
-    says: str,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("sys.argv", ["app", *given])
-    monkeypatch.delitem(sys.modules, "app.__main__", raising=False)  # its doctests were collected
-    with pytest.raises(SystemExit) as end:
-        runpy.run_module("app", run_name="__main__")
-    assert end.value.code == 0
-    assert says in " ".join(capsys.readouterr().out.split())

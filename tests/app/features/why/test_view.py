@@ -1,6 +1,5 @@
 """What is drawn are the numbers of the result: directions and lengths, bands and dots."""
 
-import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -32,64 +31,44 @@ def by(result: WhyResult, method: Method) -> WhyResult:
     return replace(result, story=replace(result.story, method=method, gap=None))
 
 
-def bars(markup: object) -> list[tuple[str, float, float]]:
-    """Return the kind, the top and the height of each word's bar."""
-    found = re.findall(r'<g class="bx-why-bar".*?</g>', str(markup))
-    rects = [elements(each, "rect")[0] for each in found]
+def bars(result: WhyResult) -> list[tuple[str, float]]:
+    """Return the kind and the length of each word's bar."""
+    drawn = view.text(result)
+    marks = [each.attributes for each in elements(drawn, "mark")]
     return [
-        (each.attributes["class"].removeprefix("bx-why-"), each.number("y"), each.number("height"))
-        for each in rects
+        (each["class"].removeprefix("bx-why-bar bx-why-"), float(each["style"].split(":")[1]))
+        for each in marks
     ]
 
 
-def test_a_word_for_the_answer_rises_and_one_against_it_hangs(result: WhyResult) -> None:
-    drawn = bars(view.text(with_scores(result, 2.0, -1.0, 0.5, 0.0)).wide)
-    kinds, tops, heights = zip(*drawn, strict=True)
-    assert kinds[:4] == ("for", "against", "for", "none")
-    axis = tops[0] + heights[0]
-    assert tops[1] == pytest.approx(axis)  # below the line
-    assert tops[2] + heights[2] == pytest.approx(axis)
-    assert heights[1] / heights[0] == pytest.approx(0.5, abs=0.01)
-    assert heights[2] / heights[0] == pytest.approx(0.25, abs=0.01)
-
-
-def test_a_sign_is_never_colour_alone(result: WhyResult) -> None:
-    drawn = str(view.text(with_scores(result, 2.0, -1.0)).wide)
-    groups = re.findall(r'<g class="bx-why-bar".*?</g>', drawn)
-    assert ["bx-why-stripes" in each for each in groups[:3]] == [False, True, False]
-    assert "for the answer" in words(drawn) and "against it" in words(drawn)
-    plain = str(view.text(by(result, "attention")).wide)
+def test_bars_are_as_long_as_scores_and_a_sign_is_never_colour_alone(result: WhyResult) -> None:
+    drawn = bars(with_scores(result, 2.0, -1.0, 0.5, 0.0))
+    assert drawn[:4] == [("for", 1), ("against", 0.5), ("for", 0.25), ("none", 0)]
+    shown = str(view.text(with_scores(result, 2.0, -1.0)))
+    assert "--bx-below:0.500" in shown  # room for what hangs below the line
+    assert "for the answer" in words(shown) and "against it" in words(shown)
+    plain = str(view.text(by(result, "attention")))
     assert "bx-why-for" not in plain and "no sign" in words(plain)
 
 
-def test_every_word_is_drawn_once_with_its_number(result: WhyResult) -> None:
+def test_every_word_is_drawn_once_with_its_number_and_the_answer_framed(result: WhyResult) -> None:
     drawn = view.text(result)
-    titles = [each.text for each in elements(drawn.wide, "title")]
-    assert titles == [
+    assert [each.attributes["title"] for each in elements(drawn, "mark")] == [
         f"{word.text}: {view_text.printed(result, score)}"
         for word, score in zip(result.words, result.story.scores, strict=True)
     ]
-    letters = [each.text for each in elements(drawn.wide, "text", "bx-why-word")]
-    assert "".join(letters) == TEXT.replace(" ", "")
-    table = drawn.table
-    assert list(table.columns[1:-1]) == [view_check.NAMES[result.story.method]]
-    np.testing.assert_allclose(table.iloc[:, 1], result.story.scores)
-    assert "<b>" not in str(drawn.wide) and "&amp;" in str(drawn.wide)
-
-
-def test_the_answer_is_framed_where_it_is(result: WhyResult) -> None:
-    drawn = view.text(result).wide
-    (frame,) = elements(drawn, "rect", "bx-why-asked")
-    mask = next(each for each in elements(drawn, "text", "bx-why-word") if each.text == "[MASK]")
-    assert frame.number("x") == pytest.approx(mask.number("x") - 1, abs=0.1)
-    assert frame.number("width") == pytest.approx(mask.number("textlength") + 2, abs=0.1)
+    assert elements(drawn, "p")[0].text == TEXT
+    table = view.text_table(result)
+    np.testing.assert_allclose(table[view_check.NAMES[result.story.method]], result.story.scores)
+    assert "<b>" not in str(drawn) and "&amp;" in str(drawn)
+    (frame,) = elements(drawn, "span", "bx-why-asked")
+    assert frame.text == "[MASK]"
 
 
 def test_two_texts_are_drawn_one_below_the_other(tiny_engine: Engine) -> None:
     pair = why(tiny_engine, "the cat sat", "a dog", of="next_sentence", check=False)
-    letters = elements(view.text(pair).narrow, "text", "bx-why-word")
-    assert [each.text for each in letters] == ["the", "cat", "sat", "a", "dog"]
-    assert letters[0].number("y") == letters[2].number("y") < letters[3].number("y")
+    texts = elements(view.text(pair), "p", "bx-why-text")
+    assert [each.text for each in texts] == ["the cat sat", "a dog"]
 
 
 def curve(comp: float, suff: float) -> Curve:
