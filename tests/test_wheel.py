@@ -3,10 +3,13 @@
 import os
 import subprocess
 import sys
+import warnings
 import zipfile
 from pathlib import Path
 
+import nbformat
 import pytest
+from nbclient import NotebookClient
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -62,3 +65,16 @@ def test_it_answers_beside_files_of_the_same_names(site: Path, tmp_path: Path) -
     said = subprocess.run(help_, cwd=tmp_path, env=around, check=True, capture_output=True)
     for name in ("tasks", "batch", "lesson", "sheet", "record", "fetch"):
         assert f"bert-explorer {name}" in said.stdout.decode()
+
+
+def test_the_notebook_runs_from_the_wheel_alone(
+    site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(site))
+    book = nbformat.read(ROOT / "docs" / "your-model.ipynb", as_version=4)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of Jupyter's own
+        NotebookClient(book, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    shown = [each.get("data", {}) for cell in book.cells for each in cell.get("outputs", ())]
+    assert sum("<iframe" in each.get("text/html", "") for each in shown) == 2
+    assert all(len(each["text/plain"]) < 200 for each in shown if "text/plain" in each)

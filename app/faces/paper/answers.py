@@ -1,6 +1,7 @@
 """An answer written as JSON, as a file that opens offline, for a terminal, and in a notebook."""
 
 from collections.abc import Mapping, Sequence
+from textwrap import shorten
 from typing import Any
 
 from app.declared import Declared, declared
@@ -64,6 +65,9 @@ class Written(Answer):
     def text(self, width: int = 100) -> str:
         """Write the report for a terminal of this width."""
         return as_text(self.declared.feature, self.model, self.report, self.notices, width=width)
+
+    def __repr__(self) -> str:
+        return shorten(f"{self.declared.feature.title}: {self.report.headline}", 160)
 
     def _repr_html_(self) -> str:
         return framed(self.html(), self.declared.feature.title).markup
