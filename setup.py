@@ -19,7 +19,7 @@ BESIDE = ("app.py", "gradio_app.py", "NOTICE", "LICENSE", ".streamlit", "pages",
 
 _RULES = (
     (r"(?m)^(\s*(?:from|import) )app(?=[. ])", r"\1bert_explorer.app"),
-    (r"(?<=[\"'])app\.(?=[a-z_]+[.\"'])(?!(?:py|css|js)[\"'])", "bert_explorer.app."),
+    (r"(?<=[\"'])app\.(?=[\"']|[a-z_]+[.\"'])(?!(?:py|css|js)[\"'])", "bert_explorer.app."),
     (r"python -m app(?= {3})", "bert-explorer tasks"),
     (r"python -m app\b(?!\.)", "bert-explorer"),
     (r"python app\.py\b", "bert-explorer"),
