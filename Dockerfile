@@ -24,7 +24,10 @@ RUN python -m compileall -q app.py app bert_core pages
 
 USER user
 # Public: strangers visit. A class of one's own may set it to 0.
+# MALLOC_ARENA_MAX: otherwise glibc keeps free memory in up to eight heaps for each core, one for
+# each thread that runs beside others (70 MB instead of 19 MB after 1,500 answers).
 ENV HOME=/home/user \
+    MALLOC_ARENA_MAX=2 \
     PYTHONUNBUFFERED=1 \
     STREAMLIT_SERVER_ADDRESS=0.0.0.0 \
     STREAMLIT_SERVER_PORT=7860 \

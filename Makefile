@@ -41,7 +41,7 @@ help:
 	@echo "make derive DATA=FOLDER  compute everything that rests on the bundled weights (STEPS=...: some)"
 	@echo "make screenshots  make the pictures of the documents (needs Chromium)"
 	@echo "make docs     build the documentation into build/docs, strictly"
-	@echo "make space-check  try both kinds of Space on this machine (KINDS=docker DEBIAN=FOLDER)"
+	@echo "make space-check  try a public Space on this machine (KINDS=\"docker gradio\": both kinds)"
 	@echo "make lock     write the locks of the image again, after a change of requirements.txt"
 	@echo "make pin      name the base image by its digest (needs Docker); make lock does, too"
 	@echo "make clean    remove .venv, build outputs and tool caches"
@@ -146,12 +146,11 @@ docs: $(DOCS)/.installed
 	@NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --quiet
 	@echo "The documentation is in build/docs."
 
-# PyTorch's index cannot always be reached: SPACE_CHECK="--torch torch==2.13.0" takes PyPI's torch.
-# DEBIAN=FOLDER, as root, follows all steps of the Dockerfile in a root made with debootstrap, too.
-KINDS ?= docker gradio
-space-check: $(VENV)/.installed
+# SPACE_CHECK="--torch torch==2.13.0" takes PyPI's torch, "--python python3.11" another Python,
+# "--keep FOLDER" keeps the environment for the next check.
+KINDS ?= docker
+space-check: $(VENV)/.installed-dev
 	@for kind in $(KINDS); do $(BIN)/python -m deploy check $$kind $(SPACE_CHECK) || exit 1; done
-	@test -z "$(DEBIAN)" || $(BIN)/python -m deploy check docker --root "$(DEBIAN)"
 
 # Digests of new versions are fetched from the indexes themselves. torch comes from PyTorch's own,
 # everything else from PyPI; deploy/torch.lock says why.
@@ -163,8 +162,11 @@ lock: $(LOCK)/.installed
 	        --default-index https://download.pytorch.org/whl/cpu --emit-index-url
 	@$(MAKE) --no-print-directory pin || echo "The base image keeps its name of before." >&2
 
-pin: $(VENV)/.installed
-	@$(BIN)/python -m deploy pin
+# A tag can be moved to other files; a digest cannot.
+pin:
+	@image=$$(sed -n 's/^FROM \([^@]*\).*/\1/p' Dockerfile); \
+	    digest=$$(docker buildx imagetools inspect --format '{{.Manifest.Digest}}' "$$image") && \
+	    sed -i "s|^FROM .*|FROM $$image@$$digest|" Dockerfile
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Annotated
 
 from bert_core.errors import InputError
 
@@ -18,42 +19,35 @@ FOLDER = Path(__file__).with_name("features")
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """One page of the explorer.
+    """One page of the explorer."""
 
-    Attributes:
-        slug: its name in code, files and addresses.
-        title: its name on the screen.
-        icon: a Material symbol; symbols are bundled, so nothing is fetched.
-        page: its script, relative to the root of the checkout.
-        group: the part of the menu it is in; one of `GROUPS`.
-        see: one line at the top of the page, saying what is on the screen.
-        beware: one sentence saying what must not be concluded from it.
-        needs: classes of `bert_core` whose heads must be trained; () for none.
-        takes_text: whether visitors enter text; such a page has examples, and other pages can send
-            texts to it.
-        part_of: the slug of the page that shows this in a tab; "" for a page.
-        gaps: whether it reads gaps: [MASK], or "___" in its place.
-        tab_of: the slug of the page that shows this in a tab on the Streamlit site; "" for a
-            feature with a page of its own there.
-        trains: whether visitors train a model of their own; the examples of such a page are
-            settings.
-        tabular: whether visitors give a table; its examples are tables of ours.
-    """
-
-    slug: str
-    title: str
-    icon: str
-    page: str
-    group: str
-    see: str
-    beware: str
-    needs: tuple[str, ...] = ()
-    takes_text: bool = True
-    part_of: str = ""
-    gaps: bool = False
-    tab_of: str = ""
-    trains: bool = False
-    tabular: bool = False
+    slug: Annotated[str, "its name in code, files and addresses"]
+    title: Annotated[str, "its name on the screen"]
+    icon: Annotated[str, "a Material symbol; symbols are bundled, so nothing is fetched"]
+    page: Annotated[str, "its script, from the root of the checkout"]
+    group: Annotated[str, "the part of the menu it is in; one of `GROUPS`"]
+    see: Annotated[str, "one line at the top of the page, saying what is on the screen"]
+    beware: Annotated[str, "one sentence saying what must not be concluded from it"]
+    needs: Annotated[
+        tuple[str, ...], "classes of `bert_core` whose heads must be trained; () for none"
+    ] = ()
+    takes_text: Annotated[
+        bool,
+        "whether visitors enter text; such a page has examples, and other pages send texts to it",
+    ] = True
+    part_of: Annotated[str, 'the slug of the page that shows this in a tab; "" for a page'] = ""
+    gaps: Annotated[bool, 'whether it reads gaps: [MASK], or "___" in its place'] = False
+    tab_of: Annotated[
+        str,
+        'the slug of the page of the Streamlit site that shows this in a tab; "" if it has its own',
+    ] = ""
+    trains: Annotated[
+        bool,
+        "whether visitors train a model of their own; the examples of such a page are settings",
+    ] = False
+    tabular: Annotated[bool, "whether visitors give a table; its examples are tables of ours"] = (
+        False
+    )
 
     @property
     def folder(self) -> str:
@@ -157,7 +151,7 @@ FEATURES = (
         page="pages/18_data.py",
         group=TASKS,
         see="Send a table through a task and see where the model is right.",
-        beware="A share holds for rows like these; of few rows it says little.",
+        beware="A share applies to rows like these, and a share of few rows means little.",
         takes_text=False,
         tabular=True,
     ),
@@ -241,7 +235,7 @@ FEATURES = (
         icon=":material/account_tree:",
         page="pages/15_variants.py",
         group=LEARNING,
-        see="See how BERT and five models based on it differ, on paper.",
+        see="See how BERT and five models based on it differ in size and cost.",
         beware="Size and operations say what a model costs, not how good its answers are.",
         takes_text=False,
     ),
@@ -252,7 +246,7 @@ FEATURES = (
         page="pages/7_model_card.py",
         group=ABOUT,
         see="See what this model is and how well it does on texts it has never read.",
-        beware="A figure holds for the texts it was measured on; yours may be harder.",
+        beware="A figure applies to the texts it was measured on; yours may be harder.",
         takes_text=False,
     ),
 )
@@ -281,17 +275,13 @@ _ABOUT = {"label", "note", "wanted"}
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One ready-made example of a page.
+    """One ready-made example of a page."""
 
-    Attributes:
-        label: the text on its button.
-        note: one sentence on what to look at; true of any model.
-        values: values for the page's widgets, by key (`text`, `text_pair`, ...).
-    """
-
-    label: str
-    note: str
-    values: Mapping[str, str | int | float | bool]
+    label: Annotated[str, "the text on its button"]
+    note: Annotated[str, "one sentence on what to look at; true of any model"]
+    values: Annotated[
+        Mapping[str, str | int | float | bool], "of the page's widgets, by key (`text`, ...)"
+    ]
 
 
 @cache

@@ -7,14 +7,16 @@ whose head the model does not have has no door; one that cannot answer a text sa
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Annotated
 
 import numpy as np
 
 from app.catalog import feature
 from app.engine.models import Engine
 from app.engine.models.fit import Severity, misfits
+from app.features.attention.result import Heads
 from app.features.attention.task import attention
-from app.features.attention.view_text import goes
+from app.features.attention.view_text import doing
 from app.features.classification.task import classification
 from app.features.fill_mask.result import mask_word
 from app.features.fill_mask.task import fill_mask
@@ -30,7 +32,6 @@ from app.words.format import count, percent, shortened, signed
 from app.words.html import Html, join, tag, visible
 from app.words.notes import unread_note
 from app.words.pictures import linked, svg
-from bert_core.analysis.head_statistics import name_heads
 from bert_core.errors import BertError
 from bert_core.reading.running import Progress
 from bert_core.reading.sentences import split_sentences
@@ -54,17 +55,11 @@ Maker = Callable[[Engine, str], tuple[Texts, Html]]
 
 @dataclass(frozen=True, slots=True)
 class Door:
-    """A small result that leads to its page.
+    """A small result that leads to its page."""
 
-    Attributes:
-        slug: the page.
-        texts: what the page's boxes get, by key.
-        body: the small result.
-    """
-
-    slug: str
-    texts: Texts
-    body: Html
+    slug: Annotated[str, "the page"]
+    texts: Annotated[Texts, "what the page's boxes get, by key"]
+    body: Annotated[Html, "the small result"]
 
 
 def doors(
@@ -191,7 +186,6 @@ def _clearest_head(engine: Engine, text: str) -> tuple[Texts, Html]:
     """Draw a head with a clear pattern as a small map."""
     result = attention(engine, text)
     layer, head = result.telling  # the page opens with the same one
-    name = name_heads(result.statistics)[layer][head]
     shown = result.attentions[layer][head][:_CELLS, :_CELLS]  # (T, T), rows look at columns
     size = len(shown) * _CELL
     peak = float(shown.max()) or 1.0
@@ -203,7 +197,7 @@ def _clearest_head(engine: Engine, text: str) -> tuple[Texts, Html]:
         )
         for row, column in np.ndindex(*shown.shape)
     ]  # fmt: skip
-    says = f"Attention of layer {layer}, head {head}: {goes(name)}."
+    says = f"Layer {layer}, head {head}. {doing(result, Heads.one(layer, head))}"
     part = "" if len(result.tokens) <= _CELLS else f" The first {_CELLS} pieces are drawn."
     drawing = tag(
         "div", svg(size, size, *cells), role="img", aria_label=says, class_="bx-small-map"

@@ -29,15 +29,13 @@ BUNDLED_MODEL = "explorer-mini-uncased"
 _PREFIX = "BERT_EXPLORER_"
 _DECLARED: dict[str, tuple[str, str]] = {
     "MODEL": (
-        "the model that pages start with: a bundled name, a folder, or a Hub id (`owner/name` or "
-        "`owner/name@revision`). A Hub model is downloaded before the site starts, with your "
-        "token, into the shared Hugging Face cache",
+        "the model that pages start with: a bundled name, a folder, or a Hub id (`owner/name`, "
+        "`owner/name@revision`), downloaded with your token before the site starts",
         "the bundled model",
     ),
     "MODELS": (
-        "folders with more models to choose from, or folders of single models, separated as in "
-        "`PATH`; the Hugging Face cache can be one of them. The model menu says which folders "
-        "cannot be used, and why",
+        "folders with more models, or folders of single models, separated as in `PATH`; the "
+        "Hugging Face cache can be one of them",
         "none",
     ),
     "HUB": (
@@ -70,9 +68,8 @@ _DECLARED: dict[str, tuple[str, str]] = {
     ),
     "RUNS": ("computations that may run at the same time; same range", "cores divided by threads"),
     "HOSTS": (
-        "more names under which visitors reach the site, such as `bert.school.example` behind a "
-        "proxy or `localhost:9000` through a tunnel, separated by commas; requests for any other "
-        "name are refused",
+        "more names under which visitors reach the site, such as `bert.school.example` or "
+        "`localhost:9000`, separated by commas; requests for other names are refused",
         "the address it listens on and the names of the machine",
     ),
     "TABS": ("maximum number of pages that one visitor may have open at the same time", "30"),
@@ -83,7 +80,7 @@ _DECLARED: dict[str, tuple[str, str]] = {
     ),
     "CONNECTIONS": (
         "maximum number of connections at the same time; fewer if the system allows fewer open "
-        "files",
+        "files; a quarter of them may wait for requests of one network address",
         "1000",
     ),
     "LAB": (
@@ -103,8 +100,8 @@ _DECLARED: dict[str, tuple[str, str]] = {
     "HOURS": ("hours after which a class ends and its votes are deleted; at most 24", "3"),
     "WORD": ("maximum number of characters of a word that students send", "30"),
     "METRICS": (
-        "`on` opens `/metrics`, counts and times of answers for Prometheus, and "
-        "`/_stcore/metrics`, Streamlit's statistics; nothing of a visitor is in them",
+        "`on` opens `/metrics` (for Prometheus) and `/_stcore/metrics`; nothing of a visitor is "
+        "in them",
         "`off`",
     ),
     "LOG": ("how events are logged: `lines`, or `json` for one JSON object each", "`lines`"),
@@ -125,12 +122,12 @@ _DECLARED: dict[str, tuple[str, str]] = {
         "no limit; 20 if public",
     ),
     "KEY": (
-        "signs the cookies that tell visitors apart, so that they are known after a restart and "
-        "by other servers with the same key; 32 or more characters",
+        "signs the cookies that tell visitors apart, across restarts and servers; 32 or more "
+        "characters",
         "a new one at each start, or one in the shared store",
     ),
     "SHARED": (
-        "a Redis in which the servers of one site keep what their visitors share, such as "
+        "a Redis that the servers of one site share, such as "
         "`rediss://:PASSWORD@redis.example:6379`; needs `requirements-cluster.txt`, and beyond "
         "this machine TLS and a password",
         "none: in the memory of the server",
@@ -181,43 +178,7 @@ class Visitors(Enum):
 class Settings:
     """The operator's settings, and the limits that keep one visitor from starving the others.
 
-    Attributes:
-        model: bundled name or folder of the model that is loaded first.
-        device: where models compute; see `app.engine.compute.device`.
-        threads: processor threads per forward pass while others may run at the same time.
-        runs: forward passes that may run at the same time; see `app.engine.compute.processor`.
-        folders: folders whose models visitors may choose, in this order.
-        models: maximum number of loaded models kept in memory.
-        model_bytes: maximum size of all loaded models together; a larger model is not loaded.
-        hub: who may download models from the Hugging Face Hub.
-        links: whose long texts are kept in memory for their links.
-        download_bytes: maximum size of one downloaded model.
-        disk_bytes: maximum size of all downloaded models together.
-        downloads: folder for downloaded models; "" for one in the user's own cache.
-        hosts: names under which visitors reach the site, besides those of this machine.
-        space: names of the Space of the Hugging Face Hub that this is; () if it is none.
-        tabs: pages that one visitor may have open at the same time.
-        sessions: pages that may be open at the same time from one network address.
-        connections: connections at the same time.
-        key: signs the visitors' cookies; "" for a new one at each start.
-        shared: address of the store that the servers of the site share; "" for none.
-        drain: seconds for which a server goes on after SIGTERM.
-        metrics: whether numbers about the server can be read.
-        log_json: whether events are logged as JSON.
-        lab: whether visitors may fine-tune on rows of their own.
-        lessons: folder with lessons of the operator's own; "" for none.
-        classes: whether teachers may open class rooms.
-        rooms: class rooms at the same time.
-        members: browsers in one class.
-        hours: after which a class ends.
-        word_chars: longest word of a student, in characters.
-        public: whether the visitors are strangers: pinned models only.
-        text_chars: longest text that is taken, in characters.
-        windows: most windows that a long text is cut into.
-        requests: answers computed for one visitor in a minute.
-        seconds: seconds of computing for one visitor in a minute.
-        address_chars: longest text, percent-encoded, that is put in the page's address.
-        shown_pieces: most pieces drawn in colour at once; the rest are on further pages.
+    `_read` has the variable of each, and `_DECLARED` what that means.
     """
 
     model: str = BUNDLED_MODEL
@@ -233,7 +194,7 @@ class Settings:
     disk_bytes: int = 10 * 2**30
     downloads: str = ""
     hosts: tuple[str, ...] = ()
-    space: tuple[str, ...] = ()
+    space: tuple[str, ...] = ()  # names of the Space of the Hugging Face Hub that this is
     tabs: int = 30
     sessions: int = 100
     connections: int = 1_000
@@ -254,8 +215,9 @@ class Settings:
     windows: int = 1_000
     requests: int = NO_LIMIT
     seconds: int = NO_LIMIT
-    address_chars: int = 2_000  # chat programs and some proxies truncate longer addresses
-    shown_pieces: int = 600
+    # Longest text, percent-encoded, in an address; chat programs and proxies cut longer ones.
+    address_chars: int = 2_000
+    shown_pieces: int = 600  # most pieces drawn in colour at once; the rest are on further pages
 
     @property
     def streams(self) -> int:
@@ -472,17 +434,13 @@ def check_settings() -> None:
         raise ConfigError(
             "BERT_EXPLORER_SHARED needs more packages: pip install -r requirements-cluster.txt."
         )
-    for folder in found.folders:
+    named = [(folder, "BERT_EXPLORER_MODELS, --models") for folder in found.folders]
+    named += [(found.lessons, "BERT_EXPLORER_LESSONS")] if found.lessons else []
+    for folder, setting in named:
         if not Path(folder).expanduser().is_dir():
             raise ConfigError(
-                f"There is no folder {folder} (BERT_EXPLORER_MODELS, --models). Create it, or give "
-                "another one."
+                f"There is no folder {folder} ({setting}). Create it, or give another one."
             )
-    if found.lessons and not Path(found.lessons).expanduser().is_dir():
-        raise ConfigError(
-            f"There is no folder {found.lessons} (BERT_EXPLORER_LESSONS). Create it, or give "
-            "another one."
-        )
     downloads = Path(found.downloads).expanduser()
     if found.downloads and downloads.exists() and not downloads.is_dir():
         raise ConfigError(f"BERT_EXPLORER_CACHE is {found.downloads!r}; expected a folder.")

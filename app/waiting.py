@@ -3,7 +3,7 @@
 Waiting awake is quick on a quiet machine. When another program wants the core, a thread that waits
 awake keeps it from the very thread that it waits for. Beside one busy program, a pass of 32 tokens
 took 97 times as long with OpenMP's own setting and twice as long with this one; on a quiet machine
-it takes 8 ms instead of 6 (table "Beside a busy program" of benchmarks/RESULTS.md).
+it takes 8 ms instead of 6.
 """
 
 import os

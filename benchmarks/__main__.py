@@ -3,21 +3,19 @@
 import argparse
 import importlib
 from collections.abc import Sequence
-from pathlib import Path
 from types import ModuleType
 
 from benchmarks.measure import COLUMNS
-from benchmarks.report import section, write_section
+from benchmarks.report import section
 
 # Each module has TITLE, NOTES, rows(quick) and, if its table has other columns, COLUMNS.
-_MODULES = ("forward", "tokenizer", "pages", "classroom", "classes", "lab", "live")
-_RESULTS = Path(__file__).with_name("RESULTS.md")
+_MODULES = ("forward", "tokenizer", "pages", "classroom", "live")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the benchmarks; a full run writes `RESULTS.md`, a quick one only prints."""
+    """Run the benchmarks and print a section of `RESULTS.md` for each."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="few rounds, nothing is written")
+    parser.add_argument("--quick", action="store_true", help="few rounds")
     parser.add_argument("--only", choices=_MODULES, help="run only this benchmark")
     parser.add_argument("--threads", type=int, default=2, help="number of threads for both sides")
     options = parser.parse_args(arguments)
@@ -32,10 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             print(row, flush=True)
         columns = getattr(module, "COLUMNS", COLUMNS)
         text = section(module.TITLE, rows, notes_of(module, options.threads), columns)
-        if options.quick:
-            print(f"\n{text}")
-        else:
-            write_section(_RESULTS, module.TITLE, text)
+        print(f"\n{text}")
 
 
 def notes_of(module: ModuleType, threads: int) -> tuple[str, ...]:

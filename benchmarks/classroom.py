@@ -14,6 +14,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
+from typing import Annotated
 
 from websockets.exceptions import ConnectionClosed
 
@@ -44,19 +45,14 @@ _SIGNS = "我们今天在学校学习语言和历史老师说明天有雨学生�
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of the table.
+    """One line of the table."""
 
-    Attributes:
-        what: what was measured.
-        value: the number; seconds, percent or a count.
-        unit: "s", "%", "MB", "×" or "".
-        limit: the largest value that reaches the goal; None without one.
-    """
-
-    what: str
-    value: float
-    unit: str = "s"
-    limit: float | None = None
+    what: Annotated[str, "what was measured"]
+    value: Annotated[float, "the number; seconds, percent or a count"]
+    unit: Annotated[str, "'s', '%', 'MB', '×' or ''"] = "s"
+    limit: Annotated[float | None, "the largest value that reaches the goal; None without one"] = (
+        None
+    )
 
     def cells(self) -> tuple[str, ...]:
         """Return the cells in the order of COLUMNS."""
@@ -123,15 +119,10 @@ SAMPLES: dict[str, Callable[[Texts, str], dict[str, str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What many actions took.
+    """What many actions took."""
 
-    Attributes:
-        times: seconds of each.
-        troubles: what was reported as wrong, and visitors that got no answer.
-    """
-
-    times: list[float]
-    troubles: list[str]
+    times: Annotated[list[float], "seconds of each"]
+    troubles: Annotated[list[str], "what was reported as wrong, and visitors that got no answer"]
 
     def rows(self, what: str, limit: float) -> Iterator[Row]:
         """Yield p95 and the number of errors."""

@@ -9,7 +9,7 @@ import statistics
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
 COLUMNS = ("work", "peer", "ours", "peer's", "ratio", "goal")
 
@@ -49,21 +49,15 @@ class Goal:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of the table.
+    """One line of the table."""
 
-    Attributes:
-        work: the work that was timed.
-        peer: the implementation it is compared with.
-        goal: the ratio to reach.
-        comparison: the measured rounds.
-        items: work items per call (lines, forward passes); the table shows the time per item.
-    """
-
-    work: str
-    peer: str
-    goal: Goal
-    comparison: Comparison
-    items: int = 1
+    work: Annotated[str, "the work that was timed"]
+    peer: Annotated[str, "the implementation it is compared with"]
+    goal: Annotated[Goal, "the ratio to reach"]
+    comparison: Annotated[Comparison, "the measured rounds"]
+    items: Annotated[
+        int, "work items per call (lines, forward passes); the table shows the time per item"
+    ] = 1
 
     def ratios(self) -> list[float]:
         """Return the ratio of each round, of the goal's kind."""

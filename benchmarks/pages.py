@@ -35,7 +35,7 @@ PICTURES = {
     "tokenizer": ".bx-text",
     "attention": "[role=application]",
     "ner": ".bx-drawing",
-    "qa": ".bx-qa-outcome",
+    "qa": ".bx-qa-passage",
 }
 """What is watched on a page: the main picture; `.bx-picture` where nothing is listed."""
 

@@ -1,4 +1,4 @@
-"""Writing `RESULTS.md`: one section per benchmark, with the machine and versions it ran on."""
+"""What a benchmark prints: a section for `RESULTS.md`, with the machine and the versions."""
 
 import datetime
 import os
@@ -11,12 +11,6 @@ from typing import Protocol
 
 from benchmarks.measure import COLUMNS
 
-_HEAD = """# Benchmarks
-
-`python -m benchmarks` measures; `--only NAME` one table. Both sides of a comparison take turns, and
-their outputs are compared first. A ratio is the median over the rounds (lowest–highest): ours over
-the peer's, of time or of throughput. Times are medians per item.
-"""
 _PACKAGES = ("torch", "transformers", "tokenizers")
 
 
@@ -45,15 +39,6 @@ def section(
     lines += [f"| {' | '.join(row.cells())} |" for row in rows]
     lines += ["", *(f"- {note}" for note in notes)] if notes else []
     return "\n".join(lines) + "\n"
-
-
-def write_section(path: Path, title: str, text: str) -> None:
-    """Replace one section of the report and keep the others."""
-    old = path.read_text(encoding="utf-8") if path.exists() else _HEAD
-    sections = re.split(r"(?m)^(?=## )", old)[1:]
-    kept = [part for part in sections if not part.startswith(f"## {title}\n")]
-    parts = sorted([*kept, text])
-    path.write_text(_HEAD + "\n" + "\n".join(part.strip() + "\n" for part in parts), "utf-8")
 
 
 def machine() -> str:

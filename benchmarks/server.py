@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 _CORES = 2
 _START = 120.0  # seconds
@@ -21,17 +22,11 @@ _ROOT = Path(__file__).parents[1]
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """The running site.
+    """The running site."""
 
-    Attributes:
-        address: where it answers.
-        process: its number.
-        started: when its process was started, by `time.perf_counter`.
-    """
-
-    address: str
-    process: int
-    started: float
+    address: Annotated[str, "where it answers"]
+    process: Annotated[int, "its number"]
+    started: Annotated[float, "when its process was started, by `time.perf_counter`"]
 
     def status(self, name: str) -> int:
         """Return a number of the kernel's status of the process: kB of memory, or a count."""

@@ -22,18 +22,12 @@ _CACHED = 200  # messages; a page has about 80, and answers to interrupted runs 
 
 
 class Answer:
-    """What one run of a page sent.
-
-    Attributes:
-        seconds: from the request to the last message of the run.
-        messages: in order; references to cached messages are replaced by these.
-        size: bytes that were received.
-    """
+    """What one run of a page sent."""
 
     def __init__(self) -> None:
-        self.seconds = 0.0
-        self.messages: list[ForwardMsg] = []
-        self.size = 0
+        self.seconds = 0.0  # from the request to the last message
+        self.messages: list[ForwardMsg] = []  # in order; cached ones are replaced by what they are
+        self.size = 0  # bytes received
 
     def elements(self) -> Iterator[Any]:
         """Yield the elements that were drawn: the part that differs by kind."""

@@ -1,10 +1,6 @@
-"""BERT in plain PyTorch: tokenizer, encoder, all heads, checkpoints, training.
+"""BERT in plain PyTorch: tokenizer, encoder, all heads, checkpoints, training; no user interface.
 
-The public names are listed in `__all__`; exceptions are defined in `bert_core.errors`. This package
-contains no user interface and never imports the application.
-
-A name is imported when it is asked for: most of them need PyTorch, whose import takes seconds, and
-`bert_core.errors` is also wanted by programs that have only their arguments to check.
+A name is imported when it is asked for: most need PyTorch, whose import takes seconds.
 """
 
 import importlib.util
@@ -67,51 +63,33 @@ __all__ = [
     "load_tokenizer",
 ]
 
-_HOMES = {
-    "checkpoints.formats.weights": ("PICKLE as WEIGHTS_NAME",),
-    "checkpoints.loading": ("load_tf_weights_in_bert",),
-    "checkpoints.settings": ("CONFIG_NAME",),
-    "config": ("BertConfig",),
-    "errors": ("BertError", "CheckpointError", "ConfigError", "DownloadError", "InputError"),
-    "model.bert": ("BertModel",),
-    "model.heads": (
-        "BertForMaskedLM",
-        "BertForMultipleChoice",
-        "BertForNextSentencePrediction",
-        "BertForPreTraining",
-        "BertForQuestionAnswering",
-        "BertForSequenceClassification",
-        "BertForTokenClassification",
-    ),
-    "model.outputs": ("ModelOutputs",),
-    "model.relative_heads": (
-        "BertForReplacedTokenDetection",
-        "BertForSentenceOrderPrediction",
-    ),
-    "text.encoding": ("Encoding",),
-    "text.family": ("FamilyTokenizer", "load_tokenizer"),
-    "text.tokenizer": ("BasicTokenizer", "BertTokenizer", "WordpieceTokenizer"),
+_HOMES = {  # as the imports above say it to type checkers
+    "checkpoints.formats.weights": "PICKLE",
+    "checkpoints.loading": "load_tf_weights_in_bert",
+    "checkpoints.settings": "CONFIG_NAME",
+    "config": "BertConfig",
+    "errors": "BertError CheckpointError ConfigError DownloadError InputError",
+    "model.bert": "BertModel",
+    "model.heads": "BertForMaskedLM BertForMultipleChoice BertForNextSentencePrediction "
+    "BertForPreTraining BertForQuestionAnswering BertForSequenceClassification "
+    "BertForTokenClassification",
+    "model.outputs": "ModelOutputs",
+    "model.relative_heads": "BertForReplacedTokenDetection BertForSentenceOrderPrediction",
+    "text.encoding": "Encoding",
+    "text.family": "FamilyTokenizer load_tokenizer",
+    "text.tokenizer": "BasicTokenizer BertTokenizer WordpieceTokenizer",
 }
-"""The modules that define the public names, as the imports above say it to type checkers."""
 
 
 def _found(name: str) -> Any:
-    """Import a public name, or a module of this package.
-
-    Raises:
-        AttributeError: there is none of that name.
-    """
+    """Import a public name, or a module of this package (AttributeError: there is none)."""
+    own = "PICKLE" if name == "WEIGHTS_NAME" else name
     for home, names in _HOMES.items():
-        for each in names:
-            own, _, public = each.partition(" as ")
-            if name == (public or own):
-                return getattr(importlib.import_module(f"{__name__}.{home}"), own)
-    if (
-        name.isidentifier()
-        and not name.startswith("_")
-        and importlib.util.find_spec(f"{__name__}.{name}")
-    ):
-        return importlib.import_module(f"{__name__}.{name}")
+        if own in names.split():
+            return getattr(importlib.import_module(f"{__name__}.{home}"), own)
+    place = f"{__name__}.{name}"
+    if name.isidentifier() and not name.startswith("_") and importlib.util.find_spec(place):
+        return importlib.import_module(place)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

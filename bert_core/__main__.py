@@ -35,7 +35,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m bert_core", description=(__doc__ or "").partition("\n\n")[0]
     )
     commands = parser.add_subparsers(required=True)
-    for run in (_verify, _weights, _head_statistics, _head_atlas):
+    for run in (_verify, _weights):
         says, name = inspect.getdoc(run) or "", run.__name__.strip("_").replace("_", "-")
         command = commands.add_parser(name, help=says.partition(".\n")[0], description=says)
         anywhere = "bundled name, folder, archive, URL or Hub id"
@@ -58,7 +58,6 @@ def _verify(options: argparse.Namespace) -> int:
 
 
 def _report_lines(report: "VerificationReport") -> Iterable[str]:
-    """Format a report for a terminal."""
     rows = []
     for check in report.outputs:
         texts = ",".join(str(number + 1) for number in check.texts)
@@ -113,30 +112,6 @@ def _weights(options: argparse.Namespace) -> int:
     return _GREEN
 
 
-def _head_statistics(options: argparse.Namespace) -> int:
-    """Measure where each attention head looks.
-
-    Prints head-statistics.json, the means over the package's own texts (Clark et al. 2019). Exit
-    status 0, or 2 if the model cannot be loaded.
-    """
-    from bert_core.analysis.statistics_file import measure_folder, to_json
-
-    print(to_json(measure_folder(_folder(options.model))), end="")
-    return _GREEN
-
-
-def _head_atlas(options: argparse.Namespace) -> int:
-    """Measure which heads are alike, and what is lost without each.
-
-    Prints head-atlas.json, measured on the package's own texts (BERT base: minutes). Exit status 0,
-    or 2 if the model cannot be loaded.
-    """
-    from bert_core.analysis.statistics_file import atlas_json, measure_atlas
-
-    print(atlas_json(measure_atlas(_folder(options.model))), end="")
-    return _GREEN
-
-
 def _folder(model: str) -> Path:
     from bert_core.checkpoints.sources.hub_names import Part
     from bert_core.checkpoints.sources.resolve import resolve
@@ -145,7 +120,6 @@ def _folder(model: str) -> Path:
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterable[str]:
-    """Align the columns, numbers to the right."""
     widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
     for row in (head, *rows):
         cells = [

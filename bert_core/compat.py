@@ -1,13 +1,6 @@
-"""What PyTorch does not document, and what it is needed for.
-
-- oneDNN's product (`onednn_product`), which halves the time of a linear layer on some processors;
-  without it, the layer is called.
-- Whether calling a module would do more than its `forward` (`does_more_than_forward`), so that
-  `bert_core.model.speed` reads the weights of plain layers alone.
-- How often a tensor was written to (`times_written`), so that what is known of weights is computed
-  again only when they change.
-- `Module._apply`, which `to`, `float`, `cuda` and others of a model and of all that contains it go
-  through: `BertPreTrainedModel` ties its weights again after it.
+"""What PyTorch does not document: oneDNN's product, which halves the time of a linear layer on some
+processors; whether calling a module does more than its `forward`; how often a tensor was written
+to.
 """
 
 import torch
@@ -48,11 +41,10 @@ def times_written(tensor: Tensor) -> int:
 
 
 def recording_graph() -> bool:
-    """Return whether PyTorch is recording a graph of the operations.
+    """Return whether PyTorch records a graph: `torch.compile`, `export`, `jit.trace`, ONNX.
 
-    True inside `torch.compile`, `torch.export`, `torch.jit.trace` and the ONNX exporters. The
-    recorded graph would contain only the branch that the example input takes, so code must not
-    branch on values or sizes then.
+    The graph would contain only the branch that the example input takes, so code must not branch on
+    values or sizes then.
     """
     if torch.compiler.is_compiling():
         return True

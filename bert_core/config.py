@@ -157,7 +157,6 @@ class BertConfig:
         self.extra.update({key: copy.deepcopy(values[key]) for key in fixed if key in values})
 
     def _take(self, values: Mapping[str, Any]) -> None:
-        """Set the known fields from `values` and keep the rest in `extra`."""
         self._take_labels(values)
         for key, value in values.items():
             if key == "temperatures":
@@ -168,11 +167,6 @@ class BertConfig:
                 self.extra[key] = copy.deepcopy(value)
 
     def _take_labels(self, values: Mapping[str, Any]) -> None:
-        """Set the names and the number of labels, where `values` has them.
-
-        Raises:
-            ConfigError: they cannot be used.
-        """
         count = values.get("num_labels", values.get("_num_labels"))
         names = read_labels(values.get("id2label"), values.get("label2id"))
         if names or "id2label" in values:
@@ -207,7 +201,6 @@ class BertConfig:
         self._check_family()
 
     def _check_family(self) -> None:
-        """Reject values that do not fit the family."""
         family, extra = self.family, self.extra
         if family.counts_after_padding:
             pad, rows = self.pad_token_id, self.max_position_embeddings
@@ -400,18 +393,9 @@ class BertConfig:
     def temperature(self, class_name: str) -> float:
         """Return the temperature T of a class; calibrated probabilities are softmax(logits / T).
 
-        Temperature scaling (Guo et al. 2017, "On Calibration of Modern Neural Networks", section
-        4.2) makes a probability match how often the answer is right, and leaves every ranking
-        unchanged. Only probabilities that are shown are divided: models return undivided logits. T
-        belongs to the weights it was fitted on; further training or pruning discards it.
-
-        Args:
-            class_name: a class name such as "BertForMaskedLM", which for question answering is
-                about spans; or `HAS_ANSWER`, about the best span's score minus that of "no answer"
-                (`reading.spans`), which if left out has the temperature of its class.
-
-        Returns:
-            T, or 1.0 if the config names none (plain softmax).
+        Temperature scaling (Guo et al. 2017, section 4.2) changes no ranking; models return
+        undivided logits. `HAS_ANSWER` is about the best span's score minus that of "no answer"; if
+        left out, it has that of its class. 1.0 if the config names none.
         """
         return self.temperatures.get(self.temperature_key(class_name), 1.0)
 
@@ -477,7 +461,6 @@ _SUMMARY = {"summary_type": "first", "summary_use_proj": True, "summary_proj_to_
 
 
 def _family_in(values: Mapping[str, Any]) -> Family:
-    """Return the family that the keys of a config file name; BERT if they name none."""
     model_type = values.get("model_type")
     return BERT if model_type is None else family_called(model_type)
 
@@ -502,7 +485,6 @@ def _read_count(key: str, value: Any) -> int:
 
 
 def _read_temperatures(table: object) -> dict[str, float]:
-    """Check and return a mapping from class names to temperatures."""
     table = {} if table is None else table
     expected = 'a mapping from class names to numbers, such as {"BertForMaskedLM": 1.1}'
     _need(isinstance(table, Mapping), "temperatures", table, expected)

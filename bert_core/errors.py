@@ -13,12 +13,7 @@ Every message says what was found, what was expected and what to do.
 
 
 def count(number: int, name: str, names: str = "") -> str:
-    """Print a number of things.
-
-    Args:
-        number: how many.
-        name: of one.
-        names: of several, where that is not `name` with an s.
+    """Print a number of things; `names` is the plural where that is not `name` with an s.
 
     >>> count(1, "piece"), count(1200, "piece"), count(2, "entity", "entities")
     ('1 piece', '1,200 pieces', '2 entities')

@@ -1,12 +1,9 @@
 """`FAMILIES`: the models made from BERT that this package computes, one row each.
 
 Read as a table, it says what a variant is: the same layers with other inputs, another head, other
-names. `Family` explains the columns. The tables of names say what a parameter of this package
-(BERT's name) is called in the family's files; what is not listed has BERT's name.
-
-Sources: Devlin et al. 2019 (BERT), Liu et al. 2019 (RoBERTa), Conneau et al. 2020 (XLM-RoBERTa),
-Martin et al. 2020 (CamemBERT), Sanh et al. 2019 (DistilBERT), Clark et al. 2020 (ELECTRA), Lan et
-al. 2020 (ALBERT), and the files published with them.
+names (what is not listed has BERT's). Sources: Liu et al. 2019 (RoBERTa), Conneau et al. 2020
+(XLM-RoBERTa), Martin et al. 2020 (CamemBERT), Sanh et al. 2019 (DistilBERT), Clark et al. 2020
+(ELECTRA), Lan et al. 2020 (ALBERT), and the files published with them.
 """
 
 from collections.abc import Mapping
@@ -235,11 +232,7 @@ BERT = FAMILIES["bert"]
 
 
 def family_called(model_type: object) -> Family:
-    """Return the row of a `model_type`.
-
-    Raises:
-        ConfigError: it is not implemented.
-    """
+    """Return the row of a `model_type` (ConfigError: it is not implemented)."""
     if isinstance(model_type, str) and model_type in FAMILIES:
         return FAMILIES[model_type]
     raise ConfigError(

@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from bert_core.errors import ConfigError
 from bert_core.small_files import shown
@@ -35,17 +35,11 @@ _OUTSIDE = re.compile(r"OTHERS?|OUTSIDE|NONE|LABEL_0", re.IGNORECASE)  # where n
 
 @dataclass(frozen=True, slots=True)
 class Tag:
-    """One label, split into its parts.
+    """One label, split into its parts."""
 
-    Attributes:
-        name: as spelled in the model's configuration, such as "B-PER".
-        role: its role in a stretch.
-        kind: the kind of the stretch, such as "PER"; "" for the label outside all stretches.
-    """
-
-    name: str
-    role: Role
-    kind: str
+    name: Annotated[str, 'as spelled in the model\'s configuration, such as "B-PER"']
+    role: Annotated[Role, "its role in a stretch"]
+    kind: Annotated[str, 'the kind of the stretch, such as "PER"; "" outside all stretches']
 
 
 def read_labels(id2label: object, label2id: object = None) -> dict[int, str]:
@@ -53,9 +47,6 @@ def read_labels(id2label: object, label2id: object = None) -> dict[int, str]:
 
     In JSON the keys of `id2label` are strings, and labels such as star ratings are numbers.
     `label2id` counts only without it.
-
-    Raises:
-        ConfigError: they are no names for the numbers from 0 on.
 
     >>> read_labels({"0": "O", "1": "B-PER"}), read_labels(None, {"no": 0, "yes": 1})
     ({0: 'O', 1: 'B-PER'}, {0: 'no', 1: 'yes'})
@@ -72,14 +63,10 @@ def read_labels(id2label: object, label2id: object = None) -> dict[int, str]:
 
 
 def _numbered(key: str, pairs: Sequence[tuple[object, object]]) -> dict[int, str]:
-    """Check pairs of number and name."""
     labels: dict[int, str] = {}
     for index, label in pairs:
         if not isinstance(label, str | int | float):
-            raise ConfigError(
-                f"{key} calls label {shown(index)} {shown(label)}; expected a name: text, a "
-                "number, true or false."
-            )
+            raise ConfigError(f"{key} calls label {shown(index)} {shown(label)}; expected a name.")
         try:
             number = int(index) if isinstance(index, str | int) else -1
         except ValueError:
@@ -94,7 +81,6 @@ def _numbered(key: str, pairs: Sequence[tuple[object, object]]) -> dict[int, str
 
 
 def _mapping(key: str, value: object, kind: str) -> Mapping[Any, Any]:
-    """Return a mapping, empty for None."""
     if not isinstance(value, Mapping | None):
         raise ConfigError(f"{key} is {shown(value)}; expected a mapping from {kind}.")
     return {} if value is None else value

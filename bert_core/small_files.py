@@ -27,21 +27,6 @@ _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 80
 HEAD = 4_096
 """Bytes at the beginning of a file that tell what it is."""
 
-_SIGNATURES = (
-    (b"\x1f\x8b", "a gzip archive"),
-    (b"PK\x03\x04", "a ZIP archive, as an Excel workbook (.xlsx) is one"),
-    (b"\xd0\xcf\x11\xe0", "an Excel workbook (.xls)"),
-    (b"PAR1", "a Parquet file"),
-    (b"BZh91AY&SY", "a bzip2 archive"),
-    (b"\xfd7zXZ", "an xz archive"),
-    (b"\x28\xb5\x2f\xfd", "a Zstandard archive"),
-    (b"7z\xbc\xaf", "a 7z archive"),
-    (b"%PDF-", "a PDF"),
-    (b"version https://git-lfs", "a Git LFS pointer to a file that `git lfs pull` would fetch"),
-    (b"\xff\xfe\0\0", "text in UTF-32"),
-    (b"\xff\xfe", "text in UTF-16"),
-    (b"\xfe\xff", "text in UTF-16"),
-)
 _MAX_DEPTH = 32  # levels of nesting; a configuration has three or four
 
 
@@ -80,28 +65,40 @@ class BoundedFile(io.FileIO):
         return super().read(max(0, size)) or b""
 
 
-# What a file begins with -> what it is, whatever its name, and what to do.
+# What a file begins with, in small letters -> what it is, whatever its name; what to do, if such a
+# file is never what is read.
+_PAGE = "Download the file itself; on the Hugging Face Hub, its address has /resolve/, not /blob/."
+_TEXTS = (
+    (b"/annex/objects/", "a git-annex pointer", "Run `git annex get`."),
+    (b"<!doctype html", "a web page", _PAGE),
+    (b"<html", "a web page", _PAGE),
+    (b"<?xml", "an XML document, often a server's error", "Get the file again."),
+    (b"entry not found", "a server's message", "Check the address."),
+    (b"repository not found", "a server's message", "Check the address."),
+    (b"invalid username or password", "a server's message", "Log in, and get the file again."),
+    (b"access to model", "a server's refusal", "Accept the model's terms there."),
+)
 _FORMS = (
-    (b"version https://git-lfs", "a Git LFS pointer: a note about the file in place of it. Run "
-     "`git lfs pull` in the folder, or download the file itself."),
-    (b"/annex/objects/", "a git-annex pointer in place of the file. Run `git annex get`."),
-    (b"<!doctype html", "a web page. Download the file itself; on the Hugging Face Hub, its "
-     "address has /resolve/ in place of /blob/."),
-    (b"<html", "a web page. Download the file itself; on the Hugging Face Hub, its address has "
-     "/resolve/ in place of /blob/."),
-    (b"<?xml", "an XML document, often a server's message of an error. Get the file again."),
-    (b"entry not found", "a server's message that there is no such file. Check its address."),
-    (b"repository not found", "a server's message of an error. Check the address."),
-    (b"invalid username or password", "a server's message of an error. Log in, and get the file "
-     "again."),
-    (b"access to model", "a server's refusal. Accept the model's terms there, and get the file "
-     "again."),
-    (b"pk\x03\x04", "a zip archive. Unpack it, or, if `torch.save` wrote it, call it "
-     "pytorch_model.bin."),
-    (b"\x1f\x8b\x08", "a gzip archive. Unpack it."),
-    (b"\x89hdf", "an HDF5 file of TensorFlow 2. Convert it with transformers before version 5."),
-    (b"gguf", "a GGUF file, for llama.cpp. Get the original weights."),
-)  # fmt: skip
+    (
+        b"version https://git-lfs",
+        "a Git LFS pointer (`git lfs pull` fetches the file)",
+        "Run that.",
+    ),
+    (b"pk\x03\x04", "a zip archive, as an Excel workbook (.xlsx) is one", "Unpack it."),
+    (b"\x1f\x8b", "a gzip archive", "Unpack it."),
+    (b"\x89hdf", "an HDF5 file of TensorFlow 2", "Convert it with transformers before version 5."),
+    (b"gguf", "a GGUF file, for llama.cpp", "Get the original weights."),
+    (b"\xd0\xcf\x11\xe0", "an Excel workbook (.xls)", ""),
+    (b"par1", "a Parquet file", ""),
+    (b"bzh91ay&sy", "a bzip2 archive", ""),
+    (b"\xfd7zxz", "an xz archive", ""),
+    (b"\x28\xb5\x2f\xfd", "a Zstandard archive", ""),
+    (b"7z\xbc\xaf", "a 7z archive", ""),
+    (b"%pdf-", "a PDF", ""),
+    (b"\xff\xfe\0\0", "text in UTF-32", ""),
+    (b"\xff\xfe", "text in UTF-16", ""),
+    (b"\xfe\xff", "text in UTF-16", ""),
+)
 FORM_BYTES = 512
 """How many of the first bytes of a file `mistaken` looks at."""
 
@@ -113,15 +110,16 @@ def mistaken(head: bytes) -> str:
     ('a Git LFS pointer', '')
     """
     start = head[:FORM_BYTES].removeprefix(b"\xef\xbb\xbf").lstrip().lower()
-    return next((says for form, says in _FORMS if start.startswith(form)), "")
+    found = (
+        f"{name}. {advice}"
+        for form, name, advice in (*_TEXTS, *_FORMS)
+        if advice and start.startswith(form)
+    )
+    return next(found, "")
 
 
 def read_small(path: Path, limit: int, *, error: type[BertError] = CheckpointError) -> bytes:
-    """Return the bytes of a file that must be small.
-
-    Raises:
-        MissingFileError: the file does not exist.
-    """
+    """Return the bytes of a file that must be small (MissingFileError: the file does not exist)."""
     with os.fdopen(open_regular(path, error=error), "rb") as file:
         size = os.fstat(file.fileno()).st_size
         try:
@@ -129,10 +127,7 @@ def read_small(path: Path, limit: int, *, error: type[BertError] = CheckpointErr
         except OSError as refusal:
             raise error(f"{path.name} cannot be read: {refusal.strerror}.") from None
     if max(size, len(raw)) > limit:
-        raise error(
-            f"{path.name} has {max(size, len(raw)):,} bytes; expected at most {limit:,}. "
-            "Check that this is the right file."
-        )
+        raise error(f"{path.name} has {max(size, len(raw)):,} bytes; expected at most {limit:,}.")
     if says := mistaken(raw):
         raise error(f"{path} is not what its name says. It is {says}")
     return raw
@@ -158,14 +153,9 @@ def file_digest(*paths: Path) -> str:
 def parse_json(
     raw: bytes, name: str, *, error: type[BertError] = CheckpointError, unique: bool = False
 ) -> Any:
-    """Parse JSON.
+    """Parse JSON in UTF-8; raise `error` if it is invalid, nested deeply, or has lone surrogates.
 
-    Args:
-        raw: UTF-8, with or without a byte order mark.
-        name: name of the file, for error messages.
-        error: exception to raise if it is not valid JSON, is nested too deeply, or contains lone
-            surrogates.
-        unique: reject objects with duplicate keys.
+    `unique` rejects objects with duplicate keys; `name` is the file's, for messages.
     """
     try:
         found = json.loads(raw.decode("utf-8-sig"), object_pairs_hook=_once if unique else None)
@@ -180,11 +170,9 @@ def kind_of_bytes(head: bytes) -> str:
 
     >>> kind_of_bytes(b"\\x1f\\x8b\\x08"), kind_of_bytes("a;b".encode("utf-16-le"))
     ('a gzip archive', 'text in UTF-16')
-    >>> kind_of_bytes("text\\nBücher".encode())
-    ''
     """
-    for signature, name in _SIGNATURES:
-        if head.startswith(signature):
+    for form, name, _ in _FORMS:
+        if head.lower().startswith(form):
             return name
     even, odd = head[::2].count(0), head[1::2].count(0)
     # Every letter of ASCII has a NUL beside it in UTF-16, always on the same side.
@@ -304,3 +292,48 @@ def _check(found: Any, name: str, error: type[BertError]) -> None:
             elif isinstance(value, str) and not is_text(value):
                 raise error(f"{name} contains half a character (a lone surrogate).")
         level = below
+
+
+# -- protocol buffers -----------------------------------------------------------------------------
+
+
+def protobuf_fields(data: int | bytes) -> Iterator[tuple[int, int | bytes]]:
+    """Yield the fields of a protocol buffer: number, and an integer or the bytes of anything else.
+
+    See protobuf.dev, "Encoding". A damaged one is a ValueError, a TypeError or an IndexError.
+
+    >>> list(protobuf_fields(bytes([0x08, 0x96, 0x01, 0x12, 0x02]) + b"ab"))
+    [(1, 150), (2, b'ab')]
+    """
+    if isinstance(data, int):
+        raise TypeError("a number in place of a message")
+    at = 0
+    while at < len(data):
+        key, at = varint(data, at)
+        number, wire = key >> 3, key & 7
+        if wire == 0:
+            value, at = varint(data, at)
+            yield number, value
+            continue
+        size = {1: 8, 5: 4}.get(wire, 0)
+        if wire == 2:
+            size, at = varint(data, at)
+        elif not size:
+            raise ValueError(f"a field of the unknown wire type {wire}")
+        if at + size > len(data):
+            raise ValueError("cut off in the middle of a field")
+        yield number, data[at : at + size]
+        at += size
+
+
+def varint(data: bytes, at: int) -> tuple[int, int]:
+    """Return the integer at a place, seven bits a byte, lowest first, and the place after it."""
+    result = shift = 0
+    while shift < 64:
+        byte = data[at]
+        at += 1
+        result |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return result, at
+        shift += 7
+    raise ValueError("a number of more than ten bytes")

@@ -32,13 +32,10 @@ _LOST = """<!DOCTYPE html>
 def write_static(kind: str, target: Path, base: str = "/", model: str = "") -> int:
     """Record the site with live answers, and add what a kind of host reads.
 
-    All links between the pages are relative; only a page for wrong addresses needs the base path.
-
     Args:
         kind: one of `KINDS`.
         target: an empty or new folder.
-        base: the path at which the host serves the folder, with slashes at both ends, such as
-            "/bert-explorer/" for https://YOU.github.io/bert-explorer/.
+        base: the path at which the host serves the folder, such as "/bert-explorer/".
         model: a bundled model; "" for the site's own.
 
     Returns:
@@ -50,21 +47,9 @@ def write_static(kind: str, target: Path, base: str = "/", model: str = "") -> i
     """
     if not _BASE.fullmatch(base):
         raise ValueError(f"Found the base path {base!r}; expected one such as /bert-explorer/.")
-    chosen = ["--model", model] if model else []
-    subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "app",
-            "record",
-            str(target.resolve()),
-            "--live",
-            "--parts",
-            *chosen,
-        ],
-        cwd=ROOT,
-        check=True,
-    )
+    command = ["record", str(target.resolve()), "--live", "--parts"]
+    command += ["--model", model] if model else []
+    subprocess.run([sys.executable, "-m", "app", *command], cwd=ROOT, check=True)
     return dress(kind, target, base)
 
 

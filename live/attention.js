@@ -40,7 +40,7 @@ export function attention(given) {
     : units.map((_, row) => [...weights.subarray(row * size, (row + 1) * size)]);
   return {
     tokens: units.map((each) => each.token), sides: units.map((each) => each.side), layers, heads,
-    patterns, shown: { places, how: "mean" }, links, matrix, cut,
+    patterns, shown: { places }, links, matrix, cut,
     read_as: [...new Set([...signs, ...more])], shuffle: 0,
     view: { model: this.model.model, units, size, maps, weights, statistics, words },
   };

@@ -4,7 +4,7 @@ import { line, shortened, svg, visible } from "./blocks.js";
 import { h } from "./build.js";
 import { QUESTION } from "./carry.js";
 import { unreadNote } from "./draw.js";
-import { goes } from "./maps.js";
+import { doing } from "./maps.js";
 import { count, grouped, percent } from "./numbers.js";
 import { Refusal } from "./refusal.js";
 import { MASK, readSigns, strip, Text, words } from "./text.js";
@@ -70,15 +70,15 @@ function hiddenWord(answered, text) {
 }
 
 function clearestHead(answered, text) {
-  const { patterns, shown: { places: [[layer, head]] }, view: { size, weights } } = answered("attention", { text });
+  const { shown: { places: [[layer, head]] }, view } = answered("attention", { text });
+  const { size, weights } = view;
   const side = Math.min(size, CELLS);
   const shown = Array.from({ length: side }, (_, row) => weights.subarray(row * size, row * size + side));
   const peak = Math.max(...shown.map((row) => Math.max(...row))) || 1;
   const cells = shown.flatMap((row, at) => Array.from(row, (weight, column) => h("rect", {
     x: column * CELL, y: at * CELL, width: CELL, height: CELL, class: "bx-heat",
     style: `--bx-share:${(weight / peak).toFixed(3)}`, "data-at": `0.${at}` })));
-  const pattern = patterns.find((each) => each.layer === layer && each.head === head);
-  const says = `Attention of layer ${layer}, head ${head}: ${goes(pattern)}.`;
+  const says = `Layer ${layer}, head ${head}. ${doing(view)}`;
   return [{ text }, h("div", {},
     h("div", { role: "img", "aria-label": says, class: "bx-small-map" }, svg(side * CELL, side * CELL, cells)),
     line(says, size > CELLS ? ` The first ${CELLS} pieces are drawn.` : ""))];

@@ -321,17 +321,16 @@ function measured({ figures, trained_on: on }) {
 // -- simpler than on the recorded page ------------------------------------------------------------
 
 /** Draw a text with some of its stretches marked: { start, end, says, look }. */
-function marked(text, stretches) {
+function marked(text, stretches, kind = "bx-text") {
   const chars = new Text(text);
   const parts = [];
   let done = 0;
   for (const { start, end, says, look } of stretches) {
-    parts.push(visible(chars.slice(done, start)),
-      h("mark", look ?? { class: "bx-live-mark" }, visible(chars.slice(start, end)),
-        says ? h("sub", {}, says) : null));
+    parts.push(visible(chars.slice(done, start)), h("mark", look ?? { class: "bx-live-mark" },
+      visible(chars.slice(start, end)), says ? h("small", { class: "bx-ner-name" }, says) : null));
     done = end;
   }
-  return h("p", { class: "bx-text", dir: "auto" }, parts, visible(chars.slice(done)));
+  return h("div", { class: kind, dir: "auto" }, parts, visible(chars.slice(done)));
 }
 
 const COLOURS = 6;
@@ -343,13 +342,15 @@ function names(answer, view) {
   const kinds = [...new Set(answer.names.filter((each) => each !== "O").map(kindOf))].sort();
   const marks = entities.map(({ start, end, label, score: sure }) => {
     const kind = kinds.indexOf(kindOf(label));
-    return { start, end, says: `${label} ${score(sure)}`, look: { style: `--bx-c:var(--bx-c${kind % COLOURS})`,
-      class: `bx-live-mark bx-ner-key bx-ner-l${kind % STROKES}` } };
+    return { start, end, says: `${visible(label)} ${score(sure)}`, look: {
+      class: `bx-ner-mark bx-ner-l${kind % STROKES}`,
+      style: `--bx-c:var(--bx-c${kind % COLOURS});--bx-w:${sure.toFixed(3)}`,
+      title: `${visible(label)}, score ${sure.toFixed(4)}, characters ${start} to ${end}` } };
   });
   const found = entities.length === 1 ? "1 entity" : `${grouped(entities.length)} entities`;
   return [unreadNote(answer.unread), headline(`The model finds ${found}.`),
     trust(answer.calibration, "labels of single pieces other than O"),
-    marked(view.whole.text, marks)];
+    marked(view.whole.text, marks, "bx-text bx-ner-text")];
 }
 
 function questions(answer, view) {

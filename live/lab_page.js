@@ -10,7 +10,7 @@ import { keepOffline } from "./offline.js";
 const PAUSE = 300; // milliseconds without a key after which a sentence is read
 const MOST = 2_000_000; // bytes of a visitor's own text
 const OWN = ["frequent words", "other words"]; // what is measured in it
-const LOST = "The lab could not be loaded: there is no connection, or the site was written anew. Reload the page.";
+const LOST = "The lab could not be loaded: there is no connection, or the site was rebuilt. Reload the page.";
 const BROKEN = "The training ended: this browser gives the page too little memory, or does not run it.";
 
 function button(says, act, kind = "") {

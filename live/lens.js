@@ -52,7 +52,8 @@ function said({ question, tokens, candidates, off }) {
     start: "The model lets the answer start at", end: "The model lets the answer end at" }[kind];
   const least = (key) => candidates.reduce((a, b) => b[key] < a[key] ? b : a);
   const [best, first] = [least("rank"), least("rank_before")];
-  const quoted = ({ name }) => kind === "word" ? `“${visible(name)}”` : visible(name);
+  const quoted = ({ name }) => kind === "word" ? `“${visible(name)}”`
+    : kind === "entity" && name === "O" ? "O, no name" : visible(name);
   const answer = `${asked} ${quoted(best)} (${percent(best.probability)})`;
   if (!off.length) return `${answer}.`;
   const parts = `${count(off.length, "part")} off.`;

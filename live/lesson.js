@@ -105,7 +105,7 @@ function play(step, compute, tell, weighs) {
 // -- guesses: the field, what was guessed or null, and what it is compared with --------------------
 
 const LOOK = { field: "", guess: () => 0, tells: () => [] };
-const KINDS = { choose, point, number: amount, order, word };
+const KINDS = { choose, point, number: amount, word };
 const named = () => `lesson-${++names}`;
 
 function choose({ ask, choices, its }) {
@@ -145,29 +145,6 @@ function amount({ ask, unit, ends: [low, high], its, truth, counted }) {
   shown();
   return { field: labelled(input, ask, output), guess: () => Number(input.value),
     tells: (guess) => [both(says(), its, counted, ["● ", "◆ "]), axis(share(guess), share(truth))] };
-}
-
-/** Each button that is pressed is the next one; pressed again, it is taken out. */
-function order({ ask, choices, order: truth }) {
-  const says = (n) => choices[n][0];
-  const chosen = [];
-  const field = make("fieldset", { class: "bx-points" }, h("legend", {}, ask));
-  const buttons = choices.map((_, n) => press(says(n)));
-  buttons.forEach((button, n) => button.addEventListener("click", () => {
-    if (chosen.includes(n)) chosen.splice(chosen.indexOf(n), 1);
-    else chosen.push(n);
-    show();
-  }));
-  const show = () => buttons.forEach((button, n) => {
-    const place = chosen.indexOf(n) + 1;
-    button.textContent = place ? `${place}. ${says(n)}` : says(n);
-    button.setAttribute("aria-pressed", place > 0);
-  });
-  const column = (name, rows) => h("div", {}, h("strong", {}, name), h("ol", {}, rows.map((n) => h("li", {}, says(n)))));
-  field.append(...buttons);
-  show();
-  return { field, guess: () => chosen.length === choices.length ? [...chosen] : null,
-    tells: (guess) => [h("div", { class: "bx-orders" }, column("You", guess), column("Counted", truth))] };
 }
 
 function word({ ask, its }) {

@@ -22,9 +22,6 @@ const PAPER = Uint8Array.from({ length: 768 }, (_, n) => {
 });
 const HEADS = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#8a63d2",
   "#8f8f1f", "#a0522d", "#1b9aaa", "#b5396b", "#5a8f5a", "#c7a500", "#4b6fd4", "#9c6b9e", "#7a7a7a"];
-const GOES = { previous: "to the previous piece", next: "to the next piece",
-  itself: "to the piece itself", "same piece": "to the same piece elsewhere",
-  punctuation: "to punctuation", "[CLS]": "to [CLS]", "[SEP]": "to [SEP]" };
 const TO = ["[CLS] and [SEP]", "itself", "previous piece", "next piece", "same piece elsewhere",
   "others"]; // kinds of `doing`
 
@@ -56,7 +53,7 @@ function nameOf([[layer, head], ...more], heads) {
 }
 
 /** Say where all attention goes, in shares that add up. */
-function doing({ units, size, weights }) {
+export function doing({ units, size, weights }) {
   const every = [0, 0, 0, 0, 0, 0];
   weights.forEach((each, at) => {
     const [row, column] = [Math.floor(at / size), at % size];
@@ -80,11 +77,6 @@ function wholes(shares) {
   const missing = 100 - found.reduce((sum, each) => sum + each, 0);
   for (const at of order.slice(0, missing)) found[at]++;
   return found;
-}
-
-export function goes({ name, score }) {
-  if (GOES[name]) return `${share(score)} ${GOES[name]}`;
-  return name === "broad" ? "to everything almost equally" : "no simple pattern";
 }
 
 /** Name the strongest link, between two pieces of the text if there are any. */

@@ -7,8 +7,6 @@ import { readers } from "./tokenizer.js";
 const NAME = "BertForQuestionAnswering";
 const WINDOW = 384; // tokens
 const SHARED = 128; // pieces
-const TOP_ENDS = 10;
-const TOLD = 5;
 const SPECIAL = ["[CLS]", "[SEP]", "[PAD]", "[MASK]"];
 
 export function questions(given) {
@@ -41,7 +39,6 @@ export function questions(given) {
     null_score: spans.null, no_answer_score: spans.null - top,
     candidates: spans.score.reduce((sum, each) => sum + Number.isFinite(each), 0),
     longest: reading.longest, rules: reading.rules, threshold,
-    rejected: rejected(reading, top),
     coverage: {
       pieces: reading.spans.length, question: reading.asked.length,
       tokens: Math.max(...reading.windows.map((each) => each.start.length)),
@@ -175,67 +172,4 @@ function touching(shares, longest, first, last) {
     }
   }
   return sum;
-}
-
-// -- pairs of ends that score higher than the answer but break a rule -----------------------------
-
-function rejected(reading, best) {
-  const found = new Map();
-  const top = (values) =>
-    [...values.keys()].sort((a, b) => values[b] - values[a] || a - b).slice(0, TOP_ENDS);
-  for (const window of reading.windows) {
-    const ends = top(window.end);
-    for (const first of top(window.start)) {
-      for (const last of ends) {
-        const score = window.start[first] + window.end[last];
-        if (!(score > best)) continue;
-        const reason = reasonOf(reading, window, first, last) ?? choiceOf(reading, window, first, last);
-        if (!reason) continue;
-        const spelled = [first, last].map((at) => spelling(reading, window, at));
-        const key = JSON.stringify([...spelled, window.first + first, window.first + last]);
-        if (found.has(key) && score <= found.get(key).score) continue;
-        found.set(key, { first: spelled[0], last: spelled[1], score, reason,
-          pieces: last - first + 1, place: placeOf(reading, window, first, last) });
-      }
-    }
-  }
-  return [...found.values()].sort((a, b) => b.score - a.score).slice(0, TOLD);
-}
-
-function reasonOf(reading, window, first, last) {
-  const separator = (at) => (at > reading.asked.length && at < reading.offset) ||
-    at === window.start.length - 1;
-  if (first === 0 && last === 0) return null;
-  if (first === 0 || last === 0) return "half_null";
-  if (separator(first) || separator(last)) return "special";
-  if (Math.min(first, last) < reading.offset) return "question";
-  if (last < first) return "backwards";
-  if (last - first + 1 > reading.longest) return "long";
-  const at = window.first - reading.offset;
-  return reading.special.slice(first + at, last + at + 1).includes(true) ? "special" : null;
-}
-
-function choiceOf(reading, window, first, last) {
-  if (first === 0 && last === 0) return null;
-  const { words, sentences, rules } = reading;
-  const [begin, end] = [first, last].map((at) => window.first + at - reading.offset);
-  if (rules.one_sentence && sentences[begin] !== sentences[end]) return "over_sentences";
-  const inside = (begin > 0 && words[begin - 1] === words[begin]) ||
-    (end + 1 < words.length && words[end + 1] === words[end]);
-  return rules.whole_words && inside ? "inside_word" : null;
-}
-
-function placeOf(reading, window, first, last) {
-  if (Math.min(first, last) < reading.offset || Math.max(first, last) >= window.start.length - 1) {
-    return null;
-  }
-  const spans = [first, last].map((at) => reading.spans[window.first + at - reading.offset]);
-  return [Math.min(spans[0][0], spans[1][0]), Math.max(spans[0][1], spans[1][1])];
-}
-
-function spelling(reading, window, at) {
-  if (at === 0) return "[CLS]";
-  if (at <= reading.asked.length) return new Text(reading.question).slice(...reading.asked[at - 1]);
-  if (at < reading.offset || at === window.start.length - 1) return "[SEP]";
-  return new Text(reading.passage).slice(...reading.spans[window.first + at - reading.offset]);
 }

@@ -29,7 +29,7 @@ async function got(name) {
   } catch {
     const there = integrity && await fetch(at(name)).then(({ ok }) => ok, () => false);
     throw new Refusal(there ? `${name} is not the file that this page was written with. Reload the ` +
-      `page; if it says so again, the site must be written anew. ${ELSEWHERE}`
+      `page; if it says so again, the site must be rebuilt. ${ELSEWHERE}`
       : `${name} could not be loaded: there is no connection. ${ELSEWHERE}`);
   }
   if (!response.ok) {
@@ -126,7 +126,7 @@ async function fill(engine, model, { key, cache, kept, first }) {
   if (!await read(responses(), place) || await parts.digest(place) !== model.sha256) {
     throw new Refusal(`The weights are damaged or of another version: they are not the ` +
       `${(model.bytes / 1e6).toFixed(1)} MB that this site was made with. Reload the page; if it ` +
-      `says so again, the site must be written anew. ${ELSEWHERE}`);
+      `says so again, the site must be rebuilt. ${ELSEWHERE}`);
   }
   return async () => {
     if (!cache) return false;

@@ -20,25 +20,30 @@ export function xray(given) {
     throw new Refusal("The browser replaces what is off by a mean or by zero, and ranks no parts. " +
       "Choose one of these.");
   }
-  const kind = !given.ask || given.ask === "auto" ? fitting.call(this, text, pair) : given.ask;
+  const auto = !given.ask || given.ask === "auto";
+  let kind = auto ? fitting.call(this, text, pair) : given.ask;
   const read = encoded.call(this, kind, text, pair);
   const parts = readParts(named, this.engine.config);
   if (!this.fitted && (lens === "affine" || (parts.length && mode === "mean"))) {
     throw new Refusal("This model brings no means and no maps of the lens. Choose the raw lens, and " +
       "“zero” for what is off.");
   }
-  const temperature = kind === "start" || kind === "end" ? 1
-    : this.calibration(CLASSES[kind]).temperature;
-  const asking = { kind, read, lens, temperature, name: (n) => nameOf.call(this, kind, read, n) };
+  const begun = () => ({ kind, read, lens, name: (n) => nameOf.call(this, kind, read, n),
+    temperature: kind === "start" || kind === "end" ? 1 : this.calibration(CLASSES[kind]).temperature });
+  let asking = begun();
   const run = (off) => this.engine.run(read.ids, read.types, { attentions: false, off,
     instead: off && mode === "mean" ? this.fitted.means : null });
   const whole = run(null);
+  if (auto && kind === "entity" && !hasName.call(this, asking, whole)) {
+    kind = ["label", "word"].find((each) => offered.call(this, each)) ?? kind;
+    asking = begun();
+  }
   const now = parts.length ? run(switches(parts, this.engine.config)) : whole;
   const position = placeOf.call(this, asking, whole, at);
   const before = layerScores.call(this, asking, whole, position);
   const chosen = chosenOf.call(this, asking, position, before.at(-1), answer);
   const after = parts.length ? layerScores.call(this, asking, now, position) : before;
-  const shares = [before, after].map((rows) => rows.map((each) => softmax(each, temperature)));
+  const shares = [before, after].map((rows) => rows.map((each) => softmax(each, asking.temperature)));
   const values = [before, after].map((rows) => targetValue(kind, rows.at(-1), chosen));
   const question = { kind, position, chosen, target: target(kind, position, chosen) };
   return {
@@ -172,6 +177,13 @@ function readings(asking, now, whole) {
       });
     return every(asking).map((at) => said[at] ?? null);
   });
+}
+
+/** Return whether a piece of the text belongs to a name. */
+function hasName(asking, whole) {
+  const labels = this.model.labels[CLASSES.entity];
+  return scoresAt.call(this, asking, whole, whole.states.length - 1, every(asking)).some((row, n) =>
+    asking.read.sides[n] !== null && labels[argmax(row)] !== "O");
 }
 
 function placeOf(asking, whole, at) {

@@ -1,6 +1,5 @@
 """X-ray: the whole model at work, and its parts switched off."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -29,7 +28,6 @@ from app.faces.streamlit.features.xray import (
     kept_spared,
     off,
     open_zoom,
-    ranked,
     set_ranking,
     switchboard,
     zoom,
@@ -48,7 +46,7 @@ from app.features.xray import view_overview as overview
 from app.features.xray import view_switches as switches
 from app.features.xray import view_words as words
 from app.features.xray import view_zoom as zooms
-from app.features.xray.result import Ask, Ranking, XrayResult
+from app.features.xray.result import Ask, XrayResult
 from app.features.xray.task import offered, xray
 from app.features.xray.task_ranking import rank_parts, spare
 from app.features.xray.task_run import text_of
@@ -97,7 +95,7 @@ def draw(page: Page) -> None:
         "steps",
         least=3,
         cancel=lambda: st.session_state.update({_CANCELLED: (text, pair)}),
-    ) as told:
+    ) as report:
         result = xray(
             page.engine,
             text,
@@ -109,7 +107,7 @@ def draw(page: Page) -> None:
             mode=mode,
             other=other,
             lens=lens,
-            progress=told,
+            progress=report,
         )
     page.picks.update(
         {
@@ -126,18 +124,22 @@ def draw(page: Page) -> None:
     if not opened:  # the picture comes before the ranking, which may take long
         with place:
             show_markup(overview.live(result, head), key="picture")
-    ranking: Ranking | None = None
     with place, guarded():
-        ranking = rank_now(page, result) if rank else None
+        result = ranked(page, result) if rank else result
     if opened:
         with place:
-            draw_zoom(page, result, opened, ranking)
+            draw_zoom(page, result, opened)
     with board:
-        switchboard(result, ranked(ranking), head_notes(page.engine, result))
-    shown = tabs(page, result, ranking)
+        switchboard(result, head_notes(page.engine, result))
+    shown: tuple[Block, ...] = ()
+    with open_tab(SLUG, ["What matters", "Patching"]) as tab, guarded():
+        if tab == "Patching":
+            shown = show_patching(page, result)
+        else:
+            draw_ranking(page, result)
 
     def on_paper() -> Screen:
-        screen = view.screen(result, head=head, ranking=ranking)
+        screen = view.screen(result, head=head)
         return replace(screen, parts=(*screen.parts, *shown))
 
     page.finish(
@@ -165,21 +167,20 @@ def choose_head(page: Page) -> str:
     return pick_from("Threads", {words.MEAN: "mean of heads"} | heads, key="threads")
 
 
-def rank_now(page: Page, result: XrayResult) -> Ranking:
+def ranked(page: Page, result: XrayResult) -> XrayResult:
     """Rank all parts, with a bar and a button where it takes long."""
     with progress(
         "Switching off", "layers", least=1, cancel=partial(set_ranking, on=False)
-    ) as told:
-        return rank_parts(text_of(page.engine, result), result.question, told)
+    ) as report:
+        parts = rank_parts(text_of(page.engine, result), result.question, report)
+    return replace(result, ranking=parts)
 
 
-def draw_zoom(page: Page, result: XrayResult, opened: zooms.Zoom, ranking: Ranking | None) -> None:
+def draw_zoom(page: Page, result: XrayResult, opened: zooms.Zoom) -> None:
     """Show the way back, and the heads of a layer, one head, or one of its numbers."""
     drawn = zooms.crumbs(result, opened)
     if len(opened) == 1:
-        effects = {each.part: each.effect for each in ranked(ranking)}
-        notes = head_notes(page.engine, result)
-        drawn = join(drawn, zooms.heads_of(result, opened[0], notes, effects))
+        drawn = join(drawn, zooms.heads_of(result, opened[0], head_notes(page.engine, result)))
     show_markup(drawn, key="picture")  # the same element at every depth, which is replaced at once
     if len(opened) > 1:
         draw_head(page, result, *opened)
@@ -204,40 +205,21 @@ def draw_head(page: Page, result: XrayResult, layer: int, head: int, *cell: int)
     )
 
 
-def tabs(page: Page, result: XrayResult, ranking: Ranking | None) -> tuple[Block, ...]:
-    """Draw what is below the picture, and return what a comparison adds to the saved page.
-
-    Only the open tab is computed.
-    """
-    draws: dict[str, Callable[[Page, XrayResult, Ranking | None], tuple[Block, ...] | None]] = {
-        "What matters": draw_ranking,
-        "Patching": draw_patching,
-    }
-    shown: tuple[Block, ...] | None = None
-    with open_tab(SLUG, list(draws)) as now, guarded():
-        shown = draws[now](page, result, ranking)
-    return shown or ()
-
-
-def draw_ranking(page: Page, result: XrayResult, ranking: Ranking | None) -> None:
+def draw_ranking(page: Page, result: XrayResult) -> None:
     """Show which parts this answer needs, and how many it can do without."""
-    if ranking is None:
+    if not result.ranking:
         st.button(words.MATTERS, key="_rank", on_click=set_ranking, help=switches.RANK_HELP)
         return
-    show_html(switches.ranking_line(result, ranking.parts, ranking.mode))
+    show_html(switches.ranking_line(result))
     if st.button("Switch off the least important until the answer changes", key="spare"):
-        with progress("Switching off", "parts") as told:
-            keep_spared(result, spare(text_of(page.engine, result), ranking, told))
+        with progress("Switching off", "parts") as report:
+            text = text_of(page.engine, result)
+            keep_spared(result, spare(text, result.question, result.ranking, report))
         st.rerun()
     found = kept_spared(result)
     if found is not None:
         show_html(switches.spared_line(found, result.first.name))
-    show_picture(switches.ranking_picture(result, ranking.parts))
-
-
-def draw_patching(page: Page, result: XrayResult, ranking: Ranking | None) -> tuple[Block, ...]:
-    """Show which activations carry the difference from a second sentence."""
-    return show_patching(page, result)
+    show_picture(switches.ranking_picture(result))
 
 
 with page_shell(SLUG) as shell:

@@ -5,12 +5,13 @@ import streamlit as st
 from app.catalog import feature
 from app.faces.streamlit import guarded, page_shell, show_html, show_picture, show_table
 from app.faces.streamlit.components import show_markup
-from app.faces.streamlit.controls import choose, open_tab
+from app.faces.streamlit.controls import open_tab
 from app.faces.streamlit.features.atlas import HEADS, choose_head, take_head, wait_for
 from app.faces.streamlit.state import ON_SITE, leave_for
 from app.features.atlas import view
 from app.features.atlas.result import AtlasResult
 from app.features.atlas.task import atlas
+from app.words.blocks import small_headline
 from app.words.html import join
 
 SLUG = "atlas"
@@ -37,21 +38,6 @@ def leave(shown: AtlasResult) -> None:
     leave_for(feature("attention"), {"text": text.text, "text_pair": text.text_pair or ""})
 
 
-def draw_findings() -> None:
-    """Compare the model with the paper."""
-    show_html(view.findings_table(result))
-
-
-def draw_all() -> None:
-    """List all heads in numbers."""
-    show_table(view.heads_table(result), alt="All heads in numbers.", key="t_heads")
-
-
-def draw_distances() -> None:
-    """Show the distances that the map is made from."""
-    show_picture(view.distances_picture(result))
-
-
 with page_shell(SLUG) as page:
     found = wait_for(page)
     if found is not None:
@@ -69,18 +55,17 @@ with page_shell(SLUG) as page:
             )
             show_html(view.measures(result))
         with left:
-            drawn = st.container()
-            colour = choose("Colour", view.COLOURS, key="colour")
-            with drawn:
-                show_html(join(view.headline(result), view.legend(result, colour)))
-                show_picture(view.map_picture(result, colour, live=True))
-        draws = {
-            "Distances": draw_distances,
-            f"Findings of {view.PAPER}": draw_findings,
-            "All heads": draw_all,
-        }
-        with open_tab(SLUG, list(draws)) as now, guarded():
-            draws[now]()
+            headline = small_headline(view.headline(result), view.map_hint(result))
+            show_html(join(headline, view.legend(result)))
+            show_picture(view.map_picture(result, live=True))
+        findings = f"Findings of {view.PAPER}"
+        with open_tab(SLUG, ["Distances", findings, "All heads"]) as tab, guarded():
+            if tab == findings:
+                show_html(view.findings_table(result))
+            elif tab == "Distances":
+                show_picture(view.distances_picture(result))
+            else:
+                show_table(view.heads_table(result), alt="All heads in numbers.", key="t_heads")
         page.finish(
             lambda: view.screen(result),
             lambda: view.snippet(result, page.engine.provenance.name),

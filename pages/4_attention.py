@@ -6,7 +6,7 @@ import streamlit as st
 
 from app.faces.streamlit import guarded, page_shell, show_html, show_picture, show_table, text_box
 from app.faces.streamlit.components import show_markup
-from app.faces.streamlit.controls import choose, count, level, open_tab, switch
+from app.faces.streamlit.controls import choose, level, open_tab, switch
 from app.faces.streamlit.features.attention import (
     choose_heads,
     choose_order,
@@ -20,21 +20,18 @@ from app.faces.streamlit.features.attention import (
 from app.faces.streamlit.files import offer_file
 from app.features.attention import view_cell as cells
 from app.features.attention import view_files as files
-from app.features.attention import view_habits as habits
 from app.features.attention import view_lines as lines
 from app.features.attention import view_pictures as pictures
 from app.features.attention import view_text as view
-from app.features.attention.result import Selection
-from app.features.attention.result_habits import RankedHead
+from app.features.attention.result import RankedHead, Selection
 from app.features.attention.result_views import (
     attention_grid,
     group_shares,
     head_view,
     strongest_links,
 )
-from app.features.attention.task import attention, in_words
+from app.features.attention.task import attention, in_words, ranked_heads
 from app.features.attention.task_cell import cell_arithmetic
-from app.features.attention.task_habits import compare_head, ranked_heads
 from app.features.attention.view import screen
 from app.words.blocks import line
 from app.words.html import join
@@ -47,14 +44,11 @@ SLUG = "attention"
 
 
 def choose_values(pair: bool) -> Selection:
-    """Ask which tokens and values are shown, and whether what is left is scaled up."""
+    """Ask which tokens and values are shown."""
     part = choose("Part", view.PART_NAMES, key="part") if pair else "all"
     special = part == "all" and switch("Show [CLS] and [SEP]", key="special", default=True)
-    hides = part != "all" or not special
-    scaled = hides and switch(view.SCALE_UP, key="renormalise", hint=view.SCALE_UP_HELP)
     floor = level("Hide values below", (0.0, 0.5), key="floor", default=0.0)
-    top = count("Cells shown, largest first (%)", (1, 100), key="top", default=100)
-    return Selection(special=special, renormalise=scaled, part=part, floor=floor, top=top)
+    return Selection(special=special, part=part, floor=floor)
 
 
 def show_head(number: int, more: int = 0) -> None:
@@ -71,19 +65,17 @@ def draw_cell() -> None:
         show_html(line(cells.ONE_HEAD))
     else:
         found = cell_arithmetic(page.engine, result, heads.places[0], *cell)
-        show_html(join(cells.cell_name(shown, cell), cells.steps(found)))
+        if shown.by_word:
+            show_html(line(cells.FIRST_PIECES))
+        show_html(cells.steps(found))
         show_picture(cells.products(found))
         show_html(cells.softmax_table(found))
 
 
 def draw_ranking() -> None:
-    """Show all heads in the order of what they do here, and this head's usual behaviour."""
-    by = choose("Rank heads by", view.RANKINGS, key="by")
-    table = view.ranking_table(ranked_heads(page.engine, result, by), by)
-    show_table(table, alt=f"All heads, ranked by {view.RANKINGS[by]}.", key="t_ranking")
-    compared = compare_head(page.engine, result, heads)
-    if compared is not None:
-        show_html(join(habits.comparison(compared), habits.source(compared.habits)))
+    """Show what all heads do here; a click on a column sorts by it."""
+    table = view.measures_table(result, ranked)
+    show_table(table, alt="All heads, the clearest pattern first.", key="t_ranking")
 
 
 def file_picture(which: str) -> Picture:
@@ -127,7 +119,7 @@ def on_paper() -> Screen:
         found = cell_arithmetic(page.engine, result, heads.places[0], *cell)
         more += [cells.steps(found), cells.products(found)]
     if result.is_pair:
-        more.append(view.shares_line(group_shares(result, large)))
+        more.append(view.shares_line(group_shares(result, heads)))
     return screen(shown, view=large, grid=grid, ranked=ranked, common=common, log=log, more=more)
 
 
@@ -181,7 +173,7 @@ with page_shell(SLUG) as page:
                 )
             show_html(view.selection_note(shown, large))
             if result.is_pair:
-                shares = group_shares(result, large)
+                shares = group_shares(result, heads)
                 show_html(view.shares_line(shares))
                 show_html(numbers(view.shares_table(shares), "attention-between-texts"))
         with right:

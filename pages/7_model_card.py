@@ -32,7 +32,7 @@ def draw_check(page: Page, card: ModelCardResult) -> None:
 
 def draw_able(page: Page, card: ModelCardResult) -> None:
     """Draw what the model can and cannot, what it was trained for, and the text of its card."""
-    show_html(view.able(card.figures) if card.figures else view.no_figures(card))
+    show_html(view.able(card.figures))
     with st.expander("What it was trained for"):
         show_html(holdings(heads(page.engine.facts), page.engine.facts.left_over))
     show_html(view.card_text(card))
@@ -70,4 +70,4 @@ with page_shell("model_card") as shell:
         DRAWS[now](shell, found)
     if found.figures:
         save_table("Figures", lambda: view.figures_table(found.figures), "figures")
-    shell.finish(lambda: view.screen(found), lambda: view.snippet(shell.engine.provenance.name))
+    shell.finish(lambda: view.screen(found), lambda: view.snippet(found, known.name))

@@ -58,10 +58,8 @@ def test_a_file_of_other_weights_is_named_with_its_command(place: Path) -> None:
     assert stale(weights, table, expected, place) == []
 
     (said,) = stale("0" * 12, table, expected, place)
-    assert said == (
-        f"numbers.json was computed from other weights ({weights}) than the bundled ones "
-        "(000000000000). Run `python -m tools.derive heads`."
-    )
+    assert said.startswith(f"numbers.json was computed from other weights ({weights})")
+    assert said.endswith("(000000000000). Run `python -m tools.derive heads`.")
     old = {"numbers.json": replace(table["numbers.json"], weights="1" * 12)}
     (said,) = stale(weights, old, expected, place)
     assert said.startswith("numbers.json was computed from other weights (111111111111)")
@@ -124,9 +122,8 @@ def test_a_step_that_fails_ends_it_and_what_is_left_to_a_person_is_reported(
     assert derive.main(["heads", "examples"]) == 1
     assert "heads failed" in capsys.readouterr().out
     monkeypatch.setattr(derive, "stamp", lambda *_, **__: None)
-    step = derive.Step("one", "does one thing", lambda data: ["Read x."])
+    step = derive.Step("one", "does one thing", lambda _: ["Read x."])
     monkeypatch.setattr(derive, "STEPS", (step,))
-    monkeypatch.setattr(derive, "_NAMES", ("one",))
     assert derive.main(["one"]) == 3
     said = capsys.readouterr().out
     assert said.startswith("one: does one thing\n  for a person: Read x.\none: 0 s")

@@ -78,11 +78,6 @@ def test_every_link_leads_to_a_file_and_a_heading(name: str) -> None:
         assert not place or place in anchors(path.read_text(encoding="utf-8")), link
 
 
-def test_the_readme_leads_to_both() -> None:
-    assert "(docs/guide.md)" in TEXTS["README.md"]
-    assert "(docs/teaching.md)" in TEXTS["README.md"]
-
-
 def test_links_for_students_name_pages_and_their_widgets() -> None:
     links = re.findall(r"`(/\w+\?[^`]*)`", TEXTS["docs/teaching.md"])
     assert len(links) == 4
@@ -150,8 +145,10 @@ def test_the_values_were_measured_on_the_weights_that_are_here() -> None:
 
 
 def test_documents_quote_what_was_measured() -> None:
+    """Templates word equal sides: "the first is negative, the second negative" reads wrong."""
     texts = {q.document: (ROOT / q.document).read_text(encoding="utf-8") for q in QUOTES}
     assert quotes.wrong(QUOTES, texts, VALUES) == []
+    assert [each for each in VALUES.values() if quotes.twice(each)] == []
     assert {quote.key for quote in QUOTES} == set(VALUES)
 
 
@@ -180,56 +177,28 @@ def alike(found: str, said: str) -> bool:
     return NUMERAL.sub("0", found) == NUMERAL.sub("0", said) and all(near)
 
 
-def test_numbers_are_alike_up_to_one_in_the_last_digit() -> None:
-    assert alike("44", "45") and alike("−0.10", "−0.09") and alike("paris", "paris")
-    assert alike("paris, with 44 %", "paris, with 45 %")
-    assert not (alike("44", "46") or alike("0.5", "0.7") or alike("paris", "44"))
-    assert not (alike("paris (44 %)", "paris (46 %)") or alike("a 44", "b 44"))
-
-
-@pytest.mark.parametrize("key", VALUES)
-def test_the_two_sides_of_a_sentence_differ(key: str) -> None:
-    """ "The first is negative, the second negative" reads wrong: templates word equal sides."""
-    assert quotes.twice(VALUES[key]) == []
-
-
 @pytest.mark.parametrize("name", ["README.md", "docs/guide.md", "docs/teaching.md"])
 def test_no_share_is_quoted_by_hand(name: str) -> None:
-    text, measured = TEXTS[name], set[str]()
-    for quote in QUOTES:
-        if quote.document == name and (found := quote.find(text)):
-            text = text[: found.start()] + "#" * len(found[0]) + text[found.end() :]
-        elif quote.document == name:  # put in other words: its values are still the measured ones
-            measured.update(NUMERAL.findall(" ".join(VALUES[quote.key])))
+    text = TEXTS[name]
+    for quote in (each for each in QUOTES if each.document == name):
+        found = quote.find(text)
+        text = text[: found.start()] + "#" * len(found[0]) + text[found.end() :]
     text = re.sub("|".join(UNRELATED), "#", " ".join(text.split()))
-    by_hand = [
-        text[max(0, m.start() - 40) : m.end() + 20]
-        for m in NUMBER.finditer(text)
-        if NUMERAL.findall(m[0])[0] not in measured
-    ]
+    by_hand = [text[max(0, m.start() - 40) : m.end() + 20] for m in NUMBER.finditer(text)]
     assert by_hand == [], "Take the number away, or add the sentence to tools/observations.py."
 
 
 def test_a_changed_value_is_found_and_filled_again() -> None:
     quote = Quote("a.md", "right in {} of 100 cases, *{}* first", lambda engine: (44, "paris"))
     text = "The model is right\nin 43 of 100\ncases, *france* first."
-    (said,) = quotes.wrong([quote], {"a.md": text}, {quote.key: ["44", "paris"]})
-    assert "['43', 'france'] where ['44', 'paris'] was measured" in said
-    assert said.endswith("Run `python -m tools.derive quotes`.")
+    values = {quote.key: ["44", "paris"]}
+    (message,) = quotes.wrong([quote], {"a.md": text}, values)
+    assert "['43', 'france'] where ['44', 'paris'] was measured" in message
     text = quote.fill(text, ["44", "paris"])
     assert text == "The model is right\nin 44 of 100\ncases, *paris* first."
-    assert quotes.wrong([quote], {"a.md": text}, {quote.key: ["44", "paris"]}) == []
-
-
-def test_a_sentence_put_in_other_words_keeps_its_values() -> None:
-    quote = Quote("a.md", "right in {} of 100 cases, *{}* first", lambda engine: (44, "paris"))
-    values = {quote.key: ["44", "paris"]}
-    text = "Its first word is *paris*, and in 44 of 100 cases it is right."
     assert quotes.wrong([quote], {"a.md": text}, values) == []
-    (said,) = quotes.wrong([quote], {"a.md": text.replace("44", "43")}, values)
-    assert said.startswith("a.md no longer says “44”")
-    (said,) = quotes.reworded([quote], {"a.md": text})
-    assert said.endswith("change tools/observations.py as well.")
+    (message,) = quotes.wrong([quote], {"a.md": "Its first word is *paris*."}, values)
+    assert message.startswith("a.md has “right in {} of 100 cases, *{}* first” 0 times")
 
 
 # --- what documents say of the code -------------------------------------------------------------
@@ -292,7 +261,3 @@ def test_what_a_document_says_is_true(
     assert look(engine) == seen
     for value in HELD.findall(says):
         assert value in document, f"no longer said: {value}"
-
-
-def test_what_is_held_of_a_sentence_is_its_numbers_and_its_code() -> None:
-    assert HELD.findall("In `un ##a` 14 of its 22.5 layers") == ["`un ##a`", "14", "22.5"]

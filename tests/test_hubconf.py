@@ -2,7 +2,6 @@
 
 import doctest
 import importlib.util
-import inspect
 import json
 import os
 import subprocess
@@ -15,18 +14,12 @@ import pytest
 import torch
 
 import bert_core
-from bert_core import BertConfig, BertForMaskedLM, BertTokenizer
 from bert_core.errors import InputError, MissingFileError
-from bert_core.finetuning import Budget, Trainer, TrainerSettings
 from bert_core.model.kinds import KINDS
 from tests.bert_core.text.family_folders import merges_folder
 
 ROOT = Path(__file__).resolve().parent.parent
 ENTRIES = {f"b{name[1:]}": name for name in ("BertTokenizer", *KINDS)}
-HENSON = "[CLS] Who was Jim Henson ? [SEP] Jim Henson was a puppeteer [SEP]"
-PIECES = ["[CLS]", "Who", "was", "Jim", "He", "##nson", "?", "[SEP]"]
-PIECES += ["Jim", "He", "##nson", "was", "a", "puppet", "##eer", "[SEP]"]
-CASED = ["[PAD]", "[UNK]", "[MASK]", *dict.fromkeys(PIECES), "who", "jim", "he"]
 
 
 @pytest.fixture(scope="module")
@@ -52,36 +45,6 @@ def one_thread() -> None:
     torch.set_num_threads(1)
 
 
-@pytest.fixture(scope="module")
-def cased_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A tiny cased model, saved after it has memorized one sentence."""
-    folder = tmp_path_factory.mktemp("tiny-cased")
-    (folder / "vocab.txt").write_text("\n".join(CASED) + "\n", encoding="utf-8")
-    tokenizer = BertTokenizer(folder / "vocab.txt", do_lower_case=False)
-    whole = tokenizer.convert_tokens_to_ids(tokenizer.tokenize(HENSON))
-    rows = torch.tensor([whole] * 3)
-    labels = torch.full_like(rows, -100)
-    for row, place in enumerate((8, 9, 10)):
-        labels[row, place] = rows[row, place]
-        rows[row, place] = tokenizer.mask_token_id
-    batch = {
-        "input_ids": rows,
-        "token_type_ids": (torch.arange(len(whole)) > 7).long().expand(3, -1),
-        "masked_lm_labels": labels,
-    }
-    torch.manual_seed(0)
-    config = BertConfig(
-        len(CASED), 32, 2, 4, 37, hidden_dropout_prob=0.0, max_position_embeddings=24
-    )
-    settings = TrainerSettings(Budget(steps=40), learning_rate=0.01)
-    trainer = Trainer(BertForMaskedLM(config), lambda step, progress: [batch], settings)
-    while not trainer.done:
-        trainer.step()
-    trainer.model.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    return folder
-
-
 def test_the_list_holds_the_nine_entries_and_nothing_else(hub: str) -> None:
     assert sorted(torch.hub.list(hub, trust_repo=True, verbose=False)) == sorted(ENTRIES)
 
@@ -89,7 +52,7 @@ def test_the_list_holds_the_nine_entries_and_nothing_else(hub: str) -> None:
 @pytest.mark.parametrize("entry", ENTRIES)
 def test_help_says_what_an_entry_loads_and_shows_how(hub: str, entry: str) -> None:
     text = torch.hub.help(hub, entry, trust_repo=True)
-    assert "Example:" in text and f'"{entry}"' in text and "torch.hub.load(" in text
+    assert ">>> " in text and f'"{entry}"' in text and "torch.hub.load(" in text
 
 
 def test_every_example_in_the_help_runs_as_it_stands_there(
@@ -107,6 +70,8 @@ def test_an_entry_loads_its_class_and_passes_everything_on(
 ) -> None:
     loaded = torch.hub.load(str(ROOT), entry, str(tiny_folder), source="local")
     assert type(loaded) is getattr(bert_core, name)
+    classic = {"pretrained_model_name_or_path": str(tiny_folder)}
+    assert type(torch.hub.load(str(ROOT), entry, source="local", **classic)) is type(loaded)
     with pytest.raises(MissingFileError, match="no-such-model"):
         torch.hub.load(str(ROOT), entry, "no-such-model", source="local")
 
@@ -130,41 +95,7 @@ def test_the_tokenizer_of_another_family_is_opened(tmp_path: Path) -> None:
         torch.hub.load(str(ROOT), "bertTokenizer", str(folder), source="local", do_lower_case=True)
 
 
-@pytest.mark.parametrize("entry", ENTRIES)
-def test_the_classic_keyword_names_the_model(entry: str, tiny_folder: Path) -> None:
-    found = torch.hub.load(
-        str(ROOT), entry, pretrained_model_name_or_path=str(tiny_folder), source="local"
-    )
-    assert type(found).__name__ == ENTRIES[entry]
-
-
-def test_jim_henson_on_a_cased_vocabulary_from_text_to_answer(cased_folder: Path) -> None:
-    hub = str(ROOT)
-    tokenizer = torch.hub.load(
-        hub, "bertTokenizer", str(cased_folder), do_basic_tokenize=False, source="local"
-    )
-    assert tokenizer.do_lower_case is False
-    tokens = tokenizer.tokenize(HENSON)
-    assert tokens == PIECES
-    tokens[8] = "[MASK]"
-    ids = torch.tensor([tokenizer.convert_tokens_to_ids(tokens)])
-    segments = torch.tensor([[0] * 8 + [1] * 8])
-
-    encoder = torch.hub.load(hub, "bertModel", str(cased_folder), source="local")
-    with torch.no_grad():
-        layers, pooled = encoder(ids, segments)
-    assert len(layers) == 2 and layers[0].shape == (1, 16, 32) and pooled.shape == (1, 32)
-
-    model = torch.hub.load(hub, "bertForMaskedLM", str(cased_folder), source="local")
-    assert model.load_report.missing == () and not model.training
-    with torch.no_grad():
-        scores = model(ids, segments)
-    assert tokenizer.convert_ids_to_tokens([scores[0, 8].argmax().item()]) == ["Jim"]
-    # The cased vocabulary has both, as different words.
-    assert tokenizer.tokenize("jim Jim") == ["jim", "Jim"]
-
-
-def test_a_fresh_process_elsewhere_needs_only_the_path(cased_folder: Path) -> None:
+def test_a_fresh_process_elsewhere_needs_only_the_path(tiny_folder: Path) -> None:
     program = """
 import json, sys
 import torch
@@ -176,11 +107,11 @@ spec.loader.exec_module(module)
 brought = sorted(name for name in set(sys.modules) - before if not name.startswith("importlib"))
 model = torch.hub.load(sys.argv[1], "bertForPreTraining", sys.argv[2], source="local")
 print(json.dumps({"brought": brought, "class": type(model).__name__,
-                  "missing": model.load_report.missing, "path": sys.argv[1] in sys.path}))
+                  "path": sys.argv[1] in sys.path}))
 """
     done = subprocess.run(
-        [sys.executable, "-I", "-c", program, str(ROOT), str(cased_folder)],
-        cwd=cased_folder,
+        [sys.executable, "-I", "-c", program, str(ROOT), str(tiny_folder)],
+        cwd=tiny_folder,
         env={**os.environ, "OMP_NUM_THREADS": "1"},
         capture_output=True,
         text=True,
@@ -189,16 +120,9 @@ print(json.dumps({"brought": brought, "class": type(model).__name__,
     found = json.loads(done.stdout)
     assert found["brought"] == []
     assert found["class"] == "BertForPreTraining" and not found["path"]
-    assert "cls.seq_relationship.weight" in found["missing"]
 
 
 def test_the_entries_ask_for_what_the_library_needs(hubconf: ModuleType) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     declared = {line.split(">")[0].strip() for line in project["dependencies"]}
     assert set(hubconf.dependencies) == declared
-
-
-def test_every_entry_says_what_it_returns(hubconf: ModuleType) -> None:
-    for entry, name in ENTRIES.items():
-        told = f"{name} | FamilyTokenizer" if entry == "bertTokenizer" else name
-        assert inspect.signature(getattr(hubconf, entry)).return_annotation == told

@@ -33,6 +33,7 @@ def test_what_cannot_be_measured_is_left_to_a_person(
     monkeypatch.setattr(quotes, "ROOT", tmp_path)
     monkeypatch.setattr(quotes, "write", lambda *given: write(*given, values))
     rows = [Quote("a.md", "First is *{}*", lambda e: ["z"]), Quote("a.md", "then *{}*", refuse)]
-    assert fill(tiny_engine, rows) == ["a.md: then *{}* cannot be measured: The text has 0 names."]
+    (message,) = fill(tiny_engine, rows)
+    assert message == "a.md: then *{}* cannot be measured or filled: The text has 0 names."
     assert page.read_text(encoding="utf-8") == "First is *z*, and then *y*.\n"
     assert read(values) == (tiny_engine.provenance.fingerprint, {rows[0].key: ["z"]})

@@ -7,14 +7,8 @@
     python -m tools.derive --list                the steps, and what each writes
 
 Steps marked with "data" read the evaluation data. Each step runs in a process of its own, with two
-threads, because sums depend on their number; the same weights on the same machine give the same
-files. What was written for which weights is recorded in `tools/derived.toml`. What only a person
-can put right, such as a sentence of a document, is named, and the exit status is then 3.
-
-What a step needs is imported when it runs: `--help` and `--list` do not wait for PyTorch.
-
-`--stamp` computes nothing: it records that the files of the steps named are right for the present
-weights, after a change of their wording alone.
+threads; the same weights on the same machine give the same files. `tools/derived.toml` records of
+which weights they are. What only a person can put right is printed; the exit status is then 3.
 """
 
 import argparse
@@ -25,170 +19,151 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 from app.settings import BUNDLED_MODEL, ROOT
 from bert_core.bundled import bundled_folder
 from tools.derived import stamp
 
+if TYPE_CHECKING:
+    from app.engine.models import Engine
+
 BUNDLE = bundled_folder(BUNDLED_MODEL)
 RECORDED = ROOT / "build" / "recorded"
 _BUNDLE = BUNDLE.relative_to(ROOT).as_posix()
-_THREADS = 2
+_THREADS = 2  # sums depend on their number
 _PERSON = 3  # exit status: all is computed, but a person has to put something right
 
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One step.
-
-    Attributes:
-        name: its name on the command line.
-        says: what it computes.
-        run: computes it, given the evaluation data; returns what a person has to put right.
-        makes: patterns of the files it writes, recorded in the table of derived files.
-        data: whether it needs the evaluation data.
-    """
-
-    name: str
-    says: str
-    run: Callable[[Path | None], Sequence[str]]
-    makes: tuple[str, ...] = ()
-    data: bool = False
-
-    def files(self) -> list[str]:
-        """Return the files it writes that are there, from the root of the repository."""
-        found = (path for pattern in self.makes for path in ROOT.glob(pattern))
-        return sorted(path.relative_to(ROOT).as_posix() for path in found)
+# Each step imports what it needs, so that `--help` and `--list` do not wait for PyTorch.
 
 
-def _temperatures(data: Path | None) -> Sequence[str]:
-    assert data is not None
+def _engine() -> "Engine":
+    from app.engine.models import Engine
+
+    return Engine(BUNDLED_MODEL)
+
+
+def _temperatures(data: Any) -> None:
     from training.calibration import calibrate
 
     calibrate(BUNDLE, data, say=_say)
-    return ()
 
 
-def _learned(data: Path | None) -> Sequence[str]:
+def _learned(_: Any) -> None:
     from training.learned import describe_training
     from training.record import RECORD, read_record
 
     describe_training(BUNDLE, read_record(BUNDLE / RECORD))
-    return ()
 
 
-def _fitted(data: Path | None) -> Sequence[str]:
+def _fitted(_: Any) -> None:
     from bert_core.analysis.fitting import write_fitted
 
     write_fitted(BUNDLE)
-    return ()
 
 
-def _verification(data: Path | None) -> Sequence[str]:
+def _verification(_: Any) -> None:
     from bert_core.verification import write_verification
 
     write_verification(BUNDLE)
-    return ()
 
 
-def _heads(data: Path | None) -> Sequence[str]:
+def _heads(_: Any) -> None:
     from bert_core.analysis.statistics_file import write_head_atlas, write_head_statistics
 
     write_head_statistics(BUNDLE)
     write_head_atlas(BUNDLE)
-    return ()
 
 
-def _figures(data: Path | None) -> Sequence[str]:
-    assert data is not None
+def _figures(data: Any) -> None:
     from training.evaluation import measure
     from training.export import describe_bundle
 
     describe_bundle(BUNDLE, measure(BUNDLE, data, say=_say))
-    return ()
 
 
-def _card(data: Path | None) -> Sequence[str]:
+def _card(_: Any) -> None:
     from bert_core.bundled.figures import read_figures
     from bert_core.bundled.leanings import read_bias
     from training.evaluation import Measured
     from training.export import describe_bundle
 
     describe_bundle(BUNDLE, Measured(read_figures(BUNDLE), read_bias(BUNDLE), ()))
-    return ()
 
 
-def with_table(text: str, table: str) -> str:
-    """Return a Markdown text with this table in place of the one that has the same head.
+def _finetune(_: Any) -> None:
+    from app.features.lab.task_finetune import STEPS, tune
+    from app.features.lab.task_finetune_recorded import write
+    from app.features.lab.task_finetune_rows import READY, ready
 
-    Raises:
-        ValueError: there is no such table, or several.
-    """
-    head = re.escape(table.partition("\n")[0])
-    text, count = re.subn(rf"^{head}\n(?:\|.*\n)+", lambda _: f"{table}\n", text, flags=re.M)
-    if count != 1:
-        raise ValueError(f"{count} tables with the head {head}; expected one")
-    return text
+    engine = _engine()
+    for kind in READY.values():
+        result = tune(engine, ready(kind), kind, STEPS[1]).result
+        _say(write(result, engine.provenance.fingerprint).name)
 
 
-def _api(data: Path | None) -> Sequence[str]:
+def _examples(_: Any) -> None:
+    from tools import example_heads
+
+    example_heads.choose_again(_engine())
+
+
+def _lessons(_: Any) -> Sequence[str]:
+    from tools import lessons
+
+    return lessons.measure(_engine(), _say)
+
+
+def _quotes(_: Any) -> Sequence[str]:
+    from tools import quotes
+    from tools.observations import QUOTES
+
+    return quotes.fill(_engine(), QUOTES)
+
+
+def _api(_: Any) -> None:
     from app.faces import terminal
     from tools.documents import tables
 
     for page, table in tables():
         page.write_text(with_table(page.read_text(encoding="utf-8"), table), encoding="utf-8")
-    said = json.dumps(terminal.listed(), ensure_ascii=False, indent=1)
-    terminal.LISTED.write_text(f"{said}\n", encoding="utf-8")
-    return ()
+    listed = json.dumps(terminal.listed(), ensure_ascii=False, indent=1)
+    terminal.LISTED.write_text(f"{listed}\n", encoding="utf-8")
 
 
-def _finetune(data: Path | None) -> Sequence[str]:
-    from tools import finetune
-
-    finetune.main()
-    return ()
-
-
-def _examples(data: Path | None) -> Sequence[str]:
-    from app.engine.models import Engine
-    from tools import example_heads
-
-    example_heads.choose_again(Engine(BUNDLED_MODEL))
-    return ()
-
-
-def _lessons(data: Path | None) -> Sequence[str]:
-    from app.engine.models import Engine
-    from tools import lessons
-
-    return lessons.measure(Engine(BUNDLED_MODEL), _say)
-
-
-def _quotes(data: Path | None) -> Sequence[str]:
-    from app.engine.models import Engine
-    from tools import quotes
-    from tools.observations import QUOTES
-
-    return quotes.fill(Engine(BUNDLED_MODEL), QUOTES)
-
-
-def _pictures(data: Path | None) -> Sequence[str]:
+def _pictures(only: Any) -> None:
     from tools import screenshots
 
-    screenshots.main()
-    return ()
+    screenshots.main(only or "")
 
 
-def _recorded(data: Path | None) -> Sequence[str]:
-    from app.engine.models import Engine
+def _recorded(_: Any) -> None:
     from app.faces.recorded.writing import record
 
     shutil.rmtree(RECORDED, ignore_errors=True)
-    record(Engine(BUNDLED_MODEL), RECORDED, datetime.now(UTC).date().isoformat(), _say)
-    return ()
+    record(_engine(), RECORDED, datetime.now(UTC).date().isoformat(), _say)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step."""
+
+    name: Annotated[str, "its name on the command line"]
+    says: Annotated[str, "what it computes"]
+    run: Annotated[
+        Callable[[Any], Sequence[str] | None],
+        "computes it from the evaluation data (or the page to picture); returns what is left to do",
+    ]
+    makes: Annotated[tuple[str, ...], "patterns of its files, as the table records them"] = ()
+    data: Annotated[bool, "whether it needs the evaluation data"] = False
+
+    def files(self) -> list[str]:
+        """Return the files it writes that are there, from the root of the repository."""
+        found = (path for pattern in self.makes for path in ROOT.glob(pattern))
+        return sorted(path.relative_to(ROOT).as_posix() for path in found)
 
 
 STEPS = (
@@ -218,7 +193,6 @@ STEPS = (
     Step("recorded", "writes the recorded site into build/recorded", _recorded),
 )  # fmt: skip
 """In the order in which they need each other."""
-_NAMES = tuple(step.name for step in STEPS)
 
 
 def derived_files() -> dict[str, str]:
@@ -226,49 +200,48 @@ def derived_files() -> dict[str, str]:
     return {name: step.name for step in STEPS for name in step.files()}
 
 
+def with_table(text: str, table: str) -> str:
+    """Return a Markdown text with this table in place of the one that has the same head.
+
+    Raises:
+        ValueError: there is no such table, or several.
+    """
+    head = re.escape(table.partition("\n")[0])
+    text, count = re.subn(rf"^{head}\n(?:\|.*\n)+", lambda _: f"{table}\n", text, flags=re.M)
+    if count != 1:
+        raise ValueError(f"{count} tables with the head {head}; expected one")
+    return text
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return the exit status."""
-    parser = _parser()
-    options = parser.parse_args(arguments)
-    if unknown := set(options.steps) - set(_NAMES):
-        parser.error(f"unknown: {', '.join(sorted(unknown))}; the steps are {', '.join(_NAMES)}")
-    if options.list:
-        _say("\n".join(_listed(step) for step in STEPS))
-        return 0
-    steps = [step for step in STEPS if not options.steps or step.name in options.steps]
-    if options.stamp:
-        for step in steps:
-            stamp(step.name, step.files())
-        return 0
-    if options.only:
-        if options.steps != ["pictures"]:
-            parser.error("--only takes the slug of a page, or home, and belongs to: pictures")
-        return _one(_of_one_page(steps[0], options.only), None, others_stay=True)
-    if lacking := [step.name for step in steps if step.data and options.data is None]:
-        parser.error(
-            f"{', '.join(lacking)}: the evaluation data is needed. Give its folder with --data, or "
-            "name other steps."
-        )
-    return _one(steps[0], options.data) if len(steps) == 1 else _each(steps, options.data)
-
-
-def _parser() -> argparse.ArgumentParser:
+    names = tuple(step.name for step in STEPS)
     parser = argparse.ArgumentParser(
         prog="python -m tools.derive",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("steps", nargs="*", metavar="STEP", help=", ".join(_NAMES))
+    parser.add_argument("steps", nargs="*", metavar="STEP", help=", ".join(names))
     parser.add_argument("--data", type=Path, help="folder of the evaluation data")
     parser.add_argument("--list", action="store_true", help="list the steps and their files")
     parser.add_argument("--only", metavar="SLUG", help="pictures: that of one page, or of home")
-    parser.add_argument("--stamp", action="store_true", help="only record the steps' files")
-    return parser
-
-
-def _listed(step: Step) -> str:
-    needs = " (data)" if step.data else ""
-    return f"{step.name:<13} {step.says}{needs}" + "".join(f"\n    {n}" for n in step.files())
+    given = parser.parse_args(arguments)
+    if unknown := set(given.steps) - set(names):
+        parser.error(f"unknown: {', '.join(sorted(unknown))}; the steps are {', '.join(names)}")
+    if given.only and given.steps != ["pictures"]:
+        parser.error("--only takes the slug of a page, or home, and belongs to: pictures")
+    steps = [step for step in STEPS if not given.steps or step.name in given.steps]
+    if given.list:
+        for step in steps:
+            needs = " (data)" if step.data else ""
+            _say("\n    ".join([f"{step.name:<13} {step.says}{needs}", *step.files()]))
+        return 0
+    if lacking := [step.name for step in steps if step.data and given.data is None]:
+        parser.error(
+            f"{', '.join(lacking)}: the evaluation data is needed. Give its folder with --data, or "
+            "name other steps."
+        )
+    return _one(steps[0], given.data, given.only) if len(steps) == 1 else _each(steps, given.data)
 
 
 def _each(steps: Sequence[Step], data: Path | None) -> int:
@@ -285,27 +258,16 @@ def _each(steps: Sequence[Step], data: Path | None) -> int:
     return left
 
 
-def _of_one_page(step: Step, slug: str) -> Step:
-    """Return the step that takes one picture."""
-
-    def run(data: Path | None) -> Sequence[str]:
-        from tools import screenshots
-
-        screenshots.main(slug)
-        return ()
-
-    return replace(step, run=run, makes=(f"docs/pictures/{slug}.webp",))
-
-
-def _one(step: Step, data: Path | None, *, others_stay: bool = False) -> int:
+def _one(step: Step, data: Path | None, only: str | None) -> int:
     """Run a step here, record its files, and say how long it took."""
     _say(f"{step.name}: {step.says}")
     import torch
 
     torch.set_num_threads(_THREADS)
     began = time.monotonic()
-    left = step.run(data)
-    stamp(step.name, step.files(), others_stay=others_stay)
+    left = step.run(data if step.data else only) or ()
+    files = [f"docs/pictures/{only}.webp"] if only else step.files()
+    stamp(step.name, files, others_stay=bool(only))
     for line in left:
         _say(f"  for a person: {line}")
     _say(f"{step.name}: {time.monotonic() - began:.0f} s")

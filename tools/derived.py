@@ -1,7 +1,6 @@
 """Which weights every derived file was computed from: the table `tools/derived.toml`.
 
-A file is derived if it is computed from the weights of the bundled model. `python -m tools.derive`
-writes such files, and their rows of the table; a test compares both with the weights.
+`python -m tools.derive` writes such files and their rows; a test compares both with the weights.
 """
 
 import hashlib
@@ -10,6 +9,7 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Annotated
 
 from app.settings import BUNDLED_MODEL, ROOT
 from bert_core.bundled import bundled_folder
@@ -24,17 +24,11 @@ _HEAD = """# Every file that is computed from the weights of the bundled model: 
 
 @dataclass(frozen=True, slots=True)
 class Derived:
-    """One row of the table.
+    """One row of the table."""
 
-    Attributes:
-        step: the step that writes the file.
-        weights: fingerprint of the weights it was computed from.
-        sha256: of the file.
-    """
-
-    step: str
-    weights: str
-    sha256: str
+    step: Annotated[str, "the step that writes the file"]
+    weights: Annotated[str, "fingerprint of the weights it was computed from"]
+    sha256: Annotated[str, "of the file"]
 
 
 def weights_here() -> str:
@@ -58,21 +52,17 @@ def stamp(
     *,
     others_stay: bool = False,
 ) -> None:
-    """Record that the files of a step are now those of the bundled weights.
-
-    Args:
-        step: its name.
-        files: from the root of the repository.
-        path: of the table.
-        root: of the repository.
-        others_stay: whether the rows of the step's other files stay as they are.
-    """
+    """Record that files of a step are those of the bundled weights, and forget its others."""
     weights = weights_here()
     rows = read_table(path).items()
     table = {name: row for name, row in rows if others_stay or row.step != step}
-    for name in files:
-        table[name] = Derived(step, weights, _digest(root / name))
-    path.write_text(_HEAD + "".join(map(_line, sorted(table.items()))), encoding="utf-8")
+    table |= {name: Derived(step, weights, _digest(root / name)) for name in files}
+    lines = (
+        f"{json.dumps(name)} = {{ "
+        f"{', '.join(f'{key} = {json.dumps(value)}' for key, value in asdict(row).items())} }}\n"
+        for name, row in sorted(table.items())
+    )
+    path.write_text(_HEAD + "".join(lines), encoding="utf-8")
 
 
 def stale(
@@ -87,31 +77,24 @@ def stale(
         root: of the repository.
     """
     found = []
-    for name, step in sorted(expected.items()):
-        again = f"Run `python -m tools.derive {step}`."
-        row = table.get(name)
-        if row is None:
-            found.append(f"{name} is derived from the weights, but not in the table. {again}")
+    for name in sorted({*expected, *table}):
+        row, step = table.get(name), expected.get(name)
+        if step is None:
+            wrong = "is in the table, but no longer there"
+        elif row is None:
+            wrong = "is derived from the weights, but not in the table"
         elif row.weights != weights:
-            found.append(
-                f"{name} was computed from other weights ({row.weights}) than the bundled ones "
-                f"({weights}). {again}"
+            wrong = (
+                f"was computed from other weights ({row.weights}) than the bundled ones ({weights})"
             )
         elif row.sha256 != _digest(root / name):
-            found.append(f"{name} was changed after it had been computed. {again}")
-    gone = sorted(set(table) - set(expected))
-    return found + [
-        f"{name} is in the table, but no longer there. Run `python -m tools.derive "
-        f"{table[name].step}`."
-        for name in gone
-    ]
+            wrong = "was changed after it had been computed"
+        else:
+            continue
+        found.append(f"{name} {wrong}. Run `python -m tools.derive {step or table[name].step}`.")
+    return found
 
 
 def _digest(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _line(row: tuple[str, Derived]) -> str:
-    cells = ", ".join(f"{key} = {json.dumps(value)}" for key, value in asdict(row[1]).items())
-    return f"{json.dumps(row[0])} = {{ {cells} }}\n"

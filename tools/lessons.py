@@ -1,7 +1,6 @@
 """Measure what lessons say of the bundled model: `python -m tools.derive lessons`.
 
-Every claim is counted, and of the texts of each step the first one is taken with which the step
-holds. Both are written into `assets/lessons/figures.json`.
+Every claim is counted; the figures are written into `assets/lessons/figures.json`.
 """
 
 import json
@@ -10,7 +9,7 @@ from collections.abc import Callable
 from app.engine.models import Engine
 from app.lessons.claims import count_again, looked, stored
 from app.lessons.looking import Looking
-from app.lessons.records import Lesson, Step
+from app.lessons.records import Lesson
 from app.lessons.shelf import FIGURES, claims, shelf
 
 
@@ -23,11 +22,8 @@ def measure(engine: Engine, say: Callable[[str], None]) -> list[str]:
         figures[name] |= {"head": found.head} if claim.role else {}
         say(f"{name}: {found.k} of {found.n}{'' if found.holds else ', which its test refuses'}")
     ours = [each for each in shelf().lessons.values() if not each.own]
-    looks = {
-        each.slug: [look_that_holds(engine, step) or 0 for step in each.steps] for each in ours
-    }
     rounded = json.loads(json.dumps(figures), parse_float=lambda number: round(float(number), 4))
-    rows = {"weights": engine.provenance.fingerprint, "claims": rounded, "looks": looks}
+    rows = {"weights": engine.provenance.fingerprint, "claims": rounded}
     FIGURES.write_text(_written(rows), encoding="utf-8")
     stored.cache_clear()
     refused = [name for name, row in figures.items() if not row["holds"]]
@@ -37,20 +33,12 @@ def measure(engine: Engine, say: Callable[[str], None]) -> list[str]:
     ]
 
 
-def look_that_holds(engine: Engine, step: Step) -> int | None:
-    """Return the number of the first text with which a step holds; None if there is none."""
-    for number, look in enumerate(step.looks):
-        if Looking(engine, step.page, looked(engine, look)).holds(step.holds):
-            return number
-    return None
-
-
 def failing(engine: Engine, lesson: Lesson) -> list[str]:
-    """Say which steps of a lesson hold with none of their texts."""
+    """Say which steps of a lesson do not hold with their text."""
     return [
-        f"assets/lessons/{lesson.slug}.toml: step {number} holds with none of its texts"
+        f"assets/lessons/{lesson.slug}.toml: step {number} does not hold with its text"
         for number, step in enumerate(lesson.steps, 1)
-        if look_that_holds(engine, step) is None
+        if not Looking(engine, step.page, looked(engine, step.look)).holds(step.holds)
     ]
 
 

@@ -21,6 +21,7 @@ import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 from app.settings import ROOT
 from bert_core.errors import InputError
@@ -56,13 +57,9 @@ _NAMED = ("test_catalog", "test_gaps", "test_every_page", "test_lessons_named", 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What the source of the catalog says of a feature.
+    """What the source of the catalog says of a feature."""
 
-    Attributes:
-        source: the row as it is written.
-    """
-
-    source: str
+    source: Annotated[str, "the row as it is written"]
 
     def __getitem__(self, name: str) -> str:
         """Return the value of an argument as it is written; "" if it is not given."""

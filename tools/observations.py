@@ -1,11 +1,9 @@
 """What the documents quote of the bundled model: the sentences, and how each is measured."""
 
 from collections.abc import Callable, Sequence
-from functools import cache
 from typing import Any
 
 from app.catalog import examples
-from app.declared import declared
 from app.engine.models import Engine
 from app.features.atlas.task import atlas
 from app.features.attention.task import attention
@@ -19,19 +17,13 @@ from app.features.ner.task import ner
 from app.features.next_sentence.task import next_sentence
 from app.features.qa.task import qa
 from app.features.senses.task import senses
-from app.features.why.result import WhyResult
-from app.features.why.task import why
-from app.features.xray.result import Part, XrayResult, read_parts
-from app.features.xray.task import xray
 from bert_core.analysis.statistics_file import read_head_statistics
 from bert_core.bundled import bundled_folder
-from bert_core.errors import InputError
 from tools.example_heads import strongest
 from tools.quotes import Quote
 
 GUIDE, TEACHING, README = "docs/guide.md", "docs/teaching.md", "README.md"
 CAPITAL = "The capital of France is [MASK]."
-KEYS = "The keys to the cabinet [MASK] made of iron."
 KINDS = {
     "PER": "a person",
     "LOC": "a place",
@@ -57,15 +49,6 @@ def against(first: str, second: str) -> str:
     ('negative, the second positive', 'negative, and so is the second')
     """
     return f"{first}, and so is the second" if first == second else f"{first}, the second {second}"
-
-
-def still(before: str, now: str) -> str:
-    """Say an answer after a change that was expected to change it.
-
-    >>> still("paris", "london"), still("paris", "paris")
-    ('london', 'still paris')
-    """
-    return f"still {now}" if before == now else now
 
 
 def again(first: str, second: str) -> str:
@@ -253,81 +236,6 @@ def _two_leans(engine: Engine) -> Values:
     return [f"{100 * (share or 0):.0f}" for row in rows for share in (row.stated, row.right)]
 
 
-# -- why -----------------------------------------------------------------------------------------
-
-
-def _reasons(engine: Engine, example: str, method: str = "integrated_gradients") -> WhyResult:
-    (values,) = (each.values for each in examples("why") if each.label == example)
-    given = declared("why").example_values(values)
-    return why(engine, **given, method=method)  # type: ignore[arg-type]
-
-
-def _pushes(result: WhyResult) -> dict[str, float]:
-    """Return the scores of the words; of equal words the last one's."""
-    return {w.text: s for w, s in zip(result.words, result.story.scores, strict=True)}
-
-
-def _city_and_child(engine: Engine) -> Values:
-    found = _reasons(engine, "City and child")
-    first = next(word.place for word in found.words if word.text == "Paris")
-    if found.explained.places != (first,):
-        raise InputError("The first Paris of “City and child” is no name to the model.")
-    scores = zip(found.story.scores, found.words, strict=True)
-    by_place = {word.place: (score, word.text) for score, word in scores}
-    own, _ = by_place.pop(first)
-    score, most = max(by_place.values())
-    kind = KINDS[found.explained.answer.rpartition(": ")[2]]
-    return most, kind, *(f"{each:.2f}".replace("-", "−") for each in (score, own))
-
-
-def _two_stories(engine: Engine) -> Values:
-    found = [
-        _reasons(engine, "Two stories", each) for each in ("integrated_gradients", "attention")
-    ]
-    alive = [each.check is not None and each.check.survives for each in found]
-    return (
-        "survive" if alive[0] else "do not survive",
-        "survives, too" if alive[1] and alive[0] else "survives" if alive[1] else "does not",
-    )
-
-
-# -- X-ray ---------------------------------------------------------------------------------------
-
-
-def _opened(engine: Engine, text: str, **given: Any) -> XrayResult:
-    return xray(engine, text, **given)
-
-
-def _share(result: XrayResult, name: str) -> tuple[int, int]:
-    """Return the per cent of an answer before and now."""
-    (found,) = (each for each in result.candidates if each.name == name)
-    return _per_cent(found.before), _per_cent(found.probability)
-
-
-@cache
-def _most_needed(engine: Engine, text: str) -> tuple[Part, XrayResult, XrayResult]:
-    """Return the head that the first answer needs most, and the results with and without it."""
-    whole = _opened(engine, text, rank=True)
-    parts = [part for each in whole.ranking for part in read_parts(each.part)]
-    part = next(each for each in parts if each.place == "head")
-    return part, whole, _opened(engine, text, off=part.name)
-
-
-def _off_and_on(engine: Engine) -> Values:
-    part, whole, less = _most_needed(engine, CAPITAL)
-    name = whole.best.name
-    return part.head, part.layer, name, *_share(less, name), still(name, less.best.name)
-
-
-def _keys(engine: Engine) -> Values:
-    part, whole, less = _most_needed(engine, KEYS)
-    row = whole.attentions[part.layer][part.head, whole.question.position]
-    subject = _per_cent(row[1:3].sum())  # "The keys"
-    name, now = whole.best.name, less.best.name
-    first = "still comes first" if now == name else f'"{now}" comes first'
-    return part.head, part.layer, name, subject, *_share(less, name), first, part.name
-
-
 QUOTES = (
     # -- the visitor's guide ---------------------------------------------------------------------
     Quote(GUIDE, "The first two guesses are {}, and with \"not\" they are {}.", _robin),
@@ -352,15 +260,6 @@ QUOTES = (
           "the piece before", _backwards),
     Quote(GUIDE, "*It* looks most at *{}* ({} %) in the first, and {} in the second,",
           lambda e: _looked_at(e)[2:]),
-    Quote(GUIDE, "switch off head {} of layer {}. *{}* goes from {} % to {} %, and the first guess "
-          "is {}.",
-          _off_and_on),
-    Quote(GUIDE, "head {} of layer {} matters most for *{}*. It gives {} % of the gap's attention "
-          "to \"The keys\"; without the head, the verb goes from {} % to {} %, and {}. "
-          "`/xray?text=The+keys+to+the+cabinet+[MASK]+made+of+iron.&off={}`", _keys),
-    Quote(GUIDE, "of the words around it, *{}* does most to make the first Paris {} (score {}; the "
-          "name itself {})", _city_and_child),
-    Quote(GUIDE, "integrated gradients {} deletion, attention {}. What do", _two_stories),
     Quote(GUIDE, "For {} of {} heads the 95 % interval of the growth is above zero", _missed),
     Quote(GUIDE, "layer {}, head {}: it gives {} % of its attention to the next piece", _forwards),
     Quote(GUIDE, "*Findings of Clark et al. 2019*. {} of ten hold for this small model", _agreeing),
@@ -390,7 +289,7 @@ QUOTES = (
     Quote(TEACHING, "mean cosine {} within and {} between, after the last layer {} and {}.",
           _apart),
     Quote(TEACHING, "And Monday?* It says {}. It has", _days),
-    Quote(TEACHING, "For gaps, what is said and what is right differ by {} % on average.",
+    Quote(TEACHING, "For gaps, stated and actual rates differ by {} % on average.",
           _figures("calibration error, masked word", digits=1)),
     Quote(TEACHING, "In neighbours and pairs from two texts it says {} % on average and is right "
           "in {} %; in neighbours and pairs from one text {} % and {} %", _two_leans),

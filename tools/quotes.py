@@ -2,10 +2,8 @@
 
 A quote is a sentence of a document with gaps, `{}`, and a function that measures what belongs
 into them. `python -m tools.derive quotes` measures all of them, fills the gaps in the documents,
-and keeps what it found in `tools/quotes.json`, with the weights it was found on. The documents stay
-plain Markdown: no marks are needed, because a quote is found by the words around its gaps. A test
-finds every quote in its document with the values measured; of a sentence that was put in other
-words, the values alone.
+and keeps the values in `tools/quotes.json`, with the weights. A quote is found by the words around
+its gaps, so documents are plain Markdown; a test finds each with the values measured.
 """
 
 import json
@@ -13,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from app.engine.models import Engine
 from app.settings import ROOT
@@ -26,49 +24,42 @@ _LONGEST = 60  # characters in a gap
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """A sentence with gaps.
+    """A sentence with gaps."""
 
-    Attributes:
-        document: its file, from the root of the repository.
-        says: the sentence, or a part of one that occurs once and does not begin with a gap; `{}`
-            for each gap, in which there are neither stars nor backquotes.
-        look: measures what belongs into the gaps, one value for each.
-    """
-
-    document: str
-    says: str
-    look: Callable[[Engine], Sequence[Any]]
+    document: Annotated[str, "its file, from the root of the repository"]
+    says: Annotated[str, "a part of it that occurs once; {} for each gap, without stars in it"]
+    look: Annotated[Callable[[Engine], Sequence[Any]], "measures one value for each gap"]
 
     @property
     def key(self) -> str:
         """Its name in the file of values."""
         return f"{self.document}: {self.says}"
 
-    def find(self, text: str) -> re.Match[str] | None:
+    def find(self, text: str) -> re.Match[str]:
         """Find it in the text of its document, whatever is in the gaps.
 
-        Returns:
-            None if the sentence was put in other words.
-
         Raises:
-            ValueError: it is there several times.
+            ValueError: it is not there, or several times.
         """
         gap = rf"([^\s*`](?:[^*`]{{0,{_LONGEST}}}?[^\s*`])??)"
         words = [
             gap.join(re.escape(part) for part in word.split(_GAP)) for word in self.says.split()
         ]
         found = list(re.finditer(r"\s+".join(words) + r"(?!\w)", text))
-        if len(found) > 1:
+        if len(found) != 1:
             raise ValueError(
-                f"{self.document} has “{self.says}” {len(found)} times; expected once."
+                f"{self.document} has “{self.says}” {len(found)} times; expected once (see "
+                "tools/observations.py)."
             )
-        return found[0] if found else None
+        return found[0]
 
     def fill(self, text: str, values: Sequence[str]) -> str:
-        """Return the text with other values in the gaps; equal ones keep their line breaks."""
+        """Return the text with other values in the gaps; equal ones keep their line breaks.
+
+        Raises:
+            ValueError: it is not there once.
+        """
         found = self.find(text)
-        if found is None:
-            return text
         for number in range(len(values), 0, -1):
             value = values[number - 1]
             if " ".join(found[number].split()) != value:
@@ -104,26 +95,18 @@ def fill(engine: Engine, quotes: Sequence[Quote]) -> list[str]:
         What a person has to put right: quotes that cannot be measured, are not in their
         document, or say the same word twice.
     """
-    values, left = {}, []
+    values: dict[str, list[str]] = {}
+    left = []
     for quote in quotes:
+        path = ROOT / quote.document
         try:
             values[quote.key] = quote.values(engine)
+            text = quote.fill(path.read_text(encoding="utf-8"), values[quote.key])
+            path.write_text(text, encoding="utf-8")
         except (BertError, ValueError) as error:
-            left.append(f"{quote.key} cannot be measured: {error}")
-            continue
-        if same := twice(values[quote.key]):
+            left.append(f"{quote.key} cannot be measured or filled: {error}")
+        if same := twice(values.get(quote.key, ())):
             left.append(f"{quote.key} says “{same[0]}” twice; word it for equal sides, too")
-    for name in dict.fromkeys(quote.document for quote in quotes):
-        path = ROOT / name
-        text = path.read_text(encoding="utf-8")
-        for quote in quotes:
-            if quote.document == name and quote.key in values:
-                try:
-                    text = quote.fill(text, values[quote.key])
-                except ValueError as error:
-                    left.append(str(error))
-        left += reworded((quote for quote in quotes if quote.document == name), {name: text})
-        path.write_text(text, encoding="utf-8")
     write(engine.provenance.fingerprint, values)
     return left
 
@@ -143,9 +126,7 @@ def read(path: Path = VALUES) -> tuple[str, dict[str, list[str]]]:
 def wrong(
     quotes: Iterable[Quote], texts: Mapping[str, str], values: Mapping[str, Sequence[str]]
 ) -> list[str]:
-    """Say of every quote whose values differ from those measured what is wrong.
-
-    A sentence may be put in other words: then its values must be in the document somewhere.
+    """Say of every quote that differs from what was measured what is wrong.
 
     Args:
         quotes: all of them.
@@ -154,34 +135,15 @@ def wrong(
     """
     found = []
     for quote in quotes:
-        text, measured = texts[quote.document], values.get(quote.key)
+        measured = values.get(quote.key)
         try:
-            place = quote.find(text)
+            quoted = [" ".join(each.split()) for each in quote.find(texts[quote.document]).groups()]
         except ValueError as error:
             found.append(str(error))
             continue
-        if place is None:
-            words = " ".join(text.split())
-            found += [
-                f"{quote.document} no longer says “{value}”, as measured for “{quote.says}”. "
-                "Run `python -m tools.derive quotes`."
-                for value in measured or ()
-                if value not in words
-            ]
-            continue
-        said = [" ".join(each.split()) for each in place.groups()]
-        if measured is None or said != list(measured):
+        if measured is None or quoted != list(measured):
             found.append(
-                f"{quote.document} says {said} where {measured or 'nothing'} was measured, in "
+                f"{quote.document} says {quoted} where {measured or 'nothing'} was measured, in "
                 f"“{quote.says}”. Run `python -m tools.derive quotes`."
             )
     return found
-
-
-def reworded(quotes: Iterable[Quote], texts: Mapping[str, str]) -> list[str]:
-    """Name every quote whose sentence was put in other words, so that it cannot be filled."""
-    return [
-        f"{quote.document} no longer has “{quote.says}”: change tools/observations.py as well."
-        for quote in quotes
-        if quote.find(texts[quote.document]) is None
-    ]

@@ -126,17 +126,16 @@ def figure_table(figures: Sequence[Figure]) -> str:
     """Format figures as the table of the model card.
 
     >>> print(figure_table([Figure("a task", "a file", 0.9, 0.6, 0.98, 10, "right", chance=0.5)]))
-    | task | measured on | cases | result | 95 % interval |
-    |---|---|---:|---:|---|
-    | a task | a file | 10 | 90.0 % (chance 50 %) | 60.0–98.0 % |
+    | task | measured on | cases | result (95 % interval) |
+    |---|---|---:|---|
+    | a task | a file | 10 | 90.0 % (60.0–98.0), chance 50 % |
     """
     rows = [
-        f"| {f.task} | {f.measured_on} | {f.cases:,} | {100 * f.share:.1f} %{_chance(f.chance)} | "
-        f"{_interval(f)} |"
+        f"| {f.task} | {f.measured_on} | {f.cases:,} | {_share(f)}{_chance(f.chance)} |"
         for f in figures
     ]
-    head = "| task | measured on | cases | result | 95 % interval |"
-    return "\n".join([head, "|---|---|---:|---:|---|", *rows])
+    head = "| task | measured on | cases | result (95 % interval) |"
+    return "\n".join([head, "|---|---|---:|---|", *rows])
 
 
 def reached(figures: Sequence[Figure]) -> str:
@@ -151,11 +150,12 @@ def reached(figures: Sequence[Figure]) -> str:
 
 
 def _chance(share: float | None) -> str:
-    return "" if share is None else f" (chance {100 * share:.3g} %)"
+    return "" if share is None else f", chance {100 * share:.3g} %"
 
 
-def _interval(figure: Figure) -> str:
-    return f"{100 * figure.low:.1f}–{100 * figure.high:.1f} %"
+def _share(figure: Figure) -> str:
+    share, low, high = (100 * each for each in (figure.share, figure.low, figure.high))
+    return f"{share:.1f} % ({low:.1f}–{high:.1f})"
 
 
 def _calibration(folder: Path, tasks: Sequence[str], figures: Sequence[Figure]) -> str:
@@ -176,14 +176,14 @@ def _calibration(folder: Path, tasks: Sequence[str], figures: Sequence[Figure]) 
     )
     tables = ["\n".join(["| head | temperature | fitted on |", "|---|---:|---|", *rows])]
     errors = [
-        f"| {f.task.removeprefix(_ERROR)} | {f.measured_on} | {f.cases:,} | {100 * f.share:.1f} % "
-        f"| {_interval(f)} | {100 * (f.stated or 0):.1f} % | {100 * (f.right or 0):.1f} % |"
+        f"| {f.task.removeprefix(_ERROR)} | {f.measured_on} | {_share(f)} | "
+        f"{100 * (f.stated or 0):.1f} % | {100 * (f.right or 0):.1f} % |"
         for f in figures
         if f.task.startswith(_ERROR) and f.floor is not None
     ]
     if errors:
-        head = "| probability | measured on | cases | error | 95 % interval | stated | right |"
-        tables.append("\n".join([head, "|---|---|---:|---:|---|---:|---:|", *errors]))
+        head = "| probability | measured on | error (95 % interval) | stated | right |"
+        tables.append("\n".join([head, "|---|---|---|---:|---:|", *errors]))
     return "\n\n".join([text, *tables])
 
 

@@ -23,6 +23,7 @@ __all__ = [
     "UnknownCall",
     "begin_page",
     "fetched_later",
+    "is_unfetched",
     "is_waiting",
     "limit_queue",
     "own_sessions",
@@ -91,13 +92,13 @@ class Unfetched(LRUCache[str, Any]):
 
     def __init__(self, calls: dict[str, set[str]], most: int) -> None:
         super().__init__(most)
-        self._calls = calls
+        self.calls = calls
 
     def __setitem__(self, caller: str, answers: Any) -> None:
         """Keep a place for the answers of a caller; forget the oldest one if there are too many."""
         super().__setitem__(caller, answers)
-        for gone in self._calls.keys() - self.keys():
-            del self._calls[gone]
+        for gone in self.calls.keys() - self.keys():
+            del self.calls[gone]
 
 
 def limit_queue(
@@ -129,6 +130,11 @@ def fetched_later(face: gr.Blocks) -> Unfetched:
 def is_waiting(face: gr.Blocks, session: str | None) -> bool:
     """Return whether a session has a call in the queue, or an answer to fetch."""
     return session in fetched_later(face)
+
+
+def is_unfetched(face: gr.Blocks, call: str) -> bool:
+    """Return whether a call in two steps has an answer, or will have one, that nobody fetched."""
+    return call in face._queue.pending_event_ids_session.get(call, ())
 
 
 # -- sessions --------------------------------------------------------------------------------------

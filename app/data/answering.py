@@ -7,6 +7,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from statistics import fmean
 from typing import Annotated
 
@@ -29,7 +30,6 @@ from bert_core import (
 )
 from bert_core.config import HAS_ANSWER
 from bert_core.errors import InputError
-from bert_core.model.pretrained import BertPreTrainedModel
 from bert_core.reading.entities import TaggedText, read_texts
 from bert_core.reading.gaps import written_before
 from bert_core.reading.passage import read_passages
@@ -106,49 +106,31 @@ def answer_rows(engine: Engine, task: TaskName, rows: Sequence[Asked]) -> list[G
         return [each for row in rows for each in answer_rows(engine, task, [row])]
 
 
-def _labels(engine: Engine, rows: Sequence[Asked]) -> list[Guess]:
-    names = labels_of(engine, "classification")
-    return _of_pairs(engine, BertForSequenceClassification, rows, names)
-
-
-def _next(engine: Engine, rows: Sequence[Asked]) -> list[Guess]:
-    return _of_pairs(engine, BertForNextSentencePrediction, rows, NEXT)
-
-
-def _of_pairs(
-    engine: Engine, cls: type[BertPreTrainedModel], rows: Sequence[Asked], names: Sequence[str]
-) -> list[Guess]:
-    """Choose among labels for texts, or for pairs of texts."""
+def _of_pairs(engine: Engine, rows: Sequence[Asked], *, follows: bool = False) -> list[Guess]:
+    """Choose among labels for texts or pairs of texts, or say whether the second one follows."""
+    cls = BertForNextSentencePrediction if follows else BertForSequenceClassification
+    names = NEXT if follows else labels_of(engine, "classification")
     pairs = [(row.texts["text"], row.texts.get("text_pair", "")) for row in rows]
-    shares = _shares(engine, cls, [_encoded(engine, *pair) for pair in pairs])
+    logits = engine.logits(cls, [_encoded(engine, *pair) for pair in pairs]).double()
+    shares = torch.softmax(logits / engine.calibration(cls).temperature, dim=-1)  # (N, C)
     return [
-        _best(zip(names, each, strict=True), row.wanted)
+        best(zip(names, each, strict=True), row.wanted)
         for row, each in zip(rows, shares.tolist(), strict=True)
     ]
 
 
 def _choices(engine: Engine, rows: Sequence[Asked]) -> list[Guess]:
-    """Choose among texts, each read as the second one of a pair."""
     inputs = [_encoded(engine, row.texts["context"], each) for row in rows for each in row.choices]
-    logits = iter(engine.logits(BertForMultipleChoice, inputs)[:, 0].double().tolist())
-    scale = engine.calibration(BertForMultipleChoice).temperature
-    found = []
-    for row in rows:
-        scores = torch.tensor([next(logits) for _ in row.choices], dtype=torch.float64)
-        shares = torch.softmax(scores / scale, dim=0).tolist()
-        found.append(_best(zip(row.choices, shares, strict=True), row.wanted))
-    return found
+    logits = engine.logits(BertForMultipleChoice, inputs)[:, 0].double()
+    logits /= engine.calibration(BertForMultipleChoice).temperature
+    parts = torch.split(logits, [len(row.choices) for row in rows])
+    return [
+        best(zip(row.choices, torch.softmax(each, dim=0).tolist(), strict=True), row.wanted)
+        for row, each in zip(rows, parts, strict=True)
+    ]
 
 
-def _shares(
-    engine: Engine, cls: type[BertPreTrainedModel], inputs: Sequence[Encoding]
-) -> torch.Tensor:
-    """Return the probabilities of all labels, (N, C)."""
-    logits = engine.logits(cls, inputs).double()
-    return torch.softmax(logits / engine.calibration(cls).temperature, dim=-1)
-
-
-def _best(shares: Iterable[tuple[str, float]], wanted: str) -> Guess:
+def best(shares: Iterable[tuple[str, float]], wanted: str) -> Guess:
     """Return the best label with its probability; of many labels, twenty and the wanted one."""
     ranked = sorted(shares, key=lambda each: -each[1])
     kept = [*ranked[:_LABELS], *(each for each in ranked[_LABELS:] if each[0] == wanted)]
@@ -156,7 +138,6 @@ def _best(shares: Iterable[tuple[str, float]], wanted: str) -> Guess:
 
 
 def _encoded(engine: Engine, first: str, second: str) -> Encoding:
-    """Encode a text or a pair, cut to what the model reads."""
     pair = second if second.strip() else None
     if pair is not None and not engine.facts.reads_pairs:
         raise InputError("the model has one token type only: it cannot tell two texts apart.")
@@ -172,23 +153,23 @@ def _names(engine: Engine, rows: Sequence[Asked]) -> list[Guess]:
     scale = engine.calibration(BertForTokenClassification).temperature
     scheme = TagScheme.of(engine.model(BertForTokenClassification).config)
     runner = window_runner(engine, BertForTokenClassification, texts=len(rows))
-    read = read_texts(runner, [row.texts["text"] for row in rows], scale)
-    return [_named(row, each, scheme) for row, each in zip(rows, read, strict=True)]
-
-
-def _named(row: Asked, read: TaggedText, scheme: TagScheme) -> Guess:
-    if not len(read):
-        raise InputError("found a text without a piece that the model reads; write a word.")
-    if row.words:
-        scored = _tagged(row.words, read, scheme)
-    else:
-        found = read.entities(scheme).entities
-        scored = {(each.kind, each.start, each.end): each.score for each in found}
-    ordered = sorted(scored, key=lambda name: name[1:])
-    shares = tuple((read.text[name[1] : name[2]], scored[name]) for name in ordered)
-    names = frozenset(scored)
-    sure = float(read.probabilities.max(axis=1).mean())
-    return Guess(shown_names(read.text, names), sure, shares, names=names)
+    found = []
+    texts = [row.texts["text"] for row in rows]
+    for row, read in zip(rows, read_texts(runner, texts, scale), strict=True):
+        if not len(read):
+            raise InputError("found a text without a piece that the model reads; write a word.")
+        every = read.entities(scheme).entities
+        scored = (
+            _tagged(row.words, read, scheme)
+            if row.words
+            else {(each.kind, each.start, each.end): each.score for each in every}
+        )
+        ordered = sorted(scored, key=lambda name: name[1:])
+        shares = tuple((read.text[name[1] : name[2]], scored[name]) for name in ordered)
+        sure = float(read.probabilities.max(axis=1).mean())
+        names = frozenset(scored)
+        found.append(Guess(shown_names(read.text, names), sure, shares, names=names))
+    return found
 
 
 def _tagged(
@@ -200,15 +181,13 @@ def _tagged(
     best, most = read.probabilities.argmax(axis=1), read.probabilities.max(axis=1)
     tags = [scheme.names[best[place]] if place >= 0 else outside for place in places]
     sure = {start: float(most[at]) for (start, _), at in zip(words, places, strict=True) if at >= 0}
-    names = stretches(tags, (*scheme.names, outside), words)
     return {
         name: fmean(share for start, share in sure.items() if name[1] <= start < name[2])
-        for name in names
+        for name in stretches(tags, (*scheme.names, outside), words)
     }
 
 
 def _answers(engine: Engine, rows: Sequence[Asked]) -> list[Guess]:
-    """Find the answers to questions."""
     runner = window_runner(engine, BertForQuestionAnswering, texts=len(rows))
     scale = engine.calibration(BertForQuestionAnswering).temperature
     outer = engine.calibration(BertForQuestionAnswering, HAS_ANSWER).temperature
@@ -216,10 +195,9 @@ def _answers(engine: Engine, rows: Sequence[Asked]) -> list[Guess]:
     found = []
     for reading in read_passages(runner, pairs):
         answers = reading.answers(temperature=scale, has_answer=outer)
-        best, none = answers.best(_BEST), answers.null_probability
-        shares = [(each.text, each.probability) for each in best]
-        said, sure = shares[0] if answers.answered() else ("", none)
-        found.append(Guess(said, sure, tuple(shares)))
+        shares = [(each.text, each.probability) for each in answers.best(_BEST)]
+        text, sure = shares[0] if answers.answered() else ("", answers.null_probability)
+        found.append(Guess(text, sure, tuple(shares)))
     return found
 
 
@@ -271,8 +249,8 @@ def _filled(
 
 
 _ANSWERS: dict[TaskName, Callable[[Engine, Sequence[Asked]], list[Guess]]] = {
-    "classification": _labels,
-    "next_sentence": _next,
+    "classification": _of_pairs,
+    "next_sentence": partial(_of_pairs, follows=True),
     "ner": _names,
     "qa": _answers,
     "fill_mask": _gaps,

@@ -13,6 +13,9 @@ TaskName = Literal[
 GOLD = "gold"
 """The part that a person's answers are."""
 
+Columns = dict[str, str]
+"""The column of each part."""
+
 
 @dataclass(frozen=True, slots=True)
 class Kind:
@@ -24,56 +27,62 @@ class Kind:
         Mapping[str, tuple[str, ...]],
         "what a row has, each with names of columns that usually have it, the best first",
     ]
+    marks: Annotated[frozenset[str], "columns that only its tables have"] = frozenset()
     optional: Annotated[tuple[str, ...], "the parts that may be missing; the gold always may"] = ()
 
 
-_TEXT = ("text", "sentence", "review", "review_text", "content", "body", "comment", "tweet")
-_FIRST = ("text", "sentence1", "premise", "first", "sentence_a", "question1", "query")
-_SECOND = ("text_pair", "sentence2", "hypothesis", "second", "sentence_b", "question2", "answer")
-_LABEL = ("gold", "label", "labels", "sentiment", "class", "category", "target", "y", "rating",
-          "stars", "score")  # fmt: skip
+def _names(written: str) -> tuple[str, ...]:
+    return tuple(written.split())
+
+
+_TEXT = _names("text sentence review review_text content body comment tweet")
+_FIRST = _names("text sentence1 premise first sentence_a question1 query")
+_SECOND = _names("text_pair sentence2 hypothesis second sentence_b question2 answer")
+_LABEL = _names("gold label labels sentiment class category target y rating stars score")
 
 KINDS: dict[TaskName, Kind] = {
     "classification": Kind(
         "Labels of texts or pairs",
         "BertForSequenceClassification",
         {"text": (*_TEXT, *_FIRST[1:]), "text_pair": _SECOND, GOLD: _LABEL},
-        ("text_pair",),
+        optional=("text_pair",),
     ),
     "next_sentence": Kind(
         "Next sentence",
         "BertForNextSentencePrediction",
         {"text": (*_FIRST, *_TEXT[1:]), "text_pair": _SECOND, GOLD: ("gold", "next", *_LABEL[1:])},
+        frozenset(("next", "is_next", "isnext")),
     ),
     "ner": Kind(
         "Named entities",
         "BertForTokenClassification",
-        {"text": ("tokens", "words", *_TEXT), GOLD: ("gold", "ner_tags", "tags", "entities",
-         "spans", "labels", "ner", "label")},
+        {"text": ("tokens", "words", *_TEXT),
+         GOLD: _names("gold ner_tags tags entities spans labels ner label")},
+        frozenset(("tokens", "ner_tags", "entities", "tags")),
     ),
     "qa": Kind(
         "Questions",
         "BertForQuestionAnswering",
-        {"question": ("question", "query"), "passage": ("passage", "context", "paragraph", "text"),
-         GOLD: ("gold", "answers", "answer", "answer_text")},
+        {"question": ("question", "query"), "passage": _names("passage context paragraph text"),
+         GOLD: _names("gold answers answer answer_text")},
+        frozenset(("question",)),
     ),
     "fill_mask": Kind(
         "Gaps",
         "BertForMaskedLM",
         {"text": ("masked_sentence", "masked", *_TEXT),
-         GOLD: ("gold", "word", "words", "answer", "obj_label", "target", "label")},
+         GOLD: _names("gold word words answer obj_label target label")},
+        frozenset(("masked_sentence", "masked", "obj_label", "word")),
     ),
     "multiple_choice": Kind(
         "Multiple choice",
         "BertForMultipleChoice",
-        {"context": ("context", "question", "sent1", "prompt", "ctx", "premise", "text"),
-         "choices": ("choices", "endings", "options", "answers"),
-         GOLD: ("gold", "label", "answer", "answerkey", "correct")},
+        {"context": _names("context question sent1 prompt ctx premise text"),
+         "choices": _names("choices endings options answers"),
+         GOLD: _names("gold label answer answerkey correct")},
+        frozenset(("choices", "endings", "ending0", "options")),
     ),
 }  # fmt: skip
-
-Columns = dict[str, str]
-"""The column of each part."""
 
 
 def guess(task: TaskName, names: Sequence[str]) -> Columns:
@@ -103,26 +112,20 @@ def spread_columns(name: str, names: Sequence[str]) -> list[str]:
 
 def _numbered(names: Sequence[str]) -> str:
     """Return the name, with a star, of columns that have a choice each; "" if there are none."""
-    marks = (re.fullmatch(r"((?:ending|choice|option|answer)[_ ]?)[0-9A-Ha-h]", each, re.I)
-             for each in names)  # fmt: skip
-    starts = [mark[1] for mark in marks if mark]
+    number = re.compile(r"((?:ending|choice|option|answer)[_ ]?)[0-9A-Ha-h]", re.I)
+    starts = [mark[1] for mark in map(number.fullmatch, names) if mark]
     return f"{starts[0]}*" if len(starts) > 1 else ""
 
 
 def guess_task(names: Sequence[str]) -> TaskName:
-    """Guess the task of a table from the names of its columns: the one that knows most of them.
+    """Guess the task of a table from the names of its columns.
 
     >>> guess_task(["question", "context", "answers"]), guess_task(["sentence", "label"])
     ('qa', 'classification')
     """
-    order: tuple[TaskName, ...] = ("classification", "qa", "multiple_choice", "fill_mask",
-                                   "ner", "next_sentence")  # fmt: skip
-    marks = {"qa": {"question"}, "ner": {"tokens", "ner_tags", "entities", "tags"},
-             "multiple_choice": {"choices", "endings", "ending0", "options"},
-             "fill_mask": {"masked_sentence", "masked", "obj_label", "word"},
-             "next_sentence": {"next", "is_next", "isnext"}}  # fmt: skip
+    order: tuple[TaskName, ...] = ("qa", "multiple_choice", "fill_mask", "ner", "next_sentence")
     known = {name.strip().casefold() for name in names}
-    return next((each for each in order[1:] if marks[each] & known), order[0])
+    return next((each for each in order if KINDS[each].marks & known), "classification")
 
 
 def read_columns(task: TaskName, written: str, names: Sequence[str]) -> Columns:
@@ -134,19 +137,17 @@ def read_columns(task: TaskName, written: str, names: Sequence[str]) -> Columns:
     >>> read_columns("classification", "gold=stars", ["review", "stars"])
     {'text': 'review', 'gold': 'stars'}
     """
-    kind = KINDS[task]
-    found = guess(task, names)
+    parts, found = KINDS[task].parts, guess(task, names)
     for part, name in read_pairs(written, "columns"):
-        if part not in kind.parts:
-            raise InputError(f"columns: found {part!r}; expected {', '.join(kind.parts)}.")
+        if part not in parts:
+            raise InputError(f"columns: found {part!r}; expected {', '.join(parts)}.")
         if name and name not in names and not spread_columns(name, names):
             raise InputError(
                 f"columns: there is no column {name!r}; found {', '.join(names)[:200]}."
             )
         found = {key: value for key, value in found.items() if key != part and value != name}
-        if name:
-            found[part] = name
-    return {part: found[part] for part in kind.parts if part in found}
+        found |= {part: name} if name else {}
+    return {part: found[part] for part in parts if part in found}
 
 
 def check_columns(task: TaskName, columns: Mapping[str, str], names: Sequence[str]) -> None:

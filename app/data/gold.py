@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import Annotated, Any
 
 from app.data.columns import GOLD, KINDS, Columns, TaskName, spread_columns
@@ -30,7 +31,6 @@ _NEXT = {
 }
 _NAME = re.compile(r"\[([A-Z]+) +([^\[\]]*[^\[\]\s])\s*\]")
 _OPENS = re.compile(r"\[(?!MASK\])[A-Z]+ ")
-_WORD = re.compile(r"\S+")
 _TAG = re.compile(r"[BIMELSUW][-_](\S+)|(\S+)[-_][BIMELSUW]", re.IGNORECASE)
 _KINDS = ("label", "kind", "type", "entity_group", "entity", "tag")
 
@@ -54,8 +54,7 @@ class Asked:
 
 def values_of(table: Table, column: str) -> tuple[str, ...]:
     """Return the different values of a column, in their order."""
-    found = (cell(row.get(column)) for _, row in table.rows)
-    return tuple(dict.fromkeys(each for each in found if each))
+    return tuple(dict.fromkeys(filter(None, (cell(row.get(column)) for _, row in table.rows))))
 
 
 def label_names(
@@ -71,18 +70,17 @@ def label_names(
     >>> label_names(["pos", "0", "mixed"], ["negative", "positive"], [("mixed", "positive")])
     {'pos': 'positive', '0': 'negative', 'mixed': 'positive'}
     """
-    said = dict(written)
-    if wrong := next((each for each in said.values() if each and each not in labels), ""):
+    meant = dict(written)
+    if wrong := next((each for each in meant.values() if each and each not in labels), ""):
         raise InputError(f"labels: found {wrong!r}; expected one of {', '.join(labels)[:300]}.")
-    return {value: said[value] if value in said else _label(value, labels) for value in values}
+    return {value: meant[value] if value in meant else _label(value, labels) for value in values}
 
 
 def _label(value: str, labels: Sequence[str]) -> str:
     """Return the label that a value means; "" if that is not clear."""
     small = value.casefold()
     same = [each for each in labels if each.casefold() == small]
-    begun = [each for each in labels if each.casefold().startswith(small)]
-    begun = begun or [
+    begun = [each for each in labels if each.casefold().startswith(small)] or [
         each for each in labels if len(each) > 2 and small.startswith(each.casefold())
     ]
     if tuple(labels) == NEXT and small in _NEXT:
@@ -109,8 +107,7 @@ class Reader:
 
     def read(self, table: Table) -> tuple[tuple[Asked, ...], tuple[str, ...]]:
         """Return the rows that can be asked, and why the others cannot, each with its number."""
-        asked, bad = list[Asked](), list(table.bad)
-        reader = self
+        asked, bad, reader = list[Asked](), list(table.bad), self
         if self.task == "ner" and GOLD not in self.columns:
             texts = (cell(row.get(self.columns["text"])) for _, row in table.rows)
             reader = replace(self, bracketed=any(map(_NAME.search, texts)))
@@ -129,43 +126,38 @@ class Reader:
         Raises:
             InputError: it cannot.
         """
+        raw = row.get(self.columns.get(GOLD, ""))
         if self.task == "ner":
-            return self._names(number, row)
-        kind = KINDS[self.task]
+            return self._names(number, row, raw)
+        kind, choices = KINDS[self.task], tuple[str, ...]()
         parts = [part for part in kind.parts if part in self.columns and part != GOLD]
         texts = {each: cell(row.get(self.columns[each])) for each in parts if each != "choices"}
         for part, text in texts.items():
             if not text.strip() and part not in kind.optional:
                 raise InputError(f"found nothing in {self.columns[part]!r}; expected a text.")
-        found = Asked(number, texts)
         if self.task == "multiple_choice":
-            found = replace(found, choices=self._choices(row))
+            choices = self._choices(row)
         if self.task == "fill_mask":
-            text = read_signs(texts["text"])[0]
-            if "[MASK]" not in text:
+            texts = {"text": read_signs(texts["text"])[0]}
+            if "[MASK]" not in texts["text"]:
                 raise InputError("found no gap; expected [MASK] or ___ in place of a word.")
-            found = replace(found, texts={"text": text})
-        raw = row.get(self.columns.get(GOLD, ""))
+        found = Asked(number, texts, choices)
         return found if raw is None or raw == "" else self._with_gold(found, raw)
 
     def _with_gold(self, asked: Asked, raw: Any) -> Asked:
-        """Add what is right."""
         if self.task == "qa":
             answers = _answers(raw)
             return replace(asked, gold=answers, wanted=" | ".join(answers) or "no answer")
         if self.task == "fill_mask":
-            gaps = asked.texts["text"].count("[MASK]")
-            words = _words(raw, gaps)
+            words = _words(raw, asked.texts["text"].count("[MASK]"))
             return replace(asked, gold=words, wanted=", ".join(map(" | ".join, words)))
         if self.task == "multiple_choice":
             place = _chosen(cell(raw), asked.choices)
             return replace(asked, gold=place, wanted=asked.choices[place])
-        value = cell(raw)
-        label = self.names.get(value, "")
-        return replace(asked, gold=label or None, wanted=label or value)
+        label = self.names.get(cell(raw), "")
+        return replace(asked, gold=label or None, wanted=label or cell(raw))
 
     def _choices(self, row: Mapping[str, Any]) -> tuple[str, ...]:
-        """Read the choices, of one column or of several."""
         name = self.columns["choices"]
         if name.endswith("*"):
             found = [cell(row.get(each)) for each in spread_columns(name, list(row))]
@@ -178,55 +170,46 @@ class Reader:
             raise InputError(f"found {count(len(choices), 'choice')}; expected 2 to 8.")
         return choices
 
-    def _names(self, number: int, row: Mapping[str, Any]) -> Asked:
-        """Read a text and the names in it."""
-        raw, gold = row.get(self.columns["text"]), row.get(self.columns.get(GOLD, ""))
-        tokens, tags = _unpacked(raw), _unpacked(gold)
+    def _names(self, number: int, row: Mapping[str, Any], raw: Any) -> Asked:
+        """Read a text and the names in it: brackets, spans, or tags of words."""
+        text, tags = cell(row.get(self.columns["text"])), _unpacked(raw)
+        tokens = _unpacked(row.get(self.columns["text"]))
         if isinstance(tokens, list):
-            text, words = _joined(list(map(cell, tokens)))
+            tokens = list(map(cell, tokens))
+            text = " ".join(tokens)
+            ends = accumulate((len(each) for each in tokens), lambda end, size: end + 1 + size)
+            words = tuple((end - len(t), end) for t, end in zip(tokens, ends, strict=True))
         else:
-            text = cell(raw)
-            words = tuple(match.span() for match in _WORD.finditer(text))
+            words = tuple(match.span() for match in re.finditer(r"\S+", text))
         if not text.strip():
             raise InputError("found nothing; expected a text.")
-        if gold is None or gold == "":
+        if tags is None or tags == "":
             text, names = unbracketed(text)
-            found = self._kinds(names) if self.bracketed else None
-            return Asked(number, {"text": text}, gold=found, wanted=shown_names(text, found or ()))
-        if isinstance(tags, str):
-            tags = tags.split()
-        if tags and isinstance(tags[0], dict | list):
-            names = [_span(each, len(text)) for each in tags]
-            found = self._kinds(names)
-            return Asked(number, {"text": text}, gold=found, wanted=shown_names(text, found))
-        if len(tags) != len(words):
-            raise InputError(f"found {count(len(words), 'word')} and {count(len(tags), 'tag')}.")
-        found = self._kinds(self._stretches([cell(each) for each in tags], words))
-        wanted = shown_names(text, found)
-        return Asked(number, {"text": text}, words=words, gold=found, wanted=wanted)
-
-    def _stretches(self, tags: list[str], words: Sequence[tuple[int, int]]) -> list[Name]:
-        """Join tags, or their numbers among the model's labels, into names."""
-        named = [
-            self.labels[int(tag)] if tag.isdecimal() and int(tag) < len(self.labels) else tag
-            for tag in tags
-        ]
-        return stretches(named, named, words)
-
-    def _kinds(self, names: Iterable[Name]) -> frozenset[Name]:
-        """Call kinds as the model does, where it is said or only the case differs."""
-        return frozenset((self.names.get(kind) or kind, start, end) for kind, start, end in names)
+            words, tags = (), names if self.bracketed else None
+        elif isinstance(tags, list) and all(isinstance(each, dict | list) for each in tags):
+            words, tags = (), [_span(each, len(text)) for each in tags]
+        else:
+            tags = list(map(cell, tags)) if isinstance(tags, list) else cell(tags).split()
+            if len(tags) != len(words):
+                raise InputError(
+                    f"found {count(len(words), 'word')} and {count(len(tags), 'tag')}."
+                )
+            tags = [
+                self.labels[int(tag)] if tag.isdecimal() and int(tag) < len(self.labels) else tag
+                for tag in tags
+            ]
+            tags = stretches(tags, tags, words)
+        if tags is None:
+            return Asked(number, {"text": text})
+        # kinds are called as the model calls them, where it is said or only the case differs
+        gold = frozenset((self.names.get(kind) or kind, start, end) for kind, start, end in tags)
+        return Asked(number, {"text": text}, words=words, gold=gold, wanted=shown_names(text, gold))
 
 
 def stretches(
     tags: Sequence[str], names: Iterable[str], words: Sequence[tuple[int, int]]
 ) -> list[Name]:
     """Join the tags of words into names, as conlleval and seqeval do.
-
-    Args:
-        tags: of the words.
-        names: all tags there may be, which tell what a prefix means.
-        words: their spans.
 
     >>> stretches(["B-PER", "I-PER", "O"], ["B-PER", "O"], [(0, 3), (4, 9), (10, 12)])
     [('PER', 0, 9)]
@@ -294,16 +277,7 @@ def _unpacked(value: object) -> Any:
             return read_json(value)
         except (ValueError, RecursionError):
             return value
-    return value.tolist() if hasattr(value, "tolist") else value
-
-
-def _joined(tokens: Sequence[str]) -> tuple[str, tuple[tuple[int, int], ...]]:
-    """Put words into a text, and return where they are."""
-    words, place = list[tuple[int, int]](), 0
-    for each in tokens:
-        words.append((place, place + len(each)))
-        place += len(each) + 1
-    return " ".join(tokens), tuple(words)
+    return value
 
 
 def _span(value: object, length: int) -> Name:

@@ -5,12 +5,21 @@ precision of a label that was never answered, is 0, as it is there.
 """
 
 from collections import Counter
-from collections.abc import Hashable, Sequence, Set
+from collections.abc import Callable, Hashable, Iterable, Sequence, Set
 from dataclasses import dataclass
 from math import comb
 from typing import Annotated
 
+import numpy as np
+from numpy.typing import NDArray
+
 from bert_core.reading.wordings import normalized, token_f1
+
+Name = tuple[str, int, int]
+"""Kind, first character or word, and the one after the last."""
+
+Floats = NDArray[np.float64]
+_DRAWS = 1_000  # resamplings
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,35 +36,38 @@ class Counts:
     @property
     def precision(self) -> float:
         """The share of the model's answers that are right."""
-        return _share(self.right, self.answered)
+        return self.right / self.answered if self.answered else 0.0
 
     @property
     def recall(self) -> float:
         """The share of what was wanted that the model answers."""
-        return _share(self.right, self.wanted)
+        return self.right / self.wanted if self.wanted else 0.0
 
     @property
     def f1(self) -> float:
         """The harmonic mean of precision and recall."""
-        return _share(2 * self.right, self.wanted + self.answered)
+        both = self.wanted + self.answered
+        return 2 * self.right / both if both else 0.0
 
 
-def by_label(
-    gold: Sequence[str], answers: Sequence[str], labels: Sequence[str] = ()
+def counts(
+    gold: Iterable[Set[tuple[object, ...]]],
+    found: Iterable[Set[tuple[object, ...]]],
+    order: Sequence[str] = (),
 ) -> tuple[Counts, ...]:
-    """Count each label that is wanted or answered.
+    """Count what is wanted and answered in each row, by its kind, which comes first.
 
-    Args:
-        gold: the wanted label of each row.
-        answers: the answered one.
-        labels: their order; others follow.
+    A name is right if its kind and both ends are; a label is a kind alone.
 
-    >>> [round(each.f1, 2) for each in by_label("aab", "abb")]
-    [0.67, 0.67]
+    >>> [round(each.f1, 2) for each in counts([{("a",)}, {("b",)}], [{("a",)}, {("a",)}])]
+    [0.67, 0.0]
     """
-    wanted, answered = Counter(gold), Counter(answers)
-    right = Counter(one for one, other in zip(gold, answers, strict=True) if one == other)
-    names = dict.fromkeys((*labels, *sorted({*gold, *answers})))
+    pairs = list(zip(gold, found, strict=True))
+    wanted, answered, right = (
+        Counter(str(kind) for each in sets for kind, *_ in each)
+        for sets in ([a for a, _ in pairs], [b for _, b in pairs], [a & b for a, b in pairs])
+    )
+    names = dict.fromkeys((*order, *sorted({*wanted, *answered})))
     return tuple(
         Counts(name, wanted[name], answered[name], right[name])
         for name in names
@@ -63,9 +75,10 @@ def by_label(
     )
 
 
-def macro_f1(counts: Sequence[Counts]) -> float:
-    """Return the mean F1 of labels, each of equal weight."""
-    return sum(each.f1 for each in counts) / len(counts) if counts else 0.0
+def together(parts: Sequence[Counts]) -> Counts:
+    """Add counts up: their F1 is the micro average."""
+    sums = (sum(getattr(each, key) for each in parts) for key in ("wanted", "answered", "right"))
+    return Counts("", *sums)
 
 
 def confusion(
@@ -80,29 +93,27 @@ def confusion(
     return tuple(tuple(pairs[one, other] for other in names) for one in names)
 
 
-Name = tuple[str, int, int]
-"""Kind, first character or word, and the one after the last."""
+def interval(
+    rows: Sequence[Sequence[float]], figure: Callable[[Floats], Floats]
+) -> tuple[float, float]:
+    """Return the 95 % interval of a figure by the percentile bootstrap (Efron 1979).
 
-
-def by_kind(gold: Sequence[Set[Name]], found: Sequence[Set[Name]]) -> tuple[Counts, ...]:
-    """Count the names of each kind; one is right if its kind and both ends are.
-
-    >>> by_kind([{("PER", 0, 2)}], [{("PER", 0, 2), ("LOC", 3, 4)}])[1]
-    Counts(name='PER', wanted=1, answered=1, right=1)
+    Args:
+        rows: (N, K) what each row adds to the sums that the figure is made of.
+        figure: makes it of sums (D, K), one for each of D resamplings.
     """
-    wanted, answered, right = Counter[str](), Counter[str](), Counter[str]()
-    for one, other in zip(gold, found, strict=True):
-        wanted.update(kind for kind, *_ in one)
-        answered.update(kind for kind, *_ in other)
-        right.update(kind for kind, *_ in one & other)
-    names = sorted({*wanted, *answered})
-    return tuple(Counts(name, wanted[name], answered[name], right[name]) for name in names)
+    kinds, numbers = np.unique(np.asarray(rows, float), axis=0, return_counts=True)
+    chance = np.random.default_rng(0)
+    drawn = chance.multinomial(len(rows), numbers / len(rows), size=_DRAWS)  # (D, different rows)
+    low, high = np.percentile(figure(drawn @ kinds), (2.5, 97.5)).tolist()
+    return low, high
 
 
-def together(counts: Sequence[Counts], name: str = "") -> Counts:
-    """Add counts up: their F1 is the micro average."""
-    sums = (sum(getattr(each, key) for each in counts) for key in ("wanted", "answered", "right"))
-    return Counts(name, *sums)
+def f1_of(sums: Floats) -> Floats:
+    """Return the mean F1 of C labels from sums (D, 3 C): wanted, answered, right of each."""
+    wanted, answered, right = np.moveaxis(sums.reshape(len(sums), -1, 3), -1, 0)
+    made: Floats = (2 * right / np.maximum(1, wanted + answered)).mean(axis=1)
+    return made
 
 
 def exact_and_f1(answer: str, wanted: Sequence[str]) -> tuple[bool, float]:
@@ -123,10 +134,6 @@ def exact_and_f1(answer: str, wanted: Sequence[str]) -> tuple[bool, float]:
 def mcnemar(first_only: int, second_only: int) -> float:
     """Return the exact two-sided p-value that two models are equally often right (McNemar 1947).
 
-    Args:
-        first_only: rows that only the first one has right.
-        second_only: rows that only the second one has right.
-
     >>> mcnemar(1, 9), mcnemar(0, 0)
     (0.021484375, 1.0)
     """
@@ -145,7 +152,3 @@ def kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float | None
     shares, others = Counter(first), Counter(second)
     chance = sum(shares[each] * others[each] for each in shares) / rows**2
     return None if chance == 1 else (same - chance) / (1 - chance)
-
-
-def _share(part: int, whole: int) -> float:
-    return part / whole if whole else 0.0

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Annotated
 
@@ -11,12 +11,12 @@ from app.data.columns import TaskName
 from app.data.gold import Asked
 from app.data.judge import (
     Counts,
-    by_kind,
-    by_label,
     confusion,
+    counts,
     exact_and_f1,
+    f1_of,
+    interval,
     kappa,
-    macro_f1,
     mcnemar,
     together,
 )
@@ -25,6 +25,7 @@ from bert_core.errors import count
 
 _MANY = 200  # answers from which reliability has ten bins
 _NONE_LIKELY = 1e-12  # a probability is not smaller, so that no loss is infinite
+_MOST_LABELS = 100  # of which the mean F1 has an interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +66,9 @@ def _compared(asked: Asked, guess: Guess) -> tuple[bool | None, float | None, fl
             f1 = 2 * len(names & guess.names) / both if both else 1.0
             return names == guess.names, None, f1
     if guess.gaps:
-        if not all(guess.wanted):
-            return None, None, None
         found = [each for each in guess.wanted if each]
+        if len(found) < len(guess.wanted):
+            return None, None, None
         losses = [-math.log(max(share, _NONE_LIKELY)) for _, share in found]
         return all(rank == 1 for rank, _ in found), fmean(losses), None
     exact, f1 = exact_and_f1(guess.answer, tuple(str(each) for each in asked.gold))
@@ -94,6 +95,10 @@ class Report:
     right: Annotated[Share | None, "rows that are right; for gaps, gaps; with the 95 % interval"]
     macro_f1: Annotated[float | None, "mean F1 of the labels"] = None
     f1: Annotated[float | None, "mean F1 of answers (SQuAD), or micro F1 of names (seqeval)"] = None
+    f1_interval: Annotated[
+        tuple[float, float] | None,
+        "95 % interval of `macro_f1` or `f1`: percentile bootstrap over the rows (Efron 1979)",
+    ] = None
     first_five: Annotated[Share | None, "gaps whose word is among the first five"] = None
     total: Annotated[Counts | None, "all names together"] = None
     labels: Annotated[tuple[Counts, ...], "for each label, or kind of name"] = ()
@@ -105,100 +110,126 @@ class Report:
 
 def report(task: TaskName, asked: Sequence[Asked], guesses: Sequence[Guess]) -> Report:
     """Count over all rows that can be compared."""
-    both = zip(asked, guesses, strict=True)
-    pairs = [(one, other) for one, other in both if judged(one, other).right is not None]
-    if not pairs:
+    every = ((*pair, judged(*pair)) for pair in zip(asked, guesses, strict=True))
+    cases = [each for each in every if each[2].right is not None]
+    rows = [row for *_, row in cases]
+    if not rows:
         return Report(0, None)
-    if task == "ner":
-        return _of_names(pairs)
     if task == "fill_mask":
-        return _of_gaps(pairs)
-    rows = [judged(*pair) for pair in pairs]
+        return _of_gaps([guess for _, guess, _ in cases])
     right = [bool(row.right) for row in rows]
-    sure = _reliability("answers", [(row.sure or 0.0, bool(row.right)) for row in rows])
-    whole = Report(len(rows), Share.of(right), reliability=sure)
+    found = Report(len(rows), Share.of(right))
+    if task == "ner":
+        return _of_names(found, cases)
+    sure = [(row.sure or 0.0, each) for row, each in zip(rows, right, strict=True)]
+    found = replace(found, reliability=_reliability("answers", sure))
     if task == "qa":
-        f1 = fmean(row.score or 0.0 for row in rows)
-        return Report(len(rows), whole.right, f1=f1, reliability=sure)
+        scores = [row.score or 0.0 for row in rows]
+        ends = interval([(each,) for each in scores], lambda sums: sums[:, 0] / len(scores))
+        return replace(found, f1=fmean(scores), f1_interval=ends)
     if task == "multiple_choice":
-        return whole
+        return found
     gold, answers = [row.wanted for row in rows], [row.answer for row in rows]
-    order = sorted(label for label, _ in pairs[0][1].shares)
-    labels = by_label(gold, answers, order)
-    matrix = confusion(gold, answers, [each.name for each in labels])
-    return Report(
-        len(rows), whole.right, macro_f1(labels), labels=labels, confusion=matrix, reliability=sure
+    order = sorted(label for label, _ in cases[0][1].shares)
+    labels = counts(({(each,)} for each in gold), ({(each,)} for each in answers), order)
+    names = [each.name for each in labels]
+    return replace(
+        found,
+        macro_f1=fmean(each.f1 for each in labels),
+        f1_interval=_of_labels(gold, answers, names),
+        labels=labels,
+        confusion=confusion(gold, answers, names),
     )
 
 
-def _of_names(pairs: Sequence[tuple[Asked, Guess]]) -> Report:
+def _of_labels(
+    gold: Sequence[str], answers: Sequence[str], names: Sequence[str]
+) -> tuple[float, float] | None:
+    """Return the interval of the mean F1; None for very many labels, of which most are rare."""
+    if len(names) > _MOST_LABELS:
+        return None
+    adds = {
+        (one, other): [float(x) for each in names
+                       for x in (each == one, each == other, each == one == other)]
+        for one, other in {*zip(gold, answers, strict=True)}
+    }  # fmt: skip
+    return interval([adds[pair] for pair in zip(gold, answers, strict=True)], f1_of)
+
+
+def _of_names(found: Report, cases: Sequence[tuple[Asked, Guess, Judged]]) -> Report:
     """Count names, of which one is right if its kind and both ends are."""
-    gold = [asked.gold if isinstance(asked.gold, frozenset) else frozenset() for asked, _ in pairs]
-    found = [guess.names for _, guess in pairs]
-    kinds = by_kind(gold, found)
-    total = together(kinds)
-    whole = Share.of([one == other for one, other in zip(gold, found, strict=True)])
+    gold = [each.gold if isinstance(each.gold, frozenset) else frozenset() for each, *_ in cases]
+    names = [guess.names for _, guess, _ in cases]
     sure = [
         (share, name in wanted)
-        for wanted, (_, guess) in zip(gold, pairs, strict=True)
+        for wanted, (_, guess, _) in zip(gold, cases, strict=True)
         for name, (_, share) in zip(
             sorted(guess.names, key=lambda name: name[1:]), guess.shares, strict=True
         )
     ]
-    drawn = _reliability("names", sure) if sure else None
-    return Report(len(pairs), whole, f1=total.f1, total=total, labels=kinds, reliability=drawn)
+    sums = [(len(a), len(b), len(a & b)) for a, b in zip(gold, names, strict=True)]
+    kinds = counts(gold, names)
+    total = together(kinds)
+    return replace(
+        found,
+        f1=total.f1,
+        f1_interval=interval(sums, f1_of),
+        total=total,
+        labels=kinds,
+        reliability=_reliability("names", sure) if sure else None,
+    )
 
 
-def _of_gaps(pairs: Sequence[tuple[Asked, Guess]]) -> Report:
+def _of_gaps(guesses: Sequence[Guess]) -> Report:
     """Count gaps, of which a text may have several."""
     gaps = [
         (rank, gap[0][1])
-        for _, guess in pairs
+        for guess in guesses
         for gap, (rank, _) in zip(guess.gaps, (each for each in guess.wanted if each), strict=True)
     ]
-    first = Share.of([rank == 1 for rank, _ in gaps])
-    five = Share.of([rank <= 5 for rank, _ in gaps])
-    sure = _reliability("gaps", [(share, rank == 1) for rank, share in gaps])
-    return Report(len(pairs), first, first_five=five, reliability=sure)
+    return Report(
+        len(guesses),
+        Share.of([rank == 1 for rank, _ in gaps]),
+        first_five=Share.of([rank <= 5 for rank, _ in gaps]),
+        reliability=_reliability("gaps", [(share, rank == 1) for rank, share in gaps]),
+    )
 
 
 def _reliability(name: str, answers: Sequence[tuple[float, bool]]) -> Reliability:
     return reliability(name, answers, 10 if len(answers) >= _MANY else 5)
 
 
-def said(task: TaskName, found: Report, rows: int) -> str:
-    """Say in a sentence or two how much is right.
-
-    Args:
-        task: what the rows were asked.
-        found: the report.
-        rows: how many are answered.
-    """
+def headline(task: TaskName, found: Report, rows: int) -> str:
+    """Say in a sentence or two how much is right of so many rows."""
     if found.right is None:
-        return f"{count(rows, 'row')} answered; nothing in the table says what is right."
-    if found.total:
-        total = found.total
+        return f"{count(rows, 'row')} answered; the table has no right answers to compare with."
+    if total := found.total:
         return (
-            f"F1 of names {_percent(found.f1)}: {total.right:,} of {total.wanted:,} names are "
-            f"found, and {total.answered - total.right:,} others are marked. "
+            f"F1 of names {_f1(found)}: {total.right:,} of {total.wanted:,} names are found, and "
+            f"{total.answered - total.right:,} others are marked. "
             f"{_share(found.right, 'sentences are right as a whole')}."
         )
     if task == "qa":
-        whole = _share(found.right, "answers match exactly")
-        return f"{whole}. Their mean F1 is {_percent(found.f1)}."
-    if found.first_five:
-        five = _percent(found.first_five.right / found.first_five.cases)
+        return f"{_share(found.right, 'answers match exactly')}. Their mean F1 is {_f1(found)}."
+    if five := found.first_five:
         whole = _share(found.right, "gaps get the right word as first guess")
-        return f"{whole}. In {five}, it is among the first five."
-    macro = f" Macro F1: {_percent(found.macro_f1)}." if found.labels else ""
+        return f"{whole}. In {_percent(five.right / five.cases)}, it is among the first five."
+    macro = f" Macro F1: {_f1(found)}." if found.labels else ""
     return f"{_share(found.right, 'rows are right')}.{macro}"
 
 
+def _f1(found: Report) -> str:
+    value = found.f1 if found.macro_f1 is None else found.macro_f1
+    return _percent(value) + (_around(*found.f1_interval) if found.f1_interval else "")
+
+
 def _share(share: Share, what: str) -> str:
-    """Write a share with its interval."""
-    low, high = (_percent(each, 0) for each in (share.low, share.high))
     mean = _percent(share.right / share.cases)
-    return f"{mean} of {share.cases:,} {what} (95 % interval {low} to {high})"
+    return f"{mean} of {share.cases:,} {what}{_around(share.low, share.high)}"
+
+
+def _around(low: float, high: float) -> str:
+    return f" (95 % interval {_percent(low, 0)} to {_percent(high, 0)})"
 
 
 def _percent(share: float | None, digits: int = 1) -> str:
@@ -223,28 +254,19 @@ class Compared:
 def compare(
     models: tuple[str, str], first: Sequence[Judged], second: Sequence[Judged], *, labels: bool
 ) -> Compared:
-    """Compare two models row by row.
-
-    Args:
-        models: their names.
-        first: the rows as one answers them.
-        second: the same as the other does.
-        labels: whether answers are labels, of which some agree by chance.
-    """
-    pairs = [
-        (a, b) for a, b in zip(first, second, strict=False) if not a.error and not b.error
-    ]  # fmt: skip
-    judged_ = [(a.right, b.right) for a, b in pairs if a.right is not None and b.right is not None]
-    only = judged_.count((True, False)), judged_.count((False, True))
-    beyond = kappa([a.answer for a, _ in pairs], [b.answer for _, b in pairs])
+    """Compare two models row by row."""
+    pairs = [(a, b) for a, b in zip(first, second, strict=False) if not a.error and not b.error]
+    known = [(a.right, b.right) for a, b in pairs if a.right is not None and b.right is not None]
+    only = known.count((True, False)), known.count((False, True))
+    answers = [a.answer for a, _ in pairs], [b.answer for _, b in pairs]
     return Compared(
         models=models,
         rows=len(pairs),
-        same=Share.of([a.answer == b.answer for a, b in pairs]),
-        kappa=beyond if labels else None,
-        both=judged_.count((True, True)),
+        same=Share.of([one == other for one, other in zip(*answers, strict=True)]),
+        kappa=kappa(*answers) if labels and pairs else None,
+        both=known.count((True, True)),
         first_only=only[0],
         second_only=only[1],
-        neither=judged_.count((False, False)),
-        p=mcnemar(*only) if judged_ else None,
+        neither=known.count((False, False)),
+        p=mcnemar(*only) if known else None,
     )

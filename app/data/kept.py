@@ -13,10 +13,7 @@ _MOST = 128 * 2**20  # bytes
 
 
 class Kept(Generic[T]):
-    """Values in memory; those that were not asked for the longest go first.
-
-    Args:
-        most: bytes of all of them.
+    """Values in memory, at most so many bytes; those not asked for the longest go first.
 
     >>> kept = Kept[str](10)
     >>> first, second = kept.keep("a", 6), kept.keep("b", 6)
@@ -25,19 +22,18 @@ class Kept(Generic[T]):
     """
 
     def __init__(self, most: int) -> None:
-        self._most, self._size = most, 0
+        self._most = most
         self._values: OrderedDict[str, tuple[T, int]] = OrderedDict()
         self._lock = threading.Lock()
 
     def keep(self, value: T, size: int, key: str = "") -> str:
-        """Keep a value of so many bytes; return its key, a random one if none is said."""
+        """Keep a value of so many bytes; return its key, a random one if none is given."""
         key = key or token_urlsafe(12)
         with self._lock:
-            self._drop(key)
             self._values[key] = (value, size)
-            self._size += size
-            while self._size > self._most:
-                self._drop(next(iter(self._values)))
+            self._values.move_to_end(key)
+            while sum(each for _, each in self._values.values()) > self._most:
+                self._values.popitem(last=False)
         return key
 
     def find(self, key: str) -> T | None:
@@ -47,10 +43,6 @@ class Kept(Generic[T]):
                 return None
             self._values.move_to_end(key)
             return self._values[key][0]
-
-    def _drop(self, key: str) -> None:
-        _, size = self._values.pop(key, (None, 0))
-        self._size -= size
 
 
 TABLES = Kept[Table](_MOST)

@@ -41,12 +41,6 @@ def slices(
 ) -> tuple[Slice, ...]:
     """Return the parts of a table, the worst first.
 
-    Args:
-        rows: of which those are counted whose answer is known to be right or wrong.
-        values: the rows of the table by their number.
-        columns: those whose values make slices, if they are few.
-        pattern: a word, in which * stands for any letters; the rows that have it are first.
-
     The names of words are those that more wrong rows have than others: of many words some will by
     chance, so they are where to look, not a proof.
     """
@@ -84,7 +78,6 @@ def _value(values: Mapping[int, Mapping[str, Any]], column: str, row: Judged) ->
 
 
 def _length(row: Judged) -> str:
-    """Name the length of a row's first text."""
     words = max(1, len(_WORD.findall(row.texts[0])))
     low, high = next(each for each in _LENGTHS if words <= each[1])
     return f"{low} words or more" if high > 10**6 else f"{low} to {high} words"

@@ -54,11 +54,6 @@ class Table:
 def read_table(content: bytes, kind: str, *, most: int = MOST_ROWS) -> Table:
     """Read a file.
 
-    Args:
-        content: of the file.
-        kind: one of `KINDS`.
-        most: rows that are read; further ones are not.
-
     Raises:
         InputError: it is something else, too large, or has no row.
     """
@@ -76,10 +71,6 @@ def read_table(content: bytes, kind: str, *, most: int = MOST_ROWS) -> Table:
 
 def read_pasted(text: str, *, most: int) -> Table:
     """Read pasted rows: JSON objects, tagged words one a line, or a table with a head.
-
-    Args:
-        text: what was pasted; the columns of a table are separated by tabs or commas.
-        most: rows that are read; further ones are not.
 
     Raises:
         InputError: there is no row.
@@ -100,7 +91,6 @@ def read_pasted(text: str, *, most: int) -> Table:
 
 
 def _table_of(numbered: Iterator[tuple[int, Row]], most: int) -> Table:
-    """Collect rows; those that say what is wrong are kept apart."""
     rows: list[tuple[int, Mapping[str, Any]]] = []
     bad, columns, chars = list[str](), dict[str, None](), 0
     for number, (values, wrong) in islice(numbered, most):
@@ -120,7 +110,6 @@ def _table_of(numbered: Iterator[tuple[int, Row]], most: int) -> Table:
 
 
 def _objects(text: str) -> Iterator[Row]:
-    """Yield the objects of a JSON list."""
     try:
         found = read_json(text)
     except (ValueError, RecursionError):
@@ -167,7 +156,7 @@ def rows_of(
         yield from _parquet(pq.ParquetFile(file), 64 if whole else 1)
         return
     if found := kind_of_bytes(file.read(HEAD)):
-        raise InputError(f"{name} is {found}; expected rows of text in UTF-8. Save it so.")
+        raise InputError(f"{name} is {found}; expected rows of text in UTF-8. Convert it.")
     file.seek(0)
     lines = _Lines(file)
     read = _reader(lines, kind, line)
@@ -185,7 +174,6 @@ def rows_of(
 
 
 def _reader(lines: "_Lines", kind: str, line: str) -> Callable[[], Row]:
-    """Return what reads the next row."""
     if kind in DELIMITERS:
         return _table(lines, DELIMITERS[kind])
     if kind == ".jsonl":
@@ -244,7 +232,6 @@ def _table(lines: _Lines, delimiter: str) -> Callable[[], Row]:
 
 
 def _object(line: str) -> dict[str, Any]:
-    """Read a line of JSON."""
     try:
         found = read_json(line)
         json.dumps(found, ensure_ascii=False).encode()  # halves of characters cannot be written

@@ -1,6 +1,6 @@
 """A table on its way through a model, batch by batch; what is answered stays when it is stopped."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated
 
@@ -27,10 +27,10 @@ class Work:
     labels: Annotated[tuple[str, ...], "of the model"]
     asked: Annotated[tuple[Asked, ...], "the rows as the model is asked about them"]
     bad: Annotated[tuple[str, ...], "what was left out, and why"]
-    guesses: Annotated[
-        list[Guess], "the answers so far, in the order of the rows; of a second model beside them"
-    ] = field(default_factory=list)
-    second: list[Guess] = field(default_factory=list)
+    guesses: Annotated[list[Guess], "the answers so far, in the order of the rows"] = field(
+        default_factory=list
+    )
+    second: Annotated[list[Guess], "those of a second model"] = field(default_factory=list)
 
     @property
     def left(self) -> int:
@@ -40,19 +40,35 @@ class Work:
     def answer(self, engine: Engine, second: Engine | None = None) -> Iterator[int]:
         """Answer what is left; yield after each batch how many rows are answered.
 
+        The second model's labels, or kinds, are called as the first one's where only their spelling
+        differs.
+
         Raises:
             LimitError: the visitor's budget is used up; what is answered is kept.
         """
-        names = {}
-        if second:
-            own = kinds_of(second) if self.task == "ner" else labels_of(second, self.task)
-            names = label_names(own, kinds_of(engine) if self.task == "ner" else self.labels)
+        names = label_names(_names(second, self), _names(engine, self)) if second else {}
+
+        def name(label: str) -> str:
+            return names.get(label) or label
+
         while rows := self.asked[len(self.guesses) : len(self.guesses) + AT_ONCE]:
             found = answer_rows(engine, self.task, rows)
             others = answer_rows(second, self.task, rows) if second else []
             self.guesses += found
-            self.second += [_renamed(each, names) for each in others]
+            self.second += [
+                replace(
+                    each,
+                    answer=name(each.answer),
+                    shares=tuple((name(label), share) for label, share in each.shares),
+                    names=frozenset((name(kind), a, b) for kind, a, b in each.names),
+                )
+                for each in others
+            ]
             yield len(self.guesses)
+
+
+def _names(engine: Engine, work: Work) -> tuple[str, ...]:
+    return kinds_of(engine) if work.task == "ner" else labels_of(engine, work.task)
 
 
 def prepared(
@@ -63,13 +79,6 @@ def prepared(
     written: Sequence[tuple[str, str]] = (),
 ) -> Work:
     """Read what a model is asked about each row of a table.
-
-    Args:
-        engine: the model, whose labels the gold is read as.
-        table: the rows.
-        task: what they are asked.
-        columns: the column of each part.
-        written: what a person says that labels mean.
 
     Raises:
         InputError: a column is missing, no row can be asked, or a label is none of the model's.
@@ -84,13 +93,3 @@ def prepared(
         meanings = label_names(values_of(table, columns[GOLD])[:_MOST_LABELS], labels, written)
     asked, bad = Reader(task, columns, meanings, labels).read(table)
     return Work(table, task, columns, meanings, labels, asked, bad)
-
-
-def _renamed(guess: Guess, names: Mapping[str, str]) -> Guess:
-    """Call labels and kinds as another model does, where only their spelling differs."""
-    return replace(
-        guess,
-        answer=names.get(guess.answer) or guess.answer,
-        shares=tuple((names.get(label) or label, share) for label, share in guess.shares),
-        names=frozenset((names.get(kind) or kind, a, b) for kind, a, b in guess.names),
-    )

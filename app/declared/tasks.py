@@ -244,7 +244,7 @@ def declared(name: str) -> Declared:
         InputError: there is no such task.
     """
     for row in catalog.FEATURES:
-        if name == row.slug or name in tabs(row.slug):
+        if name == row.slug or (name.startswith(f"{row.slug}_") and name in tabs(row.slug)):
             return _declared(row, name)
     known = ", ".join(each.feature.slug for each in all_declared())
     raise InputError(f"There is no task named {name!r}. Tasks are: {known}.")

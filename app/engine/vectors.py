@@ -40,19 +40,18 @@ def vectors(engine: Engine, encodings: Sequence[Encoding]) -> Iterator[tuple[int
             yield index, states[:, row, : len(encodings[index])]
 
 
-def entries_near(
-    engine: Engine, own: int, count: int, *, table: Tensor | None = None
-) -> tuple[Neighbour, ...]:
-    """Find the entries of the vocabulary whose vectors point in the most similar direction.
+def entries_near(engine: Engine, own: int, count: int) -> tuple[Neighbour, ...]:
+    """Find the entries of the vocabulary whose word embeddings have the most similar direction.
+
+    Left out are the entry itself and entries reserved for later use ("[unused1]" and so on), which
+    were never trained.
 
     Args:
         engine: the model.
-        own: number of the entry; it is left out, and so are entries reserved for later use
-            ("[unused1]" and so on), which were never trained.
+        own: number of the entry.
         count: how many.
-        table: (V, D), a vector for each entry; None for the word embeddings.
     """
-    rows = engine.model(BertModel).embeddings.word_embeddings.weight if table is None else table
+    rows = engine.model(BertModel).embeddings.word_embeddings.weight
     left_out = sorted({own, *engine.never_used(len(rows))})
     ids, values = PROCESSOR.run(
         lambda: nearest(rows[own], rows, count, without=left_out), tokens=len(rows)

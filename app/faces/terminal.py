@@ -16,7 +16,6 @@ from app.faces.paper.arguments import Parser, add_value, as_option, refused
 
 if TYPE_CHECKING:
     from app.declared import Declared, Parameter
-    from app.faces.paper.answers import Written
 
 LISTED = Path(__file__).with_name("terminal.json")
 """The descriptions of the tasks; see `listed`."""
@@ -65,7 +64,9 @@ def _answered(task: str, given: dict[str, Any]) -> int:
         if html:
             _write(Path(html), answer.html())
         else:
-            _print(_json(answer) if json_ else answer.text(shutil.get_terminal_size((100, 24))[0]))
+            width = shutil.get_terminal_size((100, 24))[0]
+            plain = json.dumps(answer.json(), ensure_ascii=False, allow_nan=False) + "\n"
+            _print(plain if json_ else answer.text(width))
     except BertError as error:
         return refused(error)
     return 0
@@ -84,10 +85,6 @@ def _text_of(value: object) -> object:
     except UnicodeDecodeError as error:
         raw = error.object
     return read_text(raw, "Standard input")
-
-
-def _json(answer: "Written") -> str:
-    return json.dumps(answer.json(), ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def _print(text: str) -> None:

@@ -50,7 +50,7 @@ def _described(each: "Curated") -> str:
 def _fetched(each: "Curated", folder: Path) -> bool:
     """Fetch a model without anybody's token; say what happens, and return whether it is there."""
     from app.engine.models.copies import note
-    from app.engine.models.hub import size_text
+    from bert_core.checkpoints.sources.cache import size_text
     from bert_core.checkpoints.sources.hub import download, plan_download
     from bert_core.errors import BertError
 

@@ -8,16 +8,19 @@ from functools import cache, partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from app.catalog import feature
+from app.declared import declared
 from app.engine.models import Engine
+from app.engine.models.fit import Severity, misfits
 from app.lessons.heads import Place, count_heads, named_heads
-from app.lessons.looking import HEAD, Looking, filled_look
+from app.lessons.looking import HEAD, Looking, filled_look, within
 from app.lessons.quantities import QUANTITIES
-from app.lessons.quantity import Reference, Value, refer
+from app.lessons.quantity import Reference, Value, among, refer
 from app.lessons.records import Claim, Condition, Figures, Look, Values
 from app.lessons.shelf import FIGURES, claims
 from app.records.counted import wilson
 from app.words.format import percent
-from bert_core.errors import InputError
+from bert_core.errors import CheckpointError, InputError
 
 Progress = Callable[[int, int], None]
 _COUNTED: WeakKeyDictionary[Engine, dict[str, Figures]] = WeakKeyDictionary()
@@ -25,13 +28,7 @@ _COUNTED: WeakKeyDictionary[Engine, dict[str, Figures]] = WeakKeyDictionary()
 
 
 def count(engine: Engine, claim: Claim, told: Progress | None = None) -> Figures:
-    """Count the items of a claim.
-
-    Args:
-        engine: the model.
-        claim: the claim.
-        told: called with the items done and their number.
-    """
+    """Count the items of a claim."""
     if claim.untrained:
         engine = engine.untrained()
     lookings = [
@@ -64,11 +61,8 @@ def _counted(claim: Claim, lookings: Sequence[Looking], told: Progress | None) -
 
 
 def _holds(test: Condition, figures: Figures) -> bool:
-    values = [_figure(figures, each) for each in test.of]
-    if test.more:
-        return sum(values) > test.times * sum(_figure(figures, each) for each in test.more)
-    low, high = test.least, test.most
-    return (low is None or sum(values) >= low) and (high is None or sum(values) <= high)
+    total, other = (sum(_figure(figures, each) for each in of) for of in (test.of, test.more))
+    return total > test.times * other if test.more else within(total, test.least, test.most)
 
 
 def _figure(figures: Figures, name: str) -> float:
@@ -76,14 +70,13 @@ def _figure(figures: Figures, name: str) -> float:
     if of:
         told = figures.tell.get(of, (float("nan"),) * 3)  # nothing could be asked of this model
         return told[("mean", "lowest", "highest").index(kind)]
-    return {"k": figures.k, "n": figures.n, "share": figures.k / max(1, figures.n)}[kind]
+    known = {"k": figures.k, "n": figures.n, "share": figures.k / max(1, figures.n)}
+    return among(known, "figure", kind)
 
 
 @cache
-def stored() -> tuple[str, Mapping[str, Figures], Mapping[str, tuple[int, ...]]]:
-    """Return the weights that were measured, the figures of each claim, and for each lesson which
-    text each of its steps uses with them.
-    """
+def stored() -> tuple[str, Mapping[str, Figures]]:
+    """Return the weights that were measured, and the figures of each claim."""
     read: Any = json.loads(FIGURES.read_text(encoding="utf-8"))
     figures = {
         name: Figures(
@@ -95,12 +88,23 @@ def stored() -> tuple[str, Mapping[str, Figures], Mapping[str, tuple[int, ...]]]
         )
         for name, row in read["claims"].items()
     }
-    return read["weights"], figures, {name: tuple(row) for name, row in read["looks"].items()}
+    return read["weights"], figures
+
+
+def unfit(engine: Engine, task: str) -> str:
+    """Say why a model cannot answer a task; "" if it can."""
+    found = misfits(engine.facts, feature(declared(task).feature.folder).needs)
+    grave = [each.says for each in found if each.severity is not Severity.REMARK]
+    return f"This model cannot answer here. {' '.join(grave)}" if grave else ""
 
 
 def figures_of(engine: Engine, name: str) -> Figures:
-    """Return the figures of a claim for a model: those stored, or counted now."""
-    weights, figures, _ = stored()
+    """Return the figures of a claim for a model: those stored, or counted now.
+
+    Raises:
+        CheckpointError: the model cannot answer the claim's task.
+    """
+    weights, figures = stored()
     counted = _COUNTED.setdefault(engine, {})
     if name not in counted:
         known = engine.provenance.fingerprint == weights and name in figures
@@ -110,15 +114,18 @@ def figures_of(engine: Engine, name: str) -> Figures:
 
 def count_again(engine: Engine, name: str) -> Figures:
     """Count a claim, whatever is stored of it, and use these figures from now on."""
-    found = count(engine, claims()[name])
+    claim = among(claims(), "claim", name)
+    if why := unfit(engine, claim.task):
+        raise CheckpointError(why)
+    found = count(engine, claim)
     _COUNTED.setdefault(engine, {})[name] = found
     return found
 
 
 def head_of(engine: Engine, role: str) -> Place:
     """Return the head that has a role in a model: that for which its claim holds most often."""
-    name = next(each.name for each in claims().values() if each.role == role)
-    found = figures_of(engine, name).head
+    names = {each.role: each.name for each in claims().values() if each.role}
+    found = figures_of(engine, among(names, "role", role)).head
     assert found is not None  # a claim with a role has one
     return found
 
@@ -134,14 +141,6 @@ def looked(engine: Engine, look: Look) -> Look:
     )
 
 
-def look_number(engine: Engine, lesson: str, step: int) -> int:
-    """Return which of its texts a step uses with a model; steps count from 0."""
-    weights, _, looks = stored()
-    if engine.provenance.fingerprint != weights or step >= len(looks.get(lesson, ())):
-        return 0
-    return looks[lesson][step]
-
-
 def figure(engine: Engine, wanted: Reference) -> tuple[str, Value]:
     """Return how a figure of a claim, or the head with a role, is printed, and it.
 
@@ -152,20 +151,14 @@ def figure(engine: Engine, wanted: Reference) -> tuple[str, Value]:
     if wanted.name == HEAD:
         layer, head = head_of(engine, wanted.about)
         return "word", f"head {head} of layer {layer}"
-    return _figure_of(engine, wanted.about)
-
-
-def _figure_of(engine: Engine, about: str) -> tuple[str, Value]:
-    name, _, wanted = about.partition(".")
-    found = figures_of(engine, name)
-    if wanted == "interval":
+    name, _, which = wanted.about.partition(".")
+    claim, found = among(claims(), "claim", name), figures_of(engine, name)
+    if which == "interval":
         low, high = (percent(end, 0, counted=True) for end in wilson(found.k, found.n))
         return "word", f"{low} to {high}"
-    if wanted in {"k", "n"}:
-        return "number", float(_figure(found, wanted))
-    of = wanted.partition(".")[2]
-    claim = claims()[name]
-    told = refer(claim.tell[of]) if of else None
-    asked = told and QUANTITIES[claim.task].get(told.name)
-    printed = asked.kind if asked else "share"
-    return printed, _figure(found, wanted)
+    kind: str = "number" if which in {"k", "n"} else "share"
+    if of := which.partition(".")[2]:
+        told = refer(among(claim.tell, "figure", of)).name
+        if asked := QUANTITIES[claim.task].get(told):
+            kind = asked.kind
+    return kind, _figure(found, which)

@@ -32,10 +32,6 @@ def count_heads(claim: Claim, items: Sequence[Looking]) -> Figures:
     """Count a claim for every head, and return the figures of the head that holds most often.
 
     Of heads that hold equally often, the one with the highest mean of what is told first is taken.
-
-    Args:
-        claim: a claim with a role.
-        items: what computes each of its items.
     """
     holds, told = [], []
     for each in items:
@@ -71,7 +67,6 @@ def _holds(looking: Looking, each: Condition) -> NDArray[np.bool_]:
 
 def _array(looking: Looking, reference: str) -> Floats:
     found = refer(looking.named(reference))
-    assert found is not None  # the file was checked when it was read
     return OF_HEADS[looking.task][found.name](looking.result(found.look), found.about)
 
 
@@ -98,13 +93,12 @@ def named_heads(engine: Engine, values: Values, of_role: Callable[[str], Place])
             return heads(*found.groups())[0][name == "head"]
         if not found:
             return value
-        return NAMED.sub(lambda gap: _listed(heads(*gap.groups())), str(value))
+        return NAMED.sub(
+            lambda gap: " ".join(f"{each[0]}.{each[1]}" for each in heads(*gap.groups())),
+            str(value),
+        )
 
     return {name: written(name, value) for name, value in values.items()}  # type: ignore[misc]
-
-
-def _listed(heads: Sequence[Place]) -> str:
-    return " ".join(f"{layer}.{head}" for layer, head in heads)
 
 
 def _drawn(engine: Engine, text: str, count: int, *, least: bool) -> list[Place]:

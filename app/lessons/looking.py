@@ -1,16 +1,15 @@
 """What a step computes: quantities of its texts, conditions, and the gaps of its sentences."""
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from app.declared import declared
 from app.engine.models import Engine
 from app.lessons.quantities import QUANTITIES
-from app.lessons.quantity import Reference, Value, printed, refer
+from app.lessons.quantity import Reference, Value, among, printed, refer
 from app.lessons.records import Choice, Condition, Look, Question, Values
-from bert_core.errors import InputError
 
 GAP = re.compile(r"\{([^{}]+)\}")
 """A gap of a template."""
@@ -54,16 +53,10 @@ class Looking:
     _results: dict[tuple[str, str, str], Any] = field(default_factory=dict)
 
     def result(self, look: str = "", *, fills: str = "", about: str = "") -> Any:
-        """Return the record of the task.
-
-        Args:
-            look: which text; "" for the step's own.
-            fills: a parameter that gets a further value.
-            about: that value.
-        """
+        """Return the record of the task; the parameter `fills` gets a further value."""
         key = (look, fills, about)
         if key not in self._results:
-            values = dict(self.look.beside[look] if look else self.look.values)
+            values = dict(among(self.look.beside, "text", look) if look else self.look.values)
             given = {**values, fills: about} if fills else values
             self._results[key] = declared(self.task).run(self.engine, given)
         return self._results[key]
@@ -87,14 +80,13 @@ class Looking:
     def kind_and_value(self, reference: str) -> tuple[str, Value]:
         """Return how a quantity is printed, and its value."""
         found = refer(self.named(reference))
-        assert found is not None  # the file was checked when it was read
         if found.name in {CLAIM, HEAD} and self.figure is not None:
             return self.figure(found)
         return self.asked(found.name, found.about, found.look)
 
     def asked(self, name: str, about: str = "", look: str = "") -> tuple[str, Value]:
         """Return how a quantity is printed, and its value; `about` may be a visitor's text."""
-        quantity = QUANTITIES[self.task][name]
+        quantity = among(QUANTITIES[self.task], "quantity", name)
         fills = quantity.fills if about else ""
         result = self.result(look, fills=fills, about=about if fills else "")
         return quantity.kind, quantity.read(result, about)
@@ -128,8 +120,6 @@ class Looking:
     def says(self, question: Question) -> str:
         """Return the answer to a question, in words."""
         says = [self.fill(each.say) for each in question.choices]
-        if question.kind == "order":
-            return ", ".join(says[number] for number in self.order(question))
         if says and (right := self.right(question)) is not None:
             return says[right]
         kind, value = self.truth(question)
@@ -138,9 +128,8 @@ class Looking:
 
     def ends(self, question: Question) -> tuple[int, int]:
         """Return the ends of the scale of a number; a count goes up to all that were counted."""
-        low, high = question.ends
         all_of = question.of.removesuffix(".k") + ".n"
-        return low, high or round(float(self.value(all_of)))
+        return question.from_, question.to or round(float(self.value(all_of)))
 
     def right(self, question: Question) -> int | None:
         """Return the number of the choice that is right; None if none is."""
@@ -152,11 +141,6 @@ class Looking:
             if not choice.otherwise and _fits(choice, truth, names):
                 return number
         return next((n for n, each in enumerate(question.choices) if each.otherwise), None)
-
-    def order(self, question: Question) -> tuple[int, ...]:
-        """Return the numbers of the choices, the one with the highest value first."""
-        values = [float(self.value(each.of)) for each in question.choices]
-        return tuple(sorted(range(len(values)), key=lambda number: -values[number]))
 
     def holds(self, conditions: Sequence[Condition]) -> bool:
         """Return whether all conditions hold."""
@@ -185,28 +169,3 @@ def _fits(choice: Choice, truth: Value, words: Mapping[str, str]) -> bool:
     if isinstance(truth, str) or (choice.least is None and choice.most is None):
         return False
     return within(truth, choice.least, choice.most)
-
-
-def check_known(
-    task: str, reference: str, looks: Sequence[str], among: Collection[str] | None = None
-) -> None:
-    """Check that a quantity exists.
-
-    Args:
-        task: whose quantity.
-        reference: as a file names it.
-        looks: the texts beside the first one.
-        among: the quantities that are allowed; None for all of the task.
-
-    Raises:
-        InputError: it does not; the message says which there are.
-    """
-    found = refer(reference)
-    known = QUANTITIES.get(task, {}) if among is None else among
-    if found is None or (found.name not in known and found.name not in {CLAIM, HEAD}):
-        raise InputError(
-            f"found the quantity {reference[:60]!r}; expected one of {', '.join(known)}, claim"
-        )
-    if found.look and found.look not in looks:
-        texts = ", ".join(looks) or "none, because nothing is beside it"
-        raise InputError(f"found the text {found.look[:60]!r}; expected one of {texts}")

@@ -18,7 +18,7 @@ class Notes:
     before: Annotated[tuple[str, ...], "what students believe before it"]
     run: Annotated[tuple[str, ...], "how to run it with a class"]
     offline: Annotated[str, "how to run it without a network"]
-    wrong: Annotated[tuple[str, ...], "what may go wrong"]
+    wrong: Annotated[tuple[str, ...], "what may go wrong"] = ()
 
 
 def notes_of(found: Lesson) -> Notes | None:

@@ -5,7 +5,7 @@ and before a dot which of the step's texts is meant. What is about a word that t
 asked for names the parameter that it fills.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from app.lessons.quantities_inside import INSIDE
@@ -16,21 +16,12 @@ _LABELS = {"PER": "a person", "LOC": "a place", "ORG": "an organisation", "MISC"
 NO_NAME, NO_ANSWER = "no name", "no answer"
 
 
-def _candidate(place: int) -> Callable[[Any, str], Value]:
-    return lambda r, _: str(r.slots[0].candidates[place].token)
-
-
 def _chance(r: Any, word: str) -> Value:
     slot = r.slots[0]
     if not word:
         return float(slot.candidates[0].probability)
     found = slot.named or slot.spelled
     return float(found.probability) if found else 0.0
-
-
-def _rank(r: Any, _: str) -> Value:
-    named = r.slots[0].named
-    return float(named.rank) if named else float(r.vocabulary)
 
 
 def _ratio(r: Any, _: str) -> Value:
@@ -84,21 +75,16 @@ def _odd(r: Any, _: str) -> Value:
 QUANTITIES: Mapping[str, Mapping[str, Quantity]] = {
     **INSIDE,
     "fill_mask": {
-        "first": Quantity("word", _candidate(0)),
-        "second": Quantity("word", _candidate(1)),
+        "first": Quantity("word", lambda r, _: str(r.slots[0].candidates[0].token)),
         "p": Quantity("share", _chance, "word"),
-        "rank": Quantity("number", _rank, "word"),
         "ratio": Quantity("number", _ratio),
     },
     "fill_mask_surprise": {
         "odd": Quantity("word", _odd),
-        "score": Quantity("number", lambda r, _: float(r.log_likelihood)),
         "per_piece": Quantity("number", lambda r, _: float(r.log_likelihood / len(r.pieces))),
     },
     "tokenizer": {
         "pieces": Quantity("number", lambda r, _: float(sum(r.cut.lengths))),
-        "words": Quantity("number", lambda r, _: float(r.words)),
-        "per_word": Quantity("number", lambda r, _: float(sum(r.cut.lengths) / max(1, r.words))),
         "unknown": Quantity("number", lambda r, _: float(r.unknown)),
         "cut": Quantity("word", lambda r, _: " ".join(_tokens(r))),
         "parts": Quantity("word", _parts),
@@ -124,7 +110,6 @@ QUANTITIES: Mapping[str, Mapping[str, Quantity]] = {
     },
     "ner": {
         "label": Quantity("word", _label),
-        "p": Quantity("share", lambda r, name: float(getattr(_entity(r, name), "score", 0.0))),
         "labels": Quantity("word", _labels),
         "names": Quantity("number", lambda r, _: float(len(r.reading.entities))),
         "scores": Quantity("number", _scores),

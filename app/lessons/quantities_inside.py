@@ -48,7 +48,7 @@ def _shown(of: Callable[[Any, str], Floats]) -> Callable[[Any, str], Value]:
 def _top(r: Any, about: str) -> Value:
     """Return the piece that a piece looks at most."""
     (source,) = _places(r, about)
-    return str(r.tokens[int(r.weights[source].argmax())])
+    return str(r.tokens[int(r.matrix_of(r.shown)[source].argmax())])
 
 
 _OF_ATTENTION: Mapping[str, Callable[[Any, str], Floats]] = {

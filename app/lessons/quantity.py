@@ -1,14 +1,16 @@
 """What a quantity is: how a file names one, and how its value is printed."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import isnan
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from app.words.format import percent
+from bert_core.errors import InputError
 
 Value = str | float
+T = TypeVar("T")
 _REFERENCE = re.compile(r"(?:(\w+)\.)?(\w+)(?::(.+))?")
 
 
@@ -30,8 +32,20 @@ class Reference:
     about: Annotated[str, 'what it is about; "" for nothing']
 
 
-def refer(text: str) -> Reference | None:
-    """Read how a file names a quantity; None if that is no such name.
+def among(known: Mapping[str, T], what: str, name: str) -> T:
+    """Return what a file names.
+
+    Raises:
+        InputError: there is nothing of this name.
+    """
+    if name not in known:
+        names = ", ".join(known) or "none"
+        raise InputError(f"Found the {what} {name[:60]!r}; expected one of {names}.")
+    return known[name]
+
+
+def refer(text: str) -> Reference:
+    """Read how a file names a quantity.
 
     >>> refer("plain.p:are")
     Reference(look='plain', name='p', about='are')
@@ -39,7 +53,7 @@ def refer(text: str) -> Reference | None:
     Reference(look='', name='claim', about='O4.k')
     """
     found = _REFERENCE.fullmatch(text.strip())
-    return found and Reference(found[1] or "", found[2], found[3] or "")
+    return Reference(found[1] or "", found[2], found[3] or "") if found else Reference("", text, "")
 
 
 def printed(kind: str, value: Value) -> str:

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
-Kind = Literal["choose", "order", "point", "number", "word"]
-"""How a guess is given: one of several choices, all of them in an order, a word of the text, a
-number on a scale, or a word of the visitor's own."""
+Kind = Literal["choose", "point", "number", "word"]
+"""How a guess is given: one of several choices, a word of the text, a number on a scale, or a word
+of the visitor's own."""
 
 At = Literal["words", "pieces", "heads"]
 """What can be pointed at: words of the text, the pieces that the model reads, or its heads."""
@@ -57,7 +57,6 @@ class Choice:
     least: Annotated[float | None, "right if the truth is at least this number"] = None
     most: Annotated[float | None, "right if it is at most this number"] = None
     otherwise: Annotated[bool, "right if no other choice is"] = False
-    of: Annotated[str, "the quantity by which this choice is placed in an order"] = ""
     right: Annotated[bool, "of a reason, which cannot be computed"] = False
 
 
@@ -65,16 +64,15 @@ class Choice:
 class Question:
     """What a visitor guesses before the answer is computed."""
 
-    kind: Annotated[Kind, "how the guess is given"]
     ask: Annotated[str, "the question"]
+    kind: Annotated[Kind, "how the guess is given"] = "choose"
     of: Annotated[
         str, 'the quantity that is the truth; "" where the choices have their own, or for a reason'
     ] = ""
     minus: Annotated[str, "a quantity that is subtracted from it"] = ""
-    choices: Annotated[tuple[Choice, ...], 'of "choose" and "order"'] = ()
-    ends: Annotated[
-        tuple[int, int], "of the scale of a number; 0 and 0 for a count, whose scale ends at all"
-    ] = (0, 0)
+    choices: Annotated[tuple[Choice, ...], 'of "choose"'] = ()
+    from_: Annotated[int, "where the scale of a number begins"] = 0
+    to: Annotated[int, "where it ends; 0 for a count, whose scale ends at all"] = 0
     unit: Annotated[str, 'of the number, such as "%"'] = ""
     at: Annotated[At, 'of "point": what is pointed at'] = "words"
 
@@ -89,33 +87,20 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Another:
-    """A question about further items of a claim, to try an idea on."""
-
-    claim: Annotated[str, "whose items"]
-    ask: Annotated[str, "the question; a template that may name the item's columns"]
-    yes: Annotated[str, "the choice that is right where the item counts for the claim"]
-    no: Annotated[str, "the other one"]
-    say: Annotated[str, "what is said then; a template"]
-
-
-@dataclass(frozen=True, slots=True)
 class Step:
     """One screen of a lesson."""
 
     heading: Annotated[str, "a short title"]
     say: Annotated[str, "what to read first"]
     page: Annotated[str, "the task that answers; its page has the same picture"]
-    looks: Annotated[
-        tuple[Look, ...],
-        "what is looked at; further ones are spare, for weights with which the first fails",
-    ]
-    holds: Annotated[tuple[Condition, ...], "what must be so for the step to teach what it says"]
-    question: Annotated[Question | None, "None to just look"]
+    look: Annotated[Look, "what is looked at"]
     reveal: Annotated[str, "what is said with the answer; a template"]
-    why: Annotated[Question | None, "a second question, about the reason"]
-    change: Annotated[Change | None, "what may be changed"]
-    another: Annotated[Another | None, "where the idea can be tried again"]
+    holds: Annotated[
+        tuple[Condition, ...], "what must be so for the step to teach what it says"
+    ] = ()
+    question: Annotated[Question | None, "None to just look"] = None
+    why: Annotated[Question | None, "a second question, about the reason"] = None
+    change: Annotated[Change | None, "what may be changed"] = None
     parts: Annotated[int, "how many parts of the page's screen are drawn"] = 3
     show: Annotated[
         tuple[str, ...],
@@ -152,10 +137,12 @@ class Claim:
         tuple[tuple[str, ...], ...], "rows of columns, which templates call {0}, {1} and so on"
     ]
     look: Annotated[Look, "what is asked of an item"]
-    where: Annotated[tuple[Condition, ...], "which items are counted at all"]
-    counts: Annotated[tuple[Condition, ...], "when an item counts"]
-    tell: Annotated[Mapping[str, str], "quantities whose mean and ends are told, by name"]
-    test: Annotated[tuple[Condition, ...], "what must hold of the figures"]
+    where: Annotated[tuple[Condition, ...], "which items are counted at all"] = ()
+    counts: Annotated[tuple[Condition, ...], "when an item counts"] = ()
+    tell: Annotated[Mapping[str, str], "quantities whose mean and ends are told, by name"] = field(
+        default_factory=dict
+    )
+    test: Annotated[tuple[Condition, ...], "what must hold of the figures"] = ()
     role: Annotated[
         str, 'what the head is called for which it holds most often; "" for a claim about no head'
     ] = ""
@@ -187,7 +174,9 @@ class Term:
 
     says: Annotated[str, "what it means, in two sentences"]
     page: Annotated[str, "the page that shows it"]
-    values: Annotated[Mapping[str, str], "the parameters of the page's address"]
+    values: Annotated[Mapping[str, str], "the parameters of the page's address"] = field(
+        default_factory=dict
+    )
 
 
 @dataclass(frozen=True, slots=True)

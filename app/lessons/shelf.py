@@ -11,7 +11,7 @@ from typing import Annotated
 
 from app.declared import declared
 from app.lessons.paths import paths
-from app.lessons.reading import Known, read_claims, read_glossary, read_lesson
+from app.lessons.reading import read_claims, read_glossary, read_lesson
 from app.lessons.records import Claim, Lesson, Term
 from app.settings import ASSETS, settings
 from bert_core.errors import BertError, InputError
@@ -68,12 +68,7 @@ def lesson(slug: str) -> Lesson:
 
 
 def following(slug: str, on: str = "") -> Lesson | None:
-    """Return the lesson after this one; None after the last one.
-
-    Args:
-        slug: the lesson.
-        on: the path that is preferred, if the lesson is on several.
-    """
+    """Return the lesson after this one; None after the last one."""
     for path in sorted(paths(), key=lambda each: each.slug != on):
         if slug in path.lessons[:-1]:
             return shelf().lessons[path.lessons[path.lessons.index(slug) + 1]]
@@ -106,15 +101,14 @@ def in_order() -> list[Lesson]:
 
 @cache
 def _shelf(own: str) -> Shelf:
-    known = Known(claims(), glossary().keys())
     files = sorted(path for path in FOLDER.glob("*.toml") if path.name != _PATHS)
-    found = {path.stem: read_lesson(path, known) for path in files}
+    found = {path.stem: read_lesson(path) for path in files}
     faults = []
     for path in sorted(Path(own).expanduser().glob("*.toml")) if own else ():
         try:
             if path.stem in found:
                 raise InputError(f"{path.name}: there is a lesson of ours with this name.")
-            found[path.stem] = read_lesson(path, known, own=True)
+            found[path.stem] = read_lesson(path, own=True)
         except (BertError, OSError) as error:
             faults.append(str(error))
     return Shelf(found, tuple(faults))

@@ -5,11 +5,10 @@ from collections.abc import Iterator, Sequence
 from urllib.parse import urlencode
 
 from app.catalog import feature
-from app.declared import declared
 from app.engine.models import Engine
-from app.engine.models.fit import Severity, misfits
-from app.lessons.claims import figures_of, stored
+from app.lessons.claims import figures_of, stored, unfit
 from app.lessons.looking import CLAIM, Looking
+from app.lessons.quantity import among
 from app.lessons.reading import TERM
 from app.lessons.records import Lesson, Question, Term
 from app.lessons.shelf import claims, glossary
@@ -29,36 +28,23 @@ _LETTER = 8.6  # mean width of a letter
 
 
 def lesson_links(lessons: Sequence[Lesson], address: str, **attributes: str) -> Html:
-    """Name lessons, each as a link; nothing if there are none.
-
-    Args:
-        lessons: in this order.
-        address: of a lesson, with {} for its name.
-        attributes: of each link; its number is added as `data-value`.
-    """
+    """Name lessons, each as a link; nothing if there are none."""
     links = [
-        tag("a", visible(each.title), href=address.format(each.slug), **attributes,
-            data_value=n if attributes else None)
-        for n, each in enumerate(lessons)
-    ]  # fmt: skip
+        tag("a", visible(each.title), href=address.format(each.slug), **attributes)
+        for each in lessons
+    ]
     title = "Lesson: " if len(links) == 1 else "Lessons: "
     return line(title, join(*links, by=" · ")) if links else join()
 
 
 def prose(text: str, kind: str = "bx-prose", *, see: bool = True) -> Html:
-    """Write a text; a term unfolds where it stands.
-
-    Args:
-        text: of a lesson.
-        kind: the class of the paragraph.
-        see: whether a term leads to the page that shows it.
-    """
+    """Write a text; a term unfolds where it stands, and with `see` leads to its page."""
     parts: list[Html | str] = []
     done = 0
     for match in TERM.finditer(text):
         parts += [visible(text[done : match.start()])]
         name = match[2] or match[1]
-        parts.append(_term(match[1], name, glossary()[name], see=see))
+        parts.append(_term(match[1], name, among(glossary(), "term", name), see=see))
         done = match.end()
     return tag("div", *parts, visible(text[done:]), class_=kind)
 
@@ -104,15 +90,6 @@ def both(mine: str, its: str, own: str = "You") -> Html:
     return tag("ul", *cells, class_="bx-both")
 
 
-def orders(mine: Sequence[str], its: Sequence[str]) -> Html:
-    """Write two orders beside each other."""
-    columns = (
-        tag("div", tag("strong", name), tag("ol", *(tag("li", visible(each)) for each in rows)))
-        for name, rows in (("You", mine), ("Counted", its))
-    )
-    return tag("div", *columns, class_="bx-orders")
-
-
 def on_one_axis(looking: Looking, question: Question, guess: float) -> Picture:
     """Draw a guessed number and the true one on one scale."""
     whose = "counted" if question.of.startswith(CLAIM) else "the model"
@@ -142,23 +119,11 @@ def on_one_axis(looking: Looking, question: Question, guess: float) -> Picture:
 
 
 def intervals(engine: Engine, template: str) -> Html:
-    """Say how far the counts that a text names can be trusted; nothing if it names none.
-
-    Args:
-        engine: the model.
-        template: of the text, such as "{claim:O4.k} of {claim:O4.n}".
-    """
+    """Say how far the counts that a text names can be trusted; nothing if it names none."""
     names = dict.fromkeys(_COUNT.findall(template))
     found = [(claims()[name].says, figures_of(engine, name)) for name in names]
     rows = [tag("li", visible(f"{says}: {share_of(of.k, of.n)}.")) for says, of in found]
     return hint(tag("ul", *rows), line(_SAMPLE)) if rows else join()
-
-
-def unfit(engine: Engine, task: str) -> str:
-    """Say why a model cannot answer a task; "" if it can."""
-    found = misfits(engine.facts, feature(declared(task).feature.folder).needs)
-    grave = [each.says for each in found if each.severity is not Severity.REMARK]
-    return f"This model cannot answer here. {' '.join(grave)}" if grave else ""
 
 
 def shown_by(engine: Engine, lesson: Lesson) -> Iterator[tuple[str, bool | None, str]]:
@@ -167,7 +132,8 @@ def shown_by(engine: Engine, lesson: Lesson) -> Iterator[tuple[str, bool | None,
     For a task that the model was not trained for, it yields None and the reason.
     """
     for name in lesson.claims:
-        says, why = claims()[name].says, unfit(engine, claims()[name].task)
+        claim = among(claims(), "claim", name)
+        says, why = claim.says, unfit(engine, claim.task)
         if why:
             yield says, None, why
         else:

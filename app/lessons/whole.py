@@ -7,10 +7,10 @@ from functools import partial
 from app.declared import Declared, declared
 from app.engine.models import Engine
 from app.engine.models.fit import notices
-from app.lessons.claims import figure, look_number, looked
+from app.lessons.claims import figure, looked, unfit
 from app.lessons.looking import Looking
 from app.lessons.records import Lesson, Question, Step
-from app.lessons.view import beforehand, prose, rests_on, unfit
+from app.lessons.view import beforehand, prose, rests_on
 from app.words.blocks import cautions, line, note
 from app.words.html import Html, join, tag, visible
 from app.words.notes import unread_note
@@ -34,8 +34,7 @@ def looking_at(engine: Engine, lesson: Lesson, number: int) -> Looking:
     step = lesson.steps[number - 1]
     if why := unfit(engine, step.page):
         raise CheckpointError(why)
-    look = looked(engine, step.looks[look_number(engine, lesson.slug, number - 1)])
-    return Looking(engine, step.page, look, partial(figure, engine))
+    return Looking(engine, step.page, looked(engine, step.look), partial(figure, engine))
 
 
 def given(looking: Looking) -> Html:
@@ -49,21 +48,24 @@ def given(looking: Looking) -> Html:
 
 
 def drawn(task: Declared, result: object, most: int, show: Collection[str] = ()) -> Parts:
-    """Return parts of a page's screen, as paper has them: without clicks.
+    """Return the first parts of a page's screen, as paper has them: without clicks.
 
-    Args:
-        task: of the page.
-        result: what it answered.
-        most: so many parts are drawn, the first ones.
-        show: how the names of pictures begin that are drawn instead, and no headline.
+    With `show`, the pictures whose names begin so are drawn instead, without the headline.
     """
     screen = task.screen(result)
     head: tuple[Part, ...] = (screen.answer or tag("p", screen.headline, class_="bx-headline"),)
     if show or (screen.answer is not None and not screen.answer.markup):
         head = ()
-    parts = [_still(each) for each in screen.parts]
+    parts = [
+        each.paper if isinstance(each, Drawn) and each.paper is not each.markup else each
+        for each in screen.parts  # of what can be clicked, what paper has
+    ]
     left = (Rows, File, Choice)
-    seen = [each for each in parts if not isinstance(each, left) and not _is_empty(each)]
+    seen = [
+        each
+        for each in parts
+        if not isinstance(each, left) and not (isinstance(each, Html) and not each.markup)
+    ]
     unread = getattr(result, "unread", None)  # of which the lesson itself tells
     told = unread_note(unread) if isinstance(unread, Unread) else join()
     named = [each for each in seen if getattr(each, "name", "").startswith(tuple(show))]
@@ -74,23 +76,8 @@ def drawn(task: Declared, result: object, most: int, show: Collection[str] = ())
     )
 
 
-def _still(part: Part) -> Part:
-    """Return what paper has of a part that can be clicked; other drawings stay."""
-    return part.paper if isinstance(part, Drawn) and part.paper is not part.markup else part
-
-
-def _is_empty(part: Part) -> bool:
-    return isinstance(part, Html) and not part.markup
-
-
 def whole(engine: Engine, lesson: Lesson, wrapped: Wrapped | None = None) -> list[Html]:
-    """Write a lesson with everything revealed; a step that this model cannot do says why.
-
-    Args:
-        engine: the model.
-        lesson: the lesson.
-        wrapped: puts the blocks of a step into one; None leaves them as they are.
-    """
+    """Write a lesson with everything revealed; a step that this model cannot do says why."""
     blocks = [*cautions(notices(engine.facts)), beforehand(engine, lesson)]
     for number, step in enumerate(lesson.steps, 1):
         title = tag("h2", visible(f"{number}. {step.heading}"))
@@ -116,14 +103,7 @@ def larger(lesson: Lesson) -> Html:
 
 
 def step_parts(looking: Looking, step: Step, number: int, *, see: bool = True) -> Parts:
-    """Write one step with its answers.
-
-    Args:
-        looking: computes it.
-        step: the step.
-        number: counted from 1.
-        see: whether terms lead to the pages that show them.
-    """
+    """Write one step with its answers."""
 
     def said(template: str, kind: str = "bx-prose") -> Html:
         return prose(looking.fill(template), kind, see=see)
@@ -155,7 +135,7 @@ def _renamed(part: Part, number: int) -> Part:
 def _answered(looking: Looking, question: Question, said: Callable[..., Html]) -> Html:
     """Write a question with all its choices and the reply to each."""
     ask = said(question.ask, "bx-turn")
-    if not question.choices or question.kind == "order":
+    if not question.choices:
         return ask
     right = looking.right(question)
     rows = []

@@ -4,12 +4,10 @@
 - `policy.py`: the headers that every answer carries.
 - `sessions.py`: who visits, and how many pages a visitor may have open.
 - `gate.py`: applies these three to every request, in front of both interfaces.
-- `connections.py`: ends requests that are only half sent, and refuses connections beyond the limit.
 - `health.py`: whether the model answers.
 - `listening.py`: its address.
 - `running.py`: the server itself.
 - `stopping.py`: how it ends.
-- `heaps.py`: how its threads share memory.
 
 These modules know nothing of Streamlit or Gradio; `app.server.start` puts them together.
 """

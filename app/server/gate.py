@@ -1,9 +1,12 @@
 """Checks every request before any interface sees it, and completes every answer."""
 
+import asyncio
 import logging
 import secrets
+import socket
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
+from typing import Annotated
 
 from starlette.datastructures import MutableHeaders
 from starlette.requests import ClientDisconnect, HTTPConnection
@@ -13,11 +16,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from app.compat.uvicorn import ClientDisconnected
 from app.log import cause
 from app.records.visitors import Visitor, network_of
-from app.server.names import Names
+from app.server.names import Names, names_of
 from app.server.nonces import NONCE
 from app.server.policy import Policy
-from app.server.sessions import Cookies, Sessions
+from app.server.sessions import Cookies, Sessions, own_cookies
 from app.server.stopping import STOP
+from app.settings import settings
 
 _LOG = logging.getLogger("app")
 _LONGEST_BODY = 6 * 2**20  # bytes; a file of 5 MB and what a form adds to it
@@ -48,57 +52,39 @@ Headers = Callable[[str], Mapping[str, str]]
 """Writes the headers of an interface's answers, given a number used once (a nonce)."""
 
 
+@dataclass(frozen=True, slots=True)
 class Gate:
-    """The ASGI application in front of all interfaces.
+    """The ASGI application in front of all interfaces."""
 
-    Args:
-        site: the Streamlit interface, at `/`; it also gets the lifespan.
-        second: the application of all other interfaces.
-        below: the paths that it answers, with everything below them, and their headers; "" for
-            every path, if there is no Streamlit interface.
-        names: names of this server.
-        policy: the headers of its answers.
-        cookies: tells visitors apart.
-        sessions: counts what they have open.
-        closed: parts of paths that are not answered.
-    """
-
-    def __init__(
-        self,
-        site: ASGIApp,
-        second: ASGIApp,
-        *,
-        below: Mapping[str, Headers],
-        names: Names,
-        policy: Policy,
-        cookies: Cookies,
-        sessions: Sessions,
-        closed: Sequence[str],
-    ) -> None:
-        self._site = site
-        self._second = second
-        self._below = below
-        self._names = names
-        self._policy = policy
-        self._cookies = cookies
-        self._sessions = sessions
-        self._closed = closed
+    site: Annotated[ASGIApp, "the Streamlit interface, at `/`; it also gets the lifespan"]
+    second: Annotated[ASGIApp, "the application of all other interfaces"]
+    _: KW_ONLY
+    below: Annotated[
+        Mapping[str, Headers],
+        'the paths that it answers, with everything below them, and their headers; "" for every '
+        "path, if there is no Streamlit interface",
+    ]
+    names: Names
+    policy: Policy
+    cookies: Cookies
+    sessions: Sessions
+    closed: Annotated[Sequence[str], "parts of paths that are not answered"]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse a request, or pass it on and complete its answer."""
         if scope["type"] == "lifespan":
-            await self._site(scope, receive, send)
+            await self.site(scope, receive, send)
             return
         request = HTTPConnection(scope)
         address = request.client.host if request.client else ""
-        visitor = Visitor(self._cookies.number_in(request.cookies), network_of(address))
+        visitor = Visitor(self.cookies.number_in(request.cookies), network_of(address))
         refusal = self._unwanted(request) or self._one_too_many(request, visitor)
         if STOP.draining and not visitor.number and _opens(request):
             refusal = refusal or _LEAVING
         if refusal:
             await self._refuse(refusal, scope, receive, send)
             return
-        counted = self._sessions.opened if _is_page(request) else self._sessions.streaming
+        counted = self.sessions.opened if _is_page(request) else self.sessions.streaming
         with counted(visitor):
             await self._pass_on(request, visitor, receive, send)
 
@@ -106,11 +92,11 @@ class Gate:
         """Return why a request is refused, no matter who sends it."""
         headers, path = request.headers, request.scope["path"]
         host = headers.get("host", "")
-        if not self._names.admit(host, "https" if _is_secure(request) else "http"):
+        if not self.names.admit(host, "https" if _is_secure(request) else "http"):
             return _WRONG_HOST
-        if not all(self._names.admit_origin(each, host) for each in headers.getlist("origin")):
+        if not all(self.names.admit_origin(each, host) for each in headers.getlist("origin")):
             return _FOREIGN
-        if any(part in path for part in self._closed):
+        if any(part in path for part in self.closed):
             return _CLOSED
         if "transfer-encoding" in headers:
             return _NO_LENGTH
@@ -118,15 +104,15 @@ class Gate:
 
     def _one_too_many(self, request: HTTPConnection, visitor: Visitor) -> Refusal | None:
         """Return why a visitor may not open one more page, or have one more request."""
-        text = self._sessions.refusal(visitor) if _opens(request) else ""
+        text = self.sessions.refusal(visitor) if _opens(request) else ""
         if not (text or _is_page(request)):
-            text = self._sessions.stream_refusal(visitor)
+            text = self.sessions.stream_refusal(visitor)
         return Refusal(429, text) if text else None
 
     async def _refuse(self, refusal: Refusal, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer with a line of text, and end the connection, whatever else is sent on it."""
         again = _AGAIN if refusal is _LEAVING else {}
-        headers = {**self._policy.refusal(), "connection": "close", **again}
+        headers = {**self.policy.refusal(), "connection": "close", **again}
         await PlainTextResponse(refusal.text, refusal.status, headers)(scope, receive, send)
         if scope["type"] == "websocket":
             raise ClientDisconnected  # otherwise uvicorn logs that there was no handshake
@@ -138,13 +124,19 @@ class Gate:
         scope = _introduced(request, visitor)
         nonce = secrets.token_urlsafe(16)
         headers = self._headers_below(scope["path"])
-        face = self._second if headers else self._site
-        told = headers(nonce) if headers else self._policy.first(request.headers["host"])
-        cookie = None if visitor.number else self._new_cookie(request)
-        answer = _Answer(send, told, cookie)
+        app = self.second if headers else self.site
+        own = headers(nonce) if headers else self.policy.first(request.headers["host"])
+        cookie = None
+        if not visitor.number:
+            cookie = self.cookies.new(secure=_is_secure(request), framed=self.policy.in_space)
+        answer = _Answer(send, own, cookie)
         try:
-            await face({**scope, NONCE: nonce}, receive, answer)
+            await app({**scope, NONCE: nonce}, receive, answer)
         except (ClientDisconnect, ClientDisconnected):
+            return
+        except asyncio.CancelledError:  # the server ends
+            if not answer.begun:
+                await self._refuse(_LEAVING, scope, receive, send)
             return
         except Exception as error:  # noqa: BLE001 - its text may quote what a visitor sent
             _LOG.error("error in an answer: %s", cause(error))
@@ -154,15 +146,31 @@ class Gate:
 
     def _headers_below(self, path: str) -> Headers | None:
         """Return what writes the headers of the second application; None for the first."""
-        found = (
-            write
-            for start, write in self._below.items()
-            if path == start or path.startswith(f"{start}/")
-        )
-        return next(found, None)
+        starts = (each for each in self.below if path == each or path.startswith(f"{each}/"))
+        return self.below.get(next(starts, "-"))
 
-    def _new_cookie(self, request: HTTPConnection) -> str:
-        return self._cookies.new(secure=_is_secure(request), framed=self._policy.in_space)
+
+def guarded(
+    site: ASGIApp,
+    second: ASGIApp,
+    at: tuple[str, int],
+    *,
+    below: Mapping[str, Headers],
+    policy: Policy,
+    closed: Sequence[str] = (),
+) -> Gate:
+    """Return a gate with the limits and names of the settings, at an address and port."""
+    found = settings()
+    return Gate(
+        site,
+        second,
+        below=below,
+        names=names_of(*at, socket.gethostname(), found.hosts + found.space),
+        policy=policy,
+        cookies=own_cookies(),
+        sessions=Sessions(found.tabs, found.sessions, found.streams),
+        closed=closed,
+    )
 
 
 class _Answer:

@@ -3,7 +3,6 @@
 import importlib
 import importlib.util
 import os
-import socket
 import sys
 from typing import Any
 
@@ -17,13 +16,11 @@ from app.engine.models import open_engine
 from app.faces.api import Programs
 from app.faces.gradio.face import OPTIONS, SESSIONS, at_path, build, own_app
 from app.faces.live import LIVE, Live, lab_script
-from app.server.gate import Gate
+from app.server.gate import Gate, guarded
 from app.server.listening import listener
-from app.server.names import names_of
 from app.server.nonces import Nonced
 from app.server.policy import Policy, admitted
-from app.server.running import affordable, configured, run
-from app.server.sessions import Sessions, own_cookies
+from app.server.running import run
 from app.settings import settings
 
 _BRIEF = 10  # seconds of the visitor's quota that one call may take
@@ -51,9 +48,7 @@ def serve() -> None:
             _launch(face, address, number)
             return
         gate = _gated(at_path(face, "/"), address, number)
-        space = bool(settings().space)
-        config = configured(gate, affordable(settings().connections), in_space=space)
-        run(config, socket_, ready=lambda: _announce(address, number))
+        run(gate, socket_, ready=lambda: _announce(address, number))
 
 
 def _launch(face: gr.Blocks, address: str, port: int) -> None:
@@ -74,18 +69,14 @@ def _launch(face: gr.Blocks, address: str, port: int) -> None:
 
 def _gated(app: ASGIApp, address: str, port: int) -> Gate:
     """Return the interface behind the checks for strangers."""
-    found = settings()
     whole = Live(Nonced(Programs(app, below="", gradio="")), below="")
-    policy = Policy(pages=(admitted(lab_script()),), in_space=bool(found.space))
-    return Gate(
+    policy = Policy(pages=(admitted(lab_script()),), in_space=bool(settings().space))
+    return guarded(
         app,
         whole,
+        (address, port),
         below={LIVE: policy.live, "": policy.second},
-        names=names_of(address, port, socket.gethostname(), found.hosts + found.space),
         policy=policy,
-        cookies=own_cookies(),
-        sessions=Sessions(found.tabs, found.sessions, found.streams),
-        closed=(),
     )
 
 

@@ -42,8 +42,8 @@ async def ready(_: Request | None = None) -> JSONResponse:
     status = "ready" if LOADING.is_over() else "the model is being loaded"
     if STOP.draining:
         status = "the server is being stopped"
-    told = {"status": status, "shared": shared().state}
-    return JSONResponse(told, status_code=200 if status == "ready" else 503)
+    answer = {"status": status, "shared": shared().state}
+    return JSONResponse(answer, status_code=200 if status == "ready" else 503)
 
 
 async def numbers(request: Request) -> Response:

@@ -17,15 +17,10 @@ _TROUBLE: dict[int | None, str] = {
 
 
 def listener(address: str, port: object, variables: tuple[str, str] = _VARIABLES) -> socket.socket:
-    """Return a socket bound to the address of the server.
-
-    Args:
-        address: a name or number of this machine.
-        port: 0 for any that is free.
-        variables: the environment variables that set them.
+    """Return a socket bound to an address of this machine; port 0 is any that is free.
 
     Raises:
-        ConfigError: it cannot be had; the message says what to do.
+        ConfigError: it cannot be had; the message says what to do, and names the variables.
     """
     if not isinstance(port, int) or not 0 <= port <= 65_535:
         raise ConfigError(

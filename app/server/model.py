@@ -3,9 +3,12 @@
 import gc
 import os
 import sys
+import threading
+import time
 from contextlib import suppress
 from pathlib import Path
 
+from app.compat.glibc import trim
 from app.engine.compute.device import chosen_device
 from app.engine.compute.recent import RECENT
 from app.engine.models import open_engine
@@ -13,9 +16,10 @@ from app.engine.models.copies import remove_all_leftovers
 from app.engine.models.hub import fetch_at_start, may_be_hub_id
 from app.engine.models.shelf import is_there
 from app.engine.models.usable import refusals
-from app.server.heaps import give_back
 from app.settings import BUNDLED_MODEL, settings
 from bert_core.errors import BertError, ConfigError
+
+_PAUSE = 60.0  # seconds between two times at which memory is tidied
 
 
 def load() -> None:
@@ -29,7 +33,7 @@ def load() -> None:
     with suppress(OSError):
         remove_all_leftovers()
     open_first()
-    give_back(RECENT.drop_old)
+    threading.Thread(target=_tidy, name="tidy", daemon=True).start()
 
 
 def bring_model() -> None:
@@ -78,3 +82,17 @@ def warm_up() -> None:
 
 def _say(line: str) -> None:
     sys.stderr.write(f"{line}\n")
+
+
+def _tidy() -> None:
+    """Give memory back now and then, for as long as the process lives.
+
+    glibc keeps what was freed in the middle of a heap: after sixty books, as much as they had taken
+    together. A minute in which nothing was computed or dropped costs nothing here.
+    """
+    used = 0.0
+    while True:
+        time.sleep(_PAUSE)
+        if RECENT.drop_old() or time.process_time() - used > _PAUSE / 60:
+            trim()
+            used = time.process_time()

@@ -11,10 +11,11 @@ once (a nonce), so that a script which reaches the page in a text is not run the
 
 import base64
 import hashlib
+import re
 from dataclasses import dataclass
-from html.parser import HTMLParser
 from typing import Annotated
 
+_INLINE = re.compile(r"<(?:script)(?![^>]*\ssrc=)[^>]*>(.*?)</(?:script)>", re.S)
 _SPACES = ("https://huggingface.co", "https://*.hf.space")
 _UNUSED = (
     "accelerometer camera display-capture geolocation gyroscope magnetometer microphone midi "
@@ -27,33 +28,9 @@ _COMMON = {
 }
 
 
-class _Inline(HTMLParser):
-    """Collects the code of inline scripts."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.codes: list[str] = []
-        self._inside = False
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self._inside = tag == "script" and "src" not in dict(attrs)
-        if self._inside:
-            self.codes.append("")
-
-    def handle_endtag(self, tag: str) -> None:
-        self._inside = False
-
-    def handle_data(self, data: str) -> None:
-        if self._inside:
-            self.codes[-1] += data
-
-
 def inline_scripts(page: str) -> tuple[str, ...]:
-    """Return the sources that admit the inline scripts of a page: their digests."""
-    parser = _Inline()
-    parser.feed(page)
-    parser.close()
-    return tuple(map(admitted, parser.codes))
+    """Return the sources that admit the inline scripts of a page of ours: their digests."""
+    return tuple(map(admitted, _INLINE.findall(page)))
 
 
 def admitted(code: str) -> str:
@@ -79,45 +56,34 @@ class Policy:
         Args:
             host: the `Host` of the request; some browsers do not count its websocket as `'self'`.
         """
-        return self._headers(
-            "script-src 'self' blob: " + " ".join(self.scripts),
-            f"connect-src 'self' ws://{host} wss://{host}",
-        )
+        scripts = f"script-src 'self' blob: {' '.join(self.scripts)}"
+        return self._page(scripts, f"connect-src 'self' ws://{host} wss://{host}")
 
     def second(self, nonce: str) -> dict[str, str]:
         """Return the headers of Gradio's answers."""
-        return self._headers(
-            f"script-src 'self' 'nonce-{nonce}' 'unsafe-eval'",
-            "connect-src 'self'",
-        )
+        return self._page(f"script-src 'self' 'nonce-{nonce}' 'unsafe-eval'", "connect-src 'self'")
 
     def plain(self, _: str = "") -> dict[str, str]:
-        """Return the headers of the programs' interface: JSON, and a page without scripts."""
-        rules = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'"
-        return {**_COMMON, "content-security-policy": f"{rules}; frame-ancestors 'self'"}
+        """Return the headers of the programs' interface: JSON."""
+        return _with("frame-ancestors 'self'", "base-uri 'none'")
 
     def classroom(self, _: str = "") -> dict[str, str]:
         """Return the headers of the students' page: its own files, and nothing inline."""
-        rules = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'"
-        rest = "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-        return {**_COMMON, "content-security-policy": f"{rules}; {rest}"}
+        own = "script-src 'self'", "style-src 'self'", "connect-src 'self'", "img-src data:"
+        return _with(*own, "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'")
 
     def live(self, _: str = "") -> dict[str, str]:
         """Return the headers of what browsers compute themselves: a worker has its own policy."""
-        rules = f"default-src 'none'; script-src 'self' 'wasm-unsafe-eval' {' '.join(self.pages)}"
-        rest = (
-            "style-src 'unsafe-inline'; connect-src 'self'; img-src data: blob:; base-uri 'none'; "
-            f"form-action 'none'; {self._framing()}"
-        )
-        return {**_COMMON, "content-security-policy": f"{rules}; {rest}"}
+        scripts = f"script-src 'self' 'wasm-unsafe-eval' {' '.join(self.pages)}"
+        own = "style-src 'unsafe-inline'", "connect-src 'self'", "img-src data: blob:"
+        return _with(scripts, *own, "base-uri 'none'", "form-action 'none'", self._framing())
 
     def refusal(self) -> dict[str, str]:
         """Return the headers of an answer that is neither: a line of text."""
-        return {**_COMMON, "content-security-policy": "default-src 'none'; frame-ancestors 'none'"}
+        return _with("frame-ancestors 'none'")
 
-    def _headers(self, *own: str) -> dict[str, str]:
-        rules = (
-            "default-src 'none'",
+    def _page(self, *own: str) -> dict[str, str]:
+        return _with(
             *own,
             "style-src 'self' 'unsafe-inline'",
             "img-src 'self' data: blob:",
@@ -127,8 +93,11 @@ class Policy:
             "form-action 'self'",
             self._framing(),
         )
-        return {**_COMMON, "content-security-policy": "; ".join(rules)}
 
     def _framing(self) -> str:
         """Return the rule on who may show this in a frame: the Hub does so with a Space."""
         return " ".join(("frame-ancestors 'self'", *(_SPACES if self.in_space else ())))
+
+
+def _with(*rules: str) -> dict[str, str]:
+    return {**_COMMON, "content-security-policy": "; ".join(("default-src 'none'", *rules))}

@@ -2,16 +2,15 @@
 
 import os
 import socket
-import time
 from collections.abc import Callable
 
 import uvicorn
 from starlette.types import ASGIApp
 
 from app import log
-from app.compat.uvicorn import Server as Listening
+from app.compat.uvicorn import Connection, Server
 from app.engine.counted import at_work
-from app.server.connections import Connection, Socket
+from app.server.policy import Policy
 from app.server.stopping import STOP
 from app.settings import settings
 from app.shared import shared
@@ -19,24 +18,44 @@ from bert_core.errors import ConfigError
 
 _MESSAGE = 4 * 2**20  # bytes from a page at once; all its texts together are far below that
 _PING = 30  # seconds between signs of life of a page, and for its answer to one
-_FAREWELL = 1.0  # seconds in which clients can read the last they are sent
+_LAST = 1  # seconds for answers that have begun, when the server is stopped
 _HERE = "127.0.0.1,::1"
 _NEAR = f"{_HERE},10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,fc00::/7"  # a private network
 _RESERVE = 150  # descriptors for everything but connections: files, libraries, threads
 
 
-def run(config: uvicorn.Config, listener: socket.socket, ready: Callable[[], None]) -> None:
+class _Connection(Connection):
+    headers_of_refusals = Policy().refusal()
+
+
+def run(
+    gate: ASGIApp,
+    listener: socket.socket,
+    ready: Callable[[], None],
+    certificate: tuple[str, str] | None = None,
+) -> None:
     """Serve until the process is told to stop. From now on the log has nothing of what others say.
 
     Args:
-        config: see `configured`.
+        gate: the application.
         listener: the socket, bound to its address.
         ready: called when the server answers.
+        certificate: the files of a certificate and its key, for https.
     """
-    log.begin(as_json=settings().log_json)
+    found = settings()
+    config = configured(
+        gate, affordable(found.connections), certificate, in_space=bool(found.space)
+    )
+    log.begin(as_json=found.log_json)
     shared().begin()
-    STOP.with_drain(settings().drain, at_work)
-    Server(config, ready).run(sockets=[listener])
+    STOP.with_drain(found.drain, at_work)
+
+    def answers() -> None:
+        STOP.with_server(server)
+        ready()
+
+    server = Server(config, answers)
+    server.run(sockets=[listener])
 
 
 def configured(
@@ -48,18 +67,14 @@ def configured(
 ) -> uvicorn.Config:
     """Return the options of the server.
 
-    Args:
-        gate: the application.
-        connections: maximum number of connections.
-        certificate: the files of a certificate and its key, for https.
-        in_space: whether this is a Space, whose proxy says who the visitor is. Other proxies are
-            believed if `FORWARDED_ALLOW_IPS` names them.
+    The proxy of a Space says who the visitor is. Others are believed if `FORWARDED_ALLOW_IPS` names
+    them.
     """
     certificate_file, key_file = certificate or (None, None)
     return uvicorn.Config(
         gate,
-        http=Connection,
-        ws=Socket,
+        http=_Connection,
+        ws="websockets-sansio",
         ws_max_size=_MESSAGE,
         ws_ping_interval=_PING,
         ws_ping_timeout=_PING,
@@ -71,7 +86,7 @@ def configured(
         server_header=False,
         limit_concurrency=connections,
         forwarded_allow_ips=os.environ.get("FORWARDED_ALLOW_IPS", _NEAR if in_space else _HERE),
-        timeout_graceful_shutdown=1,  # only if the server ends before the process
+        timeout_graceful_shutdown=_LAST,
         ssl_certfile=certificate_file,
         ssl_keyfile=key_file,
     )
@@ -98,28 +113,3 @@ def affordable(connections: int) -> int:
             "ulimit -n 1024."
         )
     return connections if soft < 0 else min(connections, soft - _RESERVE)
-
-
-class Server(Listening):
-    """Says when it is ready, and can say farewell; see `stopping.Farewell`."""
-
-    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
-        def begun() -> None:
-            STOP.with_farewell(self)
-            ready()
-
-        super().__init__(config, begun)
-        self._told = 0.0
-
-    def begin(self) -> None:
-        """Tell all clients that the server is being stopped."""
-        self.call_first(self._tell)
-
-    def _tell(self) -> None:
-        self.end_connections()
-        self._told = self._told or time.monotonic()
-
-    def is_over(self) -> bool:
-        """Return whether all clients have gone, or had time to read why."""
-        late = time.monotonic() - self._told > _FAREWELL
-        return bool(self._told) and (late or not self.has_connections)

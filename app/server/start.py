@@ -5,8 +5,8 @@ import re
 import socket
 import sys
 import threading
-from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
 import streamlit as st
 from starlette.routing import Route
@@ -30,17 +30,14 @@ from app.faces.streamlit.site import DRAWN
 from app.records.served import CLASSES, PATH
 from app.rooms.store import ROOMS
 from app.server.elsewhere import Elsewhere
-from app.server.gate import Gate
+from app.server.gate import Gate, guarded
 from app.server.health import Health, live, numbers, ready
-from app.server.heaps import share_heaps
 from app.server.later import Loaded, mounted
 from app.server.listening import EVERYWHERE, listener
-from app.server.names import names_of
 from app.server.nonces import Nonced
 from app.server.policy import Policy, admitted, inline_scripts
 from app.server.probes import elsewhere
-from app.server.running import affordable, configured, run
-from app.server.sessions import Sessions, own_cookies
+from app.server.running import run
 from app.settings import BUNDLED_MODEL, settings
 from app.shared import shared
 from bert_core.errors import BertError, ConfigError
@@ -71,7 +68,6 @@ def serve(script: Path) -> None:
     Raises:
         BertError: the address or the model is not available.
     """
-    share_heaps()
     use_options(_overrides(), script.parent / ".streamlit" / "config.toml")
     below = _below(PATH)
     gradio = mounted(DRAWN, below)
@@ -86,26 +82,19 @@ def serve(script: Path) -> None:
     certificate = _certificate()
     at_once = _is_usual()
     if not at_once:
-        _load()
+        _model().load()
     forget_pages_folder()
     bound_uploads(_UPLOADS)
     begun: list[threading.Thread] = []
 
     def ready() -> None:
-        begun.append(LOADING.begin(_load_beside) if at_once else _thread(_warm_up))
+        begun.append(LOADING.begin(lambda: _prepare(load=at_once)))
         _announce(address, port)
 
     try:
         with listener(address, port) as socket_:
             port = socket_.getsockname()[1]
-            gate = _gate(site, second, own, address, port)
-            config = configured(
-                gate,
-                affordable(settings().connections),
-                certificate,
-                in_space=bool(settings().space),
-            )
-            run(config, socket_, ready=ready)
+            run(_gate(site, second, own, address, port), socket_, ready, certificate)
     finally:
         for each in begun:
             each.join()  # Python must not end while a thread is inside PyTorch: it would abort
@@ -117,37 +106,22 @@ def _is_usual() -> bool:
     return found.model == BUNDLED_MODEL and found.device in ("auto", "cpu")
 
 
-def _load() -> None:
-    """Import PyTorch and load the model.
+def _model() -> ModuleType:
+    """Import PyTorch, and what loads the model."""
+    from app.server import model
 
-    Raises:
-        BertError: the device or the model is not available.
-    """
-    from app.server.model import load
-
-    load()
+    return model
 
 
-def _warm_up() -> None:
-    from app.server.model import warm_up
-
-    warm_up()
-
-
-def _load_beside() -> None:
+def _prepare(*, load: bool) -> None:
     """Load the model while the server answers; without it, the process ends with one line."""
     try:
-        _load()
+        if load:
+            _model().load()
     except BertError as error:
         sys.stderr.write(" ".join(str(error).split()) + "\n")
         os._exit(2)
-    _warm_up()
-
-
-def _thread(work: Callable[[], None]) -> threading.Thread:
-    thread = threading.Thread(target=work, name="warm-up", daemon=True)
-    thread.start()
-    return thread
+    _model().warm_up()
 
 
 def _watching() -> list[Route]:
@@ -177,13 +151,10 @@ def _gate(site: ASGIApp, second: ASGIApp, own: str, address: str, port: int) -> 
         (admitted(lab_script()),),
         in_space=bool(found.space),
     )
-    sessions = Sessions(found.tabs, found.sessions, found.streams)
-    PAGES.set_function(lambda: sessions.pages)
-    CLASS_ROOMS.set_function(lambda: len(ROOMS.codes))
-    REACHED.set_function(lambda: shared().state != "away")
-    return Gate(
+    gate = guarded(
         OnlyMessages(site),
         second,
+        (address, port),
         below={
             f"{own}{PATH}": policy.second,
             f"{own}{API}": policy.plain,
@@ -191,12 +162,13 @@ def _gate(site: ASGIApp, second: ASGIApp, own: str, address: str, port: int) -> 
             f"{own}{CLASS}": policy.classroom,
             f"{own}{LIVE}": policy.live,
         },
-        names=names_of(address, port, socket.gethostname(), found.hosts + found.space),
         policy=policy,
-        cookies=own_cookies(),
-        sessions=sessions,
         closed=agents if found.metrics else (*agents, "/metrics"),
     )
+    PAGES.set_function(lambda: gate.sessions.pages)
+    CLASS_ROOMS.set_function(lambda: len(ROOMS.codes))
+    REACHED.set_function(lambda: shared().state != "away")
+    return gate
 
 
 def _below(path: str) -> str:

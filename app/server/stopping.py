@@ -11,24 +11,17 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from queue import SimpleQueue
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from app import log
 
-_LONGEST = 4.0  # seconds for the farewell; a busy server is slow to begin it
+if TYPE_CHECKING:
+    from app.compat.uvicorn import Server
+
+_LONGEST = 4.0  # seconds until clients are gone; a busy server is slow to begin
 _LOOK = 0.02  # seconds between two looks at it
 _NOTICE = 3.0  # seconds in which a proxy that asks every second sends visitors elsewhere
 _STATUS = {signal.SIGINT: 130, signal.SIGTERM: 0}
-
-
-class Farewell(Protocol):
-    """What a server does before the process ends."""
-
-    def begin(self) -> None:
-        """Tell all clients, soon; called in another thread than the server's."""
-
-    def is_over(self) -> bool:
-        """Return whether all of them know."""
 
 
 class Stop:
@@ -43,9 +36,9 @@ class Stop:
 
     def __init__(self, leave: Callable[[int], None] = os._exit) -> None:
         self._leave = leave
-        self._told: SimpleQueue[int] = SimpleQueue()  # signal handlers may use it
-        self._farewell: Farewell | None = None
-        self._seconds, self._since = 0.0, 0.0
+        self._signals: SimpleQueue[int] = SimpleQueue()  # signal handlers may use it
+        self._server: Server | None = None
+        self._seconds = 0.0
         self._at_work: Callable[[], int] = int
         self.draining = False
 
@@ -57,11 +50,11 @@ class Stop:
 
     def hear(self, number: int, _: object = None) -> None:
         """Note a signal; it is obeyed in the thread."""
-        self._told.put(number)
+        self._signals.put(number)
 
-    def with_farewell(self, farewell: Farewell) -> None:
-        """Let a server say farewell from now on."""
-        self._farewell = farewell
+    def with_server(self, server: "Server") -> None:
+        """Let a server close its connections from now on."""
+        self._server = server
 
     def with_drain(self, seconds: float, at_work: Callable[[], int]) -> None:
         """Go on for some seconds after SIGTERM, until nothing is being answered.
@@ -74,29 +67,27 @@ class Stop:
 
     def wait(self) -> None:
         """Wait for a signal, and obey it."""
-        number = self._told.get()
+        number = self._signals.get()
         since = time.monotonic()
         if number == signal.SIGTERM and self._seconds:
             self.draining = True
-            self._pass_time(self._seconds, self._is_drained)
+            notice = time.monotonic() + _NOTICE
+            self._pass_time(self._seconds, lambda: time.monotonic() < notice or self._at_work())
         log.end()
-        if self._farewell is not None:
-            self._farewell.begin()
-            self._pass_time(_LONGEST, self._farewell.is_over)
+        if (server := self._server) is not None:
+            server.should_exit = True
+            self._pass_time(_LONGEST, lambda: server.has_connections)
         event = f"stopped by SIGTERM after {time.monotonic() - since:.1f} s"
-        said = log.line_of("INFO", "app", event) if number == signal.SIGTERM else "Stopped.\n"
+        line = log.line_of("INFO", "app", event) if number == signal.SIGTERM else "Stopped.\n"
         with suppress(OSError):  # the reader is gone
-            os.write(2, said.encode())
+            os.write(2, line.encode())
         self._leave(_STATUS[signal.Signals(number)])
 
-    def _pass_time(self, seconds: float, is_over: Callable[[], bool]) -> None:
-        """Wait for something, some seconds at most; a second signal ends it at once."""
-        self._since = time.monotonic()
-        while time.monotonic() - self._since < seconds and self._told.empty() and not is_over():
+    def _pass_time(self, seconds: float, is_needed: Callable[[], object]) -> None:
+        """Wait some seconds, at most while it is needed; a second signal ends it at once."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end and self._signals.empty() and is_needed():
             time.sleep(_LOOK)
-
-    def _is_drained(self) -> bool:
-        return time.monotonic() - self._since > _NOTICE and not self._at_work()
 
 
 STOP = Stop()

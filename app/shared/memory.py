@@ -175,8 +175,8 @@ class Ledger:
         return len(self._balances)
 
 
-Told = Callable[[str, T | None, T | None], None]
-"""Is told the key of a document that has changed, and its value before and after."""
+Listener = Callable[[str, T | None, T | None], None]
+"""Gets the key of a document that has changed, and its value before and after."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,12 +199,12 @@ class Documents(Generic[T]):
     def __init__(self, clock: Clock = time.monotonic) -> None:
         self._clock = clock
         self._entries: dict[str, Entry[T]] = {}
-        self._listening: list[Told[T]] = []
+        self._listening: list[Listener[T]] = []
         self._lock = threading.RLock()
 
-    def listen(self, told: Told[T]) -> None:
+    def listen(self, listener: Listener[T]) -> None:
         """Tell a function of every change, in whatever thread it is noticed."""
-        self._listening.append(told)
+        self._listening.append(listener)
 
     def known(self) -> dict[str, T]:
         """Return all of them as this process has last heard of them."""
@@ -270,8 +270,8 @@ class Documents(Generic[T]):
             else:
                 return
         was, now = before.value if before else None, entry.value if entry else None
-        for told in self._listening if was != now else ():
-            told(key, was, now)
+        for listener in self._listening if was != now else ():
+            listener(key, was, now)
 
 
 class Memory:

@@ -78,7 +78,7 @@ return left and 1 or 0"""
 
 _DRAW = """
 local now, requests, seconds = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
-local before, told = {}, {}
+local before, balances = {}, {}
 for i = 5, #ARGV, 3 do
   local most, much = tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2])
   local kept = redis.call('HMGET', KEYS[1] .. ARGV[i], 'requests', 'seconds', 'at')
@@ -86,8 +86,8 @@ for i = 5, #ARGV, 3 do
   local left = {ARGV[i], math.min(most, tonumber(kept[1] or most) + minutes * most),
                 math.min(much, tonumber(kept[2] or much) + minutes * much), most, much}
   table.insert(before, left)
-  table.insert(told, string.format('%.6f', left[2]))
-  table.insert(told, string.format('%.6f', left[3]))
+  table.insert(balances, string.format('%.6f', left[2]))
+  table.insert(balances, string.format('%.6f', left[3]))
 end
 for _, left in ipairs(before) do
   if left[2] < tonumber(ARGV[2]) or left[3] <= 0 then requests = 0 end
@@ -104,7 +104,7 @@ redis.call('EXPIRE', KEYS[1], 3600)
 for _ = 1, redis.call('ZCARD', KEYS[1]) - tonumber(ARGV[4]) do
   redis.call('DEL', KEYS[1] .. redis.call('ZPOPMIN', KEYS[1])[1])
 end
-return told"""
+return balances"""
 
 _ALL = """
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', ARGV[1])
@@ -167,7 +167,7 @@ class Redis(Memory):
         self._documents: dict[str, RedisDocuments[Any]] = {}
         self._reached = threading.Event()
         self._thread: threading.Thread | None = None
-        self._missed, self._told = 0, -math.inf
+        self._missed, self._logged = 0, -math.inf
         self._why = "not yet connected"
 
     def begin(self) -> None:
@@ -216,7 +216,7 @@ class Redis(Memory):
                 if isinstance(error, redis.ConnectionError | redis.TimeoutError):
                     self._reached.clear()
         self._missed += 1
-        self._tell()
+        self._log_missed()
         raise AwayError("What the servers of this site share is out of reach. Try again later.")
 
     def ask(self, script: str, keys: Sequence[str], *given: str | float) -> Any:
@@ -228,15 +228,15 @@ class Redis(Memory):
         names = [self._prefix + each for each in keys]
         return self._client.eval(script, len(names), *names, *map(str, given))
 
-    def _tell(self) -> None:
+    def _log_missed(self) -> None:
         """Write how many actions had to do without the store, at most once a minute."""
-        if self._missed and time.monotonic() - self._told > _TELL:
+        if self._missed and time.monotonic() - self._logged > _TELL:
             _LOG.warning(
                 "the shared store is out of reach; actions without it: %s; %s",
                 f"{self._missed:,}",
                 self._why.partition(",")[0],
             )
-            self._missed, self._told = 0, time.monotonic()
+            self._missed, self._logged = 0, time.monotonic()
 
     def _stay(self) -> None:
         """Connect, and again whenever the connection is lost."""
@@ -270,7 +270,7 @@ class Redis(Memory):
     def _beat(self) -> None:
         """Give the store a sign of life, and the key, which it may have lost."""
         self._secret = self.ask(_SECRET, ["secret"], self._secret, DAY).decode()
-        self._tell()
+        self._log_missed()
         for each in self._documents.values():
             each.sweep()
 
@@ -336,10 +336,10 @@ class RedisLedger(Ledger):
         flat = [part for row in rows for part in row]
         given = self._clock(), requests, seconds, self._most
         try:
-            told = self._store.run(_DRAW, [self._name], *given, *flat) if flat else []
+            pairs = self._store.run(_DRAW, [self._name], *given, *flat) if flat else []
         except AwayError:
             return super().draw(accounts, requests=requests, seconds=seconds)
-        return [Balance(*map(float, pair)) for pair in zip(told[::2], told[1::2], strict=True)]
+        return [Balance(*map(float, pair)) for pair in zip(pairs[::2], pairs[1::2], strict=True)]
 
 
 class RedisDocuments(Documents[T]):

@@ -49,6 +49,11 @@ def answer(says: Cell, *more: Cell, kind: str = "", about: Cell = "") -> Html:
     return tag("div", about, first, second, class_=f"bx-answer {kind}".strip(), role="status")
 
 
+def small_headline(says: Cell, about: Html) -> Html:
+    """Draw the main sentence of a page beside a "?" that explains it."""
+    return tag("div", about, tag("p", says), class_="bx-small-headline")
+
+
 def note(*children: Cell, caution: bool = False) -> Html:
     """Draw a framed note; a caution is framed more heavily, and its words say why."""
     return tag("p", *children, class_="bx-note bx-caution" if caution else "bx-note")

@@ -8,15 +8,17 @@ Colours are CSS variables of `assets/site.css`; wherever colour distinguishes th
 a dash or a word does so too.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass
-from typing import Annotated
-
-import pandas as pd
+from functools import cached_property
+from typing import TYPE_CHECKING, Annotated, Union
 
 from app.words.format import shortened
 from app.words.html import Html, tag, visible
 from app.words.panel import Panel
+
+if TYPE_CHECKING:
+    import pandas as pd  # 0.4 s, which an answer without a table does not wait for
 
 WIDE, NARROW = 760, 380
 """Widths in units of the drawing, which are pixels while the picture has its natural size."""
@@ -30,7 +32,13 @@ _TOLD = 12  # rows that the words of a picture name
 _LETTER = 8.6  # mean width of a letter of 17 pixels
 
 
-@dataclass(frozen=True, slots=True)
+Rows = Union[
+    "pd.DataFrame", Mapping[str, object], Iterable[Sequence[object] | Mapping[str, object]]
+]
+"""What was drawn: rows, or columns by their names."""
+
+
+@dataclass(frozen=True)
 class Picture:
     """A drawing and everything needed to read it without seeing it."""
 
@@ -38,14 +46,16 @@ class Picture:
     wide: Annotated[Html, "the drawing for places wider than 38 rem, an `svg` element"]
     narrow: Annotated[Html, "the same for a narrow column or a phone"]
     alt: Annotated[str, "what it shows, in words"]
-    table: Annotated[pd.DataFrame, "the numbers drawn"]
+    rows: Annotated[Rows, "the numbers drawn"]
     live: Annotated[
         bool, "whether parts of it can be pointed at, which screen readers must then be told of"
     ] = False
+    columns: Annotated[Sequence[str], "names of the columns, if the numbers are rows"] = ()
 
-
-Rows = pd.DataFrame | Mapping[str, object] | Iterable[Sequence[object] | Mapping[str, object]]
-"""What was drawn: rows, or columns by their names."""
+    @cached_property
+    def table(self) -> "pd.DataFrame":
+        """The numbers as a table."""
+        return listed(self.rows, self.columns)
 
 
 def picture(
@@ -63,18 +73,21 @@ def picture(
     `draw` draws it for `WIDE` or `NARROW` units as an `svg` element. Without `alt`, `title` and the
     first rows are its words. `live` parts explain themselves when they are pointed at.
     """
-    frame = listed(table, columns)
-    return Picture(name, draw(WIDE), draw(NARROW), alt or told(title, frame), frame, live)
+    rows = table if isinstance(table, Sized) else list(table)
+    alt = alt or told(title, listed(rows, columns))
+    return Picture(name, draw(WIDE), draw(NARROW), alt, rows, live, columns)
 
 
-def listed(rows: Rows, columns: Sequence[str] = ()) -> pd.DataFrame:
+def listed(rows: Rows, columns: Sequence[str] = ()) -> "pd.DataFrame":
     """Return rows as a table."""
+    import pandas as pd
+
     if isinstance(rows, pd.DataFrame | Mapping):
         return pd.DataFrame(rows, columns=list(columns) or None)
     return pd.DataFrame(list(rows), columns=list(columns) or None)
 
 
-def told(title: str, table: pd.DataFrame) -> str:
+def told(title: str, table: "pd.DataFrame") -> str:
     """Tell the first rows of a table: the first word of each, and its last number.
 
     >>> told("Cosines", listed([(1, "cat", 0.5), (2, "dog", 0.25)], ["rank", "piece", "cosine"]))
@@ -109,7 +122,7 @@ def figure(shown: Picture) -> Html:
     )  # fmt: skip
 
 
-def numbers(table: pd.DataFrame, name: str, *, pictures: bool = False, title: str = "") -> Html:
+def numbers(table: "pd.DataFrame", name: str, *, pictures: bool = False, title: str = "") -> Html:
     """Draw a table in a fold, with buttons that save it.
 
     `name` is a file name without extension, `title` what the fold is called.
@@ -139,7 +152,7 @@ def _files(name: str, kinds: Sequence[str], *below: Html, title: str = "Files") 
     )
 
 
-def data_table(table: pd.DataFrame, name: str) -> Html:
+def data_table(table: "pd.DataFrame", name: str) -> Html:
     """Draw a table; the exact values are in its cells for the CSV and JSON files.
 
     A column named `at` is not drawn: it holds the keys that link a row to pieces of the text
@@ -230,7 +243,7 @@ def _lines(text: str, letters: int) -> list[str]:
     return [shown[:at], shortened(shown[at:].strip(), room)]
 
 
-def csv(table: pd.DataFrame) -> bytes:
+def csv(table: "pd.DataFrame") -> bytes:
     """Write a table as CSV; a mark at the start tells spreadsheets that it is UTF-8."""
     return table.to_csv(index=False, float_format="%.8g").encode("utf-8-sig")
 

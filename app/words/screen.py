@@ -6,14 +6,15 @@ tables. A view says what there is (`screen(result)`), and nothing of how a face 
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Annotated, Any, Union
 
 from app.words.blocks import line
 from app.words.html import Html, tag
 from app.words.pictures import ROWS, Picture, numbers
 from app.words.report import Block, Report
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,7 @@ class Turned:
     name: Annotated[str, "of the chart on its page"]
     figure: Annotated[Callable[[], Any], "makes the figure of plotly"]
     alt: Annotated[str, "what it shows"]
-    table: Annotated[pd.DataFrame, "the same in numbers"]
+    table: Annotated["pd.DataFrame", "the same in numbers"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ class Rows:
     """A table to export; a page has it in its Save menu."""
 
     title: Annotated[str, "what it has"]
-    make: Annotated[Callable[[], pd.DataFrame], "returns it"]
+    make: Annotated[Callable[[], "pd.DataFrame"], "returns it"]
     name: Annotated[str, "of the file, without an extension"]
     json: Annotated[bool, "whether it is offered as JSON, too"] = False
 
@@ -50,7 +51,7 @@ class Table:
     """A table that is seen as such; of a longer one, paper has the first 200 rows."""
 
     rows: Annotated[
-        pd.DataFrame | Callable[[], pd.DataFrame],
+        Union["pd.DataFrame", Callable[[], "pd.DataFrame"]],
         "of the table; a function makes them when the fold is open",
     ]
     alt: Annotated[str, "what it shows"]
@@ -140,7 +141,7 @@ def drawn(part: Part) -> Iterator[Block]:
         yield part
     elif isinstance(part, Drawn):
         yield part.paper
-    elif isinstance(part, Table) and isinstance(part.rows, pd.DataFrame):
+    elif isinstance(part, Table) and not callable(part.rows):
         yield numbers(part.rows[:ROWS], part.name)
         if len(part.rows) > ROWS:
             yield line(f"… and {len(part.rows) - ROWS:,} more rows.")

@@ -34,6 +34,7 @@ const STREAMLIT = {
   unfoldedButton: '[data-testid="stPopoverBody"] [data-testid="stButton"]',
   fold: '[data-testid="stPopover"] button[aria-expanded="true"]',
   dialog: '[data-testid="stDialog"]',
+  app: ".stApp",
 };
 
 let step = ""; // of a lesson, whose heading is on the page
@@ -58,13 +59,18 @@ function installed() {
     document.addEventListener(kind, say);
   }
   document.addEventListener("bx-at", (event) => light(event.detail, false));
-  if (document.querySelector(".stApp")) {
+  const app = document.querySelector(STREAMLIT.app);
+  if (app) {
     keepHistory();
     addEventListener("pagehide", forgetMenu);
     tellHub();
     const changed = () => (nameMenu(), listSaves(), goToStep(), speak(), tick());
     changed();
     new MutationObserver(changed).observe(document.body, { childList: true, subtree: true });
+    // The theme may be another one than the system's; what unfolds is outside of the app.
+    const theme = () => (document.documentElement.dataset.theme = getComputedStyle(app).colorScheme);
+    theme();
+    new MutationObserver(theme).observe(app, { attributeFilter: ["class"] });
   }
   return { send() {}, lit: "" };
 }

@@ -37,7 +37,7 @@ assert counts.float().std() < 1e-6, (
 )
 assert int(counts[0]) == 6, f"15 % of 40 pieces are 6; found {int(counts[0])}."
 share = chosen.float().mean(0)[1:-1]
-assert share.min() > 0.06, "Every place should have its chance, in every row anew."
+assert share.min() > 0.06, "Every place should get its chance, independently in each row."
 again = choose(special, 0.15, torch.Generator().manual_seed(0))
 assert bool((again == chosen).all()), (
     "The same generator gives the same choice: use it, not another."

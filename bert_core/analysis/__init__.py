@@ -1,20 +1,14 @@
 """What happens inside a model, and what causes its answers. This package must not modify a model.
 
-Where to look:
+`targets` is the number of an answer that is explained. Causes: `interventions` and `effects` (parts
+switched off, replaced, patched); which tokens matter: `attribution`, and `faithfulness` of an order
+of tokens (both with `masking`); layers: `lens` (with `fitting`); `mixing` of token vectors;
+`differences` of two runs; where heads look: `head_statistics`, `head_atlas`, `statistics_file`;
+vectors: `input_parts`, `similarity`. `forward` has what they share.
 
-- `targets`: the number of an answer that is explained;
-- `interventions`, `effects`: parts switched off, replaced or patched, and what changes then;
-- `lens`: the masked-word head on every layer (`fitting`: means and maps that belong to a model);
-- `attribution`, `faithfulness` (and `masking`): which tokens an answer depends on, and how well
-  a method finds them;
-- `mixing`: how much of each token flows into each other one;
-- `differences`: two runs compared;
-- `head_statistics`, `head_atlas` (and `statistics_file`), `input_parts`, `similarity`: what heads
-  look at, which of them are alike, and vectors.
-
-`forward` contains what the analyses share. Everywhere, `model` is any of the eight classes in
-evaluation mode (with the head that a target asks), `encoding` is one text or its ids (T,), and
-`progress` is called with the work done and the total; an exception that it raises cancels.
+Everywhere, `model` is one of the eight classes in evaluation mode (with the head that a target
+asks), `encoding` one text or its ids (T,), and `progress` is called with the work done and the
+total; an exception that it raises cancels.
 """
 
 from bert_core.analysis.attribution import METHODS, Attribution, WordScore, attribute, by_word

@@ -1,15 +1,10 @@
 """`attribute`: how much each token of a text contributes to one number of a model's answer.
 
-All scores are of word embeddings before position and token type are added, summed over dimensions.
-In the order of this module:
-
-- gradients: integrated gradients (Sundararajan et al. 2017, "Axiomatic Attribution for Deep
-  Networks"), the length of the gradient (Simonyan et al. 2014), and gradient x input (Shrikumar et
-  al. 2016);
-- hiding tokens: occlusion (Zeiler and Fergus 2014), and Shapley values (Shapley 1953; sampled by
-  orders as in Castro et al. 2009, each with its reverse);
-- attention, which is the same for every answer and therefore no explanation of one: the asked
-  token's row as it is, rolled out, or by the length of the vectors (`bert_core.analysis.mixing`).
+Scores are of word embeddings before position and token type are added, summed over dimensions:
+integrated gradients (Sundararajan et al. 2017), gradient length (Simonyan et al. 2014), gradient x
+input (Shrikumar et al. 2016), occlusion (Zeiler and Fergus 2014), Shapley values (Shapley 1953;
+sampled orders as in Castro et al. 2009). Attention is the same for every answer and therefore
+explains none: as it is, rolled out, or by the length of vectors (`bert_core.analysis.mixing`).
 """
 
 import math
@@ -27,7 +22,7 @@ from bert_core.analysis.masking import MASK, Selection, free_tokens, masked_valu
 from bert_core.analysis.mixing import norms, rolled, rollout
 from bert_core.analysis.targets import Target
 from bert_core.errors import InputError
-from bert_core.model.bert import BertModel
+from bert_core.model.bert import encoder_of
 from bert_core.model.pretrained import BertPreTrainedModel
 from bert_core.text.encoding import Encoding
 
@@ -40,20 +35,14 @@ _EXACT, _MOST_EXACT = 7, 10  # free tokens: 128 and 1024 selections
 class Attribution:
     """The scores of one text for one target."""
 
-    scores: Annotated[
-        Floats,
-        "(T,), positive for tokens that speak for the answer; 0 for `frozen` ones. The methods "
-        '"gradient", "attention", "rollout" and "norms" have no sign',
-    ]
+    scores: Annotated[Floats, "(T,), positive for the answer; 0 for `frozen` tokens"]
     method: str
     target: Annotated[Target, "what was explained"]
     frozen: Annotated[tuple[int, ...], "not scored: added special tokens, and the asked [MASK]"]
     baseline: Annotated[str, 'what a token was compared with; "" if the method has none'] = ""
     steps: Annotated[int, "points of the path, or orders of tokens; 0 if the method has none"] = 0
     gap: Annotated[
-        float | None,
-        "|sum of the scores - (target of the text - target of the baseline)|, divided by the "
-        "latter; None for methods whose scores do not sum to it",
+        float | None, "share of the target's fall that the scores miss; None: no such sum"
     ] = None
     passes: Annotated[int, "texts run through the model; a backward pass counts as one more"] = 1
 
@@ -102,14 +91,12 @@ def attribute(
     """Score each token of a text for one number of the answer.
 
     Args:
-        method: one of `METHODS`.
         baseline: for integrated gradients, a special token such as "[MASK]" or "[PAD]", or "zero".
         operator: for occlusion and Shapley values, how tokens are hidden, see `masked_values`.
         orders: for sampled Shapley values, the number of orders.
         exact: for Shapley values, whether to use all 2^n selections of the n free tokens; None
             means up to 7, and more than 10 are refused.
         layers: for "attention", "mean" of all layers, or "last".
-        progress: called with the work done and the total; an exception it raises cancels.
 
     Raises:
         InputError: an argument is not as described.
@@ -138,21 +125,20 @@ def _word_vectors(asked: _Asked) -> Tensor:
 
 
 def _table(asked: _Asked) -> Tensor:
-    encoder: BertModel = asked.model.encoder_model
+    encoder = encoder_of(asked.model)
     return encoder.embeddings.word_embeddings.weight.detach()
 
 
 def _target_of(asked: _Asked, words: Tensor) -> Tensor:
     """Compute the target with other word vectors (N, T, E) in the places of the text's: (N,)."""
     ids, types = input_tensors(asked.model, asked.encoding)
-    encoder: BertModel = asked.model.encoder_model
+    encoder = encoder_of(asked.model)
     rows = encoder.embeddings
     hidden = rows.normalised(words + rows.positions(ids) + rows.types(types))
     return asked.target.read(asked.model, encoder.encoder(hidden).last_hidden_state)
 
 
 def _gradients(asked: _Asked, words: Tensor) -> Tensor:
-    """Return the gradient of the target with respect to word vectors (N, T, E)."""
 
     def gradients(batch: Tensor) -> Tensor:
         batch = batch.detach().requires_grad_()
@@ -163,7 +149,6 @@ def _gradients(asked: _Asked, words: Tensor) -> Tensor:
 
 
 def _gradient(asked: _Asked) -> _Found:
-    """Return the length of the gradient at each token."""
     gradients = _gradients(asked, _word_vectors(asked))[0, asked.free]
     return as_array(gradients.norm(dim=-1)), {"passes": 2}
 
@@ -203,7 +188,6 @@ def _along_path(asked: _Asked, start: Tensor, end: Tensor, steps: int) -> Floats
 
 
 def _gap(scores: Floats, difference: float) -> float:
-    """Return the completeness gap; 0 if nothing differs."""
     missing = abs(float(scores.sum()) - difference)
     return missing / abs(difference) if difference else float(missing > 0)
 
@@ -212,7 +196,6 @@ def _gap(scores: Floats, difference: float) -> float:
 
 
 def _values(asked: _Asked, hidden: Selection) -> Floats:
-    """Return the target for selections of hidden free tokens (N, n)."""
     whole = np.zeros((len(hidden), len(asked.encoding)), dtype=np.bool_)
     whole[:, asked.free] = hidden
     how: dict[str, Any] = {"operator": asked.operator, "progress": asked.progress}
@@ -220,7 +203,6 @@ def _values(asked: _Asked, hidden: Selection) -> Floats:
 
 
 def _occlusion(asked: _Asked) -> _Found:
-    """Return how much the target falls when each token is hidden."""
     count = len(asked.free)
     values = _values(asked, np.vstack([np.zeros(count, bool), np.eye(count, dtype=bool)]))
     return values[0] - values[1:], {"baseline": asked.operator, "passes": count + 1}
@@ -240,7 +222,6 @@ def _shapley(asked: _Asked) -> _Found:
 
 
 def _exact_shapley(asked: _Asked, count: int) -> tuple[Floats, float, dict[str, Any]]:
-    """Sum over all selections, weighted by the number of orders in which they occur."""
     selections = np.arange(2**count)
     shown = (selections[:, None] >> np.arange(count)) & 1  # (2^n, n)
     values = _values(asked, shown == 0)
@@ -266,10 +247,7 @@ def _sampled_shapley(asked: _Asked, count: int) -> tuple[Floats, float, dict[str
 
 
 def random_ranks(count: int, orders: int) -> NDArray[np.intp]:
-    """Draw orders of `count` things, always the same ones, each followed by its reverse.
-
-    Returns:
-        (orders, count), the rank of each thing.
+    """Draw ranks (orders, count) of things, always the same ones, each followed by its reverse.
 
     >>> bool((random_ranks(5, 4)[1] == 4 - random_ranks(5, 4)[0]).all())
     True
@@ -288,7 +266,6 @@ def _attentions(asked: _Asked) -> tuple[Tensor, ...]:
 
 
 def _attention(asked: _Asked) -> _Found:
-    """Return the attention of the asked token, averaged over heads."""
     if asked.layers not in ("mean", "last"):
         raise InputError(f"Found layers={asked.layers!r}; expected 'mean' or 'last'.")
     maps = _attentions(asked)[-1 if asked.layers == "last" else 0 :]

@@ -52,8 +52,7 @@ def differences(
     )
     if sizes_a != sizes_b:
         raise InputError(
-            f"The runs have {sizes_a} and {sizes_b} layers, heads and dimensions; expected equal "
-            "numbers."
+            f"The runs have {sizes_a} and {sizes_b} layers, heads, sizes; expected equal numbers."
         )
     pairs = _checked(align, states_a.shape[1], states_b.shape[1])
     left, right = ([pair[side] for pair in pairs] for side in (0, 1))
@@ -63,11 +62,9 @@ def differences(
 
 
 def _checked(align: Pairs | None, first: int, second: int) -> tuple[tuple[int, int], ...]:
-    """Return the pairs of positions to compare, of texts with these numbers of tokens."""
     if align is None and first != second:
         raise InputError(
-            f"The texts have {first} and {second} tokens; expected equal numbers, or pairs of "
-            "positions in align."
+            f"The texts have {first} and {second} tokens; expected equal numbers, or `align`."
         )
     pairs = tuple((at, at) for at in range(first)) if align is None else tuple(align)
     inside = all(0 <= a < first and 0 <= b < second for a, b in pairs)

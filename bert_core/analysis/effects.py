@@ -1,9 +1,7 @@
 """What each part of a model causes: the change of a target without it, or with another text's.
 
-Every number is an experiment, not a guess from gradients, which agree poorly with it. All
-experiments on one layer share everything before it: the text is run once, and from the layer on,
-the variants are computed in batches. The functions `..._by_layer` measure one layer at a time, for
-callers that do other things in between.
+All experiments on one layer share what is before it: the text is run once, and from the layer on
+its variants are computed in batches. The functions `..._by_layer` measure one layer at a time.
 """
 
 from collections.abc import Iterator
@@ -16,7 +14,7 @@ from bert_core.analysis.forward import Floats, Input, as_array, in_batches, reco
 from bert_core.analysis.interventions import Edits, Source
 from bert_core.analysis.targets import Target
 from bert_core.errors import InputError
-from bert_core.model.bert import BertModel
+from bert_core.model.bert import encoder_of
 from bert_core.model.pretrained import BertPreTrainedModel
 from bert_core.model.sites import SITES, Site
 
@@ -34,12 +32,8 @@ def head_effects(
 ) -> Floats:
     """Measure how the target changes with each head switched off (Michel et al. 2019, section 3.2).
 
-    Args:
-        mode: what replaces the head's context, see `Scaled`.
-        source: for the modes "mean" and "resample".
-
-    Returns:
-        (L, H), the target without the head minus the target; NaN for a pruned head.
+    `mode` is what replaces a head's context, see `Scaled`. The result is (L, H), the target without
+    the head minus the target; NaN for a pruned head.
     """
     text = _Text(model, encoding, target)
     return np.stack([text.without_heads(layer, mode, source) for layer in range(text.layers)])
@@ -54,11 +48,7 @@ def layer_effects(
     *,
     source: Source | None = None,
 ) -> Floats:
-    """Measure how the target changes with each sublayer switched off; arguments as above.
-
-    Returns:
-        (L, 2), without the attention block and without the feed-forward block.
-    """
+    """Measure the change (L, 2) without each attention and each feed-forward block; see above."""
     text = _Text(model, encoding, target)
     return np.stack([text.without_blocks(layer, mode, source) for layer in range(text.layers)])
 
@@ -143,8 +133,6 @@ def patching_by_layer(
 
 
 class _Text:
-    """One text with its activations, and the value of the target."""
-
     def __init__(self, model: BertPreTrainedModel, encoding: Input, target: Target) -> None:
         self.activations = record(model, encoding)
         self._model, self._target = model, target
@@ -170,7 +158,7 @@ class _Text:
 
     def by_head(self, site: Site, other: Tensor) -> Floats:
         """Compute the target with each head replaced, (H,); NaN for a pruned head."""
-        attention = self._model.encoder_model.encoder.layer_at(site[1]).attention.self
+        attention = encoder_of(self._model).encoder.layer_at(site[1]).attention.self
         values = np.full(self._model.config.num_attention_heads, np.nan)
         if attention.heads:
             each = torch.eye(len(attention.heads), dtype=torch.bool, device=self._model.device)
@@ -190,7 +178,7 @@ class _Text:
         replaces the activation. Returns (N,).
         """
         own, hidden = self.activations.at[site], self.activations.hidden_states[site[1]]
-        encoder: BertModel = self._model.encoder_model
+        encoder = encoder_of(self._model)
 
         def values(batch: Tensor) -> Tensor:
             rows = torch.where(batch, other, own)  # (n, T, width)

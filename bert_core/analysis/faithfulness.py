@@ -1,12 +1,9 @@
 """Whether an order of importance is true to the model: hide tokens in that order and watch.
 
 Comprehensiveness and sufficiency are those of DeYoung et al. 2020, "ERASER", section 4; the curves
-those of Petsiuk et al. 2018, "RISE", section 3.3. The explained number is a log-probability, but
-here probabilities are compared, because they are bounded. No curve means anything alone: the same
-is computed for random orders. One text proves nothing; average over many.
-
-Whether hiding tokens is fair to the model depends on the operator (see `masked_values`), so results
-should be shown for both.
+those of Petsiuk et al. 2018, "RISE", section 3.3. Probabilities are compared, because they are
+bounded, and always with those of random orders. Whether hiding tokens is fair to the model depends
+on the operator (see `masked_values`), so results should be shown for both.
 """
 
 from collections.abc import Sequence
@@ -53,17 +50,9 @@ class RandomOrders:
 class Faithfulness:
     """What happens to the probability when tokens are hidden in some order."""
 
-    deletion: Annotated[
-        Floats,
-        "(11,), the probability when the most important 0, 10, ..., 100 % of the free tokens are "
-        "hidden",
-    ]
+    deletion: Annotated[Floats, "(11,), probability without the most important 0, 10, ... %"]
     insertion: Annotated[Floats, "(11,), when all but the most important 0, 10, ... % are hidden"]
-    comprehensiveness: Annotated[
-        float,
-        "fall of the probability without the most important 10 to 50 %, averaged over five steps; "
-        "higher is better",
-    ]
+    comprehensiveness: Annotated[float, "mean fall without the top 10 to 50 %; higher: better"]
     sufficiency: Annotated[float, "fall when only these are left; lower is better"]
     random: Annotated[RandomOrders, "the same for random orders"]
 
@@ -83,11 +72,7 @@ def faithfulness(
     *,
     operator: str = "mask",
 ) -> Faithfulness:
-    """Measure one order of importance beside 20 random orders.
-
-    Args:
-        order: the free tokens, most important first, such as `Attribution.order`.
-        operator: how tokens are hidden, see `masked_values`.
+    """Measure one order (free tokens, most important first) beside 20 random orders.
 
     Raises:
         InputError: `order` does not contain each free token once.
@@ -103,15 +88,7 @@ def compare_methods(
     methods: Sequence[str] = tuple(METHODS),
     operator: str = "mask",
 ) -> dict[str, Contender]:
-    """Attribute with several methods and measure each of them, with the same random orders.
-
-    Args:
-        methods: names of methods, see `attribute`.
-        operator: how tokens are hidden, see `masked_values`; also for occlusion and Shapley values.
-
-    Returns:
-        Method -> its scores and measures.
-    """
+    """Attribute with several methods, and measure each with the same random orders."""
     found = [
         attribute(model, encoding, target, method=method, operator=operator) for method in methods
     ]
@@ -168,6 +145,5 @@ def _hidden(ranks: NDArray[np.intp]) -> Selection:
 
 
 def _band(values: Floats) -> Band:
-    """Summarise random orders (R, ...)."""
     low, high = np.quantile(values, (0.05, 0.95), axis=0)
     return Band(values.mean(axis=0), low, high)

@@ -6,9 +6,9 @@ replaced by [MASK], whose vectors a lens is asked about. The means leave out [MA
 special tokens: in trained models, single dimensions of these have values of hundreds ("massive
 activations", Sun et al. 2024), and a mean with them is like no token at all.
 
-They are stored beside the weights in `fitted.safetensors`, with the digest of the encoder they
-belong to. For any other model they are fitted on first use and kept in memory for the last `_KEPT`
-models, by the same digest.
+They are stored beside the weights in `fitted.safetensors`, with the digests of the encoder and of
+the texts as the tokenizer reads them. For any other model they are fitted on first use and kept in
+memory for the last `_KEPT` models, by the same digests.
 """
 
 import hashlib
@@ -34,7 +34,7 @@ from bert_core.analysis.head_statistics import Text, encoded, fixed_texts
 from bert_core.bundled import bundled_folder, bundled_names
 from bert_core.compat import times_written
 from bert_core.errors import CheckpointError, InputError
-from bert_core.model.bert import BertModel
+from bert_core.model.bert import BertModel, encoder_of
 from bert_core.model.checks import known_types
 from bert_core.model.pretrained import BertPreTrainedModel
 from bert_core.model.sites import Site
@@ -44,7 +44,7 @@ from bert_core.text.family import load_tokenizer
 
 NAME = "fitted.safetensors"
 SUBLAYERS = ("head", "attention", "feed_forward")
-_DIGEST = "encoder_sha256"
+_DIGEST, _READ = "encoder_sha256", "texts_sha256"
 _LARGEST = 256 * 1024 * 1024  # bytes; of BERT large, 51 million
 _KEPT = 4
 _COPIES = 4
@@ -62,14 +62,14 @@ class Fitted:
         "(L, D + 1, D); `[h_l, 1] @ maps[l]` estimates the last hidden state from that of layer l, "
         "the embeddings being layer 0",
     ]
-    means: Annotated[
-        dict[Site, Tensor],
-        "(site, layer) -> mean activation (H * K,) or (D,), at the sites `SUBLAYERS`",
-    ]
+    means: Annotated[dict[Site, Tensor], "(site, layer) -> (H * K,) or (D,)"]
 
 
 _lock = threading.Lock()
-_cache: OrderedDict[tuple[str, torch.device, torch.dtype], Fitted] = OrderedDict()
+_cache: OrderedDict[tuple[str, str, torch.device, torch.dtype], Fitted] = OrderedDict()
+# By encoder: its tokenizer, and the digest of what that makes of the texts.
+_read_with: "weakref.WeakKeyDictionary[BertModel, tuple[TextTokenizer, str]]"
+_read_with = weakref.WeakKeyDictionary()
 
 
 def fitted(
@@ -81,20 +81,25 @@ def fitted(
     """Return the means and maps of a model: kept, read from its folder, or fitted now.
 
     Args:
-        tokenizer: for fitting; None means the one in the folder the model was loaded from.
+        tokenizer: for fitting; None means the last one that was named for this model, or the one
+            in the folder it was loaded from.
 
     Raises:
         InputError: they must be fitted, and there is no tokenizer.
     """
-    key = (encoder_digest(model), model.device, model.dtype)
     # Kept tensors must be usable everywhere: those made in inference mode refuse gradients.
-    with _lock, torch.inference_mode(False):
-        found = _cache.pop(key, None) or _read(model, key[0])
+    with torch.inference_mode(False):
+        with _lock:
+            tokenizer, texts = _texts_of(model, tokenizer)
+            key = (encoder_digest(model), texts, model.device, model.dtype)
+            found = _cache.get(key) or _read(model, *key[:2])
         if found is None:
-            found = fit(model, tokenizer or _tokenizer_of(model), progress=progress)
-        _cache[key] = found
-        while len(_cache) > _KEPT:
-            _cache.popitem(last=False)
+            found = fit(model, tokenizer, progress=progress)
+        with _lock:
+            _cache[key] = found
+            _cache.move_to_end(key)
+            while len(_cache) > _KEPT:
+                _cache.popitem(last=False)
     return found
 
 
@@ -114,7 +119,7 @@ def fit(
     Args:
         texts: texts, or pairs of texts as tuples; None means `fixed_texts()`.
     """
-    encoder: BertModel = model.encoder_model
+    encoder = encoder_of(model)
     size, layers = model.config.hidden_size, model.config.num_hidden_layers
     squares = torch.zeros(layers, size + 1, size + 1, dtype=torch.float64, device=model.device)
     products = squares[..., :-1].clone()
@@ -177,7 +182,7 @@ def encoder_digest(model: BertPreTrainedModel) -> str:
 
     Hashing is repeated only if a parameter was replaced or changed in place since.
     """
-    encoder: BertModel = model.encoder_model
+    encoder = encoder_of(model)
     state = tuple((each.data_ptr(), times_written(each)) for each in encoder.parameters())
     known = _digests.get(encoder)
     if known is None or known[0] != state:
@@ -188,6 +193,23 @@ def encoder_digest(model: BertPreTrainedModel) -> str:
                 digest.update(parameter.detach().float().cpu().contiguous().numpy().data)
         known = _digests[encoder] = (state, digest.hexdigest())
     return known[1]
+
+
+def _texts_of(
+    model: BertPreTrainedModel, tokenizer: TextTokenizer | None
+) -> tuple[TextTokenizer, str]:
+    """Return the tokenizer of a model, and the digest of what it makes of the texts."""
+    known = _read_with.get(model.encoder_model)
+    if known is None or tokenizer not in (None, known[0]):
+        tokenizer = tokenizer or _tokenizer_of(model)
+        known = _read_with[model.encoder_model] = (tokenizer, _digest_of_texts(model, tokenizer))
+    return known
+
+
+def _digest_of_texts(model: BertPreTrainedModel, tokenizer: TextTokenizer) -> str:
+    encodings = [encoded(model, tokenizer, text) for text in fixed_texts()]
+    read = [(each.input_ids, each.token_type_ids) for each in encodings]
+    return hashlib.sha256(repr((tokenizer.mask_token_id, read)).encode()).hexdigest()
 
 
 def _folder_of(model: BertPreTrainedModel) -> Path | None:
@@ -219,16 +241,27 @@ def write_fitted(folder: str | os.PathLike[str]) -> Fitted:
     """
     place = Path(folder)
     model = BertModel.from_pretrained(place, add_pooling_layer=False)
-    found = fit(model, load_tokenizer(place))
-    digest = torch.tensor(list(bytes.fromhex(encoder_digest(model))), dtype=torch.uint8)
+    tokenizer = load_tokenizer(place)
+    found = fit(model, tokenizer)
+    digests = {_DIGEST: encoder_digest(model), _READ: _digest_of_texts(model, tokenizer)}
+    named = {
+        name: torch.tensor(list(bytes.fromhex(digest)), dtype=torch.uint8)
+        for name, digest in digests.items()
+    }
     means = {f"{site}.{layer}": mean for (site, layer), mean in found.means.items()}
     with replacing(place / NAME) as draft:
-        draft.write_bytes(save({_DIGEST: digest, "maps": found.maps.half().contiguous(), **means}))
+        draft.write_bytes(save({**named, "maps": found.maps.half().contiguous(), **means}))
     return found
 
 
-def _read(model: BertPreTrainedModel, digest: str) -> Fitted | None:
-    """Read the means and maps from the model's folder; None if it has none for this encoder.
+def _hex(stored: Tensor) -> str:
+    return bytes(stored.tolist()).hex()
+
+
+def _read(model: BertPreTrainedModel, weights: str, texts: str) -> Fitted | None:
+    """Read the means and maps from the model's folder; None if it has none with these digests.
+
+    A file without a digest of texts belongs to the tokenizer beside it.
 
     Raises:
         CheckpointError: the file is damaged.
@@ -240,7 +273,13 @@ def _read(model: BertPreTrainedModel, digest: str) -> Fitted | None:
     sites = [(site, layer) for layer in range(layers) for site in SUBLAYERS]
     try:
         stored = load(read_small(folder / NAME, _LARGEST))
-        if bytes(stored[_DIGEST].tolist()).hex() != digest:
+        if _hex(stored[_DIGEST]) != weights:
+            return None
+        if _READ in stored:
+            own = _hex(stored[_READ])
+        else:
+            own = _digest_of_texts(model, load_tokenizer(folder))
+        if own != texts:
             return None
         found = {name: each.to(model.device, model.dtype) for name, each in stored.items()}
         read = Fitted(found["maps"], {at: found[f"{at[0]}.{at[1]}"] for at in sites})
@@ -248,7 +287,6 @@ def _read(model: BertPreTrainedModel, digest: str) -> Fitted | None:
         read = None
     if read is None or read.maps.shape != (layers, size + 1, size):
         raise CheckpointError(
-            f"{NAME} is damaged, or does not contain the means and maps of a model of this size. "
-            "Write it again with `write_fitted`."
+            f"{NAME} is damaged, or of a model of another size. Write it again with `write_fitted`."
         )
     return read

@@ -1,9 +1,8 @@
 """What all analyses share: one text as tensors, its activations, variants of it in batches.
 
-There is no forward pass here but the model's own. Its layers pass four results ("sites") through an
-`edit`, a function that may read or replace them; see `bert_core.model.sites`. Nothing is written to
-the model, and there are no hooks. An edit may also enlarge the batch: a pass begins with one text,
-and continues with N variants of it from the place where they begin to differ.
+The only forward pass is the model's own, whose layers pass four results through an `edit`
+(`bert_core.model.sites`); there are no hooks. An edit may enlarge the batch: a pass begins with one
+text, and continues with N variants of it from the place where they begin to differ.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from bert_core.errors import InputError
-from bert_core.model.bert import BertModel
+from bert_core.model.bert import encoder_of
 from bert_core.model.checks import check_inputs, known_types
 from bert_core.model.outputs import ModelOutputs
 from bert_core.model.pretrained import BertPreTrainedModel
@@ -42,8 +41,7 @@ def input_tensors(model: BertPreTrainedModel, given: Input) -> tuple[Tensor, Ten
     """
     if model.training:
         raise InputError(
-            "The model is in training mode, in which dropout changes every result. Call "
-            "model.eval() first."
+            "The model is in training mode; dropout changes results. Call model.eval() first."
         )
     ids = torch.as_tensor(given.input_ids if isinstance(given, Encoding) else given)
     ids = ids.to(model.device)[None] if ids.dim() == 1 else ids.to(model.device)
@@ -59,7 +57,7 @@ def input_tensors(model: BertPreTrainedModel, given: Input) -> tuple[Tensor, Ten
 
 def head_outputs(model: BertPreTrainedModel, hidden: Tensor) -> ModelOutputs:
     """Apply the model's head to hidden states (B, T, D) of any layer; T may be a selection."""
-    encoder: BertModel = model.encoder_model
+    encoder = encoder_of(model)
     pooled = None if encoder.pooler is None else encoder.pooler(hidden)
     return model.with_logits(ModelOutputs(hidden, pooler_output=pooled))
 
@@ -83,7 +81,7 @@ def record(
         at[site] = activation if edit is None else edit(site, activation)
         return at[site]
 
-    encoder: BertModel = model.encoder_model
+    encoder = encoder_of(model)
     inputs = input_tensors(model, given)
     found = encoder.encode(*inputs, attentions=attentions, hidden_states=True, edit=keep)
     return Activations(found.hidden_states or (), found.attentions or (), at)
@@ -99,7 +97,6 @@ def in_batches(
 
     Args:
         function: a batch of rows -> its results, in the same order.
-        tokens: number of tokens that the model runs for each row.
         progress: called after each batch with the rows done and their number.
     """
     room = _TOKENS_ON_CPU if rows.device.type == "cpu" else _TOKENS

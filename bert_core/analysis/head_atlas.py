@@ -5,7 +5,7 @@ are those of the findings of its section 3 that can be repeated without labelled
 """
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated
 
@@ -31,7 +31,7 @@ from bert_core.analysis.head_statistics import (
 )
 from bert_core.analysis.masking import MASK
 from bert_core.analysis.targets import Target
-from bert_core.model.bert import BertModel
+from bert_core.model.bert import encoder_of
 from bert_core.model.heads import BertForMaskedLM, BertForPreTraining
 from bert_core.model.pretrained import BertPreTrainedModel
 from bert_core.text.batches import TextTokenizer
@@ -61,11 +61,7 @@ class HeadAtlas:
         "(N, N), the Jensen-Shannon distance of the attention of two heads, averaged over tokens; "
         "0 for equal heads, at most 1. Heads are in the order of the model",
     ]
-    effects: Annotated[
-        Floats,
-        "(L, H), how much the loss of hidden words grows without the head, in nats; its context is "
-        "replaced by the mean over many texts",
-    ]
+    effects: Annotated[Floats, "(L, H), growth of the loss of hidden words without the head, nats"]
     errors: Annotated[Floats, "(L, H), half of the 95 % interval of `effects`"]
     loss: Annotated[float, "of the hidden words with all heads, in nats"]
     words: Annotated[int, "number of hidden words, at most two in each text, hidden one at a time"]
@@ -74,14 +70,10 @@ class HeadAtlas:
         "(L, H, P), numbers of the texts in which the head does most what it is named after (see "
         "`telling_measure`), clearest first; -1 where there are fewer",
     ]
-    sep_to_sep: Annotated[
-        Floats, "(L, H), the share of attention that [SEP] gives to [SEP]; in a pair, to both"
-    ]
+    sep_to_sep: Annotated[Floats, "(L, H), share of attention that [SEP] gives to [SEP]"]
     cls_entropy: Annotated[Floats, "(L, H), entropy of the attention of [CLS] in bits"]
     gradients: Annotated[
-        Floats,
-        "(L, 3), mean size of the gradient of the loss with respect to one attention weight to "
-        "[CLS], to [SEP], and to a token of the text",
+        Floats, "(L, 3), mean size of the loss's gradient on attention to [CLS], [SEP], text"
     ]
 
 
@@ -112,11 +104,8 @@ def head_atlas(
 class AtlasSums:
     """What `head_atlas` collects, text by text, so that other work can be done in between.
 
-    Its size does not grow with the number of texts.
-
-    Attributes:
-        totals: sums by name, and `typical` (2, P, M, L, H): for each of M measures the largest
-            values of a text, and its number. See `merge`.
+    `totals` has sums by name, and `typical` (2, P, M, L, H): for each of M measures the largest
+    values of a text, and its number.
     """
 
     def __init__(self, model: BertPreTrainedModel, tokenizer: TextTokenizer) -> None:
@@ -132,23 +121,16 @@ class AtlasSums:
         number = int(self.totals["counts"][1]) if self.totals else 0
         found = {
             **sums,
-            "typical": _clearest(averaged(sums), len(encoding)),
             "distances": _distances(maps.reshape(-1, *maps.shape[2:])),
             **_specials(maps, encoding),
             **self._losses(encoding),
         }
-        self.merge(found, first=number)
-
-    def merge(self, totals: Mapping[str, Floats], first: int) -> None:
-        """Add the `totals` of another one, whose first text has the number `first`."""
-        values, numbers = totals["typical"]
-        both = np.stack([values, np.where(numbers < 0, numbers, numbers + first)])
+        values, numbers = _clearest(averaged(sums), len(encoding))
+        both = np.stack([values, np.where(numbers < 0, numbers, number)])
         if self.totals:
             both = np.concatenate([self.totals["typical"], both], axis=1)
         order = np.argsort(-both[0], axis=0, kind="stable")[:TYPICAL]
-        self.totals = {
-            name: self.totals.get(name, 0.0) + totals[name] for name in totals if name != "typical"
-        }
+        self.totals = {name: self.totals.get(name, 0.0) + each for name, each in found.items()}
         self.totals["typical"] = np.take_along_axis(both, order[None], axis=1)
 
     def finished(self, text_sha256: str = "") -> HeadAtlas:
@@ -192,7 +174,6 @@ class AtlasSums:
         return {"effects": effects, "squares": squares, "gradients": gradients, "words": words}
 
     def _typical(self, statistics: HeadStatistics) -> NDArray[np.int64]:
-        """Name the texts in which each head does most what it is named after."""
         numbers = self.totals["typical"][1]  # (up to P, M, L, H)
         found = np.full((*numbers.shape[2:], TYPICAL), -1)
         for place in np.ndindex(numbers.shape[2:]):
@@ -228,7 +209,6 @@ def _specials(maps: Floats, encoding: Encoding) -> dict[str, Floats]:
 
 
 def _words(encoding: Encoding, chance: random.Random) -> list[int]:
-    """Choose words of one piece, written with letters; return their positions."""
     words = encoding.typed_words()
     single = [word.positions[0] for word in words if len(word.positions) == 1]
     places = [place for place in single if encoding.pieces[place].lstrip(SPACE).isalpha()]
@@ -236,7 +216,6 @@ def _words(encoding: Encoding, chance: random.Random) -> list[int]:
 
 
 def _hidden(encoding: Encoding, place: int) -> Encoding:
-    """Return the same input with [MASK] in one place."""
     ids = list(encoding.input_ids)
     ids[place] = encoding.special_id(MASK)
     return replace(encoding, input_ids=ids)
@@ -246,7 +225,7 @@ def _gradients(
     model: BertPreTrainedModel, hidden: Encoding, target: Target
 ) -> tuple[float, Floats]:
     """Return the loss, and the mean gradients (L, 3) on attention to [CLS], [SEP] and the text."""
-    encoder: BertModel = model.encoder_model
+    encoder = encoder_of(model)
     with torch.inference_mode(False), torch.enable_grad():
         embedded = encoder.embeddings(*input_tensors(model, hidden)).detach().requires_grad_()
         run = encoder.encoder(embedded, attentions=True)

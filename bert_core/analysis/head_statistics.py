@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from bert_core.analysis.forward import Floats, as_array, record
 from bert_core.errors import InputError
-from bert_core.model.bert import BertModel
+from bert_core.model.bert import encoder_of
 from bert_core.model.pretrained import BertPreTrainedModel
 from bert_core.text.batches import TextTokenizer
 from bert_core.text.characters import Role, role
@@ -35,23 +35,16 @@ _TEXTS = Path(__file__).with_name("texts.txt")
 class HeadStatistics:
     """Where each head looks, averaged over the tokens of one or many texts.
 
-    Arrays are (L, H), with the layers and heads of the unpruned model. Entries are NaN for a
-    pruned head, and for a measure to which no token contributes.
-
-    The `to_*` measures are shares from 0 to 1: each token distributes attention of 1 in total, and
-    the share is the part that goes to the named kind of token, averaged over all tokens, including
-    [CLS] and [SEP]. Every token counts once, so long texts weigh more. The kinds overlap (the
-    previous token can be [CLS] or a comma), so the shares of a head do not sum to 1.
+    Arrays are (L, H) of the unpruned model, NaN for a pruned head and for a measure to which no
+    token contributes. The `to_*` measures are shares of the attention that a token gives away,
+    averaged over all tokens, including [CLS] and [SEP]; they overlap (the previous token can be a
+    comma), so the shares of a head do not sum to 1.
     """
 
     to_previous: Annotated[Floats, "to the previous token; the first token does not count"]
     to_next: Annotated[Floats, "to the next token; the last token does not count"]
     to_itself: Annotated[Floats, "to the token itself"]
-    to_repeats: Annotated[
-        Floats,
-        "to other occurrences of the same piece; only tokens with such an occurrence count, and "
-        "never the added [CLS] and [SEP]",
-    ]
+    to_repeats: Annotated[Floats, "to the same piece elsewhere, of tokens that have one"]
     to_cls: Annotated[Floats, "to the added [CLS]"]
     to_sep: Annotated[Floats, "to the added [SEP]; in a pair, to both"]
     to_punctuation: Annotated[Floats, "to punctuation in the text"]
@@ -86,9 +79,6 @@ def head_statistics(
 
     Each text is run on its own, so there is no padding to attend to. Attention is computed in the
     model's own dtype, everything after it in double precision.
-
-    Args:
-        texts: texts, or pairs of texts as tuples; None means `fixed_texts()`.
 
     Raises:
         InputError: there are no texts, or an id of the tokenizer is outside the model's vocabulary.
@@ -135,7 +125,7 @@ def all_maps(model: BertPreTrainedModel, encoding: Encoding) -> Floats:
 
     Heads are those of the unpruned model; pruned ones are NaN.
     """
-    encoder: BertModel = model.encoder_model
+    encoder = encoder_of(model)
     shape = (model.config.num_hidden_layers, model.config.num_attention_heads)
     maps = np.full((*shape, len(encoding), len(encoding)), np.nan)
     layers = record(model, encoding, attentions=True).attentions
@@ -147,13 +137,9 @@ def all_maps(model: BertPreTrainedModel, encoding: Encoding) -> Floats:
 def text_sums(layers: Floats | Sequence[NDArray[Any]], encoding: Encoding) -> dict[str, Floats]:
     """Return what one text adds to the statistics of many; see `averaged`.
 
-    Args:
-        layers: L arrays (H, T, T), or one (L, H, T, T); rows are queries and sum to 1.
-        encoding: the input they were computed from.
-
-    Returns:
-        Each measure, summed over the tokens that count, (L, H); "rows", their numbers; "counts",
-        T log2(T), and the numbers of texts, pairs, and tokens that were left out.
+    `layers` are L arrays (H, T, T) whose rows sum to 1. The result has each measure summed over the
+    tokens that count, (L, H); "rows", their numbers; and "counts": T log2(T), texts, pairs, tokens
+    cut.
     """
     ids, inside = np.array(encoding.input_ids), np.array(encoding.special_tokens_mask) == 0
     alike = (ids[:, None] == ids) & inside[:, None] & inside & ~np.eye(len(ids), dtype=bool)
@@ -217,14 +203,9 @@ def averaged(totals: Mapping[str, Floats], text_sha256: str = "") -> HeadStatist
 
 
 def text_statistics(attentions: Sequence[NDArray[Any]], encoding: Encoding) -> HeadStatistics:
-    """Measure where each head looks in one text.
+    """Measure where each head looks in one text, from L arrays (H, T, T) whose rows sum to 1.
 
-    Args:
-        attentions: L arrays (H, T, T); rows are queries and sum to 1.
-        encoding: the input they were computed from, T tokens.
-
-    Returns:
-        The statistics; NaN for a kind of token that the text does not contain.
+    A kind of token that the text does not contain has NaN.
     """
     found = averaged(text_sums(attentions, encoding))
     if (found.to_punctuation == 0).all():
@@ -286,7 +267,6 @@ def telling_measure(statistics: HeadStatistics, layer: int, head: int) -> str:
 
 
 def _named(statistics: HeadStatistics, layer: int, head: int) -> tuple[HeadName, str]:
-    """Return the name of a head, and the measure that gave it."""
     entropy = float(statistics.entropy[layer, head])
     if math.isnan(entropy):
         return HeadName("pruned", math.nan), "entropy"
@@ -305,12 +285,8 @@ def _named(statistics: HeadStatistics, layer: int, head: int) -> tuple[HeadName,
 def rank_heads(statistics: HeadStatistics, by: str = "pattern") -> tuple[tuple[int, int], ...]:
     """Return all heads that are not pruned as (layer, head), highest value first.
 
-    Heads with equal values keep the order of the model.
-
     Args:
-        statistics: of one or many texts.
-        by: one of `MEASURES`, or "pattern" for the largest share among `PATTERNS`, which puts the
-            heads with the clearest pattern first.
+        by: one of `MEASURES`, or "pattern" for the largest share among `PATTERNS`.
 
     Raises:
         InputError: there is no such measure.

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from bert_core.errors import InputError
+from bert_core.model.bert import encoder_of
 from bert_core.model.checks import check_inputs
 from bert_core.model.pretrained import BertPreTrainedModel
 
@@ -25,10 +26,7 @@ class InputParts:
     shift: Annotated[Tensor, "(E,), LayerNorm's bias (beta)"]
     epsilon: Annotated[float, "added to the variance"]
     normalised: Annotated[Tensor, "(T, E), (sum - mean) / sqrt(variance + epsilon) * scale + shift"]
-    hidden: Annotated[
-        Tensor,
-        "(T, D), first hidden states: `normalised`, or what a family's projection makes of it",
-    ]
+    hidden: Annotated[Tensor, "(T, D), `normalised`, or what a family's projection makes of it"]
 
 
 def input_parts(
@@ -46,7 +44,7 @@ def input_parts(
         raise InputError(f"input_ids has the shape {tuple(input_ids.shape)}; expected (tokens,).")
     segments = torch.zeros_like(input_ids) if token_type_ids is None else token_type_ids
     check_inputs(model.config, input_ids[None], segments[None], device=model.device)
-    embeddings = model.encoder_model.embeddings
+    embeddings = encoder_of(model).embeddings
     word = embeddings.word_embeddings(input_ids.long())  # (T, D)
     position = embeddings.positions(input_ids[None]).reshape(word.shape)
     segment = embeddings.types(segments[None])[0].expand_as(word)
@@ -67,30 +65,3 @@ def input_parts(
         normalised=normalised,
         hidden=embeddings.normalised(total),
     )
-
-
-def inputs_at(model: BertPreTrainedModel, position: int, token_type: int = 0) -> Tensor:
-    """Return what each entry of the vocabulary would become at one place of an input.
-
-    Args:
-        position: counted from 0.
-
-    Returns:
-        (V, D), the first hidden state.
-
-    Raises:
-        InputError: the model has no such position or segment.
-    """
-    embeddings, config = model.encoder_model.embeddings, model.config
-    for name, found, limit in (
-        ("position", position, config.max_length),
-        ("token_type", token_type, config.type_vocab_size),
-    ):
-        if not 0 <= found < limit:
-            raise InputError(f"Found {name}={found}; this model has 0 to {limit - 1}.")
-    unread = config.max_position_embeddings - config.max_length  # rows before the first position
-    place = embeddings.position_embeddings.weight[unread + position]
-    kind = embeddings.types(torch.full((1, 1), token_type, device=model.device))[0, 0]
-    total = embeddings.word_embeddings.weight + place + kind
-    hidden: Tensor = embeddings.normalised(total)
-    return hidden

@@ -1,13 +1,10 @@
 """`run`: a forward pass with parts switched off, replaced by a mean, or taken from another text.
 
-This is what makes a statement about causes: not what a part looks at, but what the answer would be
-without it. Heads are switched off as in Michel et al. 2019, "Are Sixteen Heads Really Better than
-One?"; activations are patched as in Vig et al. 2020, "Investigating Gender Bias in Language Models
-Using Causal Mediation Analysis", and Zhang and Nanda 2023, "Towards Best Practices of Activation
-Patching".
-
-The sites are those of `bert_core.model.bert`. BERT normalises after each sum (post-LN), so there is
-no stream of vectors to which parts only add; "layer" is the layer's normalised output.
+Heads are switched off as in Michel et al. 2019, "Are Sixteen Heads Really Better than One?";
+activations are patched as in Vig et al. 2020, "Investigating Gender Bias in Language Models Using
+Causal Mediation Analysis", and Zhang and Nanda 2023, "Towards Best Practices of Activation
+Patching". BERT normalises after each sum (post-LN), so there is no stream of vectors to which parts
+only add; "layer" is the layer's normalised output.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,7 +17,7 @@ from torch import Tensor
 from bert_core.analysis.fitting import fitted
 from bert_core.analysis.forward import Activations, Input, input_tensors, listed, record
 from bert_core.errors import InputError
-from bert_core.model.bert import BertModel
+from bert_core.model.bert import encoder_of
 from bert_core.model.outputs import ModelOutputs
 from bert_core.model.pretrained import BertPreTrainedModel
 from bert_core.model.sites import SITES, Site
@@ -74,15 +71,10 @@ class Patch:
 
     site: Annotated[str, "one of `SITES`"]
     layer: Annotated[int, "counted from 0"]
-    positions: Annotated[
-        int | Sequence[int] | None,
-        "one or several tokens; None for all, which needs texts of equal length",
-    ]
+    positions: Annotated[int | Sequence[int] | None, "tokens; None: all, of equally long texts"]
     source: Annotated[Source, 'the other text, or its outputs (which only have the site "layer")']
     _: KW_ONLY
-    heads: Annotated[
-        int | Sequence[int] | None, 'at the site "head", one or several heads; None for all'
-    ] = None
+    heads: Annotated[int | Sequence[int] | None, 'at the site "head"; None: all'] = None
 
 
 Intervention = Heads | Attention | FeedForward | Patch
@@ -99,15 +91,14 @@ def run(
 ) -> ModelOutputs:
     """Run one text with interventions; without any, the result is that of `model.run`, bit by bit.
 
-    Several interventions at one site are applied in the given order. Sources are run without
-    interventions. Gradients pass through as in `model.run`.
+    Those at one site are applied in the given order. Gradients pass through as in `model.run`.
 
     Raises:
         InputError: an intervention does not fit the model or the text.
     """
     ids, types = input_tensors(model, encoding)
     edits = Edits(model, interventions, ids.shape[1], attentions=attentions)
-    encoder: BertModel = model.encoder_model
+    encoder = encoder_of(model)
     outputs = encoder.encode(
         ids, types, attentions=attentions, hidden_states=hidden_states, edit=edits.apply
     )
@@ -195,7 +186,7 @@ class Edits:
             raise InputError(f"There is no layer {layer}; this model has 0 to {layers - 1}.")
         if heads is None:
             return torch.ones((), dtype=torch.bool, device=self._model.device)
-        attention = self._model.encoder_model.encoder.layer_at(layer).attention.self
+        attention = encoder_of(self._model).encoder.layer_at(layer).attention.self
         wanted = set(listed(heads))
         if unknown := sorted(wanted - set(attention.heads)):
             raise InputError(
@@ -206,7 +197,6 @@ class Edits:
         return mask.repeat_interleave(attention.head_size)
 
     def _activation(self, site: Site, source: Source) -> Tensor:
-        """Return the activation (1, T, width) of a source."""
         if not isinstance(source, ModelOutputs):
             if id(source) not in self._records:
                 self._records[id(source)] = record(self._model, source, attentions=self._attentions)

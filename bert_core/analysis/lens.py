@@ -27,14 +27,7 @@ def lens(
     *,
     kind: str = "raw",
 ) -> Tensor:
-    """Score the vocabulary at chosen positions of every layer.
-
-    Args:
-        positions: P tokens.
-        kind: "raw" or "affine".
-
-    Returns:
-        Logits (L + 1, P, V), embeddings first; the last are the model's own scores.
+    """Score the vocabulary at P positions of every layer, (L + 1, P, V), embeddings first.
 
     Raises:
         InputError: the model has no such head, the text no such position, or there is no such kind.
@@ -50,14 +43,10 @@ def lens(
 
 @torch.inference_mode()
 def lens_states(model: BertPreTrainedModel, states: Tensor, kind: str = "raw") -> Tensor:
-    """Prepare hidden states of all layers for the head of a class, of whatever kind it is.
+    """Prepare hidden states (L + 1, P, D), embeddings first, for the head of any class.
 
-    Args:
-        states: (L + 1, P, D), embeddings first, at P tokens of a text.
-        kind: "raw" leaves them as they are, "affine" maps them to the last layer.
-
-    Returns:
-        (L + 1, P, D), what the head is applied to; the last are the model's own.
+    "raw" leaves them as they are, "affine" maps them to the last layer; the last are the model's
+    own.
 
     Raises:
         InputError: there is no such kind.

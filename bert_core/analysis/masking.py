@@ -1,9 +1,7 @@
 """The value of a target with any selection of a text's tokens hidden, in batches.
 
-A token is hidden by one of two operators: "mask" replaces it by [MASK], which BERT has seen in
-training; "attention" removes it with the attention mask, which leaves the other tokens where they
-are. Deleting tokens would also move the others. Occlusion, Shapley values and the curves of
-faithfulness are differences of such values.
+"mask" replaces a token by [MASK], which BERT has seen in training; "attention" removes it with the
+attention mask. Deleting it would also move the others.
 """
 
 import numpy as np
@@ -14,7 +12,7 @@ from torch import Tensor
 from bert_core.analysis.forward import Floats, Progress, as_array, in_batches, input_tensors
 from bert_core.analysis.targets import Target
 from bert_core.errors import InputError
-from bert_core.model.bert import BertModel
+from bert_core.model.bert import encoder_of
 from bert_core.model.pretrained import BertPreTrainedModel
 from bert_core.text.encoding import Encoding
 
@@ -45,13 +43,7 @@ def masked_values(
     operator: str = "mask",
     progress: Progress | None = None,
 ) -> Floats:
-    """Compute a target for N selections of hidden tokens; equal selections are computed once.
-
-    Args:
-        hidden: (N, T), true where a token is hidden.
-
-    Returns:
-        (N,).
+    """Compute a target (N,) with tokens hidden where `hidden` (N, T) is true; equal rows run once.
 
     Raises:
         InputError: there is no such operator; or see `Target.check`.
@@ -62,7 +54,7 @@ def masked_values(
         )
     ids, types = input_tensors(model, encoding)
     target.check(model, ids.shape[1])
-    encoder: BertModel = model.encoder_model
+    encoder = encoder_of(model)
     mask_id = encoding.special_id(MASK) if operator == "mask" else 0
     different, places = np.unique(hidden, axis=0, return_inverse=True)
 

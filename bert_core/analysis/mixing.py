@@ -1,11 +1,9 @@
 """How much of each token's vector flows into each other token's: context mixing.
 
-These methods describe the model, not an answer: they are the same for every answer, and must not be
-ranked as explanations of a prediction without saying so. In the order of this module: attention
-rollout (Abnar and Zuidema 2020, "Quantifying Attention Flow in Transformers"), the vectors that
-attention adds up and their lengths (Kobayashi et al. 2020, "Attention is Not Only a Weight", and
-2021, "Incorporating Residual and Normalization Layers into Analysis of Masked Language Models"),
-and value zeroing (Mohebbi et al. 2023, "Quantifying Context Mixing in Transformers").
+These methods describe the model, not an answer: they must not be ranked as explanations of a
+prediction without saying so. In order: attention rollout (Abnar and Zuidema 2020), the vectors that
+attention adds up and their lengths (Kobayashi et al. 2020 and 2021), and value zeroing (Mohebbi et
+al. 2023).
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -17,7 +15,7 @@ from torch.nn import functional as F
 
 from bert_core.analysis.forward import Activations, Floats, Input, as_array, in_batches, record
 from bert_core.errors import InputError
-from bert_core.model.bert import BertAttention, BertLayer, BertModel
+from bert_core.model.bert import BertAttention, BertLayer, encoder_of
 from bert_core.model.pretrained import BertPreTrainedModel
 
 Vectors = Callable[[Tensor], Tensor]
@@ -25,22 +23,15 @@ INCLUDED = ("attention", "residual", "layer_norm")
 
 
 def rollout(attentions: Sequence[Tensor]) -> Floats:
-    """Multiply the attentions of all layers, averaged over heads and with the identity.
-
-    Args:
-        attentions: L tensors (H, T, T) or (1, H, T, T).
-
-    Returns:
-        (T, T), rows sum to 1.
-    """
+    """Multiply L attentions (H, T, T), averaged over heads and with the identity: (T, T)."""
     return rolled(np.stack([as_array(layer.flatten(0, -3)).mean(0) for layer in attentions]))
 
 
 def rolled(mixing: Floats, *, residual: bool = True) -> Floats:
-    """Multiply matrices (L, T, T) of non-negative mixing scores, first layer first.
+    """Multiply matrices (L, T, T) of mixing scores, first layer first; rows sum to 1.
 
-    Rows are normalised to sum to 1. With `residual`, each is averaged with the identity, for scores
-    that leave out that a token's own vector is added again after attention.
+    With `residual`, each is averaged with the identity: a token's own vector is added after
+    attention.
 
     >>> rolled(np.array([[[0.0, 1.0], [0.0, 2.0]]])).tolist()
     [[0.5, 0.5], [0.0, 1.0]]
@@ -57,20 +48,12 @@ def rolled(mixing: Floats, *, residual: bool = True) -> Floats:
 
 @torch.inference_mode()
 def parts(model: BertPreTrainedModel, encoding: Input, include: str = "attention") -> Tensor:
-    """Take the attention block of every layer apart into what each token contributes.
+    """Take the attention block of every layer apart into what each token contributes, (L, T, T, D).
 
-    Together with `part_biases`, the parts of a token sum to a vector of the model: with "attention"
-    to what the block adds, with "residual" to that plus the block's input, and with "layer_norm" to
-    the block's output.
-
-    Args:
-        include: "attention": the value vectors of all heads, weighted by attention and projected;
-            "residual": also the token's own input; "layer_norm": also the normalisation, whose mean
-            and deviation are those of the whole sum.
-
-    Returns:
-        (L, T, T, D): for each layer and token, the part of each token. At 128 tokens a model of 6
-        layers and 384 dimensions gives 150 MB; `norms` needs a fraction of that.
+    With `part_biases`, the parts of a token sum to what the block adds ("attention": value vectors
+    of all heads, weighted and projected), to that plus the block's input ("residual"), or to the
+    block's output ("layer_norm", whose mean and deviation are those of the whole sum). At 128
+    tokens a model of 6 layers and 384 dimensions gives 150 MB; `norms` needs a fraction of that.
 
     Raises:
         InputError: there is no such selection; or see `input_tensors`.
@@ -106,7 +89,7 @@ def _layers(
     if include not in INCLUDED:
         raise InputError(f"There is no {include!r}; expected one of {', '.join(INCLUDED)}.")
     text = record(model, encoding, attentions=True)
-    encoder: BertModel = model.encoder_model
+    encoder = encoder_of(model)
     for number, layer in enumerate(encoder.encoder.layers()):
         hidden, weights = text.hidden_states[number][0], text.attentions[number][0]
         sums = text.at["attention", number][0] + hidden
@@ -149,14 +132,11 @@ def _taken_apart(
 def value_zeroing(model: BertPreTrainedModel, encoding: Input) -> Floats:
     """Measure how a layer's output at each token changes without the value vectors of each token.
 
-    The layer gets its true input, the attention weights stay as they are, and the values of one
-    token are 0 in all heads (Mohebbi et al. 2023, section 3).
-
-    Returns:
-        (L, T, T): 1 - cosine with the true output, rows divided by their sum.
+    The layer gets its true input, the attention weights stay, and the values of one token are 0 in
+    all heads (Mohebbi et al. 2023, section 3). (L, T, T): 1 - cosine, rows divided by their sum.
     """
     text = record(model, encoding, attentions=True)
-    encoder: BertModel = model.encoder_model
+    encoder = encoder_of(model)
     scores = [
         _zeroed_scores(layer, number, text) for number, layer in enumerate(encoder.encoder.layers())
     ]
@@ -166,7 +146,6 @@ def value_zeroing(model: BertPreTrainedModel, encoding: Input) -> Floats:
 
 
 def _zeroed_scores(layer: BertLayer, number: int, text: Activations) -> Tensor:
-    """Return 1 - cosine for each token (rows) and each token zeroed, (T, T)."""
     hidden, true = text.hidden_states[number], text.hidden_states[number + 1]
     value = layer.attention.self.project(hidden)[2][0]  # (H, T, K)
     weights, context = text.attentions[number][0], text.at["head", number]

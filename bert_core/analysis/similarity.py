@@ -34,16 +34,9 @@ def cosines(vectors: Tensor, table: Tensor) -> Tensor:
 def nearest(
     vector: Tensor, table: Tensor, count: int, *, without: Sequence[int] = ()
 ) -> tuple[list[int], list[float]]:
-    """Find the rows of a table with the highest cosine, highest first.
+    """Find the `count` rows of a table (V, D) with the highest cosines to a vector (D,).
 
-    Args:
-        vector: (D,).
-        table: (V, D).
-        count: how many rows; fewer if the table has fewer.
-        without: rows that are left out.
-
-    Returns:
-        Numbers of the rows, and their cosines.
+    Rows in `without` are left out. Returns numbers of rows, and their cosines.
     """
     found = cosines(vector, table)
     if without:
@@ -53,15 +46,10 @@ def nearest(
 
 
 def principal_axes(points: Tensor, count: int = 2) -> Projection:
-    """Project points on their first principal axes, computed in double precision.
+    """Project points (N, D) on their first `count` principal axes, in double precision.
 
-    The sign of an axis is a convention: its largest component in the original space is positive,
-    so that equal points always give equal pictures. Axes beyond the dimensions in which the points
-    vary have coordinates of 0.
-
-    Args:
-        points: (N, D).
-        count: C, the number of axes.
+    The largest component of an axis is positive by convention, so that equal points always give
+    equal pictures. Axes beyond the dimensions in which the points vary have coordinates of 0.
     """
     centred = points.double() - points.double().mean(dim=0)
     squares, axes = torch.linalg.eigh(centred.T @ centred)  # smallest first
@@ -77,22 +65,14 @@ class Layout:
     """Points in a plane whose distances are as close as possible to given ones."""
 
     coordinates: Annotated[Tensor, "(N, C); their mean is at 0"]
-    stress: Annotated[
-        float,
-        "how much the distances on the plane are off: the root of the summed squares of the "
-        "errors, as a share of that of the distances given (Kruskal 1964, stress 1). 0 is exact",
-    ]
+    stress: Annotated[float, "error of the distances as a share of them (Kruskal 1964); 0: exact"]
 
 
 def multidimensional_scaling(distances: Tensor, count: int = 2, *, rounds: int = 500) -> Layout:
     """Place points so that their distances are close to given ones (Borg and Groenen 2005, ch. 8).
 
-    It starts from classical scaling and lowers the stress by Guttman's transform (SMACOF), so the
-    same distances always give the same layout. Axes are turned to the principal ones.
-
-    Args:
-        distances: (N, N), symmetric, 0 on the diagonal.
-        count: C, the number of dimensions.
+    It starts from classical scaling of `distances` (N, N) and lowers the stress by Guttman's
+    transform (SMACOF), so the same distances always give the same layout.
     """
     wanted = distances.double()
     number = len(wanted)

@@ -1,7 +1,6 @@
 """Reading and writing what was measured on the heads of a model, stored in its folder.
 
 `head-statistics.json` says where heads look, `head-atlas.json` contains what takes long to measure.
-`python -m bert_core head-statistics MODEL` and `... head-atlas MODEL` print them again.
 """
 
 import json
@@ -69,7 +68,6 @@ def measure_atlas(folder: Path) -> HeadAtlas:
 
 
 def _signed(found: HeadStatistics, folder: Path) -> HeadStatistics:
-    """Add the digests of the files that were measured."""
     weights, vocabulary = _digests(folder)
     return replace(found, weights_sha256=weights, vocabulary_sha256=vocabulary)
 
@@ -127,7 +125,6 @@ def _laid_out(record: dict[str, Any], digits: int) -> str:
 
 
 def _plain(value: Any, digits: int) -> Any:
-    """Return lists for arrays, and rounded numbers; None for NaN."""
     if isinstance(value, np.ndarray | list):
         return [_plain(each, digits) for each in value]
     if isinstance(value, float):
@@ -192,8 +189,7 @@ def _read(path: Path, understand: Callable[[Any], Found], writer: str) -> Found:
         return understand(record)
     except (KeyError, TypeError, ValueError, OverflowError):
         raise CheckpointError(
-            f"{path.name} is damaged, or does not belong to the files beside it. Write it again "
-            f"with `{writer}`."
+            f"{path.name} is damaged, or of other files. Write it again with `{writer}`."
         ) from None
 
 
@@ -243,7 +239,6 @@ def _need(fits: object) -> None:
 
 
 def _table(rows: Any) -> Floats:
-    """Read a table of numbers, null for NaN; a built-in exception if it is none."""
     table = np.array([[math.nan if n is None else n for n in row] for row in rows])
     _need(table.dtype.kind in "if" and table.ndim == 2 and table.size)
     table = table.astype(np.float64)

@@ -123,11 +123,7 @@ class Target:
             raise InputError(f"Found position {self.position}; the text has 0 to {tokens - 1}.")
 
     def read(self, model: BertPreTrainedModel, last: Tensor) -> Tensor:
-        """Compute the number from last hidden states (B, T, D), applying the head where needed.
-
-        Returns:
-            (B,).
-        """
+        """Compute the number (B,) from last hidden states (B, T, D), through the head."""
         spans = self.kind in ("start", "end")
         here = slice(None) if spans else slice(self.position, self.position + 1)
         outputs = head_outputs(model, last[:, here])
@@ -146,7 +142,6 @@ class Target:
         return torch.log_softmax(logits, dim=-1)[:, self.position if spans else self.chosen]
 
     def _check_scores(self, model: BertPreTrainedModel, count: int) -> None:
-        """Reject a token or label that the head does not have, and a head of the wrong kind."""
         if self.kind in ("score", "classification"):
             problem: str = "score" if count == 1 else model.config.problem_type
             chooses = problem == "single_label_classification"

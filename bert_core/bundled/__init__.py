@@ -18,11 +18,7 @@ def bundled_names() -> tuple[str, ...]:
 
 
 def bundled_folder(name: str) -> Path:
-    """Return the folder of a bundled model.
-
-    Raises:
-        MissingFileError: no bundled model has this name.
-    """
+    """Return the folder of a bundled model (MissingFileError: no bundled model has this name)."""
     names = bundled_names()
     if name not in names:
         known = ", ".join(names) or "none in this installation"

@@ -75,7 +75,6 @@ class Figure:
         return self._mean([each.right for each in self.bins])
 
     def _mean(self, values: list[float]) -> float | None:
-        """Average over the bins, weighted by their cases."""
         pairs = zip(values, self.bins, strict=True)
         return sum(each * of.cases for each, of in pairs) / self.cases if self.bins else None
 

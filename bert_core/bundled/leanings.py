@@ -1,9 +1,7 @@
 """Occupational bias of a model: reading and writing `bias.json` in its folder.
 
-It is measured with two kinds of prompts: sentences that name an occupation and mask the pronoun,
-and sentences that name the pronoun and mask the occupation. Every number is a log-odds in nats: 0
-is even, 0.7 twice as likely, 2.3 ten times, 4.6 a hundred times; positive means that the first word
-is likelier, negative the second.
+Half of the prompts mask the pronoun, half the occupation. Every number is a log-odds in nats
+(0.7: twice as likely, 2.3: ten times); positive means that the first word is likelier.
 """
 
 from dataclasses import asdict, dataclass

@@ -35,11 +35,7 @@ def as_json(value: object) -> str:
 
 
 def built(kind: type[T], value: object, where: str) -> T:
-    """Build a dataclass from an object with exactly its fields, or a list of their values.
-
-    Raises:
-        CheckpointError: it is neither, or a value is of another type than its field.
-    """
+    """Build a dataclass from an object with exactly its fields, or a list of their values."""
     hints = get_type_hints(kind)
     names = [field.name for field in fields(kind)]  # type: ignore[arg-type]
     if isinstance(value, list) and len(value) == len(names):
@@ -55,7 +51,6 @@ def built(kind: type[T], value: object, where: str) -> T:
 
 
 def _read(hint: Any, value: Any, where: str) -> Any:
-    """Read a value for a field of this type."""
     if is_dataclass(hint):
         return built(hint, value, where)  # type: ignore[arg-type]
     kinds = get_args(hint) or (hint,)

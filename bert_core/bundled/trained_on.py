@@ -27,8 +27,7 @@ def read_trained_on(folder: str | Path) -> dict[str, str]:
         isinstance(phrase, str) and 0 < len(phrase) <= _LONGEST for phrase in phrases.values()
     ):
         raise CheckpointError(
-            f"{TRAINED_ON} contains {shown(phrases)}; expected phrases of at most {_LONGEST} "
-            "characters by class."
+            f"{TRAINED_ON} contains {shown(phrases)}; expected short phrases by class."
         )
     return phrases
 

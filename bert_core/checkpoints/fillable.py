@@ -7,7 +7,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -18,23 +18,21 @@ from bert_core.config import BertConfig
 
 @dataclass(frozen=True, slots=True)
 class LoadReport:
-    """Which parameters of a model come from a checkpoint.
+    """Which parameters of a model come from a checkpoint."""
 
-    Attributes:
-        missing: parameters of a pooler or head that no checkpoint filled; they have fresh random
-            values, so results that depend on them are meaningless until they are trained. Weights
-            without part of the embeddings or layers are not loaded at all.
-        unexpected: what this model class does not use: tensors of the checkpoint, such as the heads
-            of other classes, and modules that sentence-transformers puts after the model.
-        mismatched: those of `missing` that the checkpoint has in another shape (only with
-            `ignore_mismatched_sizes=True`; otherwise this is an error).
-        source: the name or folder the weights were read from.
-    """
-
-    missing: tuple[str, ...] = ()
-    unexpected: tuple[str, ...] = ()
-    mismatched: tuple[str, ...] = ()
-    source: str = ""
+    missing: Annotated[
+        tuple[str, ...],
+        "parameters of a pooler or head that no checkpoint filled; they have fresh random values, "
+        "so results that depend on them are meaningless until they are trained. Weights without "
+        "part of the embeddings or layers are not loaded at all",
+    ] = ()
+    unexpected: Annotated[
+        tuple[str, ...],
+        "what this model class does not use: tensors of the checkpoint, such as the heads of other"
+        " classes, and modules that sentence-transformers puts after the model",
+    ] = ()
+    mismatched: Annotated[tuple[str, ...], "of `missing`, those stored in another shape"] = ()
+    source: Annotated[str, "the name or folder the weights were read from"] = ""
 
 
 class Fillable(nn.Module):

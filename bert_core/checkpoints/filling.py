@@ -79,14 +79,8 @@ def fill_fresh(
 def check_finite(filled: Iterable[tuple[str, Tensor, Tensor]]) -> None:
     """Reject weights that are NaN or infinite; every result of such a model would be NaN.
 
-    The norm of a vector is finite only if all of its values are, and takes one pass. Only if it is
-    not are the values counted, since the squares of large finite values can overflow too.
-
-    Args:
-        filled: name, tensor of the checkpoint, and the values taken from it.
-
-    Raises:
-        CheckpointError: lists the first such tensors and how many of their values are affected.
+    `filled` has name, tensor of the checkpoint, and the values taken from it. Only if their norm is
+    not finite are they counted, since squares of large values can overflow, too.
     """
     complaints = []
     for name, tensor, values in filled:
@@ -97,9 +91,8 @@ def check_finite(filled: Iterable[tuple[str, Tensor, Tensor]]) -> None:
             complaints.append(f"{name} ({count:,} of {values.numel():,} values{kind})")
     if complaints:
         raise CheckpointError(
-            f"Weights are NaN or infinite: {some(complaints)}. Expected finite numbers; every "
-            "result of this model would be NaN. The training that wrote it diverged or the file is "
-            "damaged: get another one, or load it anyway with allow_nonfinite=True."
+            f"Weights are NaN or infinite: {some(complaints)}. Expected finite numbers. Get "
+            "another file, or load it anyway with allow_nonfinite=True."
         )
 
 
@@ -119,17 +112,15 @@ def _check_repeats(plan: Plan[M], filled: set[str]) -> None:
             copy.to(original.dtype), original, rtol=0, atol=0, equal_nan=True
         ):
             raise CheckpointError(
-                f"{repeat.copy.file_name} differs from {repeat.original}. These are one parameter "
-                "in this model (a decoder is tied to the word embeddings, an ALBERT repeats its "
-                "layers); a checkpoint where they are two cannot be loaded."
+                f"{repeat.copy.file_name} differs from {repeat.original}; expected equal values: "
+                "tied, these are one parameter in this model. It cannot be loaded."
             )
 
 
 def _copies(tensors: Mapping[str, Tensor], dtype: torch.dtype) -> dict[str, Tensor]:
-    """Return copies in memory of their own, in row-major order.
+    """Return copies in row-major order, each with a storage of its own, as `torch.save` needs it.
 
-    It is reserved in one piece: numpy asks the system for large pages, PyTorch does not. Each copy
-    has a storage of its own, so that `torch.save` stores only what it is asked to.
+    Memory is reserved in one piece: numpy asks the system for large pages, PyTorch does not.
     """
     sizes = [-(-tensor.numel() * dtype.itemsize // _LINE) * _LINE for tensor in tensors.values()]
     memory, starts = np.empty(sum(sizes), np.uint8).data, itertools.accumulate(sizes, initial=0)

@@ -1,9 +1,8 @@
 """Parameter names: map the different names used by published checkpoints to one.
 
-Tensors are compared by *bare* name, without the prefix `bert.`, which the encoder has inside a task
-model but not on its own. The names of other families (`bert_core.families`) are translated one by
-one: a name that is not exactly one of them stays unknown. What a program puts around a whole model
-or a module of it when it trains (`module.`, `_orig_mod.`) is taken off first.
+Tensors are compared by *bare* name, without the prefix `bert.`. Names of other families are
+translated one by one: a name that is not exactly one of them stays unknown. What training puts
+around a model or a module (`module.`, `_orig_mod.`) is taken off first.
 """
 
 import functools
@@ -63,10 +62,8 @@ class Repeat:
 def bare_name(name: str, prefix: str = BERT.prefix) -> str:
     """Return the current name of a parameter, without the encoder's prefix.
 
-    >>> bare_name("bert.encoder.layer.0.output.LayerNorm.gamma")
-    'encoder.layer.0.output.LayerNorm.weight'
-    >>> bare_name("classifier.gamma")
-    'classifier.gamma'
+    >>> bare_name("bert.encoder.layer.0.output.LayerNorm.gamma"), bare_name("classifier.gamma")
+    ('encoder.layer.0.output.LayerNorm.weight', 'classifier.gamma')
     """
     name = name.removeprefix(prefix)
     for old, new in _OLD_ENDINGS.items():
@@ -102,7 +99,6 @@ def name_in_file(name: str, config: BertConfig, names: Container[str]) -> str:
 
 @functools.lru_cache(maxsize=16)
 def _inverse(family: Family, layers: tuple[int, ...]) -> dict[str, str]:
-    """Return name in the family's files -> bare name."""
     texts = {
         f"{family.text_classifier}.{leaf}": f"classifier.{leaf}" for leaf in ("weight", "bias")
     }
@@ -127,12 +123,7 @@ def by_bare_name(
     """Return a checkpoint's tensors by bare name without buffers, and its tied copies.
 
     Args:
-        tensors: by their names in the file.
-        config: says whose names these are.
         given: the caller passed the tensors, whose names may also be those of this package.
-
-    Raises:
-        CheckpointError: two tensors of the file map to the same parameter.
     """
     family, found = config.family, dict[str, Found]()
     names = family.names.items()
@@ -142,10 +133,7 @@ def by_bare_name(
         if bare in _BUFFERS:
             continue
         if bare in found:
-            raise CheckpointError(
-                f"The checkpoint contains {bare} twice, as {found[bare].file_name} and as {name}; "
-                "expected it once."
-            )
+            raise CheckpointError(f"It has {bare} twice, as {found[bare].file_name} and as {name}.")
         inside = plain.removeprefix(BERT.prefix).startswith((*INSIDE, *theirs))
         inside = inside or plain.startswith(family.prefix)
         found[bare] = Found(name, tensor, inside and not bare_name(bare).startswith("pooler."))
@@ -176,7 +164,6 @@ def _unwrapped(names: Iterable[str], family: Family) -> list[str]:
 
 
 def _repeated(names: Iterable[str], config: BertConfig) -> dict[str, str]:
-    """Return the names in layers that repeat others -> those in the layers they repeat."""
     own = {str(layer): of for layer, of in enumerate(config.weights_of) if of != layer}
     layers = ((name, _LAYER.match(name)) for name in names) if own else ()
     return {

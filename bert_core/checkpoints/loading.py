@@ -36,16 +36,12 @@ def load_pretrained(
     """Build `cls`, fill it from a checkpoint, and return it in evaluation mode with a report.
 
     Args:
-        cls: one of the eight model classes.
         name_or_path: a folder, an archive or its address, the name of a bundled model, or an id
             on the Hub; see `resolve`.
-        *inputs: more positional arguments of the class (num_labels, num_choices).
-        cache_dir: where downloads are kept.
         state_dict: weights to use instead of those of the folder, with all embeddings and layers.
             They are taken as weights of this class; a folder's `classifier` is left out if the
             folder declares that it belongs to another class (see `ownership`).
         from_tf: read the folder's TensorFlow checkpoint even if it has other weights.
-        revision: the version to load, if the source has versions.
         force_download: fetch a model on the Hub again, because the copy that is here is damaged.
         **options: keyword arguments of the class (`output_attentions`, `num_labels` ...); fields
             of the config to override; `config`, a BertConfig to use instead of the file;
@@ -94,11 +90,14 @@ def load_sharing(cls: type[M], base: Fillable, folder: Path) -> M:
         BertError: as `load_pretrained`.
     """
     report = base.load_report or LoadReport(source=str(folder))
-    plan, first = open_folder(folder, report.source).plan(cls), next(base.parameters())
+    first = next(base.parameters())
+    plan = open_folder(folder, report.source, values=False).plan(cls)
     not_shared = {bare_name(name) for name in report.missing} | plan.own
     theirs = {bare: each for bare, each in _by_bare_name(base).items() if bare not in not_shared}
-    places = ((name, bare_name(name)) for name in plan.stored)
-    shared = {name: theirs[bare] for name, bare in places if bare in theirs}
+    places = {name: bare_name(name) for name in plan.stored}
+    shared = {name: theirs[bare] for name, bare in places.items() if bare in theirs}
+    if not {bare for name, bare in places.items() if name not in shared} <= plan.own:
+        plan = open_folder(folder, report.source).plan(cls)  # needs more than the head
     model = fill(plan, first.dtype, shared=shared)
     # Move new parameters to the base's device; shared ones are there already and stay shared.
     return model if first.device.type == "cpu" else model.to(first.device)
@@ -122,26 +121,17 @@ def share_parameters(model: M, base: Fillable) -> M:
 
 
 def _by_bare_name(model: Fillable) -> dict[str, nn.Parameter]:
-    """Return the parameters of a model, tied ones once."""
     return {bare_name(name): parameter for name, parameter in model.named_parameters()}
 
 
 def load_tf_weights_in_bert(
     model: M, tf_checkpoint_path: str | os.PathLike[str], *, allow_nonfinite: bool = False
 ) -> M:
-    """Fill a model with the weights of a TensorFlow checkpoint; TensorFlow is not needed.
+    """Fill a model with the weights of a TensorFlow checkpoint, without TensorFlow; return it.
 
-    A pooler or head that the checkpoint does not contain keeps its values and is listed in
+    The path is the common prefix of the files (`.../bert_model.ckpt`), the `.index` file, or their
+    folder. A pooler or head that the checkpoint does not contain keeps its values and is listed in
     `model.load_report.missing`; optimizer variables are ignored.
-
-    Args:
-        model: a model of any of the eight classes, on any device.
-        tf_checkpoint_path: the common prefix of its files (`.../bert_model.ckpt`), the `.index`
-            file, or their folder.
-        allow_nonfinite: whether weights may be NaN or infinite.
-
-    Returns:
-        The same model.
 
     Raises:
         InputError: the path is not a string or a path, or the model is not from this package.

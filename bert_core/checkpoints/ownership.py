@@ -1,12 +1,8 @@
 """Determine which class a checkpoint's `classifier` belongs to.
 
-Some families have a layer before their classifiers (`Step` in `bert_core.families`); its name says
-more.
-
-Three classes use the same tensor names for their head. Names and shapes cannot distinguish a text
-classifier from a word tagger, so the checkpoint's own declaration counts first, then features that
-only one class can have. If neither decides, the head is assigned to no class: a guess could present
-one model's numbers as another's.
+Three classes use the same tensor names, so the checkpoint's own declaration counts first, then
+features that only one class can have. If neither decides, the head is assigned to no class: a guess
+could present one model's numbers as another's.
 """
 
 from collections.abc import Container, Mapping, Sequence
@@ -57,7 +53,6 @@ def classifier_class(config: BertConfig, bare_names: Container[str]) -> str | No
 
 
 def _are_tags(labels: Sequence[str]) -> bool:
-    """Return whether labels have the marks of a chunking scheme, such as B-, I- and O."""
     roles = {tag.role for tag in read_tags(labels)}
     return {"inside", "begin"} <= roles or (
         not roles.isdisjoint({"inside", "begin"}) and "O" in map(str.upper, labels)
@@ -74,9 +69,8 @@ def without_foreign_head(
 ) -> dict[str, Any]:
     """Leave out a `classifier` that belongs to a different class.
 
-    `keep_untold` says whether to keep a `classifier` of undetermined class: True if the caller
-    chose the class for this checkpoint, as with the files of the first PyTorch releases, which name
-    no class; False if every class is tried in turn.
+    `keep_untold`: keep one of undetermined class, because the caller chose the class for this
+    checkpoint.
     """
     wanted, owner = head_class(cls), classifier_class(config, found)
     if wanted is None or owner in (None, wanted) or (not owner and keep_untold):

@@ -2,9 +2,7 @@
 
     names in the files -> `keys.by_bare_name` -> `match` with a class -> `Plan` -> `filling.fill`
 
-`open_folder` opens the weights of a folder, `Checkpoint.plan` builds a class without memory and
-matches its names and shapes with them, and refuses what would give wrong answers. `survey` makes a
-plan for every class, from headers alone, and fills none.
+What would give wrong answers is refused. `survey` makes a plan for every class, from headers alone.
 """
 
 import copy
@@ -12,7 +10,7 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Generic
+from typing import Annotated, Any, Generic
 
 from bert_core.checkpoints.fillable import Fillable, LoadReport, M, without_memory
 from bert_core.checkpoints.formats.pickle_file import checked_table
@@ -47,23 +45,14 @@ _DECODER = "cls.predictions.decoder.weight"
 
 @dataclass(frozen=True, slots=True)
 class Plan(Generic[M]):
-    """The weights that the files provide for one class.
+    """The weights that the files provide for one class."""
 
-    Attributes:
-        model: an instance without memory, with its final `config`.
-        stored: parameter -> the tensor that fills it, without tied copies.
-        report: parameters missing from the files, and tensors left over.
-        refusal: why the class cannot be filled, "" if it can; loading raises it.
-        repeats: tied copies in the files, to be compared with their originals.
-        own: bare names of the tensors that the folder has only for this class.
-    """
-
-    model: M
-    stored: Mapping[str, Found]
-    report: LoadReport
-    refusal: str = ""
-    repeats: tuple[Repeat, ...] = ()
-    own: frozenset[str] = frozenset()
+    model: Annotated[M, "an instance without memory, with its final `config`"]
+    stored: Annotated[Mapping[str, Found], "parameter -> its tensor, tied ones once"]
+    report: Annotated[LoadReport, "parameters missing from the files, and tensors left over"]
+    refusal: Annotated[str, 'why the class cannot be filled, "" if it can; loading raises it'] = ""
+    repeats: Annotated[tuple[Repeat, ...], "tied copies in the files"] = ()
+    own: Annotated[frozenset[str], "bare names of tensors only for this class"] = frozenset()
 
     @property
     def parameters(self) -> int:
@@ -78,28 +67,19 @@ class Plan(Generic[M]):
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """The opened weights of a folder.
+    """The opened weights of a folder."""
 
-    Attributes:
-        folder: the root; its `heads/<ClassName>` contains what a class changes.
-        source: its name in reports and errors.
-        config: the root's configuration.
-        root: the root's tensors by bare name.
-        repeats: the root's tied copies.
-        is_given: the caller passed the weights; only the configuration is from the folder.
-        values: whether tensors have values; without, they have names, types and shapes.
-    """
+    folder: Annotated[Path, "the root; its `heads/<ClassName>` contains what a class changes"]
+    source: Annotated[str, "its name in reports and errors"]
+    config: Annotated[BertConfig, "the root's configuration"]
+    root: Annotated[Mapping[str, Found], "the root's tensors by bare name"]
+    repeats: Annotated[tuple[Repeat, ...], "the root's tied copies"]
+    is_given: Annotated[bool, "the caller passed the weights; the folder has the configuration"]
 
-    folder: Path
-    source: str
-    config: BertConfig
-    root: Mapping[str, Found]
-    repeats: tuple[Repeat, ...]
-    is_given: bool
-    values: bool
-
-    def plan(self, cls: type[M], options: LoadOptions | None = None) -> Plan[M]:
-        """Match the files with what a class needs; no weights are read.
+    def plan(
+        self, cls: type[M], options: LoadOptions | None = None, *, values: bool = True
+    ) -> Plan[M]:
+        """Match the files with what a class needs; `values` is as for `open_folder`, of its head.
 
         Raises:
             ConfigError: no model can be built from the configuration.
@@ -116,7 +96,7 @@ class Checkpoint:
             others = [each.file_name for bare, each in self.root.items() if bare not in found]
             others += modules_above(self.folder)
             if head is not None and weight_files(head):
-                own, more = by_bare_name(open_weights(head, values=self.values), self.config)
+                own, more = by_bare_name(open_weights(head, values=values), self.config)
                 repeats = (*(each for each in repeats if each.original not in own), *more)
                 found |= own
             check_layers(config, found, self.source)
@@ -157,7 +137,7 @@ def open_folder(
     else:
         tensors = checked_table(dict(state_dict), "state_dict")
     root, repeats = by_bare_name(tensors, config, given=is_given)
-    return Checkpoint(folder, source or folder.name, config, root, repeats, is_given, values)
+    return Checkpoint(folder, source or folder.name, config, root, repeats, is_given)
 
 
 def head_folder(folder: Path, cls: type[Any]) -> Path | None:
@@ -168,33 +148,27 @@ def head_folder(folder: Path, cls: type[Any]) -> Path | None:
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """The contents of a folder.
+    """The contents of a folder."""
 
-    Attributes:
-        config: the root's configuration.
-        classes: class name -> its plan, for the classes whose head its family has;
-            `report.mismatched` is set where loading would fail.
-        classifier_of: the class that the root's `classifier` belongs to; "" if that cannot be
-            determined, None if it has none.
-        file_bytes: size of all weight files, including those of heads.
-    """
-
-    config: BertConfig
-    classes: Mapping[str, Plan[Any]]
-    classifier_of: str | None
-    file_bytes: int
+    config: Annotated[BertConfig, "the root's configuration"]
+    classes: Annotated[Mapping[str, Plan[Any]], "class name -> its plan, of heads the family has"]
+    classifier_of: Annotated[
+        str | None, 'class of the root\'s `classifier`; "": unknown; None: none'
+    ]
+    file_bytes: Annotated[int, "size of all weight files, including those of heads"]
 
 
 def survey(folder: Path, classes: Iterable[type[Fillable]]) -> Survey:
     """Compare the names and shapes in a folder with what each class needs; nothing is loaded.
 
     Raises:
-        BertError: the folder is not a model, or its files are damaged. Shapes that contradict a
-            head's configuration are reported in its plan instead.
+        BertError: the folder is not a model, or its files are damaged.
     """
     files = open_folder(folder, values=False)
     has, options = files.config.family.has, LoadOptions(ignore_mismatched_sizes=True)
-    plans = {cls.__name__: files.plan(cls, options) for cls in classes if has(cls.__name__)}
+    plans = {
+        cls.__name__: files.plan(cls, options, values=False) for cls in classes if has(cls.__name__)
+    }
     folders = [folder, *(each for each in folder.glob("heads/*") if each.is_dir())]
     size = sum(path.stat().st_size for each in folders for path in weight_files(each))
     return Survey(files.config, plans, classifier_class(files.config, files.root), size)
@@ -265,11 +239,7 @@ def match(
 
 
 def check_layers(config: BertConfig, found: Mapping[str, Found], source: str) -> None:
-    """Reject a file without an encoder, or with fewer layers than the config states.
-
-    Raises:
-        CheckpointError: the weights are not of this family, or belong to another config.
-    """
+    """Reject a file without an encoder, or with fewer layers than the config states."""
     family, needed = config.family, set(config.weights_of)
     names = [entry.file_name for entry in found.values()]
     under = {*encoders_in(names)} - {"", *(each.prefix for each in FAMILIES.values())}
@@ -303,13 +273,11 @@ def _check_encoders(model: Fillable, found: Mapping[str, Found], report: LoadRep
             f"{type(model).__name__} looks for an encoder whose names begin with "
             f"{' and '.join(map(repr, sorted(looked_for)))}. Found in the weights of "
             f"{report.source}: {' and '.join(map(repr, sorted(there)))}. Expected 'bert.' or "
-            "nothing before embeddings and encoder: call the attribute that holds the BertModel "
-            "self.bert."
+            "nothing: call the attribute that holds the BertModel self.bert."
         )
 
 
 def _check_tied(plan: Plan[Any], repeats: set[str]) -> None:
-    """Reject a decoder that the config calls untied, and of which the file has no copy."""
     untied = plan.model.config.extra.get("tie_word_embeddings", True) is False
     if (
         untied
@@ -323,7 +291,6 @@ def _check_tied(plan: Plan[Any], repeats: set[str]) -> None:
 
 
 def _check_memory(plan: Plan[Any]) -> None:
-    """Reject a config whose unfilled part is implausibly large."""
     filled = sum(found.tensor.numel() for found in plan.stored.values())
     fresh = plan.parameters - filled
     if fresh > max(filled, _MAX_FRESH):

@@ -22,9 +22,6 @@ def save_model(model: Fillable, folder: Path) -> None:
 
     Each file is written under a temporary name and then renamed, so readers never see a partial
     file. Tied parameters are written once, under the name of the original.
-
-    Raises:
-        CheckpointError: the folder cannot be written.
     """
     tensors, config = _tensors_to_save(model), _config_to_save(model)
     try:
@@ -44,7 +41,6 @@ def saved_files(model: Fillable) -> dict[str, bytes]:
 
 
 def _tensors_to_save(model: Fillable) -> dict[str, Tensor]:
-    """Return the tensors of a model without the aliases of tied parameters."""
     state = model.state_dict()
     for name in model.tied_keys():
         del state[name]
@@ -52,7 +48,6 @@ def _tensors_to_save(model: Fillable) -> dict[str, Tensor]:
 
 
 def _config_to_save(model: Fillable) -> BertConfig:
-    """Return the config with the fields that `transformers` needs to pick class and type."""
     config = copy.deepcopy(model.config)
     config.extra["model_type"] = config.model_type
     config.extra["architectures"] = [config.family.class_name(type(model).__name__)]

@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import torch
 from torch import Tensor
@@ -20,10 +20,6 @@ CONFIG_NAME = "config.json"
 CONFIG_NAMES = (CONFIG_NAME, "bert_config.json")  # the second is from the original release
 _DTYPES = ("float32", "float16", "bfloat16", "float64")
 _LABELS = ("id2label", "label2id", "num_labels", "problem_type")
-# Positional arguments of the classes that are numbers or switches, and what they should be.
-_EXPECTED = dict.fromkeys(("num_labels", "num_choices"), "a whole number") | dict.fromkeys(
-    ("output_attentions", "keep_multihead_output"), "True or False"
-)
 _OF_LOADING = {
     "config": "config",
     "ignore_mismatched_sizes": "ignore_mismatched_sizes",
@@ -35,28 +31,20 @@ _OF_LOADING = {
 
 @dataclass(frozen=True, slots=True)
 class LoadOptions:
-    """The caller's options for loading.
+    """The caller's options for loading."""
 
-    Attributes:
-        config: configuration to use instead of the files'.
-        overrides: fields of the files' configuration to replace.
-        inputs: positional arguments of the class, after the config.
-        arguments: keyword arguments of the class.
-        dtype: number type to load as; see `wanted_dtype`.
-        ignore_mismatched_sizes: tensors of another shape count as missing.
-        allow_nonfinite: weights may be NaN or infinite.
-        is_chosen: the caller chose the class for this checkpoint, as `from_pretrained` assumes;
-            False if every class is tried in turn.
-    """
-
-    config: BertConfig | None = None
-    overrides: Mapping[str, Any] = field(default_factory=dict)
-    inputs: Sequence[Any] = ()
-    arguments: Mapping[str, Any] = field(default_factory=dict)
-    dtype: Any = None
-    ignore_mismatched_sizes: bool = False
-    allow_nonfinite: bool = False
-    is_chosen: bool = False
+    config: Annotated[BertConfig | None, "configuration to use instead of the files'"] = None
+    overrides: Annotated[Mapping[str, Any], "fields of the files' configuration to replace"] = (
+        field(default_factory=dict)
+    )
+    inputs: Annotated[Sequence[Any], "positional arguments of the class, after the config"] = ()
+    arguments: Annotated[Mapping[str, Any], "keyword arguments of the class"] = field(
+        default_factory=dict
+    )
+    dtype: Annotated[Any, "number type to load as; see `wanted_dtype`"] = None
+    ignore_mismatched_sizes: Annotated[bool, "tensors of another shape count as missing"] = False
+    allow_nonfinite: Annotated[bool, "weights may be NaN or infinite"] = False
+    is_chosen: Annotated[bool, "the caller chose the class; False: every class is tried"] = False
 
     @property
     def chooses_layers(self) -> bool:
@@ -67,13 +55,8 @@ class LoadOptions:
 def chosen_options(
     cls: type[Any], inputs: Sequence[Any], options: Mapping[str, Any]
 ) -> LoadOptions:
-    """Sort the arguments of `from_pretrained` into those of class, config and loading.
-
-    Raises:
-        InputError: an option is unknown, contradicts another, or is in the wrong place.
-    """
+    """Sort the arguments of `from_pretrained` into those of class, config and loading."""
     names = list(inspect.signature(cls.__init__).parameters)[2:]  # after self and config
-    _check_positional(cls, dict(zip(names, inputs, strict=False)))
     of_config = {name for name in vars(BertConfig(1)) if not name.startswith("_")} - {"extra"}
     arguments: dict[str, Any] = {}
     overrides: dict[str, Any] = {}
@@ -96,31 +79,11 @@ def chosen_options(
         raise ConfigError(f"config= is a {type(config).__name__}; expected a BertConfig.")
     if config is not None and overrides:
         raise InputError(
-            f"config= was given together with {', '.join(sorted(overrides))}. Set these on the "
-            "config itself."
+            f"config= was given together with {', '.join(sorted(overrides))}. Set these on it."
         )
     return LoadOptions(
         overrides=overrides, inputs=inputs, arguments=arguments, is_chosen=True, **load
     )
-
-
-def _check_positional(cls: type[Any], inputs: Mapping[str, Any]) -> None:
-    """Reject loading options among the positional arguments, which belong to the class.
-
-    In earlier releases of the classic package the second argument was `cache_dir` or `state_dict`;
-    in the last one, as here, the class's arguments follow. A folder would silently become
-    `output_attentions`.
-    """
-    for name, value in inputs.items():
-        unset = value is None and name == "num_labels"
-        if name in _EXPECTED and not isinstance(value, int) and not unset:
-            is_place = isinstance(value, str | os.PathLike)
-            found = shown(os.fspath(value)) if is_place else f"a {type(value).__name__}"
-            raise InputError(
-                f"{cls.__name__}.from_pretrained was given {found} in the place of {name}; "
-                f"expected {_EXPECTED[name]}. Options of loading are given by name: cache_dir=, "
-                "state_dict=, from_tf=."
-            )
 
 
 def read_config(folder: Path, overrides: Mapping[str, Any]) -> BertConfig:
@@ -157,9 +120,6 @@ def wanted_dtype(choice: Any, tensors: Iterable[Tensor]) -> torch.dtype:
     """Return the number type to load as: float32 unless the caller chose another.
 
     "auto" is the type of `tensors`, which fill parameters and are of floating-point types.
-
-    Raises:
-        InputError: the choice is not a floating-point type.
     """
     if choice is None:
         return torch.float32

@@ -1,9 +1,8 @@
 """Tensors that a class does not use: which are harmless, and which would change its answers.
 
-A checkpoint usually holds more than one class needs: a pooler, the heads of other tasks, positions
-as numbers. Those are left over, and the report names them. What a file has inside the layers, or
-between the encoder and the head that is asked for, is part of the model: answers without it would
-be confident and wrong, so it is refused by name.
+A pooler, heads of other tasks and positions are left over, and the report names them. What is
+inside the layers, or between the encoder and the head that is asked for, is part of the model:
+answers without it would be confident and wrong, so it is refused by name.
 """
 
 import re
@@ -20,36 +19,23 @@ _ANSWERING = {"classifier", "qa_outputs"}
 # What changes the encoder from outside: prompts and prefixes before the text, parts of LoRA.
 _PROMPT = re.compile(r"(?<![a-z])(prefix|prompt|soft_prompt)|past_key_values|lora_|ia3_")
 _GET_ANOTHER = "Get a checkpoint without them, or compute with the program that made it."
-_KINDS = (
+_KINDS = (  # names of tensors -> what they are
     (
         r"lora_|base_layer|hada_|lokr_|oft_[rs]|vera_|ia3_|modules_to_save",
-        "These are the parts of a LoRA, or of another method of PEFT, which change the layers. "
-        "Merge them with PEFT and save the result: model.merge_and_unload().save_pretrained(...).",
+        "They are of a LoRA, or of another method of PEFT. Merge them (merge_and_unload) and save.",
     ),
-    (
-        r"adapter|prefix|prompt|past_key_values",
-        f"Adapters and prompts change what the layers compute, and are not computed here. "
-        f"{_GET_ANOTHER}",
-    ),
+    (r"adapter|prefix|prompt|past_key_values", f"Adapters are not computed here. {_GET_ANOTHER}"),
     (
         r"SCB|qweight|qzeros|\bscales?\b|(weight|put)_scale|g_idx|absmax|quant|weight_format",
-        "These belong to quantised weights. Get the weights as floating-point numbers, or "
-        "dequantise the model and save it again.",
+        "They belong to quantised weights. Get the weights as floating-point numbers.",
     ),
     (
         r"weight_[guv]$|weight_orig|weight_mask|parametrizations",
-        "The weights are stored as parts (weight norm, spectral norm, pruning). Put them together "
-        "with torch.nn.utils.parametrize.remove_parametrizations, or prune.remove, and save again.",
+        "The weights are stored as parts (weight norm, pruning). Put them together with "
+        "torch.nn.utils.parametrize.remove_parametrizations, or prune.remove, and save again.",
     ),
-    (
-        r"crf|transition",
-        "A CRF chooses the best row of labels as a whole; without it every label is chosen alone, "
-        f"and other labels result. {_GET_ANOTHER}",
-    ),
-    (
-        r"lstm|gru\b|rnn",
-        f"A recurrent layer between encoder and head is not computed here. {_GET_ANOTHER}",
-    ),
+    (r"crf|transition", f"A CRF chooses the best row of labels as a whole. {_GET_ANOTHER}"),
+    (r"lstm|gru\b|rnn", f"A recurrent layer is not computed here. {_GET_ANOTHER}"),
 )
 
 
@@ -58,14 +44,7 @@ def check_inside(
 ) -> None:
     """Refuse left-over tensors that are part of the embeddings or layers, or change them.
 
-    Args:
-        model: of the class that is filled; one without an encoder computes nothing with them.
-        left: by bare name, as `keys.by_bare_name` returns them.
-        source: the checkpoint's name.
-        layers_chosen: the caller chose the number of layers; those above may be left out.
-
-    Raises:
-        CheckpointError: there are any; it names them and says what to do.
+    `left` is as `keys.by_bare_name` returns it; `layers_chosen` allows layers above the config's.
     """
     if not any(is_core(name) for name, _ in model.named_parameters()):
         return
@@ -91,13 +70,7 @@ def check_inside(
 
 
 def head_refusal(model: Fillable, left: Mapping[str, Found], filled: Iterable[str]) -> str:
-    """Say why the head of a class cannot be used, "" if it can.
-
-    Args:
-        model: of the class.
-        left: tensors that it does not use, by bare name.
-        filled: its parameters that the checkpoint has.
-    """
+    """Say why the head of a class cannot be used with tensors `left` over, "" if it can."""
     family = model.config.family
     steps = {step.name for step in (family.text_step, family.choice_step) if step is not None}
     own = {_part(name) for name, _ in model.named_parameters()}
@@ -122,7 +95,6 @@ def _plain(bare: str) -> str:
 
 
 def _module(bare: str) -> str:
-    """Return the module of a weight or bias; "" for anything else."""
     module, _, leaf = _plain(bare).rpartition(".")
     return module if leaf in ("weight", "bias") else ""
 
@@ -158,7 +130,6 @@ def some(names: Iterable[str], comma: str = ", ") -> str:
 
 
 def _advice(names: list[str]) -> str:
-    """Return what the names say of the model, and what to do."""
     return next(
         (says for pattern, says in _KINDS if any(re.search(pattern, name) for name in names)),
         "They are no part of BERT, nor of a head that is known here. " + _GET_ANOTHER,

@@ -66,12 +66,9 @@ def choice_batch(
     max_length: int,
     truncation: str = "longest_first",
 ) -> Batch:
-    """Build a batch for `BertForMultipleChoice`: every choice is paired with its context.
+    """Build a batch for `BertForMultipleChoice`, (B, N, T) with `labels` (B,); see `text_batch`.
 
-    Like `text_batch`, but every row must have the same number of choices N.
-
-    Returns:
-        `input_ids`, `token_type_ids`, `attention_mask` (B, N, T) and `labels` (B,).
+    Every row must have the same number of choices N; each is paired with its context.
     """
     numbers = sorted({len(row.choices) for row in rows})
     if len(numbers) > 1:
@@ -90,7 +87,6 @@ def choice_batch(
 def _encoded(
     tokenizer: TextTokenizer, texts: Iterable[tuple[str, str | None]], **limits: Any
 ) -> Batch:
-    """Build a batch without labels from texts and pairs, padded to the longest."""
     encodings = [tokenizer.encode(first, second, **limits) for first, second in texts]
     _check_rows(encodings)
     truncated = sum(encoding.truncated for encoding in encodings)
@@ -98,7 +94,6 @@ def _encoded(
 
 
 def _check_rows(rows: Sequence[object]) -> None:
-    """Reject an empty batch."""
     if not rows:
         raise InputError("There are no rows to build a batch from; give at least one.")
 
@@ -109,10 +104,8 @@ def _check_rows(rows: Sequence[object]) -> None:
 def word_batch(tokenizer: TextTokenizer, rows: Sequence[TaggedWords], *, max_length: int) -> Batch:
     """Build a batch for `BertForTokenClassification`; the first piece of a word gets its tag.
 
-    The ids are those of the words joined by spaces, so no piece spans two words. A word without
-    pieces, such as a single control character, is dropped with its tag. A row with more tokens than
-    `max_length`, [CLS] and [SEP] included, is split into several inputs, between words unless a
-    single word is longer than an input; nothing is truncated.
+    The ids are those of the words joined by spaces; a word without pieces is dropped with its tag.
+    A row of more than `max_length` tokens is split into several inputs, between words if possible.
 
     Returns:
         `input_ids`, `token_type_ids`, `attention_mask` and `labels`, each (M, T) with M >= B inputs
@@ -173,20 +166,16 @@ def question_batch(
 ) -> Batch:
     """Build a batch for `BertForQuestionAnswering`: `[CLS] question [SEP] passage [SEP]`.
 
-    A passage that is too long is split into overlapping windows, those of
-    `BertTokenizer.encode_windows`. A window that does not contain the whole answer is labelled "no
-    answer": start and end both point to [CLS] (Devlin et al. 2019, sections 4.2 and 4.3). An answer
-    that begins or ends inside a token covers that token. A question is truncated to half of the
-    room that neighbouring windows do not share, so that windows always move forward.
-
-    Windows have at most `max_length` tokens, [CLS] and both [SEP] included; neighbours share
-    `stride` tokens of the passage. At least one contains the whole answer if that has at most
-    `stride + 1` tokens; longer answers may be in none, and are then counted as missed.
+    A passage that is too long is split into the windows of `BertTokenizer.encode_windows`; one
+    without the whole answer is labelled "no answer": both positions are that of [CLS] (Devlin et
+    al. 2019, sections 4.2 and 4.3). An answer that begins or ends inside a token covers that token.
+    A question is cut to half of the room that neighbours do not share. Some window contains every
+    answer of at most `stride + 1` tokens; longer ones may be in none, and are then counted as
+    missed.
 
     Returns:
         `input_ids`, `token_type_ids`, `attention_mask` (M, T), `start_positions` and
-        `end_positions` (M,), with M >= B windows in the order of rows and passages. The positions
-        are those of the answer's first and last token, or both 0.
+        `end_positions` (M,), with M >= B windows in the order of rows and passages.
 
     Raises:
         InputError: there are no rows, there is no room to move forward, the tokenizer rejects a
@@ -198,8 +187,7 @@ def question_batch(
     if stride < 0 or limit < 1:
         raise InputError(
             f"A window has room for {room} tokens of question and passage, of which stride="
-            f"{stride} are shared with the next. Expected a stride from 0 to {room - 2}; raise "
-            "max_length or lower stride."
+            f"{stride} are shared; expected from 0 to {room - 2}. Raise max_length or lower stride."
         )
     inputs: list[Encoding] = []
     places: list[tuple[int, int]] = []
@@ -225,7 +213,6 @@ def question_batch(
 def _answer_places(
     tokenizer: TextTokenizer, row: Question, question: str, windows: Sequence[Encoding]
 ) -> Iterator[tuple[int, int]]:
-    """Yield the positions of the answer's first and last token in each window, or (0, 0)."""
     whole = windows[0] if len(windows) == 1 else tokenizer.encode(question, row.context)
     size = len(_answer_tokens(row, whole))
     if row.answer is not None and not size:
@@ -239,7 +226,6 @@ def _answer_places(
 
 
 def _answer_tokens(row: Question, encoding: Encoding) -> list[int]:
-    """Return the positions of the tokens that have characters of the answer."""
     if row.answer is None:
         return []
     start, end = row.answer_start, row.answer_start + len(row.answer)
@@ -253,11 +239,8 @@ def _answer_tokens(row: Question, encoding: Encoding) -> list[int]:
 class RowBatches(Generic[Row]):
     """A `BatchSource` that returns every row once per epoch, reshuffled each epoch.
 
-    The rows of a step depend only on the seed and the step's number, so a resumed training sees the
-    same rows as an uninterrupted one. If the rows do not fill the last batch of an epoch, it
-    continues with rows of the next.
-
-    `make` turns rows into a batch: `functools.partial(text_batch, tokenizer, max_length=128)`.
+    The rows of a step depend only on the seed and the step's number. `make` turns rows into a
+    batch: `functools.partial(text_batch, tokenizer, max_length=128)`.
 
     Raises:
         InputError: there are no rows, or `batch_size` is not positive.
@@ -286,7 +269,6 @@ class RowBatches(Generic[Row]):
         return [self.make([self._row(place) for place in range(first, first + self.batch_size)])]
 
     def _row(self, place: int) -> Row:
-        """Return the row at an index into the concatenation of all epochs."""
         epoch, offset = divmod(place, len(self.rows))
         if self._order[0] != epoch:
             order = list(range(len(self.rows)))

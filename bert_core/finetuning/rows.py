@@ -26,8 +26,7 @@ class LabelledText:
         label: object = self.label
         if not isinstance(label, Real):
             raise InputError(
-                f"The label of {shortened(self.text)} is {label!r}; expected a number. Number the "
-                "classes from 0."
+                f"The label of {shortened(self.text)} is {label!r}; expected a number."
             )
 
 
@@ -97,7 +96,6 @@ class Choices:
 
 
 def _check_not_text(value: object, name: str) -> None:
-    """Reject a single string, which would be read as a sequence of characters."""
     if isinstance(value, str):
         raise InputError(
             f"Expected a tuple of {name}, found the string {shortened(value)}. Split it."

@@ -14,8 +14,7 @@ from bert_core.errors import InputError
 class Budget:
     """The length of a training: either a number of steps or minutes of computing time.
 
-    With minutes, training on a busy machine still ends on time with a learning rate of zero, but
-    only with steps is a resumed training bit-for-bit equal to an uninterrupted one.
+    Only with steps is a resumed training bit-for-bit equal to an uninterrupted one.
 
     Raises:
         InputError: not exactly one of the two is given, or it is not positive.
@@ -28,8 +27,7 @@ class Budget:
         limits = [value for value in (self.steps, self.minutes) if value is not None]
         if len(limits) != 1 or limits[0] <= 0:
             raise InputError(
-                f"The budget has steps={self.steps} and minutes={self.minutes}; give exactly one "
-                "of them, above 0."
+                f"The budget has steps={self.steps} and minutes={self.minutes}; expected one."
             )
 
     def progress(self, step: int, seconds: float) -> float:

@@ -13,11 +13,7 @@ from bert_core.small_files import replacing
 
 
 def write_state(path: Path, state: Mapping[str, Any]) -> None:
-    """Write a state; an interruption leaves the old file or the new one.
-
-    Raises:
-        OSError: the file cannot be written; nothing of it is left.
-    """
+    """Write a state; an interruption leaves the old file or the new one."""
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         with replacing(path) as draft, draft.open("wb") as stream:
@@ -43,6 +39,5 @@ def load_state(path: Path) -> dict[str, Any]:
             return dict(torch.load(path, map_location="cpu", weights_only=True))
     except Exception as error:  # noqa: BLE001  a damaged pickle can raise anything
         raise CheckpointError(
-            f"The training state {path} cannot be read ({str(error)[:200]}). Remove it to start "
-            "again."
+            f"The training state {path} cannot be read ({str(error)[:200]}). Remove it."
         ) from None

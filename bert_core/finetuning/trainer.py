@@ -173,8 +173,7 @@ class Trainer:
         """
         if self.done:
             raise InputError(
-                f"The training is over after {self.steps_done} steps. Give a larger budget to "
-                "continue."
+                f"The training is over after {self.steps_done} steps. Give a larger budget."
             )
         began = time.perf_counter()
         settings, progress = self.settings, self.progress
@@ -193,8 +192,7 @@ class Trainer:
             if not math.isfinite(value):
                 raise NotFiniteError(
                     f"The {what} of step {self.steps_done + 1} is {value}; expected a finite "
-                    "number. The step changed nothing. Try a smaller learning rate, or check that "
-                    "all labels are in the model's range."
+                    "number. The step changed nothing. Try a smaller learning rate."
                 )
         for optimizer in self.optimizers:
             optimizer.step()
@@ -304,7 +302,6 @@ class Trainer:
 
 
 def _step_of(line: str) -> float:
-    """Return the step of a log line; infinity for an incomplete line."""
     try:
         return float(json.loads(line)["step"])
     except (ValueError, KeyError, TypeError):

@@ -346,3 +346,10 @@ class BertModel(BertPreTrainedModel):
         if outputs.hidden_states is not None:
             layers = list(outputs.hidden_states[1:])  # without the embeddings
         return self._with_attentions(outputs, layers, outputs.pooler_output)
+
+
+def encoder_of(model: BertPreTrainedModel) -> BertModel:
+    """Return the encoder of a model of any class."""
+    encoder = model.encoder_model
+    assert isinstance(encoder, BertModel)
+    return encoder

@@ -19,19 +19,11 @@ def check_inputs(
     rank: int = 2,
     device: torch.device | None = None,
 ) -> None:
-    """Reject inputs that the model cannot use.
+    """Reject inputs that the model cannot use: ids (B, T), or (B, N, T) if `rank` is 3.
 
-    Values are checked on the CPU only, because reading them from a GPU would wait for its queued
-    work. While a graph is recorded, only what the graph fixes is checked: type, rank and device,
-    not sizes and values.
-
-    Args:
-        config: the model's configuration.
-        input_ids: (B, T), or (B, N, T) if `rank` is 3.
-        token_type_ids: the same shape, or None.
-        attention_mask: the same shape, or None; if `rank` is 2, also (B, T, T).
-        rank: expected number of axes.
-        device: the model's device; None skips this check.
+    Types and mask have the same shape, the mask of rank 2 also (B, T, T). Values are checked on the
+    CPU only, because reading them from a GPU would wait for its queued work; while a graph is
+    recorded, only type, rank and device are.
 
     Raises:
         InputError: the inputs are not integers, have the wrong rank, are empty or longer than the
@@ -100,7 +92,6 @@ def _check_values(name: str, ids: Tensor, limit: int) -> None:
 
 
 def _outside(numbers: Tensor, limit: int) -> int | None:
-    """Return a number that is not 0 to `limit` - 1; None if there is none, or on a GPU."""
     if numbers.device.type != "cpu" or not numbers.numel():
         return None
     low, high = (int(value) for value in numbers.aminmax())
@@ -116,11 +107,7 @@ def _check_shape(name: str, tensor: Tensor, input_ids: Tensor) -> None:
 
 
 def check_positions(positions: Tensor, input_ids: Tensor) -> None:
-    """Reject positions (B, P) that are not indices into input_ids (B, T).
-
-    Raises:
-        InputError: wrong type or shape, or (checked on CPU only) a value outside 0..T-1.
-    """
+    """Reject positions (B, P) that are not indices into input_ids (B, T)."""
     if not isinstance(positions, Tensor) or positions.is_floating_point():
         raise InputError("positions must be a tensor of whole numbers.")
     if recording_graph():
@@ -132,18 +119,11 @@ def check_positions(positions: Tensor, input_ids: Tensor) -> None:
         )
     outside = _outside(positions, input_ids.shape[-1])
     if outside is not None:
-        raise InputError(
-            f"positions contains {outside}; expected 0 to {input_ids.shape[-1] - 1}, the "
-            "positions of the input."
-        )
+        raise InputError(f"positions contains {outside}; expected 0 to {input_ids.shape[-1] - 1}.")
 
 
 def check_head_mask(config: BertConfig, head_mask: Tensor) -> None:
-    """Reject a head mask that is neither (H,) nor (L, H).
-
-    Raises:
-        InputError: another shape.
-    """
+    """Reject a head mask that is neither (H,) nor (L, H)."""
     shape = (config.num_hidden_layers, config.num_attention_heads)
     if not recording_graph() and tuple(head_mask.shape) not in (shape, shape[1:]):
         raise InputError(

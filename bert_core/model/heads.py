@@ -84,7 +84,6 @@ class BertPreTrainingHeads(nn.Module):
 
 
 def _pooled(outputs: ModelOutputs) -> Tensor:
-    """Return the pooled output (B, D) of an encoder that has a pooler."""
     assert outputs.pooler_output is not None
     return outputs.pooler_output
 
@@ -105,18 +104,14 @@ class ModelWithHead(BertPreTrainedModel):
         self._finish()
 
     def _build(self, config: BertConfig) -> None:
-        """Add the encoder and the modules of the head."""
         raise NotImplementedError
 
     def _score(self, *inputs: Any) -> tuple[ModelOutputs, Tensor]:
-        """Run the encoder and the head; inputs are those of `_run_encoder`."""
         outputs = self._run_encoder(*inputs)
         return outputs, self._logits(outputs)["logits"]
 
 
 class _MaskedWords(ModelWithHead):
-    """Base class of the two models with a masked-word head."""
-
     cls: BertPreTrainingHeads
 
     def tied_keys(self) -> tuple[str, ...]:
@@ -191,11 +186,9 @@ class BertForPreTraining(_MaskedWords):
         }
 
     def _relation(self, outputs: ModelOutputs) -> Tensor:
-        """Return the scores (B, 2) of two sentences."""
         if not self.has_pairs:
             raise InputError(
-                f"next_sentence_label was given; {self.config.family.title} has no head for two "
-                "sentences. Leave it out."
+                f"next_sentence_label was given; {self.config.family.title} has no head for it."
             )
         return linear(self.cls.seq_relationship, _pooled(outputs))
 
@@ -300,7 +293,6 @@ class WithLabels(ModelWithHead):
         return self._loss(logits, labels, attention_mask)
 
     def _loss(self, logits: Tensor, labels: Tensor, attention_mask: Tensor | None) -> Tensor:
-        """Return the mean loss."""
         raise NotImplementedError
 
 
@@ -314,7 +306,6 @@ class _Classifier(ModelWithHead):
     """
 
     def _add_classifier(self, config: BertConfig, classes: int, *, pooler: bool) -> None:
-        """Add the encoder and the classifier."""
         rate = config.extra.get(config.family.dropout)
         self.dropout_rate = config.hidden_dropout_prob if rate is None else float(rate)
         self.bert = BertModel(config, add_pooling_layer=pooler)
@@ -439,7 +430,6 @@ class BertForMultipleChoice(_Classifier):
     def _flat(
         self, input_ids: Tensor, token_type_ids: Tensor | None, attention_mask: Tensor | None
     ) -> tuple[Tensor, Tensor | None, Tensor | None]:
-        """Check inputs (B, N, T) and reshape them to (B * N, T)."""
         check_inputs(self.config, input_ids, token_type_ids, attention_mask, rank=3)
         return (
             input_ids.flatten(0, 1),

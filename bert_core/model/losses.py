@@ -16,7 +16,6 @@ def cross_entropy(logits: Tensor, labels: Tensor, *, name: str = "labels") -> Te
     Args:
         logits: (..., C).
         labels: (...), integers; -1 and -100 are ignored.
-        name: name of the labels, for error messages.
 
     Raises:
         InputError: labels have the wrong shape, are not integers, or (checked on CPU only) are
@@ -38,11 +37,7 @@ def widened(scores: Tensor) -> Tensor:
 
 
 def whole_numbers(labels: Tensor, name: str) -> Tensor:
-    """Return labels as int64; narrower types may not fit all classes or -100.
-
-    Raises:
-        InputError: `labels` is not a tensor of integers.
-    """
+    """Return labels as int64; narrower types may not fit all classes or -100."""
     if not isinstance(labels, Tensor) or labels.is_floating_point() or labels.is_complex():
         found = labels.dtype if isinstance(labels, Tensor) else type(labels).__name__
         raise InputError(f"{name} is {found}; expected a tensor of whole numbers.")

@@ -21,7 +21,6 @@ class BertPreTrainedModel(Fillable):
     """Base class of all models.
 
     Args:
-        config: sizes and settings of the model.
         output_attentions: make `forward` return the attentions as its first result.
         keep_multihead_output: make `forward` store each head's output for
             `get_multihead_outputs`; not for a model shared by several threads.
@@ -54,7 +53,7 @@ class BertPreTrainedModel(Fillable):
 
     @property
     def encoder_model(self) -> Any:
-        """The encoder, a `BertModel` (`Any` here, as that class is made from this one)."""
+        """The encoder, a `BertModel`; typed in `bert_core.model.bert.encoder_of`."""
         return getattr(self, "bert", self)
 
     # -- forward ------------------------------------------------------------------------------
@@ -107,16 +106,10 @@ class BertPreTrainedModel(Fillable):
         hidden_states: bool = True,
         logits: bool = True,
     ) -> ModelOutputs:
-        """Run the model and return named outputs.
+        """Run the model on ids (B, T) and return named outputs.
 
-        Args:
-            input_ids: (B, T).
-            token_type_ids: (B, T), default zeros.
-            attention_mask: (B, T), 1 for real tokens, default ones.
-            head_mask: (H,) or (L, H), 1 keeps a head.
-            attentions: return the L attention tensors.
-            hidden_states: return the L + 1 hidden states.
-            logits: run the head (at T = 512 the masked-word scores take 62 MB).
+        Token types are zeros by default, the mask ones; a 1 in `head_mask` (H,) or (L, H) keeps a
+        head.
         """
         options = {"attentions": attentions, "hidden_states": hidden_states}
         outputs = self._run_encoder(input_ids, token_type_ids, attention_mask, head_mask, **options)
@@ -128,13 +121,9 @@ class BertPreTrainedModel(Fillable):
     def from_pretrained(
         cls, name_or_path: str | Path | None = None, *inputs: Any, **kwargs: Any
     ) -> Self:
-        """Load a model by name or path; see `checkpoints.loading.load_pretrained`.
+        """Load a model by name or path, with the options of `checkpoints.loading.load_pretrained`.
 
-        Args:
-            name_or_path: a folder, an archive or its URL, a bundled name or a Hub id. The keyword
-                `pretrained_model_name_or_path` is an alias.
-            *inputs: further positional arguments of the class (num_labels, num_choices).
-            **kwargs: options of `load_pretrained`, such as `dtype="bfloat16"`.
+        The keyword `pretrained_model_name_or_path` is an alias; `inputs` are the class's own.
         """
         from bert_core.checkpoints.loading import load_pretrained
 
@@ -150,9 +139,9 @@ class BertPreTrainedModel(Fillable):
     def from_model(cls, other: "BertPreTrainedModel", *inputs: Any, **kwargs: Any) -> Self:
         """Build a model of this class that shares the parameters of another model.
 
-        Parameters with equal name and shape are shared, not copied: training one model trains the
-        other. The rest is newly initialised and listed in `load_report.missing`. This includes a
-        `classifier` that belongs to a different class; see `checkpoints.ownership`.
+        Parameters with equal name and shape are shared: training one model trains the other. The
+        rest is newly initialised and listed in `load_report.missing`, also a `classifier` of
+        another class.
         """
         from bert_core.checkpoints.loading import share_parameters
 

@@ -1,12 +1,8 @@
 """How large an encoder is and how much it computes, from its configuration alone.
 
-`Architecture` reads the `config.json` of BERT and of five models made from it: RoBERTa, ALBERT,
-DistilBERT, ELECTRA and ModernBERT. No weights are needed: everything follows from the table that
-`Architecture.tensors` returns.
-
-A multiplication and an addition count as one operation each, so a product of a matrix with a vector
-takes two for every number of the matrix. Normalisations, activation functions, the softmax and the
-addition of biases are left out; they are well below 1 % of the rest.
+`Architecture` reads the `config.json` of BERT, RoBERTa, ALBERT, DistilBERT, ELECTRA and ModernBERT.
+A multiplication and an addition count as one operation each. Normalisations, activation functions,
+the softmax and the addition of biases are left out; they are well below 1 % of the rest.
 """
 
 from collections.abc import Callable, Mapping
@@ -106,8 +102,7 @@ class Architecture:
                 raise InputError(f"{name} is {value!r}; expected a whole number from 1 on.")
         if self.width % self.heads:
             raise InputError(
-                f"The width {self.width:,} cannot be divided among {self.heads:,} heads. Choose a "
-                "number of heads that divides it."
+                f"The width {self.width:,} cannot be divided among {self.heads:,} heads."
             )
 
     @classmethod
@@ -142,11 +137,7 @@ class Architecture:
         )
 
     def edited(self, **sizes: int) -> "Architecture":
-        """Change `layers`, `width`, `heads`, `vocabulary` or `length`; the rest follows.
-
-        The feed-forward network keeps its proportion to the width, word vectors that are not
-        projected get the width, and a table of positions gets the length.
-        """
+        """Change `layers`, `width`, `heads` and others; inner width and tables follow."""
         width, length = sizes.get("width", self.width), sizes.get("length", self.length)
         changes: dict[str, Any] = {
             **sizes,
@@ -221,5 +212,4 @@ class Architecture:
 
 
 def _split(value: Callable[[Tensors], int], tensors: tuple[Tensors, ...]) -> Split:
-    """Add up a value of tensors by part."""
     return Split(*(sum(value(each) for each in tensors if each.part == part) for part in PARTS))

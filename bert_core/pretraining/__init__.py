@@ -1,4 +1,4 @@
-"""Pretraining: vocabulary, masking, sentence pairs, rows, the joint loss and distillation.
+"""Pretraining: vocabulary, masking, sentence pairs, rows and the joint loss.
 
 This package imports only torch and `bert_core`. It contains nothing specific to data files, to the
 bundled model's recipe (`training/` at the root of the repository) or to the application.
@@ -11,11 +11,6 @@ from bert_core.pretraining.corruption import (
     gather_positions,
     mask_tokens,
 )
-from bert_core.pretraining.distillation import (
-    distilled_loss,
-    every_second_layer,
-    soft_loss,
-)
 from bert_core.pretraining.losses import PretrainingBatch, PretrainingLoss, joint_loss
 from bert_core.pretraining.pairs import SentencePair, sentence_pairs
 from bert_core.pretraining.rows import (
@@ -26,11 +21,10 @@ from bert_core.pretraining.rows import (
     sentence_rows,
     truncate_pair,
 )
-from bert_core.pretraining.vocabulary import Join, build_vocabulary, write_vocabulary
+from bert_core.pretraining.vocabulary import build_vocabulary, write_vocabulary
 from bert_core.reading.sentences import split_sentences
 
 __all__ = [
-    "Join",
     "MaskedTokens",
     "MaskingVocabulary",
     "PretrainingBatch",
@@ -40,8 +34,6 @@ __all__ = [
     "Rows",
     "SentencePair",
     "build_vocabulary",
-    "distilled_loss",
-    "every_second_layer",
     "gather_positions",
     "joint_loss",
     "mask_tokens",
@@ -49,7 +41,6 @@ __all__ = [
     "pair_rows",
     "sentence_pairs",
     "sentence_rows",
-    "soft_loss",
     "split_sentences",
     "truncate_pair",
     "write_vocabulary",

@@ -14,21 +14,10 @@ from bert_core.pretraining.rows import Rows, RowTokens, pair_rows, sentence_rows
 class PretrainingBatches:
     """A batch source for `Trainer`: masked words, and next sentences if wanted.
 
-    Every row is used once per epoch. The rows and masks of a step depend only on the seed and the
-    step's number, so a resumed training sees the same ones as an uninterrupted one.
-
-    Args:
-        documents: sentences in reading order, as token ids without special tokens.
-        vocab: the tokenizer's `vocab`.
-        batch_size: rows per step.
-        length: most tokens per row, with special ones.
-        mask_rate: share of the tokens to hide, with `whole_words` in whole words (`mask_tokens`).
-        next_sentence: make rows of sentence pairs with labels; otherwise of single sentences.
-        seed: seed of the pairs, the order and the masks.
-
-    Attributes:
-        rows: all rows, padded to the longest.
-        labels: next-sentence label of each row; None if rows are single sentences.
+    Every row is used once per epoch; rows and masks of a step depend only on the seed and the
+    step's number. `documents` are sentences in reading order as ids without special tokens; `rows`
+    has all rows, padded to the longest, and `labels` their next-sentence labels, None for single
+    sentences.
 
     Raises:
         InputError: `batch_size` is not positive; also as `mask_tokens` and `sentence_pairs`.
@@ -96,7 +85,6 @@ class PretrainingBatches:
         return rows, masked, chosen
 
     def _row(self, place: int) -> torch.Tensor:
-        """Return the row at an index into the concatenation of all epochs."""
         epoch, offset = divmod(place, len(self.rows.input_ids))
         if self._order[0] != epoch:
             generator = _generator(self.seed, 2 * epoch + 1)
@@ -105,5 +93,4 @@ class PretrainingBatches:
 
 
 def _generator(seed: int, number: int) -> torch.Generator:
-    """Return a generator of its own for each number."""
     return torch.Generator().manual_seed((seed * 1_000_003 + number) % 2**63)

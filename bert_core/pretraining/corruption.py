@@ -76,11 +76,9 @@ def mask_tokens(
     `max_predictions`). Of these, 80 % become [MASK], 10 % a random token, and 10 % are unchanged.
 
     Args:
-        input_ids: (B, T) on any device, where the results are, too; not modified.
         vocab: the tokenizer's `vocab`, or a `MaskingVocabulary` built once for many batches.
         whole_words: choose all pieces of a word or none. Words with more pieces than are still
             to be chosen are skipped; if no word fits, the shortest one is chosen.
-        generator: random generator on the CPU; the same state gives the same corruption.
 
     Raises:
         InputError: `input_ids` is not 2-D or has ids outside the vocabulary, or `rate` or
@@ -142,7 +140,6 @@ def _check(
 
 
 def _choose_pieces(candidates: Tensor, wanted: Tensor, generator: torch.Generator | None) -> Tensor:
-    """Choose exactly `wanted` (or all) candidates of each row; (B, T) bool."""
     keys = torch.rand(candidates.shape, generator=generator)
     keys = torch.where(candidates, keys, 2.0)  # sorts after every candidate
     rank = keys.argsort(1).argsort(1)
@@ -156,7 +153,6 @@ def _choose_words(
     max_predictions: int | None,
     generator: torch.Generator | None,
 ) -> Tensor:
-    """Choose whole words up to `wanted` pieces in each row; (B, T) bool."""
     chosen = torch.zeros_like(candidates)
     keys = torch.rand(candidates.shape, generator=generator)
     for row in range(len(candidates)):
@@ -177,10 +173,7 @@ def _choose_words(
 
 
 def _corrupt(
-    input_ids: Tensor,
-    chosen: Tensor,
-    tables: MaskingVocabulary,
-    generator: torch.Generator | None,
+    input_ids: Tensor, chosen: Tensor, tables: MaskingVocabulary, generator: torch.Generator | None
 ) -> Tensor:
     """Replace the chosen ids by [MASK] or a random token, or leave them; see SHARE_MASKED."""
     lot = torch.rand(input_ids.shape, generator=generator)

@@ -38,12 +38,10 @@ def sentence_pairs(
     """Build sentence pairs, half of them consecutive, in random order.
 
     Args:
-        documents: sentences in reading order.
         count: number of pairs; None for one pair per two consecutive sentences.
         same_document: share of the negatives whose second sentence comes from the same document, at
             least four sentences away (harder than a different topic).
         swapped: share of the negatives that are consecutive sentences in the wrong order.
-        seed: the same seed gives the same pairs.
 
     Raises:
         InputError: no document has two sentences, there is no other document to draw a random
@@ -58,10 +56,7 @@ def sentence_pairs(
     if not places:
         raise InputError("No document has two sentences; give documents as lists of sentences.")
     if same_document + swapped < 1 and sum(1 for document in documents if document) < 2:
-        raise InputError(
-            "There is only one document, so no sentence of another one can be drawn. Give more "
-            "documents, or same_document=1."
-        )
+        raise InputError("There is only one document to draw from. Give more, or same_document=1.")
     source = random.Random(seed)
     source.shuffle(places)
     total = len(places) if count is None else count

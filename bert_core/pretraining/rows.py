@@ -100,8 +100,7 @@ def pair_rows(
 def _room(length: int, specials: int) -> int:
     if length <= specials:
         raise InputError(
-            f"A row of {length} tokens has no room for text besides {specials} special tokens. "
-            f"Give a length of at least {specials + 1}."
+            f"A row of {length} tokens has no room for text besides {specials} special tokens."
         )
     return length - specials
 

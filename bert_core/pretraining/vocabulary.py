@@ -1,38 +1,26 @@
 """Building a vocabulary for WordPiece from text, to train BERT from scratch.
 
-Starts with single characters and repeatedly joins the most frequent pair of adjacent pieces until
-the vocabulary is full: byte-pair encoding (Sennrich et al. 2016), with "##" marking pieces inside a
-word. WordPiece itself joins the pair that makes the text most likely (Schuster and Nakajima 2012;
-Wu et al. 2016), by a program that Google has not published. BERT's longest match reads both alike.
+Byte-pair encoding (Sennrich et al. 2016) with "##" for pieces inside a word: single characters,
+then the most frequent pair of adjacent pieces, again and again. WordPiece joins the pair that makes
+the text most likely (Schuster and Nakajima 2012), by a program that Google has not published.
 """
 
 import heapq
 import itertools
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from typing import Annotated
+from collections.abc import Iterable, Iterator
 
 from bert_core.errors import InputError
 from bert_core.pretraining.corruption import SPECIAL_TOKENS
 from bert_core.text.tokenizer import BasicTokenizer
 from bert_core.text.vocabulary import write_vocabulary
 
-__all__ = ["Join", "build_vocabulary", "write_vocabulary"]
+__all__ = ["build_vocabulary", "write_vocabulary"]
 
 _CONTINUATION = "##"
 _LONGEST_WORD = 100  # longer words are [UNK] in WordPiece anyway
 
 Pair = tuple[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class Join:
-    """One step of building a vocabulary: two adjacent pieces that become one."""
-
-    pair: Annotated[Pair, "the two pieces"]
-    piece: Annotated[str, "what they become"]
-    count: Annotated[int, "number of places in the texts where they are adjacent"]
 
 
 def build_vocabulary(
@@ -41,25 +29,19 @@ def build_vocabulary(
     size: int = 30_522,
     min_frequency: int = 2,
     alphabet_limit: int = 1_000,
-    split: Callable[[str], Iterable[str]] | None = None,
-    watch: Callable[[Join], object] | None = None,
+    do_lower_case: bool = True,
 ) -> list[str]:
     """Build a vocabulary: special tokens, characters, then pieces as they were joined, by id.
 
     Args:
-        texts: texts of any length; iterated once.
-        size: number of entries wanted; a small corpus can give fewer.
-        min_frequency: smallest number of occurrences for a pair to be joined.
         alphabet_limit: number of characters to keep, the most frequent ones. Words with any other
             character are ignored (they will be [UNK]).
-        split: text -> words; defaults to a lower-casing `BasicTokenizer`.
-        watch: called with every join, in order.
 
     Raises:
         InputError: there is no word in the texts, or `size` is too small for the special tokens
             and the characters.
     """
-    counts = _count_words(texts, split)
+    counts = _count_words(texts, do_lower_case)
     if not counts:
         raise InputError("The texts contain no words; a vocabulary needs text to learn from.")
     letters = Counter[str]()
@@ -78,22 +60,17 @@ def build_vocabulary(
             f"and size is {size}. Give a larger size or a smaller alphabet_limit."
         )
     known = set(vocabulary)
-    for join in _joins([pieces[word] for word in words], list(words.values())):
-        if len(vocabulary) == size or join.count < min_frequency:
+    for piece, count in _joins([pieces[word] for word in words], list(words.values())):
+        if len(vocabulary) == size or count < min_frequency:
             break
-        if watch is not None:
-            watch(join)
-        if join.piece not in known:
-            known.add(join.piece)
-            vocabulary.append(join.piece)
+        if piece not in known:
+            known.add(piece)
+            vocabulary.append(piece)
     return vocabulary
 
 
-def _count_words(
-    texts: Iterable[str], split: Callable[[str], Iterable[str]] | None
-) -> dict[str, int]:
-    if split is None:
-        split = BasicTokenizer(do_lower_case=True).tokenize
+def _count_words(texts: Iterable[str], do_lower_case: bool) -> dict[str, int]:
+    split = BasicTokenizer(do_lower_case).tokenize
     counts: Counter[str] = Counter()
     for text in texts:
         counts.update(word for word in split(text) if 0 < len(word) <= _LONGEST_WORD)
@@ -103,12 +80,10 @@ def _count_words(
 
 
 def _characters(word: str) -> list[str]:
-    """Split a word into single characters: c, ##a, ##t."""
     return [word[0], *(_CONTINUATION + letter for letter in word[1:])]
 
 
-def _joins(words: list[list[str]], counts: list[int]) -> Iterator[Join]:
-    """Join the most frequent pair of adjacent pieces everywhere in `words`, again and again."""
+def _joins(words: list[list[str]], counts: list[int]) -> Iterator[tuple[str, int]]:
     pairs, where = Counter[Pair](), defaultdict[Pair, set[int]](set)
     for index, word in enumerate(words):
         for pair in itertools.pairwise(word):
@@ -121,7 +96,7 @@ def _joins(words: list[list[str]], counts: list[int]) -> Iterator[Join]:
         if -negative != pairs[pair]:
             continue  # outdated; the current count is in the heap too
         piece = pair[0] + pair[1].removeprefix(_CONTINUATION)
-        yield Join(pair, piece, -negative)
+        yield piece, -negative
         changes = Counter[Pair]()
         for index in where.pop(pair):
             for old in itertools.pairwise(words[index]):

@@ -1,23 +1,15 @@
 """Find the entities in a text from the labels of token classification.
 
-`find_entities` does this in two steps, which can also be called separately:
+`read_texts` gives every piece the label probabilities of the window that reads it (see `windows`).
+`TaggedText.entities` joins the labels, using one of the strategies of the `transformers` pipeline:
 
-1. `read_texts` runs the model over each text, splitting texts that are too long for it into
-   overlapping windows. Every piece gets the label probabilities of the window that reads it (see
-   `windows`).
-2. `TaggedText.entities` joins the labels into entities, using one of the five aggregation
-   strategies of the `transformers` token-classification pipeline:
+- "none": every piece is its own entity; "simple": neighbouring pieces of the same kind are one;
+- "first", "average", "max": every word gets one label, from its first piece, the mean of its
+  pieces' probabilities, or its most confident piece; neighbouring words of the same kind are one
+  entity.
 
-   - "none": every piece is its own entity;
-   - "simple": neighbouring pieces of the same kind form one entity;
-   - "first", "average", "max": every word gets one label, from its first piece, from the mean of
-     its pieces' probabilities, or from its most confident piece; neighbouring words of the same
-     kind then form one entity.
-
-It differs from that pipeline in four deliberate ways. Words are those of `text.borders`, without
-punctuation, and single pieces in scripts without spaces; the pipeline guesses from the length of
-the spelling, which fails where accents are separate characters. BIOES and BILOU labels are
-supported. A plain label with a hyphen keeps its full name. No entity ends inside a character.
+Unlike in that pipeline, words are those of `text.borders`, BIOES and BILOU labels are supported, a
+plain label with a hyphen keeps its full name, and no entity ends inside a character.
 """
 
 from collections.abc import Sequence
@@ -122,11 +114,7 @@ def find_entities(
     text: str,
     how: Aggregation = "first",
 ) -> tuple[Entity, ...]:
-    """Find the entities of a text of any length.
-
-    Scores use the temperature in the model's configuration; `how` is described in the module
-    docstring.
-    """
+    """Find the entities of a text of any length; scores use the model's temperature."""
     temperature = model.config.temperature("BertForTokenClassification")
     [labelled] = read_texts(Runner.of(model, tokenizer), [text], temperature)
     return labelled.entities(TagScheme.of(model.config), how).entities
@@ -149,7 +137,6 @@ def read_texts(runner: Runner, texts: Sequence[str], temperature: float = 1.0) -
 
 
 def _labelled(whole: Encoding, windows: Windows, logits: Sequence[Floats], room: int) -> TaggedText:
-    """Keep, for each piece, the output of the window that reads it."""
     reader, context = readers(windows.bounds)
     chosen = np.concatenate(
         [
@@ -177,9 +164,8 @@ def _labelled(whole: Encoding, windows: Windows, logits: Sequence[Floats], room:
 def _units(labelled: TaggedText, how: Aggregation) -> tuple[Ints, Ints, Floats, NDArray[np.bool_]]:
     """Form the U units that get one label each: single pieces, or words by one of three rules.
 
-    Returns:
-        (U,) first piece of each, (U,) piece after its last, (U, C) probability of every label, and
-        (N,) which pieces' predictions count.
+    Returns (U,) first piece, (U,) piece after the last, (U, C) probabilities, (N,) which pieces
+    count.
     """
     count, shares = len(labelled), labelled.probabilities
     every, asked = np.arange(count), np.ones(count, dtype=np.bool_)

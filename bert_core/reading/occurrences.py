@@ -6,14 +6,9 @@ from bert_core.text.encoding import Encoding
 
 
 def occurrences(encoding: Encoding, ids: Sequence[int]) -> list[range]:
-    """Return the places of a word, or of several words in a row, as positions of the input.
+    """Return the places of a word, or of several in a row, as separate ranges of positions.
 
-    Only whole words count: pieces that begin or end inside a longer word are left out. Places do
-    not overlap.
-
-    Args:
-        encoding: a text or a pair.
-        ids: the pieces of the word, as `tokenizer.encode(word).input_ids[1:-1]`.
+    Only whole words count. `ids` are its pieces, as `tokenizer.encode(word).input_ids[1:-1]`.
     """
     wanted, size = list(ids), len(ids)
     if not size:

@@ -1,17 +1,11 @@
 """Find the span of a passage that answers a question.
 
-`answer_question` does this in three steps, which can also be called separately:
-
-1. `read_passages` runs the model over each passage and keeps the logits as a `PassageReading`. A
-   passage that fits is read in one go, even if the model was trained on shorter windows; others are
-   split into overlapping windows. With a model of six layers, trained on 320 tokens, 150 passages
-   of 304 to 718 pieces gave the same F1 read this way, cut into windows of 384 tokens, and of 320.
+1. `read_passages` keeps the logits of each passage. One that fits is read in one go, others in
+   overlapping windows (150 passages of 304 to 718 pieces gave the same F1 either way).
 2. `PassageReading.answers` scores every span that may be an answer, and "no answer" (see `spans`).
-   A candidate lies in the passage, has at most `longest` pieces and contains no special token;
-   `Rules` adds further conditions. Neighbouring windows share more pieces than an answer may have,
-   so no answer is lost at a cut.
-3. `PassageAnswers.best` lists the best answers. Spans with the same wording (see `wordings`) count
-   as one answer.
+   Neighbouring windows share more pieces than an answer may have, so none is lost at a cut.
+3. `PassageAnswers.best` lists the best answers; spans with the same wording (see `wordings`) count
+   as one.
 """
 
 from collections.abc import Sequence
@@ -215,10 +209,9 @@ def answer_question(
     longest: int = LONGEST,
     rules: Rules | None = None,
 ) -> PassageAnswers:
-    """Find the answer to a question in a passage of any length.
+    """Find the answer to a question in a passage of any length; see `PassageReading.answers`.
 
-    Probabilities use the temperatures in the model's configuration. `longest` and `rules` are those
-    of `PassageReading.answers`.
+    Probabilities use the temperatures in the model's configuration.
 
     Raises:
         InputError: a text is empty, the question is too long for the model, or nothing in the
@@ -247,7 +240,6 @@ def read_passages(runner: Runner, asked: Sequence[tuple[str, str]]) -> list[Pass
 
 
 def _cut(runner: Runner, whole: Encoding) -> Windows:
-    """Return the inputs for a question and its passage, cut only if it does not fit."""
     first, asked = first_of_text(whole), whole.sequence_ids.count(0)
     size = min(WINDOW, runner.max_length)
     if len(whole) == first + 1:
@@ -257,8 +249,7 @@ def _cut(runner: Runner, whole: Encoding) -> Windows:
     if asked > size // 2:
         raise InputError(
             f"The question has {asked:,} pieces; it may have at most {size // 2:,}, half of the "
-            f"{size:,} tokens that are read at once, to leave room for the passage. "
-            "Shorten the question."
+            f"{size:,} that are read at once. Shorten it."
         )
     stride = min(SHARED, (size - first - 1) // 2)
     return cut_windows(runner.tokenizer, whole, fits=runner.max_length, size=size, stride=stride)
@@ -270,7 +261,6 @@ def _reading(
     windows: Windows,
     logits: Sequence[tuple[Floats, ...]],
 ) -> PassageReading:
-    """Combine the outputs of one passage's windows."""
     assert whole.text_pair is not None
     first = first_of_text(whole)
     inside = slice(first, -1)

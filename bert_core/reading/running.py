@@ -56,11 +56,7 @@ class Runner:
         return cls(run, tokenizer, model.config.max_length, model.device)
 
     def logits(self, inputs: Sequence[Encoding], *names: str) -> list[tuple[Floats, ...]]:
-        """Compute all inputs, batching those of similar length.
-
-        Returns:
-            The values of these attributes for each input, in input order: (T, ...) without padding.
-        """
+        """Compute attributes (T, ...) of all inputs, batching those of similar length."""
         found: list[tuple[Floats, ...]] = [()] * len(inputs)
         tell, done = self.progress or (lambda done, total: None), 0
         tell(done, len(inputs))
@@ -78,13 +74,10 @@ class Runner:
 def by_length(
     lengths: Sequence[int], device: torch.device, *, each: int = 1, most: int | None = None
 ) -> Iterator[list[int]]:
-    """Group rows of similar length, so that little time is spent on padding.
+    """Yield row numbers in batches of similar length, every row once.
 
     The device determines how many tokens fit in a batch; `each` is the number of inputs per row,
     `most` the largest number of rows in a batch.
-
-    Yields:
-        The row numbers of each batch; every row appears once.
     """
     room = _TOKENS.get(device.type, _TOKENS["cuda"])
     group: list[int] = []

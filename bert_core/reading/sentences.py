@@ -38,11 +38,7 @@ def sentence_starts(text: str) -> list[int]:
 
 
 def typed_sentence_starts(text: str) -> list[int]:
-    """Return where each sentence after the first begins, in text as people paste it.
-
-    In addition to the rule of `sentence_starts`, a sentence ends at a blank line and at the
-    sentence-final marks of Chinese and Japanese.
-    """
+    """Return the same of pasted text: also at blank lines, and in Chinese and Japanese."""
     return sorted({*sentence_starts(text), *(match.end() for match in _OTHER_ENDS.finditer(text))})
 
 

@@ -1,13 +1,8 @@
 """Join token-classification labels into stretches: BIO, related schemes, and plain labels.
 
-A model gives every token or word one label. `TagScheme` parses the label names ("B-PER" begins a
-PER), recognises which scheme they follow, joins a sequence of labels into stretches, and reports
-where the sequence breaks the rules of its scheme.
-
-Supported schemes: BIO (Ramshaw and Marcus 1995, in the form of Tjong Kim Sang 2002, where every
-entity begins with B-); its original form IOB1 (B- only between neighbours of the same kind); IO (no
-B- at all); BIOES and BILOU (Ratinov and Roth 2009, with prefixes for the end of an entity and for
-one-word entities); and plain labels without a prefix, as for parts of speech.
+Schemes: BIO (Tjong Kim Sang 2002: every entity begins with B-); its original form IOB1 (Ramshaw and
+Marcus 1995: B- only between neighbours of the same kind); IO; BIOES and BILOU (Ratinov and Roth
+2009: also marks of the end of an entity, and of one-word entities); plain labels without marks.
 """
 
 from collections.abc import Sequence
@@ -48,21 +43,16 @@ class TagScheme:
     """The labels of one model, and the rules by which they form stretches.
 
     Attributes:
-        names: as given.
-        tags: the parsed labels, in the same order.
         kinds: every kind of stretch, sorted so that equal sets of labels give equal orders.
-        name: the scheme.
         nameless: whether all labels have default names ("LABEL_0", "LABEL_1", ...).
 
     >>> scheme = TagScheme(["O", "B-PER", "I-PER", "B-LOC", "I-LOC"])
     >>> scheme.name, scheme.kinds
     ('BIO', ('LOC', 'PER'))
-    >>> scheme.stretches([1, 2, 0, 3, 3])
-    [Stretch(kind='PER', start=0, stop=2), Stretch(kind='LOC', start=3, stop=4), \
-Stretch(kind='LOC', start=4, stop=5)]
-    >>> scheme.faults([0, 2, 4])
-    [Fault(at=1, why='not opened', label='I-PER', before='O'), \
-Fault(at=2, why='not opened', label='I-LOC', before='I-PER')]
+    >>> scheme.stretches([1, 2, 0])
+    [Stretch(kind='PER', start=0, stop=2)]
+    >>> scheme.faults([0, 2])
+    [Fault(at=1, why='not opened', label='I-PER', before='O')]
     """
 
     def __init__(self, names: Sequence[str]) -> None:
@@ -113,7 +103,6 @@ Fault(at=2, why='not opened', label='I-LOC', before='I-PER')]
 
 
 def _recognise(tags: Sequence[Tag]) -> Scheme:
-    """Recognise the scheme from the labels alone."""
     roles = {tag.role for tag in tags}
     begun = {tag.kind for tag in tags if tag.role == "begin"}
     if begun and roles & {"end", "single"}:

@@ -35,14 +35,8 @@ class Unread:
 
     words: Annotated[int, "number of words that contain a letter"]
     unknown: Annotated[tuple[str, ...], "words, as typed, that became [UNK]; each once, in order"]
-    scripts: Annotated[
-        tuple[tuple[str, int], ...],
-        "scripts of which the vocabulary has little more than single letters, with the number of "
-        "words written in them; most words first",
-    ]
-    fragments: Annotated[
-        int, "number of words in other scripts that fall into three or more pieces"
-    ]
+    scripts: Annotated[tuple[tuple[str, int], ...], "unread scripts, with their words"]
+    fragments: Annotated[int, "words in other scripts that fall into three or more pieces"]
 
     @property
     def crumbles(self) -> bool:
@@ -76,7 +70,6 @@ def unread(tokenizer: TextTokenizer, encodings: Iterable[Encoding]) -> Unread:
 
 
 def _words(encodings: Iterable[Encoding]) -> Iterable[tuple[str, Sequence[str]]]:
-    """Yield each word of the texts as typed, with its pieces."""
     first: set[str] = set()
     for encoding in encodings:
         tokens = encoding.tokens

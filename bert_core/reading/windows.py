@@ -1,10 +1,8 @@
 """Cut a text that is too long for the model into windows, and choose which window reads what.
 
-Neighbouring windows overlap, so several windows may contain the same token or stretch of tokens.
-Each is read by exactly one: the window in which it is farthest from the nearest cut, the earlier
-one in a tie. The start and end of the text are not cuts, because no context is missing there. (The
-reference implementation of BERT applies this rule only to the first token of an answer, so the
-window it uses may be cut right after the answer's end.)
+A token or stretch that several windows contain is read by the one in which it is farthest from the
+nearest cut, the earlier one in a tie. The start and end of the text are not cuts. (BERT's reference
+implementation applies this rule only to the first token of an answer.)
 """
 
 from collections.abc import Sequence
@@ -36,14 +34,9 @@ class Windows:
 def cut_windows(
     tokenizer: TextTokenizer, whole: Encoding, *, fits: int, size: int, stride: int
 ) -> Windows:
-    """Cut a text, or the second text of a pair, into windows if it is too long.
+    """Cut a text, or the second of a pair, into windows of `size` tokens unless it `fits`.
 
-    Args:
-        tokenizer: the tokenizer that made the encoding.
-        whole: the input.
-        fits: maximum tokens of an uncut input, including [CLS] and [SEP].
-        size: maximum tokens of a window, likewise.
-        stride: number of text tokens that neighbours share.
+    Both count [CLS] and [SEP]; neighbours share `stride` tokens of the text.
     """
     held = len(whole) - first_of_text(whole) - 1  # [SEP] ends every input
     if len(whole) <= fits:
@@ -63,16 +56,10 @@ def first_of_text(encoding: Encoding) -> int:
 def readers(bounds: Sequence[Span], longest: int = 1) -> tuple[Numbers, Numbers]:
     """Choose the window that reads each stretch of a text; see the module docstring for the rule.
 
-    Row i, column d of the results is the stretch from token i to token i + d.
-
-    Args:
-        bounds: first token of each window and the index after its last, covering the N tokens of
-            the text without gaps.
-        longest: M, the length of the longest stretch in tokens.
-
-    Returns:
-        (N, M) number of the window; -1 where no window contains the whole stretch.
-        (N, M) distance to the nearest cut in that window; N where there is no cut, -1 as above.
+    `bounds` has the first token of each window and the index after its last. Row i, column d of the
+    results is the stretch from token i to token i + d: (N, `longest`) number of the window, and
+    distance to the nearest cut in it (N where there is none); -1 where no window contains the whole
+    stretch.
 
     >>> readers([(0, 4), (2, 6)])[0].ravel().tolist()
     [0, 0, 0, 1, 1, 1]

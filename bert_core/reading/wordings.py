@@ -1,11 +1,8 @@
 """Find spans with the same wording: "the Nile", "Nile" and "The Nile," are one answer.
 
-Answers are compared as in the SQuAD evaluation (Rajpurkar et al. 2016, section 6.1): in lower case,
-without punctuation and without "a", "an" and "the". Spaces are ignored too, so each span of a text
-is a substring of one string of letters, and searching that string finds equal spans.
-
-People read "Nile, 60 %" as the probability that the Nile is the answer, not that this particular
-occurrence without its article is. That probability is the sum over all spans with the same wording.
+Compared as in the SQuAD evaluation (Rajpurkar et al. 2016, section 6.1): in lower case, without
+punctuation, articles and spaces. People read "Nile, 60 %" as the probability that the Nile is the
+answer: the sum over all spans with the same wording.
 """
 
 import re

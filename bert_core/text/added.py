@@ -6,7 +6,7 @@ Every special token is one, and so is every word added to a vocabulary.
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Annotated, Any
 
 from bert_core.text.characters import joins_words
 from bert_core.text.vocabulary import BLANKS
@@ -14,24 +14,14 @@ from bert_core.text.vocabulary import BLANKS
 
 @dataclass(frozen=True, slots=True)
 class AddedToken:
-    """A token that is found in a text before anything else.
+    """A token that is found in a text before anything else."""
 
-    Attributes:
-        content: its characters, and its entry in the vocabulary.
-        special: whether `decode` leaves it out.
-        normalized: whether it is found in the text after normalisation (lower case, accents), not
-            in the text as typed.
-        lstrip: whether it takes the whitespace before it.
-        rstrip: whether it takes the whitespace after it.
-        single_word: whether it is found only where no letter or digit is beside it.
-    """
-
-    content: str
-    special: bool = False
-    normalized: bool = False
-    lstrip: bool = False
-    rstrip: bool = False
-    single_word: bool = False
+    content: Annotated[str, "its characters, and its entry in the vocabulary"]
+    special: Annotated[bool, "whether `decode` leaves it out"] = False
+    normalized: Annotated[bool, "found in lower-cased text without accents, not as typed"] = False
+    lstrip: Annotated[bool, "whether it takes the whitespace before it"] = False
+    rstrip: Annotated[bool, "whether it takes the whitespace after it"] = False
+    single_word: Annotated[bool, "found only where no letter or digit is beside it"] = False
 
 
 def as_entry(token: AddedToken, number: int) -> dict[str, Any]:
@@ -40,11 +30,7 @@ def as_entry(token: AddedToken, number: int) -> dict[str, Any]:
 
 
 class Finder:
-    """Finds tokens in a text: at each place the longest.
-
-    Args:
-        tokens: the characters to find -> the token.
-    """
+    """Finds tokens in a text: at each place the longest."""
 
     def __init__(self, tokens: Mapping[str, AddedToken]) -> None:
         self._tokens = tokens

@@ -1,7 +1,6 @@
 """What a tokenizer's files say of its special tokens and of the tokens that were added to it.
 
-Four files do: `tokenizer_config.json`, `special_tokens_map.json`, `added_tokens.json` and
-`tokenizer.json`. They are read as `transformers` 5 reads them. `added_tokens_decoder` in
+Four files are read as `transformers` 5 reads them. `added_tokens_decoder` in
 `tokenizer_config.json` makes the other three void; without it, all of them count. After the tokens
 with an id come those that have a role, then `additional_special_tokens`. A token that is not in the
 vocabulary gets the next id; a file that gives it another one is refused.
@@ -9,11 +8,11 @@ vocabulary gets the next id; a file that gives it another one is refused.
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Annotated, Any
 
 from bert_core.small_files import shown
 from bert_core.text.added import AddedToken, as_entry
-from bert_core.text.tokenizer_class import ADDED_NAME, CONFIG_NAME, MAP_NAME, Folder
+from bert_core.text.tokenizer_class import ADDED_NAME, CONFIG_NAME, Folder
 from bert_core.text.tokenizer_json import TOKENIZER_NAME, refuse
 from bert_core.text.vocabulary import entries
 
@@ -25,33 +24,19 @@ _Rows = list[dict[str, Any]]  # tokens as `tokenizer.json` has them
 
 @dataclass(frozen=True, slots=True)
 class NamedTokens:
-    """The special and added tokens of a tokenizer.
+    """The special and added tokens of a tokenizer."""
 
-    Attributes:
-        roles: role -> token, such as "mask" -> "[MASK]".
-        added: all tokens that are found in a text before anything else.
-        contradictions: sentences on files that say different things, and which of them counts.
-    """
-
-    roles: dict[str, str]
-    added: tuple[AddedToken, ...]
-    contradictions: tuple[str, ...]
+    roles: Annotated[dict[str, str], 'role -> token, such as "mask" -> "[MASK]"']
+    added: Annotated[tuple[AddedToken, ...], "found in a text before anything else"]
 
 
 def named_tokens(
     folder: Folder, pieces: list[str], usual: Mapping[str, AddedToken], own: object
 ) -> NamedTokens:
-    """Understand what the files say; tokens that the vocabulary lacks are put after its pieces.
+    """Understand what the files say; tokens that the vocabulary lacks are appended to `pieces`.
 
-    Args:
-        folder: the files.
-        pieces: the vocabulary; it is extended.
-        usual: role -> token of tokenizers whose files name none.
-        own: the added tokens of the `tokenizer.json` that the pieces are from.
-
-    Raises:
-        CheckpointError: a file is malformed, gives a token an id that it cannot have, or says
-            something that is not implemented.
+    `usual` has the role -> token of tokenizers whose files name none, `own` the added tokens of the
+    `tokenizer.json` that the pieces are from.
     """
     path, decoder, named = _path(folder), _decoder(folder), _named(folder)
     absent = {role for role in usual if named.get(f"{role}_token", "") is None}  # null: has none
@@ -79,7 +64,6 @@ def named_tokens(
     return NamedTokens(
         roles={role: token.content for role, token in {**usual, **roles}.items()},
         added=tuple(added.values()),
-        contradictions=(*_other_names(folder), *_other_ids(folder, own, known)),
     )
 
 
@@ -100,7 +84,6 @@ def ids_in(rows: object) -> dict[str, Any]:
 
 
 def _decoder(folder: Folder) -> _Rows | None:
-    """Return the tokens of `added_tokens_decoder`; None without it."""
     found = folder.settings.get("added_tokens_decoder")
     if found is None:
         return None
@@ -113,7 +96,6 @@ def _decoder(folder: Folder) -> _Rows | None:
 
 
 def _listed(folder: Folder, own: object, decoder: _Rows | None) -> object:
-    """Return the tokens that files list with ids, as `tokenizer.json` has them."""
     rows = own if isinstance(own, list) else []
     there = ids_in(rows)
     if decoder is not None:
@@ -168,7 +150,6 @@ def _path(folder: Folder) -> str:
 
 
 def _named(folder: Folder) -> Mapping[str, Any]:
-    """Return where special tokens are named."""
     void = folder.settings.get("added_tokens_decoder") is not None
     return folder.settings if void else {**folder.settings, **folder.names}
 
@@ -176,7 +157,6 @@ def _named(folder: Folder) -> Mapping[str, Any]:
 def _roles(
     named: Mapping[str, Any], usual: Mapping[str, AddedToken], path: str
 ) -> Iterator[tuple[str, AddedToken]]:
-    """Yield each role that the files name, with its token."""
     for key, value in named.items():
         role = key.removesuffix("_token")
         if role in _ROLES and value and not isinstance(value, str | dict):
@@ -188,7 +168,6 @@ def _roles(
 
 
 def _additional(named: Mapping[str, Any], path: str) -> Iterator[AddedToken]:
-    """Yield the special tokens without a role."""
     for key in _ADDITIONAL:
         found = named.get(key) or ()
         if not isinstance(found, list | tuple | dict):
@@ -198,7 +177,6 @@ def _additional(named: Mapping[str, Any], path: str) -> Iterator[AddedToken]:
 
 
 def _token(given: object, path: str) -> AddedToken:
-    """Read a token that is written as a string, or as an object with flags."""
     found = {"content": given, "special": True} if isinstance(given, str) else given
     content = _content(found)
     if not isinstance(found, dict) or not isinstance(content, str) or not content:
@@ -209,59 +187,15 @@ def _token(given: object, path: str) -> AddedToken:
 
 
 def _content(given: Any) -> Any:
-    """Return the content of a token, or of each in a list."""
     if isinstance(given, list):
         return [_content(each) for each in given]
     return given.get("content") if isinstance(given, dict) else given
 
 
 def _refuse_settings(folder: Folder, added: Collection[str]) -> None:
-    """Reject settings that would give other ids and are not implemented."""
     settings, path = folder.settings, _path(folder)
     if settings.get("split_special_tokens"):
         refuse(path, "split_special_tokens", True, "false, as in the published tokenizers")
     never = settings.get("never_split") or []
     if unknown := [each for each in never if each not in added]:
         refuse(path, "never_split", unknown[0], "tokens of added_tokens_decoder alone")
-
-
-# -- what contradicts -----------------------------------------------------------------------------
-
-
-def _other_names(folder: Folder) -> Iterator[str]:
-    """Say where two files name different special tokens."""
-    used, void = (MAP_NAME, folder.names), (CONFIG_NAME, folder.settings)
-    if _decoder(folder) is not None:
-        used, void = void, used
-    for key in used[1]:
-        values = _content(used[1][key]), _content(void[1].get(key))
-        if (
-            key in void[1]
-            and (key.endswith("_token") or key in _ADDITIONAL)
-            and values[0] != values[1]
-        ):
-            yield _says((used[0], void[0]), key, values)
-
-
-def _other_ids(folder: Folder, own: object, known: Mapping[str, int]) -> Iterator[str]:
-    """Say where a file gives an added token another id than the one that counts."""
-    files = {ADDED_NAME: folder.ids}
-    if isinstance(own, list) and own:
-        files[TOKENIZER_NAME] = ids_in(own)
-    if (decoder := _decoder(folder)) is not None:
-        files[CONFIG_NAME] = ids_in(decoder)
-    used, _ = files.popitem()
-    for name, ids in files.items():
-        for content, number in ids.items():
-            if known.get(content) != number:
-                what = f"the id of {shown(content)}"
-                yield _says((used, name), what, (known.get(content), number))
-                break
-
-
-def _says(names: tuple[str, str], what: str, values: tuple[object, object]) -> str:
-    (used, other), (first, second) = names, map(shown, values)
-    return (
-        f"{used} and {other} contradict each other: {what} is {first} in the first and {second} "
-        f"in the second; {used} is used."
-    )

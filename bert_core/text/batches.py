@@ -33,7 +33,6 @@ class TextTokenizer(Vocabulary, ABC):
     Attributes:
         max_len: longest input of the model in tokens; None for no limit.
         do_lower_case: whether the text is lower-cased.
-        contradictions: sentences on files that say different things; see `BertTokenizer`.
         truncation_side: "right" or "left", where a text is shortened.
         padding_side: "right" or "left", where padding is put.
     """
@@ -42,7 +41,6 @@ class TextTokenizer(Vocabulary, ABC):
     padding_side: str = "right"
     max_len: int | None
     do_lower_case: bool
-    contradictions: tuple[str, ...]
 
     def settings(self, tokenizer_class: str, **options: Any) -> bytes:
         """Return the `tokenizer_config.json` that `saved_files` has."""
@@ -82,12 +80,9 @@ class TextTokenizer(Vocabulary, ABC):
         return str(write_file(vocab_path, *next(iter(self.saved_files().items()))))
 
     def save_pretrained(self, folder: str | os.PathLike[str]) -> tuple[str, str]:
-        """Write `saved_files` to a folder, created if necessary.
+        """Write `saved_files` to a folder, created if necessary; return the paths of the first two.
 
         An older `tokenizer.json` there is removed, because it would be read instead.
-
-        Returns:
-            The paths of the vocabulary and of `tokenizer_config.json`.
         """
         place = path_of(folder)
         if place.exists() and not place.is_dir():
@@ -112,8 +107,6 @@ class TextTokenizer(Vocabulary, ABC):
         """Encode a text or a pair of texts as input for the model.
 
         Args:
-            text: the first text.
-            text_pair: the second text, or None for a single text.
             max_length: truncate the whole input, including [CLS] and [SEP], to this many tokens;
                 None for no truncation.
             truncation: "longest_first", "only_first" or "only_second"; see `kept_lengths`.
@@ -141,8 +134,7 @@ class TextTokenizer(Vocabulary, ABC):
         columns = [listed_texts(texts), *([] if pairs is None else [listed_texts(pairs)])]
         if len({*map(len, columns)}) > 1:
             raise InputError(
-                f"There are {len(columns[0])} texts and {len(columns[1])} second texts; expected "
-                "the same number of each."
+                f"There are {len(columns[0])} texts and {len(columns[1])} second texts."
             )
         rows = zip(*map(self.parts, columns), strict=True)
         return [self._cut(row, max_length, truncation) for row in rows]
@@ -167,18 +159,11 @@ class TextTokenizer(Vocabulary, ABC):
     def encode_windows(
         self, text: str, text_pair: str | None = None, *, max_length: int, stride: int
     ) -> list[Encoding]:
-        """Encode a text too long for the model as several overlapping inputs (windows).
+        """Encode a text too long for the model as one or more overlapping inputs (windows).
 
-        Args:
-            text: the text to split into windows; with `text_pair`, it is instead repeated whole
-                in every window.
-            text_pair: the second text; if given, only this one is split.
-            max_length: largest number of tokens per window, including [CLS] and [SEP].
-            stride: number of tokens that neighbouring windows share.
-
-        Returns:
-            At least one encoding, in text order. Offsets and word ids count from the start of the
-            whole text.
+        Of a pair, only the second text is split; the first is in every window. Windows have at most
+        `max_length` tokens, added ones included, and neighbours share `stride`. Offsets and word
+        ids count from the start of the whole text.
 
         Raises:
             InputError: as for `encode`, or `max_length` leaves no room to move forward.
@@ -210,8 +195,6 @@ class TextTokenizer(Vocabulary, ABC):
         """Encode one or more texts as keyword arguments for a model's `forward`.
 
         Args:
-            texts: one text, or a sequence of texts.
-            pairs: the second texts, one for each of `texts`.
             padding: False, True or "longest" (to the longest input of the batch), or
                 "max_length".
             truncation: False, True ("longest_first"), or the name of a rule; see `encode`.
@@ -248,7 +231,6 @@ class TextTokenizer(Vocabulary, ABC):
         )
 
     def _cut(self, parts: tuple[Part, ...], max_length: int | None, truncation: str) -> Encoding:
-        """Shorten texts that are too long, and put them into their template."""
         lengths = [len(part.ids) for part in parts]
         if max_length is None:
             return self._framed(parts)
@@ -266,7 +248,6 @@ class TextTokenizer(Vocabulary, ABC):
         return assembled(template, parts, self._pieces, self.readable, self.special_ids, truncated)
 
     def _added(self, texts: int) -> int:
-        """Return the number of tokens put around one text or two."""
         return len(self.templates[texts - 1]) - texts
 
 
@@ -288,8 +269,7 @@ def check_text(text: object) -> str:
     if found := _SURROGATE.search(text):
         raise InputError(
             f"The text contains U+{ord(found.group()):04X} at character {found.start()}, half of "
-            "a surrogate pair; expected whole Unicode characters. Decode the bytes again, for "
-            "instance with errors='replace'."
+            "a surrogate pair; expected whole Unicode characters."
         )
     return text
 
@@ -298,8 +278,7 @@ def listed_texts(texts: Iterable[str]) -> list[str]:
     """Return several texts as a list."""
     if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
         raise InputError(
-            f"Expected a list of texts, found {type(texts).__name__}. For one text use `encode`, "
-            "or put it in a list."
+            f"Expected a list of texts, found {type(texts).__name__}. For one text use `encode`."
         )
     return list(texts)
 
@@ -349,10 +328,7 @@ def _padded_length(encodings: list[Encoding], padding: bool | str, max_length: i
             f"There is no padding {padding!r}; expected True, False, 'longest' or 'max_length'."
         )
     if max_length is None:
-        raise InputError(
-            "padding='max_length' needs a length, and this tokenizer has no `max_len`. "
-            "Pass max_length."
-        )
+        raise InputError("padding='max_length' needs max_length: this tokenizer has no `max_len`.")
     return max_length
 
 
@@ -371,8 +347,7 @@ def _tensor(rows: list[list[int]], kind: str) -> Any:
     if len({len(row) for row in rows}) > 1:
         lengths = sorted({len(row) for row in rows})
         raise InputError(
-            f"The inputs have {lengths[0]} to {lengths[-1]} tokens; expected equal lengths for a "
-            "tensor. Use padding=True."
+            f"The inputs have {lengths[0]} to {lengths[-1]} tokens; a tensor needs padding=True."
         )
     table = padded(rows, 0) if rows else torch.zeros((0, 0), dtype=torch.int64)
     return table if kind == "pt" else table.numpy()

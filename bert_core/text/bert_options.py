@@ -41,25 +41,16 @@ class BertOptions(TextTokenizer):
     Args:
         vocab_file: path of a vocabulary, one piece per line; or the list of its pieces.
         do_lower_case: lower-case the text and drop accents ("uncased" models).
-        max_len: longest input of the model in tokens, used when a call asks for truncation or
-            padding without giving `max_length`; None for no limit.
-        do_basic_tokenize: normalise the text and split at punctuation; if False, words are
-            whitespace-separated and unchanged.
+        max_len: longest input of the model in tokens, for calls that do not give `max_length`.
+        do_basic_tokenize: normalise the text and split at punctuation; else only at whitespace.
         never_split: tokens to find in the text, as typed, before anything else.
         strip_accents: drop accents; None follows `do_lower_case`.
         tokenize_chinese_chars: make every Chinese character a word of its own.
         clean_text: remove control characters.
         max_input_chars_per_word: longer words become [UNK].
-        added_tokens: tokens to find in the text before anything else; unlike `never_split`, each
-            says how, and those that the vocabulary lacks get the ids after it.
-        token_types: number of token types of the model; with fewer than 2 (DistilBERT has none),
-            `token_type_ids` are zeros for a second text, too.
-        unk_token: the piece for unknown words; `sep_token`: after each text; `pad_token`: fills
-            short inputs; `cls_token`: before the first text; `mask_token`: hides a word.
-
-    Attributes:
-        contradictions: sentences on files that say different things, and which of them counts; see
-            `stored`. () if they agree.
+        added_tokens: tokens to find before anything else, each in its own way; those that the
+            vocabulary lacks get the ids after it.
+        token_types: of the model; with fewer than 2, a second text has type 0, too.
 
     Raises:
         MissingFileError: the file does not exist.
@@ -99,7 +90,6 @@ class BertOptions(TextTokenizer):
         self.do_basic_tokenize, self.token_types = do_basic_tokenize, token_types
         self.strip_accents, self.tokenize_chinese_chars = strip_accents, tokenize_chinese_chars
         self.clean_text, self.max_input_chars_per_word = clean_text, max_input_chars_per_word
-        self.contradictions = ()
         roles = (unk_token, sep_token, pad_token, cls_token, mask_token)
         never = roles if never_split == NEVER_SPLIT else listed_texts(never_split or ())
         # A special token counts only if the vocabulary has it.
@@ -197,17 +187,11 @@ class BertOptions(TextTokenizer):
         cache_dir: str | os.PathLike[str] | None = None,
         **kwargs: Any,
     ) -> Self:
-        """Load a tokenizer by model name, folder or vocabulary file.
+        """Load a tokenizer as a model's `from_pretrained` does, or from a vocabulary file.
 
         `do_lower_case` is the keyword argument if given, else what the files say (see `stored`),
-        else False if the name contains "cased" but not "uncased", else True.
-
-        Args:
-            name_or_path: anything a model's `from_pretrained` accepts, or a vocabulary file
-                (`vocab.txt` or `tokenizer.json`). The keyword `pretrained_model_name_or_path` is
-                an alias.
-            cache_dir: folder for downloads.
-            **kwargs: arguments of `BertTokenizer`; also `revision`, a version of the source.
+        else False if the name contains "cased" but not "uncased", else True. Further arguments are
+        those of `BertTokenizer`, and `revision`.
 
         Raises:
             MissingFileError: the name or path does not exist or contains no vocabulary.
@@ -231,6 +215,5 @@ class BertOptions(TextTokenizer):
             "token_types": files.token_types,
         }
         tokenizer = cls(files.own_pieces, **{**options, **kwargs})
-        tokenizer.contradictions = files.contradictions
         tokenizer.truncation_side, tokenizer.padding_side = files.sides
         return tokenizer

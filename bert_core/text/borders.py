@@ -1,17 +1,12 @@
 """Where characters and words of a text end: one idea of both for every tokenizer and every task.
 
-A character is what a reader takes for one: a grapheme cluster (UAX #29), such as a letter with its
-marks or an emoji with its modifiers. Nothing that is shown begins or ends inside one.
+A character is a grapheme cluster (UAX #29), such as a letter with its marks; nothing that is shown
+begins or ends inside one. A word is what UAX #29 keeps together, with two differences:
 
-A word is what the word boundaries of UAX #29 keep together, with two differences:
-
-- Punctuation and symbols are never part of a word, also where UAX #29 joins them to letters:
-  "don't", "U.S." and "3.14" are several words, as they are for BERT's own tokenizer, so that "Ann"
-  can be found in "Ann's". What is invisible (soft hyphens, joiners) separates nothing.
-- Scripts without spaces between words leave words to a dictionary in UAX #29, and Korean writes
-  particles to their noun. There, any character may begin a word, so the pieces of the tokenizer are
-  the words. The dictionaries of ICU would give others: a model marks pieces, and a word that a
-  piece crosses could not be found.
+- Punctuation and symbols are never part of a word: "don't" and "3.14" are several words, as for
+  BERT's own tokenizer, so that "Ann" can be found in "Ann's". What is invisible separates nothing.
+- In scripts without spaces, and in Korean, the pieces of the tokenizer are the words: a
+  dictionary's word that a piece crosses could not be found.
 
 A border counts where it is between two pieces: a piece is never cut. Several pieces may share a
 character, such as the bytes of an emoji.
@@ -19,7 +14,7 @@ character, such as the bytes of an emoji.
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import regex
 
@@ -43,21 +38,13 @@ _WORD = regex.compile(rf"(?:(?={JOINED})\X[\p{{Cf}}--\p{{gcb=Prepend}}]*)+|\X", 
 
 
 class Word(NamedTuple):
-    """A word of an input.
+    """A word of an input."""
 
-    Attributes:
-        text: its characters as typed.
-        side: 0 if it is in the first text, 1 if in the second.
-        start: offset of its first character in that text.
-        end: offset after its last character.
-        positions: its pieces among the tokens of the input.
-    """
-
-    text: str
-    side: int
-    start: int
-    end: int
-    positions: range
+    text: Annotated[str, "its characters as typed"]
+    side: Annotated[int, "0 if it is in the first text, 1 if in the second"]
+    start: Annotated[int, "offset of its first character in that text"]
+    end: Annotated[int, "offset after its last character"]
+    positions: Annotated[range, "its pieces among the tokens of the input"]
 
 
 def whole_characters(text: str, spans: Sequence[Span]) -> list[Span]:

@@ -96,9 +96,7 @@ def combining_class(char: str) -> int:
 def in_canonical_order(chars: Sequence[Char]) -> list[Char]:
     """Decompose characters, and order the marks after each letter by their classes (NFD).
 
-    Offsets follow the reference. There, a character that begins a decomposition says "my origin is
-    the next character", and takes that along when it moves. So a mark that overtakes another one
-    gets the other's origin.
+    Offsets follow the reference: a mark that overtakes another one gets the other's origin.
     """
     parts = [(part, n == 0) for char, _ in chars for n, part in enumerate(decomposed(char))]
     classes = [combining_class(part) for part, _ in parts]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import repeat
-from typing import NamedTuple, TypeVar
+from typing import Annotated, NamedTuple, TypeVar
 
 from bert_core.errors import InputError
 from bert_core.text.borders import Span, Word, whole_characters, word_numbers
@@ -21,19 +21,12 @@ Value = TypeVar("Value")
 
 
 class Part(NamedTuple):
-    """One text and its tokens, without added ones.
+    """One text and its tokens, without added ones."""
 
-    Attributes:
-        text: as typed.
-        ids: its N ids.
-        offsets: N (start, end) in the text.
-        words: N indices of words.
-    """
-
-    text: str
-    ids: list[int]
-    offsets: list[Span]
-    words: list[int | None]
+    text: Annotated[str, "as typed"]
+    ids: Annotated[list[int], "its N ids"]
+    offsets: Annotated[list[Span], "N (start, end) in the text"]
+    words: Annotated[list[int | None], "N indices of words"]
 
     def between(self, start: int, stop: int) -> "Part":
         """Return the text with tokens `start` to `stop` (exclusive) alone."""
@@ -42,17 +35,11 @@ class Part(NamedTuple):
 
 
 class Slot(NamedTuple):
-    """One place of a template: an added token, or a whole text.
+    """One place of a template: an added token, or a whole text."""
 
-    Attributes:
-        token_id: the added token; -1 for a text.
-        text: 0 for the first text, 1 for the second; None for an added token.
-        token_type: the token type of all its tokens.
-    """
-
-    token_id: int
-    text: int | None = None
-    token_type: int = 0
+    token_id: Annotated[int, "the added token; -1 for a text"]
+    text: Annotated[int | None, "0: the first text, 1: the second; None: an added token"] = None
+    token_type: Annotated[int, "the token type of all its tokens"] = 0
 
 
 Template = tuple[Slot, ...]
@@ -63,38 +50,32 @@ class Encoding:
     """One or two texts as T tokens, added ones such as [CLS] and [SEP] included.
 
     Read-only: attributes cannot be set. Copy a list before changing it.
-
-    Attributes:
-        text: the original text.
-        text_pair: the original second text, or None.
-        input_ids: T vocabulary ids.
-        tokens: T entries of the vocabulary.
-        offsets: T pairs (start, end): the token is `text[start:end]`, or `text_pair[start:end]`
-            where `sequence_ids` is 1; (0, 0) for added tokens. Pieces of one character share its
-            span.
-        word_ids: T indices of the words that the tokenizer cuts into pieces, from 0 in each text;
-            None for added tokens. What the tasks take for a word is in `words`.
-        sequence_ids: T times 0 (text) or 1 (pair); None for added tokens.
-        token_type_ids: T segment ids: 0 up to and including the first [SEP], 1 after it; all 0 for
-            models without token types, such as DistilBERT.
-        special_tokens_mask: T flags: 1 for tokens added by the tokenizer.
-        truncated: number of tokens removed to fit `max_length`.
-        pieces: T tokens as people read them; see `FamilyTokenizer.readable`.
-        specials: special token -> id.
     """
 
-    text: str
-    text_pair: str | None
-    input_ids: list[int]
-    tokens: list[str]
-    offsets: list[Span]
-    word_ids: list[int | None]
-    sequence_ids: list[int | None]
-    token_type_ids: list[int]
-    special_tokens_mask: list[int]
-    truncated: int
-    pieces: list[str] = field(compare=False)
-    specials: Mapping[str, int] = field(compare=False)
+    text: Annotated[str, "the original text"]
+    text_pair: Annotated[str | None, "the original second text, or None"]
+    input_ids: Annotated[list[int], "T vocabulary ids"]
+    tokens: Annotated[list[str], "T entries of the vocabulary"]
+    offsets: Annotated[
+        list[Span],
+        "T pairs (start, end): the token is `text[start:end]`, or `text_pair[start:end]` where "
+        "`sequence_ids` is 1; (0, 0) for added tokens. Pieces of one character share its span",
+    ]
+    word_ids: Annotated[
+        list[int | None],
+        "T indices of the words that the tokenizer cuts into pieces, from 0 in each text; None for"
+        " added tokens. What the tasks take for a word is in `words`",
+    ]
+    sequence_ids: Annotated[list[int | None], "T times 0 (text) or 1 (pair); None for added tokens"]
+    token_type_ids: Annotated[
+        list[int], "T segment ids: 1 after the first [SEP], if there are types"
+    ]
+    special_tokens_mask: Annotated[list[int], "T flags: 1 for tokens added by the tokenizer"]
+    truncated: Annotated[int, "number of tokens removed to fit `max_length`"]
+    pieces: Annotated[list[str], "T tokens as people read them; see `FamilyTokenizer.readable`"] = (
+        field(compare=False)
+    )
+    specials: Annotated[Mapping[str, int], "special token -> id"] = field(compare=False)
 
     @property
     def attention_mask(self) -> list[int]:
@@ -199,16 +180,7 @@ def assembled(
     specials: Mapping[str, int],
     truncated: int = 0,
 ) -> Encoding:
-    """Put one or two tokenized texts into a template.
-
-    Args:
-        template: added tokens, and where the texts go.
-        parts: the texts.
-        pieces: id -> token.
-        readable: a token -> how people read it.
-        specials: special token -> id.
-        truncated: number of tokens removed.
-    """
+    """Put one or two tokenized texts into a template; `readable` is how people read a token."""
     rows: list[tuple[int, Span, int | None, int | None, int, int]] = []
     for number, text, kind in template:
         if text is None:
@@ -240,11 +212,7 @@ STRATEGIES = ("longest_first", "only_first", "only_second")
 
 
 def check_strategy(truncation: str) -> str:
-    """Return `truncation` if it is the name of a truncation rule.
-
-    Raises:
-        InputError: it is not.
-    """
+    """Return `truncation` if it is the name of a truncation rule (InputError: it is not)."""
     if truncation not in STRATEGIES:
         raise InputError(
             f"There is no truncation rule {truncation!r}; expected one of {', '.join(STRATEGIES)}."
@@ -258,14 +226,9 @@ def kept_lengths(
     """Return how many tokens of each text to keep.
 
     Args:
-        lengths: number of tokens of one text or two.
         max_length: largest number of tokens of the whole input, including added ones.
         truncation: "longest_first" shortens the longer text until both have the same length,
             then both; "only_first" and "only_second" shorten one text and keep the other.
-        added: number of added tokens.
-
-    Raises:
-        InputError: the rule cannot shorten the input to `max_length`.
 
     Example:
         >>> kept_lengths((10, 4), max_length=13, truncation="longest_first", added=3)
@@ -275,8 +238,7 @@ def kept_lengths(
     room = max_length - added
     if room < 0:
         raise InputError(
-            f"max_length is {max_length}, but every such input has {added} added tokens. "
-            f"Expected at least {added}."
+            f"max_length is {max_length}; expected at least {added}, the number of added tokens."
         )
     excess = sum(lengths) - room
     if excess <= 0:
@@ -296,8 +258,7 @@ def kept_lengths(
     if lengths[place] <= excess:
         raise InputError(
             f"The input has {excess} tokens too many, and truncation={truncation!r} may shorten "
-            f"only a text of {lengths[place]} tokens. Use 'longest_first', or raise max_length by "
-            f"{excess}."
+            f"only a text of {lengths[place]} tokens. Use 'longest_first' or a larger max_length."
         )
     return tuple(size - excess * (place == n) for n, size in enumerate(lengths))
 
@@ -307,9 +268,6 @@ def window_bounds(tokens: int, *, size: int, stride: int) -> list[tuple[int, int
 
     Neighbouring windows overlap by `stride` tokens.
 
-    Raises:
-        InputError: `stride` is not smaller than `size`, so the windows would not move forward.
-
     Example:
         >>> window_bounds(7, size=4, stride=1)
         [(0, 4), (3, 7)]
@@ -317,8 +275,7 @@ def window_bounds(tokens: int, *, size: int, stride: int) -> list[tuple[int, int
     if size < 1 or not 0 <= stride < size:
         raise InputError(
             f"Each window has room for {size} tokens of the text and should share {stride} with "
-            "the next; expected room for at least 1 token, and a smaller stride of 0 or more. "
-            "Raise max_length or lower stride."
+            "the next; expected room for more. Raise max_length or lower stride."
         )
     starts = range(0, max(tokens - stride, 1), size - stride)
     return [(start, min(start + size, tokens)) for start in starts]

@@ -1,9 +1,8 @@
 """`load_tokenizer` for every family, and `FamilyTokenizer` for those that do not use WordPiece.
 
-RoBERTa's byte-level BPE and the Unigram models of XLM-RoBERTa, CamemBERT and ALBERT are computed by
-the library `tokenizers` (in Rust); `replay` repeats its steps one by one, for display. Truncation
-and padding are settings of a Rust tokenizer that every thread would share, so they are never used:
-a text is encoded whole, and cut here.
+Byte-level BPE and Unigram are computed by the library `tokenizers` (in Rust); `replay` repeats the
+steps for display. Truncation and padding are settings of a Rust tokenizer that every thread would
+share, so a text is encoded whole, and cut here.
 """
 
 import json
@@ -36,15 +35,9 @@ def load_tokenizer(
 ) -> "BertTokenizer | FamilyTokenizer":
     """Load the tokenizer of a checkpoint of any implemented family.
 
-    Args:
-        name_or_path: anything a model's `from_pretrained` accepts, or a file of a tokenizer in the
-            folder of its model.
-        cache_dir: folder for downloads.
-        revision: version of the source.
-
-    Returns:
-        A `BertTokenizer` for WordPiece, which most models of BERT, DistilBERT and ELECTRA read,
-        else a `FamilyTokenizer`.
+    It takes anything a model's `from_pretrained` accepts, or a file of a tokenizer in the folder of
+    its model, and gives a `BertTokenizer` for WordPiece (most of BERT, DistilBERT, ELECTRA), else a
+    `FamilyTokenizer`.
 
     Raises:
         MissingFileError: the name or path does not exist, or has no tokenizer of its class.
@@ -70,8 +63,7 @@ def from_pretrained(
         return BertTokenizer.of(files, **kwargs)
     if kwargs:
         raise InputError(
-            f"The tokenizer of {shown(name)} has no option {', '.join(sorted(kwargs))}; its files "
-            "say everything. Leave it out."
+            f"The tokenizer of {shown(name)} has no option {', '.join(sorted(kwargs))}."
         )
     return FamilyTokenizer(files)
 
@@ -81,16 +73,10 @@ class FamilyTokenizer(TextTokenizer):
 
     It has the methods of `BertTokenizer` and gives the same `Encoding`.
 
-    Args:
-        files: what its files say; `FamilyTokenizer.from_pretrained` reads them.
-
     Attributes:
         kind: "BPE" or "Unigram".
         ranks: BPE: pair of symbols -> number of its merge, from 0; {} for Unigram.
         scores: Unigram: piece -> log-probability; {} for BPE.
-        never_split: tokens to find in the text before anything else.
-        do_lower_case: whether the text is lower-cased.
-        contradictions: sentences on files that say different things; see `BertTokenizer`.
 
     Raises:
         CheckpointError: `tokenizers` cannot use the files.
@@ -108,7 +94,6 @@ class FamilyTokenizer(TextTokenizer):
         self.mask_token = files.roles["mask"]
         self.never_split = tuple(each["content"] for each in files.document["added_tokens"])
         self.do_lower_case = '"Lowercase"' in json.dumps(files.document.get("normalizer"))
-        self.contradictions = files.contradictions
         self.truncation_side, self.padding_side = files.sides
         self._files = files
         cuts = json.dumps(files.document.get("pre_tokenizer"))
@@ -171,10 +156,9 @@ class FamilyTokenizer(TextTokenizer):
         return self.readable(token).startswith(SPACE)
 
     def trace(self, text: str) -> Trace:
-        """Return every step from the text to its tokens; its words are in `words`.
+        """Return every step from the text to its tokens, in `BpeWord` or `UnigramWord`.
 
-        They are `BpeWord` (`symbols`, `merges`) or `UnigramWord` (`score`, `best`). `cleaned` and
-        `stripped` are the text: these tokenizers normalise in one step.
+        `cleaned` and `stripped` are the text: these tokenizers normalise in one step.
 
         Raises:
             InputError: `text` is not a string or contains a lone surrogate.
@@ -184,11 +168,7 @@ class FamilyTokenizer(TextTokenizer):
         tokens = [
             Token(word or 0, content, self._pieces[number], number, span, number in special)
             for word, content, number, span in zip(
-                found.word_ids,
-                found.tokens,
-                found.ids,
-                self._spans(text, found),
-                strict=True,
+                found.word_ids, found.tokens, found.ids, self._spans(text, found), strict=True
             )
         ]
         normalizer = self._rust.normalizer
@@ -234,7 +214,6 @@ class FamilyTokenizer(TextTokenizer):
         return [(end - len(text[start:end].lstrip()), end) for start, end in found.offsets]
 
     def _encoded(self, text: str) -> Any:
-        """Encode one text in Rust, without added tokens."""
         checked = check_text(text)
         with in_words():
             return self._processed(self._rust.encode(checked, add_special_tokens=False))

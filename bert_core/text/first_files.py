@@ -15,7 +15,7 @@ from bert_core.checkpoints.sources.hub_names import MERGES as BPE_FILES
 from bert_core.errors import CheckpointError, MissingFileError
 from bert_core.small_files import read_small, shown
 from bert_core.text.byte_level import SPACE
-from bert_core.text.sentencepiece_file import SentencePieceFile, read_sentencepiece
+from bert_core.text.sentencepiece_file import read_sentencepiece
 from bert_core.text.tokenizer_class import CONFIG_NAME, Layout
 from bert_core.text.tokenizer_json import read_document, refuse
 from bert_core.text.vocabulary import CONTINUATION, MAX_CHARS, entries, read_vocabulary
@@ -37,12 +37,7 @@ def describe(
 ) -> _Part:
     """Describe a file, and what is beside it, as a `tokenizer.json` without added tokens.
 
-    Args:
-        path: the file.
-        layout: how it is understood.
-        settings: `tokenizer_config.json`.
-        roles: role -> special token.
-        lowercase: whether BERT's tokenizer lower-cases, if its settings do not say so.
+    `lowercase` says whether BERT's tokenizer lower-cases if its settings do not say so.
 
     Raises:
         MissingFileError: a file is missing beside this one.
@@ -82,10 +77,7 @@ def _from_vocabulary(path: Path, unknown: str, lowercase: bool) -> _Part:
 def _from_merges(folder: Path, settings: Mapping[str, Any]) -> _Part:
     for name, other in ((VOCABULARY, MERGES), (MERGES, VOCABULARY)):
         if not os.path.exists(folder / name):
-            raise MissingFileError(
-                f"There is {other} in {folder}, but no {name}; a byte-level BPE tokenizer needs "
-                f"both. Copy it there."
-            )
+            raise MissingFileError(f"There is {other} in {folder}, but no {name}; both are needed.")
     path = folder / MERGES
     try:
         lines = read_small(path, _LARGEST).decode("utf-8-sig").split("\n")
@@ -146,12 +138,16 @@ def _from_sentencepiece(
         charsmap = base64.b64encode(found.charsmap).decode("ascii")
         steps += [{"type": "Precompiled", "precompiled_charsmap": charsmap}]
     every = not layout.dropped and settings.get("remove_space") is not False
-    blanks, cut, decoder = _spaces(found, r"\s" if every else " ")
-    steps += blanks
+    if not every and not found.rules.startswith("nmt_"):  # these make every kind of space one
+        refuse(str(path), "normalizer_spec.name", found.rules, "a name that begins with nmt_")
+    space = {"type": "Metaspace", "replacement": SPACE, "prepend_scheme": "always", "split": True}
     return {
         "normalizer": {"type": "Sequence", "normalizers": steps} if steps else None,
-        "pre_tokenizer": cut,
-        "decoder": decoder,
+        "pre_tokenizer": {
+            "type": "Sequence",
+            "pretokenizers": [{"type": "WhitespaceSplit"}, space],
+        },
+        "decoder": space,
         "model": {
             "type": "Unigram",
             "unk_id": unknown,
@@ -162,7 +158,6 @@ def _from_sentencepiece(
 
 
 def _check_options(settings: Mapping[str, Any], name: str) -> None:
-    """Reject options of a `tokenizer_config.json` that would give other pieces."""
     options = settings.get("sp_model_kwargs") or {}
     for key in ("enable_sampling", "add_bos", "add_eos", "reverse"):
         if isinstance(options, dict) and options.get(key):
@@ -171,38 +166,8 @@ def _check_options(settings: Mapping[str, Any], name: str) -> None:
         refuse(name, f"add_prefix_space in {CONFIG_NAME}", False, "true, as the published ones")
 
 
-def _spaces(found: SentencePieceFile, blank: str) -> tuple[list[_Part], _Part | None, _Part]:
-    """Return the normalizers, the pre-tokenizer and the decoder that concern spaces.
-
-    Args:
-        found: the settings of SentencePiece.
-        blank: a pattern of what is a space; ALBERT's code removes every kind of it first.
-    """
-    keeps = found.keeps_spaces and blank == " "
-    within = any(SPACE in piece[1:] for piece, _ in found.pieces)  # pieces of several words
-    spaced = blank != " " or found.rules.startswith("nmt_")  # these make every kind of space one
-    if found.prefixed and not keeps and not within and spaced:  # as published
-        words = [{"type": "WhitespaceSplit"}, _metaspace("always")]
-        return [], {"type": "Sequence", "pretokenizers": words}, _metaspace("always")
-    steps = [_replace(f"^{blank}+|{blank}+$", "", "Regex"), _replace(f"{blank}+", " ", "Regex")]
-    steps *= not keeps
-    if found.prefixed:
-        steps.append({"type": "Prepend", "prepend": SPACE})
-    steps.append(_replace(" ", SPACE))
-    if not keeps:
-        steps.append(_replace(f"{SPACE}+$", "", "Regex"))
-    back = [_replace(SPACE, " "), {"type": "Fuse"}]
-    back.append({"type": "Strip", "content": " ", "start": int(found.prefixed), "stop": 0})
-    cut = None if within else _metaspace("never")
-    return steps, cut, {"type": "Sequence", "decoders": back}
-
-
-def _metaspace(prepend: str) -> _Part:
-    return {"type": "Metaspace", "replacement": SPACE, "prepend_scheme": prepend, "split": True}
-
-
-def _replace(old: str, new: str, kind: str = "String") -> _Part:
-    return {"type": "Replace", "pattern": {kind: old}, "content": new}
+def _replace(old: str, new: str) -> _Part:
+    return {"type": "Replace", "pattern": {"String": old}, "content": new}
 
 
 # -- tokens around a text -------------------------------------------------------------------------
@@ -224,8 +189,7 @@ def frame(
     for token in (cls, sep):
         if token not in known:
             raise CheckpointError(
-                f"{name} has no {shown(token)}, which is put around every text; expected it among "
-                f"its {len(known):,} pieces."
+                f"{name} has no {shown(token)} among {len(known):,} pieces; every text needs it."
             )
     if layout.kind == "BPE":
         return {

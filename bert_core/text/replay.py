@@ -1,9 +1,7 @@
 """How byte-level BPE and Unigram cut words, step by step, for display.
 
-The pieces themselves come from the library `tokenizers`; what is computed here repeats its steps
-from their definitions and ends in the same pieces. BPE (Sennrich et al. 2016, section 3.2) starts
-from single symbols and merges the pair that was merged first in training, again and again. Unigram
-(Kudo 2018, section 3.2) chooses the pieces whose log-probabilities have the largest sum.
+BPE (Sennrich et al. 2016, section 3.2) merges the pair that was merged first in training, again and
+again. Unigram (Kudo 2018, section 3.2) chooses the pieces whose log-probabilities sum to the most.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -11,7 +9,7 @@ from dataclasses import dataclass
 from heapq import nlargest
 from itertools import groupby, pairwise
 from operator import attrgetter, itemgetter
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from bert_core.text.encoding import Span
 from bert_core.text.trace import Trace, WordTrace
@@ -23,60 +21,36 @@ Ranks = Mapping[tuple[str, str], int]
 
 
 class Merge(NamedTuple):
-    """One step of BPE.
+    """One step of BPE."""
 
-    Attributes:
-        at: place of the first symbol of the pair, among the symbols before this step.
-        pair: the two symbols that become one.
-        rank: number of this merge among those learned in training, from 0.
-    """
-
-    at: int
-    pair: tuple[str, str]
-    rank: int
+    at: Annotated[int, "place of the first symbol of the pair, among the symbols before this step"]
+    pair: Annotated[tuple[str, str], "the two symbols that become one"]
+    rank: Annotated[int, "number of this merge among those learned in training, from 0"]
 
 
 @dataclass(frozen=True, slots=True)
 class Segmentation:
-    """One way to cut a word.
+    """One way to cut a word."""
 
-    Attributes:
-        pieces: its pieces; an unknown character is one of its own.
-        scores: their log-probabilities.
-        score: the sum.
-    """
-
-    pieces: tuple[str, ...]
-    scores: tuple[float, ...]
-    score: float
+    pieces: Annotated[tuple[str, ...], "its pieces; an unknown character is one of its own"]
+    scores: Annotated[tuple[float, ...], "their log-probabilities"]
+    score: Annotated[float, "the sum"]
 
 
 @dataclass(frozen=True, slots=True)
 class BpeWord(WordTrace):
-    """One word and the merges that made its tokens.
+    """One word and the merges that made its tokens."""
 
-    Attributes:
-        symbols: the symbols it starts from, one for each byte.
-        merges: the steps, in order; () for a special token, for a word of more than `LONGEST`
-            symbols, and where the vocabulary lacks a symbol.
-    """
-
-    symbols: tuple[str, ...] = ()
-    merges: tuple[Merge, ...] = ()
+    symbols: Annotated[tuple[str, ...], "the symbols it starts from, one for each byte"] = ()
+    merges: Annotated[tuple[Merge, ...], "the steps, in order; () if not shown"] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class UnigramWord(WordTrace):
-    """One word and the segmentations its tokens are the best of.
+    """One word and the segmentations its tokens are the best of."""
 
-    Attributes:
-        score: sum of the log-probabilities of its pieces; 0 for a special token.
-        best: the segmentations with the largest sums, the largest first; () for a special token and
-            for a word of more than `LONGEST` characters.
-    """
-
-    score: float = 0.0
-    best: tuple[Segmentation, ...] = ()
+    score: Annotated[float, "sum of log-probabilities; 0: special"] = 0.0
+    best: Annotated[tuple[Segmentation, ...], "likeliest first; () if not shown"] = ()
 
 
 def merges_of(symbols: Sequence[str], ranks: Ranks) -> tuple[tuple[Merge, ...], tuple[str, ...]]:
@@ -94,11 +68,7 @@ def merges_of(symbols: Sequence[str], ranks: Ranks) -> tuple[tuple[Merge, ...], 
 
 
 class Segmenter:
-    """Finds the best segmentations of words by a Unigram model's scores (Viterbi).
-
-    Args:
-        scores: piece -> log-probability.
-    """
+    """Finds the best segmentations of words by a Unigram model's log-probabilities (Viterbi)."""
 
     def __init__(self, scores: Mapping[str, float]) -> None:
         self._scores = scores
@@ -143,33 +113,18 @@ class Segmenter:
 
 
 class Token(NamedTuple):
-    """One token of a text, as `tokenizers` gives it.
+    """One token of a text, as `tokenizers` gives it."""
 
-    Attributes:
-        word: index of its word.
-        content: its characters after normalisation; unlike `piece` also for unknown ones.
-        piece: the entry of the vocabulary.
-        token_id: its id.
-        offsets: (start, end) in the text.
-        special: whether it is an added token that occurs in the text.
-    """
-
-    word: int
-    content: str
-    piece: str
-    token_id: int
-    offsets: Span
-    special: bool
+    word: Annotated[int, "index of its word"]
+    content: Annotated[str, "its characters after normalisation, also of unknown ones"]
+    piece: Annotated[str, "the entry of the vocabulary"]
+    token_id: Annotated[int, "its id"]
+    offsets: Annotated[Span, "(start, end) in the text"]
+    special: Annotated[bool, "whether it is an added token that occurs in the text"]
 
 
 class Replay:
-    """Traces texts of one tokenizer; see `FamilyTokenizer.trace`.
-
-    Args:
-        ranks: BPE: pair of symbols -> number of its merge.
-        scores: Unigram: piece -> log-probability; {} for BPE.
-        unknown: the token for unknown characters.
-    """
+    """Traces texts of one tokenizer; see `FamilyTokenizer.trace`. `scores` is {} for BPE."""
 
     def __init__(self, ranks: Ranks, scores: Mapping[str, float], unknown: str) -> None:
         self._ranks = ranks
@@ -226,7 +181,6 @@ class Replay:
         return tuple("".join(piece for _, piece in group) for _, group in groups)
 
     def _reason(self, tokens: Sequence[Token]) -> str | None:
-        """Return a sentence on unknown characters of a word; None if there are none."""
         unknown = "".join(token.content for token in tokens if token.piece == self._unknown)
         if not unknown:
             return None

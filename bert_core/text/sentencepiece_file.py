@@ -8,12 +8,14 @@ those of `sentencepiece_model.proto` (Kudo and Richardson 2018).
 import math
 import struct
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 from bert_core.errors import CheckpointError
-from bert_core.small_files import read_small
+from bert_core.small_files import protobuf_fields, read_small
+from bert_core.text.byte_level import SPACE
 from bert_core.text.vocabulary import MOST_PIECES
 
 _LARGEST = 32 * 1024 * 1024  # bytes; a quarter of a million pieces take 5 MB
@@ -29,46 +31,28 @@ _Spec = dict[int, int | bytes]  # the fields of one part
 
 @dataclass(frozen=True, slots=True)
 class SentencePieceFile:
-    """What a Unigram model of SentencePiece consists of.
+    """What a Unigram model of SentencePiece consists of."""
 
-    Attributes:
-        pieces: all pieces with their scores (log-probabilities), in the order of their ids; pieces
-            that the user defined have the score that SentencePiece gives them.
-        unknown: id of the piece for unknown characters.
-        charsmap: the table of the normalizer, as `tokenizers` reads it; empty if there is none.
-        rules: the name of that table, such as "nmt_nfkc".
-        never: ids of pieces that no text gives, such as those for control.
-        prefixed: whether a space is put before a text.
-        keeps_spaces: whether spaces at the ends, and several in a row, are kept.
-    """
-
-    pieces: tuple[tuple[str, float], ...]
-    unknown: int
-    charsmap: bytes
-    rules: str = ""
-    never: frozenset[int] = frozenset()
-    prefixed: bool = True
-    keeps_spaces: bool = False
+    pieces: Annotated[tuple[tuple[str, float], ...], "with scores, by id"]
+    unknown: Annotated[int, "id of the piece for unknown characters"]
+    charsmap: Annotated[bytes, "the normalizer's table, as `tokenizers` reads it; or empty"]
+    rules: Annotated[str, 'the name of that table, such as "nmt_nfkc"'] = ""
+    never: Annotated[frozenset[int], "ids that no text gives"] = frozenset()
 
 
 def read_sentencepiece(path: Path) -> SentencePieceFile:
-    """Read a SentencePiece file.
-
-    Raises:
-        MissingFileError: the file does not exist.
-        CheckpointError: it is damaged or too large, or has a setting that is not computed.
-    """
+    """Read a SentencePiece file."""
     raw = read_small(path, _LARGEST)
     pieces: list[tuple[str, float, int]] = []
     specs: dict[int, _Spec] = {_TRAINER: {}, _NORMALIZER: {}, _DENORMALIZER: {}}
     try:
-        for number, value in _fields(raw):
+        for number, value in protobuf_fields(raw):
             if number == _PIECE:
                 pieces.append(_piece(value))
                 if len(pieces) > MOST_PIECES:
                     raise ValueError(f"more than {MOST_PIECES:,} pieces")
             elif number in specs:
-                specs[number].update(_fields(value))
+                specs[number].update(protobuf_fields(value))
     except (ValueError, TypeError, IndexError, struct.error) as refusal:
         raise CheckpointError(
             f"{path} is not a SentencePiece file, or is damaged ({str(refusal)[:100]}); expected "
@@ -81,33 +65,28 @@ def read_sentencepiece(path: Path) -> SentencePieceFile:
             "expected exactly one. Check that this is a SentencePiece file."
         )
     normalizer = specs[_NORMALIZER]
-    charsmap, rules = (
-        _bytes(normalizer, _CHARSMAP),
-        _bytes(normalizer, _RULES).decode("utf-8", "replace"),
-    )
+    charsmap = _bytes(normalizer, _CHARSMAP)
+    rules = _bytes(normalizer, _RULES).decode("utf-8", "replace")
     symbols = [text for text, _, kind in pieces if kind == _USER_DEFINED]
     folded = [text for text in symbols if charsmap and _folded(text, rules) != text]
-    _check_settings(path, specs, folded)
+    across = any(SPACE in text[1:] for text, _, kind in pieces if kind == _NORMAL)
+    _check_settings(path, specs, folded, across)
     never = (n for n, (*_, kind) in enumerate(pieces) if kind > _UNKNOWN and kind != _USER_DEFINED)
-    return SentencePieceFile(
-        _scored(pieces),
-        unknown[0],
-        charsmap,
-        rules,
-        frozenset(never),
-        prefixed=bool(normalizer.get(_PREFIX, 1)),
-        keeps_spaces=not normalizer.get(_NO_EXTRA, 1),
-    )
+    return SentencePieceFile(_scored(pieces), unknown[0], charsmap, rules, frozenset(never))
 
 
-def _check_settings(path: Path, specs: Mapping[int, _Spec], folded: list[str]) -> None:
-    """Reject what would give other pieces than are computed here."""
+def _check_settings(
+    path: Path, specs: Mapping[int, _Spec], folded: list[str], across: bool
+) -> None:
     trained, normalizer = specs[_TRAINER], specs[_NORMALIZER]
     for name, found, expected in (
         ("model_type", _MODEL_TYPES.get(trained.get(_MODEL_TYPE, 1), "unknown"), "unigram"),
         ("byte_fallback", bool(trained.get(_BYTE_FALLBACK, 0)), False),
         ("treat_whitespace_as_suffix", bool(trained.get(_SUFFIX, 0)), False),
         ("escape_whitespaces", bool(normalizer.get(_ESCAPE, 1)), True),
+        ("add_dummy_prefix", bool(normalizer.get(_PREFIX, 1)), True),
+        ("remove_extra_whitespaces", bool(normalizer.get(_NO_EXTRA, 1)), True),
+        ("split_by_whitespace", not across, True),
         ("user_defined_symbols", folded[:1], []),  # others are exempt from the normalizer
         (
             "denormalizer_spec.precompiled_charsmap",
@@ -143,8 +122,7 @@ def _scored(pieces: Sequence[tuple[str, float, int]]) -> tuple[tuple[str, float]
 
 
 def _piece(value: int | bytes) -> tuple[str, float, int]:
-    """Return the text, score and kind of a piece."""
-    found = dict(_fields(value))
+    found = dict(protobuf_fields(value))
     text, score, kind = found.get(_TEXT), found.get(_SCORE, bytes(4)), found.get(_KIND, 1)
     if not isinstance(text, bytes) or not isinstance(score, bytes) or not isinstance(kind, int):
         raise TypeError("a piece without text, score or kind")
@@ -152,43 +130,3 @@ def _piece(value: int | bytes) -> tuple[str, float, int]:
     if not math.isfinite(number):
         raise ValueError("a score that is not finite")
     return text.decode("utf-8"), number, kind
-
-
-def _fields(data: int | bytes) -> Iterator[tuple[int, int | bytes]]:
-    """Yield the number and value of each field: an integer, or the bytes of everything else.
-
-    >>> list(_fields(bytes([0x08, 0x96, 0x01, 0x12, 0x02]) + b"ab"))
-    [(1, 150), (2, b'ab')]
-    """
-    if isinstance(data, int):
-        raise TypeError("a number in place of a message")
-    at = 0
-    while at < len(data):
-        key, at = _varint(data, at)
-        number, wire = key >> 3, key & 7
-        if wire == 0:
-            value, at = _varint(data, at)
-            yield number, value
-            continue
-        size = {1: 8, 5: 4}.get(wire, 0)
-        if wire == 2:
-            size, at = _varint(data, at)
-        elif not size:
-            raise ValueError(f"a field of the unknown wire type {wire}")
-        if at + size > len(data):
-            raise ValueError("cut off in the middle of a field")
-        yield number, data[at : at + size]
-        at += size
-
-
-def _varint(data: bytes, at: int) -> tuple[int, int]:
-    """Return the integer at a place, seven bits a byte, lowest first, and the place after it."""
-    result = shift = 0
-    while shift < 64:
-        byte = data[at]
-        at += 1
-        result |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return result, at
-        shift += 7
-    raise ValueError("a number of more than ten bytes")

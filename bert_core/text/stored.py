@@ -1,29 +1,24 @@
 """Where a tokenizer is stored, which of its files counts, and what they say together.
 
-Every tokenizer is read as one `tokenizer.json`: that file if there is one, else the files of its
-first release, which are described as such (`first_files`). Where `tokenizer_config.json` has
-switches (case, accents, Chinese characters), they count before those of `tokenizer.json`; the name
-of the model says only what no file does. Where two files contradict each other, the tokenizer says
-so: `TokenizerFiles.contradictions`.
+Every tokenizer is read as one `tokenizer.json`, or described as one (`first_files`). Switches in
+`tokenizer_config.json` (case, accents, Chinese characters) count before those of `tokenizer.json`;
+the name of the model says only what no file does.
 """
 
 import json
 import os
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
-from itertools import zip_longest
 from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from bert_core.checkpoints.sources.hub_names import SENTENCEPIECE, Part
+from bert_core.checkpoints.sources.hub_names import Part
 from bert_core.checkpoints.sources.resolve import ARCHIVE_ENDINGS, resolve
-from bert_core.errors import BertError, CheckpointError, MissingFileError
-from bert_core.families import FAMILIES
-from bert_core.small_files import listed, read_small, shown
+from bert_core.errors import CheckpointError, MissingFileError
+from bert_core.small_files import listed
 from bert_core.text.added import AddedToken, as_entry
 from bert_core.text.added_files import ids_in, named_tokens, role_of
-from bert_core.text.byte_level import SPACE
 from bert_core.text.first_files import MERGES, VOCABULARY, describe, frame
 from bert_core.text.sentencepiece_file import read_sentencepiece
 from bert_core.text.tokenizer_class import (
@@ -45,16 +40,12 @@ from bert_core.text.tokenizer_json import (
 )
 from bert_core.text.vocabulary import (
     CONTINUATION,
-    VOCABULARY_NAME,
-    as_line,
     entries,
     path_of,
-    read_vocabulary,
 )
 
 ROLES = ("cls", "sep", "pad", "unk", "mask")
 WORDPIECE = "WordPiece"
-_LARGEST = 32 * 1024 * 1024  # bytes
 _NO_LIMIT = 1_000_000_000  # configurations use 1e30 for "no limit"
 _BASIC = "do_basic_tokenize"
 _SWITCHES = [_BASIC, *(each for each in SWITCHES if each != "clean_text")]  # that may be set
@@ -62,37 +53,20 @@ _SWITCHES = [_BASIC, *(each for each in SWITCHES if each != "clean_text")]  # th
 
 @dataclass(frozen=True, slots=True)
 class TokenizerFiles:
-    """A tokenizer as its files describe it.
+    """A tokenizer as its files describe it."""
 
-    Attributes:
-        kind: "WordPiece", "BPE" or "Unigram".
-        document: the contents of a `tokenizer.json`.
-        own_pieces: the pieces of its model in the order of their ids.
-        pieces: the same, and the added tokens beyond them.
-        ranks: BPE: pair of symbols -> number of its merge, from 0.
-        scores: Unigram: piece -> log-probability.
-        roles: role -> special token.
-        added: all tokens that are found before anything else.
-        sides: "right" or "left", where texts are shortened, and where they are padded.
-        max_len: longest input of the model in tokens; None for no limit.
-        token_types: number of token types of the model and its tokenizer.
-        basic: whether a text is normalised, and split at punctuation.
-        contradictions: sentences on files that say different things, and which of them counts.
-    """
-
-    kind: str
-    document: dict[str, Any]
-    own_pieces: list[str]
-    pieces: list[str]
-    ranks: dict[tuple[str, str], int]
-    scores: dict[str, float]
-    roles: dict[str, str]
-    added: tuple[AddedToken, ...]
-    sides: tuple[str, str]
-    max_len: int | None
-    token_types: int
-    basic: bool
-    contradictions: tuple[str, ...]
+    kind: Annotated[str, '"WordPiece", "BPE" or "Unigram"']
+    document: Annotated[dict[str, Any], "the contents of a `tokenizer.json`"]
+    own_pieces: Annotated[list[str], "the pieces of its model in the order of their ids"]
+    pieces: Annotated[list[str], "the same, and the added tokens beyond them"]
+    ranks: Annotated[dict[tuple[str, str], int], "BPE: pair of symbols -> its merge"]
+    scores: Annotated[dict[str, float], "Unigram: piece -> log-probability"]
+    roles: Annotated[dict[str, str], "role -> special token"]
+    added: Annotated[tuple[AddedToken, ...], "all tokens that are found before anything else"]
+    sides: Annotated[tuple[str, str], '"right" or "left": truncation, padding']
+    max_len: Annotated[int | None, "longest input of the model in tokens; None for no limit"]
+    token_types: Annotated[int, "number of token types of the model and its tokenizer"]
+    basic: Annotated[bool, "whether a text is normalised, and split at punctuation"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,18 +91,9 @@ def read_tokenizer(
     *,
     kind: str | None = None,
 ) -> TokenizerFiles:
-    """Read the files of a tokenizer.
+    """Read the files of a tokenizer of a model (see `resolve`), or beside one of them.
 
-    Args:
-        name_or_path: a model, see `resolve`; or one of its tokenizer's files.
-        cache_dir: folder for downloads.
-        revision: version of the source.
-        kind: the only kind that is expected, of models of any family; or None for every kind.
-
-    Raises:
-        MissingFileError: the name or path does not exist, or has no tokenizer of its class.
-        CheckpointError: a file is damaged, is another kind's, or contradicts itself or the model.
-        ConfigError: the model's family is not implemented.
+    `kind` is the only kind that is expected, of models of any family; or None for every kind.
     """
     name = Path(os.path.expanduser(path_of(name_or_path)))
     given = os.path.isfile(name) and not name.name.lower().endswith(ARCHIVE_ENDINGS)
@@ -173,7 +138,6 @@ def _find(folder: Folder, given: Path | None) -> _Found:
 
 
 def _first_of(folder: Folder) -> Path:
-    """Return the file of a folder that has the tokenizer."""
     for name in (TOKENIZER_NAME, *_names(folder.layouts)):
         if os.path.exists(folder.path / name):
             return folder.path / name
@@ -222,7 +186,6 @@ def _lower_cased(*places: Path) -> bool:
 
 
 def _read(found: _Found, *, lowercase: bool) -> TokenizerFiles:
-    """Understand the files of a tokenizer together."""
     folder, path, layout = found.folder, found.path, found.layout
     words, document = layout.kind == WORDPIECE, dict(found.document or {})
     names = dict(zip(ROLES, layout.roles, strict=True))
@@ -231,14 +194,12 @@ def _read(found: _Found, *, lowercase: bool) -> TokenizerFiles:
         document = describe(path, layout, folder.settings, roles, lowercase=lowercase)
     own, ranks, scores = model_of(document, str(path))
     pieces = [*own]
-    says: list[str] = []
     if found.document is not None:
         names = _roles_in({*own, *ids_in(document.get("added_tokens"))}, names)
-        says += (_other_words if words else _other_pieces)(path, own)
     if layout.kind != "BPE":
         model = document["model"]
         names["unk"] = model["unk_token"] if words else own[model["unk_id"]]
-    basic = _obey(found, document, says)
+    basic = _obey(found, document)
     # The published masks take the space before them, except BERT's.
     usual = {
         role: AddedToken(token, True, lstrip=role == "mask" and not words)
@@ -269,11 +230,6 @@ def _read(found: _Found, *, lowercase: bool) -> TokenizerFiles:
         max_len=_max_len(folder.settings),
         token_types=_token_types(folder),
         basic=basic,
-        contradictions=(
-            *says,
-            *named.contradictions,
-            *_uneven_padding(folder.config, pieces, roles["pad"]),
-        ),
     )
 
 
@@ -289,11 +245,7 @@ def _roles_in(known: Container[str], roles: Mapping[str, str]) -> dict[str, str]
 def _framed(
     found: _Found, given: object, roles: Mapping[str, str], known: Mapping[str, int]
 ) -> object:
-    """Return what is put around texts: what a `tokenizer.json` says, else what the layout has.
-
-    Raises:
-        CheckpointError: it is unknown, or not what BERT's tokenizer puts around texts.
-    """
+    """Return what is put around texts: what a `tokenizer.json` says, else what the layout has."""
     layout, settings, name = found.layout, found.folder.settings, str(found.path)
     kind = given.get("type") if isinstance(given, dict) else None
     words = layout.kind == WORDPIECE
@@ -317,7 +269,6 @@ def _framed(
 
 
 def _side(part: str, settings: Mapping[str, Any], document: Mapping[str, Any]) -> str:
-    """Return on which side texts are shortened or padded."""
     own = document.get(part)
     own = own.get("direction", "right") if isinstance(own, dict) else "right"
     side = settings.get(f"{part}_side", str(own).lower())
@@ -332,7 +283,6 @@ def _max_len(settings: Mapping[str, Any]) -> int | None:
 
 
 def _token_types(folder: Folder) -> int:
-    """Return how many token types a model and its tokenizer have by their configurations."""
     settings, config = folder.settings, folder.config
     inputs = settings.get("model_input_names")
     # This class is BERT's but for that; the model then takes zeros for both texts.
@@ -347,7 +297,6 @@ def _token_types(folder: Folder) -> int:
 
 
 def _check_room(entries: int, path: Path, config: Mapping[str, Any]) -> None:
-    """Reject ids that the model in the same folder has no vectors for."""
     room = config.get("vocab_size")
     if type(room) is int and entries > room:
         raise CheckpointError(
@@ -359,20 +308,14 @@ def _check_room(entries: int, path: Path, config: Mapping[str, Any]) -> None:
 # -- options of the classes -----------------------------------------------------------------------
 
 
-def _obey(found: _Found, document: dict[str, Any], says: list[str]) -> bool:
+def _obey(found: _Found, document: dict[str, Any]) -> bool:
     """Put the options that `tokenizer_config.json` has for its class into a document.
 
-    What the two say differently is added to `says`.
-
-    Returns:
-        Whether a text is normalised, and split at punctuation.
-
-    Raises:
-        CheckpointError: an option is malformed, or the two contradict each other, and which of them
-            counts is unknown.
+    Returns whether a text is normalised, and split at punctuation. An option that is malformed, or
+    of which it is unknown what counts, is refused.
     """
     if found.layout.kind == WORDPIECE:
-        return _obey_switches(found, document, says)
+        return _obey_switches(found, document)
     settings = found.folder.settings
     if found.named and found.layout.kind == "BPE":  # RobertaTokenizer takes only its own option
         for part in ("pre_tokenizer", "post_processor"):
@@ -392,86 +335,23 @@ def _obey(found: _Found, document: dict[str, Any], says: list[str]) -> bool:
     return True
 
 
-def _obey_switches(found: _Found, document: dict[str, Any], says: list[str]) -> bool:
+def _obey_switches(found: _Found, document: dict[str, Any]) -> bool:
     settings, path = found.folder.settings, str(found.folder.path / CONFIG_NAME)
     for key, expected in (("clean_text", True), ("wordpieces_prefix", CONTINUATION)):
         if settings.get(key, expected) != expected:
             refuse(path, key, settings[key], repr(expected))
-    own, whole = document["normalizer"], found.document is not None
-    does = {_BASIC: True} | {switch: own[key] for switch, key in SWITCHES.items()}
-    if does["strip_accents"] is None:
-        does["strip_accents"] = does["do_lower_case"]
-    document["normalizer"], basic = {**own}, True
+    whole, basic = found.document is not None, True
+    document["normalizer"] = dict(document["normalizer"])
     for switch in _SWITCHES:
         value = settings.get(switch)
         if value is None:
             continue
         if not isinstance(value, bool):
             refuse(path, switch, value, "true or false")
-        void = whole and (switch == _BASIC or found.folder.any_class)
-        if whole and value != does[switch]:
-            says.append(
-                f"{CONFIG_NAME} and {TOKENIZER_NAME} contradict each other: {switch} is "
-                f"{str(value).lower()} in the first and {str(does[switch]).lower()} in the second; "
-                f"{TOKENIZER_NAME if void else CONFIG_NAME} is used."
-            )
-        if not void and switch == _BASIC:
+        if whole and (switch == _BASIC or found.folder.any_class):
+            continue  # the whole description counts
+        if switch == _BASIC:
             basic = value
-        elif not void:
+        else:
             document["normalizer"][SWITCHES[switch]] = value
     return basic
-
-
-# -- what contradicts -----------------------------------------------------------------------------
-
-
-def _other_words(path: Path, pieces: Sequence[str]) -> Iterator[str]:
-    """Say where the `vocab.txt` beside a `tokenizer.json` has another vocabulary."""
-    beside = path.with_name(VOCABULARY_NAME)
-    if not os.path.exists(beside):
-        return
-    try:
-        lines = read_vocabulary(beside)
-    except BertError:
-        yield f"{VOCABULARY_NAME} cannot be read; {path.name} is used."
-        return
-    for number, (line, piece) in enumerate(zip_longest(lines, map(as_line, pieces))):
-        if line != piece and line is not None:
-            yield (
-                f"{VOCABULARY_NAME} and {path.name} contradict each other: the id {number:,} is "
-                f"{shown(line)} in the first and {shown(piece) if piece else 'nothing'} in the "
-                f"second; {path.name} is used."
-            )
-            return
-
-
-def _other_pieces(path: Path, pieces: Sequence[str]) -> Iterator[str]:
-    """Say where another file lacks pieces that the `tokenizer.json` beside it has."""
-    words = [piece for piece in pieces if piece.startswith((SPACE, "Ġ"))]
-    for name in (*SENTENCEPIECE, VOCABULARY):
-        other = path.with_name(name)
-        raw = read_small(other, _LARGEST) if words and os.path.exists(other) else b""
-        sample = words[:: len(words) // 100 + 1] if raw else []  # to read all takes seconds
-        for piece in sample:
-            spelled = {piece, json.dumps(piece)[1:-1]}  # JSON may escape what is not ASCII
-            if not any(each.encode() in raw for each in spelled):
-                yield (
-                    f"{name} and {path.name} contradict each other: {shown(piece)} is only in the "
-                    f"second; {path.name} is used."
-                )
-                break
-
-
-def _uneven_padding(config: Mapping[str, Any], pieces: Sequence[str], token: str) -> Iterator[str]:
-    """Say where the model counts positions after another token than its tokenizer pads with."""
-    family = FAMILIES.get(str(config.get("model_type")))
-    if family is None or not family.counts_after_padding or token not in pieces:
-        return
-    number = config.get("pad_token_id", family.defaults["pad_token_id"])
-    if type(number) is int and 0 <= number < len(pieces) and pieces[number] != token:
-        other = shown(pieces[number])
-        yield (
-            f"{MODEL_CONFIG} says that padding has the id {number:,}, where the vocabulary has "
-            f"{other}; {shown(token)} has the id {pieces.index(token):,}. Positions are counted by "
-            f"{MODEL_CONFIG}, so {other} in a text does not count."
-        )

@@ -9,7 +9,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Annotated, Any, NoReturn
 
 from bert_core.checkpoints.sources.hub_names import MERGES, SENTENCEPIECE
 from bert_core.errors import CheckpointError, ConfigError
@@ -26,27 +26,21 @@ _LARGEST = 4 * 1024 * 1024  # bytes; lists of added tokens can be long
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How the published tokenizers of one class are built.
+    """How the published tokenizers of one class are built."""
 
-    Attributes:
-        tokenizer_class: its name in `transformers`.
-        kind: "WordPiece", "BPE" (byte-level) or "Unigram".
-        files: its files without `tokenizer.json`.
-        families: the models that have it if no class is named, by `model_type`.
-        synonyms: classes of other names that are this one.
-        roles: the tokens for the first place, the last place, padding, unknown words and masks.
-        first: Unigram: entries before the pieces of the SentencePiece file.
-        dropped: Unigram: how many pieces of that file they replace.
-    """
-
-    tokenizer_class: str
-    kind: str
-    files: tuple[str, ...]
-    families: tuple[str, ...]
-    synonyms: tuple[str, ...] = ()
-    roles: tuple[str, ...] = ("<s>", "</s>", "<pad>", "<unk>", "<mask>")
-    first: tuple[str, ...] = ()
-    dropped: int = 0
+    tokenizer_class: Annotated[str, "its name in `transformers`"]
+    kind: Annotated[str, '"WordPiece", "BPE" (byte-level) or "Unigram"']
+    files: Annotated[tuple[str, ...], "its files without `tokenizer.json`"]
+    families: Annotated[tuple[str, ...], "`model_type` of models that have it by default"]
+    synonyms: Annotated[tuple[str, ...], "classes of other names that are this one"] = ()
+    roles: Annotated[
+        tuple[str, ...],
+        "the tokens for the first place, the last place, padding, unknown words and masks",
+    ] = ("<s>", "</s>", "<pad>", "<unk>", "<mask>")
+    first: Annotated[
+        tuple[str, ...], "Unigram: entries before the pieces of the SentencePiece file"
+    ] = ()
+    dropped: Annotated[int, "Unigram: how many pieces of that file they replace"] = 0
 
 
 # XLM-RoBERTa and CamemBERT keep the ids of fairseq, whose dictionary begins otherwise than the file
@@ -110,27 +104,16 @@ _REASONS = {
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """The files beside a vocabulary, {} where there is none, and the tokenizer that they name.
+    """The files beside a vocabulary, {} where there is none, and the tokenizer that they name."""
 
-    Attributes:
-        path: where they are.
-        settings: `tokenizer_config.json`.
-        config: `config.json`, which is the model's.
-        names: `special_tokens_map.json`.
-        ids: `added_tokens.json`.
-        layout: that of the class, else of the model's family; None if neither is named.
-        by_class: whether a class of this package's own is named.
-        any_class: whether the class is one that takes any `tokenizer.json` as it is.
-    """
-
-    path: Path
-    settings: Mapping[str, Any]
-    config: Mapping[str, Any]
-    names: Mapping[str, Any]
-    ids: Mapping[str, Any]
-    layout: Layout | None
-    by_class: bool
-    any_class: bool
+    path: Annotated[Path, "where they are"]
+    settings: Annotated[Mapping[str, Any], "`tokenizer_config.json`"]
+    config: Annotated[Mapping[str, Any], "`config.json`, which is the model's"]
+    names: Annotated[Mapping[str, Any], "`special_tokens_map.json`"]
+    ids: Annotated[Mapping[str, Any], "`added_tokens.json`"]
+    layout: Annotated[Layout | None, "of the class, else of the model's family; or None"]
+    by_class: Annotated[bool, "whether a class of this package's own is named"]
+    any_class: Annotated[bool, "whether the class is one that takes any `tokenizer.json` as it is"]
 
     @property
     def layouts(self) -> tuple[Layout, ...]:
@@ -142,12 +125,7 @@ class Folder:
 
 
 def read_folder(path: Path, *, every_family: bool) -> Folder:
-    """Read the configurations of a folder, and which tokenizer it has by them.
-
-    Raises:
-        CheckpointError: one is damaged, or names a tokenizer that is not implemented.
-        ConfigError: the model is of a family that is not implemented, unless `every_family`.
-    """
+    """Read the configurations of a folder, and which tokenizer it has by them."""
     names = CONFIG_NAME, MODEL_CONFIG, MAP_NAME, ADDED_NAME
     settings, config, special, ids = (read_object(path / name) for name in names)
     family = config.get("model_type")
@@ -194,11 +172,7 @@ def _refuse(path: Path, found: str, reason: str) -> NoReturn:
 
 
 def read_object(path: Path) -> dict[str, Any]:
-    """Read a configuration; {} if there is none.
-
-    Raises:
-        CheckpointError: it is not a JSON object.
-    """
+    """Read a configuration; {} if there is none (CheckpointError: it is not a JSON object)."""
     if not os.path.exists(path):
         return {}
     found = parse_json(read_small(path, _LARGEST), str(path))

@@ -1,13 +1,9 @@
 """`tokenizer.json`: a whole tokenizer in one file, as `tokenizers` and `transformers` write it.
 
-`read_document` reads the file without trusting it. `model_of` understands its model and refuses
-everything else, because a rule that is skipped gives other ids: WordPiece, as BERT has it,
-byte-level BPE (RoBERTa; Radford et al. 2019), or Unigram (XLM-RoBERTa, CamemBERT, ALBERT; Kudo
-2018). These checks come before the library `tokenizers`, because that stops at some damaged files.
-
-`truncation` and `padding` are settings of one program's calls; only their sides are read. `decoder`
-concerns only text that is put together again from ids: BERT's is expected; whether it tidies spaces
-is not read.
+`model_of` understands its model and refuses everything else, because a rule that is skipped gives
+other ids: WordPiece, byte-level BPE (Radford et al. 2019), or Unigram (Kudo 2018). These checks
+come before the library `tokenizers`, which stops at some damaged files. Of `truncation` and
+`padding`, settings of one program's calls, only the sides are read.
 """
 
 import json
@@ -26,7 +22,6 @@ from bert_core.text.vocabulary import (
     MAX_CHARS,
     MOST_PIECES,
     check_vocabulary,
-    entries,
 )
 
 TOKENIZER_NAME = "tokenizer.json"
@@ -44,18 +39,12 @@ Model = tuple[list[str], dict[tuple[str, str], int], dict[str, float]]
 
 
 def read_document(path: Path) -> dict[str, Any]:
-    """Read a `tokenizer.json` as JSON, in bounded memory.
-
-    Raises:
-        MissingFileError: the file does not exist.
-        CheckpointError: it is not JSON, too large or nested too deeply, or has a key twice.
-    """
+    """Read a `tokenizer.json` as JSON, in bounded memory."""
     raw = read_small(path, _LARGEST)
     values = raw.count(b",") + raw.count(b"[") + raw.count(b"{")
     if values > _MOST_VALUES:
         raise CheckpointError(
-            f"{path} has about {values:,} values; expected at most {_MOST_VALUES:,}. Check that "
-            "this is the tokenizer of a BERT model."
+            f"{path} has about {values:,} values; expected at most {_MOST_VALUES:,}."
         )
     found = parse_json(raw, str(path), unique=True)
     if not isinstance(found, dict):
@@ -206,11 +195,7 @@ def _in_order(vocab: object, name: str) -> list[str]:
 def frame_of(post_processor: object) -> tuple[Any, list[list[Place]]]:
     """Let `tokenizers` show what a post-processor puts around the text "A", and around "A" and "B".
 
-    Returns:
-        The post-processor, and for both cases each token: its id, itself, its text and token type.
-
-    Raises:
-        CheckpointError: it is none.
+    Returns it, and for both cases each token: its id, itself, its text and token type.
     """
     words = {"type": "WordLevel", "vocab": {"A": 0, "B": 1}, "unk_token": "A"}
     with in_words():
@@ -220,24 +205,6 @@ def frame_of(post_processor: object) -> tuple[Any, list[list[Place]]]:
         list(zip(each.ids, each.tokens, each.sequence_ids, each.type_ids, strict=True))
         for each in found
     ]
-
-
-def check_template(given: object, frame: tuple[str, str], pieces: list[str], name: str) -> None:
-    """Check that a text becomes [CLS] A [SEP], and a pair [CLS] A [SEP] B [SEP].
-
-    Raises:
-        CheckpointError: it becomes something else.
-    """
-    vocab = entries(pieces)
-    cls, sep = ((vocab.get(token), token, None) for token in frame)
-    single = [(*cls, 0), (0, "A", 0, 0), (*sep, 0)]
-    try:
-        _, found = frame_of(given)
-    except CheckpointError:
-        found = []
-    if found != [single, [*single, (1, "B", 1, 1), (*sep, 1)]]:
-        expected = "one that makes {0} A {1} and {0} A {1} B {1}".format(*frame)
-        refuse(name, "post_processor", _type_of(given), expected)
 
 
 @contextmanager
@@ -250,8 +217,7 @@ def in_words() -> Iterator[None]:
         if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
             raise
         raise CheckpointError(
-            f"The library `tokenizers` cannot use this tokenizer's files: {str(error)[:200]}. "
-            "Fetch them again."
+            f"`tokenizers` cannot use this tokenizer's files: {str(error)[:200]}."
         ) from None
 
 

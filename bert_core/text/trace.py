@@ -2,24 +2,18 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Annotated, NamedTuple, Protocol
 
 from bert_core.text.encoding import Span
 from bert_core.text.vocabulary import CONTINUATION
 
 
 class Word(NamedTuple):
-    """A word of a text.
+    """A word of a text."""
 
-    Attributes:
-        text: the word after normalisation; the content of an added token.
-        places: for each of its characters the index in the text of the one it comes from.
-        added: whether it is an added token, such as [MASK], that the vocabulary has.
-    """
-
-    text: str
-    places: Sequence[int]
-    added: bool = False
+    text: Annotated[str, "the word after normalisation; the content of an added token"]
+    places: Annotated[Sequence[int], "for each character the index in the text it comes from"]
+    added: Annotated[bool, "whether it is an added token, such as [MASK]"] = False
 
 
 class Stages(NamedTuple):
@@ -42,53 +36,29 @@ class Lookup(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class WordTrace:
-    """One word and how it became tokens.
+    """One word and how it became tokens."""
 
-    Attributes:
-        text: the original characters, `trace.text[start:end]`.
-        start: index of its first character in the text.
-        end: index after its last character.
-        normalized: the word after normalisation.
-        attempts: every vocabulary lookup, in order; empty for an added token or a word that is
-            too long.
-        pieces: its tokens.
-        ids: their ids.
-        offsets: their (start, end) in the text.
-        unknown_reason: one sentence on why it became [UNK], or None.
-        special: whether it is an added token, such as [MASK], that occurs in the text.
-    """
-
-    text: str
-    start: int
-    end: int
-    normalized: str
-    attempts: tuple[Lookup, ...]
-    pieces: tuple[str, ...]
-    ids: tuple[int, ...]
-    offsets: tuple[Span, ...]
-    unknown_reason: str | None
-    special: bool
+    text: Annotated[str, "the original characters, `trace.text[start:end]`"]
+    start: Annotated[int, "index of its first character in the text"]
+    end: Annotated[int, "index after its last character"]
+    normalized: Annotated[str, "the word after normalisation"]
+    attempts: Annotated[tuple[Lookup, ...], "every lookup, in order; () if not looked up"]
+    pieces: Annotated[tuple[str, ...], "its tokens"]
+    ids: Annotated[tuple[int, ...], "their ids"]
+    offsets: Annotated[tuple[Span, ...], "their (start, end) in the text"]
+    unknown_reason: Annotated[str | None, "one sentence on why it became [UNK], or None"]
+    special: Annotated[bool, "whether it is an added token, such as [MASK]"]
 
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """A text after each step of tokenization.
+    """A text after each step of tokenization."""
 
-    Attributes:
-        text: the original text.
-        cleaned: without control characters, whitespace as U+0020, Chinese characters between
-            spaces.
-        stripped: `cleaned`, decomposed and without accents (unchanged if the tokenizer keeps
-            accents).
-        normalized: `stripped`, lower-cased (unchanged if the tokenizer keeps case).
-        words: the words in order, each with its lookups.
-    """
-
-    text: str
-    cleaned: str
-    stripped: str
-    normalized: str
-    words: tuple[WordTrace, ...]
+    text: Annotated[str, "the original text"]
+    cleaned: Annotated[str, "no control characters, plain spaces, Chinese characters apart"]
+    stripped: Annotated[str, "`cleaned`, decomposed, without accents unless they are kept"]
+    normalized: Annotated[str, "`stripped`, lower-cased (unchanged if the tokenizer keeps case)"]
+    words: Annotated[tuple[WordTrace, ...], "the words in order, each with its lookups"]
 
     @property
     def tokens(self) -> list[str]:
@@ -149,7 +119,6 @@ def _traced(tokenizer: _Traceable, text: str, word: Word) -> WordTrace:
 
 
 def _reason(tokenizer: _Traceable, word: str, tried: Sequence[Lookup]) -> str:
-    """Return a sentence on why a word is unknown, by its lookups."""
     if not tried:
         limit = tokenizer.max_input_chars_per_word
         return f"The word has {len(word)} characters; words of more than {limit} are not looked up."

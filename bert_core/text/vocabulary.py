@@ -30,11 +30,7 @@ _DECODER = WordPiece(prefix=CONTINUATION, cleanup=True)
 
 
 def path_of(value: object) -> Path:
-    """Return a path or name given by the caller as a Path.
-
-    Raises:
-        InputError: it is neither a string nor a path.
-    """
+    """Return a path or name given by the caller as a Path."""
     if isinstance(value, str | os.PathLike):
         return Path(value)
     raise InputError(f"Expected a path or a name, found {type(value).__name__}: {value!r}.")
@@ -45,10 +41,6 @@ def read_vocabulary(path: Path) -> list[str]:
 
     A byte order mark, Windows line ends and trailing whitespace are stripped. Empty lines keep
     their id, except at the end of the file. Of equal lines, all but the last are empty.
-
-    Raises:
-        MissingFileError: the file does not exist.
-        CheckpointError: the file is empty, too large or not UTF-8.
     """
     if os.path.isdir(path) or not os.path.exists(path):
         raise MissingFileError(
@@ -63,10 +55,7 @@ def read_vocabulary(path: Path) -> list[str]:
             "Expected one piece per line; save the file as UTF-8."
         ) from error
     if (lines := text.count("\n")) > MOST_PIECES:
-        raise CheckpointError(
-            f"{path} has {lines:,} lines; expected at most {MOST_PIECES:,}. Check that this is a "
-            "vocabulary."
-        )
+        raise CheckpointError(f"{path} has {lines:,} lines; expected at most {MOST_PIECES:,}.")
     # Not str.splitlines: it would also split at characters that are pieces themselves.
     pieces = list(map(as_line, text.split("\n")))
     while pieces and not pieces[-1]:
@@ -89,11 +78,7 @@ def as_line(piece: str) -> str:
 
 
 def check_vocabulary(pieces: list[str], source: str, unknown: str = SPECIAL_TOKENS[0]) -> None:
-    """Reject a vocabulary that no tokenizer can use.
-
-    Raises:
-        CheckpointError: it lacks the token for unknown words, or is for another tokenizer.
-    """
+    """Reject a vocabulary that no tokenizer can use."""
     if unknown not in pieces:
         raise CheckpointError(
             f"The vocabulary {source} has {len(pieces):,} pieces but no {unknown}, the token for "
@@ -103,8 +88,7 @@ def check_vocabulary(pieces: list[str], source: str, unknown: str = SPECIAL_TOKE
     if others and not any(piece.startswith(CONTINUATION) for piece in pieces):
         raise CheckpointError(
             f"The vocabulary {source} has pieces such as {others[0]!r} and none with "
-            f"{CONTINUATION}: they are SentencePiece's; expected WordPiece. Use the model's "
-            "SentencePiece file or tokenizer.json with its own tokenizer_class."
+            f"{CONTINUATION}: they are SentencePiece's; expected WordPiece."
         )
 
 
@@ -139,7 +123,6 @@ class Vocabulary:
 
     Attributes:
         vocab: piece -> id.
-        own_pieces: its pieces without the added ones.
         ids_to_tokens: id -> piece, of the ids that have one.
         special_tokens: tokens that are no text: BERT's five, and what a tokenizer adds.
     """
@@ -165,11 +148,6 @@ class Vocabulary:
     def characters(self) -> frozenset[str]:
         """Every character that occurs in a piece other than the special tokens."""
         return frozenset("".join(self.vocab.keys() - set(self.special_tokens)))
-
-    @property
-    def unk_token_id(self) -> int:
-        """The id of [UNK]."""
-        return self._needed(self.unk_token)
 
     @property
     def sep_token_id(self) -> int:
@@ -198,11 +176,6 @@ class Vocabulary:
     def begins_word(self, token: str) -> bool:
         """Return whether a token stands apart from what is before it, or continues it."""
         return not token.startswith(CONTINUATION) or token == CONTINUATION
-
-    @property
-    def all_special_ids(self) -> list[int]:
-        """The ids of the special tokens, as far as the vocabulary has them."""
-        return [self.vocab[token] for token in self.special_tokens if token in self.vocab]
 
     @cached_property
     def special_ids(self) -> dict[str, int]:
@@ -262,8 +235,7 @@ class Vocabulary:
         if token in self.vocab:
             return self.vocab[token]
         raise InputError(
-            f"The vocabulary ({len(self):,} pieces) has no {token}, which is needed here. "
-            "Use a vocabulary that contains it."
+            f"The vocabulary ({len(self):,} pieces) has no {token}, which is needed here."
         )
 
     def _token(self, number: int) -> str:
@@ -273,6 +245,5 @@ class Vocabulary:
             if isinstance(number, int) and 0 <= number < len(self):
                 return ""
             raise InputError(
-                f"There is no token with the id {number!r}; expected an integer from 0 to "
-                f"{len(self) - 1}."
+                f"There is no token with the id {number!r}; expected 0 to {len(self) - 1}."
             ) from None

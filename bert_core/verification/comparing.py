@@ -1,14 +1,8 @@
 """`verify` and `write_verification`: comparing a model with reference values, and storing them.
 
-A successful verification shows that every file that affects the model's computations is unchanged
-since the reference values were written; that the tokenizer still gives the same ids for the stored
-texts; and that this computer, with its CPU, its PyTorch and this package, computes the outputs that
-double precision gave then.
-
-It does not show where the model comes from: anyone who can change the weights can also write new
-reference values. To rule this out, compare the SHA-256 with one published elsewhere. It also does
-not show that the model is good (see its card) or that the forward pass agrees with the reference
-implementation of BERT (see the tests).
+Success shows that no file that affects the computations has changed, that the tokenizer gives the
+same ids, and that this computer computes what double precision gave. It does not show where the
+model comes from: whoever can change weights can also write new values.
 """
 
 import math
@@ -54,9 +48,6 @@ PyTorch's own kernels, from SSE4.1 to AVX-512.
 def verify(name_or_folder: str | os.PathLike[str]) -> VerificationReport:
     """Compare a model with its stored reference values, in float32 on the CPU.
 
-    Args:
-        name_or_folder: a bundled name, or a model's folder. Nothing is downloaded.
-
     Returns:
         The report. A damaged model gives a report that is not `ok` instead of an exception.
 
@@ -70,8 +61,7 @@ def verify(name_or_folder: str | os.PathLike[str]) -> VerificationReport:
         if name not in bundled_names():
             names = ", ".join(bundled_names()) or "none in this installation"
             raise MissingFileError(
-                f"There is no folder or bundled model {name[:200]!r}. Give a model's folder or the "
-                f"name of a bundled model ({names})."
+                f"There is no folder or bundled model {name[:200]!r}; bundled are {names}."
             )
         folder = bundled_folder(name)
     stored = read_stored(folder)
@@ -104,14 +94,10 @@ def verify(name_or_folder: str | os.PathLike[str]) -> VerificationReport:
 
 
 def write_verification(folder: str | os.PathLike[str]) -> Path:
-    """Write reference values to a model's folder, replacing existing ones.
+    """Write reference values to a model's folder, and return the path of `verification.json`.
 
-    They are computed in double precision, so they are exact to the last digit of float32 and do
-    not depend on the CPU. All complete classes are stored; BertForPreTraining only if it has a
-    folder of its own, because its two heads are those of two other classes.
-
-    Returns:
-        The path of `verification.json`.
+    They are computed in double precision, so they do not depend on the CPU. All complete classes
+    are stored; BertForPreTraining only if it has a folder of its own.
 
     Raises:
         BertError: the folder contains no model, or it cannot be read.
@@ -169,7 +155,6 @@ def _items(name: str, found: Plan[Any], rows: Sequence[Row], mask: int | None) -
 
 
 def _loader(folder: Path, dtype: torch.dtype) -> Callable[[str], BertPreTrainedModel]:
-    """Return a function that loads a class by its name, all of them with one encoder."""
     base = BertForPreTraining.__name__
 
     @cache
@@ -182,7 +167,6 @@ def _loader(folder: Path, dtype: torch.dtype) -> Callable[[str], BertPreTrainedM
 
 
 def _difference(model: BertPreTrainedModel, item: Item, stored: Stored) -> float:
-    """Return the largest difference; infinite for other shapes and numbers that are not finite."""
     found, expected = _compute(model, item, stored.rows), stored.outputs[item.tensor]
     if found.shape != expected.shape or not found.isfinite().all():
         return math.inf
@@ -191,11 +175,7 @@ def _difference(model: BertPreTrainedModel, item: Item, stored: Stored) -> float
 
 @torch.inference_mode()
 def _compute(model: BertPreTrainedModel, item: Item, texts: Sequence[Row]) -> Tensor:
-    """Compute one output, (N,).
-
-    The values of each text follow each other, without padding; within a text, they are ordered by
-    token, or by layer for attentions.
-    """
+    """Compute one output, (N,): text after text without padding, by token or by layer."""
     rows = [texts[number] for number in item.texts]
     lengths = [len(row.ids) for row in rows]
     tables = (

@@ -44,9 +44,7 @@ class OutputCheck:
     compared: Annotated[int, "how many numbers were compared"]
     largest: Annotated[float, "largest absolute value among the stored numbers"]
     tolerance: Annotated[float, "largest difference that counts as equal"]
-    difference: Annotated[
-        float | None, "largest; infinite for other shapes and not finite numbers; None: no output"
-    ]
+    difference: Annotated[float | None, "largest; infinite if not comparable; None: no output"]
 
     @property
     def ok(self) -> bool:

@@ -47,8 +47,7 @@ class Item:
     output: Annotated[str, "its name in `ModelOutputs`"]
     texts: Annotated[tuple[int, ...], "indices of the texts in the batch"]
     places: Annotated[
-        tuple[tuple[int, ...], ...] | None,
-        "of each text, positions of the stored tokens; None: all",
+        tuple[tuple[int, ...], ...] | None, "positions stored of each text; None: all"
     ]
     tensor: Annotated[str, "its name in `verification.safetensors`"]
 
@@ -67,11 +66,7 @@ class Stored:
 def digests_of_files(folder: Path) -> dict[str, str]:
     """Return path within the folder -> SHA-256, of every file that affects the computations.
 
-    These are configurations, vocabulary and all weights, of the root and of every head. Weight
-    files that this package does not use are included, because another program may use them.
-
-    Raises:
-        CheckpointError: a file cannot be read.
+    Weight files that this package does not use are included: another program may use them.
     """
     return {
         path.relative_to(folder).as_posix(): file_digest(path)
@@ -83,12 +78,7 @@ def digests_of_files(folder: Path) -> dict[str, str]:
 
 
 def read_stored(folder: Path) -> Stored:
-    """Read the reference values in a model's folder.
-
-    Raises:
-        MissingFileError: there are none.
-        CheckpointError: one of the two files is damaged.
-    """
+    """Read the reference values in a model's folder."""
     for name in (JSON_NAME, TENSORS_NAME):
         if not (folder / name).exists():
             raise MissingFileError(
@@ -98,8 +88,7 @@ def read_stored(folder: Path) -> Stored:
     record = parse_json(read_small(folder / JSON_NAME, _LARGEST_JSON), JSON_NAME, unique=True)
     if not isinstance(record, dict) or record.pop("digest", "") != digest(record):
         raise CheckpointError(
-            f"{JSON_NAME} is damaged: its content does not match its own digest. Get the file "
-            "again; nothing was compared."
+            f"{JSON_NAME} is damaged: its content does not match its own digest. Get it again."
         )
     raw = read_small(folder / TENSORS_NAME, _LARGEST_TENSORS)
     if hashlib.sha256(raw).hexdigest() != record.get("tensors"):
@@ -123,7 +112,6 @@ def digest(record: Mapping[str, Any]) -> str:
 
 
 def _understand(record: dict[str, Any], tensors: dict[str, Tensor]) -> Stored:
-    """Convert the record to its types; raise an exception if something does not fit."""
     texts = tuple((str(text), pair and str(pair)) for text, pair in record["texts"])
     ids = ([tensors[f"texts.{n}.{part}"] for part in ("ids", "types")] for n in range(len(texts)))
     rows = tuple(Row(*(tuple(each.tolist()) for each in both)) for both in ids)

@@ -44,7 +44,7 @@ def test_the_map_draws_the_attention_of_the_head_it_names(tiny_engine: Engine) -
     from app.features.attention.task import attention
 
     body = str(next(d for d in doors(tiny_engine, TEXT) if d.slug == "attention").body)
-    layer, head = map(int, re.search(r"layer (\d+), head (\d+)", body).groups())  # type: ignore[union-attr]
+    layer, head = map(int, re.search(r"Layer (\d+), head (\d+)", body).groups())  # type: ignore[union-attr]
     matrix = attention(tiny_engine, TEXT).attentions[layer][head][:16, :16]
     shares = [float(each) for each in re.findall(r"--bx-share:([\d.]+)", body)]
     assert len(shares) == matrix.size

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.measure import Comparison, Goal, Row, alternate
-from benchmarks.report import machine, section, versions, write_section
+from benchmarks.report import machine, section, versions
 
 SLOWER = Comparison(ours=(2.0, 3.0, 8.0), peer=(4.0, 3.0, 2.0))
 
@@ -48,19 +48,6 @@ def test_a_section_shows_every_figure():
     assert "| the peer | 1.50 s | 1.50 s | 1.00 (0.50–4.00) | time ≤ 1.02: yes |" in text
     assert "| 1.50 s | 1.50 s | 1.00 (0.25–2.00) | speed ≥ 4: **no** |" in text
     assert "- a note" in text
-
-
-def test_a_section_is_replaced_and_others_stay(tmp_path):
-    path = tmp_path / "RESULTS.md"
-    write_section(path, "B", section("B", [row()]))
-    write_section(path, "A", section("A", [row()], ["an old note"]))
-    write_section(path, "A", section("A", [row()], ["second"]))
-    text = path.read_text(encoding="utf-8")
-    assert text.startswith("# Benchmarks\n")
-    assert text.index("## A") < text.index("## B")
-    assert text.count("## ") == 2
-    assert "an old note" not in text
-    assert "second" in text
 
 
 def test_the_machine_is_described_without_names_or_paths():

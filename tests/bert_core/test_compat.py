@@ -27,38 +27,6 @@ def test_onednn_multiplies() -> None:
     assert torch.allclose(found, expected, atol=1e-5), "_linear_pointwise means something else"
 
 
-def remove(_: nn.Module, *__: object) -> None: ...
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda m: m.register_forward_hook(remove),
-        lambda m: m.register_forward_pre_hook(remove),
-        lambda m: m.register_full_backward_hook(remove),
-        lambda m: m.register_full_backward_pre_hook(remove),
-        lambda _: nn.modules.module.register_module_forward_hook(remove),
-        lambda _: nn.modules.module.register_module_forward_pre_hook(remove),
-        lambda _: nn.modules.module.register_module_full_backward_hook(remove),
-        lambda _: nn.modules.module.register_module_full_backward_pre_hook(remove),
-    ],
-)
-def test_every_kind_of_hook_is_seen(change: Callable[[nn.Module], object]) -> None:
-    layer = nn.Linear(2, 2)
-    assert not compat.does_more_than_forward(layer)
-    handle = change(layer)
-    seen = compat.does_more_than_forward(layer)
-    handle.remove()  # type: ignore[attr-defined]
-    assert seen, "a kind of hook is kept elsewhere: kernels would pass it over"
-    assert not compat.does_more_than_forward(layer)
-
-
-def test_a_compiled_module_is_seen() -> None:
-    layer = nn.Linear(2, 2)
-    layer.compile(backend="eager")
-    assert compat.does_more_than_forward(layer), "compiled modules would be passed over"
-
-
 def test_every_write_is_counted() -> None:
     weight = nn.Parameter(torch.zeros(3))
     before = compat.times_written(weight)

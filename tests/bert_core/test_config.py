@@ -1,7 +1,6 @@
 import json
 
 import pytest
-import torch
 import transformers
 
 from bert_core.config import HAS_ANSWER, BertConfig
@@ -100,21 +99,6 @@ def test_labels_are_read_in_every_form_that_says_what_they_are(labels):
 def test_a_declared_number_of_labels_counts(key, tmp_path):
     config = BertConfig.from_dict({"vocab_size": 9, key: 5})
     assert config.num_labels == written(config, tmp_path).num_labels == 5
-
-
-@pytest.mark.parametrize(
-    ("names", "read"),
-    [
-        ({"0": "O", "1": "B-PER", "2": "I-PER"}, ["O", "B-PER", "I-PER"]),
-        ({"0": 1, "1": 2.5, "2": True, "3": "so-so"}, ["1", "2.5", "true", "so-so"]),
-    ],
-)
-def test_labels_with_string_keys_are_read_as_text_and_counted(names, read, tmp_path):
-    config = BertConfig.from_dict({"vocab_size": 9, "id2label": names})
-    assert config.id2label == dict(enumerate(read))
-    assert config.label2id == {name: number for number, name in enumerate(read)}
-    assert config.num_labels == len(read)
-    assert written(config, tmp_path) == config
 
 
 def test_setting_another_number_of_labels_drops_names_that_no_longer_fit():
@@ -250,24 +234,6 @@ def test_a_config_without_temperatures_has_one_everywhere_and_writes_none(none):
     assert "temperatures" not in config.to_dict()
 
 
-WRONG = [0, -1.0, 0.001, 1e9, float("nan"), float("inf"), True, "1.5", None, [1.0]]
-
-
-@pytest.mark.parametrize(
-    ("table", "says"),
-    [
-        *(({name: number}, rf"{name}.*expected a number from 0\.01 to 100")
-          for number in WRONG for name in ("BertForMaskedLM", HAS_ANSWER)),
-        *(({name: 1.0}, rf"is '?{name}'?; expected a class name, or {HAS_ANSWER}")
-          for name in (3, f"{HAS_ANSWER}s", "BertForQuestionAnswering.", ".has_answer")),
-        *((table, "expected a mapping from class names") for table in (1.5, [1.0, 2.0], "hot")),
-    ],
-)  # fmt: skip
-def test_temperatures_that_cannot_be_or_decide_nothing_are_refused(table, says):
-    with pytest.raises(ConfigError, match=says):
-        BertConfig.from_dict({"vocab_size": 99, "temperatures": table})
-
-
 def test_having_an_answer_has_the_temperature_of_its_class_or_one_of_its_own():
     name = "BertForQuestionAnswering"
     assert f"{name}.has_answer" == HAS_ANSWER
@@ -280,20 +246,6 @@ def test_having_an_answer_has_the_temperature_of_its_class_or_one_of_its_own():
     assert two.temperature_key(HAS_ANSWER) == HAS_ANSWER
     assert BertConfig(99, temperatures={HAS_ANSWER: 2.5}).temperature(name) == 1.0
     assert two.without_temperatures().temperature(HAS_ANSWER) == 1.0
-
-
-def test_transformers_opens_a_model_whose_config_names_temperatures(tmp_path):
-    config = BertConfig(99, **SIZES, temperatures={"BertForMaskedLM": 2.5, HAS_ANSWER: 1.5})
-    model = BertForMaskedLM(config).eval()
-    model.save_pretrained(tmp_path)
-    theirs = transformers.BertForMaskedLM.from_pretrained(tmp_path).eval()
-    assert theirs.config.temperatures == {"BertForMaskedLM": 2.5, HAS_ANSWER: 1.5}
-    input_ids = torch.tensor([[3, 14, 15, 92, 65]])
-    with torch.no_grad():  # the logits are raw on both sides
-        torch.testing.assert_close(model(input_ids), theirs(input_ids).logits, rtol=1e-5, atol=1e-5)
-    theirs.save_pretrained(tmp_path / "theirs")
-    ours = BertConfig.from_json_file(tmp_path / "theirs" / "config.json")
-    assert (ours.temperature("BertForMaskedLM"), ours.temperature(HAS_ANSWER)) == (2.5, 1.5)
 
 
 def test_weights_without_some_heads_have_lost_their_temperatures():

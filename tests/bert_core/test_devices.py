@@ -238,42 +238,6 @@ def test_every_device_and_type_gives_what_the_processor_gives_in_float32(
             )
 
 
-@pytest.mark.parametrize("device", GPUS)
-@pytest.mark.parametrize("cls", HEADS)
-def test_a_gpu_learns_what_the_processor_learns(
-    make: Any, batch: SimpleNamespace, cls: type[Any], device: str, tmp_path: Any
-) -> None:
-    part = {**inputs_on(cls, batch, "cpu"), **LABELS[cls]}
-    losses = []
-    for place in ("cpu", device):
-        changes = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
-        model = make(cls, **changes).to(place)
-        settings = TrainerSettings(Budget(steps=3), learning_rate=1e-3)
-        trainer = Trainer(model, lambda step, progress: [part], settings)
-        losses.append([trainer.step().loss for _ in range(3)])
-        trainer.save(tmp_path / "state.pt")
-        trainer.resume(tmp_path / "state.pt")
-        assert model.device.type == place
-    assert losses[1] == pytest.approx(losses[0], rel=1e-3)
-
-
-@pytest.mark.parametrize("device", GPUS)
-def test_models_move_to_a_gpu_and_back_and_are_saved_from_there(
-    make: Any, batch: SimpleNamespace, device: str, tmp_path: Any
-) -> None:
-    model = make(BertForPreTraining)
-    before = {name: value.clone() for name, value in model.state_dict().items()}
-    model.to(device).save_pretrained(tmp_path)
-    again = BertForPreTraining.from_pretrained(tmp_path)
-    for each in (again, model.to("cpu")):
-        assert all(torch.equal(value, before[name]) for name, value in each.state_dict().items())
-    positions = torch.tensor([[1], [2], [0]])
-    with torch.inference_mode():
-        here = model.scores_at(batch.input_ids, positions)
-        there = model.to(device).scores_at(batch.input_ids.to(device), positions)
-    torch.testing.assert_close(there.cpu(), here, rtol=1e-4, atol=1e-4)
-
-
 @pytest.mark.parametrize("device", ["cpu", *GPUS])
 def test_words_are_hidden_where_they_are(batch: SimpleNamespace, device: str) -> None:
     vocab = {f"w{number}": number for number in range(98)} | {"[MASK]": 98}

@@ -6,11 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from bert_core.__main__ import main
-from bert_core.analysis.head_statistics import MEASURES
 from bert_core.verification import write_verification
 
 
@@ -67,22 +65,11 @@ def test_what_cannot_be_verified_says_so(
     assert found.out == "" and found.err.startswith("error: There is no")
 
 
-def test_head_statistics_are_those_of_every_head(
-    tiny_folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["head-statistics", str(tiny_folder)]) == 0
-    record = json.loads(capsys.readouterr().out)
-    assert all(np.shape(record[measure]) == (2, 4) for measure in MEASURES)
-    assert (record["texts"], record["pairs"]) == (100, 20)
-    assert main(["head-statistics", "no such model"]) == 2
-    assert "no such model" in capsys.readouterr().err
-
-
 def test_the_module_runs_and_names_its_commands() -> None:
     command = [sys.executable, "-m", "bert_core", "--help"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0
-    assert "verify" in done.stdout and "head-statistics" in done.stdout
+    assert "verify" in done.stdout and "weights" in done.stdout
 
 
 def test_what_a_file_lacks_and_what_is_left_out_is_listed_by_class(

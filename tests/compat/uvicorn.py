@@ -7,8 +7,3 @@ def open_now(server: uvicorn.Server) -> tuple[int, int]:
     """Return how many connections a server has, and how many requests it is answering."""
     state = server.server_state
     return len(state.connections), len(state.tasks)
-
-
-def is_leaving(server: uvicorn.Server) -> bool:
-    """Return whether a server has told its connections of its end."""
-    return bool(getattr(server.server_state, "leaving", False))

@@ -9,8 +9,7 @@ import pytest
 import yaml
 
 from app.engine.models.curated import CURATED
-from deploy.check import Place, gradio_install
-from deploy.dockerfile import read_dockerfile
+from deploy.check import read_dockerfile, recipe_of
 from deploy.tree import FILES, ROOT, build_tree
 
 COLOURS = {"red", "yellow", "green", "blue", "indigo", "purple", "pink", "gray"}
@@ -60,8 +59,8 @@ def test_the_install_line_of_a_gradio_space_has_the_version_of_its_front_matter(
     tmp_path: Path,
 ) -> None:
     build_tree("gradio", tmp_path / "tree")
-    version = front_matter("gradio")["sdk_version"]
-    assert f"gradio[oauth,mcp]=={version}" in gradio_install(tmp_path / "tree")
+    (install,) = recipe_of("gradio", tmp_path / "tree").steps
+    assert f"gradio[oauth,mcp]=={front_matter('gradio')['sdk_version']}" in install
 
 
 def test_the_dockerfile_is_read_as_docker_reads_it(tmp_path: Path) -> None:
@@ -72,23 +71,23 @@ def test_the_dockerfile_is_read_as_docker_reads_it(tmp_path: Path) -> None:
         'HEALTHCHECK --interval=1s \\\n  CMD ["python", "h.py"]\nCMD ["python", "s.py"]\n'
     )
     recipe = read_dockerfile(tmp_path / "Dockerfile")
-    assert recipe.installs == (
+    assert recipe.steps == (
         ("python", "-m", "pip", "install", "a"),
         ("python", "-m", "pip", "check"),
+        ("useradd", "u"),
     )
-    assert recipe.commands == (*recipe.installs, ("useradd", "u"))
-    assert recipe.folder == "/app"
     assert recipe.environment == {"A": "1", "B": "2 3"}
     assert (recipe.health, recipe.start) == (("python", "h.py"), ("python", "s.py"))
 
 
 def test_the_image_runs_as_user_1000_and_installs_only_what_is_locked() -> None:
-    steps = [line for line in DOCKERFILE.splitlines() if line and not line.startswith((" ", "#"))]
-    names = [step.split()[0] for step in steps]
-    assert "RUN useradd --create-home --uid 1000 user" in steps and "USER user" in steps
+    lines = [line for line in DOCKERFILE.splitlines() if line and not line.startswith((" ", "#"))]
+    names = [line.split()[0] for line in lines]
+    assert "RUN useradd --create-home --uid 1000 user" in lines and "USER user" in lines
     assert names.index("USER") > max(n for n, name in enumerate(names) if name == "RUN")
-    assert "COPY --chown=user . ." in steps
-    installs = read_dockerfile(ROOT / "Dockerfile").installs
+    assert "COPY --chown=user . ." in lines
+    steps = read_dockerfile(ROOT / "Dockerfile").steps
+    installs = [step for step in steps if step[:3] == ("python", "-m", "pip")]
     assert [install[3] for install in installs] == ["install", "install", "check"]
     assert all("--require-hashes" in install for install in installs[:2])
 
@@ -102,14 +101,3 @@ def test_what_the_image_copies_by_name_is_in_the_space_and_not_ignored() -> None
     kept = {line.removeprefix("!") for line in ignore if line.startswith("!")}
     build_only = {"Dockerfile", ".dockerignore", *named}
     assert set(FILES["docker"]) - build_only <= kept
-
-
-def test_commands_in_a_root_are_those_of_its_own_system() -> None:
-    place = Place(Path("/debian/app"), root=Path("/debian"))
-    assert place.command(("python", "app.py"), "1000:1000")[:5] == [
-        *("chroot", "--userspec=1000:1000", "/debian", "env", "-C"),
-    ]
-    assert place.command(("python", "app.py"))[5] == "/app"
-    assert place.command(("python", "app.py"))[-2:] == ["python", "app.py"]
-    here = Place(Path("tree"), Path("venv/bin/python"))
-    assert here.command(("python", "app.py")) == ["venv/bin/python", "app.py"]

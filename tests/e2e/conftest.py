@@ -410,7 +410,8 @@ def copy_link(place: Page | FrameLocator) -> None:
 
 STILL = """() => document.getAnimations().every((each) =>
         each.playState !== "running" || each.effect.getComputedTiming().endTime === Infinity)
-    && [...document.querySelectorAll(".bx-headline, .bx-result")].every((at) => {
+    && !document.querySelector('[data-stale="true"]')
+    && [...document.querySelectorAll(".bx-headline, .bx-result, .bx-join")].every((at) => {
         for (; at; at = at.parentElement) if (getComputedStyle(at).opacity !== "1") return false;
         return true;
     })"""

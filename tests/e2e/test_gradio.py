@@ -81,8 +81,10 @@ def test_a_page_is_used_with_the_keyboard_alone(visit: Visit) -> None:
     box.focus()
     page.keyboard.press("Control+A")
     page.keyboard.type("The sky is [MASK].")
+    expect(page.locator(".bx-result .bx-example:visible")).to_have_count(0)  # of another text
     page.keyboard.press("Shift+Enter")
     expect(page.locator(".bx-headline")).not_to_have_text(before)
+    expect(page).to_have_url(re.compile(r"text=The\+sky"))
     page.keyboard.press("Tab")
     reached = [page.evaluate("document.activeElement.innerText || document.activeElement.type")]
     for _ in range(6):

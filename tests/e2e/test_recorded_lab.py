@@ -71,7 +71,7 @@ def test_a_model_is_trained_at_once_looked_back_at_and_taken_along(
     expect(state).to_contain_text("trains in this browser", timeout=WAIT_MS)
     expect(state).to_contain_text("You predicted: facts.")
     asked = len(record.requests)
-    _moments(page, 5)
+    _moments(page, 3)
     page.get_by_role("button", name="Pause").click()
     expect(state).to_contain_text("paused")
     sentence = page.get_by_role("textbox", name="A sentence")

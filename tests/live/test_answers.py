@@ -69,7 +69,7 @@ def _rows(every: int) -> Iterator[tuple[str, dict[str, Any]]]:
             yield task, _given(task, text, "Who was it?" if number % 2 else "unbelievable words")
     rng = random.Random(5)
     words = [word for text in _ODD[:-1] for word in text.split()]
-    for _ in range(40):
+    for _ in range(40 // every + 10):
         text = " ".join(rng.choices(words, k=rng.randint(1, 25)))
         task = rng.choice(_TASKS)
         yield task, _given(task, text, " ".join(rng.choices(words, k=rng.randint(1, 6))))
@@ -101,19 +101,14 @@ def _close(one: float, other: float, allowed: float) -> bool:
 
 def _matched(found: Any, wanted: Any, way: str) -> tuple[Any, Any]:
     """Put in one order what is sorted by numbers that may be equal but for rounding."""
-    if way == ".patterns":
-        rows = [
-            sorted(each, key=lambda row: (row["layer"], row["head"])) for each in (found, wanted)
-        ]
-        return rows[0], rows[1]
-    if way != ".links" or len(found) != len(wanted):
+    by = {".patterns": ("layer", "head"), ".links": ("source", "target")}.get(way)
+    if by is None or len(found) != len(wanted):
         return found, wanted
-    rows = [
-        sorted(each, key=lambda row: (row["source"], row["target"])) for each in (found, wanted)
-    ]
-    least = (
-        min(row["weight"] for row in wanted) + 1e-5
-    )  # at the end of the list, equal ones may differ
+    rows = [sorted(each, key=lambda row: (row[by[0]], row[by[1]])) for each in (found, wanted)]
+    if way == ".patterns":
+        return rows[0], rows[1]
+    # At the end of the list, equal ones may differ.
+    least = min(row["weight"] for row in wanted) + 1e-5
     first, second = ([row for row in each if row["weight"] > least] for each in rows)
     return (first, second) if len(first) == len(second) else (found, wanted)
 
@@ -147,21 +142,16 @@ def asked(task: str, given: dict[str, Any]) -> Any:
         return {"refused": str(error)}
 
 
-@pytest.mark.parametrize("every", [3, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("every", [6, pytest.param(1, marks=pytest.mark.slow)])
 def test_answers_are_those_of_python(node: Node, bundled: Engine, every: int) -> None:
     rows = list(_rows(every))
-    assert len(rows) >= (200 if every == 1 else 150)
+    assert len(rows) >= (180 if every == 1 else 120)
     told = []
     for (task, given), found in zip(rows, node("ask", rows=rows), strict=True):
         answer = found.get("answer", found)
         told += [f"{task} {str(given)[:90]}: {each}" for each in
                  list(differences(answer, asked(task, given)))[:2]]  # fmt: skip
     assert not told, "\n".join(told[:20])
-
-
-@pytest.mark.parametrize("task", _TASKS)
-def test_each_task_has_examples_that_are_compared(task: str) -> None:
-    assert examples(task)
 
 
 def _asked_of(text: str) -> tuple[str, ...] | str:

@@ -21,9 +21,10 @@ from app.features.attention.result import Selection
 from app.features.attention.result_views import head_view, strongest_links
 from app.features.attention.view_lines import lines_picture
 from app.features.ner.task import ner
-from app.features.ner.view_text import COLOURS, colour_of, score, stroke_of
+from app.features.ner.view_text import running_text, score
 from app.overview import DOORS, FIRST, doors, draw, unread_of
 from app.words.html import join
+from tests.drawings import elements
 from tests.live.conftest import Node
 from tests.live.test_answers import as_given
 
@@ -170,22 +171,19 @@ def test_doors_of_the_home_page_are_drawn_as_python_draws_them(node: Node, bundl
         assert bool(unread) is bool(str(unread_of(bundled, text)))
 
 
-def test_marks_of_names_have_the_colour_the_line_and_the_score_of_python(
-    node: Node, bundled: Engine
-) -> None:
+def test_marks_of_names_are_those_of_python(node: Node, bundled: Engine) -> None:
     rows = [("ner", each) for each in _examples("ner")]
     for (_, given), nodes in zip(rows, node("draw", rows=rows), strict=True):
         result = ner(bundled, **given)
         [text] = [each for each in nodes if each["attributes"].get("dir") == "auto"]
         marks = [each for each in text["children"] if not isinstance(each, str)]
-        for mark, entity in zip(marks, result.entities, strict=True):
-            colour = COLOURS.index(colour_of(result, entity.label))
-            assert mark["attributes"]["style"] == f"--bx-c:var(--bx-c{colour})"
-            look = f"bx-ner-l{stroke_of(result, entity.label)}"
-            assert look in mark["attributes"]["class"].split()
-            assert _same(
-                mark["children"][-1]["children"][0], f"{entity.label} {score(entity.score)}"
-            )
+        wanted = elements(running_text(result, result.select()), "mark")
+        for mark, other in zip(marks, wanted, strict=True):
+            for name in ("class", "style", "title"):
+                assert _same(mark["attributes"][name], other.attributes[name])
+        names = elements(running_text(result, result.select()), "small")
+        for mark, other in zip(marks, names, strict=True):
+            assert _same(mark["children"][-1]["children"][0], other.text)
     values = [
         1.0,
         0.9999,

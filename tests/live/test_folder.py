@@ -17,12 +17,8 @@ from tests.live.conftest import Node
 from tests.live.test_answers import asked, differences
 
 _SIZES = {"vocab_size": len(VOCABULARY), "max_position_embeddings": 64, "initializer_range": 0.2}
-_BERT = {
-    "hidden_size": 48,
-    "num_hidden_layers": 3,
-    "num_attention_heads": 6,
-    "intermediate_size": 72,
-}
+_BERT = {"hidden_size": 48, "num_hidden_layers": 3, "num_attention_heads": 6,
+         "intermediate_size": 72}  # fmt: skip
 _DISTIL = {"dim": 32, "n_layers": 2, "n_heads": 2, "hidden_dim": 60}
 _NAMES = {0: "O", 1: "B-PER", 2: "I-PER"}
 _PAIR = ("the cat [MASK] on the mat", "the dog sat")
@@ -59,8 +55,11 @@ def saved(folder: Path, name: str, dtype: torch.dtype = torch.float32) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
-@pytest.mark.parametrize("name", _ROWS)
+@pytest.mark.parametrize(
+    ("name", "dtype"),
+    [*((name, torch.float32) for name in _ROWS),
+     *((name, torch.float16) for name in ("BertForPreTraining", "DistilBertForMaskedLM"))],
+)  # fmt: skip
 def test_a_folder_answers_as_in_python(
     node: Node, bundled: Engine, tmp_path: Path, name: str, dtype: torch.dtype
 ) -> None:

@@ -7,18 +7,14 @@ import pytest
 
 from app.declared import all_declared
 from app.faces.streamlit.address import old_labels
-from app.features.atlas.view import COLOURS
 from app.features.attention.view_files import PICTURES
 from app.features.attention.view_text import (
-    HOW_NAMES,
     PART_NAMES,
-    RANKINGS,
     SCALE_NAMES,
     VIEW_NAMES,
 )
 from app.features.fill_mask.view_together import ORDER_NAMES
 from app.features.lab.result_finetune import KINDS as LABELLED
-from app.features.qa.view_charts import KINDS, SCALES
 from app.features.why.view import OF_NAMES
 from app.features.why.view_check import NAMES as METHOD_NAMES
 from app.features.why.view_check import OPERATORS
@@ -30,8 +26,8 @@ from app.settings import ROOT
 NAMES: Mapping[str, Mapping[Any, str]] = {
     "why_method": METHOD_NAMES, "of": OF_NAMES, "operator": OPERATORS, "lens": LENSES,
     "mode": MODES, "site": SITES, "order": ORDER_NAMES, "part": PART_NAMES, "view": VIEW_NAMES,
-    "ask": ASKS, "how": HOW_NAMES, "by": RANKINGS, "file": PICTURES, "colour": COLOURS,
-    "curves": KINDS, "labelled": LABELLED, "scale": SCALE_NAMES | SCALES,
+    "ask": ASKS, "file": PICTURES,
+    "labelled": LABELLED, "scale": SCALE_NAMES,
 } | {
     each.key: dict(each.field.names)
     for task in all_declared() for each in task.parameters if each.field.names
@@ -43,7 +39,6 @@ PAGES = {
     "operator": ("14_why", {}),
     "lens": ("12_xray", {}),
     "mode": ("12_xray", {}),
-    "by": ("4_attention", {"tab": "heads"}),
     "order": ("2_fill_mask", {"tab": "fill_mask_together"}),
     "aggregation": ("6_ner", {}),
 }
@@ -152,12 +147,3 @@ def test_a_link_to_a_tab_that_is_gone_opens_the_page_and_says_what_does_the_same
     page = visit(f"pages/{script}.py", tab=tab)
     (said,) = [each.value for each in page.at.caption if "Left out" in each.value]
     assert says in said and (page.errors, page.warnings) == ("", "")
-
-
-@pytest.mark.parametrize("tab", ["Two sentences", "fill_mask_sentences", "Swap a word"])
-def test_tabs_that_became_one_open_it(
-    visit: Callable[..., Any], tiny_model: object, tab: str
-) -> None:
-    page = visit("pages/2_fill_mask.py", tab=tab)
-    assert page.at.session_state["tab"] == "Swap"
-    assert not any("Left out" in each.value for each in page.at.caption)

@@ -73,7 +73,7 @@ def test_a_column_can_be_chosen_and_a_missing_one_is_named() -> None:
     next(each for each in page.at.selectbox if each.label == "Text").set_value("a")
     page.run()
     press(page.at, "Answer 2 rows")
-    assert "2 rows answered; nothing in the table says what is right" in page.words
+    assert "2 rows answered; the table has no right answers to compare with" in page.words
 
 
 def test_the_budget_keeps_what_was_answered_names_the_wait_and_goes_on(

@@ -25,7 +25,7 @@ ANSWERS = ('role="status"', 'bx-tok-text"', 'bx-drawing bx-att-map"')
 """What an answer has, if it is no picture; the last one is the name of a component."""
 
 ON_OPENING = {
-    "tokenizer": {"model-input"},
+    "tokenizer": set[str](),
     "fill_mask": {"fill-mask-1"},
     "next_sentence": {"next-sentence"},
     "qa": {"qa-answers"},
@@ -48,11 +48,10 @@ IN_TABS = {
     ("tokenizer", "Vectors"): {"input"},
     ("tokenizer", "Vocabulary"): {"neighbours"},
     ("classification", "Multiple choice"): {"multiple-choice"},
-    ("fill_mask", "Odd word"): {"fill-mask-surprise"},
     ("fill_mask", "Gaps together"): {"fill-mask-together"},
     ("next_sentence", "Order of a paragraph"): {"sentence-order"},
     ("qa", "Other answers"): {"qa-answers"},
-    ("qa", "Start and end"): {"qa-curves", "qa-pairs"},
+    ("qa", "Start and end"): {"qa-curves"},
     ("ner", "Pieces"): {"labels"},
     ("attention", "Files"): {"attention-layer0-head0"},
     ("atlas", "Distances"): {"head-distances"},
@@ -108,7 +107,7 @@ REFUSED = [
     ("next_sentence", {"text": "  ", "text_pair": "a"}, "a sentence in each box"),
     ("next_sentence", {"text": "\u200b\x01"}, "first sentence has no piece"),
     ("next_sentence", {"text": "a " * 60_000}, "at most 100,000"),
-    ("qa", {"text": " "}, "pick an example"),
+    ("qa", {"text": " "}, "no text that the model can read"),
     ("qa", {"question": " "}, "pick an example"),
     ("qa", {"text": "\u200b\x01"}, "has no text that the model can read"),
     ("qa", {"question": "the cat " * 20}, "40 pieces", "at most 24"),
@@ -161,6 +160,13 @@ def test_a_page_opens_with_its_first_example_and_answers_every_one(visit: Visit,
     page = visit(feature(slug).page)
     assert page.markup.count("<h1") == 1 and len(page.at.title) == 0
     assert f"<h1>{feature(slug).title}</h1>" in page.markup
+    code = "".join(each.value for each in page.at.code)
+    compile(code, slug, "exec")
+    assert "bert_core" in code and IN_PYTHON.get(slug, "") in code
+    (menu,) = [each for each in page.at.get("popover") if each.proto.popover.label == "Save"]
+    saved = [each.proto.label for each in menu.get("download_button")]
+    assert saved[:2] == ["This page (HTML)", "Notebook (IPYNB)"]
+    assert page.at.selectbox(key="model").label == "Model" and "bx-holdings" in page.markup
     assert set(page.pictures) == ON_OPENING.get(slug, set(page.pictures))
     assert answered(page, slug) or slug in {"model_card", "lab"}  # the lab draws in the browser
     for number, row in enumerate(examples(slug) if feature(slug).takes_text else ()):
@@ -257,10 +263,3 @@ def test_an_untrained_head_is_announced_before_any_number(
     drawn = [str(getattr(each, "proto", "")) for each in page.at.main]
     warned = next(n for n, each in enumerate(drawn) if "bx-untrained" in each)
     assert not any(answer in each for each in drawn[:warned] for answer in ANSWERS)
-
-
-@pytest.mark.parametrize("slug", SLUGS)
-def test_a_page_can_be_taken_along_as_code(visit: Visit, slug: str) -> None:
-    code = "".join(each.value for each in visit(feature(slug).page).at.code)
-    compile(code, slug, "exec")
-    assert "bert_core" in code and IN_PYTHON.get(slug, "") in code

@@ -9,11 +9,10 @@ import pytest
 from app.catalog import HOME, Feature, feature, pages
 from app.declared import all_declared, declared
 from app.engine.models import Engine
-from app.engine.models.curated import CURATED
 from app.engine.models.facts import read_facts
 from app.faces import ask
 from app.features.fill_mask.result import mask_word
-from bert_core.errors import CheckpointError, InputError
+from bert_core.errors import CheckpointError
 from tests.app.features.atlas.conftest import few_texts  # noqa: F401
 from tests.conftest import NASTY
 from tests.family_models import BEHIND, FAMILIES, of_family
@@ -35,7 +34,7 @@ KINDS_ONLY = pytest.mark.parametrize(
     [pytest.param(each, marks=() if each in KINDS else pytest.mark.slow) for each in MODELS],
     indirect=True,
 )
-"""In a short run one model of each kind; what tasks and the first page say is asked of all."""
+"""In a short run one model of each kind; what the first page says is asked of all."""
 ODD = {
     **{name: NASTY[name] for name in ("script", "controls", "emoji", "line breaks", "specials")},
     "several words in a character": "the cat ﷺ sat ½ ㎏ … ﬁ on",
@@ -113,6 +112,7 @@ def test_texts_whose_pieces_share_characters_stay_whole(
         unharmed(page, slug, text)
 
 
+@KINDS_ONLY
 @pytest.mark.parametrize("task", TASKS)
 def test_every_task_answers_programs_or_says_why_not(model: Path, task: str) -> None:
     if says := lacks(model, declared(task).feature):
@@ -126,18 +126,16 @@ def test_every_task_answers_programs_or_says_why_not(model: Path, task: str) -> 
     assert Engine(str(model)).provenance.signs in " ".join(found.text().split())
 
 
-@pytest.mark.parametrize("sign", ["[MASK]", "<mask>", "___"])
+@KINDS_ONLY
 @pytest.mark.parametrize("task", ["fill_mask", "xray", "why", "attention"])
-def test_every_sign_of_a_gap_is_the_models_own_mask(model: Path, task: str, sign: str) -> None:
+def test_every_sign_of_a_gap_is_the_models_own_mask(model: Path, task: str) -> None:
     own = Engine(str(model)).tokenizer.mask_token
     given = {"check": False} if task == "why" else {}
-    found = ask(task, text=f"the cat {sign} sat on", **given)
-    assert tuple(found.result.read_as) == (() if sign in ("[MASK]", own) else (sign,))
-    same = ask(task, text=f"the cat {own} sat on", **given)
-    told = [each.json() for each in (found, same)]
-    for each in told:
-        each.pop("read_as")
-    assert told[0] == told[1]
+    same = ask(task, text=f"the cat {own} sat on", **given).json()
+    for sign in ("[MASK]", "<mask>", "___"):
+        found = ask(task, text=f"the cat {sign} sat on", **given)
+        assert tuple(found.result.read_as) == (() if sign in ("[MASK]", own) else (sign,))
+        assert found.json() | {"read_as": 0} == same | {"read_as": 0}
 
 
 def test_a_word_that_is_hidden_by_a_click_is_written_in_the_neutral_sign(model: Path) -> None:
@@ -162,22 +160,6 @@ def test_an_entry_is_found_by_the_spelling_that_is_shown(model: Path) -> None:
     assert engine.entry("") is None and engine.entry("thecatsatonthemat") is None
 
 
-def test_a_model_with_other_signs_says_what_they_are(folders: Callable[[str], Path]) -> None:
-    signs = Engine(str(folders("roberta"))).provenance.signs
-    assert signs == "In this model [CLS] is <s>, [SEP] is </s>, [MASK] is <mask>."
-    assert Engine(str(folders("distilbert"))).provenance.signs == ""
-
-
-def test_a_lower_casing_switch_is_offered_only_where_there_is_one(
-    folders: Callable[[str], Path],
-) -> None:
-    engine = Engine(str(folders("roberta")))
-    assert not engine.casings and engine.tokenizer_for(lower_case=False) is engine.tokenizer
-    with pytest.raises(InputError, match="keeps capitals and has no switch"):
-        engine.tokenizer_for(lower_case=True)
-    assert Engine(str(folders("distilbert"))).casings
-
-
 @pytest.mark.parametrize(("name", "said"), [("roberta", True), ("distilbert", False)])
 def test_pieces_that_share_a_character_are_told_where_a_text_is_coloured(
     folders: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch, name: str, said: bool
@@ -186,17 +168,6 @@ def test_pieces_that_share_a_character_are_told_where_a_text_is_coloured(
     text = ask("ner", text="the cat 👩 sat").text()
     assert ("Some characters are read in several parts" in text) == said
     assert "Some characters are read" not in ask("ner", text="the cat sat").text()
-
-
-def test_a_page_whose_head_is_lacking_offers_models_that_have_it(
-    folders: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("BERT_EXPLORER_MODEL", str(folders("roberta")))
-    buttons = Open(feature("next_sentence").page).at.button
-    assert any(each.label.startswith("Use explorer") for each in buttons)
-    heads = feature("next_sentence").needs
-    wanted = {each.wanted.name for each in CURATED if set(heads) <= set(each.heads)}
-    assert wanted and {each.key for each in buttons} >= {f"_get_{name}_1" for name in wanted}
 
 
 def test_the_home_page_shows_what_each_family_can_do(visit: Visit, model: Path) -> None:

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-import streamlit as st
 
 from app.overview import FIRST
 
@@ -21,13 +20,6 @@ def test_the_visitors_question_is_asked_and_without_one_a_question_that_fits(
     page.type("What did  she\nwrite?", key="question")
     assert "What did she write?" in page.words
     assert "Where did Ada Lovelace live?" not in page.words
-
-
-def test_a_question_is_in_the_link_and_stays_text(
-    tiny_model: object, visit: Callable[..., Any]
-) -> None:
-    page = visit(HOME, text="Tom lived in Rome.", question="<b>Who?</b>")
-    assert "<b>Who?</b>" in page.words and "<b>Who?" not in page.markup
 
 
 def test_an_empty_sentence_is_answered_with_what_to_do(
@@ -47,18 +39,3 @@ def test_other_scripts_are_warned_of_as_on_the_pages(
     page = visit(HOME, text="Привет, как дела?")
     assert "3 words in Cyrillic letters: its vocabulary has hardly any words" in page.words
     assert "Cyrillic" not in page.type("How are you?").words
-
-
-def test_a_long_text_shows_how_far_the_reading_is(
-    tiny_model: object, visit: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    told: list[str] = []
-    usual = st.progress
-    monkeypatch.setattr(
-        "streamlit.delta_generator.DeltaGenerator.progress",
-        lambda self, share, text="": told.append(text) or usual(share, text),
-    )
-    page = visit(HOME)
-    assert told == []
-    page.type("the cat sat on the dog . " * 300)
-    assert any(each.startswith("Reading: ") and each.endswith("windows") for each in told)

@@ -1,12 +1,17 @@
 """Test the tab of multiple choice from a visitor's point of view."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
+
+import pytest
 
 from app.engine.models import Engine
 from app.features.multiple_choice import view as view
 from app.features.multiple_choice.task import multiple_choice
 from app.words.format import signed
+from bert_core import BertForMultipleChoice, BertForSequenceClassification
+from tests.conftest import save_tiny
 from tests.drawings import printed
 
 PAGE = "pages/8_classification.py"
@@ -27,8 +32,7 @@ def test_the_page_shows_the_tasks_own_numbers(visit: Visit, tiny_engine: Engine)
         f"{view.percent(each.probability)}, logit {signed(each.logit, 2)}"
         for each in result.choices
     ]
-    says, more, _ = view._answer(result)
-    assert f"The model’s answer: “{says}”" in page.words and more in page.words
+    assert view.screen(result).headline.partition("” ")[2] in page.words
     assert "alibrated" in page.words
 
 
@@ -47,14 +51,13 @@ def test_the_tab_opens_with_an_example_and_refuses_a_single_choice(visit: Visit)
     assert "Found 1 choice; expected 2 to 8" in visit(PAGE, **{**ASKED, "choices": "one"}).warnings
 
 
-def test_a_model_without_the_head_says_so_in_the_tab(
-    visit: Visit, tmp_path: Any, monkeypatch: Any
+@pytest.mark.parametrize(
+    ("head", "there"),
+    [(BertForSequenceClassification, "classification"), (BertForMultipleChoice, "multiple-choice")],
+)
+def test_a_model_with_one_of_the_two_heads_answers_with_it(
+    visit: Visit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, head: Any, there: str
 ) -> None:
-    from bert_core import BertForSequenceClassification
-    from tests.conftest import save_tiny
-
-    folder = save_tiny(tmp_path / "labels", BertForSequenceClassification)
-    monkeypatch.setenv("BERT_EXPLORER_MODEL", str(folder))
+    monkeypatch.setenv("BERT_EXPLORER_MODEL", str(save_tiny(tmp_path / "one", head)))
     page = visit(PAGE, **ASKED)
-    assert "multiple-choice" not in page.pictures and "classification" in page.pictures
-    assert page.errors == page.warnings == "" and "choice" in page.words
+    assert set(page.pictures) == {there} and page.errors == page.warnings == ""

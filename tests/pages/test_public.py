@@ -44,13 +44,6 @@ def test_a_visitor_who_asks_too_much_is_told_to_wait_and_the_next_is_not(
     assert page.type("the second dog [MASK]").warnings == ""
 
 
-@pytest.mark.parametrize("script", ["pages/6_ner.py", "pages/5_qa.py"])
-def test_a_long_text_is_refused_with_both_numbers(visit: Callable[..., Any], script: str) -> None:
-    page = visit(script)
-    page.type("cat " * 2_501)
-    assert "The text has 10,004 characters; this site accepts at most 10,000." in page.warnings
-
-
 def test_who_waits_sees_a_line_that_goes_away() -> None:
     def script() -> None:
         import streamlit as st

@@ -19,13 +19,9 @@ def sizes(at: AppTest) -> list[object]:
     return [*numbers, int(at.selectbox(key="own_heads").value), words, tokens]
 
 
-def test_sizes_are_at_first_those_of_the_model(at: AppTest) -> None:
+def test_another_base_brings_its_sizes(at: AppTest) -> None:
     assert not checked(at).warning
     assert sizes(at)[:3] == [2, 32, 4]
-
-
-def test_another_base_brings_its_sizes(at: AppTest) -> None:
-    at.run()
     at.button_group(key="base").set_value("modernbert").run()
     assert sizes(at) == [22, 768, 12, 50_368, 512]
     at.number_input(key="own_layers").set_value(6).run()
@@ -35,8 +31,9 @@ def test_another_base_brings_its_sizes(at: AppTest) -> None:
 
 
 def test_a_link_opens_an_edited_configuration(at: AppTest) -> None:
-    at.query_params.update({"base": "ALBERT", "own_layers": "24", "tokens": "128"})
-    checked(at)
+    link = {"base": "ALBERT", "own_layers": "24", "tokens": "128", "own_heads": "7"}
+    at.query_params.update(link)  # 7 heads do not divide the width
+    assert not checked(at).warning
     assert sizes(at) == [24, 768, 12, 30_000, 128]
 
 
@@ -50,9 +47,3 @@ def test_only_heads_that_divide_the_width_are_offered(at: AppTest) -> None:
     assert sizes(at)[1:3] == [448, 8]
     at.selectbox(key="own_heads").set_value("7").run()
     assert sizes(at)[2] == 7 and not at.warning
-
-
-def test_a_link_with_heads_that_do_not_fit_opens_with_some_that_do(at: AppTest) -> None:
-    at.query_params.update({"base": "BERT", "own_heads": "7"})
-    assert not checked(at).warning
-    assert sizes(at)[2] == 12

@@ -30,7 +30,6 @@ from training.calibration import (
     calibrate,
     confidences,
     error_by_luck,
-    error_interval,
     expected_calibration_error,
     fit_temperature,
     loss,
@@ -76,30 +75,6 @@ def test_true_probabilities_show_no_more_than_luck_makes() -> None:
     assert 0.01 < luck < 0.06
     assert expected_calibration_error(confidence, right) == pytest.approx(luck, abs=0.02)
     assert error_by_luck(np.repeat(confidence, 50)) < luck / 4
-
-
-def test_the_interval_holds_the_error_and_narrows_with_more_cases() -> None:
-    source = np.random.default_rng(2)
-    confidence = source.uniform(0.3, 1.0, 4000)
-    right = source.random(4000) < confidence**2
-    widths = []
-    for count in (400, 4000):
-        low, high = error_interval(confidence[:count], right[:count])
-        found = expected_calibration_error(confidence[:count], right[:count])
-        assert 0.0 <= low < found < high <= 1.0
-        widths.append(high - low)
-    assert widths[1] < widths[0] / 2
-
-
-def test_cases_of_one_text_make_the_interval_wider() -> None:
-    source = np.random.default_rng(2)
-    texts = np.repeat(np.arange(60), 20)
-    confidence = np.full(len(texts), 0.7)
-    right = np.repeat(source.random(60) < 0.7, 20)  # a text is all right or all wrong
-    alone, together = (error_interval(confidence, right, each) for each in (None, texts))
-    assert together[1] - together[0] > 1.5 * (alone[1] - alone[0])
-    own = np.arange(len(texts))
-    assert error_interval(confidence, right, own) == alone
 
 
 def test_bins_hold_all_cases_and_make_the_error() -> None:
@@ -310,15 +285,3 @@ def test_figures_tell_the_error_before_and_at_the_stored_temperature(
     stated = np.concatenate([confidences(chunk, 0.25) for chunk in judged])
     right = np.concatenate([chunk.right for chunk in judged])
     assert figures[1].share == pytest.approx(expected_calibration_error(stated, right))
-
-
-def test_no_answer_is_fitted_on_as_many_questions_of_other_passages(
-    bundle: Path, fitting_data: Path
-) -> None:
-    model = BertForQuestionAnswering.from_pretrained(bundle)
-    tokenizer = BertTokenizer.from_pretrained(bundle)
-    spans, whether = (head for head in HEADS if head.cls is BertForQuestionAnswering)
-    asked = spans.fit(model, tokenizer, fitting_data)
-    wanted, _, _ = all_of(whether.fit(model, tokenizer, fitting_data))
-    assert sum(wanted) == sum(len(chunk.right) for chunk in asked) > 0
-    assert 0 < wanted.count(0) <= wanted.count(1)

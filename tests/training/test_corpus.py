@@ -3,16 +3,13 @@
 import lzma
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from bert_core.errors import MissingFileError
 from bert_core.text.tokenizer import BertTokenizer
-from tests.training.conftest import write_text
 from training.corpus import (
     encode_text,
     held_out_files,
-    load_corpus,
     plain_ids,
     read_documents,
     text_files,
@@ -55,28 +52,6 @@ def test_evaluation_texts_are_no_training_texts(data: Path) -> None:
         "wikitext2-valid-test.txt",
         "eval-documents.txt",
     ]
-
-
-def test_sentences_that_stand_in_an_evaluation_text_are_dropped(
-    data: Path, tokenizer: BertTokenizer, tmp_path: Path
-) -> None:
-    leaked = "The old king hears the moon and the moon hears the old king and the red river."
-    write_text(tmp_path / "nsp" / "eval-documents.txt", [[leaked]])
-    write_text(
-        tmp_path / "text" / "train.txt", [["A dog sees a door.", leaked, "My aunt likes bread."]]
-    )
-    [text] = load_corpus(tmp_path, tmp_path / "work", tokenizer)
-    kept = [tokenizer.decode(text.sentence(i)) for i in range(len(text.sentences) - 1)]
-    assert kept == ["a dog sees a door.", "my aunt likes bread."]
-    assert text.documents.tolist() == [0, 2]
-
-
-def test_the_corpus_is_encoded_once(data: Path, tokenizer: BertTokenizer, tmp_path: Path) -> None:
-    first = load_corpus(data, tmp_path / "work", tokenizer)
-    for path in text_files(data).values():
-        path.write_text("changed\n")
-    for one, two in zip(first, load_corpus(data, tmp_path / "work", tokenizer), strict=True):
-        assert one.name == two.name and np.array_equal(one.ids, two.ids)
 
 
 def test_a_data_folder_without_texts_is_refused(tmp_path: Path) -> None:

@@ -28,19 +28,14 @@ from training.evaluation_tasks import (
     choice_figures,
     elsewhere,
     entity_counts,
-    entity_figures,
     question_figures,
-    sentiment_figures,
-    sentiment_unfit,
     span_f1,
-    tags_unfit,
 )
 from training.evaluation_words import (
     everyday_gaps,
     filled,
     masked_words,
     next_sentences,
-    short_sentences,
 )
 from training.judgements import choices, word_labels
 from training.rows import TAGS, questions
@@ -68,16 +63,6 @@ def test_a_model_that_always_says_one_word_is_right_as_often_as_the_word_occurs(
     assert first.cases == five.cases == hidden_five.cases > 20
     assert error.task == "calibration error, masked word" and error.share > 0.5
     assert masked_words(model, tokenizer, data)[0] == first  # the same every time
-
-
-def test_short_sentences_count_copies_apart(
-    model: BertForPreTraining, tokenizer: BertTokenizer, data: Path
-) -> None:
-    with torch.no_grad():
-        model.cls.predictions.bias[tokenizer.vocab["and"]] = 1e4  # in the middle of each of them
-    first, copied, content = short_sentences(model, tokenizer, data)
-    assert first.cases == copied.cases > 4
-    assert first.share + copied.share == 1.0 and content.share == 0.0
 
 
 def test_gaps_are_filled_alike_alone_and_together(
@@ -214,35 +199,6 @@ def test_spans_count_only_with_both_ends_and_the_kind_right(
     short = tagger(encoder, {"aunt": "B-PER"}, room=16)
     read = word_labels(short, tokenizer, [tagged("aunt/B-PER the " * 20)] * 2)
     assert entity_counts(TagScheme(TAGS), read).tolist() == [[20, 20, 20]] * 2
-
-
-def test_both_sources_are_measured_together(
-    encoder: Path, tokenizer: BertTokenizer, task_data: Path
-) -> None:
-    model = tagger(encoder, {"aunt": "B-PER", "river": "I-PER"})  # all persons, no place
-    figure, error = entity_figures(model, tokenizer, task_data)
-    assert (figure.measured_on, figure.cases, figure.floor) == ("ner/test", 24, 0.68)
-    assert figure.share == pytest.approx(2 / 3) and error.cases == 24
-    assert tags_unfit(BertConfig(9, id2label={0: "O", 1: "B-PER"}, num_labels=2)) == ""
-    assert "PER, LOC, ORG" in tags_unfit(BertConfig(9, id2label={0: "NOUN"}, num_labels=1))
-
-
-def test_sentiment_is_counted_by_the_label_that_is_called_positive(
-    encoder: Path, tokenizer: BertTokenizer, task_data: Path
-) -> None:
-    config = BertConfig(str(encoder / "config.json"))
-    config.id2label = {0: "POSITIVE", 1: "NEGATIVE"}
-    judge = BertForSequenceClassification(config, 2).eval()
-    with torch.no_grad():
-        judge.classifier.bias.copy_(torch.tensor([1e4, 0.0]))
-    path = task_data / "sst2" / "test.tsv"
-    path.write_text("sentence\tlabel\nit sees .\t1\nit draws .\t1\nit likes .\t0\n")
-    figures = sentiment_figures(judge, tokenizer, task_data)
-    assert [(f.cases, round(f.share, 3)) for f in figures[::2]] == [(3, 0.667), (3, 0.667)]
-    assert all(each.task == "calibration error, sentiment" for each in figures[1::2])
-    assert sentiment_unfit(config) == ""
-    config.id2label = {0: "1 star", 1: "2 stars"}
-    assert "1 star, 2 stars" in sentiment_unfit(config)
 
 
 @pytest.fixture

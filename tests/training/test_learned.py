@@ -1,12 +1,11 @@
 """What a bundle says its heads were trained on."""
 
-from dataclasses import replace
 from pathlib import Path
 
 from app.settings import BUNDLED_MODEL
 from bert_core.bundled import bundled_folder
 from bert_core.bundled.trained_on import read_trained_on
-from training.learned import describe_training, drilled
+from training.learned import describe_training
 from training.record import RECORD, StageRecord, read_record
 
 MIXTURE = {"blocks": 10, "block_length": 100, "same_document": 0.4, "swapped": 0.25}
@@ -34,24 +33,6 @@ def test_pairs_are_those_of_the_last_stage_and_tokens_those_of_all(tmp_path: Pat
         in (found["BertForNextSentencePrediction"])
     )
     assert found["BertForSequenceClassification"] == "sentences of film reviews (SST-2)"
-
-
-def test_facts_are_named_where_a_stage_had_them(tmp_path: Path) -> None:
-    phases = [{"after_step": 0, "mixture": {**MIXTURE, "relations": 29}}]
-    taught = replace(STAGE, settings={"phases": phases})
-    for stages, told in (([STAGE], False), ([taught, STAGE], True)):
-        describe_training(tmp_path, stages)
-        assert drilled(stages) is told
-        assert ("facts in sentences" in read_trained_on(tmp_path)["BertForMaskedLM"]) is told
-
-
-def test_rows_made_from_frames_are_named_where_a_stage_had_them(tmp_path: Path) -> None:
-    (tmp_path / "heads" / "BertForSequenceClassification").mkdir(parents=True)
-    phases = [{"after_step": 0, "mixture": {**MIXTURE, "tasks": {"feelings": 10, "reviews": 5}}}]
-    describe_training(tmp_path, [replace(STAGE, settings={"phases": phases}), STAGE])
-    found = read_trained_on(tmp_path)["BertForSequenceClassification"]
-    assert found.startswith("sentences of film reviews (SST-2), of reviews of products")
-    assert "negation" in found
 
 
 def test_the_bundled_file_is_what_its_record_says(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 
 from bert_core.errors import InputError
 from bert_core.text.tokenizer import BertTokenizer
@@ -13,9 +12,8 @@ from tests.training.conftest import SMALL
 from training.blocks import TextSettings
 from training.corpus import EVERYDAY, EncodedText, load_corpus
 from training.hiding import WordTables, asked_places, everywhere_places
-from training.mixture import Part, TextMixture, part_loss
+from training.mixture import Part, TextMixture
 from training.rows import is_held_out, json_rows
-from training.start import start_model
 
 
 @pytest.fixture
@@ -152,26 +150,3 @@ def test_a_word_with_meaning_is_hidden_wherever_it_stands() -> None:
     assert any(dogs <= places for places in found)
     assert any(len(places & {1, 5, 8}) == 1 for places in found)  # small words one by one
     assert all({3, 4} <= places or not places & {3, 4} for places in found)  # whole words
-
-
-def test_pairs_in_several_parts_count_as_in_one(
-    texts: list[EncodedText], tokenizer: BertTokenizer, encoder: Path
-) -> None:
-    torch.manual_seed(0)
-    model = start_model(encoder).eval()
-    found = []
-    for tokens in (40, 4_000):
-        settings = replace(SMALL, pairs=11, part_tokens=tokens)
-        parts = [
-            part
-            for part in TextMixture(texts, tokenizer.vocab, settings)(0, 0.0)
-            if part.name == "pairs"
-        ]
-        with torch.no_grad():
-            losses = [part_loss(model, part) for part in parts]
-        assert sum(part.pair_share for part in parts) == pytest.approx(1.0)
-        logged = [sum(float(loss.parts[name]) for loss in losses)
-                  for name in ("next_sentence", "masked_lm_pairs")]  # fmt: skip
-        found.append((len(parts), *logged))
-    assert found[0][0] > 1 == found[1][0]
-    assert found[0][1:] == pytest.approx(found[1][1:], rel=1e-5)

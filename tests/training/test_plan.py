@@ -1,6 +1,5 @@
 """What the plans promise, recomputed from their numbers."""
 
-import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,11 +8,8 @@ import torch
 
 from bert_core.errors import InputError
 from bert_core.finetuning import Budget
-from tests.training.conftest import SMALL, quiet, settings
 from training.blocks import TextSettings
-from training.lessons import pretraining_lesson
 from training.plan import PLANS, choose
-from training.stage import make_trainer
 from training.tasks import TaskSettings
 
 
@@ -42,18 +38,6 @@ def test_a_step_becomes_larger_or_smaller_in_as_many_parts() -> None:
     assert replace(tasks.pretraining, **same) == text  # and hidden in the same way
 
 
-def test_lengths_are_divided_by_shares_and_cut_to_a_part() -> None:
-    plan = PLANS["cuda"]
-    assert [each.minutes for each in plan.budgets(7).values()] == [5, 2]
-    assert plan.budgets(part=0.5)["pretrain"] == Budget(minutes=2.5)
-    assert [each.steps for each in PLANS["cpu"].budgets(part=0.001).values()] == [9, 3]
-    for wrong in (0.0, -3.0, math.nan):
-        with pytest.raises(InputError, match="above 0"):
-            plan.budgets(wrong)
-        with pytest.raises(InputError, match="--part"):
-            plan.budgets(part=wrong)
-
-
 @pytest.mark.parametrize(("words", "optimizer"), [("avx512_bf16", "muon"), ("avx2", "adamw")])
 def test_muon_is_for_machines_with_bfloat16(
     words: str, optimizer: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -75,12 +59,3 @@ def test_the_machine_is_chosen_by_what_is_there(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     assert choose("auto") == choose("cuda") == "cuda"
     assert choose("cpu") == "cpu"
-
-
-@pytest.mark.gpu
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
-def test_a_step_in_bfloat16_runs_on_a_card(data: Path, encoder: Path, tmp_path: Path) -> None:
-    stage = settings(data, tmp_path, encoder, device="cuda")
-    stage = replace(stage, trainer=replace(stage.trainer, bfloat16=True, optimizer="muon"))
-    trainer = make_trainer(stage, pretraining_lesson(stage, SMALL, quiet))
-    assert all(math.isfinite(trainer.step().loss) for _ in range(4))

@@ -28,7 +28,7 @@ from training.__main__ import main
 from training.curve import write_curve
 from training.export import export, finish
 from training.lessons import pretraining_lesson, run_stage
-from training.recipe import prepare, progress, run_recipe
+from training.recipe import progress, run_recipe
 from training.record import read_record
 from training.stage import LOG, REFUSED, STATE
 from training.task_model import Task
@@ -113,21 +113,6 @@ def test_the_bundle_is_complete_and_a_finished_run_is_left_alone(
     assert (bundle / "model.safetensors").stat().st_mtime_ns == before
 
 
-@pytest.mark.slow
-def test_what_was_prepared_is_trained_by_the_clock_and_left_to_be_measured(
-    task_data: Path, encoder: Path, tmp_path: Path
-) -> None:
-    asked = replace(settings(task_data, tmp_path, encoder), minutes=0.1)
-    lessons = prepare(asked, quiet)
-    assert list(lessons) == ["pretrain", "tasks"]
-    for path in (task_data / "text").iterdir():
-        path.unlink()  # nothing is read again
-    bundle = run_recipe(asked, quiet, lessons=lessons, finished=False)
-    assert bundle is not None and not (bundle / "figures.json").exists()
-    log = [json.loads(line) for line in (tmp_path / "tasks" / LOG).read_text().splitlines()]
-    assert log[-1]["progress"] == 1.0 and all(line["progress"] < 1.0 for line in log[:-1])
-
-
 def test_a_stop_signal_ends_after_the_step_at_hand_and_other_settings_are_refused(
     task_data: Path, encoder: Path, tmp_path: Path
 ) -> None:
@@ -154,32 +139,6 @@ def test_missing_data_are_named_before_anything_is_trained(
     with pytest.raises(MissingFileError, match="has no qa, ner, sentiment, mc; "):
         run_recipe(settings(data, tmp_path / "work", encoder), quiet)
     assert not (tmp_path / "work").exists()
-
-
-@pytest.mark.slow
-def test_from_the_command_line_to_a_measured_bundle(
-    task_data: Path, encoder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    places = ["--data", str(task_data), "--init", str(encoder), "--machine", "cpu"]
-    work = ["--work", str(tmp_path / "all")]
-    assert main(["all", *places, *work, "--part", "0.0002"]) == 0  # two steps, and one
-    assert f"the bundle is in {tmp_path / 'all' / 'bundle'}" in capsys.readouterr().out
-    one, two = tmp_path / "one", tmp_path / "two"
-    work = ["--work", str(tmp_path / "w1")]
-    assert main(["pretrain", *places, *work, "--steps", "1"]) == 0
-    export_to = ["export", *work, "--target", str(one), "--data", str(task_data)]
-    assert main(export_to) == 0
-    places[3], work = str(one), ["--work", str(tmp_path / "w2")]
-    assert main(["tasks", *places, *work, "--minutes", "0.001"]) == 0
-    assert main(["export", *work, "--target", str(two), "--data", str(task_data)]) == 0
-    capsys.readouterr()
-    assert main(["evaluate", "--model", str(two), "--data", str(task_data)]) == 0
-    table = capsys.readouterr().out.split("\n\n")[0]
-    card = (two / "README.md").read_text(encoding="utf-8")
-    assert table.count("\n") > 20 and table in card
-    for said in ("| 1 | pretraining | 1 |", "| 2 | all tasks |", "SQuAD", "SST-2", "exact match"):
-        assert said in card
-    assert {path.name for path in two.glob("*.svg")} == {"curve-1.svg", "curve-2.svg"}
 
 
 def test_errors_are_told_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,6 +9,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from contextlib import suppress
+from functools import partial
 from typing import Generic, TypeVar
 
 from app.engine.compute.visitor import current_visit
@@ -24,30 +25,43 @@ class _Unwanted(Exception):
     """Ends work that no one waits for."""
 
 
-class _Job(Generic[T]):
-    """One piece of work and those who wait for it."""
+class Job(Generic[T]):
+    """Work in a thread of its own, and those who wait for it.
 
-    def __init__(self, patience: float, clock: Callable[[], float]) -> None:
+    Args:
+        patience: seconds after which a visitor who has not asked again no longer waits.
+        clock: returns the time in seconds.
+    """
+
+    def __init__(self, patience: float, clock: Callable[[], float] = time.monotonic) -> None:
         self.ended = threading.Event()
         self.done, self.total = 0, 0
         self.result: T
         self.error: Exception | None = None
         self._patience, self._clock = patience, clock
-        self._seen: dict[str, float] = {}
+        self._seen: dict[object, float] = {}
+        self._given_up = False
+        self._lock = threading.Lock()
 
-    def see(self, visitor: str) -> None:
-        """Note that a visitor waits."""
-        self._seen[visitor] = self._clock()
+    def see(self, visitor: object) -> bool:
+        """Note that a visitor waits; return False if the work is already given up."""
+        with self._lock:
+            if not self._given_up:
+                self._seen[visitor] = self._clock()
+            return not self._given_up
 
-    def leave(self, visitor: str) -> None:
-        """Note that a visitor no longer waits."""
-        self._seen.pop(visitor, None)
+    def leave(self, visitor: object) -> int:
+        """Note that a visitor no longer waits; return how many still do."""
+        with self._lock:
+            self._seen.pop(visitor, None)
+            return self._count()
 
     @property
     def wanted(self) -> bool:
-        """Whether anybody waits."""
-        now = self._clock()
-        return any(now - seen < self._patience for seen in list(self._seen.values()))
+        """Whether anybody waits; once nobody does, the work is given up."""
+        with self._lock:
+            self._given_up = self._given_up or not self._count()
+            return not self._given_up
 
     def step(self, done: int, total: int) -> None:
         """Note progress; called by the work, which ends here if no one waits for it."""
@@ -55,13 +69,21 @@ class _Job(Generic[T]):
         if not self.wanted:
             raise _Unwanted
 
-    def do(self, work: Callable[[Progress], T]) -> None:
-        """Do the work in this thread."""
-        try:
-            self.result = work(self.step)
-        except Exception as error:  # noqa: BLE001 - raised again for those who wait
-            self.error = error
-        self.ended.set()
+    def begin(self, work: Callable[[], T], name: str) -> None:
+        """Do the work in a thread; what it raises is kept for those who wait."""
+
+        def run() -> None:
+            try:
+                self.result = work()
+            except Exception as error:  # noqa: BLE001 - raised again for those who wait
+                self.error = error
+            self.ended.set()
+
+        threading.Thread(target=run, name=name, daemon=True).start()
+
+    def _count(self) -> int:
+        now = self._clock()
+        return sum(now - seen < self._patience for seen in self._seen.values())
 
 
 class Background(Generic[K, T]):
@@ -79,7 +101,7 @@ class Background(Generic[K, T]):
     ) -> None:
         self._kept, self._patience, self._clock = kept, patience, clock
         self._lock = threading.Lock()
-        self._jobs: OrderedDict[K, _Job[T]] = OrderedDict()  # longest unused first
+        self._jobs: OrderedDict[K, Job[T]] = OrderedDict()  # longest unused first
 
     def result(self, key: K, work: Callable[[Progress], T], progress: Progress | None = None) -> T:
         """Wait for the result of some work, which is begun if it is not under way.
@@ -112,16 +134,14 @@ class Background(Generic[K, T]):
             if key in self._jobs:
                 self._jobs[key].leave(current_visit().name)
 
-    def _job(self, key: K, work: Callable[[Progress], T], visitor: str) -> _Job[T]:
+    def _job(self, key: K, work: Callable[[Progress], T], visitor: str) -> Job[T]:
         """Return the job of a key, now the latest used; begun if there is none."""
         with self._lock:
             job = self._jobs.get(key)
             if job is None:
-                job = self._jobs[key] = _Job(self._patience, self._clock)
+                job = self._jobs[key] = Job(self._patience, self._clock)
                 job.see(visitor)
-                threading.Thread(
-                    target=job.do, args=(work,), name="background", daemon=True
-                ).start()
+                job.begin(partial(work, job.step), "background")
             job.see(visitor)
             self._jobs.move_to_end(key)
             finished = [each for each, other in self._jobs.items() if other.ended.is_set()]

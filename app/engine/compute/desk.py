@@ -6,7 +6,7 @@ sentence of the next.
 """
 
 import threading
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
+from app.engine.compute.fair import FairQueue, Waiting
 from app.engine.counted import CALLS
 from bert_core.errors import BertError
 
@@ -39,7 +40,7 @@ class _Job:
 
 
 class Desk:
-    """Works on a few calls at a time; next is a visitor who was not served lately.
+    """Works on a few calls at a time, in the order of a `FairQueue`.
 
     Args:
         places: calls that are worked on at the same time.
@@ -50,7 +51,7 @@ class Desk:
 
     def __init__(self, places: int, *, each: int, waiting: int, in_all: int) -> None:
         self._places, self._each, self._waiting, self._in_all = places, each, waiting, in_all
-        self._lines: dict[str, deque[_Job]] = {}  # by visitor; the one served last is the last
+        self._queue = FairQueue[_Job]()
         self._at_work: Counter[str] = Counter()
         self._lock = threading.Lock()
         self._pool = ThreadPoolExecutor(places, thread_name_prefix="desk")
@@ -58,8 +59,7 @@ class Desk:
     @property
     def waiting(self) -> int:
         """Calls that wait for a place."""
-        with self._lock:
-            return sum(map(len, self._lines.values()))
+        return len(self._queue.waiting)
 
     def submit(self, visitor: str, work: Callable[[], T]) -> "Future[T]":
         """Do the work in a thread when it is the visitor's turn, in the context of this call.
@@ -71,35 +71,30 @@ class Desk:
         """
         future: Future[T] = Future()
         with self._lock:
-            line = self._lines.get(visitor, ())
-            if len(line) >= self._waiting:
+            if sum(each.visitor == visitor for each in self._queue.waiting) >= self._waiting:
                 raise BusyError(
                     f"{self._waiting} of your calls are waiting, as many as this server keeps for "
                     "a visitor. Wait for their answers.",
                     5,
                 )
-            if sum(map(len, self._lines.values())) >= self._in_all:
+            if self.waiting >= self._in_all:
                 raise BusyError("The server is busy. Try again in a few seconds.", 5)
-            job = _Job(partial(copy_context().run, work), future)
-            self._lines.setdefault(visitor, deque()).append(job)
-            future.add_done_callback(lambda _: self._leave(visitor, job))
+            own = self._queue.join(visitor, _Job(partial(copy_context().run, work), future))
+            future.add_done_callback(lambda _: self._leave(own))
             self._begin()
         return future
 
     def _begin(self) -> None:
-        """Give free places to the visitors who have waited longest; the caller holds the lock."""
+        """Give free places to those who are next; the caller holds the lock."""
         while self._at_work.total() < self._places:
-            free = (who for who in self._lines if self._at_work[who] < self._each)
-            visitor = next(free, None)
-            if visitor is None:
+            own = self._queue.first(lambda visitor: self._at_work[visitor] < self._each)
+            if own is None:
                 return
-            line = self._lines.pop(visitor)
-            job = line.popleft()
-            if line:
-                self._lines[visitor] = line  # now the last
-            if job.future.set_running_or_notify_cancel():
-                self._at_work[visitor] += 1
-                self._pool.submit(self._do, visitor, job)
+            start = self._queue.begin(own)
+            if own.job.future.set_running_or_notify_cancel():
+                self._queue.served[own.visitor] = start + 1
+                self._at_work[own.visitor] += 1
+                self._pool.submit(self._do, own.visitor, own.job)
 
     def _do(self, visitor: str, job: _Job) -> None:
         try:
@@ -118,16 +113,11 @@ class Desk:
                 del self._at_work[visitor]
             self._begin()
 
-    def _leave(self, visitor: str, job: _Job) -> None:
+    def _leave(self, own: Waiting[_Job]) -> None:
         """Take a call that was cancelled out of the line."""
-        if not job.future.cancelled():
-            return
-        with self._lock:
-            line = self._lines.get(visitor)
-            if line and job in line:
-                line.remove(job)
-            if line is not None and not line:
-                del self._lines[visitor]
+        if own.job.future.cancelled():
+            with self._lock:
+                self._queue.leave(own)
 
 
 DESK = Desk(8, each=2, waiting=100, in_all=1_000)

@@ -4,12 +4,11 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import TypeVar
 
 import torch
 
-from app.engine.compute.steps import Steps
+from app.engine.compute.fair import FairQueue, Waiting
 from app.engine.compute.visitor import ALLOWANCES, Visit, current_visit
 from app.engine.counted import TURNS
 from app.settings import settings
@@ -26,14 +25,6 @@ _UNNOTICED = 1.0  # seconds of waiting after which a visitor is told how many ar
 _TELL_EVERY = 0.5  # seconds
 
 
-@dataclass(slots=True, eq=False)
-class _Waiting:
-    """A pass that waits for its turn; the one with the lowest rank is next."""
-
-    visitor: str
-    number: int  # in order of arrival
-
-
 class Processor:
     """Runs a few passes at once, each on its share of the cores.
 
@@ -42,7 +33,7 @@ class Processor:
     compete with it, so there are never more threads than cores.
 
     Turns are fair between visitors, not between passes: next is the visitor who has been served
-    for the shortest time (start-time fair queueing). So a visitor with a short sentence waits for
+    for the shortest time (`FairQueue`). So a visitor with a short sentence waits for
     at most the passes under way, however many windows of long texts others have waiting.
 
     Args:
@@ -54,10 +45,7 @@ class Processor:
         self._threads = threads
         self._shares = runs
         self._taken = 0
-        self._queue: list[_Waiting] = []
-        self._arrived = 0
-        self._served: dict[str, float] = {}  # seconds by visitor, counted from a common start
-        self._start = 0.0  # where a visitor starts who has not been served lately
+        self._queue = FairQueue[None]()  # what it serves are seconds
         self._change = threading.Condition()
         # Every page visit runs in a new thread, which would need fresh memory and worker threads
         # each time. The threads of this pool are reused.
@@ -66,23 +54,15 @@ class Processor:
     @property
     def waiting(self) -> int:
         """Passes that wait for their turn."""
-        return len(self._queue)
+        return len(self._queue.waiting)
 
-    def run(
-        self,
-        work: Callable[[], T],
-        *,
-        tokens: int,
-        training: bool = False,
-        steps: Steps | None = None,
-    ) -> T:
+    def run(self, work: Callable[[], T], *, tokens: int, training: bool = False) -> T:
         """Wait for a turn, then run `work` in inference mode on its share of the threads.
 
         Args:
             work: the computation; it must not call `run` itself.
             tokens: number of tokens in all rows of the batch together.
             training: run it with gradients instead of in inference mode.
-            steps: what the work calls to report its progress.
 
         Raises:
             InputError: the visitor has used up what it may use.
@@ -95,15 +75,14 @@ class Processor:
             visit.tell(None)
             most = max(self._threads, _MOST_THREADS)
             threads = min(self._threads * shares, most)
-            future = self._pool.submit(self._compute, work, threads, training)
-            return future.result() if steps is None else steps.follow(future)
+            return self._pool.submit(self._compute, work, threads, training).result()
         finally:
             took = time.monotonic() - begin
             ALLOWANCES.charge(visit, took)
             visit.used += took
             with self._change:
                 self._taken -= shares
-                self._served[visit.name] = start + took
+                self._queue.served[visit.name] = start + took
                 self._change.notify_all()
 
     def _compute(self, work: Callable[[], T], threads: int, training: bool) -> T:
@@ -122,39 +101,31 @@ class Processor:
             The number of shares, and the seconds for which the visitor had been served.
         """
         with self._change:
-            self._arrived += 1
-            own = _Waiting(visit.name, self._arrived)
-            self._queue.append(own)
+            own = self._queue.join(visit.name, None)
             try:
                 patience = _UNNOTICED if visit.told else None
                 while not self._change.wait_for(lambda: self._is_next(own), patience):
                     patience = _TELL_EVERY
-                    self._tell(visit, own)
+                    self._tell(visit, self._taken + self._queue.before(own))
+                start = self._queue.begin(own)
             finally:
-                self._queue.remove(own)
+                self._queue.leave(own)
                 self._change.notify_all()  # another one is first now
-            self._start, _ = self._rank(own)
-            self._served = {who: at for who, at in self._served.items() if at > self._start}
-            alone = self._taken == 0 and not self._queue
+            alone = self._taken == 0 and not self._queue.waiting
             shares = self._shares if long and alone else 1
             self._taken += shares
-            return shares, self._start
+            return shares, start
 
-    def _tell(self, visit: Visit, own: _Waiting) -> None:
+    def _tell(self, visit: Visit, before: int) -> None:
         """Tell a visitor how many are before it, without holding up the others."""
-        before = self._taken + sum(self._rank(each) < self._rank(own) for each in self._queue)
         self._change.release()
         try:
             visit.tell(before)
         finally:
             self._change.acquire()
 
-    def _is_next(self, own: _Waiting) -> bool:
-        return self._taken < self._shares and own is min(self._queue, key=self._rank)
-
-    def _rank(self, waiting: _Waiting) -> tuple[float, int]:
-        """Return the order of turns: who has been served least, then who came first."""
-        return max(self._start, self._served.get(waiting.visitor, 0.0)), waiting.number
+    def _is_next(self, own: Waiting[None]) -> bool:
+        return self._taken < self._shares and own is self._queue.first()
 
 
 # One per process, not one per engine: the processor is the scarce resource.

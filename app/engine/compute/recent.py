@@ -1,48 +1,59 @@
-"""A cache of recent results, so that looking at a text again needs no second pass."""
+"""A cache of results, each made once for all who ask: a second look needs no second run."""
 
 import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from concurrent.futures import CancelledError, Future
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from app.engine.compute.shared import SharedRuns
+from app.engine.compute.visitor import LimitError
 
 T = TypeVar("T")
 
 
 @dataclass(slots=True)
 class _Kept:
-    """A result, its size in bytes, and when it was last asked for."""
-
     made: Any
     weight: int
-    used: float
+    used: float  # when it was last asked for
 
 
-class RecentResults:
-    """A least-recently-used cache of expensive results, bounded by their size in bytes.
+class Cache:
+    """Results by key; the least recently used leaves first.
 
-    Without it, a click on another head of the same text would run the whole model again. A result
-    larger than the limit is never kept. Threads that ask for the same missing result share one
-    computation: a class that is given a sentence runs the model once. A result that no one has
-    asked for in a while is dropped, so that memory does not grow with the length of the lesson.
+    Threads that ask for the same missing result share one computation and its failure: a class
+    that is given a sentence runs the model once. Failures are not kept. What concerns only the
+    caller who does the work is not shared: the end of its page, if the visitor left (a
+    `BaseException` of Streamlit), and a limit that it has reached. One of the waiting callers then
+    does the work.
 
     Args:
-        limit: maximum number of bytes kept.
-        lasts: seconds for which a result is kept after it was last asked for.
+        limit: the most that the kept results may weigh together; a heavier one is never kept.
+        most: how many are kept; None for any number.
+        least: how many are kept whatever they weigh.
+        lasts: seconds for which a result is kept after it was last asked for, so that memory does
+            not grow with the length of a lesson.
         clock: returns the time in seconds.
     """
 
     def __init__(
-        self, limit: int, lasts: float = 200.0, clock: Callable[[], float] = time.monotonic
+        self,
+        limit: int,
+        *,
+        most: int | None = None,
+        least: int = 0,
+        lasts: float = float("inf"),
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._limit, self._lasts, self._clock = limit, lasts, clock
-        self._held = 0
+        self.limit, self._most, self._least = limit, most, least
+        self._lasts, self._clock = lasts, clock
         self._lock = threading.Lock()
+        self._held = 0
         self._kept: OrderedDict[Hashable, _Kept] = OrderedDict()  # longest unused first
-        self._runs = SharedRuns[Hashable, Any]()
+        self._under_way: dict[Hashable, Future[Any]] = {}
 
     def get(self, key: Hashable, make: Callable[[], T], size: Callable[[T], int]) -> T:
         """Return the result for a key, computing it if it is not in the cache.
@@ -50,19 +61,38 @@ class RecentResults:
         Args:
             key: everything the result depends on, including the model.
             make: computes the result.
-            size: returns the size of the result in bytes.
+            size: returns the size of the result, in bytes.
         """
         kept = self._find(key)
-        if kept is not None:
-            made: T = kept.made
-            return made
-        shared: T = self._runs.run(key, lambda: self._make(key, make, size))
-        return shared
+        found: T = kept.made if kept else self.once(key, lambda: self._make(key, make, size))
+        return found
 
-    def drop_old(self) -> None:
-        """Drop what no one has asked for in a while, even if no one asks for anything."""
+    def once(self, key: Hashable, work: Callable[[], T]) -> T:
+        """Do some work, or wait for its run that is in progress; its result is not kept."""
+        while True:
+            with self._lock:
+                slot = self._under_way.get(key)
+                mine = slot is None
+                if slot is None:
+                    slot = self._under_way[key] = Future()
+            if mine:
+                return self._done(key, slot, work)
+            with suppress(CancelledError):  # then it is someone else's turn to do the work
+                shared: T = slot.result()
+                return shared
+
+    def drop(self, key: Hashable, made: object) -> bool:
+        """Drop a result unless it has been replaced; return whether it was there."""
         with self._lock:
-            self._drop()
+            there = key in self._kept and self._kept[key].made is made
+            if there:
+                self._held -= self._kept.pop(key).weight
+            return there
+
+    def drop_old(self) -> bool:
+        """Drop what no one has asked for in a while; return whether there was any."""
+        with self._lock:
+            return self._drop()
 
     def clear(self) -> None:
         """Drop everything."""
@@ -70,7 +100,18 @@ class RecentResults:
             self._kept.clear()
             self._held = 0
 
-    def _find(self, key: Hashable) -> "_Kept | None":
+    @property
+    def keys(self) -> tuple[Hashable, ...]:
+        """The keys of what is kept, least recently used first."""
+        with self._lock:
+            return tuple(self._kept)
+
+    @property
+    def held(self) -> int:
+        """What the kept results weigh together."""
+        return self._held
+
+    def _find(self, key: Hashable) -> _Kept | None:
         """Return what is kept for a key, now the latest used; None if there is nothing."""
         with self._lock:
             self._drop()
@@ -89,41 +130,44 @@ class RecentResults:
         made = make()
         weight = size(made)
         with self._lock:
-            if weight <= self._limit:
+            if weight <= self.limit or self._least:
                 self._kept[key] = _Kept(made, weight, self._clock())
                 self._held += weight
             self._drop()
         return made
 
-    def _drop(self) -> None:
+    def _done(self, key: Hashable, slot: "Future[Any]", work: Callable[[], T]) -> T:
+        """Do the work, and pass the result or the exception to all waiting callers."""
+        try:
+            result = work()
+        except BaseException as error:
+            self._end(key)
+            if isinstance(error, Exception) and not isinstance(error, LimitError):
+                slot.set_exception(error)
+            else:
+                slot.cancel()
+            raise
+        self._end(key)
+        slot.set_result(result)
+        return result
+
+    def _end(self, key: Hashable) -> None:
+        with self._lock:
+            del self._under_way[key]
+
+    def _drop(self) -> bool:
         """Drop what is too much or too old; the caller holds the lock."""
-        old = self._clock() - self._lasts
-        while self._kept:
-            first = next(iter(self._kept.values()))
-            if self._held <= self._limit and first.used > old:
-                return
-            self._kept.popitem(last=False)
-            self._held -= first.weight
+        before, old = len(self._kept), self._clock() - self._lasts
+        while len(self._kept) > self._least:
+            full = self._held > self.limit or len(self._kept) > (self._most or len(self._kept))
+            if not full and next(iter(self._kept.values())).used > old:
+                break
+            self._held -= self._kept.popitem(last=False)[1].weight
+        return len(self._kept) < before
 
     def __len__(self) -> int:
         return len(self._kept)
 
-    @property
-    def limit(self) -> int:
-        """Maximum number of bytes kept."""
-        return self._limit
 
-    @limit.setter
-    def limit(self, limit: int) -> None:
-        with self._lock:
-            self._limit = limit
-            self._drop()
-
-    @property
-    def held(self) -> int:
-        """Number of bytes in the cache."""
-        return self._held
-
-
-RECENT = RecentResults(256 * 2**20)
+RECENT = Cache(256 * 2**20, lasts=200.0)
 """Room for three inputs of 512 tokens (6 layers of 12 heads), or some two thousand sentences."""

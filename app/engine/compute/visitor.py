@@ -15,7 +15,7 @@ from typing import Annotated
 from app.settings import NO_LIMIT, settings
 from app.shared import shared
 from app.shared.memory import Account, Balance, Ledger
-from bert_core.errors import InputError
+from bert_core.errors import InputError, count
 
 
 class LimitError(InputError):
@@ -141,22 +141,18 @@ class Allowances:
 
     def _check(self, account: Account, left: Balance, wanted: int) -> None:
         """Refuse what an account cannot pay for."""
-        one = account.of.startswith(_VISITOR)
-        whom = _EACH if one else _TOGETHER
         if left.seconds <= 0:
-            wait = _seconds((1 - left.seconds) / account.seconds)
-            raise LimitError(
-                f"Rate limit reached ({account.seconds:.0f} seconds of computing a minute {whom}). "
-                f"{_wait(wait)}, or shorten the text.",
-                wait,
-            )
-        if left.requests < wanted:
-            wait = _seconds((1 - left.requests) / account.requests)
-            raise LimitError(
-                f"Rate limit reached ({account.requests:.0f} answers a minute {whom}). "
-                f"{_wait(wait)}.",
-                wait,
-            )
+            minutes, end = (1 - left.seconds) / account.seconds, ", or shorten the text."
+            limit = f"{account.seconds:.0f} seconds of computing"
+        elif left.requests < wanted:
+            minutes, end = (1 - left.requests) / account.requests, "."
+            limit = f"{account.requests:.0f} answers"
+        else:
+            return
+        whom = _EACH if account.of.startswith(_VISITOR) else _TOGETHER
+        wait = max(1, round(minutes * _MINUTE))
+        says = f"Rate limit reached ({limit} a minute {whom}). Wait {count(wait, 'second')}{end}"
+        raise LimitError(says, wait)
 
     def _accounts_of(self, visit: Visit) -> list[Account]:
         """Return the accounts that a request is charged to; none if there is no limit."""
@@ -171,14 +167,6 @@ class Allowances:
 
     def __len__(self) -> int:
         return len(self._ledger)
-
-
-def _seconds(minutes: float) -> int:
-    return max(1, round(minutes * _MINUTE))
-
-
-def _wait(seconds: int) -> str:
-    return f"Wait {seconds} second{'s' * (seconds != 1)}"
 
 
 def check_text(text: str) -> None:

@@ -6,15 +6,16 @@ has a ticket and asks it for progress. A download that no page asks about any mo
 
 import logging
 import threading
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-from app.engine.models.copies import forget, note
-from app.engine.models.hub import HubId, check_limits, copy_here, for_visitors
+from app.engine.compute.background import Job
+from app.engine.models.copies import HubId, forget, note
+from app.engine.models.hub import check_limits, copy_here, for_visitors
 from app.log import cause
 from bert_core.checkpoints.sources.hub import DownloadPlan, download
 from bert_core.errors import BertError, DownloadError, InputError
@@ -50,61 +51,33 @@ class Status:
 
 
 class _Unwanted(threading.Event):
-    """An event that counts as set once no visitor waits for the download any more."""
+    """Counts as set once no visitor waits for the download any more."""
 
-    def __init__(self, wanted: Callable[[], bool]) -> None:
+    def __init__(self, job: Job[None]) -> None:
         super().__init__()
-        self._wanted = wanted
+        self._job = job
 
     def is_set(self) -> bool:
-        return super().is_set() or not self._wanted()
+        return super().is_set() or not self._job.wanted
 
 
-class _Job:
-    """One download and the visitors who are waiting for it."""
+class _Download(Job[None]):
+    """One download and the visitors who wait for it."""
 
     def __init__(self, plan: DownloadPlan, patience: float) -> None:
+        super().__init__(patience)
         self.plan = plan
-        self.done = 0
-        self.error: BertError | None = None
-        self.ended = threading.Event()
-        self.unwanted = _Unwanted(self._wanted)
-        self._patience = patience
-        self._seen: dict[object, float] = {}
-        self._given_up = False
-        self._lock = threading.Lock()
+        self.unwanted = _Unwanted(self)
 
-    def see(self, visitor: object) -> bool:
-        """Record that a visitor is waiting; return False if the download is already cancelled."""
-        with self._lock:
-            if not self._given_up:
-                self._seen[visitor] = time.monotonic()
-            return not self._given_up
-
-    def leave(self, visitor: object) -> int:
-        """Remove a visitor; return how many are still waiting."""
-        with self._lock:
-            self._seen.pop(visitor, None)
-            return self._count()
-
-    def report(self, done: int, total: int | None) -> None:
+    def report(self, done: int, _: int | None) -> None:
         """Record the progress that the download reports."""
         self.done = done
-
-    def _wanted(self) -> bool:
-        with self._lock:
-            self._given_up = self._given_up or not self._count()
-            return not self._given_up
-
-    def _count(self) -> int:
-        now = time.monotonic()
-        return sum(now - seen < self._patience for seen in self._seen.values())
 
 
 class Ticket:
     """One visitor's handle on a download."""
 
-    def __init__(self, job: _Job) -> None:
+    def __init__(self, job: _Download) -> None:
         self._job = job
 
     def ask(self) -> Status:
@@ -140,7 +113,7 @@ class Downloads:
     def __init__(self, *, patience: float = _PATIENCE, fetch: Fetch = download) -> None:
         self._patience = patience
         self._fetch = fetch
-        self._jobs: dict[str, _Job] = {}
+        self._jobs: dict[str, _Download] = {}
         self._lock = threading.Lock()
 
     def join(self, plan: DownloadPlan) -> Ticket:
@@ -166,15 +139,14 @@ class Downloads:
             if not job.see(ticket):
                 raise InputError(f"{plan.name} is being cancelled. Try again in a moment.")
         if fresh:
-            work = threading.Thread(target=self._work, args=(job,), name="download", daemon=True)
-            work.start()
+            job.begin(partial(self._work, job), "download")
         return ticket
 
     def under_way(self) -> int:
         """Return the number of downloads in progress."""
         return len(self._jobs)
 
-    def _admit(self, plan: DownloadPlan) -> _Job:
+    def _admit(self, plan: DownloadPlan) -> _Download:
         """Register a new download if the limits allow it; the caller holds the lock."""
         if len(self._jobs) >= _AT_ONCE:
             names = " and ".join(sorted(self._jobs))
@@ -182,28 +154,27 @@ class Downloads:
                 f"This server is downloading {names}, the most it does at once. Try again later."
             )
         check_limits(plan, sum(job.plan.bytes - job.done for job in self._jobs.values()))
-        job = self._jobs[plan.name] = _Job(plan, self._patience)
+        job = self._jobs[plan.name] = _Download(plan, self._patience)
         return job
 
-    def _work(self, job: _Job) -> None:
-        """Run the download in its thread; record the outcome for the visitors who are waiting."""
+    def _work(self, job: _Download) -> None:
+        """Run the download; what it raises is for the visitors who are waiting."""
         plan = job.plan
         try:
             with for_visitors(plan.name, plan.folder):
                 folder = self._fetch(plan, progress=job.report, cancel=job.unwanted)
             note(folder, plan.revision)
-        except BertError as error:
-            job.error = error
-        except Exception as error:  # noqa: BLE001 - it would go unnoticed in this thread
-            _LOG.error("a download failed: %s", cause(error))
-            job.error = DownloadError(
-                f"{plan.name} could not be downloaded: an internal error occurred. Try again."
-            )
-        if job.error is not None:
+        except Exception as error:
             self._clean(plan)
-        with self._lock:
-            del self._jobs[plan.name]
-        job.ended.set()
+            if isinstance(error, BertError):
+                raise
+            _LOG.error("a download failed: %s", cause(error))
+            raise DownloadError(
+                f"{plan.name} could not be downloaded: an internal error occurred. Try again."
+            ) from None
+        finally:
+            with self._lock:
+                del self._jobs[plan.name]
 
     def _clean(self, plan: DownloadPlan) -> None:
         """Remove the files of a model whose download did not complete."""

@@ -2,11 +2,13 @@
 
 import hashlib
 import threading
+import time
 from array import array
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import fields, replace
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
@@ -22,6 +24,7 @@ from app.engine.models.papers import (
     Papers,
     Provenance,
     StatisticsOnFile,
+    Verification,
     describe,
     fingerprint,
     read_atlas,
@@ -30,7 +33,6 @@ from app.engine.models.papers import (
 )
 from app.engine.models.shelf import Offer, called_by_name, local_folder, offer_of, without_paths
 from app.engine.models.untrained import NO_PAPERS, random_base, random_head
-from app.engine.models.verifying import Verification, Verifier
 from app.records.pieces import SPACE
 from app.records.results import Calibration
 from bert_core import (
@@ -97,7 +99,6 @@ class Engine:
         self.facts: ModelFacts = read_facts(folder)
         self._statistics: tuple[StatisticsOnFile | None] | None = None  # not read yet
         self._atlas: tuple[HeadAtlas | None] | None = None  # not read yet
-        self._verifier = Verifier(lambda: verify(folder), lambda: fingerprint(folder))
         self.provenance: Provenance = describe(
             self._offer,
             folder,
@@ -201,7 +202,7 @@ class Engine:
         if stamp(self._folder) != self._stamp:
             raise CheckpointError(
                 f"The files of {self._offer.name} changed while it was in use; expected those it "
-                "was opened with. Ask again: it is opened anew."
+                "was opened with. Ask again to reopen it."
             )
 
     def untrained(self) -> "Engine":
@@ -257,13 +258,21 @@ class Engine:
     def verify(self) -> Verification:
         """Read the files again and compare them with the reference stored next to them.
 
+        Who asks while this is under way, such as a whole class, gets the same outcome.
+
         Raises:
             BertError: the reference is missing or cannot be read.
         """
         if self.facts.untrained:
             raise MissingFileError(f"There is no reference for {self._offer.name}.")
+
+        def work() -> Verification:
+            began, start = datetime.now(UTC), time.perf_counter()
+            report, weights = verify(self._folder), fingerprint(self._folder)
+            return Verification(report, weights, began, time.perf_counter() - start)
+
         with called_by_name(self._offer):
-            found = self._verifier.run()
+            found = RECENT.once((self._self, "verify"), lambda: PROCESSOR.run(work, tokens=1))
         failure = without_paths(self._offer, found.report.failure)
         return replace(found, report=replace(found.report, name=self._offer.name, failure=failure))
 

@@ -103,9 +103,6 @@ class ModelFacts:
     positions: Annotated[int, "longest input in tokens"]
     memory_bytes: Annotated[int, "estimated memory once every page has used the model"]
     file_bytes: Annotated[int, "size of its weight files"]
-    contradictions: Annotated[
-        tuple[str, ...], "what files of its tokenizer say differently, and which of them counts"
-    ] = ()
     began: Annotated[
         str, 'what the encoder was trained on, as a phrase; "" if that is not stored'
     ] = ""
@@ -227,7 +224,6 @@ def _read(folder: Path, stamp: Stamp) -> ModelFacts:
         positions=config.max_length,
         memory_bytes=_NUMBER_BYTES * (base + own),
         file_bytes=found.file_bytes,
-        contradictions=tokenizer.contradictions,
         began=told.get(BertModel.__name__, ""),
         errors={name: _of_task(figures, _ERROR + task) for name, task in _MEASURED.items()},
     )

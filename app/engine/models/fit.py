@@ -43,8 +43,7 @@ def misfits(facts: ModelFacts, needs: Iterable[str]) -> tuple[Misfit, ...]:
         needs: the classes whose heads the page uses, as named in the catalog.
     """
     kinds = tuple(KINDS[name] for name in needs)
-    found = [Misfit(Severity.REMARK, says) for says in facts.contradictions]
-    found += _of_vocabulary(facts, kinds) + _of_sizes(facts, kinds)
+    found = _of_vocabulary(facts, kinds) + _of_sizes(facts, kinds)
     for kind in kinds:
         found += _of_head(kind, facts)
     order = (Severity.UNUSABLE, Severity.NOISE, Severity.REMARK)

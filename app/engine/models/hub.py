@@ -20,20 +20,6 @@ from bert_core.checkpoints.sources.hub import DownloadPlan, download, plan_downl
 from bert_core.checkpoints.sources.hub_names import MAIN, checked_revision, hub_id
 from bert_core.errors import BertError, DownloadError, InputError
 
-__all__ = [
-    "DownloadPlan",
-    "HubId",
-    "check_limits",
-    "copy_here",
-    "fetch_at_start",
-    "for_visitors",
-    "look_up",
-    "may_be_hub_id",
-    "not_here",
-    "parse_hub_id",
-    "size_text",
-]
-
 _ADDRESS = re.compile(r"(?:https?://)?(?:www\.)?(?:huggingface\.co|hf\.co)/", re.IGNORECASE)
 _FIRST_OWNER = "google-bert/"  # owner of the models that could once be named without one
 _AT_ONCE = threading.BoundedSemaphore(4)  # requests to the Hub, each up to 10 seconds

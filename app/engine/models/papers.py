@@ -8,6 +8,7 @@ import hashlib
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated, TypeVar
 
@@ -24,6 +25,7 @@ from bert_core.checkpoints.formats.weights import weight_files
 from bert_core.errors import BertError, CheckpointError, MissingFileError, count
 from bert_core.small_files import open_regular
 from bert_core.text.batches import TextTokenizer
+from bert_core.verification import VerificationReport
 from bert_core.verification.stored import JSON_NAME, TENSORS_NAME
 
 T = TypeVar("T")
@@ -194,6 +196,16 @@ class StatisticsOnFile:
 
     statistics: Annotated[HeadStatistics, "the numbers"]
     stale: Annotated[str, 'why they do not belong to the weights in the same folder; "" if they do']
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """A comparison of a model's files with the reference stored next to them."""
+
+    report: Annotated[VerificationReport, "what was compared"]
+    fingerprint: Annotated[str, "fingerprint of the weights now in the folder; see `Provenance`"]
+    began: Annotated[datetime, "when reading the files began"]
+    seconds: Annotated[float, "how long it took"]
 
 
 def read_papers(folder: Path) -> Papers:

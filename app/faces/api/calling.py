@@ -2,45 +2,34 @@
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any, TypeVar
 
-from starlette.requests import ClientDisconnect, Request
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
 from starlette.responses import Response
 
 from app.data.tables import read_json
-from app.declared import Declared, declared
+from app.declared import Declared
 from app.declared.answers import answer, engine_of
 from app.engine.calls import Refusal, check, refused, submit
 from app.engine.compute.visitor import Visit
 from app.faces.paper.answers import BODY_BYTES, MODEL, TOO_LONG, record
 from app.records.visitors import announced
-from bert_core.errors import InputError
 
 T = TypeVar("T")
 
-Handler = Callable[[Request], Awaitable[Response]]
+_DEEPEST = 50  # levels of a body; the deepest that a task takes is 3
 
 
-def answered(handler: Handler) -> Handler:
-    """Turn what a handler raises into an answer."""
-
-    async def handle(request: Request) -> Response:
-        try:
-            return await handler(request)
-        except ClientDisconnect:
-            raise
-        except Exception as error:  # noqa: BLE001 - the last line of defence of this interface
-            refusal = refused(error)
-            await refusal.pause()
-            return refusal_response(refusal)
-
-    return handle
-
-
-def refusal_response(refusal: Refusal) -> Response:
+async def refuse(_: Request, error: Exception) -> Response:
     """Write the reason why there is no answer."""
+    if isinstance(error, HTTPException):
+        says = f"{error.detail}. The tasks are listed at /api/openapi.json."
+        return json_response({"error": says}, error.status_code, dict(error.headers or {}))
+    refusal = refused(error)
+    await refusal.pause()
     return json_response({"error": refusal.message}, refusal.status, refusal.headers)
 
 
@@ -58,15 +47,10 @@ def as_bytes(content: Any) -> bytes:
 
 
 def visit_of(request: Request, *, count: bool = True, interface: str = "api") -> Visit:
-    """Return whom a call is for, if its visitor's rate limit is not reached.
-
-    Args:
-        request: the call.
-        count: whether it is one answer less, even if it turns out to be wrong.
-        interface: what it counts for in the numbers of the server.
+    """Return whom a call is for; with `count` it is one answer less, even if it is wrong.
 
     Raises:
-        Refusal: 429.
+        Refusal: 429, the visitor's rate limit is reached.
     """
     visitor = announced(request.headers)
     visit = Visit(visitor.name, network=visitor.network, interface=interface)
@@ -74,11 +58,11 @@ def visit_of(request: Request, *, count: bool = True, interface: str = "api") ->
     return visit
 
 
-async def body_of(request: Request) -> Any:
-    """Read the JSON of a request.
+async def body_of(request: Request) -> tuple[bytes, dict[str, Any]]:
+    """Read the JSON of a request: its bytes, and the object.
 
     Raises:
-        Refusal: 413, or 400 for what is not JSON.
+        Refusal: 413, or 400 for what is no object.
     """
     body = bytearray()
     async for part in request.stream():
@@ -86,36 +70,25 @@ async def body_of(request: Request) -> Any:
         if len(body) > BODY_BYTES:
             raise Refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, TOO_LONG)
     try:
-        return await asyncio.to_thread(lambda: read_json(body.decode("utf-8-sig")))
+        value = await asyncio.to_thread(_read, body)
     except (ValueError, RecursionError):
-        raise Refusal(
-            HTTPStatus.BAD_REQUEST, "The body of the request is not JSON in UTF-8."
-        ) from None
+        says = f"The body of the request is not JSON in UTF-8 of at most {_DEEPEST} levels."
+        raise Refusal(HTTPStatus.BAD_REQUEST, says) from None
+    if not isinstance(value, dict):
+        says = "The body of the request must be a JSON object of named values."
+        raise Refusal(HTTPStatus.BAD_REQUEST, says)
+    return bytes(body), value
 
 
-def task_of(name: str) -> Declared:
-    """Return the task of a name.
-
-    Raises:
-        Refusal: 404.
-    """
-    try:
-        return declared(name)
-    except InputError as error:
-        raise Refusal(HTTPStatus.NOT_FOUND, str(error)) from None
-
-
-def values_of(found: Any) -> dict[str, Any]:
-    """Check that a body is an object.
-
-    Raises:
-        Refusal: 400.
-    """
-    if not isinstance(found, dict):
-        raise Refusal(
-            HTTPStatus.BAD_REQUEST, "The body of the request must be a JSON object of named values."
-        )
-    return found
+def _read(body: bytearray) -> Any:
+    value = read_json(body.decode("utf-8-sig"))
+    level = [value]
+    for _ in range(_DEEPEST):
+        lists = (list(each.values()) if isinstance(each, dict) else each for each in level)
+        level = [inner for each in lists if isinstance(each, list) for inner in each]
+    if level:
+        raise ValueError("too deep")
+    return value
 
 
 def job(task: Declared, given: dict[str, Any], **own: Any) -> Callable[[], bytes]:
@@ -130,39 +103,31 @@ def job(task: Declared, given: dict[str, Any], **own: Any) -> Callable[[], bytes
         InputError: a value cannot be used.
     """
     values = task.read({name: value for name, value in given.items() if name != MODEL})
-
-    def work() -> bytes:
-        return as_bytes(record(answer(task, engine_of(given.get(MODEL, "")), values, **own)))
-
-    return work
+    return lambda: as_bytes(record(answer(task, engine_of(given.get(MODEL, "")), values, **own)))
 
 
-async def worked(visit: Visit, work: Callable[[], T], gone: Callable[[], Awaitable[None]]) -> T:
-    """Do the work of a call in its turn; it ends early if its sender goes away.
-
-    Args:
-        visit: whom it is for.
-        work: done in a thread.
-        gone: returns when the client has gone.
+async def worked(request: Request, visit: Visit, work: Callable[[], T]) -> T:
+    """Do the work of a call in a thread, in its turn; it ends early if its sender goes away.
 
     Raises:
         Refusal: there is no answer.
     """
     future = asyncio.wrap_future(submit(visit, work))
-    leaving = asyncio.ensure_future(gone())
+    leaving = asyncio.ensure_future(_disconnected(request))
     try:
         both: list[asyncio.Future[Any]] = [future, leaving]
         await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
         if not future.done():
             raise Refusal(499, "The sender of the request has gone.")
         return future.result()
+    except Exception as error:  # noqa: BLE001 - the last line of defence of this interface
+        raise refused(error) from None
     finally:
         visit.cancelled = True
         leaving.cancel()
         future.cancel()
 
 
-async def disconnected(request: Request) -> None:
-    """Return when the sender has gone; the whole request has been read by now."""
+async def _disconnected(request: Request) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass

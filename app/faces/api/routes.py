@@ -1,121 +1,139 @@
-"""`/api/<task>`: one request with named values, one answer."""
+"""`/api/<task>`: one request with named values, one answer; and the same at Gradio's `run/<task>`,
+where a value has a place instead of a name, and an answer is a list of one.
+
+Gradio itself would build a session of hundreds of components for each call.
+"""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import asdict
+from http import HTTPStatus
+from typing import Any
 
+from fastapi import FastAPI
+from sse_starlette import EventSourceResponse
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response, StreamingResponse
-from starlette.routing import Route
+from starlette.responses import Response
 
-from app.engine.calls import refused, submit
+from app.declared import Declared, all_declared
+from app.engine.calls import Refusal, refused, submit
 from app.engine.compute.visitor import Visit
-from app.faces.api.calling import (
-    answered,
-    as_bytes,
-    body_of,
-    disconnected,
-    job,
-    json_response,
-    task_of,
-    values_of,
-    visit_of,
-    worked,
-)
-from app.faces.api.described import openapi
-from app.faces.api.pages import documentation
+from app.faces.api.calling import as_bytes, body_of, job, json_response, refuse, visit_of, worked
+from app.faces.api.described import REFUSALS, given, taken
+from app.faces.api.tools import tool_routes
+from app.faces.paper.answers import MODEL, about
 from app.lessons.shelf import in_order
+from bert_core.errors import BertError, count
 
-EVENTS = "text/event-stream"
-_BEAT = 15.0  # seconds between signs of life of a stream
-
-
-async def call(request: Request) -> Response:
-    """Answer a task; with events on the way if the request accepts them."""
-    visit = visit_of(request)
-    task = task_of(request.path_params["task"])
-    given = values_of(await body_of(request))
-    if EVENTS not in request.headers.get("accept", ""):
-        return json_response(await worked(visit, job(task, given), lambda: disconnected(request)))
-    told = Told()
-    visit.told = lambda before: told.tell("waiting", before=before or 0)
-    own = {"progress": lambda done, total: told.tell("progress", done=done, total=total)}
-    work = job(task, given, **(own if task.reports_progress else {}))
-    return event_stream(_events(visit, work, told))
+_STEPS = ("done", "total")
+_BEAT = 15  # seconds between signs of life of a stream
+_REFUSAL = {"type": "object", "properties": {"error": {"type": "string"}}, "required": ["error"]}
+_ABOUT = (
+    "Every task of the site: named values in, the result as JSON out. "
+    "Positions count from 0; probabilities go from 0 to 1."
+)
 
 
-def event_stream(events: AsyncIterator[bytes]) -> Response:
-    """Send events as they come."""
-    return StreamingResponse(events, headers={"Cache-Control": "no-store"}, media_type=EVENTS)
+def application(api: str, tools: str, gradio: str) -> FastAPI:
+    """Return the interface, given the paths of tasks, tools and Gradio's part for programs."""
+    app = FastAPI(
+        title="BERT Explorer",
+        version="1",
+        description=_ABOUT,
+        openapi_url=f"{api}/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+        exception_handlers={Refusal: refuse, BertError: refuse, HTTPException: refuse},
+        routes=[*tool_routes(tools), *tool_routes(f"{gradio}/mcp")],
+    )
+    refusals = {
+        status: {"description": says, "content": {"application/json": {"schema": _REFUSAL}}}
+        for status, says in REFUSALS.items()
+    }
+    for task in all_declared():
+        slug = task.feature.slug
+        answer = {"application/json": {"schema": given(task)},
+                  "text/event-stream": {"schema": {"type": "string"}}}  # fmt: skip
+        body = {"required": True, "content": {"application/json": {"schema": taken(task)}}}
+        app.add_api_route(
+            f"{api}/{slug}",
+            _named(task),
+            methods=["POST"],
+            response_class=Response,
+            operation_id=slug,
+            summary=task.feature.title,
+            description=about(task),
+            responses={200: {"description": "the result", "content": answer}, **refusals},
+            openapi_extra={"requestBody": body},
+        )
+        run = f"{gradio}/run/{slug}"
+        app.add_api_route(run, _placed(task), methods=["POST"], include_in_schema=False)
+    app.add_api_route(f"{api}/lessons", lessons, response_class=Response)
+    return app
 
 
-def event(name: str, data: bytes) -> bytes:
-    """Write one event of a stream; JSON has no line breaks."""
-    return b"event: " + name.encode() + b"\ndata: " + data + b"\n\n"
+def _named(task: Declared) -> Callable[[Request], Awaitable[Response]]:
+    async def call(request: Request) -> Response:
+        visit = visit_of(request)
+        _, values = await body_of(request)
+        if "text/event-stream" not in request.headers.get("accept", ""):
+            return json_response(await worked(request, visit, job(task, values)))
+        return _stream(visit, task, values)
+
+    return call
 
 
-class Told:
-    """What the thread that works on a call tells the stream of its events."""
+def _placed(task: Declared) -> Callable[[Request], Awaitable[Response]]:
+    names = [*(each.name for each in task.parameters), MODEL]
 
-    def __init__(self) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._queue: asyncio.Queue[bytes | None] = asyncio.Queue()
+    async def run(request: Request) -> Response:
+        visit = visit_of(request)
+        values = (await body_of(request))[1].get("data")
+        if not isinstance(values, list):
+            says = 'The body of the request must be {"data": [values in order]}.'
+            raise Refusal(HTTPStatus.BAD_REQUEST, says)
+        if len(values) != len(names):
+            says = f"Found {count(len(values), 'value')}; expected {len(names)}: "
+            raise Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, f"{says}{', '.join(names)}.")
+        answer = await worked(request, visit, job(task, dict(zip(names, values, strict=True))))
+        return json_response(b'{"data": [' + answer + b'], "is_generating": false}')
 
-    def tell(self, name: str, **data: int) -> None:
-        """Add an event."""
-        self._put(event(name, as_bytes(data)))
+    return run
 
-    def end(self, _: object) -> None:
-        """Add no more."""
-        self._put(None)
 
-    def _put(self, each: bytes | None) -> None:
-        self._loop.call_soon_threadsafe(self._queue.put_nowait, each)
+def _stream(visit: Visit, task: Declared, values: dict[str, Any]) -> Response:
+    """Send `waiting` and `progress` on the way, and `answer` or `error` at the end."""
+    loop, queue = asyncio.get_running_loop(), asyncio.Queue[dict[str, Any]]()
 
-    async def next(self) -> bytes | None:
-        """Return the next event; a comment if there is none for some time, None at the end."""
+    def tell(name: str, data: bytes = b"") -> None:
+        event = {"event": name, "data": data.decode()}
+        loop.call_soon_threadsafe(queue.put_nowait, event)
+
+    own = {"progress": lambda *two: tell("progress", as_bytes(dict(zip(_STEPS, two, strict=True))))}
+    work = job(task, values, **(own if task.reports_progress else {}))
+    visit.told = lambda before: tell("waiting", as_bytes({"before": before or 0}))
+
+    async def events() -> AsyncIterator[dict[str, str]]:
         try:
-            return await asyncio.wait_for(self._queue.get(), _BEAT)
-        except TimeoutError:
-            return b": still working\n\n"
+            future = submit(visit, work)
+            future.add_done_callback(lambda _: tell(""))
+            try:
+                while (event := await queue.get())["event"]:
+                    yield event
+                yield {"event": "answer", "data": future.result().decode()}
+            finally:
+                visit.cancelled = True
+                future.cancel()
+        except Exception as error:  # noqa: BLE001 - the status has been sent
+            why = refused(error)
+            says = as_bytes({"status": why.status, "error": why.message})
+            yield {"event": "error", "data": says.decode()}
 
-
-async def _events(visit: Visit, work: Callable[[], bytes], told: Told) -> AsyncIterator[bytes]:
-    """Yield `waiting` and `progress` on the way, and `answer` or `error` at the end."""
-    try:
-        future = submit(visit, work)
-        future.add_done_callback(told.end)
-        try:
-            while (each := await told.next()) is not None:
-                yield each
-            yield event("answer", future.result())
-        finally:
-            visit.cancelled = True
-            future.cancel()
-    except Exception as error:  # noqa: BLE001 - the status has been sent
-        why = refused(error)
-        yield event("error", as_bytes({"status": why.status, "error": why.message}))
-
-
-async def describe(request: Request) -> Response:
-    """Describe all tasks as OpenAPI."""
-    return json_response(openapi(request.url.path.removesuffix("openapi.json")))
+    return EventSourceResponse(events(), ping=_BEAT, sep="\n")
 
 
 async def lessons(request: Request) -> Response:
-    """Give all lessons as they are in their files."""
+    """All lessons as they are in their files: steps, questions, choices, replies."""
     visit_of(request)
     return json_response({"lessons": [asdict(each) for each in in_order()]})
-
-
-async def document(request: Request) -> Response:
-    """Describe all tasks for people."""
-    return documentation(request)
-
-
-ROUTES = [
-    Route("/", answered(document), methods=["GET"]),
-    Route("/openapi.json", answered(describe), methods=["GET"]),
-    Route("/lessons", answered(lessons), methods=["GET"]),
-    Route("/{task}", answered(call), methods=["POST"]),
-]

@@ -11,7 +11,7 @@ import sys
 import time
 from argparse import SUPPRESS, Namespace
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -39,6 +39,10 @@ class _Stopped(BaseException):
     """The command is to end; the number of the signal."""
 
 
+def _stop(number: int, _: object) -> None:
+    raise _Stopped(number)
+
+
 def main(arguments: Sequence[str]) -> int:
     """Ask about all rows.
 
@@ -47,11 +51,12 @@ def main(arguments: Sequence[str]) -> int:
         stderr says why; 128 and the number of the signal if it was stopped.
     """
     one_thread_each()
+    before = dict[int, Any]()
     try:
         found, given, options = _read(arguments)
         _check_files(given)
-        with _stoppable():
-            return _run(found, given, options)
+        before = {each: signal.signal(each, _stop) for each in (signal.SIGINT, signal.SIGTERM)}
+        return _run(found, given, options)
     except _Stopped as stopped:
         kept = f"The answers so far are kept in {_beside(given.out, 'parts')}"
         sys.stderr.write(f"\nStopped. {kept}; run the same command to continue.\n")
@@ -60,6 +65,9 @@ def main(arguments: Sequence[str]) -> int:
         return refused(error)
     except pa.ArrowException as error:
         return refused(f"{given.file} cannot be read as Parquet ({type(error).__name__}).")
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _read(arguments: Sequence[str]) -> "tuple[Declared, Namespace, dict[str, Any]]":
@@ -173,7 +181,7 @@ def _run(found: "Declared", given: Namespace, options: Mapping[str, object]) -> 
                 parts.write(number, lines)
                 progress.add(lines.count(b"\n"))
         if digest(given.file) != of["input"]:
-            raise InputError(f"{given.file} was changed meanwhile. Give --restart to begin anew.")
+            raise InputError(f"{given.file} was changed meanwhile. Give --restart to start over.")
         errors = _write(job, given.out, kinds)
         judged = ""
         if given.gold:
@@ -261,18 +269,3 @@ class _Progress:
         line += f"{left // 3600}:{left // 60 % 60:02}:{left % 60:02} left"
         sys.stderr.write(f"\r{line}  " if live else f"{line}\n")
         sys.stderr.flush()
-
-
-@contextmanager
-def _stoppable() -> Iterator[None]:
-    """Let Ctrl-C and SIGTERM end the block with `_Stopped`."""
-
-    def stop(number: int, _: object) -> None:
-        raise _Stopped(number)
-
-    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -10,13 +10,15 @@ from app.data.answering import Guess, kinds_of, labels_of
 from app.data.columns import GOLD, KINDS, TaskName
 from app.data.from_json import guess_of
 from app.data.gold import Asked, Reader, cell, label_names
-from app.data.judged import report, said
+from app.data.judged import headline, report
 from app.engine.models import Engine
 from app.faces.paper.json import as_json
 from bert_core.errors import InputError
 
 Judgeable = tuple[Mapping[str, Any], Mapping[str, Any]]
 """The values of a row, and its answer as JSON."""
+
+_NO_TEXTS = {"text": ""}  # so that memory grows with the answers alone
 
 
 def check_gold(task: str, column: str, columns: Sequence[str]) -> None:
@@ -55,14 +57,14 @@ def judge(
         except (InputError, KeyError, ValueError):  # without an answer, or without a gold
             unread += 1
             continue
-        asked.append(replace(one, texts={"text": ""}))
+        asked.append(replace(one, texts=_NO_TEXTS))
         guesses.append(guess)
     found = report(name, asked, guesses)
     written = {"task": task, "gold": column, "labels": names, "left_out": unread,
                "report": as_json(found)}  # fmt: skip
     out.write_text(json.dumps(written, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
     left = f" {unread:,} rows are not counted." if unread else ""
-    return f"{said(name, found, len(guesses))}{left} {out.name}; "
+    return f"{headline(name, found, len(guesses))}{left} {out.name}; "
 
 
 def _other_names(task: TaskName, row: Mapping[str, Any]) -> dict[str, Any]:

@@ -44,7 +44,7 @@ class Parts:
         if differing:
             raise InputError(
                 f"{self.folder} has answers of another run: {', '.join(differing)} differ. "
-                "Give --restart to begin anew, or another --out."
+                "Give --restart to start over, or another --out."
             )
         return kept["plan"]
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
 from http import HTTPStatus
 
 from starlette.applications import Starlette
@@ -57,14 +58,7 @@ Handler = Callable[[Request], Awaitable[Response]]
 
 
 class Classroom:
-    """Answers students; passes other requests on.
-
-    Args:
-        app: gets every other request.
-        below: the site's own path; "" for none.
-        rooms: the rooms.
-        counting: where tries are counted.
-    """
+    """Answers students; passes other requests on."""
 
     def __init__(
         self,
@@ -99,8 +93,8 @@ class Classroom:
             Route("/", _page, methods=["GET"]),
             *(Route(f"/{name}", _file(name), methods=["GET"]) for name in _FILES),
             Route("/{code}", _page, methods=["GET"]),
-            Route("/{code}/events", desk.student, methods=["GET"]),
-            Route("/{code}/teacher", desk.teacher, methods=["GET"]),
+            Route("/{code}/events", partial(desk.events, teacher=False), methods=["GET"]),
+            Route("/{code}/teacher", partial(desk.events, teacher=True), methods=["GET"]),
             Route("/{code}/vote", desk.vote, methods=["POST"]),
         ]
         return Starlette(
@@ -110,13 +104,7 @@ class Classroom:
 
 
 class _Desk:
-    """Answers what concerns a room.
-
-    Args:
-        rooms: the rooms.
-        streams: of its browsers.
-        counting: where tries are counted.
-    """
+    """Answers what concerns a room."""
 
     def __init__(self, rooms: Rooms, streams: Streams, counting: Memory) -> None:
         self._rooms, self._streams = rooms, streams
@@ -125,32 +113,26 @@ class _Desk:
         self._wrong = counting.tries("wrong codes", _WRONG)
         self._wrong_in_all = counting.tries("wrong codes in all", _WRONG_IN_ALL)
 
-    async def student(self, request: Request) -> Response:
-        """Send a student what changes.
+    async def events(self, request: Request, *, teacher: bool) -> Response:
+        """Send what changes to a student, or to the teacher's panel.
 
         A refusal is an event, too: browsers hide other answers, and come back after them.
         """
         try:
             visitor = _known(request)
             room = self._room(request, visitor)
-        except RoomError as error:
-            if error.reason == "away":
-                raise
-            return _stream(_once(last_event(str(error))))
-        return _stream(self._streams.of_student(room.code, visitor.number))
-
-    async def teacher(self, request: Request) -> Response:
-        """Send the teacher's panel what changes."""
-        try:
-            visitor = _known(request)
-            room = self._room(request, visitor)
-            if visitor.number not in room.owners:
+            if teacher and visitor.number not in room.owners:
                 raise RoomError("gone", GONE.format(settings().hours))
         except RoomError as error:
             if error.reason == "away":
                 raise
             return _stream(_once(last_event(str(error))))
-        return _stream(self._streams.of_teacher(room.code))
+        streams = self._streams
+        return _stream(
+            streams.of_teacher(room.code)
+            if teacher
+            else streams.of_student(room.code, visitor.number)
+        )
 
     async def vote(self, request: Request) -> Response:
         """Take a vote."""

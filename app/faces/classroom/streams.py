@@ -28,11 +28,7 @@ def last_event(says: str) -> bytes:
 
 
 class Streams:
-    """What browsers wait for. One object belongs to one event loop.
-
-    Args:
-        rooms: the rooms.
-    """
+    """What browsers wait for. One object belongs to one event loop."""
 
     def __init__(self, rooms: Rooms) -> None:
         self._rooms = rooms

@@ -19,7 +19,7 @@ from app.words.html import Html, join, stylesheet, tag, visible
 SITE = "BERT Explorer"
 _PROGRAMS = (
     "Programs and assistants can call every page: see “Use via API” at "
-    "the foot of the page, and the documentation at /api/."
+    "the foot of the page, and the list at /api/openapi.json."
 )
 # On a phone the menu is wider than the screen.
 ARRIVED = """() => {

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.compat.gradio import UnknownCall, is_waiting
+from app.compat.gradio import UnknownCall, is_unfetched, is_waiting
 from app.declared import all_declared
 from app.engine.calls import Refusal, check
 from app.engine.compute.visitor import Visit
@@ -26,10 +26,11 @@ _OPEN = (
     r"/(?:(?:{pages})/?|config/?|theme\.css|favicon\.ico|robots\.txt|manifest\.json"
     r"|(?:static|assets|svelte)/[\w./-]+"
     r"|gradio_api/(?:info|openapi\.json|app_id|startup-events|theme\.css|login_check|token|user"
-    r"|queue/(?:join|data|status)|heartbeat/\w+|cancel|reset)/?)?"
+    r"|queue/(?:join|data|status)|call/(?:v2/)?\w+(?:/\w+)?|heartbeat/\w+|cancel|reset)/?)?"
 )
 _CLAIM = b"x-forwarded-host"
-_JOIN, _DATA = "gradio_api/queue/join", "gradio_api/queue/data"
+_BEGUN = re.compile(r"/gradio_api/(?:queue/join|call/(?:v2/)?\w+)/?")
+_FETCHED = re.compile(r"/gradio_api/(?:queue/data|call/(?:v2/)?\w+/(?P<call>\w+))/?")
 
 
 class OwnRoutes:
@@ -71,12 +72,14 @@ class OwnRoutes:
         Raises:
             Refusal: 404 or 429.
         """
-        if _JOIN in path:
+        if _BEGUN.fullmatch(path) and request.method == "POST":
             visitor = announced(request.headers)
             check(Visit(visitor.name, network=visitor.network), count=False)
-        session = request.query_params.get("session_hash")
-        if _DATA in path and not is_waiting(self._face, session):
-            raise Refusal(404, "There is no such session, or none of its calls is waiting.")
+        elif fetched := _FETCHED.fullmatch(path):
+            call, session = fetched["call"], request.query_params.get("session_hash")
+            known = is_unfetched(self._face, call) if call else is_waiting(self._face, session)
+            if not known:
+                raise Refusal(404, "There is no such call, or its answer was fetched already.")
 
     async def _passed_on(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on; an error outside the tasks becomes a message."""

@@ -4,9 +4,9 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from html.parser import HTMLParser
 from itertools import groupby
+from numbers import Integral, Real
 from textwrap import wrap
-
-import pandas as pd
+from typing import Any
 
 from app.catalog import Feature
 from app.engine.models import Provenance
@@ -24,7 +24,7 @@ _BREAKS = frozenset({
     "summary", "table", "tr", "ul",
 })  # fmt: skip
 _NOT_READ = frozenset({"button", "script", "style", "svg"})
-_LEFT_OUT = frozenset({"bx-hint", "bx-files", "bx-qa-why"})  # what unfolds, and buttons
+_LEFT_OUT = frozenset({"bx-hint", "bx-files"})  # what unfolds, and buttons
 
 
 def as_text(
@@ -54,22 +54,26 @@ def _block(block: Html | Picture, width: int) -> str:
     if isinstance(block, Html):
         return _read(block, width)
     said = _wrapped(visible(block.alt), width)
-    return f"{said}\n\n{_table(_cells(block.table), width)}" if len(block.table) else said
+    cells = _cells(block)
+    return f"{said}\n\n{_table(cells, width)}" if len(cells) > 1 else said
 
 
-def _cells(table: pd.DataFrame) -> list[list[str]]:
-    shown = table.drop(columns="at", errors="ignore")
-    rows = shown.head(_ROWS).itertuples(index=False)
-    cells = [
-        [str(each) for each in shown.columns],
-        *([_cell(each) for each in row] for row in rows),
-    ]
-    more = len(table) - _ROWS
+def _cells(block: Picture) -> list[list[str]]:
+    """Return head and rows of a picture's numbers as text; rows that are listed need no pandas."""
+    rows: Any = block.rows
+    names = list(block.columns)
+    if not (names and isinstance(rows, list) and all(isinstance(row, tuple) for row in rows)):
+        names, rows = list(block.table.columns), [*block.table.itertuples(index=False)]
+    shown = [n for n, name in enumerate(names) if name != "at"]
+    cells = [[str(names[n]) for n in shown]]
+    cells += [[_cell(row[n]) for n in shown] for row in rows[:_ROWS]]
+    more = len(rows) - _ROWS
     return [*cells, [f"… {more:,} more rows"]] if more > 0 else cells
 
 
 def _cell(value: object) -> str:
-    shown = f"{value:.4g}" if isinstance(value, float) else visible(str(value))
+    is_fraction = isinstance(value, Real) and not isinstance(value, Integral)
+    shown = f"{value:.4g}" if is_fraction else visible(str(value))
     text = " ".join(shown.split())
     return text if len(text) <= _WIDEST else f"{text[: _WIDEST - 1]}…"
 

@@ -93,43 +93,37 @@ def _item(title: str, address: str, *, here: bool) -> Html:
     return tag("li", tag("a", visible(title), href=address, aria_current=current))
 
 
-def _recorded(model: Provenance) -> tuple[Html, str]:
-    """Say, before anything else, that nothing is computed."""
-    says = f"Stored answers of {visible(model.name)}; nothing is computed here."
-    return tag("strong", "Recorded. "), says
-
-
 def _live(recording: Recording, entry: Entry) -> Html:
     """Invite to type one's own text; a run of the lab is trained there."""
-    given = live_values(entry)
-    if trains(entry):
-        return tag(
-            "div",
-            class_="bx-live",
-            data_live=entry.task.feature.slug,
-            data_lab=json.dumps(lab_described(given, recording.lab), ensure_ascii=False),
-            data_files=json.dumps(recording.lab),
-        )
-    return _line(
-        entry.task.feature.slug,
-        recording.live,
-        *(tag("strong", "Type your own: "), _INVITATION),
-        data_given=json.dumps(given, ensure_ascii=False),
-        data_gaps="" if entry.feature.gaps else None,
-    )
+    slug, given = entry.task.feature.slug, live_values(entry)
+    if trains(entry) and recording.live:
+        described = json.dumps(lab_described(given, recording.lab), ensure_ascii=False)
+        files = json.dumps(recording.lab)
+        return tag("div", class_="bx-live", data_live=slug, data_lab=described, data_files=files)
+    says = tag("strong", "Type your own: "), _INVITATION
+    gaps = "" if entry.feature.gaps else None
+    values = json.dumps(given, ensure_ascii=False)
+    return _line(recording, slug, says, data_given=values, data_gaps=gaps)
 
 
-def _line(slug: str, files: Mapping[str, str], *says: Html | str, **data: str | None) -> Html:
-    """Draw the line above a page that answers; `assets/recorded/live.js` adds the button."""
+def _line(
+    recording: Recording, slug: str, says: Sequence[Html | str] = (), **data: str | None
+) -> Html:
+    """Draw the line above a page that answers, or say that nothing is computed.
+
+    `assets/recorded/live.js` adds the button to the line.
+    """
+    if not recording.live:
+        return note(*_nothing(recording.model))
     return tag(
-        "div",
-        tag("p", *says),
-        class_="bx-note bx-live",
-        data_live=slug,
-        data_weighs=WEIGHS,
-        data_files=json.dumps(files),
-        **data,
-    )
+        "div", tag("p", *says or _nothing(recording.model)), class_="bx-note bx-live",
+        data_live=slug, data_weighs=WEIGHS, data_files=json.dumps(recording.live), **data,
+    )  # fmt: skip
+
+
+def _nothing(model: Provenance) -> tuple[Html, str]:
+    says = f"Stored answers of {visible(model.name)}; nothing is computed here."
+    return tag("strong", "Recorded. "), says
 
 
 def page(recording: Recording, entry: Entry, results: Sequence[Html]) -> Html:
@@ -140,9 +134,7 @@ def page(recording: Recording, entry: Entry, results: Sequence[Html]) -> Html:
     answer = tag("section", *shown, class_="bx-result", aria_label="Answer")
     return join(
         tag("div", heading(entry.feature.title, entry.feature.see), data_place=entry.place),
-        _live(recording, entry)
-        if recording.live and is_live(entry)
-        else note(*_recorded(recording.model)),
+        _live(recording, entry) if is_live(entry) else note(*_nothing(recording.model)),
         tag("div", _given(entry), answer, _list(recording, entry), class_="bx-recorded"),
         _way(recording, entry),
         foot(recording, entry.feature.beware),
@@ -158,10 +150,7 @@ def lesson_page(recording: Recording, lesson: Lesson, parts: Sequence[Html]) -> 
     """Draw a lesson with everything revealed."""
     return join(
         tag("div", heading(lesson.title, lesson.goal), data_place=lesson_place(lesson)),
-        # `live/lesson.js` says instead how the lesson is played
-        _line("lesson", recording.live, *_recorded(recording.model), data_says=_PLAYING)
-        if recording.live
-        else note(*_recorded(recording.model)),
+        _line(recording, "lesson", data_says=_PLAYING),  # which `live/lesson.js` says instead
         tag("section", *parts, class_="bx-result bx-lesson-whole", aria_label="Lesson"),
         foot(recording, _BEWARE),
     )
@@ -171,6 +160,8 @@ def home(recording: Recording, doors: Sequence[Door]) -> Html:
     """Draw the home page: six small results, all lessons, and all examples."""
     last = {each.feature.slug: f"{each.place}.html" for each in recording.entries}
     links = [last[door.slug] for door in doors]
+    rows = [(slug, feature(slug).title, last[slug]) for slug in DOORS if slug in last]
+    says = tag("strong", "Type your own text: "), _HOME
     lists = [
         tag(
             "details",
@@ -185,7 +176,7 @@ def home(recording: Recording, doors: Sequence[Door]) -> Html:
         boxes += _box("question", "Your question about it, if you have one", "")
     return join(
         heading(SITE, _LEAD),
-        _typing(recording, last) if recording.live else note(*_recorded(recording.model)),
+        _line(recording, "home", says, data_given=json.dumps({"doors": rows})),
         tag("section", *boxes, class_="bx-given", aria_label="Input"),
         tag("div", tag("section", draw(doors, links), class_="bx-result", aria_label="Answer"),
             class_="bx-recorded"),
@@ -194,13 +185,6 @@ def home(recording: Recording, doors: Sequence[Door]) -> Html:
         tag("div", *lists, class_="bx-all"),
         foot(recording, _BEWARE),
     )  # fmt: skip
-
-
-def _typing(recording: Recording, places: Mapping[str, str]) -> Html:
-    rows = [(slug, feature(slug).title, places[slug]) for slug in DOORS if slug in places]
-    given = json.dumps({"doors": rows})
-    says = tag("strong", "Type your own text: "), _HOME
-    return _line("home", recording.live, *says, data_given=given)
 
 
 def _lessons(recording: Recording) -> Html:
@@ -267,8 +251,7 @@ def _list(recording: Recording, entry: Entry) -> Html:
 
 def _links(rows: Sequence[Entry], root: str, here: Entry | None) -> Html:
     return tag(
-        "ol",
-        *(_item(e.example.label, f"{root}{e.place}.html", here=e == here) for e in rows),
+        "ol", *(_item(e.example.label, f"{root}{e.place}.html", here=e == here) for e in rows)
     )
 
 

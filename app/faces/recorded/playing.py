@@ -52,9 +52,7 @@ def _question(looking: Looking, question: Question | None) -> dict[str, object] 
         "its": unmarked(looking.says(question)),
         "counted": question.of.startswith(CLAIM),
     }  # fmt: skip
-    if question.kind == "order":
-        found["order"] = looking.order(question)
-    elif question.kind == "point":
+    if question.kind == "point":
         found |= {"at": question.at, "things": things(looking, question.at)}
     elif question.kind == "number":
         kind, value = looking.truth(question)

@@ -7,15 +7,7 @@ from app.catalog import Feature
 from app.declared import declared
 from app.engine.models import Engine
 from app.faces.paper.page import style
-from app.faces.recorded.drawing import (
-    SITE,
-    Recording,
-    home,
-    lesson_page,
-    lesson_place,
-    menu,
-    page,
-)
+from app.faces.recorded.drawing import SITE, Recording, home, lesson_page, lesson_place, menu, page
 from app.faces.recorded.entries import Entry, all_entries, results
 from app.faces.recorded.live import MANIFEST, digests, icon, live_files
 from app.faces.recorded.playing import played

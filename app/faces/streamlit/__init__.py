@@ -1,7 +1,7 @@
 """The Streamlit side of the explorer: the frame around pages, and nothing about BERT.
 
 `frame.page_shell` draws what all pages share, `state` keeps texts, `examples` offers ready ones,
-`show` puts results on the screen, `take` and `files` let the visitor keep them, `guard` turns
+`show` puts results on the screen, `files` lets the visitor keep them, `guard` turns
 errors into messages, `site` is the menu, `server` starts the process. Pages import from here;
 features must not.
 """

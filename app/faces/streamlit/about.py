@@ -8,7 +8,6 @@ from app.catalog import FEATURES, feature
 from app.engine.models import Engine, ModelFacts, Provenance
 from app.faces.streamlit.components import PRESENT
 from app.faces.streamlit.controls import switch
-from app.faces.streamlit.lesson_way import lessons_with
 from app.faces.streamlit.links import links_have_texts
 from app.faces.streamlit.show import show_html
 from app.faces.streamlit.site import ON_SITE
@@ -40,11 +39,6 @@ def foot(engine: Engine, caution: str = "", slug: str = "") -> None:
     """Draw the foot of every page: the caution, the model in one line, privacy, the presenter.
 
     Where no text is given, what happens to it is among the facts about the model.
-
-    Args:
-        engine: the model of the page.
-        caution: what must not be concluded from the page.
-        slug: the page, which the link to the other interface leads to; "" for the home page.
     """
     known = engine.provenance
     with st.container(key="bx-foot", gap="small"):
@@ -69,8 +63,6 @@ def foot(engine: Engine, caution: str = "", slug: str = "") -> None:
                 model_facts(engine)
                 if not asked:
                     show_html(line(privacy))
-            if slug:
-                lessons_with(slug)
             switch("Presenter view (Esc ends)", key=PRESENT)
             if slug and st.session_state.get(PRESENT) and st.session_state.get(ON_SITE):
                 next_page(slug)

@@ -37,9 +37,11 @@ _CHOICES = "_choices"  # parameters of the choices that were drawn since the pag
 _SHOWN = 40  # characters of a value
 _LABELS = ASSETS / "labels.toml"
 RETIRED: Mapping[str, tuple[str, ...]] = {
-    "attention": ("beside",),
+    "attention": ("beside", "by", "how", "renormalise", "top"),
     "xray": ("beside",),
     "variants": ("tab",),
+    "atlas": ("colour",),
+    "tokenizer": ("common",),
 }
 """Parameters that a page once had; links with them open it, and the page says so."""
 
@@ -49,11 +51,7 @@ V = TypeVar("V")
 
 
 def read_address(skip: Sequence[str]) -> None:
-    """Remember what the address asks for; call this when a page is opened, before its widgets.
-
-    Args:
-        skip: parameters with a rule of their own.
-    """
+    """Remember what the address asks for; call this when a page is opened, before its widgets."""
     asked = {key: st.query_params.get_all(key) for key in st.query_params if key not in skip}
     st.session_state[_ASKED] = {key: values for key, values in asked.items() if any(values)}
     st.session_state[_LEFT_OUT], st.session_state[_CHOICES] = {}, set()
@@ -77,10 +75,6 @@ def say_left_out(place: DeltaGenerator, slug: str = "") -> None:
     """Say what of the address is not possible; call this when all widgets are drawn.
 
     The line stays until the visitor changes what it is about, or leaves the page.
-
-    Args:
-        place: where the line is drawn.
-        slug: the page, which may have had other parameters once.
     """
     for key in RETIRED.get(slug, ()):
         left_out(key)
@@ -94,7 +88,11 @@ def say_left_out(place: DeltaGenerator, slug: str = "") -> None:
     for key in [key for key in gone if is_bound(key) and gone[key][1] != shown(key)]:
         del gone[key]
     if gone:
-        parts = [f"{key}={_short(value)}" for key, (values, _) in gone.items() for value in values]
+        parts = [
+            f"{key}={value[:_SHOWN]}{'…' if len(value) > _SHOWN else ''}"
+            for key, (values, _) in gone.items()
+            for value in values
+        ]
         place.caption(
             ":material/link_off: Left out of the address, because it is not possible here: "
             f"{plain(', '.join(parts))}{_instead(gone)}"
@@ -181,7 +179,3 @@ def _among(given: str, shown: Values) -> bool:
     with suppress(ValueError):
         return any(float(given) == float(each) for each in shown)
     return False
-
-
-def _short(value: str) -> str:
-    return value if len(value) <= _SHOWN else f"{value[:_SHOWN]}…"

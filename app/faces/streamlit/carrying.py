@@ -34,12 +34,7 @@ class _Kept:
 
 
 def note(slug: str, texts: Texts) -> None:
-    """Remember what is in the boxes of a page that is being left, if the visitor wrote it.
-
-    Args:
-        slug: the page.
-        texts: by the key of their box.
-    """
+    """Remember what is in the boxes of a page that is being left, if the visitor wrote it."""
     kept = _kept()
     mine = {key: texts.get(key, "") for key in boxes(slug)}
     if not mine.get("text", "").strip():
@@ -60,11 +55,7 @@ def note(slug: str, texts: Texts) -> None:
 
 
 def arriving(slug: str) -> dict[str, str] | None:
-    """Return what a page that is visited by the menu gets; {} if it does not fit, None if nothing.
-
-    Args:
-        slug: the page.
-    """
+    """Return what a page gets that is visited by the menu; {} if it does not fit, else None."""
     kept = _kept()
     if kept.own is None or kept.taken.get(slug, 0) == kept.number or not boxes(slug):
         return None
@@ -75,19 +66,13 @@ def arriving(slug: str) -> dict[str, str] | None:
 
 
 def give(slug: str, texts: Texts, source: Carried | None = None) -> None:
-    """Remember what the site puts into the boxes of a page.
-
-    Args:
-        slug: the page.
-        texts: by the key of their box.
-        source: what the visitor wrote, if it was made from that.
-    """
+    """Remember what the site puts into the boxes of a page, and the text that it was made from."""
     kept = _kept()
     kept.given[slug] = dict(texts), source
     kept.taken[slug] = kept.number
 
 
-def take_along(texts: Texts) -> None:
+def carry(texts: Texts) -> None:
     """Carry texts from here on, because the visitor said so."""
     kept = _kept()
     kept.own, kept.number = Carried.after(kept.own, texts), kept.number + 1

@@ -57,12 +57,7 @@ def show_component(
 
 
 def show_markup(markup: Html, *, key: str) -> None:
-    """Show markup with SVG in it, which Streamlit's own element for HTML removes.
-
-    Args:
-        markup: from `app.words.html`.
-        key: its name on the page.
-    """
+    """Show markup with SVG in it, which Streamlit's own element for HTML removes."""
     show_script("markup", {"markup": with_lessons(markup).markup}, key=key)
 
 

@@ -10,7 +10,6 @@ import streamlit as st
 from app.declared import declared, tabs
 from app.faces.streamlit.address import drop_infinity, named_choice, old_labels
 from app.faces.streamlit.files import offer_file
-from app.faces.streamlit.progress import Progress, progress
 from app.words.html import plain
 from app.words.pictures import csv
 
@@ -20,49 +19,26 @@ T = TypeVar("T")
 
 
 def choose(label: str, options: Mapping[V, str], *, key: str, default: V | None = None) -> V:
-    """Let the visitor choose exactly one of a few options.
-
-    Args:
-        label: what is chosen.
-        options: value, which is its key in the address -> its name on the screen.
-        key: name in the address.
-        default: the option of an address that names none; the first one where None.
-    """
+    """Let the visitor choose exactly one of a few options, value -> name on the screen."""
     first = next(iter(options)) if default is None else default
     chosen: V | None = _one_of(
-        options,
-        key,
-        first,
+        options, key, first,
         lambda: st.segmented_control(
-            label,
-            list(options),
-            format_func=lambda value: options.get(value, str(value)),
-            default=first,
-            required=True,
-            wrap=True,
-            key=key,
-            persist_state="session",
+            label, list(options), format_func=lambda value: options.get(value, str(value)),
+            default=first, required=True, wrap=True, key=key, persist_state="session",
         ),
-    )
+    )  # fmt: skip
     return first if chosen is None else chosen  # a forged message can have none
 
 
 def _one_of(options: Mapping[V, str], key: str, first: V, draw: Callable[[], T]) -> T:
-    """Draw the choice of one of these values."""
     by_key = {str(value): value for value in options}
-    labels = {name: value for value, name in options.items()}
-    return named_choice(key, by_key, labels, first, draw)
+    return named_choice(key, by_key, {name: value for value, name in options.items()}, first, draw)
 
 
 @contextmanager
 def open_tab(page: str, titles: Sequence[str], *, key: str = "tab") -> Iterator[str]:
-    """Draw tabs, and give the title of the open one, in whose place the block draws.
-
-    Args:
-        page: the slug of the page.
-        titles: at least one.
-        key: name in the address.
-    """
+    """Draw tabs, and give the title of the open one, in whose place the block draws."""
     title, tab = next(each for each in draw_tabs(page, titles, key=key).items() if each[1].open)
     with tab:
         yield title
@@ -87,38 +63,20 @@ def draw_tabs(page: str, titles: Sequence[str], *, key: str = "tab") -> dict[str
 
 
 def choose_some(label: str, options: Sequence[str], *, key: str) -> list[str]:
-    """Let the visitor choose any number of a few options; none at first.
-
-    Args:
-        label: what is chosen.
-        options: the options, which are also their names on the screen and in the address.
-        key: name in the address.
-    """
+    """Let the visitor choose any number of a few options; none at first."""
     # Another model may not have the options that the session remembers.
     kept = [value for value in st.session_state.get(key) or [] if value in options]
     if st.session_state.get(key, kept) != kept:
         st.session_state[key] = kept
     names = {value: plain(value) for value in options}
     return st.pills(
-        label,
-        options,
-        selection_mode="multi",
-        format_func=lambda value: names.get(value, plain(value)),
-        key=key,
-        bind="query-params",
-        persist_state="session",
-    )
+        label, options, selection_mode="multi", key=key, bind="query-params",
+        format_func=lambda value: names.get(value, plain(value)), persist_state="session",
+    )  # fmt: skip
 
 
 def pick_one(label: str, options: Sequence[str], *, key: str, index: int = 0) -> str:
-    """Let the visitor pick one of many options from a list that can be searched.
-
-    Args:
-        label: what is picked.
-        options: the options, which are also their names; at least one, no two alike.
-        key: name in the address.
-        index: the one that is picked at first.
-    """
+    """Let the visitor pick one of many options from a list that can be searched."""
     return st.selectbox(
         label, options, index=index, key=key, bind="query-params", persist_state="session"
     )
@@ -134,26 +92,14 @@ def pick_number(label: str, names: Mapping[int, str], *, key: str) -> int | None
 
 
 def pick_from(label: str, options: Mapping[V, str], *, key: str) -> V:
-    """Let the visitor pick one of several options from a list.
-
-    Args:
-        label: what is picked.
-        options: value, which is its key in the address -> its name on the screen; the first one is
-            picked first.
-        key: name in the address.
-    """
+    """Let the visitor pick one of several options from a list; the first one at first."""
     return _one_of(
-        options,
-        key,
-        next(iter(options)),
+        options, key, next(iter(options)),
         lambda: st.selectbox(
-            label,
-            list(options),
-            format_func=lambda value: options.get(value, str(value)),
-            key=key,
-            persist_state="session",
+            label, list(options), format_func=lambda value: options.get(value, str(value)),
+            key=key, persist_state="session",
         ),
-    )
+    )  # fmt: skip
 
 
 def text_line(label: str, first: str = "", *, key: str, hint: str | None = None, **how: Any) -> str:
@@ -172,30 +118,17 @@ def switch(label: str, *, key: str, default: bool = False, hint: str | None = No
 
 
 def level(
-    label: str,
-    ends: tuple[float, float],
-    *,
-    key: str,
-    default: float,
-    step: float = 0.01,
+    label: str, ends: tuple[float, float], *, key: str, default: float, step: float = 0.01
 ) -> float:
-    """Let the visitor set a number on a scale; a share in steps of a hundredth unless told."""
+    """Let the visitor set a number on a scale, in steps of a hundredth if nothing else is said."""
     return st.slider(
-        label,
-        *ends,
-        value=default,
-        step=step,
-        key=key,
-        bind="query-params",
-        persist_state="session",
+        label, *ends, default, step, key=key, bind="query-params", persist_state="session"
     )
 
 
 def count(label: str, ends: tuple[int, int], *, key: str, default: int) -> int:
     """Let the visitor set a whole number."""
-    return st.slider(
-        label, *ends, value=default, key=key, bind="query-params", persist_state="session"
-    )
+    return st.slider(label, *ends, default, key=key, bind="query-params", persist_state="session")
 
 
 def number(label: str, ends: tuple[int, int], *, key: str, default: int, step: int = 1) -> int:
@@ -213,13 +146,6 @@ def on_demand(label: str, make: Callable[[], T], *, key: str, about: object, ico
     """Draw a button that computes something, and return the last result.
 
     The result stays while the visitor does other things on the page; a new press recomputes it.
-
-    Args:
-        label: what the button says.
-        make: computes it.
-        key: name of the button on its page.
-        about: what the result belongs to; when this changes, the last result is discarded.
-        icon: a Material symbol.
     """
     kept = f"{key}_kept"
     if st.button(label, key=key, icon=icon):
@@ -230,69 +156,15 @@ def on_demand(label: str, make: Callable[[], T], *, key: str, about: object, ico
     return found if subject == about else None
 
 
-def long_work(
-    label: str,
-    make: Callable[[Progress], T],
-    *,
-    key: str,
-    about: object,
-    things: str = "windows",
-    icon: str = ":material/play_arrow:",
-) -> T | None:
-    """Draw a button that starts long work, with a bar and a button that cancels it.
-
-    A click on "Cancel" ends the run of the page at the next report of progress.
-
-    Args:
-        label: what the button says.
-        make: does the work; gets a function that reports progress.
-        key: name of the button on its page.
-        about: what the result belongs to; when this changes, the last result is discarded.
-        things: what the steps are, in the plural.
-        icon: a Material symbol.
-
-    Returns:
-        The result, which stays while the visitor does other things on the page; None without one.
-    """
-    kept = f"{key}_kept"
-    subject, found = st.session_state.get(kept, (None, None))
-    if found is not None and subject == about:
-        earlier: T = found
-        return earlier
-    place = st.empty()
-    if not place.button(label, key=key, icon=icon):
-        return None
-    with place.container():
-        st.button("Cancel", key=f"{key}_cancel", icon=":material/close:")
-        with progress("Computing", things) as told:
-            made = make(told)
-    st.session_state[kept] = (about, made)
-    place.empty()
-    return made
-
-
 def save_csv(
     title: str, make: Callable[[], pd.DataFrame], name: str, *, label: str = "CSV"
 ) -> None:
-    """Put a table as a CSV file into the Save menu.
-
-    Args:
-        title: what the table has.
-        make: returns it.
-        name: of the file.
-        label: what the button says.
-    """
+    """Put a table as a CSV file into the Save menu."""
     offer_file(title, label, lambda: csv(make()), name, "text/csv")
 
 
 def save_table(title: str, make: Callable[[], pd.DataFrame], name: str) -> None:
-    """Put a table as CSV and as JSON into the Save menu.
-
-    Args:
-        title: what the table has.
-        make: returns it.
-        name: a file name without extension.
-    """
+    """Put a table as CSV and as JSON into the Save menu."""
     save_csv(title, make, f"{name}.csv")
     offer_file(
         title, "JSON", lambda: make().to_json(orient="records", indent=1).encode(),

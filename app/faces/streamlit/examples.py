@@ -15,13 +15,7 @@ from app.words.notes import example_note
 
 
 def examples_list(slug: str, tools: DeltaGenerator, below: DeltaGenerator) -> None:
-    """Draw the page's examples as a list that unfolds, and the note of the one in the boxes.
-
-    Args:
-        slug: the page.
-        tools: the place of the list.
-        below: the place of the note.
-    """
+    """Draw the page's examples as a list that unfolds, and the note of the one in the boxes."""
     rows = examples(slug)
     with tools, st.popover("Examples", icon=":material/list:"):
         for number, row in enumerate(rows):

@@ -42,14 +42,7 @@ def offer_file(
 def save_menu(
     feature: Feature, engine: Engine, report: Callable[[], Report], snippet: Callable[[], str]
 ) -> None:
-    """Draw the menu; files are written only when asked for.
-
-    Args:
-        feature: the page.
-        engine: the model that answered, named in the file.
-        report: writes the result as it would appear on paper.
-        snippet: writes the same computation in Python.
-    """
+    """Draw the menu; files are written only when asked for."""
     offered: list[File] = st.session_state.pop(_FILES, [])
     name, asked = f"bert-{feature.slug}", _asked(feature)
     with st.popover("Save", icon=":material/download:", type="tertiary", key="bx-save"):

@@ -16,24 +16,31 @@ from streamlit.delta_generator import DeltaGenerator
 from app.catalog import FEATURES, Feature, feature
 from app.engine.counted import counted
 from app.engine.models import Engine, Offer
+from app.engine.models.shelf import UNTRAINED
 from app.faces.streamlit.about import foot
 from app.faces.streamlit.address import say_left_out
 from app.faces.streamlit.components import mount_bridge
 from app.faces.streamlit.examples import examples_list
-from app.faces.streamlit.files import begin_files
+from app.faces.streamlit.files import begin_files, save_menu
 from app.faces.streamlit.guard import guarded
 from app.faces.streamlit.hub_dialog import download_strip
-from app.faces.streamlit.lesson_way import PICK, click_lesson, name_lessons, open_clicked, way_back
-from app.faces.streamlit.picker import model_picker, open_chosen, suits, unknown_model_note
+from app.faces.streamlit.lesson_way import name_lessons, way_back
+from app.faces.streamlit.picker import (
+    model_picker,
+    only_tabs,
+    open_chosen,
+    suits,
+    unknown_model_note,
+)
 from app.faces.streamlit.progress import waiting_line
 from app.faces.streamlit.show import show_html, show_style
-from app.faces.streamlit.state import enter, leave, moved_note, unfit_note
-from app.faces.streamlit.take import take_row
+from app.faces.streamlit.state import enter, leave, moved_note, send_buttons, unfit_note
 from app.settings import ASSETS
 from app.words.blocks import heading
 from app.words.screen import Screen
 
 SITE = "BERT Explorer"
+_TRAINED = "# The page's model has random weights; this reads the trained ones.\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,22 +74,23 @@ class Page:
     ) -> None:
         """Draw the last row of the answer: take the text elsewhere, save the page, the code.
 
-        It is drawn here, but after the rest of the page, whose files its Save menu has.
-
-        Args:
-            screen: says what a file of the result has.
-            snippet: writes the same computation in Python, with `bert_core` alone.
-            text: the text in the first box; "" if there is nothing to take along.
-            text_pair: the text in the second box.
+        It is drawn here, but after the rest of the page, whose files its Save menu has. The screen
+        says what a file of the result has; the snippet is the same computation in Python.
         """
-        place = self.answer.container()
+        place = self.answer.container(horizontal=True, gap="small", key="bx-take")
+        name = self.engine.provenance.name
+
+        def code() -> str:
+            before = _TRAINED if self.engine.facts.untrained else ""
+            return before + snippet().replace(name, name.removesuffix(UNTRAINED))
 
         def draw() -> None:
             with place:
-                take_row(
-                    self.feature, self.engine, lambda: screen().report(), snippet,
-                    text=text, text_pair=text_pair,
-                )  # fmt: skip
+                if text.strip():
+                    send_buttons(self.feature.slug, text, text_pair)
+                save_menu(self.feature, self.engine, lambda: screen().report(), code)
+                with st.popover("In Python", icon=":material/code:", type="tertiary"):
+                    st.code(code(), language="python")
 
         self.last.append(draw)
 
@@ -92,17 +100,13 @@ def page_shell(slug: str) -> Iterator[Page]:
     """Draw the frame of a page around the block; errors inside become messages in the answer.
 
     If the model cannot answer, the block is not run.
-
-    Args:
-        slug: the page's name in the catalog.
     """
     row = feature(slug)
     enter(slug)
     begin_files()
     configure(row.title, slug)
-    picks: dict[str, Callable[[int], None]] = {PICK: click_lesson}  # the page adds its own
+    picks: dict[str, Callable[[int], None]] = {}  # the page adds its own
     mount_bridge(slug, picks)  # first, so that it works as soon as there is something to click
-    open_clicked(slug)
     tools, offer = top(slug, row.title, row.see)
     with tools:
         way_back()
@@ -119,7 +123,7 @@ def page_shell(slug: str) -> Iterator[Page]:
         unknown_model_note(offer)
         engine = open_chosen(offer)
         # A page that takes no text is drawn whatever the model can do.
-        answers = not row.takes_text or suits(engine, row.needs)
+        answers = not row.takes_text or only_tabs(engine, slug) or suits(engine, row.needs)
         page = Page(row, engine, give, answer, settings, picks)
         if answers:
             if given:

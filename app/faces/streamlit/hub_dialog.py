@@ -10,28 +10,21 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from app.engine.models.copies import note
+from app.engine.models.copies import HubId, note
 from app.engine.models.curated import CURATED
-from app.engine.models.downloads import DOWNLOADS, State, Status, Ticket
-from app.engine.models.hub import (
-    DownloadPlan,
-    HubId,
-    copy_here,
-    look_up,
-    not_here,
-    parse_hub_id,
-    size_text,
-)
+from app.engine.models.downloads import DOWNLOADS, State, Ticket
+from app.engine.models.hub import copy_here, look_up, not_here, parse_hub_id
 from app.engine.models.shelf import Offer
 from app.faces.streamlit.show import show_html
 from app.faces.streamlit.visitor import is_among
 from app.settings import settings
 from app.words.blocks import facts
 from app.words.html import plain
+from bert_core.checkpoints.sources.cache import size_text
+from bert_core.checkpoints.sources.hub import DownloadPlan
 from bert_core.errors import BertError, InputError, count
 
 _NAME = "_hub_id"
-_REVISION = "_hub_revision"
 _ANSWER = "_hub_answer"
 _ARRIVED = "_hub_arrived"  # the model to use now
 _TICKET = "_hub_ticket"
@@ -70,7 +63,7 @@ def arrived() -> str | None:
 def begin_with(wanted: HubId) -> None:
     """Prefill the dialog before it is opened."""
     forget_answer()
-    st.session_state[_NAME], st.session_state[_REVISION] = wanted.name, wanted.revision
+    st.session_state[_NAME] = str(wanted)
 
 
 @st.dialog("A model from the Hugging Face Hub")
@@ -78,22 +71,14 @@ def hub_dialog() -> None:
     """Ask for an id on the Hub, look it up, and offer to download the model if it is not here."""
     with st.form("_hub", border=False):
         name = st.text_input(
-            "Id on the Hub",
-            key=_NAME,
-            placeholder="google-bert/bert-base-uncased",
-            max_chars=200,
-        )
-        revision = st.text_input(
-            "Revision",
-            key=_REVISION,
-            placeholder="main",
-            max_chars=128,
-        )
+            "Id on the Hub", key=_NAME, placeholder="google-bert/bert-base-uncased", max_chars=330,
+            help="A revision follows after @.",
+        )  # fmt: skip
         asked = st.form_submit_button("Look it up")
     if asked:
         forget_answer()
         with st.spinner("Asking the Hub …"):
-            st.session_state[_ANSWER] = _answer(name, revision)
+            st.session_state[_ANSWER] = _answer(name)
     answer: _Answer = st.session_state.get(_ANSWER, _Answer())
     if answer.model:
         _use(answer.model)
@@ -104,12 +89,7 @@ def hub_dialog() -> None:
 
 
 def curated_list(table: dict[str, Offer], needs: Collection[str] = ()) -> None:
-    """Offer published models that are not here yet; a click starts the download.
-
-    Args:
-        table: what is here.
-        needs: the heads that they must have, as named in the catalog.
-    """
+    """Offer published models that are not here yet; a click starts the download."""
     if not may_download():
         return
     missing = [
@@ -130,7 +110,7 @@ def curated_list(table: dict[str, Offer], needs: Collection[str] = ()) -> None:
 def _fetch(wanted: HubId) -> None:
     """Download a model without asking again, or say why not."""
     with st.spinner("Asking the Hub …"):
-        answer = _answer(wanted.name, wanted.revision)
+        answer = _answer(str(wanted))
     if answer.model:
         _use(answer.model)
     elif answer.plan is not None:
@@ -139,10 +119,10 @@ def _fetch(wanted: HubId) -> None:
         st.info(plain(answer.says))
 
 
-def _answer(name: str, revision: str) -> _Answer:
+def _answer(name: str) -> _Answer:
     """Look for a model locally, then, if allowed, on the Hub."""
     try:
-        wanted = parse_hub_id(name, revision)
+        wanted = parse_hub_id(name)
         found = copy_here(wanted)
         if found is None and not may_download():
             return _Answer(not_here(wanted))
@@ -200,7 +180,9 @@ def download_strip() -> None:
         elif _NOTE in st.session_state:
             with st.container(key="bx-download"):
                 st.info(plain(st.session_state[_NOTE]), icon=":material/cloud_off:")
-                st.button("Dismiss", key="_hub_dismiss", on_click=_dismiss)
+                st.button(
+                    "Dismiss", key="_hub_dismiss", on_click=st.session_state.pop, args=(_NOTE,)
+                )
 
 
 @st.fragment(run_every=_ASK_EVERY)
@@ -211,7 +193,13 @@ def _strip() -> None:
         st.rerun()  # cancelled, or a late timer: the page goes on without it
     status = ticket.ask()
     if status.state is State.RUNNING:
-        _bar(status)
+        share = min(1.0, status.done / status.total) if status.total else 0.0
+        done, total = size_text(status.done), size_text(status.total)
+        with st.container(
+            horizontal=True, vertical_alignment="center", gap="medium", key="bx-download"
+        ):
+            st.progress(share, text=plain(f"Downloading {status.model}: {done} of {total}"))
+            st.button("Cancel", key="_hub_cancel", on_click=leave_download)
         return
     del st.session_state[_TICKET]
     if status.state is State.DONE:
@@ -219,17 +207,6 @@ def _strip() -> None:
     else:
         st.session_state[_NOTE] = status.says
     st.rerun()
-
-
-def _bar(status: Status) -> None:
-    """Draw the progress bar and the cancel button."""
-    share = min(1.0, status.done / status.total) if status.total else 0.0
-    says = f"Downloading {status.model}: {size_text(status.done)} of {size_text(status.total)}"
-    with st.container(
-        horizontal=True, vertical_alignment="center", gap="medium", key="bx-download"
-    ):
-        st.progress(share, text=plain(says))
-        st.button("Cancel", key="_hub_cancel", on_click=leave_download)
 
 
 def leave_download() -> None:
@@ -243,7 +220,3 @@ def leave_download() -> None:
     else:
         says = f"The download of {model} was cancelled; nothing was kept."
     st.session_state[_NOTE] = says
-
-
-def _dismiss() -> None:
-    st.session_state.pop(_NOTE, None)

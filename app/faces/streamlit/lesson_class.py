@@ -24,7 +24,7 @@ from app.rooms.records import Board, Card, Room, RoomError, Truth
 from app.rooms.store import ROOMS
 from app.rooms.turns import Chances, Turn, again, hidden, moved, revealed, shown
 from app.settings import settings
-from app.words.html import Html, plain, tag, visible
+from app.words.html import plain, tag, visible
 from app.words.pictures import csv
 from bert_core.errors import BertError
 
@@ -40,11 +40,16 @@ _SEEN = "_class_seen"  # the code of the room and the step that this session has
 def enter_class(found: Lesson, step_key: str) -> Room | None:
     """Return the teacher's room for this lesson; call this before the widgets are drawn.
 
-    Args:
-        found: the lesson of the page.
-        step_key: the widget of the step; it follows the room, if another browser moved it.
+    The teacher's link is taken, and leaves the address with its key; or a class is started.
     """
-    _admit(found)
+    starts, link = chooses_lesson(), st.query_params.pop(LINK, "")
+    if starts:
+        _start(found)
+    elif link and link != NEW:
+        try:
+            ROOMS.admit(link, visitor().number)
+        except RoomError as error:
+            st.warning(plain(str(error)))
     room = _own_room()
     if room is None or room.lesson != found.slug:
         return None
@@ -64,18 +69,6 @@ def chooses_lesson() -> bool:
     return offered and st.query_params.get(LINK) == NEW
 
 
-def _admit(found: Lesson) -> None:
-    """Take the teacher's link and remove its key from the address, or start a class."""
-    starts, link = chooses_lesson(), st.query_params.pop(LINK, "")
-    if starts:
-        _start(found)
-    elif link and link != NEW:
-        try:
-            ROOMS.admit(link, visitor().number)
-        except RoomError as error:
-            st.warning(plain(str(error)))
-
-
 def class_buttons(found: Lesson) -> None:
     """Offer to start a class, to bring the one that runs here, or to end it."""
     if not CLASSES.is_set() or not settings().classes:
@@ -85,9 +78,10 @@ def class_buttons(found: Lesson) -> None:
         st.button("Start a class", key="_class_start", icon=":material/groups:",
                   on_click=_start, args=(found,))  # fmt: skip
         return
-    if room.lesson != found.slug:
+    if room.lesson != found.slug:  # its first question is asked when the page is drawn
+        card = Card(0, found.title, "Wait for the first question.")
         st.button("Bring the class here", key="_class_bring", on_click=_turn,
-                  args=(room.code, _brought(found)))  # fmt: skip
+                  args=(room.code, moved(card, found.slug, found.title)))  # fmt: skip
     with st.popover("End the class"):
         st.markdown("The class ends on every phone, and its votes are deleted.")
         st.download_button(
@@ -102,21 +96,16 @@ _COLUMNS = ("step", "question", "answer", "votes", "votes after talking", "the m
 
 def votes_table(room: Room) -> pd.DataFrame:
     """Count the votes of a class, with a row for each answer to each question."""
-    rows = (
-        (step, board.card.ask, _cell(says), first, second if board.round else None, right)
-        for step, board in sorted(room.boards.items())
-        for says, first, second, right in _counted(board)
-    )
+    rows: list[tuple[object, ...]] = []
+    for step, board in sorted(room.boards.items()):
+        counted = [(bar.label, bar.first, bar.second, bar.right) for bar in board.bars()]
+        counted += [
+            (word.text, word.first, word.second, False) for word in board.words() if not word.hidden
+        ]
+        for says, first, second, right in counted:
+            after = second if board.round else None
+            rows.append((step, board.card.ask, _cell(says), first, after, right))
     return pd.DataFrame(rows, columns=_COLUMNS)
-
-
-def _counted(board: Board) -> Iterator[tuple[str, int, int, bool]]:
-    """Yield each answer to a question, its votes of both rounds, and whether it is the model's."""
-    for bar in board.bars():
-        yield bar.label, bar.first, bar.second, bar.right
-    for word in board.words():
-        if not word.hidden:
-            yield word.text, word.first, word.second, False
 
 
 def _cell(text: str) -> str:
@@ -142,11 +131,6 @@ def _said() -> Iterator[None]:
         yield
     except RoomError as error:
         st.toast(plain(str(error)), icon=":material/error:")
-
-
-def _brought(found: Lesson) -> Turn:
-    """Show another lesson; its first question is asked when the page is drawn."""
-    return moved(Card(0, found.title, "Wait for the first question."), found.slug, found.title)
 
 
 def _turn(code: str, turn: Turn) -> None:
@@ -185,8 +169,6 @@ def card_of(scene: Scene) -> Card:
             return Card(scene.number, step.heading, ask, given, "number", (), ends, unit)
         case "word":
             return Card(scene.number, step.heading, ask, given, "word")
-        case "order":
-            ask = f"{ask} Which comes first?"
         case "point":
             choices = tuple(things(scene.looking, question.at))
     return Card(scene.number, step.heading, ask, given, "choose", choices)
@@ -256,8 +238,6 @@ def _truth(scene: Scene) -> Truth:
         return Truth("", reveal)
     says = unmarked(looking.says(question))
     replies = tuple(unmarked(looking.fill(each.reply)) for each in question.choices)
-    if question.kind == "order":
-        return Truth(says, reveal, looking.order(question)[0], None, replies)
     kind, value = looking.truth(question)
     if question.kind == "number":
         return Truth(says, reveal, None, float(value) * (100 if kind == "share" else 1))
@@ -284,18 +264,15 @@ def _chances(scene: Scene, board: Board) -> Chances:
 def draw_join(room: Room) -> None:
     """Draw code, QR code and link, as large as the room."""
     address = site_address()
-    link = f"{address}class/{room.code}"
+    link = f"{address}{_BASE}{room.code}"
     teacher = f"{address}lessons?lesson={room.lesson}&{LINK}={room.code}.{room.key}"
-    show_markup(_join_card(room, link, teacher), key=f"_join_{room.code}")
-
-
-def _join_card(room: Room, link: str, teacher: str) -> Html:
     copy = tag("button", "Copy the teacher’s link", type="button", class_="bx-button",
                data_copy=teacher)  # fmt: skip
-    return invitation(
+    card = invitation(
         link,
         tag("p", "Join with a phone, without a name:"),
         tag("p", visible(link.partition("://")[2]), class_="bx-join-link"),
         tag("p", tag("small", "Code"), " ", tag("strong", room.code, class_="bx-code")),
-        tag("p", "Another machine or browser of yours: ", copy, class_="bx-line"),
+        tag("p", "To use another computer or browser: ", copy, class_="bx-line"),
     )
+    show_markup(card, key=f"_join_{room.code}")

@@ -18,7 +18,7 @@ from app.lessons.view import prose
 from app.lessons.whole import looking_at
 
 _PLAYED, PATH = "_played", "_path"
-Guess = str | int | float | tuple[int, ...]
+Guess = str | int
 Picks = dict[str, Callable[[int], None]]
 """What is called with the number of what was clicked, by the name of the click."""
 
@@ -28,11 +28,9 @@ class Played:
     """What a visitor did in one step."""
 
     guess: Annotated[Guess | None, "what was guessed; None before"] = None
-    mine: Annotated[str, 'what was pointed at, in words; "" for another kind of question'] = ""
+    mine: Annotated[str, 'the same in words; "" before it was compared'] = ""
     its: Annotated[str, "what the model did, in words"] = ""
     reason: Annotated[int | None, "the number of the reason that was chosen"] = None
-    item: Annotated[int, "which further item is asked, counted from 1; 0 for none"] = 0
-    item_guess: Annotated[bool | None, "whether it was guessed to count; None before"] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +59,7 @@ def played_in(found: Lesson, number: int) -> Played:
 def scene_of(
     engine: Engine, found: Lesson, number: int, place: DeltaGenerator, picks: Picks | None = None
 ) -> Scene:
-    """Return a step as this model plays it.
-
-    Args:
-        engine: the model.
-        found: the lesson.
-        number: of the step, counted from 1.
-        place: where its page's parts go.
-        picks: where the step puts what answers clicks; None if nothing can be clicked.
+    """Return a step, counted from 1, as this model plays it; without `picks` nothing is clicked.
 
     Raises:
         CheckpointError: the model cannot answer on this page.

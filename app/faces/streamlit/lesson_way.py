@@ -12,7 +12,7 @@ from app.faces.streamlit.components import LESSON_LINKS
 from app.faces.streamlit.site import ON_SITE, PATHS
 from app.faces.streamlit.state import leave_for
 from app.lessons.paths import paths
-from app.lessons.shelf import about, mostly_about
+from app.lessons.shelf import mostly_about
 from app.lessons.view import lesson_links
 from app.words.blocks import line
 from app.words.html import join, plain, tag
@@ -21,11 +21,7 @@ from bert_core.errors import BertError
 TERMS = "terms"
 """The parameter with which the page of the lessons lists the words of the glossary."""
 
-PICK = "lesson"
-"""The name of a click on a lesson that a "?" names."""
-
 _WORDS = "All words explained"
-_CLICKED = "_lesson_clicked"  # which of the lessons that a page names
 _TO = "_lesson_to"  # the lesson and step that are being opened
 _STEP = "_lesson_step"  # the lesson and step that a page was opened from
 
@@ -34,22 +30,13 @@ def open_lesson(slug: str, step: int = 1, more: Mapping[str, str] | None = None)
     """Open a step of a lesson, with more in the address; not from a callback."""
     st.session_state.pop(_STEP, None)
     st.session_state[_TO] = slug, step
-    _go({"lesson": slug, **(more or {})})  # the step is bound to its widget
+    open_lessons({"lesson": slug, **(more or {})})  # the step is bound to its widget
 
 
-def all_lessons() -> None:
-    """Open the list of all lessons; not from a callback."""
-    _go({})
-
-
-def all_words() -> None:
-    """Open the list of all words of the glossary; not from a callback."""
-    _go({TERMS: "true"})
-
-
-def _go(address: dict[str, str]) -> None:
+def open_lessons(address: Mapping[str, str]) -> None:
+    """Open the page of the lessons at an address, "" for all of them; not from a callback."""
     page = st.session_state.get(PATHS, {}).get("lessons", LESSONS)
-    st.switch_page(page, query_params=address)
+    st.switch_page(page, query_params=dict(address))
 
 
 def arriving_at() -> tuple[str, int] | None:
@@ -59,14 +46,7 @@ def arriving_at() -> tuple[str, int] | None:
 
 
 def open_page(task: str, values: Mapping[str, object], lesson: str, step: int) -> None:
-    """Open the page of a task with the values of a step; a button there leads back.
-
-    Args:
-        task: the name of the task, which may be a tab's.
-        values: by the names of its parameters.
-        lesson: where the visitor comes from.
-        step: its step.
-    """
+    """Open the page of a task with the values of a step; a button there leads back."""
     given = address_of(task, values)
     st.session_state[_STEP] = lesson, step
     texts = {key: text for key, text in given.items() if key in TEXT_KEYS}
@@ -99,44 +79,11 @@ def path_buttons() -> None:
 
 
 def name_lessons(slug: str) -> None:
-    """Let every "?" of a page lead to its lessons and to the words, if those are part of the site.
-
-    Args:
-        slug: the page; "" for one that is about no feature.
-    """
+    """Let every "?" of a page lead to its lessons and to the words, if the site has them."""
     links = join()
     if st.session_state.get(ON_SITE):
         with suppress(BertError):
-            links = lesson_links(
-                mostly_about(slug), "lessons?lesson={}", target="_self", data_pick=PICK
-            )
+            links = lesson_links(mostly_about(slug), "lessons?lesson={}", target="_blank")
             words = tag("a", _WORDS, href=f"lessons?{TERMS}=true", target="_blank")
             links = join(links, line(words))
     st.session_state[LESSON_LINKS] = links
-
-
-def click_lesson(number: int) -> None:
-    """Remember that a lesson was clicked; callbacks cannot leave a page, so its next run does."""
-    st.session_state[_CLICKED] = number
-
-
-def open_clicked(slug: str) -> None:
-    """Open the lesson that was clicked on a page, if one was."""
-    number = st.session_state.pop(_CLICKED, None)
-    for place, each in enumerate(mostly_about(slug) if number is not None else ()):
-        if place == number:
-            open_lesson(each.slug)
-
-
-def lessons_with(slug: str) -> None:
-    """Offer the lessons that use a page, and the glossary, if those are part of the site."""
-    if not st.session_state.get(ON_SITE):
-        return
-    with suppress(BertError):
-        found = about(slug)
-        with st.popover("Lessons" if found else "Words", type="tertiary"):
-            for each in found:
-                if st.button(plain(each.title), key=f"_lesson_{each.slug}", type="tertiary"):
-                    open_lesson(each.slug)
-            if st.button(_WORDS, key="_words", icon=":material/menu_book:"):
-                all_words()

@@ -10,13 +10,14 @@ from urllib.parse import urlsplit
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from app.catalog import feature
 from app.declared import declared
 from app.engine.models import Engine, open_engine
 from app.engine.models.shelf import Offer
 from app.faces.streamlit.about import foot
 from app.faces.streamlit.address import left_out, say_left_out
 from app.faces.streamlit.components import mount_bridge
-from app.faces.streamlit.controls import choose, on_demand, switch
+from app.faces.streamlit.controls import choose, switch
 from app.faces.streamlit.frame import configure, top
 from app.faces.streamlit.guard import guarded
 from app.faces.streamlit.lesson_class import (
@@ -31,7 +32,6 @@ from app.faces.streamlit.lesson_class import (
     end_card,
     enter_class,
 )
-from app.faces.streamlit.lesson_read import draw_all, draw_end
 from app.faces.streamlit.lesson_scene import (
     PATH,
     Guess,
@@ -44,9 +44,9 @@ from app.faces.streamlit.lesson_scene import (
 )
 from app.faces.streamlit.lesson_way import (
     TERMS,
-    all_lessons,
     arriving_at,
     open_lesson,
+    open_lessons,
     open_page,
 )
 from app.faces.streamlit.picker import open_chosen, unknown_model_note
@@ -55,30 +55,26 @@ from app.faces.streamlit.show import show_html, show_picture, show_style
 from app.faces.streamlit.site import WAY
 from app.faces.streamlit.standard import show_parts
 from app.faces.streamlit.state import enter, leave
-from app.lessons.claims import figures_of, looked
-from app.lessons.looking import Looking, filled_look, filled_words
+from app.lessons.looking import Looking
 from app.lessons.paths import paths
 from app.lessons.pointing import PICK, pointing, things
 from app.lessons.quantity import printed
-from app.lessons.records import Another, Lesson, Look, Path, Question
+from app.lessons.records import Lesson, Look, Path, Question
 from app.lessons.sheet import sheet
-from app.lessons.shelf import claims, shelf
+from app.lessons.shelf import following, shelf
 from app.lessons.view import (
     all_terms,
-    beforehand,
     both,
     intervals,
-    is_written_for,
     on_one_axis,
-    orders,
     prose,
+    rests_on,
     unmarked,
 )
-from app.lessons.whole import drawn, given
+from app.lessons.whole import drawn, given, larger, step_parts
 from app.rooms.records import Room
 from app.words.blocks import line, note
-from app.words.format import share_of
-from app.words.html import join, plain, tag, visible
+from app.words.html import Html, join, plain, tag, visible
 
 LESSON, STEP, READ = "lesson", "step", "read"
 """The names in the address."""
@@ -199,49 +195,29 @@ def _lesson_page(found: Lesson) -> None:
     mount_bridge(f"lessons {found.slug}", picks)
     _, offer = top("lessons", found.title, "")
     with st.container(horizontal=True, vertical_alignment="center", key="bx-steps"):
-        number = _step_choice(found)
+        names = {number: str(number) for number in range(1, len(found.steps) + 1)} | {END: "End"}
+        number = choose("Step", names, key=STEP)  # one that is not there is the first one
         _buttons(found, number)
         class_buttons(found)
         reading = switch("Read as a page", key=READ)
         if st.button("All lessons", type="tertiary", key="_all"):
-            all_lessons()
+            open_lessons({})
     remarks = st.empty()
     with guarded(), waiting_line():
         unknown_model_note(offer)
         engine = open_chosen(offer)
         show_style(*{declared(step.page).feature.folder for step in found.steps})
-        _count_first(engine, found)
         if reading:
-            draw_all(engine, found)
+            _all(engine, found)
         elif number == END:
             if room:
                 bring(room, found, end_card(found, END))
-            draw_end(engine, found)
+            _end(engine, found)
         else:
             _play(engine, found, number, picks, room)
         leave()
         foot(engine)
     say_left_out(remarks)
-
-
-def _count_first(engine: Engine, found: Lesson) -> None:
-    """Offer to count the claims of a lesson beforehand, if it was not written for this model."""
-    if is_written_for(engine) or not found.claims:
-        return
-    with st.container(horizontal=True, vertical_alignment="center"):
-        show_html(line("Written for the bundled model; this one may behave differently."))
-        counted = on_demand(
-            "First count what this model shows", lambda: beforehand(engine, found), key="_count",
-            about=(found.slug, engine.provenance.fingerprint), icon=":material/rule:",
-        )  # fmt: skip
-    if counted is not None:
-        show_html(counted)
-
-
-def _step_choice(found: Lesson) -> int:
-    """Let the visitor choose a step; one that is not there is the first one."""
-    names = {number: str(number) for number in range(1, len(found.steps) + 1)} | {END: "End"}
-    return choose("Step", names, key=STEP)
 
 
 def _buttons(found: Lesson, number: int) -> None:
@@ -250,7 +226,7 @@ def _buttons(found: Lesson, number: int) -> None:
     before = {1: None, END: last}.get(number, number - 1)
     after = {last: END, END: None}.get(number, number + 1)
     st.button("Back", key="_back", on_click=_go, args=(before,), disabled=before is None)
-    done = played.guess is not None and not played.item
+    done = played.guess is not None
     st.button(
         "Next", key="_next", on_click=_go, args=(after,), icon=":material/arrow_forward:",
         type="primary" if done else "secondary", disabled=after is None,
@@ -262,34 +238,22 @@ def _go(number: int) -> None:
 
 
 def _play(engine: Engine, found: Lesson, number: int, picks: Picks, room: Room | None) -> None:
-    """Draw a step: its words at the left, its page's picture at the right.
-
-    Args:
-        engine: the model.
-        found: the lesson.
-        number: of the step.
-        picks: what the bridge calls when something is pointed at.
-        room: the class that sees it; None for a visitor alone.
-    """
+    """Draw a step: its words at the left, its page's picture at the right."""
     with st.container(key="bx-lesson"), st.container(key="bx-stage"):
-        give, answer = (
-            st.container(key="bx-give", gap="small"),
-            st.container(key="bx-answer", gap="small"),
-        )
+        give, answer = (st.container(key=f"bx-{each}", gap="small") for each in ("give", "answer"))
         st.container(key="bx-settings")
     scene = scene_of(engine, found, number, answer, picks)
     with give:
         done = scene.played  # what is pressed goes away, and the focus with it
-        mark = f"{found.slug} {number} {done.guess} {done.reason} {done.item} {done.item_guess}"
+        mark = f"{found.slug} {number} {done.guess} {done.reason}"
         show_html(tag("h2", visible(scene.step.heading), tabindex=-1, data_focus=mark))
-    if scene.played.item and scene.step.another:
-        _another(scene, scene.step.another, give, answer)
-    elif room:
+    if room:
         _with_class(scene, bring(room, found, card_of(scene)), give, answer)
     elif scene.played.guess is None:
         with give:
             say(scene, scene.step.say)
-            _here(scene.looking)
+            # above the question, where the cover is not beside it
+            show_html(tag("div", given(scene.looking), class_="bx-here"))
             _ask(scene)
         with answer:
             show_html(given(scene.looking))
@@ -308,11 +272,6 @@ def _with_class(scene: Scene, room: Room, give: DeltaGenerator, answer: DeltaGen
     with answer:
         show_html(given(scene.looking))
         draw_join(room)
-
-
-def _here(looking: Looking) -> None:
-    """Write what is asked about above the question, where the cover is not beside it."""
-    show_html(tag("div", given(looking), class_="bx-here"))
 
 
 def _cover(scene: Scene) -> None:
@@ -344,12 +303,6 @@ def _ask(scene: Scene) -> None:
             low, high = scene.looking.ends(question)
             form = f"%d {question.unit}".replace("%", "%%").replace("%%d", "%d").strip()
             guess = st.slider(plain(ask), low, high, (low + high) // 2, key=key, format=form)
-        case "order":
-            chosen = st.multiselect(
-                plain(ask), range(len(options)), key=key, placeholder="Choose all of them",
-                format_func=lambda number: plain(options[number]),
-            )  # fmt: skip
-            guess = tuple(chosen) if len(chosen) == len(options) else None
         case "point":
             guess = _point(scene, question, ask, key)
         case _:
@@ -412,28 +365,27 @@ def _shown(
 
 def _compare(scene: Scene, question: Question) -> None:
     """Draw the guess beside the truth."""
-    guess, looking = scene.played.guess, scene.looking
-    choices = question.choices
-    scene.played.its = looking.says(question)
-    if question.kind == "order" and isinstance(guess, tuple):
-        says = [looking.fill(each.say) for each in choices]
-        show_html(orders([says[n] for n in guess], [says[n] for n in looking.order(question)]))
-        return
-    if question.kind == "number" and isinstance(guess, int):
-        show_picture(on_one_axis(looking, question, guess))
-        return
-    if question.kind == "choose" and isinstance(guess, int):
-        show_html(both(looking.fill(choices[guess].say), scene.played.its))
-        if choices[guess].reply and scene.played.reason is None:
-            show_html(prose(looking.fill(choices[guess].reply), "bx-reply"))
-    elif question.kind == "point" and isinstance(guess, int):
-        names = things(looking, question.at)
-        scene.played.mine = names[guess]
-        show_html(both(names[guess], scene.played.its))
-        show_html(pointing(names, question.at, guess, scene.played.its, looking.fill(question.ask)))
-    else:
-        chance = printed(*looking.asked("p", str(guess)))
-        show_html(both(f"{guess}, with {chance}", scene.played.its))
+    played, looking = scene.played, scene.looking
+    says = [looking.fill(each.say) for each in question.choices]
+    played.its = looking.says(question)
+    match question.kind, played.guess:
+        case "number", int(guess):
+            played.mine = f"{guess} {question.unit}".strip()
+            show_picture(on_one_axis(looking, question, guess))
+        case "choose", int(guess):
+            played.mine = says[guess]
+            show_html(both(played.mine, played.its))
+            if question.choices[guess].reply and played.reason is None:
+                show_html(prose(looking.fill(question.choices[guess].reply), "bx-reply"))
+        case "point", int(guess):
+            names, ask = things(looking, question.at), looking.fill(question.ask)
+            played.mine = names[guess]
+            show_html(both(played.mine, played.its))
+            show_html(pointing(names, question.at, guess, played.its, ask))
+        case _:
+            played.mine = str(played.guess)
+            chance = printed(*looking.asked("p", played.mine))
+            show_html(both(f"{played.mine}, with {chance}", played.its))
 
 
 def _why(scene: Scene, why: Question) -> None:
@@ -449,7 +401,7 @@ def _why(scene: Scene, why: Question) -> None:
 
 
 def _after(scene: Scene) -> None:
-    """Draw the reply to the reason, what can be changed, and the way to another one."""
+    """Draw the reply to the reason, and what can be changed."""
     step, played, looking = scene.step, scene.played, scene.looking
     if step.why and played.reason is not None:
         chosen = step.why.choices[played.reason]
@@ -460,20 +412,9 @@ def _after(scene: Scene) -> None:
         show_html(tag("div", *reply, class_="bx-reply", data_spoken=""))
     if step.change:
         show_html(prose(looking.fill(f"Your turn: {step.change.ask}"), "bx-turn"))
-    with st.container(horizontal=True):
-        if step.why and played.reason is not None and not step.why.choices[played.reason].right:
-            _reason_again(scene)
-        if step.another and st.button(
-            "Another one", key=f"_other_{scene.name}", icon=":material/casino:"
-        ):
-            played.item, played.item_guess = 1, None
-            st.rerun()
-
-
-def _reason_again(scene: Scene) -> None:
-    """Let the visitor choose another reason."""
-    if st.button("Another reason", key=f"_again_{scene.name}"):
-        scene.played.reason = None
+    wrong = step.why and not step.why.choices[played.reason or 0].right
+    if wrong and st.button("Another reason", key=f"_again_{scene.name}"):
+        played.reason = None
         st.rerun()
 
 
@@ -496,10 +437,10 @@ def _edited(scene: Scene) -> Look:
 
 def _draw(scene: Scene, look: Look) -> None:
     """Draw the screen of the page for what is looked at."""
-    step, item = scene.step, scene.played.item
-    changed = look is not scene.looking.look and not item
+    step = scene.step
+    changed = look is not scene.looking.look
     looking = Looking(scene.looking.engine, step.page, look, scene.looking.figure)
-    edits = step.change.edits if step.change and not item else ()
+    edits = step.change.edits if step.change else ()
     with guarded():
         fixed = not edits or (step.why and scene.played.reason is None)
         if not changed and fixed and step.page in _WITHOUT_TEXT:
@@ -519,44 +460,44 @@ def _draw(scene: Scene, look: Look) -> None:
         open_page(step.page, look.values, scene.lesson.slug, scene.number)
 
 
-# -- another one -----------------------------------------------------------------------------------
+# -- the end, and a lesson as one page -------------------------------------------------------------
 
 
-def _another(scene: Scene, another: Another, give: DeltaGenerator, answer: DeltaGenerator) -> None:
-    """Ask about an item of the claim that the lesson has not shown."""
-    claim = claims()[another.claim]
-    looks = [each for step in scene.lesson.steps for each in step.looks]
-    known = [each for look in looks for each in (look.values, *look.beside.values())]
-    items = [each for each in claim.items if filled_look(claim.look, each).values not in known]
-    played, item = scene.played, items[(scene.played.item * 7 - 7) % len(items)]
-    engine = scene.looking.engine
-    looking = Looking(engine, claim.task, looked(engine, filled_look(claim.look, item)))
-    names, key = [another.yes, another.no], f"_item_{scene.name}_{played.item}"
-    names = [filled_words(each, looking.look.names) for each in names]
-    with give:
-        if played.item_guess is None:
-            _here(looking)
-            ask = plain(unmarked(looking.fill(another.ask)))
-            chosen = st.radio(ask, names, index=None, key=key, format_func=plain)
-            if st.button("Show", key=f"{key}_show", type="primary", disabled=chosen is None):
-                played.item_guess = chosen == names[0]
-                st.rerun()
-        else:
-            counts = looking.holds(claim.counts)
-            show_html(both(names[not played.item_guess], names[not counts]))
-            show_html(tag("div", prose(looking.fill(another.say)), data_spoken=""))
-            all_of = figures_of(engine, claim.name)
-            show_html(line(f"{claim.says}: {share_of(all_of.k, all_of.n)}."))
-        with st.container(horizontal=True):
-            if played.item_guess is not None and st.button("Another one", key=f"{key}_more"):
-                played.item, played.item_guess = played.item + 1, None
-                st.rerun()
-            if st.button("Back to the step", key=f"{key}_back", type="tertiary"):
-                played.item, played.item_guess = 0, None
-                st.rerun()
-    with answer:
-        if played.item_guess is None:
-            show_html(given(looking))
-            _cover(scene)
-        else:
-            _draw(scene, looking.look)
+def _end(engine: Engine, found: Lesson) -> None:
+    """Draw the last sentence, the guesses once more, and where to go on."""
+    show_html(tag("h2", "Takeaway", tabindex=-1, data_focus=f"{found.slug} end"))
+    show_html(prose(found.last, "bx-headline"))
+    rows = [row for number in range(1, len(found.steps) + 1) if (row := _once_more(found, number))]
+    if rows:
+        show_html(tag("h3", "Your guesses once more"))
+        show_html(tag("ul", *rows, class_="bx-guesses"))
+    if found.larger:
+        show_html(larger(found))
+    show_html(rests_on(engine, found))
+    after = following(found.slug, st.session_state.get(PATH, ""))
+    with st.container(horizontal=True):
+        if after and st.button(f"Next lesson: {plain(after.title)}", type="primary", key="_after"):
+            open_lesson(after.slug)
+        slugs = dict.fromkeys(declared(step.page).feature.folder for step in found.steps)
+        for page in map(feature, slugs):
+            if st.button(plain(page.title), key=f"_page_{page.slug}", icon=page.icon):
+                st.switch_page(page.page)
+
+
+def _once_more(found: Lesson, number: int) -> Html | None:
+    """Write what was guessed in a step, and what came out."""
+    played = played_in(found, number)
+    if not played.mine:
+        return None
+    heading = tag("strong", visible(f"{found.steps[number - 1].heading} – "))
+    return tag("li", heading, visible(f"you: {played.mine}; the model: {played.its}"))
+
+
+def _all(engine: Engine, found: Lesson) -> None:
+    """Draw all steps below each other, with everything revealed."""
+    for number, step in enumerate(found.steps, 1):
+        with st.container(key=f"bx-read-{number}"):
+            scene = scene_of(engine, found, number, st.container())
+            show_html(tag("h2", visible(f"{number}. {step.heading}")))
+            show_parts(scene.page, step_parts(scene.looking, step, number))
+    _end(engine, found)

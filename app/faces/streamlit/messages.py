@@ -9,11 +9,7 @@ _UNREADABLE = "This is not a message of a page."
 
 
 class OnlyMessages:
-    """Ends a websocket that says anything else; Streamlit would log it, with a traceback.
-
-    Args:
-        app: Streamlit's application.
-    """
+    """Ends a websocket that says anything else; Streamlit would log it, with a traceback."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

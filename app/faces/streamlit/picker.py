@@ -5,9 +5,11 @@ from contextlib import suppress
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
+from app.catalog import FEATURES
 from app.engine.models import Engine, Offer, default_offer, is_open, offers, open_engine
+from app.engine.models.copies import HubId
 from app.engine.models.fit import KNOWS_NOTHING, Misfit, Severity, first_fitting, misfits
-from app.engine.models.hub import HubId, copy_here, parse_hub_id
+from app.engine.models.hub import copy_here, parse_hub_id
 from app.engine.models.usable import facts_of, refusals, usable
 from app.faces.streamlit.controls import switch
 from app.faces.streamlit.hub_dialog import (
@@ -38,13 +40,11 @@ def model_picker(page: str) -> Offer:
     """Draw the picker and return the chosen model.
 
     A name that is not on offer is ignored: the page says so and uses the default model.
-
-    Args:
-        page: the page it is drawn on; the choice is kept when the visitor changes pages.
     """
     table = offers()
     _bring_choice(page, table)
-    _take_arrived(table)
+    if (name := arrived()) in table:  # the model that the visitor was waiting for
+        use_model(name)
     asked = st.session_state.get(MODEL, st.query_params.get(MODEL))
     if asked is not None and asked not in table:
         _look_for(str(asked))
@@ -87,14 +87,6 @@ def _bring_choice(page: str, table: dict[str, Offer]) -> None:
     if kept != next(iter(table)):
         with suppress(StreamlitAPIException):  # the widget of the page before still holds it
             st.query_params[MODEL] = kept
-
-
-def _take_arrived(table: dict[str, Offer]) -> None:
-    """Choose the model the visitor was waiting for, once it has arrived."""
-    name = arrived()
-    if name in table:
-        st.session_state[MODEL] = name
-        _settle()
 
 
 def _look_for(asked: str) -> None:
@@ -143,7 +135,7 @@ def unknown_model_note(used: Offer) -> None:
 
 
 def use_model(name: str) -> None:
-    """Choose a model by name; call this from a widget's callback."""
+    """Choose a model by name; call this before the picker is drawn."""
     st.session_state[MODEL] = name
     _settle()
 
@@ -195,6 +187,13 @@ def suits(engine: Engine, needs: tuple[str, ...]) -> bool:
     if found[0].severity is Severity.NOISE:
         return switch("Show the answers of its random weights", key="noise")
     return found[0].severity is Severity.REMARK
+
+
+def only_tabs(engine: Engine, slug: str) -> bool:
+    """Return whether a model lacks the head of a page, but has that of one of its tabs."""
+    rows = [row for row in FEATURES if row.needs and slug in (row.slug, row.tab_of)]
+    able = {row.slug: not any(map(_is_grave, misfits(engine.facts, row.needs))) for row in rows}
+    return not able.get(slug, True) and any(able.values())
 
 
 def _is_grave(misfit: Misfit) -> bool:

@@ -1,4 +1,4 @@
-"""Show results on the screen: markup, tables, and charts with text and numbers."""
+"""Show results on the screen: markup, pictures and tables."""
 
 from contextlib import nullcontext
 
@@ -14,13 +14,13 @@ from app.settings import ASSETS
 from app.words.html import Html, stylesheet
 from app.words.pictures import Picture, figure, numbers
 
+# Only the button that saves the picture: accidental panning or zooming would confuse a class.
+_CHART = {"displaylogo": False, "modeBarButtons": [["toImage"]], "scrollZoom": False}
 # What is drawn on paper: a visitor may choose another theme than that of the system.
 _DARK = (
     "@media screen { .bx-att-paper { filter: invert(1) hue-rotate(180deg); "
     "mix-blend-mode: screen; } }"
 )
-# Only the button that saves the picture: accidental panning or zooming would confuse a class.
-_CHART = {"displaylogo": False, "modeBarButtons": [["toImage"]], "scrollZoom": False}
 
 
 def show_html(markup: Html) -> None:
@@ -33,15 +33,11 @@ def show_style(*slugs: str) -> None:
     """Load the style sheets into the page, the presenter's as well if asked for in the link.
 
     This takes up no space.
-
-    Args:
-        slugs: features whose own sheets are loaded as well.
     """
     presenting = st.query_params.get(PRESENT) == "true"
     if not by_history():
         presenting = st.session_state.get(PRESENT, presenting)
     more = (ASSETS / "presenter.css").read_text(encoding="utf-8") if presenting else ""
-    more += _DARK if _is_dark() else ""
     show_html(stylesheet(own_style(*slugs) + style(*slugs) + more))
 
 
@@ -54,12 +50,6 @@ def show_chart(fig: go.Figure, *, alt: str, table: pd.DataFrame, key: str) -> No
     """Show a figure of plotly, for what must be turned or zoomed, with its numbers below.
 
     Everything that can be still is a `Picture`: plotly costs the browser 4.7 MB once.
-
-    Args:
-        fig: the figure.
-        alt: what it shows, for people who cannot see it.
-        table: the same numbers.
-        key: name of the chart on its page.
     """
     fig.update_layout(font={"color": _text_colour(), "size": 16})
     st.plotly_chart(fig, key=key, alt=alt, config=_CHART, width="stretch")

@@ -22,7 +22,7 @@ ON_SITE = "_on_site"
 DRAWN = threading.Event()
 """Set when the first page has been drawn; work that can wait begins then."""
 
-_SOON = "The model is being loaded; the page goes on by itself in a few seconds."
+_SOON = "The model is being loaded; the page continues by itself in a few seconds."
 MOVED = "_moved"
 """Session key: the title of the page that a link named, and which is a tab of another one now."""
 
@@ -97,11 +97,7 @@ def _start_here() -> dict[str, st.Page]:
 
 
 def _draw_head(slug: str) -> None:
-    """Draw what of a page needs no model.
-
-    Args:
-        slug: the page; "" for the home page.
-    """
+    """Draw what of a page needs no model."""
     title, lead = next(((each.title, each.see) for each in FEATURES if each.slug == slug), _HEAD)
     sheet = stylesheet(own_style() + (ASSETS / "site.css").read_text(encoding="utf-8"))
     st.html(join(sheet, heading(title, lead), line(_SOON)).markup)

@@ -2,7 +2,8 @@
 
 What only one page needs is in `features/<slug>.py`, under these names:
 
-- `form(page)` draws the page's own form; returns the task's values and the answer's place.
+- `form(page)` draws the page's own form; returns values of the task and the answer's place.
+- `boxes()` returns the texts that are asked, if they are not what the boxes have.
 - `below_boxes(slug)` draws buttons below the boxes.
 - `settings(page)` draws settings of the task that depend on the model; returns them.
 - `view_settings(page, result)` gives those of the screen that depend on the result.
@@ -47,6 +48,7 @@ from app.faces.streamlit.features.why import explains, why_fold
 from app.faces.streamlit.files import offer_file
 from app.faces.streamlit.frame import Page, page_shell
 from app.faces.streamlit.guard import guarded
+from app.faces.streamlit.picker import only_tabs
 from app.faces.streamlit.progress import progress
 from app.faces.streamlit.show import show_chart, show_html, show_picture, show_table
 from app.faces.streamlit.state import put, set_text, text_box
@@ -76,11 +78,7 @@ Place = Callable[[], DeltaGenerator]
 
 
 def standard_page(slug: str) -> None:
-    """Draw a page: its boxes, what its task answers, and the tab that is open.
-
-    Args:
-        slug: the page's name in the catalog.
-    """
+    """Draw a page: its boxes, what its task answers, and the tab that is open."""
     task = declared(slug)
     with page_shell(slug) as page:
         fold: Place = cache(
@@ -88,10 +86,12 @@ def standard_page(slug: str) -> None:
         )
         given, place = _form(page, task, fold)
         with place:
-            if task.invitation and not all(given[each.name] for each in task.typed):
+            result = screen = None
+            view: Values = {}
+            if only_tabs(page.engine, slug):
+                show_html(line(visible(misfits(page.engine.facts, task.feature.needs)[0].says)))
+            elif task.invitation and not all(given[each.name] for each in task.typed):
                 st.info(task.invitation, icon=":material/edit_note:")
-                result = screen = None
-                view: Values = {}
             else:
                 result = run(page.engine, task, given)
                 view = _view(page, task, result, fold)
@@ -129,7 +129,7 @@ def _answer(page: Page, task: Declared, result: Any, view: Values) -> Screen:
     show_html(join(*screen.first, headline))
     show_parts(page, screen.parts)
     if screen.why and (of := explains(slug)):
-        text, pair = _boxes()
+        text, pair = _boxes(slug)
         why_fold(page, of, screen.text or text, pair)
     return screen
 
@@ -145,7 +145,7 @@ def _finish(
     """Draw the last row; a saved page has what was drawn of the open tab by hand as well."""
     assert task.snippet is not None
     make, code, name = task.screen, task.snippet, page.engine.provenance.name
-    text, pair = _boxes()
+    text, pair = _boxes(task.feature.slug)
     shown = {key: view[key] for key in signature(code).parameters if key in view}
     page.finish(
         lambda: _with(make(result, **view), more),
@@ -155,8 +155,10 @@ def _finish(
     )
 
 
-def _boxes() -> tuple[str, str]:
+def _boxes(slug: str) -> tuple[str, str]:
     """Return the texts of the boxes."""
+    if own := _hook(slug, "boxes"):
+        return own()  # type: ignore[no-any-return]
     text, pair = (str(st.session_state.get(key, "")) for key in ("text", "text_pair"))
     return text, pair
 
@@ -196,8 +198,10 @@ def run(engine: Engine, task: Declared, given: Values) -> Any:
 def _form(page: Page, task: Declared, fold: Place) -> tuple[Values, AbstractContextManager[object]]:
     """Draw the widgets of a task; return their values, and the place of the answer."""
     slug = task.feature.slug
+    place: AbstractContextManager[object] = nullcontext()
     if form := _hook(slug, "form"):
-        return form(page)  # type: ignore[no-any-return]
+        given, place = form(page)
+        return given | _settings(page, task, given, fold), place
     boxes = [each for each in task.parameters if each.required and not each.field.layer]
     boxes.sort(key=lambda each: not each.field.first)
     boxes += [each for each in task.parameters if each.field.lines > 1 and not each.required]
@@ -210,12 +214,18 @@ def _form(page: Page, task: Declared, fold: Place) -> tuple[Values, AbstractCont
         with fold():
             given |= settings(page)
     given |= {each.name: _layer(page, each) for each in layers}
+    return given | _settings(page, task, given, fold), place
+
+
+def _settings(page: Page, task: Declared, given: Values, fold: Place) -> Values:
+    """Draw the settings of a task that are not given yet."""
     drawn_later = {each.key for each in task.settings}
+    found: Values = {}
     for each in task.parameters:
         if each.name not in given and each.key not in drawn_later:
             with fold():
-                given[each.name] = _setting(each, _most(each, page.engine))
-    return given, nullcontext()
+                found[each.name] = _setting(each, _most(each, page.engine))
+    return found
 
 
 def _box(each: Parameter, task: Declared, key: str = "") -> object:
@@ -275,14 +285,16 @@ def _setting(each: Parameter, most: Any) -> object:
     if each.kind is str:
         return text_line(label, key=key)
     if each.kind is bool:
-        return switch(label, key=key)
+        return switch(label, key=key, default=bool(_start(each)))
     if each.kind is float:
-        return level(label, (float(low), float(most)), key=key, default=float(_start(each)))
-    first = int(_start(each))
+        step = 0.01 if most - low <= 2 else 0.5
+        ends, first = (float(low), float(most)), float(_start(each))
+        return level(label, ends, key=key, default=first, step=step)
+    start = int(_start(each))
     if each.field.high is None:
-        return number(label, (int(low), int(most)), key=key, default=first)
+        return number(label, (int(low), int(most)), key=key, default=start)
     fixed = each.field.high if isinstance(each.field.most, str) else most
-    return count(label, (int(low), int(fixed)), key=key, default=first)
+    return count(label, (int(low), int(fixed)), key=key, default=start)
 
 
 def _tabs(
@@ -295,7 +307,9 @@ def _tabs(
 ) -> None:
     """Draw the tabs: parts of the screen, then tasks of their own; only the open one is made."""
     own = dict(screen.tabs) if screen else {}
-    more_tasks = (tabs_shown if screen else tabs)(task.feature.slug)
+    slug = task.feature.slug
+    every = screen is not None or only_tabs(page.engine, slug)
+    more_tasks = (tabs_shown if every else tabs)(slug)
     further = {each.feature.title: each for each in map(declared, more_tasks)}
     names = [*own, *further]
     if not names:

@@ -17,7 +17,7 @@ from app.declared import declared
 from app.declared.carried import HOME, TEXT_KEYS, UNFIT, boxes
 from app.engine.compute.visitor import check_text
 from app.faces.streamlit.address import read_address
-from app.faces.streamlit.carrying import add_ours, arriving, give, note, take_along
+from app.faces.streamlit.carrying import add_ours, arriving, carry, give, note
 from app.faces.streamlit.links import KEPT, links_have_texts, texts_of_link, write_link
 from app.faces.streamlit.picker import MODEL
 from app.faces.streamlit.site import MOVED
@@ -107,7 +107,7 @@ def unfit_note(slug: str) -> None:
 def moved_note() -> None:
     """Say that the page which a link named is a tab of this one."""
     if title := st.session_state.pop(MOVED, ""):
-        st.caption(f":material/info: “{title}” is a tab of this page now.")
+        st.caption(f":material/info: “{title}” is now a tab of this page.")
 
 
 def opened_by() -> str:
@@ -152,15 +152,8 @@ def text_box(
 ) -> str:
     """Draw a text box that is kept in the address.
 
-    A text too long for an address is kept for its link (see `links`), and the page says so.
-
-    Args:
-        slug: the page.
-        label: what to write.
-        key: its name in the address.
-        height: in pixels; None for the height of the text.
-        placeholder: what an empty box suggests.
-        first: the text at first; None for that of the page's first example.
+    A text too long for an address is kept for its link (see `links`), and the page says so. Without
+    a first text, the box has that of the page's first example.
 
     Raises:
         InputError: the text is longer than the site takes.
@@ -204,10 +197,7 @@ def text_box(
 def begin_with(slug: str, key: str, value: str) -> dict[str, str]:
     """Return the texts that a page begins with if its model cannot answer the first example.
 
-    Args:
-        slug: the page.
-        key: a value of examples, for example "of".
-        value: what it is in the example that the page begins with.
+    They are those of the first example in which `key`, for example "of", has this value.
     """
     kept: dict[str, dict[str, str]] = st.session_state.setdefault(_BEGIN, {})
     if opened_by() or slug not in kept:
@@ -257,13 +247,7 @@ def put(slug: str, key: str, value: str | float | bool) -> None:
 
 
 def send_buttons(slug: str, text: str, text_pair: str = "") -> None:
-    """Offer to open a text on any other page; drawn only if those are part of the site.
-
-    Args:
-        slug: the current page.
-        text: the text in its box.
-        text_pair: the text in its second box; sent along unless empty.
-    """
+    """Offer to open a text on any other page; drawn only if those are part of the site."""
     if not st.session_state.get(ON_SITE):
         return
     with st.popover("Take this text to", icon=":material/send:", type="tertiary"):
@@ -272,7 +256,7 @@ def send_buttons(slug: str, text: str, text_pair: str = "") -> None:
                 continue
             key = f"_send_{row.slug}"
             if st.button(plain(row.title), key=key, icon=row.icon, type="tertiary"):
-                take_along({"text": text, "text_pair": text_pair})
+                carry({"text": text, "text_pair": text_pair})
                 leave_for(row, {"text": text, "text_pair": text_pair})
 
 
@@ -283,11 +267,6 @@ def leave_for(
 
     A box without a text of its own becomes empty: what an earlier text left in it would not
     belong to this one.
-
-    Args:
-        row: the other page.
-        texts: texts by the key of their box.
-        address: further parameters of its address.
     """
     _note_left(st.session_state[_PAGE])
     give(row.slug, {key: texts.get(key, "") for key in TEXT_KEYS})

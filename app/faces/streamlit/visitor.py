@@ -18,11 +18,6 @@ def visitor() -> Visitor:
     return Visitor(number) if number else found
 
 
-def visitor_name() -> str:
-    """Return what tells this visitor from others."""
-    return visitor().name
-
-
 def is_among(visitors: Visitors) -> bool:
     """Return whether this visitor is one of these."""
     return visitors is Visitors.ALL or (visitors is Visitors.LOCAL and is_local())

@@ -6,16 +6,16 @@ from collections import Counter
 import numpy as np
 import pandas as pd
 
-from app.features.atlas.result import AtlasResult, Finding, MappedHead, OneHead, TypicalText
+from app.features.atlas.result import AtlasResult, MappedHead, TypicalText
+from app.records.results import Measure
+from app.words import matrix
 from app.words.blocks import facts, fold, hint, line, record_table, ticked
 from app.words.clicks import pick
 from app.words.format import count, percent, shortened, signed
 from app.words.html import Html, join, tag, visible
-from app.words.matrix import Matrix
-from app.words.panel import MIDDLE, NAME, Panel
+from app.words.panel import Panel
 from app.words.pictures import NARROW, WIDE, Picture, listed, picture, svg
 from app.words.pixels import pixels
-from app.words.report import Block
 from app.words.screen import Screen
 
 SIGNS = {
@@ -42,44 +42,35 @@ DOES = {
     "broad": "looks at everything almost equally",
     "none": "follows no simple pattern",
 }
-COLOURS = {"name": "by what it looks at", "layer": "by layer"}
 
 _HIGH = 440
 _PLAIN = 12.0  # radius where no effects are known
 _LEAST, _LARGEST = 8.0, 22.0  # radius of a head without an effect, and of that with the largest
 _TEXT = 64  # letters of a typical text
 _THUMB = 72
-_SEEN = (
-    3  # typical texts; the others are folded, and reached by the keyboard as a list of their own
-)
+_SEEN = 3  # typical texts; the others are folded, a list of their own for the keyboard
 PAPER = "Clark et al. 2019"
 
 
 # --- the map --------------------------------------------------------------------------------------
 
 
-def map_picture(result: AtlasResult, colour: str = "name", *, live: bool = False) -> Picture:
-    """Draw all heads on a plane: distances are close to those of their attention.
-
-    Args:
-        result: the heads.
-        colour: a key of `COLOURS`.
-        live: whether a head can be picked.
-    """
+def map_picture(result: AtlasResult, *, live: bool = False) -> Picture:
+    """Draw all heads on a plane: distances are close to those of their attention."""
     names = Counter(head.name for head in result.heads).most_common()
     kinds = ", ".join(f"{name} {number}" for name, number in names)
     return Picture(
         name="head-atlas",
-        wide=_map(result, WIDE, colour, live=live),
-        narrow=_map(result, NARROW, colour, live=live),
+        wide=_map(result, WIDE, live=live),
+        narrow=_map(result, NARROW, live=live),
         alt=f"A map of {count(len(result.heads), 'head')}; heads with similar attention are close. "
         f"What they look at: {kinds}. Chosen: {say(result.shown)}.",
-        table=heads_table(result),
+        rows=heads_table(result),
         live=live,
     )
 
 
-def _map(result: AtlasResult, width: int, colour: str, *, live: bool) -> Html:
+def _map(result: AtlasResult, width: int, *, live: bool) -> Html:
     """Draw the map; large heads first, so that small ones are not hidden."""
     edge, heads = _LARGEST + 6, result.heads
     sides = (edge, width - edge), (edge, _HIGH - edge)
@@ -88,7 +79,7 @@ def _map(result: AtlasResult, width: int, colour: str, *, live: bool) -> Html:
     with panel.group(data_rove="heads"):
         for n in np.argsort(-radii, kind="stable").tolist():
             at = panel.x(heads[n].x), panel.y(heads[n].y)
-            panel.drawn.append(_mark(result, n, at, float(radii[n]), colour, live=live))
+            panel.drawn.append(_mark(result, n, at, float(radii[n]), live=live))
     here = heads.index(result.shown)
     panel.dot(heads[here].x, heads[here].y, radii[here] + 4, class_="bx-at-ring")
     drawn = [*_keys(result, panel.x(0.25) - panel.x(0), width), *panel.drawn]
@@ -122,16 +113,13 @@ def radius(result: AtlasResult, width: int = WIDE) -> np.ndarray:
 
 
 def _mark(
-    result: AtlasResult, number: int, at: tuple[float, float], r: float, colour: str, *, live: bool
+    result: AtlasResult, number: int, at: tuple[float, float], r: float, *, live: bool
 ) -> Html:
     """Draw one head: a sign in a circle, whose edge is dashed if the loss falls without it."""
     head = result.heads[number]
-    by_layer = colour == "layer"
-    depth = _depth(result, head.layer) if by_layer else None
-    kind = "bx-at-layer" if by_layer else f"bx-at-{list(SIGNS).index(head.name)}"
+    kind = list(SIGNS).index(head.name)
     less = " bx-at-less" if head.effect is not None and head.effect < 0 else ""
     here = head.place == result.asked.place
-    sign = str(head.layer) if by_layer else SIGNS[head.name]
     buttons: dict[str, str | int] = (
         {
             "role": "button",
@@ -147,24 +135,19 @@ def _mark(
     return tag(
         "g",
         tag("title", say(head)),
-        tag("circle", r=f"{r:.1f}", style=depth),
-        tag("text", sign, class_="bx-at-sign"),
+        tag("circle", r=f"{r:.1f}"),
+        tag("text", SIGNS[head.name], class_="bx-at-sign"),
         transform=f"translate({at[0]:.1f} {at[1]:.1f})",
-        class_=f"bx-at-mark {kind}{less}",
-        data_at=f"layer.{head.layer} name.{list(SIGNS).index(head.name)} "
-        f"head.{head.layer}.{head.head}",
+        class_=f"bx-at-mark bx-at-{kind}{less}",
+        data_at=f"name.{kind} head.{head.layer}.{head.head}",
         **buttons,
     )
 
 
-def _depth(result: AtlasResult, layer: int) -> str:
-    """Return the depth of a layer's colour, for the style sheet."""
-    return f"--bx-depth:{15 + 70 * layer / max(1, result.size[0] - 1):.0f}%"
-
-
 def say(head: MappedHead) -> str:
     """Describe one head in a few words."""
-    return f"Layer {head.layer}, head {head.head}: {does(head)}{_loses(head)}"
+    loses = "" if head.effect is None else f"; loss without it {signed(head.effect, 3)} nats"
+    return f"Layer {head.layer}, head {head.head}: {does(head)}{loses}"
 
 
 def does(head: MappedHead) -> str:
@@ -173,27 +156,15 @@ def does(head: MappedHead) -> str:
     return DOES[head.name] + share
 
 
-def _loses(head: MappedHead) -> str:
-    return "" if head.effect is None else f"; loss without it {signed(head.effect, 3)} nats"
-
-
-def legend(result: AtlasResult, colour: str = "name") -> Html:
+def legend(result: AtlasResult) -> Html:
     """Draw what the signs mean; pointing at one lights up its heads."""
-    if colour == "layer":
-        items = [
-            tag("li", tag("span", str(layer), class_="bx-at-badge bx-at-layer",
-                          style=_depth(result, layer)),
-                f" layer {layer}", data_at=f"layer.{layer}", tabindex=-1 if layer else 0)
-            for layer in range(result.size[0])
-        ]  # fmt: skip
-    else:
-        counts = Counter(head.name for head in result.heads)
-        shown = [each for each in enumerate(SIGNS.items()) if counts[each[1][0]]]
-        items = [
-            tag("li", tag("span", sign, class_=f"bx-at-badge bx-at-{kind}"),
-                f" {name} {counts[name]}", data_at=f"name.{kind}", tabindex=-1 if number else 0)
-            for number, (kind, (name, sign)) in enumerate(shown)
-        ]  # fmt: skip
+    counts = Counter(head.name for head in result.heads)
+    shown = [(kind, *each) for kind, each in enumerate(SIGNS.items()) if counts[each[0]]]
+    items = [
+        tag("li", tag("span", sign, class_=f"bx-at-badge bx-at-{kind}"),
+            f" {name} {counts[name]}", data_at=f"name.{kind}", tabindex=-1 if number else 0)
+        for number, (kind, name, sign) in enumerate(shown)
+    ]  # fmt: skip
     says = "What the signs mean"
     return tag("ul", *items, class_="bx-at-legend", aria_label=says, data_rove="legend")
 
@@ -214,25 +185,20 @@ def map_hint(result: AtlasResult) -> Html:
     )
 
 
-def headline(result: AtlasResult) -> Html:
-    """State in a line what can be seen."""
-    return tag("div", map_hint(result), tag("p", summary(result)), class_="bx-at-headline")
-
-
-def summary(result: AtlasResult) -> str:
+def headline(result: AtlasResult) -> str:
     """Say how many heads follow which pattern, and how many are needed."""
     names = Counter(head.name for head in result.heads)
     kinds = len(result.heads) - names["none"] - names["broad"]
-    said = f"{kinds} of {count(len(result.heads), 'head')} look mostly at one kind of piece"
+    says = f"{kinds} of {count(len(result.heads), 'head')} look mostly at one kind of piece"
     if names["broad"]:
-        said += f", {names['broad']} almost equally at everything"
+        says += f", {names['broad']} almost equally at everything"
     if result.loss is None:
-        return f"{said}."
+        return f"{says}."
     needed = sum(head.certain and (head.effect or 0) > 0 for head in result.heads)
     if not needed:
-        return f"{said}. Without any one of them, the loss on hidden words does not clearly grow."
+        return f"{says}. Without any one of them, the loss on hidden words does not clearly grow."
     alone = "1 of them alone" if needed == 1 else f"any one of {needed} heads"
-    return f"{said}. Without {alone}, the loss on hidden words clearly grows."
+    return f"{says}. Without {alone}, the loss on hidden words clearly grows."
 
 
 def heads_table(result: AtlasResult) -> pd.DataFrame:
@@ -279,12 +245,7 @@ def head_card(result: AtlasResult) -> Html:
 
 
 def typical_texts(result: AtlasResult, *, live: bool = False) -> Html:
-    """Draw the typical texts of the chosen head, each with a small map of its attention.
-
-    Args:
-        result: the heads.
-        live: whether a text can be picked, to open it on the page “Attention”.
-    """
+    """Draw the typical texts of the chosen head, each with a small map of its attention."""
     if not result.asked.texts:
         return line("No text of the hundred shows what this head is named after.")
     items = [
@@ -303,11 +264,11 @@ def typical_texts(result: AtlasResult, *, live: bool = False) -> Html:
 
 
 def _typical(result: AtlasResult, number: int, text: TypicalText, *, live: bool) -> Html:
-    said = text.text if text.text_pair is None else f"{text.text} | {text.text_pair}"
+    whole = text.text if text.text_pair is None else f"{text.text} | {text.text_pair}"
     share = percent(text.value, 0, counted=True)
     inside = [
         tag("span", small_map(text), class_="bx-at-thumb"),
-        tag("span", visible(shortened(said, _TEXT)), dir="auto"),
+        tag("span", visible(shortened(whole, _TEXT)), dir="auto"),
         tag("b", share),
     ]
     if not live:
@@ -331,20 +292,17 @@ def small_map(text: TypicalText) -> Html:
 
 def measures(result: AtlasResult) -> Html:
     """List, folded, what the chosen head looks at on average over all texts."""
-    rows = [
-        (place.name, _amount(result.asked, place.key, is_share=place.is_share))
-        for place in result.places
-    ]
+
+    def amount(place: Measure) -> str:
+        value = result.asked.measures[place.key]
+        if math.isnan(value) or place.is_share:
+            return percent(value, 0, counted=True)
+        return f"{value:.1f} bits"
+
+    rows = [(place.name, amount(place)) for place in result.places]
     listed = facts(rows, "What it looks at, mean over all texts", class_="bx-facts bx-at-measures")
     return tag("details", tag("summary", "What it looks at, in numbers"), listed,
                class_="bx-at-fold")  # fmt: skip
-
-
-def _amount(head: OneHead, key: str, *, is_share: bool) -> str:
-    value = head.measures[key]
-    if math.isnan(value):
-        return "–"
-    return percent(value, 0, counted=True) if is_share else f"{value:.1f} bits"
 
 
 # --- below ----------------------------------------------------------------------------------------
@@ -352,7 +310,10 @@ def _amount(head: OneHead, key: str, *, is_share: bool) -> str:
 
 def findings_table(result: AtlasResult) -> Html:
     """Compare the findings of the paper with this model."""
-    rows = [_finding(each) for each in result.findings]
+    rows = [
+        (each.says, each.paper, each.here, ticked(each.agrees, "yes" if each.agrees else "no"))
+        for each in result.findings
+    ]
     columns = ("finding", f"{PAPER}, BERT base", "this model", "the same?")
     return join(
         record_table("Findings about attention heads", columns, rows),
@@ -366,37 +327,18 @@ def findings_table(result: AtlasResult) -> Html:
     )
 
 
-def _finding(each: Finding) -> tuple[Html | str, ...]:
-    return each.says, each.paper, each.here, ticked(each.agrees, "yes" if each.agrees else "no")
-
-
 def distances_picture(result: AtlasResult) -> Picture:
     """Draw the distance of every two heads as a pixel; the darker, the more alike."""
-    found = result.distances
+    found, layers = result.distances, [head.layer for head in result.heads]
+    middles = {layers.index(each) + layers.count(each) // 2: str(each) for each in set(layers)}
+    names = [middles.get(at, "") for at in range(len(layers))]
     return picture(
         "head-distances",
-        lambda width: _distances(result, width),
+        lambda width: matrix.pairs(1 - found, names, layers, width, ("1", "0")),
         alt=f"Distances of {count(len(found), 'head')} from each other, in the order of the model; "
         f"the largest is {float(found.max()):.2f}.",
         table=_between_layers(result),
     )
-
-
-def _distances(result: AtlasResult, width: int) -> Html:
-    """Draw the matrix, with a line between layers."""
-    heads = len(result.heads)
-    side = min(width - 48, 560)
-    panel = Panel((44, 44 + side), (26, 26 + side), (0, heads), (heads, 0))
-    panel.drawn += Matrix(44, 26, side / heads, side / heads).image(1 - result.distances)
-    layers = [head.layer for head in result.heads]
-    for layer in dict.fromkeys(layers):
-        first, number = layers.index(layer), layers.count(layer)
-        panel.text(0, first + number / 2, str(layer), -8, class_=NAME)
-        panel.text(first + number / 2, 0, str(layer), 0, -14, class_=MIDDLE)
-        if first:
-            panel.post(first)
-            panel.level(first)
-    return svg(width, side + 30, *panel.drawn)
 
 
 def _between_layers(result: AtlasResult) -> dict[str, object]:
@@ -416,19 +358,21 @@ def _between_layers(result: AtlasResult) -> dict[str, object]:
     return {"layer": kinds, **rows}
 
 
-def screen(result: AtlasResult, model: str = "") -> Screen:
+def screen(result: AtlasResult) -> Screen:
     """Say what is shown."""
-    blocks: tuple[Block, ...] = (
-        legend(result),
-        map_picture(result),
-        map_hint(result),
-        head_card(result),
-        measures(result),
-        typical_texts(result),
-        findings_table(result),
-        distances_picture(result),
+    return Screen(
+        headline(result),
+        (
+            legend(result),
+            map_picture(result),
+            map_hint(result),
+            head_card(result),
+            measures(result),
+            typical_texts(result),
+            findings_table(result),
+            distances_picture(result),
+        ),
     )
-    return Screen(summary(result), blocks)
 
 
 def snippet(result: AtlasResult, model: str) -> str:

@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.records.results import Cut
-from bert_core.analysis.head_statistics import HeadStatistics, name_heads, rank_heads
+from bert_core.analysis.head_statistics import HeadName, HeadStatistics, name_heads, rank_heads
+from bert_core.errors import InputError
 
 Floats = NDArray[np.float32]
 
@@ -20,9 +21,6 @@ Place = tuple[int, int]
 """A head as (layer, head), both counted from 0."""
 
 _LINKS = 20
-
-How = Literal["mean", "max"]
-"""How several heads become one matrix."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +37,9 @@ class Units:
 
 @dataclass(frozen=True, slots=True)
 class Heads:
-    """One head, or several that are shown as one matrix."""
+    """One head, or several whose mean is shown."""
 
     places: Annotated[tuple[Place, ...], "the heads, at least one"]
-    how: Annotated[How, "how several become one, cell by cell"] = "mean"
 
     @classmethod
     def one(cls, layer: int, head: int) -> Self:
@@ -166,17 +163,29 @@ class AttentionResult:
         """The heads that `links` and `matrix` are about, as (layer, head); several are averaged."""
         return self.asked or Heads.one(*self.telling)
 
-    @property
-    def weights(self) -> Floats:
-        """(U, U), the mean over the heads shown."""
-        chosen = [self.attentions[layer][head] for layer, head in self.shown.places]
-        total: Floats = np.add.reduce(chosen) / np.float32(len(chosen))
-        return total
+    def matrix_of(self, heads: Heads) -> Floats:
+        """Return one head, or the mean of several, (U, U).
+
+        Raises:
+            InputError: there is no such head.
+        """
+        for layer, head in heads.places:
+            if not 0 <= layer < self.layers:
+                raise InputError(
+                    f"There is no layer {layer}; this model has layers 0 to {self.layers - 1}."
+                )
+            if not 0 <= head < self.heads:
+                raise InputError(
+                    f"There is no head {head}; every layer has heads 0 to {self.heads - 1}."
+                )
+        chosen = [self.attentions[layer][head] for layer, head in heads.places]
+        mean: Floats = np.add.reduce(chosen) / np.float32(len(chosen))
+        return mean
 
     @property
     def links(self) -> tuple[Link, ...]:
         """The strongest links, at most 20, strongest first."""
-        weights = self.weights
+        weights = self.matrix_of(self.shown)
         best = np.argsort(-weights, axis=None, kind="stable")[:_LINKS]
         places = zip(*np.unravel_index(best, weights.shape), strict=True)
         return tuple(
@@ -186,22 +195,18 @@ class AttentionResult:
     @property
     def matrix(self) -> Floats | None:
         """If a layer was asked for: a row for each piece that looks, adding up to 1; else null."""
-        return self.weights if self.asked else None
+        return self.matrix_of(self.asked) if self.asked else None
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which tokens and which values are shown, and whether the rows are rescaled to sum to 1."""
+    """Which tokens and which values are shown."""
 
     special: Annotated[
         bool, 'show the added [CLS] and [SEP]; they belong to no part, so only with "all"'
     ] = True
-    renormalise: Annotated[bool, "divide every shown row by its sum"] = False
     part: Annotated[Part, 'from which sentence to which; a single text allows only "all"'] = "all"
-    floor: Annotated[float, "smaller values are not shown; applied last"] = 0.0
-    top: Annotated[
-        int, "only the largest values of each matrix are shown, this many per cent of its cells"
-    ] = 100
+    floor: Annotated[float, "smaller values are not shown"] = 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -217,7 +222,7 @@ class AttentionGrid:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HeadView:
-    """One head, or several as one matrix, restricted to a selection."""
+    """One head, or the mean of several, restricted to a selection."""
 
     heads: Annotated[Heads, "the heads"]
     rows: Annotated[tuple[int, ...], "indices of the R units that attend"]
@@ -225,22 +230,8 @@ class HeadView:
     row_tokens: Annotated[tuple[str, ...], "the tokens at `rows`"]
     column_tokens: Annotated[tuple[str, ...], "the tokens at `columns`"]
     weights: Annotated[Floats, "(R, C); values that the selection does not show are 0"]
-    shown: Annotated[
-        Floats, "(R,), the sum of each row over the shown columns, before scaling and thresholds"
-    ]
+    shown: Annotated[Floats, "(R,), the sum of each row over the shown columns"]
     selection: Annotated[Selection, "the selection that produced the view"]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class GroupShares:
-    """How the attention in one view is divided between the sentences."""
-
-    groups: Annotated[tuple[str, ...], 'names of the groups present, in order: "A", "B", "special"']
-    shares: Annotated[
-        Floats,
-        "(G, G), the attention that tokens of the row's group give to the column's group, averaged"
-        " over those tokens; rows sum to 1",
-    ]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -256,3 +247,12 @@ class Links:
     head: Annotated[NDArray[np.intp], "(N,) index into `places`"]
     weight: Annotated[Floats, "(N,) its strength"]
     over: Annotated[int, "number of links that the selection shows, drawn or not"]
+
+
+@dataclass(frozen=True, slots=True)
+class RankedHead:
+    """What a head does in this text, and usually."""
+
+    place: Annotated[Place, "layer and head"]
+    here: Annotated[HeadName, "its pattern in this text"]
+    usual: Annotated[HeadName | None, "its pattern in many texts; None if not measured"]

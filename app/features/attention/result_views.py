@@ -1,11 +1,10 @@
 """Views of the attention of one input: arithmetic on the arrays of its result.
 
-`head_view` (one head, or several as one matrix), `attention_grid` (a small picture of every head),
+`head_view` (one head, or the mean of several), `attention_grid` (a small picture of every head),
 `group_shares` (sentence to sentence) and `strongest_links` (lines between words).
 """
 
-from collections.abc import Iterator, Sequence
-from math import ceil, isqrt
+from math import isqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,15 +13,13 @@ from app.features.attention.result import (
     AttentionGrid,
     AttentionResult,
     Floats,
-    GroupShares,
     Heads,
     HeadView,
     Links,
     Part,
-    Place,
+    RankedHead,
     Selection,
 )
-from app.features.attention.result_habits import RankedHead
 from bert_core.analysis.head_statistics import HeadName, name_heads, rank_heads
 from bert_core.errors import InputError
 
@@ -38,12 +35,7 @@ LINK_BUDGET = 4_000
 LINK_TOKENS = 64
 """Longest text for which the lines of all heads of a layer are prepared at once."""
 
-_PART_SIDES: dict[Part, tuple[int, int]] = {
-    "aa": (0, 0),
-    "ab": (0, 1),
-    "ba": (1, 0),
-    "bb": (1, 1),
-}
+_PART_SIDES: dict[Part, tuple[int, int]] = {"aa": (0, 0), "ab": (0, 1), "ba": (1, 0), "bb": (1, 1)}
 
 
 def _positions(result: AttentionResult, selection: Selection) -> tuple[list[int], list[int]]:
@@ -64,74 +56,27 @@ def _positions(result: AttentionResult, selection: Selection) -> tuple[list[int]
     )
 
 
-def one_head(result: AttentionResult, place: Place) -> Floats:
-    """Return one head, (U, U).
-
-    Raises:
-        InputError: there is no such head.
-    """
-    layer, head = place
-    if not 0 <= layer < result.layers:
-        raise InputError(
-            f"There is no layer {layer}; this model has layers 0 to {result.layers - 1}."
-        )
-    if not 0 <= head < result.heads:
-        raise InputError(f"There is no head {head}; every layer has heads 0 to {result.heads - 1}.")
-    found: Floats = result.attentions[layer][head]
-    return found
-
-
-def _rows_to_one(weights: Floats) -> Floats:
-    """Divide every row (last axis) by its sum; rows of zeros are left unchanged."""
-    sums = weights.sum(axis=-1, keepdims=True)
-    scaled: Floats = np.divide(weights, sums, out=np.zeros_like(weights), where=sums > 0)
-    return scaled
-
-
-def _matrix(result: AttentionResult, heads: Heads) -> Floats:
-    """Return one head (U, U), or the mean or the largest value of several in every cell."""
-    first, *more = (one_head(result, place) for place in heads.places)
-    if not more:
-        return first
-    if heads.how == "max":
-        largest: Floats = np.maximum.reduce([first, *more])
-        return largest
-    total: Floats = np.add.reduce([first, *more]) / np.float32(len(heads.places))
-    return total
-
-
-def _strong(weights: Floats, selection: Selection) -> Floats:
-    """Set what the selection's thresholds hide to 0; each matrix (the last two axes) on its own."""
-    if selection.floor <= 0 and selection.top >= 100:
-        return weights
-    keep = weights >= selection.floor
-    if selection.top < 100:
-        flat = weights.reshape(*weights.shape[:-2], -1)
-        count = max(1, ceil(flat.shape[-1] * selection.top / 100))
-        least = np.partition(flat, -count, axis=-1)[..., -count]
-        keep &= weights >= least[..., None, None]
-    return np.where(keep, weights, np.float32(0))
+def _at_least(floor: float, weights: Floats) -> Floats:
+    """Set smaller values to 0."""
+    return np.where(weights >= floor, weights, np.float32(0)) if floor > 0 else weights
 
 
 def head_view(result: AttentionResult, heads: Heads, selection: Selection) -> HeadView:
-    """Extract one head, or several as one matrix, from a result.
+    """Extract one head, or the mean of several, from a result.
 
     Raises:
         InputError: no such layer, head or part.
     """
     rows, columns = _positions(result, selection)
-    weights = _matrix(result, heads)[np.ix_(np.array(rows), np.array(columns))]
-    shown = weights.sum(axis=-1)
-    if selection.renormalise:
-        weights = _rows_to_one(weights)
+    weights = result.matrix_of(heads)[np.ix_(rows, columns)]
     return HeadView(
         heads=heads,
         rows=tuple(rows),
         columns=tuple(columns),
         row_tokens=tuple(result.tokens[i] for i in rows),
         column_tokens=tuple(result.tokens[i] for i in columns),
-        weights=_strong(weights, selection),
-        shown=shown,
+        weights=_at_least(selection.floor, weights),
+        shown=weights.sum(axis=-1),
         selection=selection,
     )
 
@@ -142,7 +87,7 @@ def goals(result: AttentionResult, heads: Heads) -> dict[str, float]:
     What [CLS] and [SEP] get counts for them, what a neighbour gets for the neighbour, even if it is
     the same piece. Rows and columns are those of the result: pieces, or words.
     """
-    weights, size = _matrix(result, heads), len(result.tokens)
+    weights, size = result.matrix_of(heads), len(result.tokens)
     added = np.array([side is None for side in result.sides])
     names = np.array(result.tokens)
     row, column = np.indices((size, size))
@@ -160,22 +105,23 @@ def goals(result: AttentionResult, heads: Heads) -> dict[str, float]:
     }
 
 
-def group_shares(result: AttentionResult, view: HeadView) -> GroupShares:
-    """Return how the viewed head divides its attention between the sentences.
+def group_shares(result: AttentionResult, heads: Heads) -> dict[str, dict[str, float]]:
+    """Return how heads divide their attention between the sentences "A", "B" and "special".
 
-    These are the model's own numbers: tokens hidden by the view count, and nothing is rescaled.
+    Returns:
+        For each group that is there, the mean attention of its tokens to every group. All tokens
+        count, and each row sums to 1.
     """
-    matrix = _matrix(result, view.heads)  # (U, U)
+    matrix = result.matrix_of(heads)  # (U, U)
     members = {
-        name: np.array([side == which for side in result.sides])
+        name: [at for at, side in enumerate(result.sides) if side == which]
         for name, which in (("A", 0), ("B", 1), ("special", None))
     }
-    groups = tuple(name for name, mask in members.items() if mask.any())
-    shares = [
-        [float(matrix[members[a]][:, members[b]].sum(axis=-1).mean()) for b in groups]
+    groups = {name: places for name, places in members.items() if places}
+    return {
+        a: {b: float(matrix[np.ix_(groups[a], groups[b])].sum(axis=-1).mean()) for b in groups}
         for a in groups
-    ]
-    return GroupShares(groups=groups, shares=np.array(shares, dtype=np.float32))
+    }
 
 
 def attention_grid(result: AttentionResult, selection: Selection) -> AttentionGrid:
@@ -190,15 +136,13 @@ def attention_grid(result: AttentionResult, selection: Selection) -> AttentionGr
     rows, columns = _positions(result, selection)
     least, most = GRID_SIDE
     side = min(most, max(least, isqrt(GRID_BYTES // (result.layers * result.heads))))
-    row_blocks = _blocks(rows, side, len(result.tokens))
-    column_blocks = _blocks(columns, side, len(result.tokens))
-    members = np.bincount(row_blocks[rows]).astype(np.float32)[:, None]  # (r, 1)
+    down, across = (_starts(len(each), side) for each in (rows, columns))
+    members = np.diff([*down, len(rows)]).astype(np.float32)[:, None]  # (r, 1)
     small = []
-    for layer in result.attentions:
-        factors = _to_one(layer, column_blocks) if selection.renormalise else None
-        pooled = _sum_columns(_sum_rows(layer, row_blocks, factors), column_blocks)
-        small.append(pooled / members)  # (H, r, c)
-    pictures = _strong(np.stack(small), selection)  # (L, H, r, c)
+    for layer in result.attentions:  # whole rows first: they add quickly and leave fewer numbers
+        summed = np.add.reduceat(layer[:, rows], down, axis=1)[:, :, columns]
+        small.append(np.add.reduceat(summed, across, axis=2) / members)  # (H, r, c)
+    pictures = _at_least(selection.floor, np.stack(small))  # (L, H, r, c)
     peaks = pictures.max(axis=(-2, -1))
     scale = np.divide(255.0, peaks, out=np.zeros_like(peaks), where=peaks > 0)
     return AttentionGrid(
@@ -208,50 +152,10 @@ def attention_grid(result: AttentionResult, selection: Selection) -> AttentionGr
     )
 
 
-def _blocks(positions: Sequence[int], side: int, length: int) -> NDArray[np.intp]:
-    """Assign each of T positions to one of at most `side` blocks; hidden positions get -1."""
-    count = min(side, len(positions))
-    blocks = np.full(length, -1, dtype=np.intp)
-    blocks[positions] = np.arange(len(positions)) * count // len(positions)
-    return blocks
-
-
-def _runs(blocks: NDArray[np.intp]) -> Iterator[tuple[int, slice]]:
-    """Yield each contiguous run of positions in the same block, skipping hidden positions."""
-    starts = np.flatnonzero(np.diff(blocks, prepend=-2))
-    for start, stop in zip(starts, [*starts[1:], len(blocks)], strict=True):
-        if blocks[start] >= 0:
-            yield int(blocks[start]), slice(int(start), int(stop))
-
-
-def _to_one(layer: Floats, column_blocks: NDArray[np.intp]) -> Floats:
-    """Return the factor for every row (H, T) that makes its shown part sum to 1."""
-    shown = np.where(column_blocks < 0, -1, 0)  # all shown positions form one block
-    sums = sum(layer[:, :, run].sum(axis=-1) for _, run in _runs(shown))
-    factors: Floats = np.divide(1, sums, out=np.zeros_like(sums), where=np.greater(sums, 0))
-    return factors
-
-
-def _sum_rows(layer: Floats, blocks: NDArray[np.intp], factors: Floats | None) -> Floats:
-    """Sum (H, T, T) over the rows of each block: (H, r, T).
-
-    Rows are summed first because whole rows add quickly and leave far fewer numbers for the
-    column sums. Multiplying by a matrix of zeros and ones would take one line, but on a busy
-    machine its threads wait for each other, which made it ten times slower.
-    """
-    summed = np.zeros((layer.shape[0], int(blocks.max()) + 1, layer.shape[2]), layer.dtype)
-    for block, run in _runs(blocks):
-        part = layer[:, run] if factors is None else layer[:, run] * factors[:, run, None]
-        summed[:, block] += part.sum(axis=1)
-    return summed
-
-
-def _sum_columns(values: Floats, blocks: NDArray[np.intp]) -> Floats:
-    """Sum (H, r, T) over the columns of each block: (H, r, c)."""
-    summed = np.zeros((*values.shape[:2], int(blocks.max()) + 1), values.dtype)
-    for block, run in _runs(blocks):
-        summed[:, :, block] += values[:, :, run].sum(axis=-1)
-    return summed
+def _starts(length: int, side: int) -> NDArray[np.intp]:
+    """Return where each of at most `side` blocks of about equal size begins."""
+    count = min(side, length)
+    return -(-np.arange(count) * length // count)
 
 
 def strongest_links(result: AttentionResult, view: HeadView, *, budget: int = LINK_BUDGET) -> Links:
@@ -262,17 +166,15 @@ def strongest_links(result: AttentionResult, view: HeadView, *, budget: int = LI
 
     Args:
         result: what `attention` returned.
-        view: the heads, the tokens shown and the thresholds.
+        view: the heads, the tokens shown and the threshold.
         budget: approximate number of links to keep; every word keeps at least one per head.
     """
     places = view.heads.places
     if len(places) == 1 and len(view.rows) <= LINK_TOKENS:
         places = Heads.layer(places[0][0], result.heads).places
-    chosen = np.ix_(np.array(view.rows), np.array(view.columns))
+    chosen = np.ix_(view.rows, view.columns)
     weights = np.stack([result.attentions[i][j][chosen] for i, j in places])  # (h, R, C)
-    if view.selection.renormalise:
-        weights = _rows_to_one(weights)
-    weights = _strong(weights, view.selection)
+    weights = _at_least(view.selection.floor, weights)
     each = max(1, min(weights.shape[-1], budget // (weights.shape[0] * weights.shape[1])))
     best = np.argpartition(weights, -each, axis=-1)[..., -each:]  # (h, R, each)
     values = np.take_along_axis(weights, best, axis=-1)
@@ -291,28 +193,11 @@ def strongest_links(result: AttentionResult, view: HeadView, *, budget: int = LI
 
 
 def rank(
-    result: AttentionResult,
-    by: str = "pattern",
-    usual: tuple[tuple[HeadName, ...], ...] | None = None,
+    result: AttentionResult, usual: tuple[tuple[HeadName, ...], ...] | None = None
 ) -> tuple[RankedHead, ...]:
-    """Rank all heads by what they do in one text, and name it.
-
-    Args:
-        result: the attention for the text.
-        by: see `bert_core.analysis.head_statistics.rank_heads`.
-        usual: what each head usually does, by layer and head; None if not measured.
-
-    Raises:
-        InputError: there is no such ranking.
-    """
+    """Name what every head does in one text, the clearest pattern first."""
     here = name_heads(result.statistics)
-    values = None if by == "pattern" else getattr(result.statistics, by, None)
     return tuple(
-        RankedHead(
-            place=(layer, head),
-            here=here[layer][head],
-            usual=None if usual is None else usual[layer][head],
-            value=here[layer][head].score if values is None else float(values[layer, head]),
-        )
-        for layer, head in rank_heads(result.statistics, by)
+        RankedHead((layer, head), here[layer][head], usual[layer][head] if usual else None)
+        for layer, head in rank_heads(result.statistics)
     )

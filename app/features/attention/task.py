@@ -1,7 +1,7 @@
 """Where every head of the model looks: one forward pass.
 
-`attention` runs the model, and `in_words` turns its rows and columns into words. `result_views`
-looks at the arrays they return; `task_cell` explains a single number.
+`attention` runs the model, `in_words` turns its rows and columns into words, `ranked_heads` names
+what heads do. `result_views` looks at the arrays; `task_cell` explains a single number.
 """
 
 from dataclasses import replace
@@ -12,12 +12,12 @@ from torch import Tensor
 
 from app.engine.compute.recent import RECENT
 from app.engine.models import Engine
-from app.features.attention.result import AttentionResult, Floats, Heads, Units
-from app.features.attention.result_views import one_head
+from app.features.attention.result import AttentionResult, Floats, Heads, RankedHead, Units
+from app.features.attention.result_views import rank
 from app.records.fields import SHUFFLE, Field
 from app.records.results import Cut
 from bert_core import Encoding
-from bert_core.analysis.head_statistics import text_statistics
+from bert_core.analysis.head_statistics import name_heads, text_statistics
 from bert_core.errors import InputError
 from bert_core.reading.gaps import read_signs, shuffle_words
 
@@ -62,17 +62,22 @@ def attention(
         result = in_words(engine, result)
     if layer is None and head is None:
         return result
-    return replace(result, asked=_asked(result, layer, head))
-
-
-def _asked(result: AttentionResult, layer: int | None, head: int | None) -> Heads:
-    """Return the heads that were asked for."""
     if layer is None:
         raise InputError(f"Found head {head} without a layer; expected both. Name the layer too.")
     heads = Heads.layer(layer, result.heads) if head is None else Heads.one(layer, head)
-    for place in heads.places:
-        one_head(result, place)
-    return heads
+    result.matrix_of(heads)  # refuses heads that are not there
+    return replace(result, asked=heads)
+
+
+def ranked_heads(engine: Engine, result: AttentionResult) -> tuple[RankedHead, ...]:
+    """Name what every head does in one text and usually, the clearest pattern first.
+
+    Raises:
+        CheckpointError: the statistics stored with the weights are damaged.
+    """
+    found = engine.head_statistics()
+    usual = None if found is None or found.stale else name_heads(found.statistics)
+    return rank(result, usual)
 
 
 def _read(engine: Engine, text: str, text_pair: str) -> AttentionResult:
@@ -85,7 +90,6 @@ def _read(engine: Engine, text: str, text_pair: str) -> AttentionResult:
 
 
 def _size(result: AttentionResult) -> int:
-    """Return the bytes of a result's matrices."""
     return sum(layer.nbytes for layer in result.attentions)
 
 
@@ -132,10 +136,6 @@ def in_words(engine: Engine, result: AttentionResult) -> AttentionResult:
 
     A word gets all the attention that its pieces get, and gives what they give on average. Rows
     therefore still sum to 1.
-
-    Args:
-        engine: the model of the result.
-        result: by pieces.
     """
     model = (engine.provenance.name, engine.provenance.fingerprint)
     found = RECENT.get(
@@ -143,8 +143,7 @@ def in_words(engine: Engine, result: AttentionResult) -> AttentionResult:
         make=lambda: _by_word(result),
         size=_size,
     )
-    same = (found.read_as, found.shuffle) == (result.read_as, result.shuffle)
-    return found if same else replace(found, read_as=result.read_as, shuffle=result.shuffle)
+    return replace(found, read_as=result.read_as, shuffle=result.shuffle)
 
 
 def _by_word(result: AttentionResult) -> AttentionResult:

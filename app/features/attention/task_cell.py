@@ -5,7 +5,7 @@ from typing import Annotated
 
 from app.engine.compute.recent import RECENT
 from app.engine.models import Engine
-from app.features.attention.result import AttentionResult, Floats, Place
+from app.features.attention.result import AttentionResult, Floats, Heads, Place
 from app.features.attention.task import attention
 from app.records.fields import Field
 from app.records.results import CellArithmetic
@@ -55,9 +55,8 @@ def cell_arithmetic(
     Raises:
         InputError: there is no such head or cell.
     """
+    matrix = result.matrix_of(Heads((place,)))
     (layer, head), length = place, len(result.tokens)
-    if not (0 <= layer < result.layers and 0 <= head < result.heads):
-        raise InputError(f"There is no head {head} in layer {layer}.")
     if not (0 <= row < length and 0 <= column < length):
         raise InputError(f"There is no cell {row}, {column}; positions are 0 to {length - 1}.")
     queries, keys = _projections(engine, result, layer)  # (H, T, K) each
@@ -70,7 +69,7 @@ def cell_arithmetic(
         query=query,
         key=keys[head, column],
         scores=keys[head] @ query / math.sqrt(query.size),
-        value=float(result.attentions[layer][head, row, column]),
+        value=float(matrix[row, column]),
     )
 
 

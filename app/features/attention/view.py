@@ -4,8 +4,13 @@ from collections.abc import Sequence
 
 from app.features.attention import view_pictures as pictures
 from app.features.attention import view_text as text
-from app.features.attention.result import AttentionGrid, AttentionResult, HeadView, Selection
-from app.features.attention.result_habits import RankedHead
+from app.features.attention.result import (
+    AttentionGrid,
+    AttentionResult,
+    HeadView,
+    RankedHead,
+    Selection,
+)
 from app.features.attention.result_views import attention_grid, head_view, rank
 from app.words.blocks import line
 from app.words.notes import cut_note, gaps_note, shuffled_note
@@ -15,7 +20,6 @@ from app.words.screen import Screen
 
 def screen(
     result: AttentionResult,
-    model: str = "",
     view: HeadView | None = None,
     *,
     grid: AttentionGrid | None = None,
@@ -24,18 +28,7 @@ def screen(
     log: bool = False,
     more: Sequence[Block] = (),
 ) -> Screen:
-    """Say what is shown.
-
-    Args:
-        result: the attention.
-        model: its name on a page.
-        view: the heads and pieces shown; None for those of `result.shown`.
-        grid: the small pictures of all heads.
-        ranked: what each head does here, and usually.
-        common: whether the scale ends at 1 instead of the largest value.
-        log: whether the scale is logarithmic.
-        more: what is drawn below it.
-    """
+    """Say what is shown."""
     view = view or head_view(result, result.shown, Selection())
     grid = grid or attention_grid(result, view.selection)
     ranked = tuple(rank(result) if ranked is None else ranked)

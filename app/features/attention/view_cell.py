@@ -4,10 +4,9 @@ import math
 
 import numpy as np
 
-from app.features.attention.result import AttentionResult
 from app.features.attention.view_text import labels
 from app.records.results import CellArithmetic
-from app.words.blocks import hint, line
+from app.words.blocks import hint
 from app.words.format import signed
 from app.words.html import Html, join, tag, visible
 from app.words.panel import Panel
@@ -18,12 +17,13 @@ TITLE = "One cell"
 
 NO_CELL = "Click a cell to see how its number is computed."
 ONE_HEAD = "Several heads are combined now; show a single head to see its arithmetic."
+FIRST_PIECES = "Computed for the first pieces of these words, because heads work with pieces."
 
 _ROWS = 200  # of the table of the softmax
 _TALL = 54  # height of a row of bars
 
 
-def screen(cell: CellArithmetic, model: str = "") -> Screen:
+def screen(cell: CellArithmetic) -> Screen:
     """Say what is shown."""
     layer, head = cell.place
     source, goal = (visible(cell.tokens[at]) for at in (cell.row, cell.column))
@@ -117,10 +117,3 @@ def softmax_table(cell: CellArithmetic) -> Html:
     many = len(each) > _ROWS
     title = f"The {_ROWS} largest of {len(each)} in this row" if many else "The softmax of this row"
     return numbers(table, "attention-row", title=title)
-
-
-def cell_name(result: AttentionResult, cell: tuple[int, int]) -> Html:
-    """Say which pieces are meant where rows and columns are whole words."""
-    if not result.by_word:
-        return join()
-    return line("Computed for the first pieces of these words, because heads work with pieces.")

@@ -15,9 +15,8 @@ def matrix_json(result: AttentionResult, view: HeadView) -> bytes:
         {
             "model": result.model,
             "heads": [{"layer": layer, "head": head} for layer, head in view.heads.places],
-            "combined": view.heads.how if len(view.heads.places) > 1 else None,
+            "combined": "mean" if len(view.heads.places) > 1 else None,
             "units": "words" if result.by_word else "pieces",
-            "renormalised": view.selection.renormalise,
             "rows": list(view.row_tokens),
             "columns": list(view.column_tokens),
             "row_positions": [first[at] for at in view.rows],
@@ -29,16 +28,8 @@ def matrix_json(result: AttentionResult, view: HeadView) -> bytes:
 
 
 def snippet(result: AttentionResult, view: HeadView, model: str) -> str:
-    """Write the shown matrix in Python, with `bert_core` alone.
-
-    Args:
-        result: the attention.
-        view: what is shown of it.
-        model: the model's name.
-    """
+    """Write the shown matrix in Python, with `bert_core` alone."""
     tokens = ", ".join([repr(result.text), *([repr(result.pair)] if result.pair else [])])
-    places = list(view.heads.places)
-    how = "mean(0)" if view.heads.how == "mean" else "amax(0)"
     lines = [
         "import torch",
         "",
@@ -54,8 +45,8 @@ def snippet(result: AttentionResult, view: HeadView, model: str) -> str:
         "        torch.tensor([encoding.token_type_ids]),",
         "        attentions=True,",
         "    )",
-        f"heads = {places}  # (layer, head), counted from 0",
-        f"weights = torch.stack([outputs.attentions[i][0, j] for i, j in heads]).{how}",
+        f"heads = {list(view.heads.places)}  # (layer, head), counted from 0",
+        "weights = torch.stack([outputs.attentions[i][0, j] for i, j in heads]).mean(0)",
     ]
     if result.by_word:
         lines += [
@@ -65,14 +56,7 @@ def snippet(result: AttentionResult, view: HeadView, model: str) -> str:
         ]
     if len(view.rows) < len(result.tokens) or len(view.columns) < len(result.tokens):
         lines.append(f"weights = weights[{list(view.rows)}][:, {list(view.columns)}]")
-    if view.selection.renormalise:
-        lines.append("weights = weights / weights.sum(-1, keepdim=True)")
     if view.selection.floor > 0:
         lines.append(f"weights = weights * (weights >= {view.selection.floor})")
-    if view.selection.top < 100:
-        lines += [
-            f"count = -(-weights.numel() * {view.selection.top} // 100)",
-            "weights = weights * (weights >= weights.flatten().topk(count).values[-1])",
-        ]
     lines.append("print(encoding.tokens, weights, sep='\\n')")
     return "\n".join(lines)

@@ -114,14 +114,14 @@ def _strongest(links: Links) -> dict[str, list[str]]:
         more = f" (head {short_name(links.places[head])})" if len(shown) > 1 else ""
         ends = {"r": int(links.row[at]), "c": int(links.column[at])}
         for side, other in (("r", "c"), ("c", "r")):
-            if len(said := found[side][ends[side]]) < _SAID:
+            if len(named := found[side][ends[side]]) < _SAID:
                 goal = visible(names[other][ends[other]])
-                said.append(f"{goal} {float(links.weight[at]):.4f}{more}")
+                named.append(f"{goal} {float(links.weight[at]):.4f}{more}")
     verbs = {"r": "looks most at", "c": "is looked at most by"}
     return {
         side: [
-            f"{visible(name)} {verbs[side]} {', '.join(said) or 'nothing among the lines'}"
-            for name, said in zip(names[side], found[side], strict=True)
+            f"{visible(name)} {verbs[side]} {', '.join(named) or 'nothing among the lines'}"
+            for name, named in zip(names[side], found[side], strict=True)
         ]
         for side in names
     }

@@ -19,8 +19,8 @@ from app.features.attention.result import (
     Floats,
     HeadView,
     Place,
+    RankedHead,
 )
-from app.features.attention.result_habits import RankedHead
 from app.features.attention.view_text import (
     SMALL,
     describe_grid,
@@ -111,14 +111,7 @@ def short(label: str, room: float, size: float = 17) -> str:
 
 
 def map_picture(result: AttentionResult, view: HeadView, *, common: bool, log: bool) -> Picture:
-    """Draw the large heat map.
-
-    Args:
-        result: the attention.
-        view: what is shown of it.
-        common: whether the scale ends at 1 instead of the largest value.
-        log: whether the scale is logarithmic.
-    """
+    """Draw the large heat map."""
     top = _top(view, common)
     number = shades(view.weights, top, log=log)
     return picture(
@@ -286,22 +279,13 @@ def grid_picture(
     common: bool,
     log: bool,
 ) -> Picture:
-    """Draw the small maps of all heads.
-
-    Args:
-        result: the attention.
-        grid: its small maps.
-        ranked: what each head does, for the table.
-        shown: the heads of the large picture, which are marked.
-        common: whether all heads share the scale from 0 to 1.
-        log: whether the scale is logarithmic.
-    """
+    """Draw the small maps of all heads."""
     number = _small(grid, common=common, log=log)
     return picture(
         "attention-all-heads",
         lambda width: heads_map(width, number, shown),
         alt=describe_grid(result),
-        table=ranking_table(ranked, "pattern")[:200],
+        table=ranking_table(ranked)[:200],
     )
 
 
@@ -336,32 +320,28 @@ def heads_map(
             for head in range(heads)]  # fmt: skip
     names = [tag("text", str(layer), x=24, y=f"{22 + layer * side + high / 2:.2f}")
              for layer in range(layers)]  # fmt: skip
-    frames = [
-        tag("rect", x=f"{30 + head * side:.2f}", y=f"{22 + layer * side:.2f}",
+
+    def frame(layer: int, head: int) -> Html:
+        number = layer * heads + head
+        look: dict[str, str | int] = {"stroke": "#999999"}
+        if (layer, head) in shown:
+            look = {"stroke": "#d55e00", "stroke_width": 3}
+        if says:
+            look |= pick("head", number, stop=not number)
+            look |= {"data_say": "", "aria_label": says[number]}
+        return tag(
+            "rect", x=f"{30 + head * side:.2f}", y=f"{22 + layer * side:.2f}",
             width=f"{wide:.2f}", height=f"{high:.2f}", fill="none", pointer_events="all",
-            data_head=short_name((layer, head)), **_marked((layer, head) in shown),
-            **_picked(says, layer * heads + head))
-        for head in range(heads)
-        for layer in range(layers)
-    ]  # fmt: skip
+            data_head=short_name((layer, head)), **look,
+        )  # fmt: skip
+
+    frames = [frame(layer, head) for head in range(heads) for layer in range(layers)]
     return paper(
         width, 24 + layers * side, words("middle", 15, *tops), words("end", 15, *names),
         _image(whole, 30, 22, heads * side, layers * side),
         tag("g", *frames, class_="bx-att-heads-map", data_rove=layers if says else None),
         **({"role": "group"} if says else {}),
     )  # fmt: skip
-
-
-def _marked(shown: bool) -> dict[str, str | int]:
-    """Return the frame of a head, a strong one if it is shown."""
-    return {"stroke": "#d55e00", "stroke_width": 3} if shown else {"stroke": "#999999"}
-
-
-def _picked(says: Sequence[str], number: int) -> dict[str, str | int]:
-    """Return what makes a head a button that explains itself."""
-    if not says:
-        return {}
-    return {**pick("head", number, stop=not number), "data_say": "", "aria_label": says[number]}
 
 
 def head_grid(
@@ -380,15 +360,10 @@ def head_grid(
     ]
     number = _small(grid, common=common, log=log)
     drawn = heads_map(NARROW, number, view.heads.places, notes)
-    return pick_figure("attention-grid", drawn, describe_grid(result), "\u00a0")
-
-
-def pick_figure(name: str, drawn: Html, alt: str, said: str) -> Html:
-    """Put a map of heads and what it says of the one that is pointed at below each other."""
     return tag(
         "figure",
-        tag("div", drawn, role="group", aria_label=alt),
-        tag("p", said, class_="bx-att-said", data_readout="", aria_hidden="true"),
+        tag("div", drawn, role="group", aria_label=describe_grid(result)),
+        tag("p", "\u00a0", class_="bx-att-said", data_readout="", aria_hidden="true"),
         class_="bx-picture",
-        data_name=name,
+        data_name="attention-grid",
     )

@@ -1,6 +1,6 @@
 """Text of the attention page: titles, lists, notes and tables."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -10,21 +10,20 @@ from app.features.attention.result import (
     AttentionGrid,
     AttentionResult,
     Floats,
-    GroupShares,
     Heads,
     HeadView,
     Links,
     Part,
     Place,
+    RankedHead,
 )
-from app.features.attention.result_habits import RankedHead
 from app.features.attention.result_views import goals
+from app.records.results import PLACES
 from app.words.blocks import hint, line
 from app.words.clicks import pick
 from app.words.format import count, percent
 from app.words.html import Html, join, tag, visible
 from app.words.pictures import csv, linked, listed
-from bert_core.analysis.head_statistics import HeadName
 
 MEAN = -1
 """The option for the mean over a layer's heads."""
@@ -34,12 +33,6 @@ LIST = 6
 
 VIEW_NAMES = {"map": "Heat map", "lines": "Lines"}
 SCALE_NAMES = {"own": "own peak", "common": "0 to 1"}
-HOW_NAMES = {"mean": "mean", "max": "largest"}
-SCALE_UP = "Scale what is left up to 1"
-SCALE_UP_HELP = (
-    "Hidden columns take their share of attention with them. Scaling divides every row by what is "
-    "left; the model itself never used such numbers."
-)
 WORDS = "Whole words"
 WORDS_HELP = (
     "The rule: attention to the pieces of a word is added up; attention from its pieces is "
@@ -48,8 +41,8 @@ WORDS_HELP = (
 LOG = "Logarithmic scale"
 LOG_HELP = "Three decades: the palest colour is a thousandth of the darkest."
 COMBINE_HELP = (
-    "Shows several heads as one: their mean, or the largest value in each cell. In the small "
-    "pictures, Shift and a click add a head or take it away."
+    "Shows the mean of several heads. In the small pictures, Shift and a click add a head or take "
+    "it away."
 )
 
 PART_NAMES: dict[Part, str] = {
@@ -60,28 +53,6 @@ PART_NAMES: dict[Part, str] = {
     "bb": "B to B",
 }
 
-RANKINGS = {
-    "pattern": "clearest pattern",
-    "to_previous": "attention to the previous piece",
-    "to_next": "attention to the next piece",
-    "to_itself": "attention to the piece itself",
-    "to_repeats": "attention to the same piece elsewhere",
-    "to_punctuation": "attention to punctuation",
-    "to_cls": "attention to [CLS]",
-    "to_sep": "attention to [SEP]",
-    "entropy": "widest spread",
-}
-"""What heads can be ranked by: the names of `rank_heads`, and what they are called."""
-
-_GOES = {
-    "previous": "to the previous piece",
-    "next": "to the next piece",
-    "itself": "to the piece itself",
-    "same piece": "to the same piece elsewhere",
-    "punctuation": "to punctuation",
-    "[CLS]": "to [CLS]",
-    "[SEP]": "to [SEP]",
-}
 _TO = {
     "special": "[CLS] and [SEP]",
     "itself": "itself",
@@ -127,24 +98,19 @@ def short_name(place: Place) -> str:
 def name_of(heads: Heads, size: int) -> str:
     """Name a head, or what several are shown as.
 
-    Args:
-        heads: the heads.
-        size: number of heads in a layer.
-
     >>> name_of(Heads.one(2, 5), 12), name_of(Heads.layer(0, 12), 12)
     ('Layer 2, head 5', 'Layer 0, mean of its 12 heads')
-    >>> name_of(Heads(((0, 1), (2, 3)), "max"), 12)
-    'Largest of heads 0.1, 2.3'
+    >>> name_of(Heads(((0, 1), (2, 3))), 12)
+    'Mean of heads 0.1, 2.3'
     """
     (layer, head), *more = heads.places
     if not more:
         return f"Layer {layer}, head {head}"
-    kind = "mean" if heads.how == "mean" else "largest"
-    if heads.places == Heads.layer(layer, size).places:
-        return f"Layer {layer}, {kind} of its {size} heads"
+    if heads == Heads.layer(layer, size):
+        return f"Layer {layer}, mean of its {size} heads"
     few = ", ".join(map(short_name, heads.places[:6]))
     rest = f" and {len(heads.places) - 6} more" if len(heads.places) > 6 else ""
-    return f"{kind.capitalize()} of heads {few}{rest}"
+    return f"Mean of heads {few}{rest}"
 
 
 def labels(tokens: Sequence[str], at: Sequence[int]) -> list[str]:
@@ -162,19 +128,6 @@ def head_names(result: AttentionResult) -> dict[int, str]:
     return {head: str(head) for head in range(result.heads)} | {MEAN: "mean"}
 
 
-def goes(name: HeadName) -> str:
-    """Say in words what a head does.
-
-    >>> goes(HeadName("next", 0.91)), goes(HeadName("none", 0.2))
-    ('91 % to the next piece', 'no simple pattern')
-    """
-    if name.name in _GOES:
-        return f"{whole_percent(name.score)} {_GOES[name.name]}"
-    return {"broad": "to everything almost equally", "pruned": "pruned"}.get(
-        name.name, "no simple pattern"
-    )
-
-
 def title(result: AttentionResult, heads: Heads) -> Html:
     """Draw which head is shown, and where its attention goes."""
     name, says = name_of(heads, result.heads), doing(result, heads)
@@ -182,12 +135,7 @@ def title(result: AttentionResult, heads: Heads) -> Html:
 
 
 def doing(result: AttentionResult, heads: Heads) -> str:
-    """Say where all attention of the shown heads goes, in shares that add up.
-
-    Of the largest of several heads "", because their rows do not sum to 1.
-    """
-    if heads.how == "max":
-        return ""
+    """Say where all attention of the shown heads goes, in shares that add up."""
     every = goals(result, heads)
     if sum(every.values()) < _PRUNED:
         return "Pruned."
@@ -213,13 +161,7 @@ def whole_shares(shares: Sequence[float]) -> list[int]:
 
 
 def head_list(ranked: Sequence[RankedHead], heads: Heads, size: int) -> Html:
-    """List the first heads of a ranking; a click on one shows it.
-
-    Args:
-        ranked: the ranking.
-        heads: the heads shown now.
-        size: number of heads in a layer.
-    """
+    """List the first heads of a ranking; a click on one shows it."""
     rows = []
     for number, row in enumerate(ranked[:LIST]):
         usual = row.usual.name if row.usual else row.here.name
@@ -241,30 +183,38 @@ def head_list(ranked: Sequence[RankedHead], heads: Heads, size: int) -> Html:
     )
 
 
-def ranking_table(ranked: Sequence[RankedHead], by: str) -> pd.DataFrame:
-    """Return every head of a ranking: its pattern here and usually."""
-    kind = "entropy (bits)" if by == "entropy" else RANKINGS[by]
+def ranking_table(ranked: Sequence[RankedHead]) -> pd.DataFrame:
+    """Return what every head does here and usually."""
     return listed(
         (
             (rank, *row.place, row.here.name, row.usual.name if row.usual else "–",
-             round(row.value, 4))
+             round(row.here.score, 4))
             for rank, row in enumerate(ranked, 1)
         ),
-        ("rank", "layer", "head", "here", "usually", kind),
+        ("rank", "layer", "head", "here", "usually", "clearest pattern"),
     )  # fmt: skip
+
+
+def measures_table(result: AttentionResult, ranked: Sequence[RankedHead]) -> pd.DataFrame:
+    """Return what every head does, and all its measures in this text."""
+    layer, head = np.array([row.place for row in ranked]).T
+    measures = {
+        each.name: getattr(result.statistics, each.key)[layer, head].round(4) for each in PLACES
+    }
+    return ranking_table(ranked).assign(**measures)
 
 
 def head_note(result: AttentionResult, layer: int, head: int) -> str:
     """Summarise one head in a line of numbers."""
-    statistics = result.statistics
-    parts = [
-        f"itself {whole_percent(statistics.to_itself[layer, head])}",
-        f"previous {whole_percent(statistics.to_previous[layer, head])}",
-        f"next {whole_percent(statistics.to_next[layer, head])}",
-        f"[CLS] and [SEP] {whole_percent(statistics.to_special[layer, head])}",
-        f"spread {float(statistics.entropy[layer, head]):.1f} bits",
-    ]
-    return ", ".join(parts)
+    every = result.statistics
+    shares = {
+        "itself": every.to_itself,
+        "previous": every.to_previous,
+        "next": every.to_next,
+        "[CLS] and [SEP]": every.to_special,
+    }
+    parts = [f"{name} {whole_percent(values[layer, head])}" for name, values in shares.items()]
+    return ", ".join([*parts, f"spread {float(every.entropy[layer, head]):.1f} bits"])
 
 
 def describe_grid(result: AttentionResult) -> str:
@@ -353,35 +303,19 @@ def selection_note(result: AttentionResult, view: HeadView) -> Html:
             else f"Only {PART_NAMES[chosen.part]} is shown"
         )
         share = f"what you see is {whole_percent(view.shown.mean())} of these rows' attention"
-        scaled = (
-            "each row was divided by its sum"
-            if chosen.renormalise
-            else "rows add up to less than 1"
-        )
-        notes.append(f"{hidden}: {share}, and {scaled}.")
-    if chosen.floor > 0 or chosen.top < 100:
-        shown = int(np.count_nonzero(view.weights))
-        limits = [f"at least {chosen.floor:g}"] if chosen.floor > 0 else []
-        limits += [f"among the top {chosen.top} %"] if chosen.top < 100 else []
-        notes.append(
-            f"{count(shown, 'cell')} of {view.weights.size:,} shown: {' and '.join(limits)}."
-        )
+        notes.append(f"{hidden}: {share}, and rows add up to less than 1.")
+    if chosen.floor > 0:
+        shown = count(int(np.count_nonzero(view.weights)), "cell")
+        notes.append(f"{shown} of {view.weights.size:,} shown: at least {chosen.floor:g}.")
     if result.by_word:
         notes.append(
             "Words: attention to their pieces is added up, attention from them is averaged."
         )
-    if len(view.heads.places) > 1 and view.heads.how == "max":
-        notes.append("The largest value of several heads: rows may add up to more than 1.")
     return line(" ".join(notes)) if notes else join()
 
 
 def matrix_table(result: AttentionResult, view: HeadView) -> pd.DataFrame:
-    """Return a short matrix as a table, or the strongest links of a long one.
-
-    Args:
-        result: what the view shows a part of.
-        view: what is shown.
-    """
+    """Return a short matrix as a table, or the strongest links of a long one."""
     rows, columns = _labelled(result, view)
     if max(view.weights.shape) <= SMALL:
         frame = pd.DataFrame(view.weights.astype(np.float64), columns=columns)
@@ -418,17 +352,12 @@ def _largest(weights: Floats, number: int) -> tuple[NDArray[np.intp], NDArray[np
     return row, column
 
 
-def whole_matrix(result: AttentionResult, view: HeadView) -> pd.DataFrame:
-    """Return the whole shown matrix as a table, one row per token that looks."""
+def matrix_csv(result: AttentionResult, view: HeadView) -> bytes:
+    """Write the whole shown matrix as CSV, one row per token that looks."""
     rows, columns = _labelled(result, view)
     frame = pd.DataFrame(view.weights, columns=columns)
     frame.insert(0, name_of(view.heads, result.heads), rows)
-    return frame
-
-
-def matrix_csv(result: AttentionResult, view: HeadView) -> bytes:
-    """Write the whole shown matrix as CSV."""
-    return csv(whole_matrix(result, view))
+    return csv(frame)
 
 
 def file_name(view: HeadView) -> str:
@@ -437,37 +366,29 @@ def file_name(view: HeadView) -> str:
     It contains nothing from the text, which may be private.
     """
     (layer, head), *more = view.heads.places
-    heads = f"{view.heads.how}-of-{len(more) + 1}" if more else f"layer{layer}-head{head}"
+    heads = f"mean-of-{len(more) + 1}" if more else f"layer{layer}-head{head}"
     return f"attention-{heads}"
 
 
-def shares_table(shares: GroupShares) -> pd.DataFrame:
+def shares_table(shares: Mapping[str, Mapping[str, float]]) -> pd.DataFrame:
     """Return the shares between the sentences as a table."""
-    names = [_GOALS[name] for name in shares.groups]
-    rows = shares.shares.astype(np.float64).round(4)
     return listed(
-        ((name, *row) for name, row in zip(names, rows, strict=True)),
-        ("from", *(f"to {name}" for name in names)),
+        (
+            (_GOALS[name], *(round(each, 4) for each in row.values()))
+            for name, row in shares.items()
+        ),
+        ("from", *(f"to {_GOALS[name]}" for name in shares)),
     )
 
 
-def shares_line(shares: GroupShares) -> Html:
+def shares_line(shares: Mapping[str, Mapping[str, float]]) -> Html:
     """Draw where each text looks, one short line per group."""
-    goals = [_GOALS[name] for name in shares.groups]
     items = [
-        tag(
-            "li",
-            f"{_LOOKS[source]} ",
-            join(
-                *(
-                    join(tag("strong", whole_percent(value)), f" at {goal}")
-                    for value, goal in zip(row, goals, strict=True)
-                ),
-                by=", ",
-            ),
-        )
-        for source, row in zip(shares.groups, shares.shares, strict=True)
-    ]
+        tag("li", f"{_LOOKS[source]} ", join(
+            *(join(tag("strong", whole_percent(share)), f" at {_GOALS[name]}")
+              for name, share in row.items()), by=", "))
+        for source, row in shares.items()
+    ]  # fmt: skip
     return join(
         line("Of the attention that these tokens give, on average:"),
         tag("ul", *items, class_="bx-att-shares", aria_label="Attention between the texts"),

@@ -67,7 +67,6 @@ def kind_of(config: BertConfig) -> Kind:
 
 
 def _encoded(engine: Engine, first: str, second: str) -> Encoding:
-    """Encode a text or a pair."""
     whole = engine.tokenizer.encode(first, second if second.strip() else None)
     sides = ((0, "first"), (1, "second")) if second.strip() else ((0, "first"),)
     for side, name in sides:
@@ -85,7 +84,6 @@ def _encoded(engine: Engine, first: str, second: str) -> Encoding:
 
 
 def _scores(logits: Tensor, kind: Kind, temperature: float) -> Tensor:
-    """Turn logits (C,) into what is shown."""
     if kind == "regression":
         return logits
     if kind == "multi":

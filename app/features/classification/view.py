@@ -8,7 +8,7 @@ from app.features.classification.result import ClassificationResult
 from app.records.fields import Field
 from app.words.blocks import answer, hint, line
 from app.words.format import count, percent, signed
-from app.words.html import Html, join, tag, visible
+from app.words.html import join, tag, visible
 from app.words.notes import calibration_hint, cut_note, trained_note, unread_note
 from app.words.pictures import ROWS, Picture, captioned_bars, listed, picture
 from app.words.screen import Rows, Screen, Table
@@ -24,17 +24,6 @@ _KINDS = {
     "multi": "The model may choose any number of labels: each has its own probability, and they do "
     "not add up to 100 %. ",
 }
-
-
-def before(result: ClassificationResult) -> Html:
-    """Say what was trained, and what the model did not or could not read, before the answer."""
-    return join(trained_note(result.trained_on), unread_note(result.unread), cut_note(result.cut))
-
-
-def verdict(result: ClassificationResult, model: str = "") -> Html:
-    """Draw the model's answer in words; a page names the model, and has the "?" in it."""
-    says, more, kind = _answer(result)
-    return answer(says, more, kind=kind, about=trust(result, model) if model else "")
 
 
 def _answer(result: ClassificationResult) -> tuple[str, str, str]:
@@ -57,12 +46,7 @@ def _answer(result: ClassificationResult) -> tuple[str, str, str]:
 
 
 def scores(result: ClassificationResult, shown: int) -> Picture:
-    """Draw the best labels as bars, best on top.
-
-    Args:
-        result: of kind "single" or "multi".
-        shown: the most bars.
-    """
+    """Draw the best labels as bars, best on top."""
     rows = _rows(result)[:shown]
     best = ", ".join(f"{name} {percent(value)}" for name, value in _rows(result)[:5])
     return picture(
@@ -86,24 +70,6 @@ def score_table(result: ClassificationResult) -> pd.DataFrame:
     return listed(((visible(name), *numbers) for name, *numbers in rows), ("label", kind, "logit"))
 
 
-def trust(result: ClassificationResult, model: str = "") -> Html:
-    """Say how far to trust the numbers; link the card of the model, if it is named."""
-    if result.kind == "regression":
-        return hint("The number is the model’s own output, on the scale of its training data.")
-    return calibration_hint(result.calibration, "texts", _KINDS[result.kind], model=model)
-
-
-def left_out(result: ClassificationResult, shown: int) -> Html:
-    """Say how many labels are not drawn."""
-    rest = len(result.labels) - shown
-    return line(f"{rest:,} further labels are in the table.") if rest > 0 else join()
-
-
-def pieces(result: ClassificationResult) -> Html:
-    """Draw the input as one line of pieces."""
-    return tag("p", tag("bdi", visible(" ".join(result.encoding.pieces))), class_="bx-text")
-
-
 def screen(
     result: ClassificationResult,
     model: str = "",
@@ -119,20 +85,26 @@ def screen(
         model: its name on a page, "" on paper.
         shown: the most bars.
     """
-    says, more, _ = _answer(result)
+    says, more, kind = _answer(result)
+    trust = hint("The number is the model’s own output, on the scale of its training data.")
+    if result.kind != "regression":
+        trust = calibration_hint(result.calibration, "texts", _KINDS[result.kind], model=model)
     rows = score_table(result)
     table = Table(rows, "The outputs of the model.", "classification")
-    drawn = (table,) if not result.bars else (scores(result, shown), left_out(result, shown))
-    rest = (
+    rest = len(result.labels) - shown
+    left = line(f"{rest:,} further labels are in the table.") if rest > 0 else join()
+    drawn = (scores(result, shown), left) if result.bars else (table,)
+    pieces = tag("p", tag("bdi", visible(" ".join(result.encoding.pieces))), class_="bx-text")
+    whole = (
         Table(rows, "All labels with their scores.", "labels"),
         Rows("All labels", lambda: rows, "classification", json=True),
     )
     return Screen(
         f"The model’s answer: {says}. {more}",
-        (*drawn, *(() if model else (trust(result),))),
-        tabs={"Input": lambda: (pieces(result), *(rest if result.bars > shown else ()))},
-        first=(before(result),),
-        answer=verdict(result, model),
+        (*drawn, *(() if model else (trust,))),
+        tabs={"Input": lambda: (pieces, *(whole if result.bars > shown else ()))},
+        first=(trained_note(result.trained_on), unread_note(result.unread), cut_note(result.cut)),
+        answer=answer(says, more, kind=kind, about=trust if model else ""),
         why=result.kind != "multi",
     )
 
@@ -165,5 +137,4 @@ print({{model.config.label_name(n): score for n, score in enumerate(scores[0].to
 
 
 def _rows(result: ClassificationResult) -> list[tuple[str, float]]:
-    """Return labels and scores, best first."""
     return [(result.labels[number], result.scores[number]) for number in result.ranking]

@@ -10,7 +10,8 @@ import pandas as pd
 
 from app.data.columns import GOLD, KINDS
 from app.data.gold import cell
-from app.data.judged import Judged, said, worst_first
+from app.data.judged import Judged, worst_first
+from app.data.judged import headline as headline_of
 from app.features.data import view_tabs
 from app.features.data.result import DataResult
 from app.features.data.view_code import snippet as snippet
@@ -61,7 +62,7 @@ def screen(
 
 def headline(result: DataResult) -> str:
     """Say in a sentence how much is right."""
-    return said(result.task, result.report, len(result.rows))
+    return headline_of(result.task, result.report, len(result.rows))
 
 
 def notes(result: DataResult) -> tuple[Html, ...]:
@@ -76,53 +77,46 @@ def notes(result: DataResult) -> tuple[Html, ...]:
         found.append(
             note(f"None of the model’s labels: {named}. Rows with it are answered, not counted.")
         )
-    if result.bad:
-        first = [tag("li", visible(each)) for each in result.bad[:_NAMED]]
-        more = len(result.bad) - _NAMED
-        first += [tag("li", f"and {more:,} more")] if more > 0 else []
-        found.append(fold(f"{count(len(result.bad), 'row')} left out", tag("ul", *first)))
+    if bad := result.bad:
+        more = [f"and {len(bad) - _NAMED:,} more"] if len(bad) > _NAMED else []
+        items = [tag("li", visible(each)) for each in (*bad[:_NAMED], *more)]
+        found.append(fold(f"{count(len(bad), 'row')} left out", tag("ul", *items)))
     return tuple(found)
 
 
 def rows_table(result: DataResult, rows: Sequence[Judged]) -> pd.DataFrame:
     """Return rows as a table, the worst first; a sign says whether each is right."""
-    first = list(result.columns)
-    heads = [part for part in first if part != GOLD]
-    loss = any(row.loss is not None for row in rows)
-    f1 = any(row.score is not None for row in rows)
-    others = {row.number: row for row in result.second}
+    heads = [part.replace("_", " ") for part in result.columns if part != GOLD]
     nothing = "no names" if result.task == "ner" else "no answer"
-    return listed(
-        [_row(row, heads, others, nothing, loss=loss, f1=f1) for row in worst_first(rows)]
+    second = {row.number: row.answer for row in result.second}
+
+    def short(text: str) -> str:
+        return shortened(visible(text), _TEXT)
+
+    table = listed(
+        [
+            {
+                "correct": {True: "✓", False: "✗", None: "–"}[row.right],
+                "row": row.number,
+                **dict(zip(heads, map(short, row.texts), strict=False)),
+                "expected": short(row.wanted),
+                "answer": short(row.error or row.answer or nothing),
+                "sure": row.sure,
+                "loss": row.loss,
+                "F1": row.score,
+                "second model": short(second.get(row.number, "")),
+            }
+            for row in worst_first(rows)
+        ]
     )
+    spare = [name for name in ("loss", "F1") if name in table and table[name].isna().all()]
+    return table.drop(columns=[*spare, *([] if second else ["second model"])], errors="ignore")
 
 
-def _row(
-    row: Judged,
-    heads: Sequence[str],
-    others: dict[int, Judged],
-    nothing: str,
-    *,
-    loss: bool,
-    f1: bool,
-) -> dict[str, Any]:
-    texts = zip(heads, row.texts, strict=False)
-    sign = {True: "✓", False: "✗", None: "–"}[row.right]
-    found: dict[str, Any] = {
-        "correct": sign,
-        "row": row.number,
-        **{head.replace("_", " "): shortened(visible(text), _TEXT) for head, text in texts},
-        "expected": shortened(visible(row.wanted), _TEXT),
-        "answer": shortened(visible(row.error or row.answer or nothing), _TEXT),
-        "sure": row.sure,
-    }
-    if loss:
-        found["loss"] = row.loss
-    if f1:
-        found["F1"] = row.score
-    if row.number in others:
-        found["second model"] = shortened(visible(others[row.number].answer), _TEXT)
-    return found
+def texts_of(result: DataResult, row: Judged) -> dict[str, str]:
+    """Return the texts of a row by the parts of its task, without choices."""
+    parts = [part for part in KINDS[result.task].parts if part not in (GOLD, "choices")]
+    return dict(zip(parts, row.texts, strict=False))
 
 
 def opened(result: DataResult, number: int) -> Parts:
@@ -131,10 +125,9 @@ def opened(result: DataResult, number: int) -> Parts:
     if place is None:
         return ()
     row, guess = result.rows[place], result.guesses[place]
-    heads = [part for part in KINDS[result.task].parts if part not in (GOLD, "choices")]
     texts = [
-        tag("p", tag("span", f"{head.replace('_', ' ')}: ", class_="bx-quiet"), visible(text))
-        for head, text in zip(heads, row.texts, strict=False)
+        tag("p", tag("span", f"{part.replace('_', ' ')}: ", class_="bx-quiet"), visible(text))
+        for part, text in texts_of(result, row).items()
         if text
     ]
     if row.error:
@@ -148,20 +141,16 @@ def opened(result: DataResult, number: int) -> Parts:
         answers.append(join(" · ", ticked(other.right, f"{name}: {visible(other.answer)}")))
     shares = guess.shares[:_BARS] or tuple(gap[0] for gap in guess.gaps)
     names, values = ([visible(name) for name, _ in shares], [share for _, share in shares])
+    printed, marked = [percent(each) for each in values], [name == row.wanted for name in names]
     bars = picture(
         "row",
-        lambda width: captioned_bars(
-            names, values, [percent(each) for each in values], width=width,
-            marked=[name == row.wanted for name in names],
-        ),
+        lambda width: captioned_bars(names, values, printed, width=width, marked=marked),
         table=list(zip(names, values, strict=True)),
         columns=("answer", "probability"),
         title="Probabilities",
-    )  # fmt: skip
-    return (
-        tag("div", *texts, tag("p", *answers), class_="bx-row-open"),
-        *((bars,) if names else ()),
     )
+    words = tag("div", *texts, tag("p", *answers), class_="bx-row-open")
+    return (words, bars) if names else (words,)
 
 
 def files(result: DataResult) -> Parts:
@@ -178,10 +167,6 @@ def written(result: DataResult, kind: str) -> bytes:
     """Write all rows with their answers.
 
     In CSV, a cell that a spreadsheet would compute begins with an apostrophe.
-
-    Args:
-        result: the table with its answers.
-        kind: csv, jsonl or parquet.
     """
     others = {row.number: row for row in result.second}
     rows = [_record(result, row, others.get(row.number)) for row in result.rows]
@@ -205,17 +190,15 @@ def _record(result: DataResult, row: Judged, other: Judged | None) -> dict[str, 
               "error": row.error}  # fmt: skip
     if other:
         answer |= {"second_answer": other.answer, "second_right": other.right}
-    given = {
+    table = {
         f"table_{name}" if name in answer else name: value
         for name, value in result.values[row.number].items()
     }
-    return {"row": row.number, **given, **answer}
+    return {"row": row.number, **table, **answer}
 
 
 def _flat(value: object) -> object:
-    """Return what a cell of a table can hold; lists and objects as JSON."""
-    plain = value is None or isinstance(value, str | int | float | bool)
-    return value if plain else cell(value)
+    return cell(value) if isinstance(value, list | dict) else value
 
 
 def harmless(value: Any) -> Any:
@@ -230,9 +213,8 @@ def harmless(value: Any) -> Any:
 def address_of(result: DataResult, number: int) -> dict[str, str]:
     """Return the texts of a row by the boxes of the page of its task."""
     row = next(each for each in result.rows if each.number == number)
-    parts = [part for part in KINDS[result.task].parts if part not in (GOLD, "choices")]
     boxes = {"passage": "text", "context": "text"}
-    found = {boxes.get(part, part): text for part, text in zip(parts, row.texts, strict=False)}
+    found = {boxes.get(part, part): text for part, text in texts_of(result, row).items()}
     if result.task == "multiple_choice":
         found["choices"] = "\n".join(row.texts[1:])
     return found

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from app.data.judge import Counts
-from app.data.judged import Compared, Judged
+from app.data.judged import Judged
 from app.data.slices import FEWEST, Slice, has, slices
 from app.features.data.result import DataResult
 from app.words.blocks import facts, line
@@ -103,7 +103,7 @@ def confusion(result: DataResult) -> Picture:
     ]
     return picture(
         "confusion",
-        lambda width: _matrix(names, matrix, width),
+        lambda width: _matrix(names, pairs, width),
         table=pairs,
         columns=("expected → answer", "rows"),
         alt="Confusion matrix: " + ", ".join(f"{name}: {number}" for name, number in pairs[:16]),
@@ -111,30 +111,24 @@ def confusion(result: DataResult) -> Picture:
     )
 
 
-def _matrix(names: Sequence[str], matrix: Sequence[Sequence[int]], width: int) -> Html:
-    """Draw the matrix: expected labels at the left, answers on top."""
+def _matrix(names: Sequence[str], pairs: Sequence[tuple[str, int]], width: int) -> Html:
     left = 150 if width >= WIDE else 100
     size = min(90.0, (width - left - 8) / len(names))
-    high = min(size, 46)
-    place, most = Matrix(left, 62, size, high), max(map(max, matrix)) or 1
-    short = [shortened(name, max(4, int(size / 9))) for name in names]
-    side = [(shortened(name, left // 10), None) for name in names]
+    place = Matrix(left, 62, size, min(size, 46))
+    most = max(number for _, number in pairs) or 1
     drawn = [
-        *place.rows(side),
-        *place.columns([(name, None) for name in short]),
+        *place.rows([(shortened(name, left // 10), None) for name in names]),
+        *place.columns([(shortened(name, max(4, int(size / 9))), None) for name in names]),
         tag("text", "answered", x=left, y=18, class_="bx-svg-small"),
         tag("text", "expected", x=8, y=50, class_="bx-svg-small"),
     ]
-    for row, numbers in enumerate(matrix):
-        for column, number in enumerate(numbers):
-            says = f"{names[row]} → {names[column]}: {count(number, 'row')}"
-            at = row * len(names) + column
-            drawn.append(
-                tag("g", *place.cell(row, column, number / most, str(number), inset=1),
-                    tag("title", says), aria_label=says,
-                    **pick("cell", at, stop=at == 0, element="g"))
-            )  # fmt: skip
-    return svg(width, 62 + high * len(names) + 6, tag("g", *drawn, data_rove="cells"), live=True)
+    for at, (name, number) in enumerate(pairs):
+        says, (row, column) = f"{name}: {count(number, 'row')}", divmod(at, len(names))
+        cell = place.cell(row, column, number / most, str(number), inset=1)
+        click = pick("cell", at, stop=at == 0, element="g")
+        drawn.append(tag("g", *cell, tag("title", says), aria_label=says, **click))
+    high = 62 + place.height * len(names) + 6
+    return svg(width, high, tag("g", *drawn, data_rove="cells"), live=True)
 
 
 # -- how sure -------------------------------------------------------------------------------------
@@ -186,7 +180,6 @@ def sliced(result: DataResult, word: str = "") -> Parts:
 
 
 def _slices(found: Sequence[Slice], whole: float, width: int) -> Html:
-    """Draw each share as a dot on its interval, with its name at the left."""
     left, letters = (250, 26) if width >= WIDE else (150, 15)
     bottom = 26 + _HIGH * len(found)
     panel = Panel((left, width - 84), (26, bottom), (0, 1), (len(found), 0))
@@ -214,39 +207,30 @@ def _slices(found: Sequence[Slice], whole: float, width: int) -> Html:
 
 
 def compared(result: DataResult) -> Parts:
-    """Show which model is right where the other is not."""
+    """Show which model is right where the other is not, and whether that may be chance."""
     found = result.compared
     assert found is not None
     first, second = map(visible, found.models)
-    rows = [("Both right", found.both), (f"Only {first}", found.first_only),
-            (f"Only {second}", found.second_only), ("Neither", found.neither)]  # fmt: skip
-    table = listed([(name, number) for name, number in rows], ("who is right", "rows"))
-    parts: list[Html | Table] = [tag("p", _verdict(found), class_="bx-line")]
-    if found.p is not None:
-        parts.append(Table(table, "Who is right.", "both"))
-    return (*parts, facts(_agreement(found), "Agreement"))
-
-
-def _agreement(found: Compared) -> list[tuple[str, str]]:
     same = percent(found.same.right / found.same.cases, counted=True) if found.same.cases else "–"
-    rows = [("Same answer", f"{same} of {count(found.rows, 'row')}")]
+    agreement = [("Same answer", f"{same} of {count(found.rows, 'row')}")]
     if found.kappa is not None:
-        rows.append(("Agreement beyond chance (Cohen’s kappa)", f"{found.kappa:.2f}"))
-    if found.p is not None:
-        rows.append(("McNemar’s exact test", f"p = {found.p:.3g}"))
-    return rows
-
-
-def _verdict(found: Compared) -> str:
-    """Say whether one model is better, as far as these rows can tell."""
+        agreement.append(("Agreement beyond chance (Cohen’s kappa)", f"{found.kappa:.2f}"))
     if found.p is None:
-        return "Nothing in the table says what is right; only the answers are compared."
+        says = "Nothing in the table says what is right; only the answers are compared."
+        return tag("p", says, class_="bx-line"), facts(agreement, "Agreement")
     one, other = found.first_only, found.second_only
-    better = found.models[one < other]
+    says = (
+        f"{one:,} rows are right with {first} alone, {other:,} with {second} alone. "
+        f"That can be chance (p = {found.p:.2g})."
+    )
     if not one + other:
-        return "Both models are right and wrong in the same rows."
-    counts = f"{one:,} rows are right with {found.models[0]} alone, {other:,} with "
-    counts += f"{found.models[1]} alone. "
-    if found.p < 0.05:
-        return f"{counts}{better} is better on rows like these (p = {found.p:.2g})."
-    return f"{counts}That can be chance (p = {found.p:.2g})."
+        says = "Both models are right and wrong in the same rows."
+    elif found.p < 0.05:
+        better = first if one > other else second
+        says = says.partition("That can")[0]
+        says += f"{better} is better on rows like these (p = {found.p:.2g})."
+    agreement.append(("McNemar’s exact test", f"p = {found.p:.3g}"))
+    rows = [("Both right", found.both), (f"Only {first}", one), (f"Only {second}", other),
+            ("Neither", found.neither)]  # fmt: skip
+    table = Table(listed(rows, ("who is right", "rows")), "Who is right.", "both")
+    return tag("p", says, class_="bx-line"), table, facts(agreement, "Agreement")

@@ -158,7 +158,6 @@ def masks_of(engine: Engine, whole: Encoding) -> list[int]:
 
 
 def _scores(engine: Engine, windows: Windows, masks: list[int]) -> list[Tensor]:
-    """Score the whole vocabulary at every mask: one (V,) per mask, in their order."""
     reader, _ = readers(windows.bounds)
     by_window: defaultdict[int, list[int]] = defaultdict(list)
     for number, mask in enumerate(masks):
@@ -276,7 +275,6 @@ def _slot(
     wanted: int | None,
     spelled: Spelled | None,
 ) -> Slot:
-    """Turn the scores (V,) at one mask into candidates with probabilities."""
     # In float32 a softmax over the whole vocabulary is off by up to 9e-6.
     log_probabilities = torch.log_softmax(scores.double() / temperature, dim=-1)
     probabilities = log_probabilities.exp()
@@ -305,7 +303,6 @@ def _slot(
 
 
 def _words(engine: Engine, whole: Encoding) -> tuple[Word, ...]:
-    """Return the words of a text as the tokenizer sees them, punctuation marks included."""
     mask_id = engine.tokenizer.vocab.get(engine.tokenizer.mask_token)
     words: list[Word] = []
     for word in whole.typed_words():

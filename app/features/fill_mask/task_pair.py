@@ -57,11 +57,6 @@ def read_pair(typed: str) -> tuple[str, str]:
 def compare(engine: Engine, found: FillMaskResult, words: tuple[str, str]) -> PairResult:
     """Swap two words, and compare the candidates of every mask and the scores of both texts.
 
-    Args:
-        engine: the model.
-        found: the answer for the text as it is.
-        words: two words, of which the text contains one or both.
-
     Raises:
         InputError: the text contains neither, a word is or becomes a mask, or there is nothing to
             compare.
@@ -97,7 +92,6 @@ def _cased(word: str, old: regex.Match[str]) -> str:
 
 
 def _contrasts(engine: Engine, first: torch.Tensor, second: torch.Tensor) -> tuple[Contrast, ...]:
-    """Compare the best candidates of both sentences."""
     ids = {id_ for row in (first, second) for id_ in row.topk(min(_TOP, len(row))).indices.tolist()}
     rows = [Contrast(engine.readable(id_), float(first[id_]), float(second[id_])) for id_ in ids]
     return tuple(sorted(rows, key=lambda row: (-row.difference, row.token)))

@@ -43,12 +43,6 @@ def fill_together(
 ) -> TogetherResult:
     """Search for the most probable joint fillings of all masks.
 
-    Args:
-        engine: the model.
-        found: the answer to each mask alone; at least one mask.
-        most: the most pieces in one gap, 1 to `MOST_PIECES`.
-        order: which mask is filled first.
-
     Raises:
         InputError: the masks are too far apart, or there are too many for so many pieces.
     """
@@ -89,7 +83,6 @@ def cost(found: FillMaskResult, most: int) -> int:
 
 
 def _joint(engine: Engine, found: Filling) -> Joint:
-    """Turn ids into words."""
     pieces = tuple(tuple(map(engine.readable, word)) for word in found.words)
     return Joint(
         words=tuple(map(spelled, pieces)),

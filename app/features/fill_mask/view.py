@@ -22,55 +22,29 @@ model = BertForMaskedLM.from_pretrained({model!r})
 temperature = model.config.temperature("BertForMaskedLM")
 encoding = tokenizer.encode({text!r})
 """
-_MASKS = """mask = tokenizer.mask_token_id
-masks = [n for n, id_ in enumerate(encoding.input_ids) if id_ == mask]
-"""
-_BEST = """
-for row in (scores / temperature).softmax(dim=-1):
-    best = row.topk({k})
-    for id_, probability in zip(best.indices.tolist(), best.values.tolist()):
-        print(tokenizer.ids_to_tokens[id_], probability)
-"""
-_WHOLE = (
-    """import torch
-from bert_core import BertForMaskedLM, load_tokenizer
-"""
-    + _MODEL
-    + _MASKS
-    + """with torch.inference_mode():
-    scores = model.scores_at(torch.tensor([encoding.input_ids]), torch.tensor([masks]))[0]
-"""
-    + _BEST
-)
-_WINDOWS = (
-    """import torch
+_MASKS = f"""import torch
 from bert_core import BertForMaskedLM, load_tokenizer
 from bert_core.reading.windows import cut_windows, readers
-"""
-    + _MODEL
-    + _MASKS
-    + """
-# The text is too long to read at once: each mask is read in the window with most around it.
+{_MODEL}
+mask = tokenizer.mask_token_id
+masks = [n for n, id_ in enumerate(encoding.input_ids) if id_ == mask]
+# In a text that is too long to read at once, each mask is read with what is around it.
 size = model.config.max_length
 windows = cut_windows(tokenizer, encoding, fits=size, size=size, stride=size // 2)
 reader, _ = readers(windows.bounds)
-rows = []
 for mask in masks:
     window = reader[mask - 1, 0]
     ids = torch.tensor([windows.inputs[window].input_ids])
     with torch.inference_mode():
-        rows.append(model.scores_at(ids, torch.tensor([[mask - windows.bounds[window][0]]]))[0])
-scores = torch.cat(rows)
+        scores = model.scores_at(ids, torch.tensor([[mask - windows.bounds[window][0]]]))[0, 0]
+    best = (scores / temperature).softmax(dim=-1).topk({{k}})
+    for id_, probability in zip(best.indices.tolist(), best.values.tolist()):
+        print(tokenizer.ids_to_tokens[id_], probability)
 """
-    + _BEST
-)
-_NO_MASK = (
-    """import math
+_NO_MASK = f"""import math
 from bert_core import BertForMaskedLM, load_tokenizer
 from bert_core.reading.gaps import score_pieces, scorer_of
-"""
-    + _MODEL
-    + """
+{_MODEL}
 places = range(1, len(encoding) - 1)
 for piece in score_pieces(
     scorer_of(model), tokenizer, encoding.input_ids, places,
@@ -78,7 +52,6 @@ for piece in score_pieces(
 ):
     print(tokenizer.ids_to_tokens[piece.id], math.exp(piece.log_probability))
 """
-)
 
 PICKABLE = 120
 """Most words that can be clicked; longer texts are not practical to show as buttons."""
@@ -92,13 +65,7 @@ _NEAR = 24  # characters around a mask in its title
 
 
 def sentence(result: FillMaskResult, pickable: range, *, attend: bool = False) -> Html:
-    """Draw the text with the best candidate at every mask; a click on another word hides it.
-
-    Args:
-        result: the result.
-        pickable: numbers of the words that can be clicked; a long text has too many.
-        attend: whether a click on a filled mask opens the attention page.
-    """
+    """Draw the text with the best candidate at every mask; a click on another word hides it."""
     filled = iter([(text, number) for text, number in result.filled if number])
     parts: list[Html | str] = []
     done, first = 0, True
@@ -129,7 +96,6 @@ def sentence(result: FillMaskResult, pickable: range, *, attend: bool = False) -
 
 
 def _filled(text: str, slot: int, several: bool, look: dict[str, str | int | None]) -> Html:
-    """Draw the best candidate in the place of a mask."""
     badge = [tag("sub", str(slot))] if several else []
     kind = "bx-filled bx-word" if "role" in look else "bx-filled"
     look |= {"data_here": "gap" if slot == 1 else None}  # where a box that scrolls starts
@@ -139,13 +105,6 @@ def _filled(text: str, slot: int, several: bool, look: dict[str, str | int | Non
 def explained(*children: Html | str, more: str) -> Html:
     """Draw a muted line with a "?" that unfolds more."""
     return tag("div", hint(more), *children, class_="bx-line")
-
-
-def bars_title(result: FillMaskResult, model: str = "") -> Html:
-    """Say what the bars are a percentage of, and how far to trust them."""
-    several = "Probability in each gap, with the others still hidden:"
-    said = several if len(result.slots) > 1 else "Probability in the gap:"
-    return tag("div", trust(result, model), said, class_="bx-line")
 
 
 def slot_title(slot: Slot) -> Html:
@@ -160,12 +119,7 @@ def slot_title(slot: Slot) -> Html:
 
 
 def candidates(slot: Slot, top: float) -> Picture:
-    """Draw the candidates of one mask as bars, best on top, the named word last.
-
-    Args:
-        slot: the mask.
-        top: the probability of a bar of full length; see `axis`.
-    """
+    """Draw the candidates of one mask as bars, best on top, the named word last."""
     rows = _rows(slot)
     values = [candidate.probability for candidate in rows]
     marked = [slot.named is not None and c.id == slot.named.id for c in rows]
@@ -191,11 +145,6 @@ def axis(values: Iterable[float]) -> float:
     return next((step for step in _SCALES if most <= step), 1.0)
 
 
-def slots_axis(result: FillMaskResult) -> float:
-    """Return the end of the axis that all masks share."""
-    return axis(row.probability for slot in result.slots for row in _rows(slot))
-
-
 def screen(result: FillMaskResult, model: str = "", *, attend: bool = False) -> Screen:
     """Say what is shown.
 
@@ -214,7 +163,11 @@ def screen(result: FillMaskResult, model: str = "", *, attend: bool = False) -> 
         says = "The text has no [MASK], so there is nothing to guess."
         head = (*head, line("Click a word to hide it.")) if model else ()
     else:
-        head = (*head, bars_title(result, model), *_slots(result))
+        alone = "Probability in the gap:"
+        several = "Probability in each gap, with the others still hidden:"
+        trust = calibration_hint(result.calibration, "first guesses", model=model)
+        title = tag("div", trust, several if len(best) > 1 else alone, class_="bx-line")
+        head = (*head, title, *_slots(result))
     return Screen(
         says,
         head,
@@ -233,7 +186,6 @@ def screen(result: FillMaskResult, model: str = "", *, attend: bool = False) -> 
 
 
 def _slots(result: FillMaskResult) -> Parts:
-    """Draw the candidates of every mask, two masks side by side."""
     if len(result.slots) == 1:
         return _slot(result, result.slots[0])
     each = [(slot_title(slot), *_slot(result, slot)) for slot in result.slots]
@@ -241,8 +193,8 @@ def _slots(result: FillMaskResult) -> Parts:
 
 
 def _slot(result: FillMaskResult, slot: Slot) -> Parts:
-    bars = candidates(slot, slots_axis(result))
-    return named_word(slot, result.vocabulary), bars, certainty(slot)
+    top = axis(row.probability for each in result.slots for row in _rows(each))
+    return named_word(slot, result.vocabulary), candidates(slot, top), certainty(slot)
 
 
 def _hidden(result: FillMaskResult, clicked: int) -> dict[str, str | int]:
@@ -256,8 +208,7 @@ def snippet(result: FillMaskResult, model: str) -> str:
     """Write the same computation in Python."""
     if not result.slots:
         return _NO_MASK.format(model=model, text=result.text)
-    code = _WHOLE if result.read >= result.tokens else _WINDOWS
-    return code.format(model=model, text=result.text, k=len(result.slots[0].candidates))
+    return _MASKS.format(model=model, text=result.text, k=len(result.slots[0].candidates))
 
 
 def certainty(slot: Slot) -> Html:
@@ -268,11 +219,6 @@ def certainty(slot: Slot) -> Html:
         f"Shown: {chance(shown)} of all probability. As unsure as choosing among "
         f"{count(choices, 'equally likely word')}."
     )
-
-
-def trust(result: FillMaskResult, model: str = "") -> Html:
-    """Say how far to trust the numbers; link the card of the model, if it is named."""
-    return calibration_hint(result.calibration, "first guesses", model=model)
 
 
 def named_word(slot: Slot, vocabulary: int) -> Html:
@@ -324,7 +270,6 @@ def chance(probability: float) -> str:
 
 
 def _rows(slot: Slot) -> list[Candidate]:
-    """Return the candidates, followed by the named word if it is not among them."""
     rows = list(slot.candidates)
     if slot.named is not None and slot.named.id not in {candidate.id for candidate in rows}:
         rows.append(slot.named)

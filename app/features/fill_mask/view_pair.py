@@ -67,19 +67,19 @@ def pair_line(result: PairResult) -> Html:
         for word, text in zip(result.words, result.texts, strict=True)
     ]
     listed = tag("ul", *rows, class_="bx-pair")
-    said = _expected(result)
-    return join(listed, explained(said, more=_NATS)) if said else listed
+    more = _expected(result)
+    return join(listed, explained(more, more=_NATS)) if more else listed
 
 
 def pair_picture(result: PairResult, number: int) -> Picture:
     """Draw the differences at one mask, counted from 0."""
     rows = result.slots[number]
-    said = ", ".join(f"{row.token} {points(row.difference)}" for row in rows)
+    changes = ", ".join(f"{row.token} {points(row.difference)}" for row in rows)
     return picture(
         f"fill-mask-pair-{number + 1}",
         lambda width: differences(rows, result.words, width, scale=result.slots),
         alt=f"Gap {number + 1}: probability with {result.words[0]} minus probability with "
-        f"{result.words[1]}, in percentage points: {said}.",
+        f"{result.words[1]}, in percentage points: {changes}.",
         table=[(row.token, row.first, row.second, row.difference) for row in rows],
         columns=("piece", *(f"with {visible(word)}" for word in result.words), "difference"),
     )
@@ -92,14 +92,7 @@ def differences(
     *,
     scale: Sequence[Sequence[Contrast]],
 ) -> Html:
-    """Draw differences as bars from a line in the middle: to the left in favour of the first word.
-
-    Args:
-        rows: the candidates.
-        words: the two words, for the heading.
-        width: of the drawing.
-        scale: the candidates of all masks, whose drawings share one scale.
-    """
+    """Draw differences as bars from a line in the middle, to the left for the first word."""
     every = [row for mask in scale for row in mask]
     left = max(letters_wide(_shortened(row.token)) for row in every) + 24
     half = (width - left) / 2

@@ -1,27 +1,23 @@
 """Every piece hidden in turn: the odd word, and how much each piece is expected."""
 
 import math
-from collections.abc import Sequence
 
-from app.features.fill_mask.result import Expected, SurpriseResult
-from app.features.fill_mask.view import chance, explained, letters_wide, piece_name, quoted
+from app.features.fill_mask.result import SurpriseResult
+from app.features.fill_mask.view import chance, explained, piece_name, quoted
 from app.records.pieces import spelled
-from app.words.format import shortened, signed
-from app.words.html import Html, tag
-from app.words.panel import Panel
-from app.words.pictures import Picture, linked, picture, svg
+from app.words.format import signed
+from app.words.html import Html, join, tag, visible
+from app.words.pictures import ROWS, linked, listed, numbers
 from app.words.screen import Screen
 
 TITLE = "Odd word"
-
-_PIECE, _TALL, _ROW = 44, 84, 150  # least width of a piece, full height of a bar, height of a row
 
 
 def screen(result: SurpriseResult) -> Screen:
     """Say what is shown."""
     return Screen(
         f"The model expects {quoted(odd_word(result))} least.",
-        (odd_line(result), surprise_picture(result), surprise_note(result)),
+        (odd_line(result), columns(result), surprise_note(result)),
     )
 
 
@@ -36,67 +32,39 @@ def odd_line(result: SurpriseResult) -> Html:
     least = min(pieces, key=lambda piece: piece.probability)
     at = linked([piece.position for piece in pieces])
     share = chance(math.prod(piece.probability for piece in pieces))
-    instead = (
-        f"; the model would rather write {quoted(least.best)} ({chance(least.best_probability)})."
-        if least.best != least.token
-        else "."
-    )
+    instead = f"; the model would rather write {quoted(least.best)} "
+    instead += f"({chance(least.best_probability)})"
     return tag(
         "p",
         "Least expected: ",
         tag("mark", tag("bdi", quoted(odd_word(result))), class_="bx-filled", data_at=at),
-        f": {share} in its place",
-        instead,
+        f": {share} in its place{instead if least.best != least.token else ''}.",
         class_="bx-odd",
     )
 
 
-def surprise_picture(result: SurpriseResult, text: int = 0) -> Picture:
-    """Draw each piece below a bar: the less it is expected, the longer; `text` numbers the text."""
+def columns(result: SurpriseResult) -> Html:
+    """Draw the text, each piece below a bar: the less it is expected, the longer."""
+    top = max(piece.surprise for piece in result.pieces) or 1.0  # an own scale: texts differ widely
     odd = {piece.position for piece in result.odd}
-    rows = sorted(result.pieces, key=lambda piece: piece.probability)[:5]
-    least = ", ".join(f"{piece.token} {chance(piece.probability)}" for piece in rows)
-    return picture(
-        f"fill-mask-surprise-{text}" if text else "fill-mask-surprise",
-        lambda width: columns(result.pieces, odd, width),
-        alt=f"A bar over each of {len(result.pieces)} pieces. Least expected: {least}.",
-        table=[
-            (piece.position, piece.token, piece.probability, piece.rank, piece.surprise,
-             piece.best, piece.best_probability, linked([piece.position], text=text))
-            for piece in result.pieces
-        ],
-        columns=("position", "piece", "probability", "rank", "surprise", "first choice",
-                 "its probability", "at"),
+    items = []
+    for piece in result.pieces:
+        bar = tag("span", style=f"height:{100 * piece.surprise / top:.1f}%", aria_hidden="true")
+        name = tag("bdi", visible(piece_name(piece.token)))
+        at, marked = linked([piece.position]), piece.position in odd
+        share = tag("small", chance(piece.probability))
+        items.append(tag("li", tag("span", bar, class_="bx-fm-bar"), name, " ", share, data_at=at,
+                         class_="bx-fm-odd" if marked else None))  # fmt: skip
+    rows = (
+        (piece.position, piece.token, piece.probability, piece.rank, piece.surprise,
+         piece.best, piece.best_probability, linked([piece.position]))
+        for piece in result.pieces[:ROWS]
     )  # fmt: skip
-
-
-def columns(pieces: Sequence[Expected], odd: set[int], width: int) -> Html:
-    """Draw a text in lines, each piece with its bar above and its probability below.
-
-    Args:
-        pieces: the pieces, in order.
-        odd: positions of the pieces to highlight.
-        width: of the drawing.
-    """
-    top = max(piece.surprise for piece in pieces) or 1.0  # an own scale: texts differ widely
-    drawn: list[Html] = []
-    x, y = 0, 0
-    for piece in pieces:
-        name = shortened(piece_name(piece.token), 20)
-        printed = chance(piece.probability)
-        wide = max(_PIECE, letters_wide(name) + 14, letters_wide(printed) - 2)
-        if x and x + wide > width:
-            x, y = 0, y + _ROW
-        marked = piece.position in odd
-        panel = Panel((x + 4, x + wide - 4), (y + 6, y + 6 + _TALL), ys=(0, top))
-        panel.span(ys=(0, piece.surprise), class_="bx-svg-mark" if marked else "bx-svg-bar")
-        panel.level(0, class_="bx-svg-base")
-        strong = " bx-svg-strong" if marked else ""
-        panel.ticks([(0.5, name)], class_=f"bx-svg-middle{strong}")
-        panel.ticks([(0.5, printed)], 37)
-        drawn += panel.drawn
-        x += wide
-    return svg(width, y + _ROW - 8, *drawn)
+    heads = ("position", "piece", "probability", "rank", "surprise", "first choice",
+             "its probability", "at")  # fmt: skip
+    label = "The pieces of the text, each with its probability in its place"
+    drawn = tag("ol", *items, class_="bx-fm-pieces", aria_label=label)
+    return join(drawn, numbers(listed(rows, heads), "fill-mask-surprise"))
 
 
 def surprise_note(result: SurpriseResult) -> Html:

@@ -30,11 +30,11 @@ def together_line(result: TogetherResult) -> Html:
     )
     alone = " … ".join(result.alone)
     rank = next((n for n, each in enumerate(result.fillings, 1) if each.words == result.alone), 0)
-    said: Html | str = ""
+    alone_first: Html | str = ""
     if len(result.alone) > 1:
         where = f"number {rank} here" if rank else f"not among these {len(result.fillings)}"
-        said = f" The best words of each gap alone, {quoted(alone)}, are {where}."
-    return explained(f"{what}.{said}", more=_together_more(result))
+        alone_first = f" The best words of each gap alone, {quoted(alone)}, are {where}."
+    return explained(f"{what}.{alone_first}", more=_together_more(result))
 
 
 def _together_more(result: TogetherResult) -> str:

@@ -25,15 +25,8 @@ class Parts:
 class InputResult:
     """What the first layer is given for a text or a pair: T pieces, each a vector of D numbers."""
 
-    ANSWER: ClassVar = (
-        "tokens",
-        "input_ids",
-        "token_type_ids",
-        "attention_mask",
-        "width",
-        "lengths",
-        "vectors",
-    )
+    ANSWER: ClassVar = ("tokens", "input_ids", "token_type_ids", "attention_mask", "width",
+                        "lengths", "vectors")  # fmt: skip
 
     text: Annotated[str, "as typed"]
     text_pair: Annotated[str, 'the second text, or ""']

@@ -36,6 +36,10 @@ _LABELS = ("word", "+ position", "+ segment", "= sum", "LayerNorm")
 _MOST = 0.99  # share of the numbers that are within the scale: a few are ten times larger
 
 
+def _parts(result: InputResult) -> tuple[Vectors, ...]:
+    return result.word, result.position, result.segment, result.sum, result.normalised
+
+
 def pieces(result: InputResult, at: int) -> Html:
     """Draw all pieces as buttons; a click chooses one."""
     buttons = (
@@ -67,29 +71,17 @@ def shown(result: InputResult, at: int) -> range:
     return range(first, min(len(result), first + SHOWN))
 
 
-def scales(result: InputResult, *, common: bool = False) -> tuple[float, float]:
-    """Return the numbers of the full colour: of the four rows above LayerNorm, and of LayerNorm.
-
-    Args:
-        result: the input.
-        common: whether all rows have the larger of the two.
-    """
-    parts = [result.word, result.position, result.segment, result.sum]
-    before = float(np.quantile(np.abs(parts), _MOST)) or 1.0
-    after = float(np.quantile(np.abs(result.normalised), _MOST)) or 1.0
-    return (max(before, after),) * 2 if common else (before, after)
+def scales(result: InputResult) -> tuple[float, float]:
+    """Return the numbers of the full colour: of the four rows above LayerNorm, and of LayerNorm."""
+    *added, normalised = _parts(result)
+    before, after = (float(np.quantile(np.abs(each), _MOST)) for each in (added, normalised))
+    return before or 1.0, after or 1.0
 
 
-def sums(result: InputResult, at: int, *, common: bool = False) -> Picture:
-    """Draw the vectors of the pieces: word + position + segment = sum, then LayerNorm.
-
-    Args:
-        result: the input.
-        at: the chosen piece, which is framed.
-        common: one colour scale for all rows.
-    """
+def sums(result: InputResult, at: int) -> Picture:
+    """Draw the vectors of the pieces: word + position + segment = sum, then LayerNorm."""
     here = shown(result, at)
-    full = scales(result, common=common)
+    full = scales(result)
     named = ", ".join(result.tokens[piece] for piece in here)
     return picture(
         "input",
@@ -136,12 +128,11 @@ def _column(
 ) -> Html:  # fmt: skip
     """Draw the five vectors of one piece, with the rows of the tables that they come from."""
     room, middle = width - 6, x + (width - 6) / 2
-    vectors = (result.word, result.position, result.segment, result.sum, result.normalised)
     panel = Panel.of_units(width, 1)
     name = fitting(result.tokens[piece], room, _LETTER)
     panel.text(middle, 11, name, class_=_NAME)
-    for row, vector in enumerate(vectors):
-        grid, y = patch(vector[piece]) / full[row == len(vectors) - 1], _row(row)
+    for row, vector in enumerate(_parts(result)):
+        grid, y = patch(vector[piece]) / full[row == len(_PARTS) - 1], _row(row)
         panel.span((x, x + room), (y, y + _PATCH), class_="bx-svg-frame")
         panel.drawn.append(pixels(grid, x=round(x, 1), y=y, width=room, height=_PATCH))
     numbers = (result.input_ids[piece], piece, result.token_type_ids[piece])
@@ -176,7 +167,7 @@ def _legend(y: float, full: tuple[float, float], *, narrow: bool) -> Html:
     """Draw the colours from the most negative to the most positive number."""
     ramp = np.linspace(-1, 1, 2 * STEPS + 1, dtype=np.float32)[None]
     before, after = full
-    limits = f"±{before:.2g}" + ("" if before == after else f", LayerNorm ±{after:.2g}")
+    limits = f"±{before:.2g}, LayerNorm ±{after:.2g}"
     return tag(
         "g",
         tag("text", "−", x=4, y=y + 11, class_="bx-in-small"),
@@ -195,19 +186,14 @@ def part_shown(result: InputResult, at: int) -> Html:
 
 
 def arithmetic(result: InputResult, at: int, value: int) -> Html:
-    """Write out one number of the chosen piece: the sum, then LayerNorm.
-
-    Args:
-        result: the input.
-        at: the piece.
-        value: which of the D numbers.
-    """
+    """Write out one number of the chosen piece: the sum, then LayerNorm."""
     mean, variance = float(result.mean[at]), float(result.variance[at])
     total, after = float(result.sum[at, value]), float(result.normalised[at, value])
-    added = _equation(
-        [(result.word, "word"), (result.position, "position"), (result.segment, "segment")],
-        result, at, value,
-    )  # fmt: skip
+    word, position, segment = (
+        _term(float(part[at, value]), name)
+        for part, name in zip(_parts(result)[:3], _PARTS, strict=False)
+    )
+    added: list[Html | str] = [word, "+", position, "+", segment, "=", _term(total, "sum")]
     normed: list[Html | str] = [
         "(", _term(total, "sum"), "−", _term(mean, "mean"), ") ÷ √(",
         _term(variance, "variance"), f"+ {result.epsilon:.0e}) ×",
@@ -221,15 +207,6 @@ def arithmetic(result: InputResult, at: int, value: int) -> Html:
         tag("p", *normed, class_="bx-in-sum"),
         class_="bx-in-arithmetic",
     )
-
-
-def _equation(
-    parts: list[tuple[Vectors, str]], result: InputResult, at: int, value: int
-) -> list[Html | str]:
-    terms: list[Html | str] = []
-    for place, (vectors, name) in enumerate(parts):
-        terms += ["+"] * (place > 0) + [_term(float(vectors[at, value]), name)]
-    return [*terms, "=", _term(float(result.sum[at, value]), "sum")]
 
 
 def _term(value: float, name: str) -> Html:
@@ -273,19 +250,17 @@ def values_table(result: InputResult, at: int) -> Html:
 
 def all_values(result: InputResult) -> pd.DataFrame:
     """List every number of every vector, one row per vector."""
-    vectors = (result.word, result.position, result.segment, result.sum, result.normalised)
     rows = [
         (piece, token, part, *map(float, vector[piece]))
         for piece, token in enumerate(result.tokens)
-        for part, vector in zip(_PARTS, vectors, strict=True)
+        for part, vector in zip(_PARTS, _parts(result), strict=True)
     ]
     return pd.DataFrame(rows, columns=["position", "piece", "part", *map(str, range(result.width))])
 
 
 def lengths_table(result: InputResult, here: range) -> pd.DataFrame:
     """List pieces with their rows in the tables, mask, and the lengths of their vectors."""
-    vectors = (result.word, result.position, result.segment, result.sum, result.normalised)
-    norms = [np.linalg.norm(vector, axis=1) for vector in vectors]
+    norms = [np.linalg.norm(vector, axis=1) for vector in _parts(result)]
     rows = (
         (result.tokens[p], result.input_ids[p], p, result.token_type_ids[p],
          result.attention_mask[p], *(float(norm[p]) for norm in norms), linked([p]))
@@ -304,7 +279,6 @@ def screen(
     *,
     at: Annotated[int | None, Field("Piece", key="place", start=2, most="last_position")] = None,
     value: Annotated[int, Field("Number", most="last_number")] = 0,
-    common: Annotated[bool, Field("One colour scale for all rows")] = False,
 ) -> Screen:
     """Say what is shown.
 
@@ -312,7 +286,6 @@ def screen(
         result: the input.
         at: the piece; None for the one that was asked for, or the first of the text.
         value: which of its numbers is worked out.
-        common: one colour scale for all rows.
     """
     at = (result.piece if result.piece is not None else 1) if at is None else at
     at = min(at, len(result) - 1)
@@ -320,7 +293,7 @@ def screen(
         f"The model receives {count(len(result), 'piece')}, each as {result.width:,} numbers: the "
         "vectors of its word, its position and its segment, added and normalised.",
         (
-            sums(result, at, common=common),
+            sums(result, at),
             part_shown(result, at),
             arithmetic(result, at, value),
             values_table(result, at),

@@ -11,16 +11,15 @@ import math
 import threading
 import time
 import zipfile
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from secrets import token_urlsafe
 from typing import Annotated, Any, Literal
 
 import torch
 from torch import nn
 
+from app.data.kept import Kept
 from app.engine.compute.processor import PROCESSOR
 from app.engine.compute.visitor import current_visit
 from app.engine.models import Engine
@@ -114,30 +113,9 @@ def tune(
     return tuned
 
 
-_KEPT = 8  # models in memory, of all visitors together; the oldest is dropped
-_models: "OrderedDict[str, Tuned]" = OrderedDict()
-
-
-def keep(tuned: "Tuned") -> str:
-    """Keep a model in memory for a while; return the key under which its visitor finds it."""
-    key = token_urlsafe(12)
-    _models[key] = tuned
-    while len(_models) > _KEPT:
-        _models.popitem(last=False)
-    return key
-
-
-def kept(key: str) -> "Tuned | None":
-    """Return a model that is kept; None if it is no longer there."""
-    return _models.get(key)
-
-
 @contextmanager
 def _alone(wait: Callable[[], None]) -> Iterator[None]:
     """Let one visitor at a time train, the others wait.
-
-    Args:
-        wait: called while waiting; it may end the waiting with an error.
 
     Raises:
         InputError: it takes too long.
@@ -328,7 +306,6 @@ tokenizer.save_pretrained("my-bert")
         self._points.append(TuningPoint(done, mean, loss, right, len(cases)))
 
     def _batch(self, rows: Sequence[LabelledRow]) -> Batch:
-        """Build the tensors of some rows."""
         number = {label: place for place, label in enumerate(self.rows.labels)}
         tokenizer = self._engine.tokenizer
         if self.rows.kind == TEXTS:
@@ -371,6 +348,10 @@ tokenizer.save_pretrained("my-bert")
         ]
 
 
+KEPT = Kept[Tuned](8)
+"""The models of all visitors together; the one that was not asked for the longest goes first."""
+
+
 def _step(trainer: Trainer) -> float:
     """Train one step, on one thread so that it can be repeated exactly; return its loss."""
     torch.set_num_threads(1)
@@ -407,5 +388,4 @@ def tunable(base: BertModel, rows: LabelledRows) -> Tunable:
 
 
 def _lines(rows: Sequence[LabelledRow]) -> str:
-    """Write rows as they were read."""
     return "".join(f"{row.text}\t{' '.join(row.labels)}\n" for row in rows)

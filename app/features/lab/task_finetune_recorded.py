@@ -41,12 +41,7 @@ def weights_of(kind: str) -> str:
 
 
 def write(result: FinetuneResult, weights: str) -> Path:
-    """Write a recording; return its file.
-
-    Args:
-        result: on ready-made rows, to the end.
-        weights: fingerprint of the weights it began with.
-    """
+    """Write a recording; return its file."""
     path = _place(result.rows.kind)
     plain = {
         "weights": weights,

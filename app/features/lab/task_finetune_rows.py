@@ -72,7 +72,6 @@ def read_rows(text: str, kind: str) -> LabelledRows:
 
 
 def _row(number: int, line: str, kind: str) -> LabelledRow:
-    """Read one line."""
     text, tab, rest = line.partition("\t")
     if not tab:
         raise InputError(

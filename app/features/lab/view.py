@@ -100,7 +100,7 @@ def pictures_hint() -> Html:
     )
 
 
-def screen(result: LabResult, model: str = "") -> Screen:
+def screen(result: LabResult) -> Screen:
     """Say what is shown."""
     return Screen(
         headline=headline(result),

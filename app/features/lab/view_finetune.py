@@ -38,15 +38,8 @@ def intro() -> Html:
     )  # fmt: skip
 
 
-def headline(result: FinetuneResult) -> Html:
-    """Say how many held-out labels are right, how sure that is, and what guessing would reach."""
-    right, sure = _says(result)
-    kind = "bx-answer bx-open" if result.low <= result.rows.guess else "bx-answer"
-    return tag("div", tag("p", tag("strong", right)), line(sure), class_=kind)
-
-
 def _says(result: FinetuneResult) -> tuple[str, str]:
-    """Return what came of it, and how sure that is."""
+    """Say how many held-out labels are right; and how sure that is, beside what guessing gets."""
     last, rows = result.last, result.rows
     share, low, high, guess = (
         percent(each, 0, counted=True)
@@ -94,13 +87,11 @@ def curves(result: FinetuneResult) -> Picture:
 
 
 def _curves(result: FinetuneResult, width: int) -> Html:
-    """Draw both plots."""
     plots = (partial(_losses, result), partial(_shares, result))
     return beside(width, _TOP + _PLOT + _BELOW, plots, gap=32)
 
 
 def _losses(result: FinetuneResult, width: float) -> list[Html]:
-    """Draw the loss of both kinds of rows, and that of a guess."""
     guess = math.log(len(result.rows.labels))
     top = math.ceil(max(guess, *(max(each.loss, each.held_out) for each in result.points)) * 2) / 2
     panel = _panel("Loss", width, result.steps, [(0, "0"), (top, f"{top:g}")])
@@ -119,7 +110,6 @@ def _losses(result: FinetuneResult, width: float) -> list[Html]:
 
 
 def _shares(result: FinetuneResult, width: float) -> list[Html]:
-    """Draw the share of right labels, with the interval of the newest."""
     ticks = [(0.0, "0"), (0.5, "50 %"), (1.0, "100 %")]
     panel = _panel("Held-out labels that are right", width, result.steps, ticks)
     panel.level(result.rows.guess, **_GUESS)
@@ -133,7 +123,6 @@ def _shares(result: FinetuneResult, width: float) -> list[Html]:
 
 
 def _panel(title: str, width: float, steps: int, ticks: Sequence[tuple[float, str]]) -> Panel:
-    """Draw the title and the axes of a plot."""
     panel = Panel((46, width - 8), (_TOP, _TOP + _PLOT), (0, steps), (0, ticks[-1][0]))
     panel.text(0, ticks[-1][0], title, -46, 10 - _TOP, class_="bx-svg-strong bx-svg-small")
     panel.levels(ticks)
@@ -168,7 +157,6 @@ def mistakes(result: FinetuneResult) -> Html:
 
 
 def _quoted(mistake: Mistake) -> Html:
-    """Quote a row with its line, and the word that is meant."""
     number = tag("small", f"line {mistake.row.line}: ")
     if mistake.place < 0:
         return join(number, tag("bdi", visible(mistake.row.text)))
@@ -211,20 +199,18 @@ def preview(rows: LabelledRows) -> Html:
     )
 
 
-def divided(result: FinetuneResult) -> Html:
-    """Say how much was trained on how many rows."""
+def screen(result: FinetuneResult) -> Screen:
+    """Say what is shown."""
+    right, sure = _says(result)
     rows = result.rows
-    return line(
+    divided = line(
         f"{result.parameters:,} parameters learned from {count(len(rows.train), 'row')}; "
         f"{len(rows.held_out)} were held out."
     )
-
-
-def screen(result: FinetuneResult, model: str = "") -> Screen:
-    """Say what is shown."""
-    ended = (note(result.diverged, caution=True),) if result.diverged else ()
+    kind = "bx-answer bx-open" if result.low <= rows.guess else "bx-answer"
     return Screen(
-        ". ".join(_says(result)),
-        (curves(result), few(result), mistakes(result), divided(result)),
-        first=ended,
+        f"{right}. {sure}",
+        (curves(result), few(result), mistakes(result), divided),
+        first=(note(result.diverged, caution=True),) if result.diverged else (),
+        answer=tag("div", tag("p", tag("strong", right)), line(sure), class_=kind),
     )

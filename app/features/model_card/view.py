@@ -6,12 +6,10 @@ import pandas as pd
 
 from app.features.model_card.result import Beside, ModelCardResult, Temperature
 from app.features.model_card.view_biases import short
-from app.features.model_card.view_text import draw_section, sections
 from app.words.blocks import fold, hint, line, record_table
 from app.words.format import percent, too_sure
 from app.words.html import Html, join, tag, visible
 from app.words.pictures import listed
-from app.words.report import Block
 from app.words.screen import Screen
 from bert_core.bundled import bundled_names
 from bert_core.bundled.figures import Figure
@@ -29,9 +27,9 @@ _VERBS: dict[tuple[str, str], str] = {
     ("sentiment", "40 own sentences with a negation or a contrast"): "judge sentences with a "
     "negation or a contrast",
     ("everyday gap, among first five", ""): "fill an everyday gap within five guesses",
-    ("question answering, exact match", ""): "answer questions about a passage to the word",
-    ("masked word, first guess", ""): "guess a hidden word of Wikipedia at once",
-    ("short sentence, first guess", ""): "guess a hidden word of a short sentence at once",
+    ("question answering, exact match", ""): "answer questions about a passage word for word",
+    ("masked word, first guess", ""): "guess a hidden word of Wikipedia on the first try",
+    ("short sentence, first guess", ""): "guess a hidden word of a short sentence on the first try",
     ("multiple choice, openstax", ""): "answer textbook questions with four choices",
     ("next sentence, swapped", ""): "notice that two sentences are swapped",
 }
@@ -45,17 +43,6 @@ _NO_SKILL = ("calibration error", "bias")  # how the names of such figures begin
 def _share(share: float | None) -> str:
     """Format a figure so that number and sign stay on one line of a narrow table."""
     return percent(share, counted=True).replace(" ", "\u00a0")
-
-
-def no_figures(result: ModelCardResult) -> Html:
-    """State that nothing was measured."""
-    if result.figures:
-        return join()
-    return tag(
-        "p",
-        "No figures are stored beside these weights, so it is not known here how well this model "
-        "does. The text of its card may say more.",
-    )
 
 
 def skills(figures: Sequence[Figure]) -> dict[str, Figure]:
@@ -80,6 +67,12 @@ def _able(figure: Figure) -> bool:
 
 def able(figures: Sequence[Figure]) -> Html:
     """Draw what the model can and what it often cannot, with the figures."""
+    if not figures:
+        return tag(
+            "p",
+            "No figures are stored beside these weights, so it is not known here how well this "
+            "model does. The text of its card may say more.",
+        )
     found = skills(figures)
     more = hint(
         "Shares of test cases that the model had never read; “can” stands for at least two of "
@@ -100,7 +93,6 @@ def able(figures: Sequence[Figure]) -> Html:
 
 
 def _around(figure: Figure) -> str:
-    """Print the 95 % interval of a figure, and chance."""
     chance = "" if figure.chance is None else f"; chance {_share(figure.chance)}"
     return f"({100 * figure.low:.1f}–{100 * figure.high:.1f}{chance})"
 
@@ -187,36 +179,35 @@ def compared(rows: Sequence[Beside]) -> Html:
     return join(tag("ul", *items), note)
 
 
-def screen(card: ModelCardResult, model: str = "") -> Screen:
+def screen(card: ModelCardResult) -> Screen:
     """Say what is shown."""
-    blocks: list[Block] = [no_figures(card)]
     says = "Nothing was measured on this model."
     if card.figures:
         found = skills(card.figures)
         can = sum(map(_able, found.values()))
         says = f"Of {len(found)} tasks measured, it can do {can} and often fails at the others."
-        errors = of_calibration(card.figures)
-        blocks = [able(card.figures), errors_table(errors)]
-    return Screen(
-        says,
-        (*blocks, short(card.bias), compared(card.beside), card_text(card)),
-        first=(trouble(card),),
-    )
+    errors = errors_table(of_calibration(card.figures))
+    parts = able(card.figures), errors, short(card.bias), compared(card.beside), card_text(card)
+    return Screen(says, parts, first=(trouble(card),))
 
 
 def card_text(card: ModelCardResult) -> Html:
-    """Draw the card as its makers wrote it, folded."""
-    parts = [
-        join(tag("h2", visible(each.title), class_="bx-card-title") if each.title else "",
-             draw_section(each))
-        for each in sections(card.text)
-    ]  # fmt: skip
-    if not parts:
-        return card_note(card)
-    return fold("The card as its makers wrote it", card_note(card), *parts)
+    """Draw the card as its makers wrote it, folded: Markdown as it is typed, never markup."""
+    if not card.text.strip():
+        return tag(
+            "p",
+            "No card (a file README.md) is stored beside these weights. What the model was trained "
+            "on, its licence and its limits are not known here.",
+        )
+    part = f" It has {card.text_bytes:,} bytes; only the beginning is shown."
+    return fold(
+        "The card as its makers wrote it",
+        line(f"The file README.md beside the weights.{'' if card.whole else part}"),
+        tag("div", visible(card.text), class_="bx-text bx-card-text"),
+    )
 
 
-def snippet(model: str) -> str:
+def snippet(_: ModelCardResult, model: str) -> str:
     """Write the reading of the figures and the verification in Python."""
     if model in bundled_names():
         before = "from bert_core.bundled import bundled_folder\n"
@@ -241,20 +232,3 @@ def trouble(result: ModelCardResult) -> Html:
     items = [tag("li", visible(each)) for each in result.problems]
     says = tag("p", tag("strong", "Not everything beside the weights could be read."))
     return tag("div", says, tag("ul", *items), class_="bx-note bx-caution", role="alert")
-
-
-def card_note(result: ModelCardResult) -> Html:
-    """State where the card comes from, or that there is none."""
-    if not result.text.strip():
-        return tag(
-            "p",
-            "No card (a file README.md) is stored beside these weights. What the model was trained "
-            "on, its licence and its limits are not known here.",
-        )
-    shown = ""
-    if not result.whole:
-        shown = f" It has {result.text_bytes:,} bytes; only the beginning is shown."
-    return line(
-        "The file README.md beside the weights, as its makers wrote it. Pictures and addresses are "
-        f"shown as words: nothing is fetched.{shown}"
-    )

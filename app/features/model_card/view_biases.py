@@ -66,7 +66,6 @@ def _explained(found: Bias) -> Html:
 
 
 def _listed(found: Bias) -> str:
-    """List all occupations with their log-odds, from one end to the other."""
     ranked = sorted(found.leanings, key=lambda lean: -lean.log_odds.value)
     named = (f"{visible(each.occupation)} {signed(each.log_odds.value, 2)}" for each in ranked)
     return f"Log-odds, above 0 for “{visible(found.words[0])}”: {', '.join(named)}."

@@ -17,14 +17,8 @@ _ALONE = (
 )
 
 
-def before(result: MultipleChoiceResult) -> Html:
-    """Say how often it is right, and what the model did not or could not read."""
-    cut = next((choice.cut for choice in result.choices if choice.cut.anything), None)
-    return join(measured(result), unread_note(result.unread), cut_note(cut) if cut else join())
-
-
 def measured(result: MultipleChoiceResult) -> Html:
-    """Say how often the head is right, and how often a guess would be; empty if unmeasured."""
+    """Say how often the head is right, and how often a guess would be."""
     rows = [each for each in result.figures if each.chance is not None]
     if not rows:
         return trained_note(result.trained_on)
@@ -37,9 +31,9 @@ def measured(result: MultipleChoiceResult) -> Html:
         _span(shares) for shares in ([x.share for x in rows], [x.chance or 0 for x in rows])
     )
     explained = hint(trained_note(result.trained_on), f"Right by kind of question: {kinds}.")
-    said = line(f"Measured: right in {right} of {count(len(rows), 'kind')} of questions; "
+    measured = line(f"Measured: right in {right} of {count(len(rows), 'kind')} of questions; "
                 f"a guess in {guess}.")  # fmt: skip
-    return tag("div", explained, said, class_="bx-scale")
+    return tag("div", explained, measured, class_="bx-scale")
 
 
 def _span(shares: list[float]) -> str:
@@ -47,32 +41,10 @@ def _span(shares: list[float]) -> str:
     return f"{100 * min(shares):.0f} to {percent(max(shares), 0, counted=True)}"
 
 
-def verdict(result: MultipleChoiceResult, model: str = "") -> Html:
-    """Draw the model's answer in words; a page names the model, and has the "?" in it."""
-    says, more, kind = _answer(result)
-    about = trust(result, model) if model else ""
-    return answer(tag("bdi", f"“{says}”"), more, kind=kind, about=about)
-
-
-def _answer(result: MultipleChoiceResult) -> tuple[str, str, str]:
-    """Return the answer, a second sentence about it, and how it is drawn."""
-    best = result.choices[result.best]
-    others = [each for number, each in enumerate(result.choices) if number != result.best]
-    second = max(others, key=lambda choice: choice.logit)
-    more = (
-        f"{percent(best.probability)} of the probability of these "
-        f"{count(len(result.choices), 'choice')}."
-    )
-    close = best.probability - second.probability < _CLOSE
-    if close:
-        more += f" A small lead: the next has {percent(second.probability)}."
-    return visible(best.text), more, "bx-open" if close else ""
-
-
 def scores(result: MultipleChoiceResult) -> Picture:
     """Draw the probability of every choice, in the order given."""
     rows = result.choices
-    said = "; ".join(
+    choices = "; ".join(
         f"{number}. {choice.text}: {percent(choice.probability)}"
         for number, choice in enumerate(rows, start=1)
     )
@@ -85,7 +57,7 @@ def scores(result: MultipleChoiceResult) -> Picture:
             width=width,
             marked=[number == result.best for number in range(len(rows))],
         ),
-        alt=f"Bar chart of the probability of every choice. {said}.",
+        alt=f"Bar chart of the probability of every choice. {choices}.",
         table=[
             (visible(each.text), each.probability, each.logit, result.calibration.temperature)
             for each in rows
@@ -94,19 +66,29 @@ def scores(result: MultipleChoiceResult) -> Picture:
     )
 
 
-def trust(result: MultipleChoiceResult, model: str = "") -> Html:
-    """Say how far to trust the numbers; link the card of the model, if it is named."""
-    return calibration_hint(result.calibration, "choices", _ALONE, model=model)
-
-
 def screen(result: MultipleChoiceResult, model: str = "") -> Screen:
     """Say what is shown; a page names the model, and links its card."""
-    says, more, _ = _answer(result)
+    best, second = sorted(result.choices, key=lambda choice: -choice.logit)[:2]
+    says = f"“{visible(best.text)}”"
+    more = (
+        f"{percent(best.probability)} of the probability of these "
+        f"{count(len(result.choices), 'choice')}."
+    )
+    close = best.probability - second.probability < _CLOSE
+    if close:
+        more += f" A small lead: the next has {percent(second.probability)}."
+    trust = calibration_hint(result.calibration, "choices", _ALONE, model=model)
+    cut = next((choice.cut for choice in result.choices if choice.cut.anything), None)
     return Screen(
-        f"The model’s answer: “{says}” {more}",
-        (scores(result), *(() if model else (trust(result),))),
-        first=(before(result),),
-        answer=verdict(result, model),
+        f"The model’s answer: {says} {more}",
+        (scores(result), *(() if model else (trust,))),
+        first=(measured(result), unread_note(result.unread), cut_note(cut) if cut else join()),
+        answer=answer(
+            tag("bdi", says),
+            more,
+            kind="bx-open" if close else "",
+            about=trust if model else "",
+        ),
         asked=(tag("p", visible(result.context), class_="bx-text", dir="auto"),),
     )
 

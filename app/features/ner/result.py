@@ -1,10 +1,8 @@
-"""Results of the entity tagger: a label per piece, and entities read from them in five ways."""
+"""Results of the entity tagger: a label per piece, and the entities read from them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
-
-import numpy as np
 
 from app.records.results import Calibration
 from bert_core.reading.entities import Aggregation, Coverage, Entities, Entity, TaggedText
@@ -52,7 +50,7 @@ class NerResult:
     labels: Annotated[TagScheme, "the labels that the model can assign"]
     pieces: Annotated[TaggedText, "the text and the model's output for each piece"]
     aggregation: Annotated[Aggregation, "the requested way of reading"]
-    readings: Annotated[Mapping[Aggregation, Entities], "the entities for every way of reading"]
+    reading: Annotated[Entities, "the entities for the requested way of reading"]
     unread: Annotated[Unread, "what the vocabulary cannot read of it"]
     calibration: Annotated[Calibration, "how logits became probabilities"]
 
@@ -60,11 +58,6 @@ class NerResult:
     def text(self) -> str:
         """The text as typed."""
         return self.pieces.text
-
-    @property
-    def reading(self) -> Entities:
-        """The entities for the requested way of reading."""
-        return self.readings[self.aggregation]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -85,12 +78,7 @@ class NerResult:
         return self.pieces.coverage
 
     def select(self, *, least: float = 0.0, only: Sequence[str] = ()) -> Selection:
-        """Choose the entities to show.
-
-        Args:
-            least: entities with a lower score are hidden.
-            only: kinds to show; () for all.
-        """
+        """Choose the entities to show."""
         wanted = [entity for entity in self.reading.entities if not only or entity.kind in only]
         return Selection(
             least=least,
@@ -99,19 +87,3 @@ class NerResult:
             below=tuple(entity for entity in wanted if entity.score < least),
             other=tuple(e for e in self.reading.entities if only and e.kind not in only),
         )
-
-    def strongest(self) -> tuple[int, int] | None:
-        """Return the piece and label with the highest probability, "outside" excepted.
-
-        Pieces that do not count in this way of reading are skipped.
-
-        Returns:
-            The piece and the label, or None if the model has no label but "outside".
-        """
-        inside = np.array([n for n, tag in enumerate(self.labels.tags) if tag.kind], dtype=np.intp)
-        if not inside.size:
-            return None
-        asked = np.flatnonzero(self.reading.asked)
-        scores = self.pieces.probabilities[np.ix_(asked, inside)]
-        row, column = np.unravel_index(int(scores.argmax()), scores.shape)
-        return int(asked[row]), int(inside[column])

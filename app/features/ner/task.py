@@ -1,9 +1,8 @@
 """Named entities: label every piece of a text, and read entities from the labels.
 
-`bert_core.reading.entities` does both, through the engine. This module caches the result.
+`bert_core.reading.entities` does both, through the engine. What the model says is cached.
 """
 
-from dataclasses import replace
 from typing import Annotated
 
 from app.engine.compute.recent import RECENT
@@ -14,12 +13,12 @@ from app.features.ner.result import AGGREGATION_NAMES, NerResult
 from app.records.fields import Field
 from bert_core import BertForTokenClassification
 from bert_core.errors import InputError
-from bert_core.reading.entities import AGGREGATIONS, Aggregation, read_texts
+from bert_core.reading.entities import AGGREGATIONS, Aggregation, TaggedText, read_texts
 from bert_core.reading.running import Progress
 from bert_core.reading.tagging import TagScheme
 from bert_core.reading.unread import unread
 
-_ROW_BYTES = 300  # approximate size of a piece or an entity in Python
+_PIECE_BYTES = 300  # in Python, about
 
 
 def ner(
@@ -50,35 +49,30 @@ def ner(
             f"There is no aggregation {aggregation!r}; expected one of {', '.join(AGGREGATIONS)}."
         )
     # The key includes the model's identity: folders may share an encoder but differ in the head.
-    model = (engine.provenance.fingerprint, id(engine.model(BertForTokenClassification)))
-    result = RECENT.get(
-        ("ner", *model, text), make=lambda: _find(engine, text, progress), size=_size
+    model = engine.model(BertForTokenClassification)
+    pieces = RECENT.get(
+        ("ner", engine.provenance.fingerprint, id(model), text),
+        make=lambda: _read(engine, text, progress),
+        size=lambda made: made.probabilities.nbytes + _PIECE_BYTES * len(made),
     )
-    return replace(result, aggregation=aggregation)
+    scheme = TagScheme.of(model.config)
+    return NerResult(
+        labels=scheme,
+        pieces=pieces,
+        aggregation=aggregation,
+        reading=pieces.entities(scheme, aggregation),
+        unread=unread(engine.tokenizer, [engine.tokenizer.encode(text)]),
+        calibration=engine.calibration(BertForTokenClassification),
+    )
 
 
-def _find(engine: Engine, text: str, progress: Progress | None) -> NerResult:
-    """Run the model and read its labels in every way of reading."""
-    scale = engine.calibration(BertForTokenClassification)
+def _read(engine: Engine, text: str, progress: Progress | None) -> TaggedText:
     check_text(text)
     runner = window_runner(engine, BertForTokenClassification, progress)
+    scale = engine.calibration(BertForTokenClassification)
     [pieces] = read_texts(runner, [text], scale.temperature)
     if not len(pieces):
         raise InputError(
             "The text has no piece that the model reads. Write a word or pick an example."
         )
-    scheme = TagScheme.of(engine.model(BertForTokenClassification).config)
-    return NerResult(
-        labels=scheme,
-        pieces=pieces,
-        aggregation="first",
-        readings={how: pieces.entities(scheme, how) for how in AGGREGATIONS},
-        unread=unread(engine.tokenizer, [engine.tokenizer.encode(text)]),
-        calibration=scale,
-    )
-
-
-def _size(result: NerResult) -> int:
-    """Estimate the size of a result in bytes."""
-    found = sum(len(reading.entities) for reading in result.readings.values())
-    return result.pieces.probabilities.nbytes + _ROW_BYTES * (len(result.pieces) + found)
+    return pieces

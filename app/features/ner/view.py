@@ -5,29 +5,21 @@ reliability. The number, the weight of the underline and the depth of the colour
 `view_text` draws the text; pieces have a module of their own.
 """
 
-import json
 from collections import Counter
 from collections.abc import Sequence
-from types import MappingProxyType
+from itertools import product
 
 import pandas as pd
 
 from app.features.ner import view_pieces
-from app.features.ner.result import AGGREGATION_NAMES, NerResult, Selection
-from app.features.ner.view_text import (
-    Colours,
-    colour_of,
-    running_text,
-    score,
-    short_table,
-    stroke_of,
-)
-from app.words.blocks import hint, line
+from app.features.ner.result import NerResult, Selection
+from app.features.ner.view_text import colour_of, running_text, score, stroke_of
+from app.words.blocks import hint, line, note, sideways
 from app.words.format import count
 from app.words.html import Html, join, tag, visible
 from app.words.notes import calibration_hint, shared_note, unread_note
-from app.words.pictures import linked, listed
-from app.words.screen import File, Parts, Rows, Screen
+from app.words.pictures import ROWS, data_table, linked, listed
+from app.words.screen import Part, Parts, Rows, Screen, Table
 from bert_core.reading.entities import Aggregation
 
 MEANINGS = {
@@ -57,88 +49,31 @@ _SCORES: dict[Aggregation, str] = {
 }
 
 
-def legend(
-    result: NerResult, selection: Selection, colours: Colours = MappingProxyType({})
-) -> Html:
-    """List every kind found with its colour, its meaning and its number; a click shows it alone."""
-    found = Counter(entity.kind for entity in result.reading.entities)
-    shown = Counter(entity.kind for entity in selection.shown)
-    chips = []
-    for number, kind in enumerate(result.labels.kinds):
-        if not found[kind]:
-            continue
-        counted = (
-            str(found[kind])
-            if shown[kind] == found[kind]
-            else (f"{shown[kind]:,} of {found[kind]:,}")
-        )
-        chips.append(tag(
-            "button",
-            tag("b", visible(kind), class_=f"bx-ner-key bx-ner-l{stroke_of(result, kind)}"),
-            f" {MEANINGS[kind]}" if kind in MEANINGS else "",
-            tag("span", " ", counted, class_="bx-ner-count"),
-            type="button", class_="bx-ner-chip", data_pick="only", data_value=number,
-            style=f"--bx-c:{colour_of(result, kind, colours)}",
-            aria_pressed="true" if kind in selection.only else "false",
-            title="Show only this label, or all again",
-        ))  # fmt: skip
-    if not chips:
-        return join()
-    return tag("div", *chips, class_="bx-ner-legend", role="group", aria_label="Labels shown")
-
-
-def outcome(result: NerResult, selection: Selection) -> Html:
-    """State how many entities are found and how many are hidden, or that there are none."""
-    found, shown = len(result.reading.entities), len(selection.shown)
-    if not found:
-        return _nothing(result)
-    hidden = []
-    if selection.below:
-        best = max(entity.score for entity in selection.below)
-        hidden.append(
-            f"{len(selection.below):,} scored below {selection.least:.2f} (the best of these has "
-            f"{best:.2f})"
-        )
-    if selection.other:
-        hidden.append(f"{len(selection.other):,} with other labels")
-    told = f" Hidden: {'; '.join(hidden)}." if hidden else ""
-    if not shown:
-        return tag(
-            "p",
-            tag("strong", "Nothing is left to show. "),
-            f"The model found {_count(found, result.aggregation)}, but your settings hide ",
-            "all of them." if found > 1 else "it.",
-            told,
-            class_="bx-note",
-            role="status",
-        )
-    head = f"{_count(shown, result.aggregation)}{'' if shown == found else f' of {found:,}'}."
-    return tag("p", tag("strong", head), told, class_="bx-line", role="status")
-
-
-def _nothing(result: NerResult) -> Html:
-    """State that there is no entity, and what came closest to one."""
-    near = ""
-    strongest = result.strongest()
-    if strongest is not None:
-        piece, label = strongest
-        start, end = result.pieces.spans[piece]
-        best = score(float(result.pieces.probabilities[piece, label]))
-        near = (
-            f" Closest to a name: {visible(result.labels.names[label])}, score {best}, at "
-            f"“{visible(result.text[start:end])}”."
-        )
-    others = [
-        AGGREGATION_NAMES[how] for how, reading in result.readings.items() if reading.entities
-    ]
-    return tag(
-        "p",
-        tag("strong", "Nothing found. "),
-        "Read in this way, the most likely label is “none” everywhere in the text.",
-        near,
-        f" Other ways of reading do find something: {', '.join(others)}." if others else "",
-        class_="bx-note",
-        role="status",
+def screen(result: NerResult, model: str = "", *, selection: Selection | None = None) -> Screen:
+    """Say what is shown."""
+    chosen = selection or result.select()
+    headline = f"The model finds {_count(len(result.reading.entities), result.aggregation)}."
+    return Screen(
+        headline,
+        (
+            outcome(result, chosen),
+            legend(result, chosen),
+            running_text(result, chosen),
+            join(coverage(result), shared_note(result.pieces.spans)),
+        ),
+        tabs={
+            "Table": lambda: _table(result, chosen),
+            "Pieces": lambda: view_pieces.parts(result, live=bool(model)),
+        },
+        answer=tag(
+            "div", trust(result, model), tag("p", headline), class_="bx-answer", role="status"
+        ),
+        first=(unread_note(result.unread),),
+        why=bool(result.reading.entities),
+        clicks={
+            "only": lambda clicked: {"only": toggled(result.labels.kinds, chosen.only, clicked)},
+            "piece": lambda clicked: view_pieces.chosen(result, clicked),
+        },
     )
 
 
@@ -152,6 +87,67 @@ def trust(result: NerResult, model: str = "") -> Html:
         "right only if all its pieces are. ",
         model=model,
     )
+
+
+def outcome(result: NerResult, selection: Selection) -> Html:
+    """State how many entities are hidden, or what came closest to one if there are none."""
+    found, shown = len(result.reading.entities), len(selection.shown)
+    if not found:
+        return note(
+            tag("strong", "Nothing found. "),
+            "The most likely label is “none” everywhere in the text.",
+            _closest(result),
+        )
+    hidden = []
+    if selection.below:
+        best = max(entity.score for entity in selection.below)
+        hidden.append(
+            f"{len(selection.below):,} scored below {selection.least:.2f} (the best of these has "
+            f"{best:.2f})"
+        )
+    if selection.other:
+        hidden.append(f"{len(selection.other):,} with other labels")
+    if not hidden:
+        return join()
+    head = "Nothing is left to show. " if not shown else f"Shown: {shown:,} of {found:,}. "
+    return tag("p", tag("strong", head), f"Hidden: {'; '.join(hidden)}.", class_="bx-line")
+
+
+def _closest(result: NerResult) -> str:
+    """Name the piece that is the likeliest to be in an entity, among those that count."""
+    inside = [n for n, each in enumerate(result.labels.tags) if each.kind]
+    pieces = [n for n, asked in enumerate(result.reading.asked.tolist()) if asked]
+    if not inside:
+        return ""
+    shares = result.pieces.probabilities
+    piece, label = max(product(pieces, inside), key=lambda place: shares[place])
+    start, end = result.pieces.spans[piece]
+    return (
+        f" Closest to a name: {visible(result.labels.names[label])}, score "
+        f"{score(float(shares[piece, label]))}, at “{visible(result.text[start:end])}”."
+    )
+
+
+def legend(result: NerResult, selection: Selection) -> Html:
+    """List every kind found with its colour, its meaning and its number; a click shows it alone."""
+    found = Counter(entity.kind for entity in result.reading.entities)
+    shown = Counter(entity.kind for entity in selection.shown)
+    chips = [
+        tag(
+            "button",
+            tag("b", visible(kind), class_=f"bx-ner-key bx-ner-l{stroke_of(result, kind)}"),
+            f" {MEANINGS[kind]}" if kind in MEANINGS else "",
+            tag("span", " ", f"{shown[kind]:,} of " if shown[kind] < found[kind] else "",
+                f"{found[kind]:,}", class_="bx-ner-count"),
+            type="button", class_="bx-ner-chip", data_pick="only", data_value=number,
+            style=f"--bx-c:{colour_of(result, kind)}",
+            aria_pressed="true" if kind in selection.only else "false",
+            title="Show only this label, or all again",
+        )
+        for number, kind in enumerate(result.labels.kinds) if found[kind]
+    ]  # fmt: skip
+    group = {"role": "group", "aria_label": "Labels shown"}
+    return tag("div", *chips, class_="bx-ner-legend", **group) if chips else join()
 
 
 def coverage(result: NerResult) -> Html:
@@ -186,75 +182,15 @@ def entity_table(result: NerResult, selection: Selection) -> pd.DataFrame:
     )  # fmt: skip
 
 
-def describe(result: NerResult, selection: Selection) -> str:
-    """Describe the marked text in one sentence, for screen readers."""
-    named = [
-        f"{result.text[entity.start : entity.end]} ({entity.label}, {score(entity.score)})"
-        for entity in selection.shown[:8]
-    ]
-    rest = len(selection.shown) - len(named)
-    if not named:
-        return "No entity is shown."
-    return f"Entities in the text: {', '.join(named)}{f' and {rest:,} more' if rest else ''}."
-
-
-def screen(
-    result: NerResult,
-    model: str = "",
-    *,
-    selection: Selection | None = None,
-    colours: Colours = MappingProxyType({}),
-) -> Screen:
-    """Say what is shown.
-
-    Args:
-        result: the text with its entities.
-        model: its name on a page, "" on paper.
-        selection: the entities to show; None for all.
-        colours: the visitor's own colours.
-    """
-    chosen = selection or result.select()
-    found = len(result.reading.entities)
-    hidden = model or not found or len(chosen.shown) < found
-    return Screen(
-        f"The model finds {_count(found, result.aggregation)}.",
-        (
-            join(trust(result, model), outcome(result, chosen) if hidden else ""),
-            legend(result, chosen, colours),
-            running_text(result, chosen, colours),
-            join(coverage(result), shared_note(result.pieces.spans)),
-        ),
-        tabs={
-            "Table": lambda: _table(result, chosen, model),
-            "Pieces": lambda: view_pieces.parts(result, live=bool(model)),
-        },
-        first=(unread_note(result.unread),),
-        answer=join(),
-        why=bool(found),
-        clicks={
-            "only": lambda clicked: {"only": toggled(result.labels.kinds, chosen.only, clicked)},
-            "piece": lambda clicked: view_pieces.chosen(result, clicked),
-        },
-    )
-
-
-def _table(result: NerResult, chosen: Selection, model: str) -> Parts:
-    """List the entities, and give their files."""
+def _table(result: NerResult, chosen: Selection) -> Parts:
     table = entity_table(result, chosen)
     if not len(table):
         return (line("No entity is shown."),)
-    rows = table.drop(columns="at")
-    return (
-        short_table(table, describe(result, chosen), "entities"),
-        Rows("Entities", lambda: rows, "entities"),
-        File(
-            "Entities",
-            "JSON",
-            lambda: entities_json(result, chosen, model),
-            "entities.json",
-            "application/json",
-        ),
-    )
+    words, rows = "The entities in the text.", table.drop(columns="at")
+    drawn: Part = Table(rows, words, "entities")
+    if len(table) <= ROWS:
+        drawn = sideways(data_table(table, "entities"), words)
+    return drawn, Rows("Entities", lambda: rows, "entities", json=True)
 
 
 def toggled(kinds: Sequence[str], chosen: Sequence[str], clicked: int) -> list[str]:
@@ -264,33 +200,8 @@ def toggled(kinds: Sequence[str], chosen: Sequence[str], clicked: int) -> list[s
     return [kind for kind in kinds if (kind in chosen) != (kind == kinds[clicked])]
 
 
-def entities_json(result: NerResult, selection: Selection, model: str) -> bytes:
-    """Write the shown entities as JSON, with the text and everything that decided on them.
-
-    Args:
-        result: the text with its entities.
-        selection: the entities to write.
-        model: the model's name.
-    """
-    rows = entity_table(result, selection).drop(columns="at").to_dict("records")
-    told = {
-        "model": model,
-        "aggregation": result.aggregation,
-        "least_score": selection.least,
-        "only": list(selection.only),
-        "text": result.text,
-        "entities": rows,
-    }
-    return json.dumps(told, ensure_ascii=False, indent=1).encode("utf-8", "backslashreplace")
-
-
 def snippet(result: NerResult, model: str) -> str:
-    """Write the same computation in Python.
-
-    Args:
-        result: the text with its entities.
-        model: the model's name.
-    """
+    """Write the same computation in Python."""
     return f"""from bert_core import BertForTokenClassification, load_tokenizer
 from bert_core.reading.entities import find_entities
 

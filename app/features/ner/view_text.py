@@ -1,50 +1,29 @@
 """The text with its entities marked: tinted, underlined, each with its label behind it."""
 
-import re
-from collections.abc import Iterator, Mapping
-from types import MappingProxyType
-
-import pandas as pd
+from collections.abc import Iterator
 
 from app.features.ner.result import NerResult, Selection
-from app.words.blocks import sideways
 from app.words.html import Html, tag, visible
-from app.words.pictures import ROWS, data_table, linked
-from app.words.screen import Part, Table
+from app.words.pictures import linked
 from bert_core.reading.entities import Entity
 
 LINKED = 4000
 """Characters; in a longer text only entities light up, not every piece."""
 
-COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")
-"""Okabe and Ito's colours; with the five shapes of underlines they give 30 different pairs."""
+COLOURS, STROKES = 6, 5
+"""Colours of the site, and shapes of underlines (solid, dashed, double, dotted, wavy): 30 pairs."""
 
-STROKES = 5
-"""Shapes of underlines: solid, dashed, double, dotted, wavy; those but the first in style.css."""
-
-Colours = Mapping[str, str]
-"""The colours that the visitor chose, by kind."""
-
-_COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
 _LONG = 2500  # characters; a longer text scrolls in its own frame
 
 
-def running_text(
-    result: NerResult, selection: Selection, colours: Colours = MappingProxyType({})
-) -> Html:
-    """Draw the text as typed, with the exact characters of every shown entity marked.
-
-    Args:
-        result: the text with its entities.
-        selection: the entities to show.
-        colours: the visitor's own colours.
-    """
+def running_text(result: NerResult, selection: Selection) -> Html:
+    """Draw the text as typed, with the exact characters of every shown entity marked."""
     parts: list[Html | str] = []
     done = 0
     for entity in selection.shown:
         start = max(done, entity.start)  # pieces can share a character
         if start < entity.end:
-            parts += [*_pieces(result, done, start), _mark(result, entity, start, colours)]
+            parts += [*_pieces(result, done, start), _mark(result, entity, start)]
             done = entity.end
     parts += _pieces(result, done, len(result.text))
     long = len(result.text) > _LONG
@@ -55,17 +34,15 @@ def running_text(
     )  # fmt: skip
 
 
-def _mark(result: NerResult, entity: Entity, start: int, colours: Colours) -> Html:
-    """Mark one entity from a character on; its label is behind it."""
-    long = len(result.text) > LINKED
+def _mark(result: NerResult, entity: Entity, start: int) -> Html:
+    label, long = visible(entity.label), len(result.text) > LINKED
     return tag(
         "mark",
         *_pieces(result, start, entity.end),
-        tag("small", f"{visible(entity.label)} {score(entity.score)}", class_="bx-ner-name"),
+        tag("small", f"{label} {score(entity.score)}", class_="bx-ner-name"),
         class_=f"bx-ner-mark bx-ner-l{stroke_of(result, entity.kind)}",
-        style=f"--bx-c:{colour_of(result, entity.kind, colours)};--bx-w:{entity.score:.3f}",
-        title=f"{visible(entity.label)}, score {entity.score:.4f}, characters {entity.start} to "
-        f"{entity.end}",
+        style=f"--bx-c:{colour_of(result, entity.kind)};--bx-w:{entity.score:.3f}",
+        title=f"{label}, score {entity.score:.4f}, characters {entity.start} to {entity.end}",
         data_at=linked(range(*entity.pieces)) if long else None,
     )
 
@@ -81,11 +58,9 @@ def _pieces(result: NerResult, start: int, end: int) -> Iterator[Html | str]:
     yield visible(result.text[start:end])
 
 
-def colour_of(result: NerResult, kind: str, colours: Colours = MappingProxyType({})) -> str:
-    """Return a kind's colour: the visitor's, or the same for every text of a model."""
-    own = colours.get(kind, "")
-    number = result.labels.kinds.index(kind)
-    return own if _COLOUR.fullmatch(own) else COLOURS[number % len(COLOURS)]
+def colour_of(result: NerResult, kind: str) -> str:
+    """Return a kind's colour: the same for every text of a model."""
+    return f"var(--bx-c{result.labels.kinds.index(kind) % COLOURS})"
 
 
 def stroke_of(result: NerResult, kind: str) -> int:
@@ -101,10 +76,3 @@ def score(value: float) -> str:
     """
     shown = f"{value:.2f}"
     return {"1.00": "> 0.99", "0.00": "< 0.01"}.get(shown, shown)
-
-
-def short_table(table: pd.DataFrame, words: str, name: str) -> Part:
-    """Draw a table; a long one scrolls, and one that is too wide for a phone does, too."""
-    if len(table) <= ROWS:
-        return sideways(data_table(table, name), words)
-    return Table(table.drop(columns="at", errors="ignore"), words, name)

@@ -100,7 +100,6 @@ def best_order(gains: NDArray[np.float64]) -> tuple[int, ...]:
 def _order(
     engine: Engine, sentences: tuple[str, ...], progress: Progress | None
 ) -> SentenceOrderResult:
-    """Read all pairs and search the orders."""
     pairs = list(permutations(range(len(sentences)), 2))
     encodings = [
         engine.tokenizer.encode(sentences[a], sentences[b], max_length=engine.max_length)

@@ -1,7 +1,5 @@
 """The next-sentence page: the model's answer, its two probabilities, the input."""
 
-import pandas as pd
-
 from app.features.next_sentence.result import IS_NEXT, IS_RANDOM, NextSentenceResult
 from app.settings import settings
 from app.words.blocks import answer, fold, hint, line
@@ -25,36 +23,36 @@ UNDECIDED = 0.6
 OVERSURE = 0.95
 """From here on the page warns that the number is a poor measure of being right."""
 
-_SURE = (
-    "Do order and logic matter to this head, or only the topic? Swap the sentences, or try "
-    "“Reversed” and “Contradiction”. "
-)
 _LABELS = (
     "Label 0 means yes: the second sentence follows. Label 1 means that it does not; in the "
     "training of the first BERT, such a sentence was picked at random. A probability is the "
     "softmax of the two logits, each divided by the temperature. "
 )
+_TRY = (
+    "Do order and logic matter to this head, or only the topic? Swap the sentences, or try "
+    "“Reversed” and “Contradiction”. "
+)
 
 
-def before(result: NextSentenceResult) -> Html:
-    """Say what the model did not or could not read, before the answer."""
-    return join(unread_note(result.unread), cut_note(result.cut))
-
-
-def verdict(result: NextSentenceResult, model: str = "") -> Html:
-    """Draw the model's answer in words; a page names the model, and has the "?" in it."""
-    says, more, kind = _answer(result)
-    return answer(says, more, kind=kind, about=trust(result, model) if model else "")
-
-
-def _answer(result: NextSentenceResult) -> tuple[str, str, str]:
-    """Return the answer, a second sentence about it, and how it is drawn."""
+def screen(result: NextSentenceResult, model: str = "") -> Screen:
+    """Say what is shown; a page names the model, and links its card."""
     meaning = MEANINGS[IS_NEXT if result.follows else IS_RANDOM]
     share = f"{percent(result.confidence)} of the probability of the two answers"
     if result.confidence < UNDECIDED:
-        return "undecided", f"“{meaning}” has only {share}.", "bx-open"
-    says = f"{meaning[0].lower()}{meaning[1:]}"
-    return says, f"{share}.", "" if result.follows else "bx-against"
+        says, more, kind = "undecided", f"“{meaning}” has only {share}.", "bx-open"
+    else:
+        says, more = f"{meaning[0].lower()}{meaning[1:]}", f"{share}."
+        kind = "" if result.follows else "bx-against"
+    trained = trained_note(result.trained_on)
+    trust = calibration_hint(result.calibration, "pairs", trained, _LABELS, _TRY, model=model)
+    return Screen(
+        f"The model’s answer: {says}. {more}",
+        (scores(result), oversure(result), *(() if model else (trust,))),
+        tabs={"Input": lambda: (model_input(result),)},
+        first=(unread_note(result.unread), cut_note(result.cut)),
+        answer=answer(says, more, kind=kind, about=trust if model else ""),
+        why=True,
+    )
 
 
 def scores(result: NextSentenceResult) -> Picture:
@@ -82,85 +80,48 @@ def scores(result: NextSentenceResult) -> Picture:
     )  # fmt: skip
 
 
-def trust(result: NextSentenceResult, model: str = "") -> Html:
-    """Say how far to trust the numbers; link the card of the model, if it is named."""
-    return calibration_hint(
-        result.calibration, "pairs", trained_note(result.trained_on), _LABELS, _SURE, model=model
-    )
-
-
 def oversure(result: NextSentenceResult) -> Html:
     """Warn if the probability is higher than the model's judgement deserves; else empty."""
     if result.confidence < OVERSURE:
         return join()
     share = percent(result.confidence)
-    said = (
+    says = (
         f"{share} holds on average, over pairs like those the temperature was fitted on; for one "
         "kind of pair it may be too high, and too low for another."
         if result.calibration.named
         else f"{share} does not mean that such answers are right that often."
     )
-    return fold("Being sure is not being right", line(said))
+    return fold("Being sure is not being right", line(says))
 
 
 def model_input(result: NextSentenceResult) -> Html:
-    """Draw the row of pieces that the model reads; the line below each is its segment."""
+    """Draw the row of pieces that the model reads, each with its segment, and its table."""
+    origin, read = {0: "first sentence", 1: "second sentence", None: "added"}, result.encoding
+    pieces = list(zip(read.pieces, read.input_ids, read.token_type_ids, read.sequence_ids,
+                      strict=True))  # fmt: skip
     limit = settings().shown_pieces
-    read = result.encoding
-    rows = list(zip(read.pieces, read.token_type_ids, read.special_tokens_mask, strict=True))
-    shown = [_piece(place, *row) for place, row in enumerate(rows[:limit])]
-    if len(rows) > limit:
-        shown.append(tag("li", f"… and {len(rows) - limit:,} more"))
-    return tag("ul", *shown, class_="bx-nsp-input", aria_label="The input as the model reads it")
-
-
-def _piece(place: int, token: str, segment: int, added: int) -> Html:
-    kind = f"bx-seg{min(segment, 1)}{' bx-special' if added else ''}"
-    piece = tag("bdi", visible(token))
-    return tag("li", piece, class_=kind, data_at=linked([place]), title=f"segment {segment}")
-
-
-def input_note(result: NextSentenceResult) -> Html:
-    """Explain the row of pieces in one line and a fold."""
+    shown = [
+        tag("li", tag("bdi", visible(token)),
+            class_=f"bx-seg{min(segment, 1)}{' bx-special' if side is None else ''}",
+            data_at=linked([place]), title=f"segment {segment}")
+        for place, (token, _, segment, side) in enumerate(pieces[:limit])
+    ]  # fmt: skip
+    if len(pieces) > limit:
+        shown.append(tag("li", f"… and {len(pieces) - limit:,} more"))
     more = hint(
         "[CLS] opens the input, and the answer is read from its vector alone; [SEP] closes each "
         "sentence. Every piece also carries its segment: 0 up to the first [SEP], then 1. "
-        f"This input has {len(result.encoding.tokens):,} of at most {result.cut.limit:,} pieces."
+        f"This input has {len(pieces):,} of at most {result.cut.limit:,} pieces."
     )
-    said = line("Solid line: segment 0; dashed: 1.")
-    return tag("div", more, said)
-
-
-def input_table(result: NextSentenceResult) -> pd.DataFrame:
-    """Return the input as a table: position, piece, id, segment and origin."""
-    origin, read = {0: "first sentence", 1: "second sentence", None: "added"}, result.encoding
-    pieces = zip(read.pieces, read.input_ids, read.token_type_ids, read.sequence_ids, strict=True)
-    return listed(
-        (
-            (place, visible(token), number, segment, origin[side], linked([place]))
-            for place, (token, number, segment, side) in enumerate(pieces)
-        ),
-        ("position", "piece", "id", "segment", "from", "at"),
+    rows = (
+        (place, visible(token), number, segment, origin[side], linked([place]))
+        for place, (token, number, segment, side) in enumerate(pieces)
     )
-
-
-def whole_input(result: NextSentenceResult) -> Html:
-    """Draw the input: the row of pieces, its legend, and its table if that is not too long."""
-    table = input_table(result)
-    fold = numbers(table, "next-sentence-input") if len(table) <= ROWS else join()
-    return join(model_input(result), input_note(result), fold)
-
-
-def screen(result: NextSentenceResult, model: str = "") -> Screen:
-    """Say what is shown; a page names the model, and links its card."""
-    says, share, _ = _answer(result)
-    return Screen(
-        f"The model’s answer: {says}. {share}",
-        (scores(result), oversure(result), *(() if model else (trust(result),))),
-        tabs={"Input": lambda: (whole_input(result),)},
-        first=(before(result),),
-        answer=verdict(result, model),
-        why=True,
+    table = listed(rows, ("position", "piece", "id", "segment", "from", "at"))
+    return join(
+        tag("ul", *shown, class_="bx-nsp-input", aria_label="The input as the model reads it"),
+        tag("div", more, line("Solid line: segment 0; dashed: 1.")),
+        numbers(table, "next-sentence-input") if len(table) <= ROWS else "",
     )
 
 

@@ -1,12 +1,11 @@
 """Results of question answering: spans of the passage, and how sure the model is of them.
 
-The answers themselves come from `bert_core.reading.passage`. `Rejected` is a pair of ends that
-breaks a rule, `Words` holds the two curves, `Grid` start and end together, `Coverage` how a long
-passage was read, and `QaResult` all of these.
+The answers themselves come from `bert_core.reading.passage`. `Words` holds the two curves,
+`Coverage` how a long passage was read, and `QaResult` both.
 """
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,31 +16,6 @@ from bert_core.reading.unread import Unread
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
-
-Reason = Literal[
-    "backwards", "long", "question", "half_null", "special", "inside_word", "over_sentences"
-]
-"""Why a pair of ends is no answer: the end comes before the start; more pieces than allowed; an end
-in the question; one end says "no answer" and the other does not; a special token in it; an end
-inside a word; ends in two sentences."""
-
-
-@dataclass(frozen=True, slots=True)
-class Rejected:
-    """A pair of ends that scores higher than the answer but breaks a rule."""
-
-    first: Annotated[str, "the text at the start position"]
-    last: Annotated[str, "the text at the end position"]
-    score: Annotated[float, "start logit plus end logit"]
-    reason: Annotated[Reason, "the rule that the pair breaks"]
-    pieces: Annotated[
-        int, "pieces from start to end, both included; less than 1 if the end comes first"
-    ]
-    place: Annotated[
-        tuple[int, int] | None,
-        "the first character between the ends and the one after the last; None unless both ends "
-        "are in the passage",
-    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +28,6 @@ class Words:
         Floats, "(W,) that the answer starts in this word: the sum over all such spans"
     ]
     end_probability: Annotated[Floats, "(W,) that the answer ends in this word"]
-    start_logit: Annotated[
-        Floats, "(W,) the model's own start logit, the highest of the word's pieces"
-    ]
-    end_logit: Annotated[Floats, "(W,) the same for the end"]
     pieces: Annotated[
         Places,
         "(W, 2) position of each word's first piece, and of the one after its last, among the "
@@ -80,30 +50,9 @@ class Words:
 
     def nearby(self, limit: int, middle: int | None = None) -> range:
         """Return the numbers of at most `limit` words, centred on a word or on the answer."""
-        return self._around(sum(self.answer) // 2 if middle is None else middle, limit)
-
-    def near_ends(self, limit: int) -> tuple[range, range]:
-        """Return at most `limit` words around the answer's first word, and around its last."""
-        first, last = self.answer
-        return self._around(first, limit), self._around(last, limit)
-
-    def _around(self, middle: int, limit: int) -> range:
+        middle = sum(self.answer) // 2 if middle is None else middle
         first = max(0, min(middle - limit // 2, len(self) - limit))
         return range(first, min(len(self), first + limit))
-
-
-@dataclass(frozen=True, slots=True)
-class Grid:
-    """Every pair of a start word and an end word near the ends of the answer."""
-
-    rows: Annotated[range, "the r start words, as word numbers in the passage"]
-    columns: Annotated[range, "the c end words, as word numbers in the passage"]
-    probability: Annotated[
-        Floats, "(r, c) probability of an answer from the row's word to the column's word"
-    ]
-    allowed: Annotated[
-        NDArray[np.bool_], "(r, c) whether any span from row to column may be an answer"
-    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +94,6 @@ class QaResult:
         "longest",
         "rules",
         "threshold",
-        "rejected",
         "coverage",
         "unread",
         "calibration",
@@ -171,16 +119,8 @@ class QaResult:
     longest: Annotated[int, "maximum number of pieces in an answer"]
     rules: Annotated[Rules, "further rules for answers"]
     threshold: Annotated[float, "the no-answer score above which there is no answer"]
-    rejected: Annotated[
-        tuple[Rejected, ...], "pairs that beat the best answer but break a rule, best first"
-    ]
     words: Annotated[Words, "the two curves"]
-    grid: Annotated[Grid, "both ends together, near the answer"]
     coverage: Annotated[Coverage, "how the passage was read"]
-    sentences: Annotated[
-        tuple[tuple[int, int], ...],
-        "for each sentence, its first character and the one after its last",
-    ]
     unread: Annotated[Unread, "what the vocabulary cannot read of both texts"]
     calibration: Annotated[
         Calibration, "how span scores became shares of the probability left for answers"
@@ -213,35 +153,3 @@ class QaResult:
     def answered(self) -> bool:
         """Whether the best span is an answer: its no-answer score is not above the threshold."""
         return self.no_answer_score <= self.threshold
-
-    def part_around(self) -> tuple[int, int] | None:
-        """Return the passage, or the sentences around the answer that are read at once.
-
-        Returns:
-            The first character and the one after the last; None if not even one sentence fits.
-        """
-        if len(self.coverage.windows) == 1:
-            return 0, len(self.passage)
-        room = self.coverage.tokens - int(self.words.pieces[0, 0]) - 1  # [SEP] ends every input
-        first = last = self.sentence_of_answer()
-        part: tuple[int, int] | None = None
-        while part != (grown := (self.sentences[first][0], self.sentences[last][1])):
-            if len(self.words.positions(*grown)) > room:
-                break
-            part = grown
-            first, last = max(0, first - 1), min(len(self.sentences) - 1, last + 1)
-        return part
-
-    def position_in(self, part: tuple[int, int]) -> int:
-        """Return the position of the answer's first piece if the model reads a part alone.
-
-        Args:
-            part: the first character, at the start of a word, and the one after the last.
-        """
-        pieces = self.words.pieces
-        before = int(pieces[np.searchsorted(self.words.starts, part[0]), 0] - pieces[0, 0])
-        return self.words.positions(self.best.start, self.best.end).start - before
-
-    def sentence_of_answer(self) -> int:
-        """Return the number of the sentence in which the best answer starts."""
-        return max(0, sum(start <= self.best.start for start, _ in self.sentences) - 1)

@@ -1,12 +1,9 @@
 """Question answering: which characters of a passage answer a question.
 
 `bert_core.reading.passage` reads the passage, through the engine, and scores its spans. This
-module turns the scores into a result for the page. Pairs that score higher than the answer but
-break a rule are reported with the reason (`task_rejected`).
+module turns the scores into a result for the page.
 """
 
-import re
-from itertools import pairwise
 from typing import Annotated
 
 import numpy as np
@@ -15,8 +12,7 @@ from app.engine.compute.recent import RECENT
 from app.engine.compute.visitor import check_text
 from app.engine.models import Engine
 from app.engine.models.windows import window_runner
-from app.features.qa.result import Coverage, Floats, Grid, QaResult, Words
-from app.features.qa.task_rejected import rejected
+from app.features.qa.result import Coverage, Floats, QaResult, Words
 from app.records.fields import Field
 from bert_core import BertForQuestionAnswering
 from bert_core.config import HAS_ANSWER
@@ -29,7 +25,6 @@ from bert_core.reading.passage import (
     read_passages,
 )
 from bert_core.reading.running import Progress
-from bert_core.reading.sentences import typed_sentence_starts
 from bert_core.reading.unread import unread
 
 MOST_PIECES = 60
@@ -37,30 +32,19 @@ MOST_ANSWERS = 20
 MOST_QUESTIONS = 10
 MOST_SCORE = 15.0  # of the threshold, a difference of logits
 
-LEVEL = "“No answer” above a score of"
-WHOLE, SINGLE = "Whole words only", "Within one sentence"
-"""Labels of settings."""
-
-Longest = Annotated[int, Field("Longest answer, in pieces", low=1, high=MOST_PIECES)]
-Threshold = Annotated[float, Field(LEVEL, low=-MOST_SCORE, high=MOST_SCORE)]
-Whole = Annotated[bool, Field(WHOLE, key="whole")]
-Single = Annotated[bool, Field(SINGLE, key="single")]
-"""Settings that several tasks take."""
-
-_GRID = 16  # words
-_LINES = re.compile(r"\n\s*+")
-
 
 def qa(
     engine: Engine,
     passage: Annotated[str, Field("Passage", key="text", lines=10)],
     question: Annotated[str, Field("Question", lines=1, first=True)],
     *,
-    answers: Annotated[int, Field("Answers listed", low=1, high=MOST_ANSWERS)] = 5,
-    longest: Longest = LONGEST,
-    threshold: Threshold = 0.0,
-    whole_words: Whole = True,
-    one_sentence: Single = True,
+    answers: Annotated[int, Field("Answers listed", low=1, high=MOST_ANSWERS, start=3)] = 5,
+    longest: Annotated[int, Field("Longest answer, in pieces", low=1, high=MOST_PIECES)] = LONGEST,
+    threshold: Annotated[
+        float, Field("“No answer” above a score of", low=-MOST_SCORE, high=MOST_SCORE)
+    ] = 0.0,
+    whole_words: Annotated[bool, Field("Whole words only", key="whole")] = True,
+    one_sentence: Annotated[bool, Field("Within one sentence", key="single")] = True,
     progress: Progress | None = None,
 ) -> QaResult:
     """Find the answer to a question in a passage of any length.
@@ -100,7 +84,6 @@ def qa(
         has_answer=outer.temperature,
     )
     probability = found.probability
-    words = _words(found, probability)
     return QaResult(
         model=engine.provenance.name,
         passage=passage,
@@ -113,11 +96,8 @@ def qa(
         longest=found.longest,
         rules=found.rules,
         threshold=threshold,
-        rejected=rejected(found),
-        words=words,
-        grid=_grid(found, probability, words.near_ends(_GRID)),
+        words=_words(found, probability),
         coverage=_coverage(found),
-        sentences=_sentences(passage),
         unread=unread(engine.tokenizer, [engine.tokenizer.encode(question, passage)]),
         calibration=scale,
         has_answer=outer,
@@ -125,7 +105,6 @@ def qa(
 
 
 def _read(engine: Engine, passage: str, question: str, progress: Progress | None) -> PassageReading:
-    """Run the model over the whole passage."""
     check_text(passage)
     runner = window_runner(engine, BertForQuestionAnswering, progress)
     [reading] = read_passages(runner, [(passage, question)])
@@ -150,13 +129,6 @@ def questions(text: str) -> tuple[str, ...]:
     return found
 
 
-def _sentences(passage: str) -> tuple[tuple[int, int], ...]:
-    """Find the sentences line by line; each extends to the start of the next."""
-    lines = (match.end() for match in _LINES.finditer(passage))
-    bounds = [*sorted({0, *typed_sentence_starts(passage), *lines}), len(passage)]
-    return tuple((start, end) for start, end in pairwise(bounds) if passage[start:end].strip())
-
-
 def _touching(probability: Floats, first: int, last: int) -> float:
     """Sum the probability of all spans that share a piece with the span `first` to `last`."""
     rows = np.arange(max(0, first - probability.shape[1] + 1), last + 1)
@@ -165,7 +137,6 @@ def _touching(probability: Floats, first: int, last: int) -> float:
 
 
 def _words(found: PassageAnswers, probability: Floats) -> Words:
-    """Aggregate the curves from pieces to words."""
     reading, spans = found.reading, found.spans
     pieces, longest = probability.shape
     ends = np.zeros(pieces)
@@ -179,32 +150,12 @@ def _words(found: PassageAnswers, probability: Floats) -> Words:
         ends=reading.spans[lasts, 1],
         start_probability=np.add.reduceat(probability.sum(axis=1), begins),
         end_probability=np.add.reduceat(ends, begins),
-        start_logit=np.maximum.reduceat(spans.start, begins),
-        end_logit=np.maximum.reduceat(spans.end, begins),
         pieces=np.column_stack([begins, lasts + 1]) + reading.offset,
         answer=(int(reading.words[first]), int(reading.words[last])),
     )
 
 
-def _grid(found: PassageAnswers, probability: Floats, near: tuple[range, range]) -> Grid:
-    """Aggregate the spans near the ends of the answer into pairs of words."""
-    reading, spans = found.reading, found.spans
-    rows, columns = near
-    shares = np.zeros((len(rows), len(columns)))
-    allowed = np.zeros((len(rows), len(columns)), dtype=np.bool_)
-    first, behind = np.searchsorted(reading.words, [rows.start, rows.stop]).tolist()
-    for piece in range(first, behind):
-        row = int(reading.words[piece]) - rows.start
-        for more in np.flatnonzero(np.isfinite(spans.score[piece])).tolist():
-            column = int(reading.words[piece + more])
-            if column in columns:
-                shares[row, column - columns.start] += probability[piece, more]
-                allowed[row, column - columns.start] = True
-    return Grid(rows, columns, shares, allowed)
-
-
 def _coverage(found: PassageAnswers) -> Coverage:
-    """Return how the passage was read."""
     reading, spans = found.reading, found.spans
     first, last = spans.best
     windows = tuple((window.first, window.last) for window in reading.windows)

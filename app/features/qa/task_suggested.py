@@ -5,7 +5,7 @@ Each rule looks for one form of sentence and fills it into a question: "The brid
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 _NUMBER = (
     r"(?:\d[\d.,]*\d|\d|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty"
@@ -26,61 +26,45 @@ _PLAIN_FORM = {
     "lasted": "last", "took": "take", "lived": "live", "worked": "work", "studied": "study",
 }  # fmt: skip
 
-Rule = tuple[re.Pattern[str], Callable[[re.Match[str]], str]]
-
-_RULES: tuple[Rule, ...] = (
-    (
-        re.compile(rf"\b({_THING}|It) (lasted|took) (?:only |about |nearly )?{_NUMBER} "),
-        lambda m: f"How long did {_small(m[1])} {_PLAIN_FORM[m[2]]}?",
-    ),
-    (
-        re.compile(rf"\b({_NAME}|He|She|They) (lived|worked|studied) (?:in|at|near) "),
-        lambda m: f"Where did {_small(m[1])} {_PLAIN_FORM[m[2]]}?",
-    ),
-    (
-        re.compile(rf"\b({_NAME}|He|She) was born (?:in|at|near) (?!\d)"),
-        lambda m: f"Where was {_small(m[1])} born?",
-    ),
-    (
-        re.compile(rf"\b({_NAME}|He|She|They) (was|were) ([a-z]+ing [^.,;!?]{{3,70}}?),? because "),
-        lambda m: f"Why {m[2]} {_small(m[1])} {m[3]}?",
-    ),
-    (
-        re.compile(
-            rf"\b({_THING}) (was|were) ([a-z]+(?:ed|lt|nt|en)) (?:in|on) (?:[12]\d{{3}}\b|{_TIMES})"
+_RULES = tuple(
+    (re.compile(pattern), question)
+    for pattern, question in (
+        (
+            rf"\b({_THING}|It) (lasted|took) (?:only |about |nearly )?{_NUMBER} ",
+            "How long did {0} {2}?",
         ),
-        lambda m: f"When {m[2]} {_small(m[1])} {m[3]}?",
-    ),
-    (
-        re.compile(
-            rf"\b({_THING}|{_NAME}|It) (is|was) {_NUMBER} [a-z]+ (high|long|wide|tall|deep)\b"
+        (rf"\b({_NAME}|He|She|They) (lived|worked|studied) (?:in|at|near) ", "Where did {0} {2}?"),
+        (rf"\b({_NAME}|He|She) (was) born (?:in|at|near) (?!\d)", "Where was {0} born?"),
+        (
+            rf"\b({_NAME}|He|She|They) (was|were) ([a-z]+ing [^.,;!?]{{3,70}}?),? because ",
+            "Why {2} {0} {3}?",
         ),
-        lambda m: f"How {m[3]} {m[2]} {_small(m[1])}?",
-    ),
-    (
-        re.compile(rf"\b({_NAME}) (was|is) (?:[a-z]+ing )?(?:at|in|on|near|under) the "),
-        lambda m: f"Where {m[2]} {m[1]}?",
-    ),
-    (
-        re.compile(rf"\b(?:[a-z]+|,) {_NUMBER} ([a-z]{{3,}}s)\b(?! of the)"),
-        lambda m: f"How many {m[1]}?",
-    ),
-    (re.compile(r"\b(?:[Ii]n|[Ss]ince) (1\d{3}|20\d\d)\b"), lambda m: f"What happened in {m[1]}?"),
-    (
-        re.compile(rf"\b(?:[Oo]n|[Ii]n) ({_TIMES})\b"),
-        lambda m: f"What happened {m[0][:2].lower()} {m[1]}?",
-    ),
-    (  # what says who it is follows, or is before it: "Tom, a baker"; "her uncle Tom"
-        re.compile(rf"\b({_NAME})(?: (?:is|was)|,) (?:an?|the|[Hh]is|[Hh]er) [a-z]{{3,}}"),
-        lambda m: f"Who or what is {m[1]}?",
-    ),
-    (
-        re.compile(
-            rf"\b(?:[Tt]he|[Aa]n?|[Hh]is|[Hh]er|[Tt]heir) (?:[a-z]+ )?[a-z]{{3,}} ({_NAME})"
+        (
+            rf"\b({_THING}) (was|were) ([a-z]+(?:ed|lt|nt|en)) (?:in|on) "
+            rf"(?:[12]\d{{3}}\b|{_TIMES})",
+            "When {2} {0} {3}?",
         ),
-        lambda m: f"Who or what is {m[1]}?",
-    ),
+        (
+            rf"\b({_THING}|{_NAME}|It) (is|was) {_NUMBER} [a-z]+ (high|long|wide|tall|deep)\b",
+            "How {3} {2} {0}?",
+        ),
+        (rf"\b({_NAME}) (was|is) (?:[a-z]+ing )?(?:at|in|on|near|under) the ", "Where {2} {1}?"),
+        (rf"\b(?:[a-z]+|,) {_NUMBER} ([a-z]{{3,}}s)\b(?! of the)", "How many {1}?"),
+        (r"\b(?:[Ii]n|[Ss]ince) (1\d{3}|20\d\d)\b", "What happened in {1}?"),
+        (rf"\b([Oo]n|[Ii]n) ({_TIMES})\b", "What happened {0} {2}?"),
+        # what says who it is follows, or is before it: "Tom, a baker"; "her uncle Tom"
+        (
+            rf"\b({_NAME})(?: (?:is|was)|,) (?:an?|the|[Hh]is|[Hh]er) [a-z]{{3,}}",
+            "Who or what is {1}?",
+        ),
+        (
+            rf"\b(?:[Tt]he|[Aa]n?|[Hh]is|[Hh]er|[Tt]heir) (?:[a-z]+ )?[a-z]{{3,}} ({_NAME})",
+            "Who or what is {1}?",
+        ),
+    )
 )
+"""Forms of sentences and what they answer: {1} to {3} are groups, {0} the first in mid-sentence."""
+
 _ALWAYS = "What is this text about?"
 
 
@@ -109,10 +93,20 @@ def suggested(passage: str, asked: str, most: int = 2) -> tuple[str, ...]:
 
 def _found(text: str) -> Iterator[str]:
     """Yield the first question of every rule, then the second ones; last, one for any passage."""
-    lists = [[ask(match) for match in rule.finditer(text) if _fits(match)] for rule, ask in _RULES]
+    lists = [
+        [_asked(match, question) for match in rule.finditer(text) if _fits(match)]
+        for rule, question in _RULES
+    ]
     for number in range(max(map(len, lists))):
         yield from (questions[number] for questions in lists if number < len(questions))
     yield _ALWAYS
+
+
+def _asked(match: re.Match[str], question: str) -> str:
+    first, *more = match.groups()
+    start, _, rest = first.partition(" ")
+    small = f"{start.lower() if start in {*_PRONOUNS, 'On', 'In'} else start} {rest}".strip()
+    return question.format(small, first, *(_PLAIN_FORM.get(each, each) for each in more))
 
 
 def _fits(match: re.Match[str]) -> bool:
@@ -121,14 +115,3 @@ def _fits(match: re.Match[str]) -> bool:
     if match.re in (_RULES[-1][0], _RULES[-2][0]):
         return subject not in _NO_NAMES and not re.match(_TIMES, subject)
     return subject in _PRONOUNS or subject not in _NO_NAMES
-
-
-def _small(subject: str) -> str:
-    """Write a subject as in the middle of a sentence.
-
-    >>> _small("The bridge"), _small("Tom")
-    ('the bridge', 'Tom')
-    """
-    first, _, rest = subject.partition(" ")
-    small = first.lower() if first in _PRONOUNS else first
-    return f"{small} {rest}".strip()

@@ -46,19 +46,8 @@ class OtherWord:
 class SensesResult:
     """What a model makes of one word in many sentences: N occurrences, L layers."""
 
-    ANSWER: ClassVar = (
-        "word",
-        "layer",
-        "sentences",
-        "occurrences",
-        "nearest",
-        "others",
-        "at_home",
-        "within",
-        "between",
-        "coordinates",
-        "shares",
-    )
+    ANSWER: ClassVar = ("word", "layer", "sentences", "occurrences", "nearest", "others",
+                        "at_home", "within", "between", "coordinates", "shares")  # fmt: skip
 
     word: Annotated[str, "the word that was looked for"]
     sentences: Annotated[tuple[Sentence, ...], "every line of the text"]

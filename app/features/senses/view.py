@@ -1,21 +1,19 @@
 """Pictures, sentences and tables of one word in many sentences."""
 
 import math
-from itertools import pairwise
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
 from app.features.senses.result import Floats, Occurrence, SensesResult, Sentence
-from app.words.blocks import hint, line, sideways
+from app.words import matrix
+from app.words.blocks import hint, line, sideways, small_headline
 from app.words.curves import Curve, curves
 from app.words.format import count, moment, percent, shortened
 from app.words.html import Html, join, tag, visible
-from app.words.matrix import Matrix
 from app.words.panel import MIDDLE, Panel
 from app.words.pictures import NARROW, WIDE, Picture, data_table, linked, listed, picture, svg
-from app.words.pixels import STEPS, pixels
 from app.words.screen import Beside, Rows, Screen, Turned
 
 _WIDE, _HIGH = 440, 330
@@ -25,11 +23,6 @@ _KINDS = 4
 _SYMBOLS = ("circle", "square", "diamond", "cross")
 _COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7")  # Okabe and Ito, as in the style sheet
 """Groups that differ in shape and colour; a fifth looks like the first again."""
-
-
-def headline(result: SensesResult) -> Html:
-    """State how well the model keeps the groups apart at this layer."""
-    return tag("div", explained(), tag("p", said(result)), class_="bx-se-headline")
 
 
 def explained() -> Html:
@@ -42,8 +35,8 @@ def explained() -> Html:
     )
 
 
-def said(result: SensesResult) -> str:
-    """Say how well the groups are kept apart."""
+def headline(result: SensesResult) -> str:
+    """Say how well the groups are kept apart at this layer."""
     total = len(result.occurrences)
     within, between = result.means(within=True), result.means(within=False)
     if len(result.groups) < 2:
@@ -116,13 +109,7 @@ def apart(places: Floats, *, width: tuple[float, float], height: float) -> Float
 
 
 def mark(occurrence: Occurrence, at: Floats, place: Floats) -> Html:
-    """Draw one occurrence; groups differ in shape and in colour.
-
-    Args:
-        occurrence: what is drawn.
-        at: (2,), the middle of the mark.
-        place: (2,), where it belongs; if that is elsewhere, a line leads there.
-    """
+    """Draw one occurrence; groups differ in shape and in colour."""
     kind = occurrence.group % _KINDS
     r = _R
     shape = [
@@ -227,9 +214,9 @@ def _sentence(result: SensesResult, sentence: Sentence) -> Html:
     parts.append(visible(sentence.text[done:]))
     badge = tag("span", str(sentence.number), class_="bx-se-badge")
     absent = None if places else "bx-se-absent"
-    told = [] if places else [tag("small", " (not here)")]
+    absence = [] if places else [tag("small", " (not here)")]
     at = " ".join(map(_key, places)) or None
-    return tag("li", badge, tag("span", *parts, *told, dir="auto"), class_=absent, data_at=at)
+    return tag("li", badge, tag("span", *parts, *absence, dir="auto"), class_=absent, data_at=at)
 
 
 def over_layers(result: SensesResult) -> Picture:
@@ -290,42 +277,24 @@ def pairs(result: SensesResult) -> Picture:
     low, labels = float(found.min()), [each.label for each in result.occurrences]
     return picture(
         "senses-pairs",
-        lambda width: _pairs(result, low, width),
+        lambda width: matrix.pairs(
+            (found - low) / max(1e-9, 1 - low), labels,
+            [each.group for each in result.occurrences], width, (f"{low:.2f}", "1"),
+        ),
         alt=f"Cosines of all pairs of {count(len(found), 'occurrence')} {moment(result.place)}, "
         f"from {low:.2f} to 1.",
         table=((label, *row) for label, row in zip(labels, found.tolist(), strict=True)),
         columns=("number", *labels),
-    )
+    )  # fmt: skip
 
 
-def _pairs(result: SensesResult, low: float, width: int) -> Html:
-    """Draw the matrix with its labels; white is the lowest cosine."""
-    found, many = result.similarity[result.place], len(result.occurrences)
-    left, top, cell = 40, 22, min(30.0, (width - 40) / many)
-    ends, down = (left, left + cell * many), (top, top + cell * many)
-    grid = Matrix(left, top, cell, cell)
-    names = list(grid.thinned([each.label for each in result.occurrences], 18))
-    panel = Panel(ends, down, (0, many), (many, 0))
-    panel.drawn += grid.image((found - low) / max(1e-9, 1 - low))
-    panel.drawn += [*grid.columns(names), *grid.rows(names)]
-    for number, (before, after) in enumerate(pairwise(result.occurrences), start=1):
-        if after.group != before.group:
-            panel.post(number, class_="bx-se-cut")
-            panel.level(number, class_="bx-se-cut")
-    ramp = np.linspace(0, 1, STEPS + 1, dtype=np.float32)[None]
-    panel.drawn.append(pixels(ramp, x=left + 40, y=down[1] + 10, width=120, height=18))
-    panel.text(0, many, f"{low:.2f}", dy=19)
-    panel.text(0, many, "1", 168, 19)
-    return svg(width, down[1] + 32, *panel.drawn)
-
-
-def screen(result: SensesResult, _: str = "") -> Screen:
+def screen(result: SensesResult) -> Screen:
     """Say what is shown."""
     near = Rows("Neighbours", lambda: neighbours_table(result).drop(columns="at"),
                 "senses-neighbours")  # fmt: skip
     turned = Turned("space", lambda: space(result), describe_space(result), space_table(result))
     return Screen(
-        f"“{shortened(visible(result.word))}”: {said(result)}",
+        f"“{shortened(visible(result.word))}”: {headline(result)}",
         (Beside((plane(result),), (sentences(result),), (6, 5)),),
         tabs={
             "Over the layers": lambda: (over_layers(result),),
@@ -333,7 +302,7 @@ def screen(result: SensesResult, _: str = "") -> Screen:
             "All pairs": lambda: (pairs(result),),
             "In 3-D": lambda: (turned,),
         },
-        answer=headline(result),
+        answer=small_headline(headline(result), explained()),
         asked=(explained(),),
     )
 

@@ -186,19 +186,6 @@ class TokenizerResult:
         )
 
     @property
-    def overlap(self) -> bool:
-        """Whether pieces share some of their characters, but not all."""
-        sides, spans = self.columns.sides, self.columns.spans
-        return any(
-            sides[here] is not None
-            and sides[here] == sides[here + 1]
-            and spans[here] != spans[here + 1]
-            and spans[here + 1][0] < min(spans[here][1], spans[here + 1][1])
-            and not self.only_space(here)
-            for here in range(len(spans) - 1)
-        )
-
-    @property
     def frame(self) -> str:
         """The added tokens in order, with A and B for the texts."""
         sides = enumerate(self.columns.sides)
@@ -309,25 +296,14 @@ class Comparison:
     theirs: Annotated[Reading, "the other reading"]
 
     @property
-    def stretches(self) -> int:
-        """Number of stretches that the texts fall into."""
-        return len({(n, p.stretch) for r in self._both for n, ps in enumerate(r.parts) for p in ps})
-
-    @property
-    def different(self) -> int:
-        """Number of stretches that are read differently."""
-        found = {
-            (number, part.stretch)
-            for reading in self._both
+    def stretches(self) -> dict[tuple[int, int], bool]:
+        """Whether each stretch of a text, by both their numbers, is read differently."""
+        return {
+            (number, part.stretch): part.differs
+            for reading in (self.ours, self.theirs)
             for number, parts in enumerate(reading.parts)
             for part in parts
-            if part.differs
         }
-        return len(found)
-
-    @property
-    def _both(self) -> tuple[Reading, Reading]:
-        return self.ours, self.theirs
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,12 @@
 """Tokenizer: a text as the model reads it, and how every word was split.
 
-`tokenizer` is the task and is fast for any length. `receive` adds the padding. `replay` gives the
-steps for the beginning of a text, with every vocabulary lookup. `task_compare` compares
-tokenizers, and `task_vocabulary` looks pieces up.
+`tokenizer` is the task and is fast for any length. `replay` gives the steps for the beginning of a
+text, with every vocabulary lookup. `task_compare` compares tokenizers, and `task_vocabulary` looks
+pieces up.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 from app.engine.models import Engine
 from app.features.tokenizer.result import (
@@ -20,10 +19,11 @@ from app.features.tokenizer.result import (
 )
 from app.records.fields import Field
 from app.records.results import Cut
-from bert_core import BertTokenizer, FamilyTokenizer
+from bert_core import BertTokenizer, Encoding, FamilyTokenizer
 from bert_core.errors import InputError
 
 Cutter = BertTokenizer | FamilyTokenizer
+T = TypeVar("T")
 
 
 def tokenizer(
@@ -68,7 +68,7 @@ def tokenizer(
         sides=whole.sequence_ids,
     )
     firsts = [columns.sides.index(n) if n in columns.sides else 0 for n in (0, 1)]
-    result = (TokenizerResult if isinstance(cutter, BertTokenizer) else FamilyResult)(
+    return (TokenizerResult if isinstance(cutter, BertTokenizer) else FamilyResult)(
         model=engine.provenance.name,
         texts=texts,
         columns=columns,
@@ -78,12 +78,11 @@ def tokenizer(
         cut=cut,
         lower_case=lower_case,
         model_lower_case=engine.provenance.lower_case,
-        received=Received(
-            tokens=tuple(fitting.tokens),
-            ids=tuple(fitting.input_ids),
-            segments=tuple(fitting.token_type_ids),
-            mask=tuple(fitting.attention_mask),
-            places=tuple(_kept_places(columns.sides, cut.kept)),
+        received=_received(
+            cutter,
+            fitting,
+            _kept_places(columns.sides, cut.kept),
+            min(length, engine.max_length) - len(fitting),
         ),
         replays=tuple(replay(engine, each, lower_case=lower_case) for each in texts),
         kind=kind_of(cutter),
@@ -91,35 +90,27 @@ def tokenizer(
         padding=cutter.pad_token,
         mask=cutter.mask_token,
     )
-    return replace(result, received=receive(engine, result, length=length)) if length else result
 
 
-def receive(engine: Engine, result: TokenizerResult, *, length: int = 0) -> Received:
-    """Cut an input to the model's length and pad it.
+def _received(cutter: Cutter, read: Encoding, places: Sequence[int | None], more: int) -> Received:
+    """Return an input as the model receives it, with so many tokens of padding."""
 
-    Args:
-        engine: the model whose vocabulary and maximum length apply.
-        result: the input.
-        length: number of tokens to pad to; a longer input is not padded.
-    """
-    cutter = engine.tokenizer_for(lower_case=result.lower_case)
-    fitting = min(result.cut.found, engine.max_length)
-    length = max(fitting, min(length, engine.max_length))
-    pair = result.texts[1] if len(result.texts) > 1 else None
-    rows = cutter(result.texts[0], pair, padding="max_length", truncation=True, max_length=length)
-    places = _kept_places(result.columns.sides, result.cut.kept)
+    def padded(values: Sequence[T], fill: T) -> tuple[T, ...]:
+        fills = (fill,) * more
+        return (*fills, *values) if cutter.padding_side == "left" else (*values, *fills)
+
     return Received(
-        tokens=tuple(cutter.convert_ids_to_tokens(rows["input_ids"])),
-        ids=tuple(rows["input_ids"]),
-        segments=tuple(rows["token_type_ids"]),
-        mask=tuple(rows["attention_mask"]),
-        places=(*places, *[None] * (length - len(places))),
+        tokens=padded(read.tokens, cutter.pad_token),
+        ids=padded(read.input_ids, cutter.pad_token_id if more > 0 else 0),
+        segments=padded(read.token_type_ids, 0),
+        mask=padded(read.attention_mask, 0),
+        places=padded(places, None),
     )
 
 
-def _kept_places(sides: Sequence[int | None], kept: tuple[int, int]) -> list[int]:
+def _kept_places(sides: Sequence[int | None], kept: tuple[int, int]) -> list[int | None]:
     """Return the positions, in the uncut input, of the tokens that the model reads."""
-    left, places = list(kept), []
+    left, places = list(kept), list[int | None]()
     for place, side in enumerate(sides):
         if side is None or left[side] > 0:
             places.append(place)
@@ -136,14 +127,7 @@ def kind_of(cutter: Cutter) -> str:
 def replay(
     engine: Engine, text: str, *, lower_case: bool | None = None, limit: int = 1_000
 ) -> Replay:
-    """Replay how the beginning of a text is cleaned, split and looked up.
-
-    Args:
-        engine: the model whose vocabulary applies.
-        text: any text.
-        lower_case: the casing to use; None means the model's own.
-        limit: maximum number of characters; a longer text is cut at the last space before it.
-    """
+    """Replay how the beginning of a text is cleaned, split and looked up."""
     casing = engine.provenance.lower_case if lower_case is None else lower_case
     stretch = text
     if len(text) > limit:

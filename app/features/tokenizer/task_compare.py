@@ -54,12 +54,6 @@ def other_models(engine: Engine) -> tuple[str, ...]:
 def compare(engine: Engine, result: TokenizerResult, other: str = "") -> Comparison:
     """Read the same texts with another tokenizer and mark what differs.
 
-    Args:
-        engine: the model of the page.
-        result: the texts as the page reads them.
-        other: name of a model on offer; "" means this vocabulary in its other casing, or, if the
-            tokenizer has only one, the bundled WordPiece.
-
     Raises:
         InputError: no such model is on offer.
         BertError: the other vocabulary cannot be read.
@@ -126,7 +120,6 @@ def _aligned(text: str, ours: Cutter, theirs: Cutter) -> tuple[tuple[Part, ...],
 
 
 def _own_pieces(cutter: Cutter, text: str) -> list[tuple[str, int, tuple[int, int]]]:
-    """Return spelling, id and characters of every piece, without added tokens."""
     found = cutter.encode(text)
     rows = zip(found.tokens, found.input_ids, found.offsets, found.sequence_ids, strict=True)
     return [(token, id_, span) for token, id_, span, side in rows if side is not None]

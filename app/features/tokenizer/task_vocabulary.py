@@ -37,11 +37,6 @@ def tokenizer_vocabulary(
 def look_up(engine: Engine, asked: str, *, lower_case: bool | None = None) -> Lookup:
     """Look a piece up in the vocabulary: its number and its neighbours.
 
-    Args:
-        engine: the model.
-        asked: a piece, or a word; a word that is no piece is cut.
-        lower_case: the casing to use; None means the model's own.
-
     Raises:
         InputError: nothing was asked for, or something longer than any piece.
     """
@@ -95,7 +90,6 @@ def _one_letter(cutter: Cutter, names: dict[str, str], wanted: str) -> tuple[Ent
 
 
 def _containing(cutter: Cutter, names: dict[str, str], wanted: str) -> tuple[Entry, ...]:
-    """Find the entries that contain a piece, without its mark, shortest first."""
     part = _marked(wanted)[1]
     own = {wanted, *cutter.special_tokens} if part else names.keys()
     return _entries(cutter, names, (name for name in names if part in name and name not in own))
@@ -107,7 +101,6 @@ def _entries(cutter: Cutter, names: dict[str, str], chosen: Iterable[str]) -> tu
 
 
 def _near(engine: Engine, id_: int) -> tuple[Entry, ...]:
-    """Find the entries whose word embeddings point in the most similar direction."""
     return tuple(
         Entry(each.token, each.id, each.cosine) for each in entries_near(engine, id_, NEAR)
     )

@@ -15,7 +15,6 @@ from app.features.tokenizer.result import BPE, UNIGRAM, WORDPIECE, Piece, Tokeni
 from app.features.tokenizer.view_input import (
     COLOURS,
     DRAWN,
-    explained,
     length_meter,
     received,
     too_long,
@@ -33,7 +32,7 @@ from app.words.blocks import hint, line, note
 from app.words.clicks import pick
 from app.words.format import count, percent
 from app.words.html import Html, join, tag, visible
-from app.words.notes import no_gaps_note
+from app.words.notes import no_gaps_note, shared_note
 from app.words.pictures import linked
 from app.words.screen import Choice, Parts, Screen, Table
 from bert_core.reading.gaps import read_signs
@@ -51,13 +50,7 @@ _LONG = 100  # pieces; a longer text is drawn smaller and scrolls, so that the r
 
 
 def coloured(result: TokenizerResult, *, limit: int, pickable: bool = True) -> Html:
-    """Draw every text with its pieces coloured; at most `limit` pieces of each.
-
-    Args:
-        result: the result.
-        limit: number of pieces.
-        pickable: whether a click looks a piece up; not in a file.
-    """
+    """Draw every text with its pieces coloured; at most `limit` pieces of each."""
     blocks: list[Html] = []
     for side, text in enumerate(result.texts):
         pieces = result.pieces_of(side, limit)
@@ -73,14 +66,7 @@ def coloured(result: TokenizerResult, *, limit: int, pickable: bool = True) -> H
 def over_text(
     result: TokenizerResult, text: str, pieces: Sequence[Piece], *, pickable: bool = True
 ) -> Html:
-    """Colour the pieces of one text in place.
-
-    Args:
-        result: the result.
-        text: as typed; characters that no piece covers (spaces, dropped ones) stay uncoloured.
-        pieces: the pieces of this text only, in order.
-        pickable: whether a click looks a piece up.
-    """
+    """Colour the pieces of one text in place."""
     parts: list[Html] = []
     sharing = result.sharing
     done = 0
@@ -88,7 +74,7 @@ def over_text(
         if result.only_space(piece.position):
             continue
         if piece.start > done:
-            parts.append(_gap(text[done : piece.start]))
+            parts.append(tag("span", visible(text[done : piece.start]), class_="bx-gap"))
         # Characters shared by two pieces are drawn once, with the first piece.
         shown = text[max(done, piece.start) : piece.end]
         if shown:
@@ -101,7 +87,7 @@ def over_text(
             )  # fmt: skip
         done = max(done, piece.end)
     if done < len(text):
-        parts.append(_gap(text[done:]))
+        parts.append(tag("span", visible(text[done:]), class_="bx-gap"))
     long = " bx-tok-long" if pickable and len(pieces) > _LONG else ""
     return tag("div", *parts, class_=f"bx-text bx-tok-text{long}", dir="auto", data_rove="pieces")
 
@@ -116,11 +102,6 @@ def _classes(piece: Piece) -> str:
         "bx-second": piece.side == 1,
     }
     return " ".join(names + [name for name, on in flags.items() if on])
-
-
-def _gap(text: str) -> Html:
-    """Draw characters that belong to no piece, with a faint symbol for invisible ones."""
-    return tag("span", visible(text), class_="bx-gap")
 
 
 def _piece_title(result: TokenizerResult, piece: Piece) -> str:
@@ -160,16 +141,16 @@ def casing(result: TokenizerResult) -> Html:
     if result.lower_case == result.model_lower_case:
         return join()
     if result.model_lower_case:
-        told = (
+        warning = (
             "This vocabulary was made from lower-cased text without accents, so it has no “Paris”. "
             "The model has never seen input like this."
         )
     else:
-        told = (
+        warning = (
             "This vocabulary was made from text with capitals and accents. It has fewer words in "
             "lower case, and the model has never seen input like this."
         )
-    return note(tag("strong", "Not this model's casing. "), told, caution=True)
+    return note(tag("strong", "Not this model's casing. "), warning, caution=True)
 
 
 def table(result: TokenizerResult) -> pd.DataFrame:
@@ -194,21 +175,6 @@ def table(result: TokenizerResult) -> pd.DataFrame:
     return frame.astype({"word": "Int64"})
 
 
-def typed_signs(result: TokenizerResult) -> Html:
-    """State which signs of a gap the tokenizer reads as they were typed."""
-    return no_gaps_note(read_signs(" ".join(result.texts), result.mask)[1])
-
-
-def overlapping(result: TokenizerResult) -> Html:
-    """State that pieces overlap, if some do."""
-    if not result.overlap:
-        return join()
-    return line(
-        "Some pieces share a character that normalisation made into several; it has the colour of "
-        "the first of them."
-    )
-
-
 def screen(result: TokenizerResult, model: str = "") -> Screen:
     """Say what is shown; a page names the model, and its pieces can be looked up."""
     pieces = sum(result.cut.lengths)
@@ -218,31 +184,43 @@ def screen(result: TokenizerResult, model: str = "") -> Screen:
             coloured(result, limit=settings().shown_pieces, pickable=bool(model)),
             summary(result),
             length_meter(result),
-            overlapping(result),
+            _overlapping(result),
             unknown_words(result.replays, result.unknown_token),
         ),
         tabs={
             "Input": lambda: _input(result),
             "Steps": lambda: _steps(result),
         },
-        first=(casing(result), typed_signs(result), too_long(result)),
+        first=(
+            casing(result),
+            no_gaps_note(read_signs(" ".join(result.texts), result.mask)[1]),
+            too_long(result),
+        ),
         answer=join(),
         clicks={"piece": partial(_look_up, result), "watch": partial(_watch, result)},
     )
 
 
+def _overlapping(result: TokenizerResult) -> Html:
+    """Say that pieces share a character, if some do; the mark of a space is none."""
+    before = (0, len(result.texts[0]))  # of each text
+    return shared_note(
+        [end + before[side] for end in result.columns.spans[at]]
+        for at, side in enumerate(result.columns.sides)
+        if side is not None and not result.only_space(at)
+    )
+
+
 def _input(result: TokenizerResult) -> Parts:
-    """Say what the model receives."""
-    given, tokens = result.received, len(result.columns)
-    drawn = (explained(result, given), received(result, given))
-    if len(given.tokens) <= DRAWN and not result.cut.anything:
+    tokens = len(result.columns)
+    drawn = (received(result),)
+    if len(result.received.tokens) <= DRAWN and not result.cut.anything:
         return drawn
     words, title = "Every token with its id and place", f"All {tokens:,} tokens"
     return (*drawn, Table(table(result), words, "pieces", title=title))
 
 
 def _steps(result: TokenizerResult) -> Parts:
-    """Say how the text was split, and how one word was looked up."""
     words = word_choices(result.replays)
     drawn = stages(result, result.replays)
     if not words:
@@ -261,14 +239,12 @@ def _steps(result: TokenizerResult) -> Parts:
 
 
 def _look_up(result: TokenizerResult, clicked: int) -> dict[str, str]:
-    """Look up the piece that was clicked."""
     if clicked not in range(len(result.columns)):
         return {}
     return {"piece": result.piece(clicked).token, "tab": view_vocabulary.TITLE}
 
 
 def _watch(result: TokenizerResult, clicked: int) -> dict[str, str]:
-    """Watch the word that was clicked."""
     words = list(word_choices(result.replays))
     return {"watch": words[clicked]} if clicked in range(len(words)) else {}
 

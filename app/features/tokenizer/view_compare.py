@@ -22,31 +22,13 @@ _TEXT = 1  # texts of the comparison are linked among themselves, as text 1 and 
 
 
 def screen(found: Comparison) -> Screen:
-    """Say what is shown."""
-    ours, theirs = name_of(found.ours), name_of(found.theirs)
+    """Say what is shown: both readings, and the table of differences."""
+    names = [f"{visible(name_of(each))}: {count(each.pieces, 'piece')}"
+             for each in (found.ours, found.theirs)]  # fmt: skip
+    sides = _side(found, found.ours), _side(found, found.theirs)
     return Screen(
-        f"{visible(ours)}: {count(found.ours.pieces, 'piece')}; "
-        f"{visible(theirs)}: {count(found.theirs.pieces, 'piece')}.",
-        (side_by_side(found, limit=settings().shown_pieces),),
-    )
-
-
-def side_by_side(found: Comparison, *, limit: int) -> Html:
-    """Draw both readings and the table of differences.
-
-    Args:
-        found: the comparison.
-        limit: most pieces drawn of each text.
-    """
-    return join(
-        verdict(found),
-        tag(
-            "div",
-            _side(found, found.ours, limit),
-            _side(found, found.theirs, limit),
-            class_="bx-tok-beside",
-        ),
-        _table(found),
+        f"{'; '.join(names)}.",
+        (join(verdict(found), tag("div", *sides, class_="bx-tok-beside"), _table(found)),),
     )
 
 
@@ -59,13 +41,15 @@ def verdict(found: Comparison) -> Html:
         "thinly underlined; those that differ are framed and marked ≠. The same piece usually has "
         f"a different id in another vocabulary.{places}"
     )
-    told = "Both cut the text into the same pieces."
-    if found.different:
-        stretches = count(found.stretches, "stretch", "stretches")
-        told = f"{found.different:,} of {stretches} of text cut differently."
+    headline = "Both cut the text into the same pieces."
+    if different := sum(found.stretches.values()):
+        stretches = count(len(found.stretches), "stretch", "stretches")
+        headline = f"{different:,} of {stretches} of text cut differently."
     if found.ours.kind != WORDPIECE:
-        told += " This tokenizer has no other casing to compare with, so another model’s is used."
-    return join(explained, line(told))
+        headline += (
+            " This tokenizer has no other casing to compare with, so another model’s is used."
+        )
+    return join(explained, line(headline))
 
 
 def name_of(reading: Reading) -> str:
@@ -74,21 +58,19 @@ def name_of(reading: Reading) -> str:
     return f"{reading.name}, {kind}{'lower-cased' if reading.lower_case else 'as written'}"
 
 
-def _side(found: Comparison, reading: Reading, limit: int) -> Html:
-    """Draw how one tokenizer reads the texts."""
-    title = tag("h2", name_of(reading), class_="bx-tok-title")
-    told = line(f"{count(reading.pieces, 'piece')}; {reading.vocabulary:,} in the vocabulary")
+def _side(found: Comparison, reading: Reading) -> Html:
     texts = (
-        _text(text, parts, number + _TEXT, limit, reading.kind)
+        _text(text, parts, number + _TEXT, reading.kind)
         for number, (text, parts) in enumerate(zip(found.texts, reading.parts, strict=True))
     )
-    return tag("section", title, told, *texts)
+    counted = f"{count(reading.pieces, 'piece')}; {reading.vocabulary:,} in the vocabulary"
+    title = tag("h2", name_of(reading), class_="bx-tok-title")
+    return tag("section", title, line(counted), *texts)
 
 
-def _text(text: str, parts: Sequence[Part], number: int, limit: int, kind: str) -> Html:
-    """Draw the pieces of one text, those that differ framed and marked."""
+def _text(text: str, parts: Sequence[Part], number: int, kind: str) -> Html:
     shown: list[Html | str] = []
-    done, stretch = 0, -1
+    done, stretch, limit = 0, -1, settings().shown_pieces
     for part in parts[:limit]:
         shown.append(visible(text[done : part.start]) if part.start > done else "")
         mark = [tag("sup", "≠")] if part.differs and part.stretch != stretch else []
@@ -99,8 +81,7 @@ def _text(text: str, parts: Sequence[Part], number: int, limit: int, kind: str) 
                 title=f"{part.token} · id {part.id}", data_at=linked([part.stretch], text=number))
         )  # fmt: skip
         done, stretch = max(done, part.end), part.stretch
-    rest = len(parts) - limit
-    if rest > 0:
+    if (rest := len(parts) - limit) > 0:
         shown.append(f" … and {rest:,} more pieces")
     return tag("div", *shown, class_="bx-text", dir="auto")
 
@@ -113,27 +94,18 @@ def differences(found: Comparison) -> pd.DataFrame:
             for part in parts:
                 if part.differs:
                     rows.setdefault((number, part.stretch), ([], []))[side].append(part)
-    return pd.DataFrame(
-        [
-            (_covered(found.texts[number], both), *(_spelled(parts) for parts in both),
-             linked([stretch], text=number + _TEXT))
-            for (number, stretch), both in sorted(rows.items())
-        ],
-        columns=["text", f"1. {name_of(found.ours)}", f"2. {name_of(found.theirs)}", "at"],
-    )  # fmt: skip
-
-
-def _covered(text: str, both: Sequence[Sequence[Part]]) -> str:
-    parts = [part for parts in both for part in parts]
-    return text[min(part.start for part in parts) : max(part.end for part in parts)]
-
-
-def _spelled(parts: Sequence[Part]) -> str:
-    return " ".join(f"{part.token} ({part.id})" for part in parts)
+    lines = []
+    for (number, stretch), both in sorted(rows.items()):
+        every = [part for parts in both for part in parts]
+        start, end = min(part.start for part in every), max(part.end for part in every)
+        spelled = (" ".join(f"{part.token} ({part.id})" for part in parts) for parts in both)
+        at = linked([stretch], text=number + _TEXT)
+        lines.append((found.texts[number][start:end], *spelled, at))
+    heads = ["text", f"1. {name_of(found.ours)}", f"2. {name_of(found.theirs)}", "at"]
+    return pd.DataFrame(lines, columns=heads)
 
 
 def _table(found: Comparison) -> Html:
-    """Draw the differences in a fold; a page shows at most the first 200."""
     table = differences(found)
     if table.empty:
         return join()

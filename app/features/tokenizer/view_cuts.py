@@ -71,7 +71,6 @@ def _states(word: BpeWord) -> Iterator[tuple[str, ...]]:
 
 
 def _merges(word: BpeWord) -> list[tuple[str, Html]]:
-    """Draw the symbols before each merge, with the pair that is merged."""
     shown = max(1, _SYMBOLS // len(word.symbols))
     rows = [
         (f"rank {merge.rank:,}", _symbols(symbols, merge.at))
@@ -84,7 +83,6 @@ def _merges(word: BpeWord) -> list[tuple[str, Html]]:
 
 
 def _symbols(symbols: Sequence[str], pair: int) -> Html:
-    """Draw symbols; those of the pair are framed, with a plus between them."""
     drawn: list[Html] = []
     for at, symbol in enumerate(symbols):
         chip = tag("bdi", visible(readable(symbol, BPE)))
@@ -116,7 +114,6 @@ def _scored(found: Segmentation) -> Html:
 
 
 def _without_merges(word: BpeWord) -> str:
-    """Say why a word has no merges to show."""
     if len(word.symbols) > LONGEST:
         return _too_long(word)
     if word.symbols == word.pieces:

@@ -30,8 +30,8 @@ def stages(result: TokenizerResult, replays: Sequence[Replay]) -> Html:
     for side, steps in enumerate(replays):
         trace = steps.trace
         typed = tag("code", *_characters(result, side, trace.text), dir="auto")
-        told = join() if side else hint(EXPLAINED.get(result.kind, _EXPLAINED))
-        items = [_step("typed", join(told, typed))]
+        explained = join() if side else hint(EXPLAINED.get(result.kind, _EXPLAINED))
+        items = [_step("typed", join(explained, typed))]
         before = trace.text
         forms = [("normalised", trace.normalized)] if result.kind in EXPLAINED else [
             ("cleaned", trace.cleaned),
@@ -66,14 +66,7 @@ def _characters(result: TokenizerResult, side: int, text: str) -> list[Html]:
 
 
 def _words(result: TokenizerResult, side: int, words: Sequence[WordTrace], first: int) -> Html:
-    """Draw the words as buttons, each linked to its pieces; marks stay beside their word.
-
-    Args:
-        result: the result.
-        side: number of the text.
-        words: its words.
-        first: number of its first word among the words of all texts.
-    """
+    """Draw the words as buttons, each linked to its pieces; marks stay beside their word."""
     groups: list[list[Html]] = []
     position = result.firsts[side]
     end = -1
@@ -165,7 +158,6 @@ def _step(name: str, shown: Html | str) -> Html:
 
 
 def _tries(attempts: tuple[Lookup, ...]) -> Html:
-    """Draw the vocabulary lookups, each labelled as a hit or a miss."""
     shown = attempts[:_TRIES]
     items = [
         tag(

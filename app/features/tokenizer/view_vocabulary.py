@@ -108,7 +108,6 @@ def by_embedding(found: Lookup) -> Picture:
 
 
 def _exact(entry: Entry, kind: str) -> tuple[Html | str, ...]:
-    """Give the exact name of an entry that is read otherwise."""
     if readable(entry.piece, kind) == entry.piece:
         return ()
     return " (in the file: ", tag("code", entry.piece), ")"

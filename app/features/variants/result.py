@@ -8,7 +8,7 @@ from bert_core.model.sizes import Architecture, Memory, Split
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class About:
     """What the paper of a model says."""
 
     year: Annotated[int, "of the paper"]
@@ -17,7 +17,7 @@ class Told:
     data: Annotated[str, "what it was trained on"]
     sees: Annotated[str, "what a token may see"]
     published: Annotated[int, "parameters in millions as the authors state them, rounded by them"]
-    said: Annotated[str, "where they state it"]
+    stated: Annotated[str, "where they state it"]
     paper: Annotated[str, "address of the paper"]
     source: Annotated[str, "address of the configuration"]
     lab: Annotated[
@@ -44,7 +44,7 @@ class Counted:
     tokens: Annotated[
         int, "length of the text: the one asked for, or the most that this model reads"
     ]
-    told: Annotated[Told | None, "what its paper says; null for an edited configuration"]
+    about: Annotated[About | None, "what its paper says; null for an edited configuration"]
 
 
 @dataclass(frozen=True, slots=True)

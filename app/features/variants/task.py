@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from app.engine.models import Engine
-from app.features.variants.result import Counted, Told, VariantsResult
+from app.features.variants.result import About, Counted, VariantsResult
 from app.records.fields import Field
 from bert_core import BertModel
 from bert_core.model.sizes import Architecture
@@ -51,7 +51,13 @@ def variants(
     sizes = {"layers": layers, "width": width, "heads": heads, "vocabulary": vocabulary}
     known = {name: value for name, value in sizes.items() if value is not None}
     own = start.edited(**known, length=length)
-    family = tuple(_published(row, length) for row in published())
+    family = tuple(
+        _counted(
+            row["slug"], row["name"], Architecture.from_config(row["config"]), length,
+            About(**{each.name: {"lab": None, **row}[each.name] for each in fields(About)}),
+        )
+        for row in published()
+    )  # fmt: skip
     return VariantsResult(
         length=length,
         family=family,
@@ -78,14 +84,8 @@ def published() -> tuple[dict[str, Any], ...]:
     return tuple(tomllib.loads(_FAMILY.read_text(encoding="utf-8"))["model"])
 
 
-def _published(row: dict[str, Any], length: int) -> Counted:
-    told = Told(**{each.name: {"lab": None, **row}[each.name] for each in fields(Told)})
-    architecture = Architecture.from_config(row["config"])
-    return _counted(row["slug"], row["name"], architecture, length, told)
-
-
 def _counted(
-    slug: str, name: str, architecture: Architecture, length: int, told: Told | None
+    slug: str, name: str, architecture: Architecture, length: int, about: About | None
 ) -> Counted:
     """Count for a text of this length, or of the most tokens that the model reads."""
     tokens = min(length, architecture.length)
@@ -97,5 +97,5 @@ def _counted(
         flops=architecture.flops(tokens),
         memory=architecture.memory(tokens),
         tokens=tokens,
-        told=told,
+        about=about,
     )

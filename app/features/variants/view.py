@@ -1,6 +1,6 @@
 """The page of the variants: bars of parameters and operations, and what was new in each model."""
 
-from app.features.variants.result import Counted, Told, VariantsResult
+from app.features.variants.result import About, Counted, VariantsResult
 from app.words.blocks import fold, hint, record_table
 from app.words.format import percent
 from app.words.html import Html, join, tag, visible
@@ -33,12 +33,8 @@ def large(number: int) -> str:
     return str(number)
 
 
-def headline(result: VariantsResult) -> Html:
-    """Say in words what the edited configuration comes to, with an explanation of the counts."""
-    return tag("div", _explained(), _headline(result), class_="bx-headline bx-va-headline")
-
-
-def _headline(result: VariantsResult) -> str:
+def headline(result: VariantsResult) -> str:
+    """Say in words what the edited configuration comes to."""
     own, bert = result.own, result.family[0]
     parameters = own.parameters
     share = parameters.total / bert.parameters.total
@@ -164,7 +160,7 @@ def _legend(width: int, across: int) -> Panel:
 
 
 def _name(panel: Panel, each: Counted, y: float) -> None:
-    panel.text(0, y, each.name, class_="bx-svg-strong" if each.told is None else None)
+    panel.text(0, y, each.name, class_="bx-svg-strong" if each.about is None else None)
 
 
 # -- ideas -----------------------------------------------------------------------------------------
@@ -179,39 +175,37 @@ def ideas(result: VariantsResult, lab: str = "") -> Html:
     """
     rows = [
         (
-            join(tag("strong", _paper(each, told, lab)), f" {told.year}"),
-            join(told.idea, _lab(told, lab)),
-            told.objective,
-            told.sees,
-            str(told.published),
+            join(
+                tag("strong", tag("a", each.name, href=about.paper) if lab else each.name),
+                f" {about.year}",
+            ),
+            join(about.idea, _lab(about, lab)),
+            about.objective,
+            about.sees,
+            str(about.published),
         )
         for each in result.family
-        if (told := each.told) is not None
+        if (about := each.about) is not None
     ]
     columns = ("model", "what is new", "trained to", "a token sees", "million parameters")
     return record_table("What was new in each model", columns, rows)
 
 
-def _paper(each: Counted, told: Told, lab: str) -> Html:
-    """Name a model; a page links its paper."""
-    return tag("a", each.name, href=told.paper) if lab else join(each.name)
-
-
-def _lab(told: Told, lab: str) -> Html:
+def _lab(about: About, lab: str) -> Html:
     """Lead to the switch of the lab that shows the idea, if there is one."""
-    if told.lab is None or not lab:
+    if about.lab is None or not lab:
         return join()
-    settings = "&".join(f"{name}={value}" for name, value in told.lab.items())
+    settings = "&".join(f"{name}={value}" for name, value in about.lab.items())
     address = f"{lab}?{settings}" if settings else lab
-    return join(" ", tag("a", "Try it in the lab", href=address), f": {told.shows}.")
+    return join(" ", tag("a", "Try it in the lab", href=address), f": {about.shows}.")
 
 
 def screen(result: VariantsResult, model: str = "") -> Screen:
     """Say what is shown; a page names the model, and links the lab and the papers."""
     return Screen(
-        _headline(result),
+        headline(result),
         (bars(result), fold("What was new in each model", ideas(result, "lab" if model else ""))),
-        answer=headline(result),
+        answer=tag("div", _explained(), headline(result), class_="bx-headline bx-va-headline"),
     )
 
 

@@ -4,10 +4,27 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
 from app.records.results import Cut
-from bert_core import Encoding
+from bert_core import (
+    BertForMaskedLM,
+    BertForNextSentencePrediction,
+    BertForQuestionAnswering,
+    BertForSequenceClassification,
+    BertForTokenClassification,
+    Encoding,
+)
+from bert_core.model.pretrained import BertPreTrainedModel
 
 Of = Literal["fill_mask", "qa", "ner", "next_sentence", "classification"]
 """The pages whose answers can be explained."""
+
+HEADS: dict[Of, type[BertPreTrainedModel]] = {
+    "fill_mask": BertForMaskedLM,
+    "qa": BertForQuestionAnswering,
+    "ner": BertForTokenClassification,
+    "next_sentence": BertForNextSentencePrediction,
+    "classification": BertForSequenceClassification,
+}
+"""The class whose head answers."""
 
 Method = Literal["integrated_gradients", "occlusion", "shapley", "attention"]
 Operator = Literal["mask", "attention"]
@@ -134,18 +151,8 @@ class Check:
 class WhyResult:
     """Which words an answer depends on, and a test of that."""
 
-    ANSWER: ClassVar = (
-        "model",
-        "of",
-        "explained",
-        "baseline",
-        "words",
-        "story",
-        "check",
-        "untrained",
-        "part",
-        "read_as",
-    )
+    ANSWER: ClassVar = ("model", "of", "explained", "baseline", "words", "story", "check",
+                        "untrained", "part", "read_as")  # fmt: skip
 
     model: Annotated[str, "the name of the model"]
     of: Annotated[Of, "whose answer is explained"]

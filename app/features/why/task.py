@@ -9,7 +9,7 @@ the test when it is asked for.
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import numpy as np
 import torch
@@ -31,10 +31,9 @@ from app.features.why.result import (
     Word,
 )
 from app.features.why.task_asked import Asked, asked, code_of
-from app.features.why.task_methods import AT_ONCE, options
 from app.records.fields import Field
 from bert_core import Encoding
-from bert_core.analysis import Attribution, Target, attribute, by_word
+from bert_core.analysis import Target, attribute, by_word
 from bert_core.analysis.faithfulness import Band, Faithfulness, measure_orders
 from bert_core.analysis.masking import free_tokens, masked_values
 from bert_core.model.pretrained import BertPreTrainedModel
@@ -44,6 +43,9 @@ Baseline = Literal["[MASK]", "[PAD]", "[UNK]", "zero"]
 BASELINES: dict[Baseline, str] = {"[MASK]": "[MASK]", "[PAD]": "[PAD]", "[UNK]": "[UNK]",
                                   "zero": "zero"}  # fmt: skip
 _KEPT = 4000  # bytes of a kept result for each word, at most
+_AT_ONCE = 2048  # tokens that the library reads in one step on a processor
+_LONG = 64  # tokens from which fewer orders are drawn: the work grows with the cube of the length
+_ORDERS, _FEW = 10, 4
 
 
 def why(
@@ -86,18 +88,18 @@ def why(
     one = asked(engine, of, text, text_pair, target, place)
     work = _Work(engine, one, progress)
     against = (baseline,) if method == "integrated_gradients" else ()
-    scored = work.kept(("story", method, *against), lambda: _scored(work, method, baseline))
+    story, order = work.kept(("story", method, *against), lambda: _scored(work, method, baseline))
     tested = None
     if check and work.is_share:
         key = ("check", operator, method, *against)
-        tested = work.kept(key, lambda: _check(work, scored.order, operator))
+        tested = work.kept(key, lambda: _check(work, order, operator))
     return WhyResult(
         model=engine.provenance.name,
         of=of,
         explained=work.kept(("explained",), lambda: _explained(work)),
         baseline=baseline,
         words=words(one),
-        story=scored.story,
+        story=story,
         check=tested,
         untrained=engine.missing(one.head.__name__),
         encoding=one.encoding,
@@ -143,37 +145,35 @@ class _Work:
         one = self.asked
         return in_turns(
             lambda report: work(model, one.encoding, one.target, report),
-            tokens=AT_ONCE,
+            tokens=_AT_ONCE,
             progress=self.progress,
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Scored:
-    """What a method says of the words, and the order of the pieces."""
-
-    story: Story
-    order: tuple[int, ...]
-
-
-def _scored(work: _Work, method: Method, baseline: Baseline) -> _Scored:
+def _scored(work: _Work, method: Method, baseline: Baseline) -> tuple[Story, tuple[int, ...]]:
+    """Return what a method says of the words, and the order of the pieces."""
     arguments = options(method, baseline, len(work.asked.encoding))
     found = work.run(
         lambda model, encoding, target, report: attribute(
             model, encoding, target, **arguments, progress=report
         )
     )
-    return _Scored(_story(method, found, work.asked.encoding), found.order)
+    scores = tuple(each.score for each in by_word(found.scores, work.asked.encoding))
+    gap = found.gap if method in COMPLETE else None
+    return Story(method, scores, gap, found.steps, found.passes), found.order
 
 
-def _story(method: Method, found: Attribution, encoding: Encoding) -> Story:
-    return Story(
-        method,
-        tuple(each.score for each in by_word(found.scores, encoding)),
-        found.gap if method in COMPLETE else None,
-        found.steps,
-        found.passes,
-    )
+def options(method: Method, baseline: str = "[MASK]", tokens: int = 0) -> dict[str, Any]:
+    """Return the arguments of `attribute` for a method and a number of tokens.
+
+    >>> options("shapley", tokens=20)
+    {'method': 'shapley', 'orders': 10}
+    """
+    if method == "integrated_gradients":
+        return {"method": method, "baseline": baseline}
+    if method == "shapley":
+        return {"method": method, "orders": _FEW if tokens > _LONG else _ORDERS}
+    return {"method": method}
 
 
 def _explained(work: _Work) -> Explained:
@@ -196,13 +196,11 @@ def _explained(work: _Work) -> Explained:
         unit="nats" if work.is_share else "",
         value=value,
         empty=empty,
-        probability=_share(one.target, value) if work.is_share else math.nan,
+        probability=float(one.target.probability(torch.tensor(value)))
+        if work.is_share
+        else math.nan,
         calibrated=work.engine.calibration(one.head).named,
     )
-
-
-def _share(target: Target, value: float) -> float:
-    return float(target.probability(torch.tensor(value)))
 
 
 def _check(work: _Work, order: tuple[int, ...], operator: Operator) -> Check:
@@ -214,10 +212,7 @@ def _check(work: _Work, order: tuple[int, ...], operator: Operator) -> Check:
     )
     chance = found.random
     bands = (chance.deletion, chance.insertion, chance.comprehensiveness, chance.sufficiency)
-    return Check(operator, _curve(found), *(_edge(bands, edge) for edge in _EDGES))
-
-
-_EDGES = ("mean", "low", "high")
+    return Check(operator, _curve(found), *(_edge(bands, edge) for edge in ("mean", "low", "high")))
 
 
 def _curve(found: Faithfulness) -> Curve:

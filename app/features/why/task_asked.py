@@ -12,7 +12,7 @@ from app.engine.compute.visitor import check_text
 from app.engine.models import Engine
 from app.engine.models.fit import Severity, misfits
 from app.engine.models.windows import window_runner
-from app.features.why.result import Of, Place
+from app.features.why.result import HEADS, Of, Place
 from app.records.results import Cut
 from bert_core import (
     BertForMaskedLM,
@@ -37,13 +37,6 @@ MOST = 128
 RIVALS = 5
 MASK = "[MASK]"
 
-HEADS: dict[Of, type[BertPreTrainedModel]] = {
-    "fill_mask": BertForMaskedLM,
-    "qa": BertForQuestionAnswering,
-    "ner": BertForTokenClassification,
-    "next_sentence": BertForNextSentencePrediction,
-    "classification": BertForSequenceClassification,
-}
 FOLLOWS = ("follows", "does not follow")
 ENDS = ("start", "end")
 
@@ -141,14 +134,7 @@ def _limit(engine: Engine) -> int:
 
 
 def _around(engine: Engine, whole: Encoding, first: int, last: int) -> tuple[Encoding, int]:
-    """Return the input, or the part of it around some tokens, and by how much they move there.
-
-    Args:
-        engine: the model.
-        whole: a text, or a pair whose second text may be cut.
-        first: a token of it.
-        last: another one, as far as possible in the same part.
-    """
+    """Return the input, or the part of it around some tokens, and by how much they move there."""
     limit, lead = _limit(engine), first_of_text(whole)
     if len(whole) <= limit:
         return whole, 0
@@ -203,7 +189,12 @@ def _fill_mask(given: _Given) -> Asked:
     first = next(iter(best))
     rival = best.get(given.chosen or first)
     before = written_before(whole, masks[number])
-    chosen = _one_piece(engine, given.chosen, before) if rival is None else rival
+    chosen = engine.entry(given.chosen, before) if rival is None else rival
+    if chosen is None:
+        raise InputError(
+            f"“{given.chosen[:60]}” is not one piece of this vocabulary; only such words are "
+            "explained. Choose another one."
+        )
     word = engine.readable(chosen)
     firsts = (int(scores[at - moved].argmax()) if at - moved in scores else None for at in masks)
     return Asked(
@@ -220,16 +211,6 @@ def _fill_mask(given: _Given) -> Asked:
         named=tuple("…" if id_ is None else engine.readable(id_) for id_ in firsts),
         part=encoding is not whole,
     )
-
-
-def _one_piece(engine: Engine, word: str, before: str) -> int:
-    found = engine.entry(word, before)
-    if found is None:
-        raise InputError(
-            f"“{word[:60]}” is not one piece of this vocabulary; only such words are explained. "
-            "Choose another one."
-        )
-    return found
 
 
 def _qa(given: _Given) -> Asked:

@@ -3,9 +3,11 @@
 `view_text` draws the running text, `view_check` the test of the scores.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from app.features.why.result import COMPLETE, SIGNED, Method, Of, WhyResult
+import pandas as pd
+
+from app.features.why.result import COMPLETE, HEADS, SIGNED, Method, Of, WhyResult
 from app.features.why.view_check import NAMES, curves, explanation, verdict
 from app.features.why.view_text import drawn_text
 from app.words.blocks import hint, line, note
@@ -42,13 +44,6 @@ ABOUT: dict[Method, str] = {
     "attention": "How much the asked piece looks at this word, averaged over all heads and layers: "
     "for contrast. It is the same for every answer at this place.",
 }
-KINDS: dict[Of, str] = {
-    "fill_mask": "BertForMaskedLM",
-    "qa": "BertForQuestionAnswering",
-    "ner": "BertForTokenClassification",
-    "next_sentence": "BertForNextSentencePrediction",
-    "classification": "BertForSequenceClassification",
-}
 _LEADERS = 3
 
 
@@ -78,20 +73,22 @@ def before(result: WhyResult) -> Html:
     return join(*parts)
 
 
-def headline(result: WhyResult) -> Html:
+def headline(result: WhyResult) -> str:
     """State the answer and the words that pushed for it and against it."""
-    one = result.explained
-    whose = "The model’s answer: " if one.own else "Asked for: "
-    first = tag(
-        "p",
-        tag("span", whose, class_="bx-quiet"),
-        tag("strong", _answer(result)),
-        f" {_likely(result)}",
-    )
+    asked = "" if result.explained.own else "Asked for: "
+    answer = f"{asked}{_named(result)} {_likely(result)}".strip()
+    return f"{answer}. {NAMES[result.story.method]}: {visible(leaders(result))}"
+
+
+def answer(result: WhyResult) -> Html:
+    """Draw the headline."""
+    whose = "The model’s answer: " if result.explained.own else "Asked for: "
+    first = tag("p", tag("span", whose, class_="bx-quiet"), tag("strong", _named(result)),
+                f" {_likely(result)}")  # fmt: skip
     return tag("div", first, line(visible(leaders(result))), class_="bx-answer", role="status")
 
 
-def _answer(result: WhyResult) -> str:
+def _named(result: WhyResult) -> str:
     """Print the answer; words of a text stand in quotation marks."""
     shown = visible(shortened(result.explained.answer))
     return f"“{shown}”" if result.of in ("fill_mask", "qa") else shown
@@ -142,22 +139,22 @@ def sums(result: WhyResult) -> Html:
     """Compare the sum of the scores with what the words change together."""
     more = hint(tag("p", ABOUT[result.story.method]), *_explained(result))
     if result.story.method not in SIGNED:
-        said = "Size only: this method does not say for or against."
-        return tag("div", more, line(said), class_="bx-why-sums")
+        says = "Size only: this method does not say for or against."
+        return tag("div", more, line(says), class_="bx-why-sums")
     total = sum(result.story.scores)
     change = result.explained.value - result.explained.empty
-    said = f"Sum {signed(total, 2)} of {signed(change, 2)} {result.explained.unit}".rstrip()
+    says = f"Sum {signed(total, 2)} of {signed(change, 2)} {result.explained.unit}".rstrip()
     other = result.baseline != "[MASK]" and result.story.method == "integrated_gradients"
     if other:
-        said = f"Sum {signed(total, 2)} {result.explained.unit} from {result.baseline}"
+        says = f"Sum {signed(total, 2)} {result.explained.unit} from {result.baseline}"
     gap = result.story.gap
     if gap is not None:
-        said += f": completeness gap {percent(gap, 2, counted=True)}"
+        says += f": completeness gap {percent(gap, 2, counted=True)}"
         how = "orders" if result.story.method == "shapley" else "steps"
-        said += f" at {result.story.steps:,} {how}"
+        says += f" at {result.story.steps:,} {how}"
     elif result.story.method not in COMPLETE:
-        said += "; this method’s scores need not sum to it"
-    return tag("div", more, line(f"{said}."), class_="bx-why-sums")
+        says += "; this method’s scores need not sum to it"
+    return tag("div", more, line(f"{says}."), class_="bx-why-sums")
 
 
 # -- pictures --------------------------------------------------------------------------------------
@@ -166,46 +163,41 @@ def sums(result: WhyResult) -> Html:
 def text(result: WhyResult) -> Html:
     """Draw the running text with the scores, and list those of the first words."""
     says = f"{NAMES[result.story.method]} for “{result.explained.answer}”. {leaders(result)}"
-    table = numbers(listed(text_table(result))[:ROWS], "why")
+    table = numbers(text_table(result)[:ROWS], "why")
     marked = drawn_text(result, visible(says))
     return tag("figure", marked, table, class_="bx-picture", data_name="why")
 
 
-def text_table(result: WhyResult) -> Mapping[str, Sequence[object]]:
+def text_table(result: WhyResult) -> pd.DataFrame:
     """List the words with their scores."""
-    return {
+    return listed({
         "word": [visible(word.text) for word in result.words],
         NAMES[result.story.method]: result.story.scores,
         "at": [linked(word.pieces) for word in result.words],
-    }
+    })  # fmt: skip
 
 
 # -- screen ----------------------------------------------------------------------------------------
 
 
-def screen(result: WhyResult, model: str = "") -> Screen:
+def screen(result: WhyResult) -> Screen:
     """Say what is shown."""
-    one, check = result.explained, result.check
-    asked = "" if one.own else "Asked for: "
-    drawn = text(result)
+    check, drawn = result.check, text(result)
     blocks: list[Part] = [Drawn(drawn, "why", drawn), sums(result)]
     if check is not None:
         says = verdict(check)
         blocks.insert(0, Drawn(says, "why-verdict", says))
         blocks += [curves(result, check), explanation(check)]
-    answer = f"{asked}{_answer(result)} {_likely(result)}".strip()
-    return Screen(
-        f"{answer}. {NAMES[result.story.method]}: {visible(leaders(result))}",
-        tuple(blocks),
-        first=(before(result),),
-    )
+    return Screen(headline(result), tuple(blocks), first=(before(result),))
 
 
 def snippet(result: WhyResult) -> str:
     """Write the same computation in Python."""
-    kind = KINDS[result.of]
+    kind = HEADS[result.of].__name__
     texts = ", ".join(repr(each) for each in read_texts(result))
-    name, given = _options(result)
+    method = result.story.method
+    other = method == "integrated_gradients" and result.baseline != "[MASK]"
+    more = f", baseline={result.baseline!r}" if other else ""
     return f"""from bert_core import {kind}, load_tokenizer
 from bert_core.analysis import Target, attribute, by_word, faithfulness
 
@@ -213,7 +205,7 @@ tokenizer = load_tokenizer({result.model!r})
 model = {kind}.from_pretrained({result.model!r})
 encoding = tokenizer.encode({texts})
 target = {result.explained.code}
-found = attribute(model, encoding, target, method={name!r}{given})
+found = attribute(model, encoding, target, method={method!r}{more})
 for word in by_word(found.scores, encoding):
     print(word.text, word.score)
 print("completeness gap", found.gap)
@@ -232,10 +224,3 @@ def read_texts(result: WhyResult) -> list[str]:
         partly = own and (result.part or result.cut is not None)
         read.append(typed[own[0].start : own[-1].end] if partly else typed)
     return read
-
-
-def _options(result: WhyResult) -> tuple[str, str]:
-    """Return the method of the library, and its further arguments."""
-    if result.story.method == "integrated_gradients" and result.baseline != "[MASK]":
-        return result.story.method, f", baseline={result.baseline!r}"
-    return result.story.method, ""

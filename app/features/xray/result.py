@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from app.records.results import Calibration
+from app.records.results import Calibration, CellArithmetic
 
 Floats = NDArray[np.float32]
 Kind = Literal["word", "start", "end", "entity", "label", "next"]
@@ -238,15 +238,6 @@ class XrayResult:
         return read_parts(" ".join(self.off))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Ranking:
-    """What happens to the followed answer without each part alone."""
-
-    parts: Annotated[tuple[PartEffect, ...], "every part, what is needed most first"]
-    question: Annotated[Question, "what was asked"]
-    mode: Annotated[Mode, "what replaced the part"]
-
-
 @dataclass(frozen=True, slots=True)
 class Spared:
     """How much of the model one answer can do without."""
@@ -260,3 +251,16 @@ class Spared:
         Part | None, "the part with which the answer would change; None if it never does"
     ]
     answer: Annotated[str, "what the answer would become then"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CellPath:
+    """One number of a head, and what comes of it."""
+
+    arithmetic: Annotated[CellArithmetic, "from query and key to the number"]
+    value: Annotated[float, "length of the value vector of the piece that is looked at"]
+    added: Annotated[
+        float, "length of what this cell adds to the piece that looks, after the output projection"
+    ]
+    head: Annotated[float, "length of what the whole head adds to this piece"]
+    block: Annotated[float, "length of what all heads together add to it, with the biases"]

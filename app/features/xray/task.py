@@ -1,7 +1,7 @@
 """One text on its way through the whole model, and what its answer needs.
 
-`xray` is the task. `task_run` runs the model, `task_ranking` asks which parts matter, `task_lens`
-follows answers through the layers, and `task_zoom` explains one number of one head.
+`xray` is the task. `task_run` runs the model, `task_ranking` asks which parts matter, and
+`task_zoom` explains one number of one head.
 """
 
 from dataclasses import replace
@@ -91,7 +91,10 @@ def xray(
             piece, word, label or part.
     """
     check_text(text + text_pair + other)
-    text, text_pair, other, read_as = _gaps(engine, text, text_pair, other)
+    mask = engine.tokenizer.mask_token
+    (text, a), (text_pair, b), (other, c) = (
+        read_signs(each, mask) for each in (text, text_pair, other)
+    )
     if mode == "resample" and (off or rank) and not other.strip():
         raise InputError(
             "What is off takes its activations from another text, which is missing. Write one with "
@@ -108,22 +111,21 @@ def xray(
         engine.tokenizer.encode(other) if other.strip() else None,
     )
     whole = see(read.whole, progress)
+    if ask == "auto" and kind == "entity" and not any(_named(read, whole)):
+        known = offered(engine)
+        others: tuple[Kind, ...] = ("label", "word")
+        read = replace(read, kind=next((each for each in others if each in known), kind))
+        whole = see(read.whole, progress)
     now = see(read, progress) if read.off else whole
     position = _position(read, whole, at)
     before = layer_scores(read.whole, whole, position)
     question = _question(read, position, before[-1], answer)
     after = layer_scores(read, now, position) if read.off else before
-    result = replace(_result(read, question, now, (before, after)), read_as=read_as)
+    result = _result(read, question, now, (before, after))
+    result = replace(result, read_as=tuple(dict.fromkeys(a + b + c)))
     if not rank:
         return result
-    return replace(result, ranking=rank_parts(read, question, progress).parts)
-
-
-def _gaps(engine: Engine, *texts: str) -> tuple[str, str, str, tuple[str, ...]]:
-    """Write the mask for other signs of a gap in three texts, and return the signs."""
-    mask = engine.tokenizer.mask_token
-    (text, a), (pair, b), (other, c) = (read_signs(each, mask) for each in texts)
-    return text, pair, other, tuple(dict.fromkeys(a + b + c))
+    return replace(result, ranking=rank_parts(read, question, progress))
 
 
 def offered(engine: Engine) -> tuple[Kind, ...]:
@@ -200,13 +202,19 @@ def _position(text: Text, whole: Seen, at: int | None) -> int:
         return int(np.argmax(whole.shares[-1]))
     own = [i for i, added in enumerate(encoding.special_tokens_mask) if not added]
     if kind == "entity":
-        tags = TagScheme.of(text.engine.model(BertForTokenClassification).config).tags
-        plain = [tags[number].role == "outside" for number in whole.answers[-1].tolist()]
-        return max(own, key=lambda i: (not plain[i], float(whole.shares[-1, i])))
+        named = _named(text, whole)
+        return max(own, key=lambda i: (named[i], float(whole.shares[-1, i])))
     mask = text.engine.tokenizer.mask_token
     masks = [i for i in own if encoding.tokens[i] == mask]
     words = [i for i in own if any(map(str.isalnum, encoding.pieces[i]))]
     return (masks or words[-1:] or own)[0]
+
+
+def _named(text: Text, whole: Seen) -> list[bool]:
+    """Return for each piece whether it is part of the text and of a name."""
+    tags = TagScheme.of(text.engine.model(BertForTokenClassification).config).tags
+    answers = zip(whole.answers[-1].tolist(), text.encoding.special_tokens_mask, strict=True)
+    return [not added and tags[number].role != "outside" for number, added in answers]
 
 
 def _question(text: Text, position: int, logits: Floats, answer: str) -> Question:
@@ -226,6 +234,7 @@ def _result(
     """Put together what was found; logits (L + 1, N) of the whole model, and of what is on."""
     shares = [shares_of(each, text.temperature) for each in logits]
     before, now = (target_value(question.kind, each[-1], question.chosen) for each in logits)
+    names = tuple(tuple(name_of(text, number) for number in row) for row in seen.answers.tolist())
     return XrayResult(
         tokens=tuple(text.encoding.pieces),
         question=question,
@@ -250,17 +259,11 @@ def _result(
         text=text.encoding.text,
         pair=text.encoding.text_pair or "",
         other=text.source.text if text.source else "",
-        readings=_readings(text, seen),
+        readings=Readings(text.lens, names, seen.shares, seen.agreement),
         changes=seen.changes,
         attentions=seen.attentions,
         calibration=text.engine.calibration(CLASSES[text.kind]),
     )
-
-
-def _readings(text: Text, seen: Seen) -> Readings:
-    """Name what the head would answer everywhere."""
-    names = tuple(tuple(name_of(text, n) for n in row) for row in seen.answers.tolist())
-    return Readings(text.lens, names, seen.shares, seen.agreement)
 
 
 def _candidates(

@@ -38,31 +38,15 @@ class Preset:
 
 
 PRESETS = (
-    Preset(
-        "Gender",
-        "The actress said that [MASK] was tired.",
-        "The actor said that [MASK] was tired.",
-        "she / he",
-    ),
-    Preset(
-        "Number",
-        "The author of the books [MASK] famous.",
-        "The authors of the books [MASK] famous.",
-        "is / are",
-    ),
-    Preset(
-        "Capital",
-        "Berlin is the capital of [MASK].",
-        "Tokyo is the capital of [MASK].",
-        "germany / japan",
-    ),
-    Preset(
-        "Sense",
-        "The river bank was full of [MASK].",
-        "The city bank was full of [MASK].",
-        "water / money",
-    ),
-)
+    Preset("Gender", "The actress said that [MASK] was tired.",
+           "The actor said that [MASK] was tired.", "she / he"),
+    Preset("Number", "The author of the books [MASK] famous.",
+           "The authors of the books [MASK] famous.", "is / are"),
+    Preset("Capital", "Berlin is the capital of [MASK].",
+           "Tokyo is the capital of [MASK].", "germany / japan"),
+    Preset("Sense", "The river bank was full of [MASK].",
+           "The city bank was full of [MASK].", "water / money"),
+)  # fmt: skip
 """Sentences to begin with; `tests` check that their pieces are equal in number."""
 
 

@@ -14,7 +14,7 @@ from torch.nn import functional as F
 
 from app.engine.compute.processor import PROCESSOR
 from app.engine.compute.recent import RECENT
-from app.engine.compute.steps import Steps
+from app.engine.compute.turns import in_turns
 from app.engine.models import Engine
 from app.features.xray.result import Changes, Floats, Kind, Lens, Mode, Part, XrayResult
 from bert_core import (
@@ -156,10 +156,11 @@ def see(text: Text, progress: Progress | None = None) -> Seen:
 
 def prepare(text: Text, progress: Progress | None = None) -> None:
     """Fit what belongs to a model, means and maps, if that was not done yet."""
-    steps = Steps(progress or (lambda done, total: None))
-    PROCESSOR.run(
-        lambda: fitted(text.model, text.engine.tokenizer, progress=steps), tokens=1, steps=steps
-    )
+
+    def work(step: Progress) -> None:
+        fitted(text.model, text.engine.tokenizer, progress=step)
+
+    RECENT.once(("fitted", text.model), lambda: in_turns(work, tokens=1, progress=progress))
 
 
 def _see(text: Text, progress: Progress | None) -> Seen:
@@ -225,13 +226,7 @@ def scores(text: Text, states: Tensor) -> Tensor:
 
 
 def layer_scores(text: Text, seen: Seen, position: int) -> Floats:
-    """Return the scores of all answers after each layer, (L + 1, N); the last are the model's own.
-
-    Args:
-        text: the text.
-        seen: its run.
-        position: the piece that is asked, where each piece has an answer of its own.
-    """
+    """Return the scores of all answers after each layer, (L + 1, N); the last are the answer's."""
     here = slice(position, position + 1) if text.piecewise else slice(None)
 
     def work() -> Floats:

@@ -13,19 +13,12 @@ NEXT = ("B follows A", "B does not follow")
 
 def target_of(kind: Kind, position: int, chosen: int) -> Target:
     """Return the number that is explained."""
-    match kind:
-        case "word":
-            return Target.token(position, chosen)
-        case "start":
-            return Target.start(chosen)
-        case "end":
-            return Target.end(chosen)
-        case "entity":
-            return Target.label(position, chosen)
-        case "label":
-            return Target.classification(chosen)
-        case "next":
-            return Target.next_sentence()
+    if kind == "next":
+        return Target.next_sentence()
+    if kind in ("word", "entity"):
+        return (Target.token if kind == "word" else Target.label)(position, chosen)
+    whole = {"start": Target.start, "end": Target.end, "label": Target.classification}
+    return whole[kind](chosen)
 
 
 def sign(kind: Kind, chosen: int) -> int:
@@ -54,12 +47,6 @@ def name_of(text: Text, number: int) -> str:
 
 def number_of(text: Text, position: int, name: str, count: int) -> int:
     """Return the number of an answer that a visitor named.
-
-    Args:
-        text: the text.
-        position: the piece that is asked.
-        name: a word or a label, in any case.
-        count: number of answers.
 
     Raises:
         InputError: there is no such label, or the word has several pieces.

@@ -6,33 +6,21 @@ from torch import Tensor
 
 from app.engine.compute.processor import PROCESSOR
 from app.engine.models import Engine
-from app.features.xray.result import XrayResult
-from app.features.xray.result_zoom import CellPath, HeadNote
+from app.features.xray.result import CellPath, XrayResult
 from app.features.xray.task_run import see, text_of
 from app.records.results import CellArithmetic
-from bert_core.analysis.head_statistics import name_heads, text_statistics
+from bert_core.analysis.head_statistics import HeadName, name_heads, text_statistics
 
 
-def head_notes(engine: Engine, result: XrayResult) -> tuple[tuple[HeadNote, ...], ...]:
+def head_notes(engine: Engine, result: XrayResult) -> tuple[tuple[HeadName, ...], ...]:
     """Name what every head does in this text, with what is off taken into account."""
-    statistics = text_statistics(result.attentions, text_of(engine, result).encoding)
-    return tuple(
-        tuple(HeadNote(each.name, each.score) for each in row) for row in name_heads(statistics)
-    )
+    return name_heads(text_statistics(result.attentions, text_of(engine, result).encoding))
 
 
 def cell_path(
     engine: Engine, result: XrayResult, place: tuple[int, int], row: int, column: int
 ) -> CellPath:
-    """Compute one number of a head step by step, and what comes of it.
-
-    Args:
-        engine: the model.
-        result: the text.
-        place: layer and head.
-        row: the piece that looks.
-        column: the piece that is looked at.
-    """
+    """Compute one number of a head step by step, and what comes of it."""
     text = text_of(engine, result)
     states = see(text).states
     layer, head = place

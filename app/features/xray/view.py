@@ -1,6 +1,6 @@
 """The X-ray of a text on paper and in Python."""
 
-from app.features.xray.result import Mode, Part, Ranking, XrayResult
+from app.features.xray.result import Mode, Part, XrayResult
 from app.features.xray.view_overview import overview
 from app.features.xray.view_switches import ranking_line, ranking_picture
 from app.features.xray.view_words import MEAN, READS, headline, measure
@@ -10,26 +10,15 @@ from app.words.report import Block
 from app.words.screen import Screen
 
 
-def screen(
-    result: XrayResult, model: str = "", *, head: str = MEAN, ranking: Ranking | None = None
-) -> Screen:
-    """Say what is shown.
-
-    Args:
-        result: the text in the model.
-        model: its name on a page.
-        head: the head whose threads are drawn; see `overview`.
-        ranking: of all parts; None for that of the result.
-    """
-    ranked = ranking.parts if ranking else result.ranking
+def screen(result: XrayResult, *, head: str = MEAN) -> Screen:
+    """Say what is shown; `head` names the head whose threads are drawn (see `overview`)."""
     blocks: list[Block] = [
         overview(result, head),
         line(f"Followed: the {measure(result)}."),
         line(f"{READS[result.readings.lens].removesuffix('; choose it under “Lens”.')}."),
     ]
-    if ranked:
-        mode = ranking.mode if ranking else result.mode
-        blocks += [ranking_line(result, ranked, mode), ranking_picture(result, ranked)]
+    if result.ranking:
+        blocks += [ranking_line(result), ranking_picture(result)]
     return Screen(headline(result), tuple(blocks), first=(gaps_note(result.read_as),))
 
 

@@ -42,12 +42,16 @@ _PRINTED = 25.0  # least width of a cell with a number
 _ROW = 26
 
 
-def screen(found: Patching, model: str = "") -> Screen:
+def screen(found: Patching) -> Screen:
     """Say what is shown."""
-    return Screen(compared(found), blocks(found))
+    what = tag("p", headline(found), " ", *_strongest(found))
+    explained = tag("p", "Rows are layers. Numbers are percentages of the difference; below 5 % "
+                    "none is printed.", class_="bx-line")  # fmt: skip
+    first = join(tag("div", hint(NOTE), what, class_="bx-xr-patched"), explained)
+    return Screen(headline(found), (first, pieces_picture(found), heads_picture(found)))
 
 
-def compared(found: Patching) -> str:
+def headline(found: Patching) -> str:
     """State what is compared."""
     one, other = (visible(name) for name in found.answers)
     first, second = (signed(value, 2) for value in found.values)
@@ -57,25 +61,19 @@ def compared(found: Patching) -> str:
     return f"{what} {first} for the first sentence, {second} for the second."
 
 
-def headline(found: Patching) -> Html:
-    """State what is compared, and which heads carry most of the difference."""
-    told = tag("p", compared(found), " ", *_strongest(found))
-    return tag("div", hint(NOTE), told, class_="bx-xr-patched")
-
-
 def _strongest(found: Patching) -> list[Html | str]:
     """Name the head that restores most, and the one without which most is lost."""
-    said: list[Html | str] = []
+    parts: list[Html | str] = []
     for name, grid in ((RESTORED, found.heads_restored), (LOST, found.heads_lost)):
         layer, head = np.unravel_index(int(np.nanargmax(grid)), grid.shape)
         share = percent(float(grid[layer, head]), 0, counted=True)
         where = f"head {head} of layer {layer}"
         if name == RESTORED:
-            said += [f"With only {where} from the first sentence, the second one gets back "]
+            parts += [f"With only {where} from the first sentence, the second one gets back "]
         else:
-            said += [f"With only {where} from the second sentence, the first one loses "]
-        said += [tag("strong", share), " of the difference. "]
-    return said
+            parts += [f"With only {where} from the second sentence, the first one loses "]
+        parts += [tag("strong", share), " of the difference. "]
+    return parts
 
 
 def pieces_picture(found: Patching) -> Picture:
@@ -103,15 +101,15 @@ def column_names(found: Patching) -> list[str]:
 def _picture(
     found: Patching, name: str, grids: dict[str, Grid], columns: list[str], what: str
 ) -> Picture:
-    told = []
+    most = []
     for kind, grid in grids.items():
         layer, at = np.unravel_index(int(np.nanargmax(grid)), grid.shape)
         share = percent(float(grid[layer, at]), 0, counted=True)
-        told.append(f"{kind} most at layer {layer}, {what} {columns[at]} ({share})")
+        most.append(f"{kind} most at layer {layer}, {what} {columns[at]} ({share})")
     return picture(
         name,
         lambda width: _grids(found, grids, columns, width, slanted=what == "piece"),
-        alt=f"Two grids, layers by {what}s: {'; '.join(told)}.",
+        alt=f"Two grids, layers by {what}s: {'; '.join(most)}.",
         table={
             "layer": np.repeat(np.arange(len(found.restored)), len(columns)),
             what: columns * len(found.restored),
@@ -148,18 +146,3 @@ def _grid(
         *place.columns(place.thinned(names, kept=marked), slanted=top == _TOP, strong=marked),
         *place.rows((str(layer), None) for layer in range(layers)),
     ]
-
-
-def explanation() -> Html:
-    """Say how to read the numbers."""
-    return tag("p", "Rows are layers. Numbers are percentages of the difference; below 5 % none "
-               "is printed.", class_="bx-line")  # fmt: skip
-
-
-def blocks(found: Patching) -> tuple[Html | Picture, ...]:
-    """Return everything the tab shows, in order."""
-    return (
-        join(headline(found), explanation()),
-        pieces_picture(found),
-        heads_picture(found),
-    )

@@ -2,24 +2,16 @@
 
 from collections.abc import Sequence
 
-from app.features.xray.result import (
-    Mode,
-    Part,
-    PartEffect,
-    Spared,
-    XrayResult,
-    all_parts,
-    names_of,
-    read_parts,
-)
-from app.features.xray.result_zoom import HeadNote
+from app.features.xray.result import Part, Spared, XrayResult, all_parts, names_of, read_parts
 from app.features.xray.view_words import effect_words, measure, times
 from app.words.blocks import hint, line
 from app.words.format import count, signed
 from app.words.html import Html, tag, visible
 from app.words.panel import NAME, Panel
 from app.words.pictures import Picture, picture, svg
+from bert_core.analysis.head_statistics import HeadName
 
+Notes = Sequence[Sequence[HeadName]]
 SHOWN = 12
 """Parts drawn: those needed most."""
 
@@ -36,22 +28,12 @@ RANK_HELP = (
 SAID = "Click, or hold and drag. ✕ means off."
 
 
-def board(
-    result: XrayResult,
-    ranking: Sequence[PartEffect],
-    notes: Sequence[Sequence[HeadNote]],
-) -> dict[str, object]:
-    """Prepare the switchboard for its component.
-
-    Args:
-        result: the text.
-        ranking: of all parts; () if there is none.
-        notes: what each head does in the text.
-    """
+def board(result: XrayResult, notes: Notes) -> dict[str, object]:
+    """Prepare the switchboard for its component; `notes` say what each head does in the text."""
     parts = all_parts(result.layers, result.heads)
-    ranks = {each.part: (number, each.effect) for number, each in enumerate(ranking, start=1)}
+    ranks = {each.part: (number, each.effect) for number, each in enumerate(result.ranking, 1)}
     off = set(result.off)
-    said = []
+    says = []
     for part in parts:
         words = part.words[0].upper() + part.words[1:]
         if part.place == "head":
@@ -61,16 +43,16 @@ def board(
             rank, effect = ranks[part.name]
             likely = times(effect, result.question.kind)
             words += f". Without it {signed(effect, 3)} nats: {likely}; no. {rank} of "
-            words += f"{len(ranking)}"
-        said.append(f"{words}.")
+            words += f"{len(ranks)}"
+        says.append(f"{words}.")
     return {
         "layers": result.layers,
         "heads": result.heads,
         "off": [number for number, part in enumerate(parts) if part.name in off],
         "effects": [ranks[part.name][1] if part.name in ranks else None for part in parts]
-        if ranking
+        if ranks
         else None,
-        "notes": said,
+        "notes": says,
         "said": SAID,
         "label": f"Switchboard: {result.layers} layers of {result.heads} heads, with their "
         "attention and feed-forward blocks.",
@@ -83,8 +65,26 @@ def off_by_number(result: XrayResult, numbers: Sequence[int]) -> str:
     return names_of(parts[number] for number in numbers if 0 <= number < len(parts))
 
 
-def ranking_picture(result: XrayResult, ranking: Sequence[PartEffect]) -> Picture:
+def presets(result: XrayResult, notes: Notes) -> dict[str, tuple[Part, ...]]:
+    """Return ready-made sets of switches, by their names."""
+    parts = all_parts(result.layers, result.heads)
+
+    def heads(*names: str) -> tuple[Part, ...]:
+        every = (part for part in parts if part.place == "head")
+        return tuple(part for part in every if notes[part.layer][part.head].name in names)
+
+    return {
+        "No attention at all": tuple(part for part in parts if part.place == "attention"),
+        "No feed-forward at all": tuple(part for part in parts if part.place == "feed_forward"),
+        "No attention in the last layer": (Part(result.layers - 1, "attention"),),
+        "No heads that look mostly at [CLS] or [SEP]": heads("[CLS]", "[SEP]"),
+        "No heads that look at the piece before or after": heads("previous", "next"),
+    }
+
+
+def ranking_picture(result: XrayResult) -> Picture:
     """Draw the parts that the answer needs most, and those without which it would be surer."""
+    ranking = result.ranking
     needed = [each for each in ranking if each.effect < 0][:SHOWN]
     better = [each for each in ranking[::-1] if each.effect > 0][: SHOWN // 3]
     shown = (*needed, *better)
@@ -124,9 +124,9 @@ def _short(part: Part) -> str:
     return f"layer {part.layer}, {what}"
 
 
-def ranking_line(result: XrayResult, ranking: Sequence[PartEffect], mode: Mode) -> Html:
+def ranking_line(result: XrayResult) -> Html:
     """Say in words what the ranking found."""
-    first = ranking[0]
+    ranking, first = result.ranking, result.ranking[0]
     hurt = sum(each.effect < -0.1 for each in ranking)
     helped = sum(each.effect > 0.1 for each in ranking)
     halved = "the probability, +0.69 doubles it as long as it is small"
@@ -135,8 +135,8 @@ def ranking_line(result: XrayResult, ranking: Sequence[PartEffect], mode: Mode) 
     return tag(
         "div",
         hint(
-            f"Each part is switched off alone, in the whole model: {_WHAT[mode]} takes the place "
-            f"of what it computes. The number is the change of the {measure(result)}, in "
+            f"Each part is switched off alone, in the whole model: {_WHAT[result.mode]} takes the "
+            f"place of what it computes. The number is the change of the {measure(result)}, in "
             f"nats: −0.69 halves {halved}. Parts can replace each other, so these changes do not "
             "add up."
         ),
@@ -152,10 +152,10 @@ def ranking_line(result: XrayResult, ranking: Sequence[PartEffect], mode: Mode) 
 
 def spared_line(found: Spared, answer: str) -> Html:
     """Say how much of the model this answer can do without."""
-    said = (
+    says = (
         f"{len(found.off)} of {found.of} heads and feed-forward blocks can be switched off "
         f"together, the least important first, and the answer is still {visible(answer)}"
     )
     if found.breaking is None:
-        return line(f"{said}.")
-    return line(f"{said}. With {found.breaking.words} off too, it becomes {visible(found.answer)}.")
+        return line(f"{says}.")
+    return line(f"{says}. With {found.breaking.words} off too, it becomes {visible(found.answer)}.")

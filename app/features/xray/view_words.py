@@ -81,46 +81,48 @@ def asked(result: XrayResult) -> str:
 def headline(result: XrayResult) -> str:
     """State the answer, and what it was with the whole model."""
     best, first = result.best, result.first
-    said = f"{asked(result)} {quoted(result, best)} ({percent(best.probability)})."
+    says = f"{asked(result)} {quoted(result, best)} ({percent(best.probability)})."
     if not result.off:
-        return said
+        return says
     off = count(len(result.off), "part")
     if best is first:
-        return f"{said[:-1]}; with everything on, {percent(first.before)}; {off} off."
+        return f"{says[:-1]}; with everything on, {percent(first.before)}; {off} off."
     before = f"{quoted(result, first)} ({percent(first.before)})"
-    return f"{said} With everything on: {before}; {off} off."
+    return f"{says} With everything on: {before}; {off} off."
 
 
 def quoted(result: XrayResult, each: Candidate) -> str:
     """Name an answer; words of a text stand in quotation marks."""
-    name = visible(each.name)
-    return f"“{name}”" if result.question.kind == "word" else name
+    name, kind = visible(each.name), result.question.kind
+    if kind == "entity" and name == "O":
+        return "O, no name"
+    return f"“{name}”" if kind == "word" else name
 
 
 def candidate_words(result: XrayResult, each: Candidate) -> str:
     """Say everything about one possible answer."""
-    said = f"{visible(each.name)}: {percent(each.probability, finest=4)}, rank {each.rank:,}"
+    says = f"{visible(each.name)}: {percent(each.probability, finest=4)}, rank {each.rank:,}"
     if result.off:
-        said += f"; with the whole model {percent(each.before, finest=4)}, "
-        said += f"rank {each.rank_before:,}"
-    return said + ("; the answer that is followed." if each.followed else ".")
+        says += f"; with the whole model {percent(each.before, finest=4)}, "
+        says += f"rank {each.rank_before:,}"
+    return says + ("; the answer that is followed." if each.followed else ".")
 
 
 def column_words(result: XrayResult, column: int) -> list[str]:
     """Say everything about each piece after one layer, or in the input."""
     when = moment(column)
-    said = [
+    says = [
         f"{when[0].upper()}{when[1:]}, {piece(result, at)}: {_reading(result, column, at)}"
         for at in range(len(result.tokens))
     ]
     if column == 0:
-        return said
+        return says
     changes, layer = result.changes, column - 1
     return [
         f"{words} Turned by {turned:.3f} (1 − cosine); attention adds {attended:.2f} times its "
         f"length, feed-forward {forward:.2f} times. Looks at {looks}."
         for words, turned, attended, forward, looks in zip(
-            said,
+            says,
             changes.turned[layer].tolist(),
             changes.by_attention[layer].tolist(),
             changes.by_feed_forward[layer].tolist(),
@@ -136,15 +138,15 @@ def _reading(result: XrayResult, column: int, at: int) -> str:
         return "this head reads only [CLS]."
     kind = result.question.kind
     if kind in ("start", "end"):
-        said = f"the answer would {kind} here by the {result.readings.lens} lens"
-        return f"{said}: {percent(share, finest=3)} likely."
+        says = f"the answer would {kind} here by the {result.readings.lens} lens"
+        return f"{says}: {percent(share, finest=3)} likely."
     final = result.readings.names[-1][at]
     name = result.readings.names[column][at]
-    said = f"the {result.readings.lens} lens says {visible(name)} ({percent(share)})"
+    says = f"the {result.readings.lens} lens says {visible(name)} ({percent(share)})"
     if name == final:
-        return f"{said}, as at the end."
+        return f"{says}, as at the end."
     agreed = percent(float(result.readings.agreement[column, at]), finest=3)
-    return f"{said}; at the end it is {visible(final)}, which has {agreed} here."
+    return f"{says}; at the end it is {visible(final)}, which has {agreed} here."
 
 
 def _looks(result: XrayResult, layer: int) -> list[str]:
@@ -170,8 +172,8 @@ def thread_words(result: XrayResult, layer: int, link: tuple[int, int, float], h
 def effect_words(result: XrayResult, part: Part, effect: float) -> str:
     """Say what happens without one part."""
     change = f"{signed(effect, 3)} nats"
-    said = times(effect, result.question.kind)
-    return f"Without {part.words}: {visible(result.followed)} {change} ({said})."
+    says = times(effect, result.question.kind)
+    return f"Without {part.words}: {visible(result.followed)} {change} ({says})."
 
 
 def times(effect: float, kind: Kind = "word") -> str:

@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from app.features.xray.result import XrayResult
-from app.features.xray.result_zoom import CellPath, HeadNote
+from app.features.xray.result import CellPath, XrayResult
 from app.features.xray.view_words import piece
 from app.words.blocks import hint
 from app.words.clicks import pick
@@ -11,6 +10,7 @@ from app.words.format import percent
 from app.words.html import Html, tag
 from app.words.pictures import svg
 from app.words.pixels import pixels
+from bert_core.analysis.head_statistics import HeadName
 
 _SIDE = 120
 Zoom = tuple[int, ...]
@@ -37,20 +37,9 @@ def crumbs(result: XrayResult, zoom: Zoom) -> Html:
                aria_label="The way back to the whole model")  # fmt: skip
 
 
-def heads_of(
-    result: XrayResult,
-    layer: int,
-    notes: Sequence[Sequence[HeadNote]],
-    effects: dict[str, float],
-) -> Html:
-    """Draw every head of a layer as a small map that opens it.
-
-    Args:
-        result: the text.
-        layer: counted from 0.
-        notes: what each head does.
-        effects: what happens without a part, by its name; {} if that was not measured.
-    """
+def heads_of(result: XrayResult, layer: int, notes: Sequence[Sequence[HeadName]]) -> Html:
+    """Draw every head of a layer as a small map that opens it; `notes` say what each head does."""
+    effects = {each.part: each.effect for each in result.ranking}
     buttons = [
         _head(result, layer, head, notes[layer][head], effects.get(f"{layer}.{head}"))
         for head in range(result.heads)
@@ -69,19 +58,19 @@ def heads_of(
     )  # fmt: skip
 
 
-def _head(result: XrayResult, layer: int, head: int, note: HeadNote, effect: float | None) -> Html:
+def _head(result: XrayResult, layer: int, head: int, note: HeadName, effect: float | None) -> Html:
     attention = result.attentions[layer][head]
     top = float(attention.max()) or 1.0
     off = {f"{layer}.{head}", f"{layer}.a"} & set(result.off)
     name = f"head {head}" + (" ✕" if off else "")
-    said = f"Layer {layer}, head {head}: {note.name}"
-    said += f" {percent(note.score, 0, counted=True)}." if note.score == note.score else "."
-    said += f" Largest number {top:.3f}." + (" Off." if off else "")
+    says = f"Layer {layer}, head {head}: {note.name}"
+    says += f" {percent(note.score, 0, counted=True)}." if note.score == note.score else "."
+    says += f" Largest number {top:.3f}." + (" Off." if off else "")
     if effect is not None:
-        said += f" Without it the answer changes by {effect:+.3f} nats.".replace("-", "−")
+        says += f" Without it the answer changes by {effect:+.3f} nats.".replace("-", "−")
     small = svg(_SIDE, _SIDE, pixels(attention / top, x=0, y=0, width=_SIDE, height=_SIDE))
     return tag(
-        "button", small, tag("span", name), tag("small", note.name), data_say="", aria_label=said,
+        "button", small, tag("span", name), tag("small", note.name), data_say="", aria_label=says,
         class_="bx-xr-head", **pick("head", head, stop=head == 0, element="button"),
     )  # fmt: skip
 

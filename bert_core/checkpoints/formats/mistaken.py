@@ -14,51 +14,33 @@ ADAPTERS = (
     "adapter_model.bin",
     "pytorch_adapter.bin",
 )
-_CONVERT = (
-    "Load it with the program that wrote it, and save it with transformers: "
-    "model.save_pretrained(FOLDER)."
-)
-_KINDS = (
+_SAVE = "Load it with the program that wrote it, and save it with transformers."
+_KINDS = (  # names of files -> what they are
     (
         "|".join(map(re.escape, ADAPTERS)),
-        "This is an adapter (LoRA or another of PEFT): changes to another model, without that "
-        "model. Merge the two with PEFT and save the result: "
-        "AutoPeftModel.from_pretrained(FOLDER).merge_and_unload().save_pretrained(NEW_FOLDER).",
+        "This is an adapter (LoRA or another of PEFT), without its model. Merge the two "
+        "(merge_and_unload) and save the result.",
     ),
     (
         r"pytorch_model-\d{5}-of-\d{5}\.bin|pytorch_model\.bin\.index\.json",
-        "Its weights are pytorch_model.bin in parts, which are not read. Load them with "
-        "transformers and save them again, which writes model.safetensors.",
+        f"Its weights are pytorch_model.bin in parts, which are not read. {_SAVE}",
     ),
     (
         r"model-\d{5}-of-\d{5}\.safetensors",
-        "Its weights are in parts, without model.safetensors.index.json, which says what is "
-        "where. Get that file, too.",
+        "Its weights are in parts, without model.safetensors.index.json. Get that, too.",
     ),
-    (r".+\.onnx|onnx", f"Its weights are in ONNX. {_CONVERT}"),
-    (r".+\.gguf|ggml.*\.bin", f"Its weights are in GGUF, for llama.cpp. {_CONVERT}"),
-    (
-        r".+\.h5|.+\.keras|saved_model\.pb",
-        "Its weights are TensorFlow 2's. Load them with transformers before version 5 "
-        "(from_tf=True) and save them again.",
-    ),
-    (
-        r"flax_model\.msgpack",
-        "Its weights are Flax's. Load them with transformers before version 5 (from_flax=True) "
-        "and save them again.",
-    ),
+    (r".+\.onnx|onnx", f"Its weights are in ONNX. {_SAVE}"),
+    (r".+\.gguf|ggml.*\.bin", f"Its weights are in GGUF, for llama.cpp. {_SAVE}"),
+    (r".+\.h5|.+\.keras|saved_model\.pb", f"Its weights are TensorFlow 2's. {_SAVE}"),
+    (r"flax_model\.msgpack", f"Its weights are Flax's. {_SAVE}"),
     (
         r"rust_model\.ot|openvino_.+|.+\.mlmodel|.+\.tflite|model\.bin|.+\.nemo",
-        f"Its weights are in the format of another program. {_CONVERT}",
+        f"Its weights are in the format of another program. {_SAVE}",
     ),
-    (
-        r".+\.(zip|tar|tar\.gz|tgz|tar\.bz2|tar\.xz|7z|rar)",
-        "It contains an archive: unpack that, or give the archive in place of the folder.",
-    ),
+    (r".+\.(zip|tar|tar\.gz|tgz|tar\.bz2|tar\.xz|7z|rar)", "It contains an archive: unpack it."),
     (
         r".+\.(pt|pth|ckpt|safetensors|bin)",
-        "It may contain weights under another name: a state_dict is expected as pytorch_model.bin, "
-        "or as model.safetensors.",
+        "Weights are read as model.safetensors or pytorch_model.bin.",
     ),
 )
 
@@ -66,13 +48,7 @@ _KINDS = (
 def check_form(path: Path, own: str = "") -> int:
     """Return the size of a file of weights, which must not be another kind of file.
 
-    Args:
-        path: the file.
-        own: how `small_files.mistaken` begins for the format's own files.
-
-    Raises:
-        MissingFileError: it does not exist.
-        CheckpointError: it is no regular file, cannot be read, or is of a kind that is named.
+    `own` is how `small_files.mistaken` begins for the format's own files.
     """
     with os.fdopen(open_regular(path), "rb") as file:
         says = mistaken(file.read(FORM_BYTES))

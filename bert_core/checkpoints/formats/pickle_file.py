@@ -1,12 +1,9 @@
 """Read `pytorch_model.bin` with PyTorch's restricted unpickler, which runs no code.
 
-`torch.load(weights_only=True)` builds only what a list allows, but that list is longer than a table
-of tensors needs, and some of it takes memory or time without end. So the instructions are listed
-first, without executing any: they may name only what builds tensors, and are bounded in number. The
-container may not be compressed, and the tensors may not have more bytes than the file accounts for.
-
-Source: the standard library's documentation of `pickletools`; the serialization notes in PyTorch's
-documentation.
+The list of `torch.load(weights_only=True)` is longer than a table of tensors needs, and some of it
+takes memory or time without end. So the instructions are listed first, without executing any: they
+may name only what builds tensors, and are bounded in number. The container may not be compressed,
+and the tensors may not have more bytes than the file accounts for.
 """
 
 import pickletools
@@ -43,11 +40,7 @@ _ATOMS = ("GLOBAL", "BINUNICODE", "SHORT_BINSTRING")
 
 
 def open_pickle(path: Path) -> dict[str, Tensor]:
-    """Return the tensors of a file by name, read into memory and not mapped.
-
-    Raises:
-        CheckpointError: the file is truncated, would run code, or is not a table of tensors.
-    """
+    """Return the tensors of a file by name, read into memory and not mapped."""
     size = check_form(path, own="a zip")
     try:
         _check_programs(path)
@@ -61,18 +54,13 @@ def open_pickle(path: Path) -> dict[str, Tensor]:
     total = sum(tensor.nbytes for tensor in tensors.values())
     if total > _MAX_SHARING * size:
         raise CheckpointError(
-            f"{path.name} has {size:,} bytes; its tensors would need {total:,}. They cannot all be "
-            "different weights. Get the file again."
+            f"{path.name} has {size:,} bytes; its tensors would need {total:,}. Get the file again."
         )
     return tensors
 
 
 def checked_table(values: object, name: str) -> dict[str, Tensor]:
-    """Check that `values` maps names to ordinary tensors.
-
-    Raises:
-        CheckpointError: `values` is anything else.
-    """
+    """Check that `values` maps names to ordinary tensors."""
     if not isinstance(values, dict):
         raise CheckpointError(
             f"{name} is a {type(values).__name__}; expected a table of names and tensors."
@@ -98,7 +86,6 @@ def checked_table(values: object, name: str) -> dict[str, Tensor]:
 
 
 def _check_programs(path: Path) -> None:
-    """Check container and instructions."""
     with BoundedFile(path, _MAX_PROGRAM_BYTES) as file:
         head = file.read(_MAX_PROGRAM_BYTES)
         zipped = head.startswith(_ZIP_MAGIC)
@@ -114,8 +101,7 @@ def _program_in_zip(file: BinaryIO, path: Path) -> bytes:
         total, size = sum(entry.file_size for entry in entries), path.stat().st_size
         if total > size or any(entry.compress_type for entry in entries):
             raise CheckpointError(
-                f"{path.name} has {size:,} bytes and would unpack to {total:,}; PyTorch stores "
-                "weights unpacked. Get the file again."
+                f"{path.name} has {size:,} bytes and would unpack to {total:,}. Get it again."
             )
         programs = [entry for entry in entries if entry.filename.endswith("/data.pkl")]
         if len(programs) != 1 or programs[0].file_size > _MAX_PROGRAM_BYTES:

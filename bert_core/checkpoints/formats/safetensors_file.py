@@ -26,11 +26,7 @@ _METADATA = {"format": "pt"}  # required by transformers
 def open_safetensors(path: Path, *, values: bool = True) -> dict[str, Tensor]:
     """Return the tensors of a file by name, in memory of their own.
 
-    Without `values`, only the header is read: the tensors have names, types and shapes, on "meta".
-
-    Raises:
-        CheckpointError: the file is truncated, or its header is malformed, has an invalid type or
-            shape, or does not describe exactly the bytes that follow.
+    Without `values`, only the header is read: the tensors are on "meta".
     """
     size = check_form(path)
     try:
@@ -39,8 +35,7 @@ def open_safetensors(path: Path, *, values: bool = True) -> dict[str, Tensor]:
             if length > _MAX_HEADER_BYTES:
                 raise CheckpointError(
                     f"{path.name} has {size:,} bytes and declares a header of {length:,}; expected "
-                    f"at most {_MAX_HEADER_BYTES:,}. It is not a safetensors file, or not a BERT; "
-                    "get it again."
+                    f"at most {_MAX_HEADER_BYTES:,}. Get it again."
                 )
             if values:
                 file.seek(0)
@@ -49,24 +44,19 @@ def open_safetensors(path: Path, *, values: bool = True) -> dict[str, Tensor]:
             return {name: _described(tensors.get_slice(name)) for name in sorted(tensors.keys())}
     except _DAMAGE as error:
         raise CheckpointError(
-            f"{path.name} ({size:,} bytes) is truncated, damaged or not a safetensors file: "
-            f"{str(error)[:200]}. Get it again."
+            f"{path.name} ({size:,} bytes) is truncated or damaged: {str(error)[:200]}. "
+            "Get it again."
         ) from None
 
 
 def _described(stored: Any) -> Tensor:
-    """Return a tensor of the type and shape of a stored one, without values."""
     shape = stored.get_shape()
     none = stored[:0] if shape else stored[...]
     return torch.empty(shape, dtype=none.dtype, device="meta")
 
 
 def write_safetensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
-    """Write tensors of any layout and device to a file.
-
-    Raises:
-        OSError: the file cannot be written.
-    """
+    """Write tensors of any layout and device to a file (OSError: the file cannot be written)."""
     path.touch()
     mode = path.stat().st_mode  # the package gives files to their owner alone
     try:

@@ -1,20 +1,15 @@
 """Read TensorFlow checkpoints without TensorFlow, under PyTorch's parameter names.
 
-`<prefix>.index` is a sorted table: data blocks, an index block with the places of the data blocks,
-and a footer of 48 bytes with the place of the index block and a magic number. A block is a sequence
-of entries (length of the prefix shared with the previous key, rest of the key, value), a list of
-restart points that only searching needs, one byte for the compression and four for a checksum. The
-values are protocol buffers: that of the empty key has the number of data files, those of variables
-have type, shape and place. The numbers are in `<prefix>.data-00000-of-00001` and so on,
-little-endian, in row-major order.
-
-Training writes several checkpoints to one folder (`model.ckpt-1000.index`, ...), and a small text
-file `checkpoint` that names the last one. Checksums are not compared.
+`<prefix>.index` is a sorted table: data blocks, an index block with their places, and a footer of
+48 bytes with the place of the index block and a magic number. A block is a sequence of entries
+(length of the prefix shared with the previous key, rest of the key, value), restart points, one
+byte for the compression and four for a checksum, which is not compared. Values are protocol
+buffers: that of the empty key has the number of data files, others type, shape and place of a
+variable in `<prefix>.data-00000-of-00001` and so on, little-endian, in row-major order.
 
 Sources: TensorFlow, `tsl/lib/io/table_format.txt`, `core/util/tensor_bundle/tensor_bundle.h`,
-`core/protobuf/tensor_bundle.proto`, `core/framework/types.proto`; the encoding page of the Protocol
-Buffers documentation; google-research/bert, `modeling.py` and `run_*.py` for the variables;
-transformers (up to version 4), `load_tf_weights_in_bert`, for their later names.
+`core/protobuf/tensor_bundle.proto`, `core/framework/types.proto`; for names google-research/bert,
+and `load_tf_weights_in_bert` of transformers 4.
 """
 
 import glob
@@ -32,7 +27,7 @@ from torch import Tensor
 
 from bert_core.checkpoints.formats.mistaken import check_form
 from bert_core.errors import CheckpointError, MissingFileError
-from bert_core.small_files import read_small
+from bert_core.small_files import protobuf_fields, read_small, varint
 
 # -- the index ------------------------------------------------------------------------------------
 
@@ -42,8 +37,6 @@ _MAGIC = (0xDB4775248B80FB57).to_bytes(8, "little")
 _MAX_FILE_BYTES = 16 * 1024 * 1024
 _MAX_ENTRIES = 20_000
 _MAX_KEY_BYTES = 1024
-_VARINT, _BYTES = 0, 2  # kinds of fields; the others have a fixed number of bytes
-_FIXED = {1: 8, 5: 4}
 _STRING = 7
 _DTYPES = (
     {1: torch.float32, 2: torch.float64, 3: torch.int32, 4: torch.uint8, 5: torch.int16}
@@ -57,42 +50,16 @@ _DTYPE, _SHAPE, _SHARD, _START, _SIZE, _, _SLICES = range(1, 8)
 _Entry = tuple[int, int, int, str, torch.dtype, tuple[int, ...]]
 
 
-def _varint(raw: bytes, at: int) -> tuple[int, int]:
-    """Return a number in groups of seven bits, lowest first, and where it ends."""
-    number = 0
-    for end in range(at, at + 10):
-        number |= (raw[end] & 0x7F) << 7 * (end - at)
-        if raw[end] < 0x80:
-            return number, end + 1
-    raise ValueError("a number in it does not end")
-
-
 def _taken(raw: bytes, at: int, size: int) -> tuple[bytes, int]:
-    """Return so many bytes, and where they end."""
     if at + size > len(raw):
         raise ValueError(f"it announces {size:,} bytes where {len(raw) - at:,} are left")
     return raw[at : at + size], at + size
 
 
 def _fields(raw: bytes) -> dict[int, list[Any]]:
-    """Return the fields of a message: number -> values in their order.
-
-    >>> _fields(bytes([0x08, 0x96, 0x01, 0x12, 0x02, 0x68, 0x69]))
-    {1: [150], 2: [b'hi']}
-    """
+    """Return the fields of a message: number -> values in their order."""
     found: dict[int, list[Any]] = {}
-    at = 0
-    value: int | bytes
-    while at < len(raw):
-        key, at = _varint(raw, at)
-        number, kind = divmod(key, 8)
-        if kind == _VARINT:
-            value, at = _varint(raw, at)
-        elif kind == _BYTES:
-            value, at = _taken(raw, *reversed(_varint(raw, at)))
-        else:
-            raw_value, at = _taken(raw, at, _FIXED[kind])
-            value = int.from_bytes(raw_value, "little")
+    for number, value in protobuf_fields(raw):
         found.setdefault(number, []).append(value)
     return found
 
@@ -106,18 +73,17 @@ def _last(fields: Mapping[int, list[Any]], number: int, default: Any = 0) -> Any
 
 
 def _block(raw: bytes, place: bytes, at: int = 0) -> Iterator[tuple[bytes, bytes]]:
-    """Yield the entries of the block whose start and size are encoded in `place`."""
-    start, at = _varint(place, at)
-    block, end = _taken(raw, start, _varint(place, at)[0])
+    start, at = varint(place, at)
+    block, end = _taken(raw, start, varint(place, at)[0])
     if raw[end]:
         raise ValueError("it is compressed; expected an index as TensorFlow writes it")
     restarts = int.from_bytes(block[-4:], "little")
     entries = block[: max(0, len(block) - 4 * (restarts + 1))]
     key, at = b"", 0
     while at < len(entries):
-        kept, at = _varint(entries, at)
-        added, at = _varint(entries, at)
-        length, at = _varint(entries, at)
+        kept, at = varint(entries, at)
+        added, at = varint(entries, at)
+        length, at = varint(entries, at)
         more, at = _taken(entries, at, added)
         key = key[:kept] + more
         if len(key) > _MAX_KEY_BYTES:
@@ -127,11 +93,10 @@ def _block(raw: bytes, place: bytes, at: int = 0) -> Iterator[tuple[bytes, bytes
 
 
 def _table(raw: bytes) -> dict[bytes, bytes]:
-    """Return all entries of a table."""
     if len(raw) < _FOOTER_BYTES or not raw.endswith(_MAGIC):
         raise ValueError(f"it has {len(raw):,} bytes and does not end like an index")
     footer = raw[-_FOOTER_BYTES:]
-    at = _varint(footer, _varint(footer, 0)[1])[1]  # after the place of a block that is empty here
+    at = varint(footer, varint(footer, 0)[1])[1]  # after the place of a block that is empty here
     found: dict[bytes, bytes] = {}
     places = (place for _, place in _block(raw, footer, at))
     entries = (entry for place in places for entry in _block(raw, place))
@@ -172,12 +137,7 @@ def _entries(raw: bytes) -> tuple[int, list[_Entry]]:
 
 
 def read_variables(prefix: Path) -> dict[str, Tensor]:
-    """Return the variables of a checkpoint without those of optimizers, read into memory.
-
-    Raises:
-        MissingFileError: the index or one of the data files is missing.
-        CheckpointError: a file is damaged, malicious, or of an unsupported kind.
-    """
+    """Return the variables of a checkpoint without those of optimizers, read into memory."""
     index = _existing(prefix.with_name(f"{prefix.name}.index"))
     raw = read_small(index, _MAX_FILE_BYTES)
     try:
@@ -185,8 +145,7 @@ def read_variables(prefix: Path) -> dict[str, Tensor]:
     except (ValueError, LookupError, TypeError) as error:
         reason = f"{type(error).__name__}: {error}"[:300]
         raise CheckpointError(
-            f"{index.name} is truncated, damaged or not the index of a TensorFlow checkpoint that "
-            f"is read here ({reason}). Get it again."
+            f"{index.name} is truncated, damaged or no TensorFlow index ({reason})."
         ) from None
     files: dict[int, tuple[Path, int]] = {}
     found, behind = {}, (0, 0)
@@ -202,8 +161,7 @@ def read_variables(prefix: Path) -> dict[str, Tensor]:
         if not fits or (is_read and len(memory) < size):
             raise CheckpointError(
                 f"{prefix.name}.index puts {name[:80]} at {start:,} to {start + size:,} of a file "
-                f"of {held:,} bytes, outside of it or upon another tensor. A file is "
-                "truncated or damaged; get it again."
+                f"of {held:,} bytes, outside of it or upon another tensor. Get it again."
             )
         behind = max(behind, (shard, start + size))
         if is_used:
@@ -261,10 +219,6 @@ def open_checkpoint(prefix: Path) -> dict[str, Tensor]:
     """Return the tensors of a checkpoint under the names and in the layout of PyTorch's.
 
     A dense layer's matrix is (inputs, outputs) in TensorFlow and (outputs, inputs) in PyTorch.
-
-    Raises:
-        MissingFileError: one of its files is missing.
-        CheckpointError: a file is damaged, malicious, or of an unsupported kind.
     """
     variables = read_variables(prefix)
     found: dict[str, Tensor] = {}
@@ -272,17 +226,15 @@ def open_checkpoint(prefix: Path) -> dict[str, Tensor]:
         scope, _, leaf = variable.rpartition("/")
         if variable.endswith(_OBJECTS):
             raise CheckpointError(
-                f"{prefix.name} was saved from Keras objects of TensorFlow 2 ({variable}). "
-                "Expected the variables of the original release, such as "
-                "bert/encoder/layer_0/output/dense/kernel."
+                f"{prefix.name} was saved from Keras objects of TensorFlow 2 ({variable}); "
+                "expected variables such as bert/encoder/layer_0/output/dense/kernel."
             )
         if scope in variables:  # of an optimizer, which names its own after the variable's
             continue
         name = published_name(variable)
         if name in found:
             raise CheckpointError(
-                f"{prefix.name} contains {name} twice, the second time as {variable}; expected it "
-                "once."
+                f"{prefix.name} contains {name} twice, also as {variable}; expected it once."
             )
         found[name] = tensor.mT if leaf == "kernel" and tensor.dim() == 2 else tensor
     return found
@@ -296,11 +248,7 @@ _LATEST = re.compile(rb'(?m)^model_checkpoint_path: "([^"\n]+)"')
 
 
 def find_checkpoint(folder: Path) -> Path | None:
-    """Return the prefix of a folder's TensorFlow checkpoint; None if there is none.
-
-    Raises:
-        CheckpointError: there are several, and no `checkpoint` file names one of them.
-    """
+    """Return the prefix of a folder's TensorFlow checkpoint; None if there is none."""
     names = sorted(path.name.removesuffix(".index") for path in folder.glob("*.index"))
     prefixes = [name for name in names if "ckpt" in name]
     if len(prefixes) > 1:
@@ -313,9 +261,8 @@ def find_checkpoint(folder: Path) -> Path | None:
         if latest not in prefixes:
             shown = ", ".join(prefixes[:6]) + (" ..." if len(prefixes) > 6 else "")
             raise CheckpointError(
-                f"The folder {folder} contains {len(prefixes)} TensorFlow checkpoints ({shown}). "
-                "Expected one, or a file called checkpoint with the line "
-                'model_checkpoint_path: "NAME" to say which.'
+                f"The folder {folder} contains {len(prefixes)} TensorFlow checkpoints ({shown}); "
+                'expected one, or a file checkpoint with a line model_checkpoint_path: "NAME".'
             )
         prefixes = [latest]
     return folder / prefixes[0] if prefixes else None

@@ -36,10 +36,6 @@ def open_weights(folder: Path, *, from_tf: bool = False, values: bool = True) ->
 
     Without `values`, tensors of safetensors files have names, types and shapes alone, which takes
     milliseconds. Other formats are read as a whole.
-
-    Raises:
-        MissingFileError: the folder has no weights.
-        CheckpointError: the weights are damaged or malicious, or belong to an adapter.
     """
     if folder in HELD:
         return dict(HELD[folder])
@@ -95,7 +91,6 @@ def _first(folder: Path) -> str | None:
 
 
 def _open_shards(folder: Path, values: bool) -> dict[str, Tensor]:
-    """Open every shard in an index; each tensor must be in the shard listed for it."""
     places = _read_index(folder / INDEX)
     shards: dict[str, dict[str, Tensor]] = {}
     for shard in dict.fromkeys(places.values()):
@@ -107,14 +102,12 @@ def _open_shards(folder: Path, values: bool) -> dict[str, Tensor]:
     for name, shard in places.items():
         if name not in shards[shard]:
             raise CheckpointError(
-                f"{INDEX} says that {name} is in {shard}; it is not. The files do not "
-                "belong together, get them again."
+                f"{INDEX} says that {name} is in {shard}; it is not. Get the files again."
             )
     return {name: shards[shard][name] for name, shard in places.items()}
 
 
 def _read_index(path: Path) -> dict[str, str]:
-    """Return tensor name -> file name of its shard; reject names with folders."""
     index = parse_json(read_small(path, _MAX_INDEX_BYTES), path.name, unique=True)
     places = index.get("weight_map") if isinstance(index, dict) else None
     if not isinstance(places, dict):

@@ -30,23 +30,6 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 _TIMEOUTS = (10.0, 30.0)  # seconds to connect, and between two packets
 _CHUNK = 64 * 1024
-_REASONS = {
-    401: "it requires a password",
-    403: "it forbids this download",
-    404: "there is nothing at this address",
-    410: "the file that was at this address has been removed",
-    429: "it received too many requests from this network; try again later",
-}
-_CAUSES = {
-    "SSLError": "its certificate is not accepted",
-    "ProxyError": "the proxy did not forward the request",
-    "ConnectTimeout": "it did not answer",
-    "ReadTimeout": "it did not answer in time",
-    "TooManyRedirects": "its redirects form a loop",
-    "InvalidSchema": "it redirects to something that is neither http nor https",
-    "ConnectionError": "there is no connection, or it broke",
-    "ChunkedEncodingError": "the connection broke",
-}
 
 
 class Unreachable(DownloadError):
@@ -54,13 +37,7 @@ class Unreachable(DownloadError):
 
 
 def fetch_archive(address: str, cache: Path) -> Path:
-    """Return the folder of the archive at an address, downloading it if needed.
-
-    Raises:
-        InputError: `address` is not an http(s) address.
-        DownloadError: the download failed, or there is not enough disk space.
-        CheckpointError: the downloaded file is not an archive, or is malicious.
-    """
+    """Return the folder of the archive at an address, downloading it if needed."""
     what, key = shown(address), key_of(address)
     record, part = cache / "records" / f"{key}.json", cache / "parts" / f"{key}.part"
     try:
@@ -116,13 +93,11 @@ def fetch(address: str, target: Path, asks: object = None) -> dict[str, str] | N
     except requests.exceptions.InvalidURL:
         raise InputError(f"{what} is not an address that can be requested.") from None
     except requests.RequestException as error:
-        name = type(error).__name__
-        cause = _CAUSES.get(name, f"the request failed ({name})")
-        raise Unreachable(f"{what} cannot be reached: {cause}. Try again later.") from None
+        cause = type(error).__name__
+        raise Unreachable(f"{what} cannot be reached ({cause}). Try again later.") from None
 
 
 def _check_reply(reply: "requests.Response", what: str) -> None:
-    """Reject errors, and redirects from https to http."""
     hops = [each.url for each in (*reply.history, reply)]
     if hops[0].startswith("https:") and any(hop.startswith("http:") for hop in hops):
         raise DownloadError(
@@ -130,13 +105,11 @@ def _check_reply(reply: "requests.Response", what: str) -> None:
         )
     status = reply.status_code
     if status not in (200, 304):
-        reason = _REASONS.get(status, "the server returned an error; try again later")
         kind = Unreachable if status >= 500 else DownloadError
-        raise kind(f"{what}: {reason} ({status}).")
+        raise kind(f"{what}: the server answered with an error ({status}).")
 
 
 def _receive(reply: "requests.Response", target: Path, what: str) -> None:
-    """Write the body of a reply to a file, within the largest size."""
     length = reply.headers.get("Content-Length", "")
     total = int(length) if length.isascii() and length.isdigit() else None
     check_space(target.parent, 2 * min(total or 0, MAX_BYTES), what)  # for its contents, too
@@ -167,8 +140,7 @@ def shown(address: str) -> str:
         found = urlsplit("")
     if found.scheme.lower() not in ("http", "https") or not host:
         raise InputError(
-            f"{address[:200]!r} is not the address of an archive; expected "
-            "http://host/model.tar.gz or https://host/model.zip."
+            f"{address[:200]!r} is not the address of an archive; expected http://host/model.zip."
         )
     place = host if port is None else f"{host}:{port}"
     return urlunsplit((found.scheme, place, found.path, "", ""))

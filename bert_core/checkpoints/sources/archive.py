@@ -1,9 +1,8 @@
 """Unpack archives into the cache with the standard library, within bounds on number and size.
 
-An archive is unpacked once; one that changed is unpacked anew. Files are written to a temporary
-folder next to the final one, which is renamed once everything is complete, and removed on any
-failure. Nothing is written outside of it: `tarfile`'s data filter and `zipfile` see to the names,
-and a tar file may contain only files and folders.
+Files are written to a temporary folder, which is renamed once it is complete. Nothing is written
+outside of it: `tarfile`'s data filter and `zipfile` see to the names, and a tar file may contain
+only files and folders.
 """
 
 import errno
@@ -39,12 +38,7 @@ _DAMAGE = (
 
 
 def open_archive(path: Path, cache: Path) -> Path:
-    """Return the folder of a local archive, unpacking it if that was not done yet.
-
-    Raises:
-        CheckpointError: the archive is damaged, malicious, or contains no model.
-        DownloadError: there is not enough disk space, or the cache is not writable.
-    """
+    """Return the folder of a local archive, unpacking it if that was not done yet."""
     path = path.resolve()
     try:
         found = path.stat()  # ctime cannot be set back
@@ -57,12 +51,7 @@ def open_archive(path: Path, cache: Path) -> Path:
 
 
 def unpack(path: Path, cache: Path, key: str, what: str) -> Path:
-    """Return the model's folder in an archive, unpacking it unless the cache has it as `key`.
-
-    Raises:
-        CheckpointError: the archive is damaged, malicious, or contains no model.
-        OSError: the cache is not writable.
-    """
+    """Return the model's folder in an archive, unpacking it unless the cache has it as `key`."""
     with locked(cache, key):
         if held := unpacked(cache, key):
             return held
@@ -144,13 +133,11 @@ def _write_all(path: Path, folder: Path) -> None:
 
 
 def _zip_members(path: Path, folder: Path) -> Iterator[tuple[int, Callable[[], object]]]:
-    """Yield the size of each member and what writes it."""
     with BoundedFile(path, _MAX_READ) as file, zipfile.ZipFile(file) as archive:
         for info in archive.infolist():
             if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
                 raise CheckpointError(
-                    f"its member {info.filename[:100]!r} is compressed by method "
-                    f"{info.compress_type}; expected stored or deflated."
+                    f"{info.filename[:100]!r} is compressed by method {info.compress_type}."
                 )
             yield info.file_size, partial(archive.extract, info, folder)
 
@@ -167,8 +154,7 @@ def _tar_members(
         for info in archive:
             if not (info.isreg() or info.isdir()):
                 raise CheckpointError(
-                    f"it contains {info.name[:100]!r}, a link or a device. Only files and folders "
-                    "are unpacked; pack the files themselves."
+                    f"it contains {info.name[:100]!r}, a link or a device; expected files."
                 )
             yield max(0, info.size), partial(archive.extract, info, folder, filter="data")
         while plain.read(_MAX_READ):

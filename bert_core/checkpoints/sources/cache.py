@@ -1,13 +1,8 @@
 """The cache for archives and their contents: its folder, inter-process locks, free space.
 
-The folder is `cache_dir=` if given, otherwise the environment variable `BERT_CORE_CACHE`,
-otherwise the operating system's cache folder. Files from the Hugging Face Hub are not kept here
-but in the Hub's shared cache, see `hub`.
-
-    archives/<key>/             contents of an archive
-    records/<key>.json          the version and folder of the archive at an address
-    parts/<key>.part            a download in progress
-    locks/<key>.lock            held by the process that works on it
+The folder is `cache_dir=`, else the environment variable `BERT_CORE_CACHE`, else the operating
+system's: `archives/<key>/` has contents, `records/<key>.json` version and folder of the archive at
+an address, `parts/<key>.part` a download in progress, `locks/<key>.lock` is held meanwhile.
 """
 
 import errno

@@ -1,11 +1,7 @@
 """Download models from the Hugging Face Hub into its shared cache, in two steps: plan, then fetch.
 
-Two small requests tell a repository's commit and files. If the Hub cannot be reached, the cached
-copy is used; a commit that is complete in the cache needs no request at all. Requests, redirects,
-resuming and the check of what arrives are those of the Hub's own client.
-
-The cache is the client's own (`HF_HOME`, `HF_HUB_CACHE`) unless a folder is given. `HF_ENDPOINT`,
-`HF_TOKEN` and `HF_HUB_OFFLINE` have the same meaning as for the client.
+If the Hub cannot be reached, the cached copy is used; a commit that is complete in the cache needs
+no request. Requests, checks and environment variables are those of the Hub's own client.
 """
 
 import itertools
@@ -16,7 +12,7 @@ from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Annotated, Any
 
 from bert_core.checkpoints.settings import CONFIG_NAMES, read_config
 from bert_core.checkpoints.sources.cache import check_space, disk_error
@@ -52,23 +48,14 @@ class PlannedFile:
 
 @dataclass(frozen=True, slots=True)
 class DownloadPlan:
-    """What downloading a model involves, known before anything is fetched.
+    """What downloading a model involves, known before anything is fetched."""
 
-    Attributes:
-        name: canonical id, `owner/name`.
-        revision: the requested branch, tag or commit.
-        commit: the commit that `revision` currently refers to, 40 hexadecimal digits.
-        files: all files needed.
-        storage: the folder of this repository in the cache.
-        token: an access token, None to use this machine's, False to send none.
-    """
-
-    name: str
-    revision: str
-    commit: str
-    files: tuple[PlannedFile, ...]
-    storage: Path
-    token: Token = None
+    name: Annotated[str, "canonical id, `owner/name`"]
+    revision: Annotated[str, "the requested branch, tag or commit"]
+    commit: Annotated[str, "the commit that `revision` currently refers to, 40 hexadecimal digits"]
+    files: Annotated[tuple[PlannedFile, ...], "all files needed"]
+    storage: Annotated[Path, "the folder of this repository in the cache"]
+    token: Annotated[Token, "None: this machine's; False: none is sent"] = None
 
     @property
     def bytes(self) -> int:
@@ -111,10 +98,6 @@ def plan_download(
     """Determine which files of a model must be fetched, and their size.
 
     Args:
-        name: `owner/name`, or one of the old short names; untrusted input is safe.
-        revision: branch, tag or commit; None for the main branch.
-        cache_dir: a folder to use instead of the shared cache.
-        part: the whole model, or only its tokenizer.
         token: an access token. A server should pass False (send none) for its visitors: with this
             machine's token they could read what only its owner may.
         again: fetch what is cached, too: a copy may be damaged and have the right size.
@@ -136,8 +119,7 @@ def plan_download(
         return held
     if offline:
         raise DownloadError(
-            f"{name} cannot be fetched: the environment forbids requests to the Hub "
-            "(HF_HUB_OFFLINE)."
+            f"{name} cannot be fetched: the environment forbids requests (HF_HUB_OFFLINE)."
         )
     try:
         commit, sizes = _listing(name, revision, token)
@@ -192,7 +174,6 @@ def _held(cache: Path, name: str, revision: str, part: Part, token: Token) -> Do
 
 
 def _files(folder: Path) -> dict[str, int]:
-    """Return the size of each file in a folder and its folders, by its path."""
     paths = sorted(path for path in folder.rglob("*") if path.is_file())
     return {path.relative_to(folder).as_posix(): path.stat().st_size for path in paths}
 
@@ -205,17 +186,12 @@ def _storage(cache: Path, name: str) -> Path:
 
 
 def download(
-    plan: DownloadPlan,
-    *,
-    progress: Progress | None = None,
-    cancel: threading.Event | None = None,
+    plan: DownloadPlan, *, progress: Progress | None = None, cancel: threading.Event | None = None
 ) -> Path:
     """Fetch the files of a plan that are not cached yet; return their folder.
 
     Args:
-        plan: from `plan_download`.
         progress: called with bytes and total; None draws a bar on a terminal.
-        cancel: event that cancels the download, when data arrives.
 
     Raises:
         DownloadCancelled: the download was cancelled.
@@ -260,7 +236,6 @@ def remove_leftovers(storage: Path) -> None:
 
 
 def _fetch_file(plan: DownloadPlan, file: PlannedFile, meter: Meter) -> None:
-    """Fetch one file, which the client compares with the length that the Hub states."""
     from huggingface_hub import hf_hub_download
 
     before = meter.done
@@ -282,10 +257,9 @@ def _fetch_file(plan: DownloadPlan, file: PlannedFile, meter: Meter) -> None:
 
 
 def _client() -> dict[str, Any]:
-    """Return options of every call: the Hub's address, and who asks.
+    """Return options of every call; for the rest of the process switch off telemetry and Xet.
 
-    For the rest of the process this also switches off the client's telemetry, and its transport
-    that goes on after cancelling (Xet), and makes it report each piece of a few kB.
+    Xet goes on after cancelling. Each piece of a few kB is reported, so that cancelling is quick.
     """
     from huggingface_hub import constants
 
@@ -337,6 +311,5 @@ def _explained(error: Exception, name: str, revision: str, folder: Path, token: 
 
 
 def _status(error: Exception) -> int | None:
-    """Return the status of the answer; None if there was none."""
     status = getattr(getattr(error, "response", None), "status_code", None)
     return status if isinstance(status, int) else None

@@ -34,7 +34,6 @@ def modules_above(folder: Path) -> tuple[str, ...]:
 
 
 def _modules(folder: Path) -> Iterator[tuple[str, str]]:
-    """Yield the folder and the kind of each module; nothing if there is no readable list."""
     try:
         listed = parse_json(read_small(folder / _NAME, _LARGEST), _NAME)
     except BertError:

@@ -23,12 +23,8 @@ ARCHIVE_ENDINGS = (".tar.gz", ".tgz", ".zip")
 def given_name(name_or_path: Any, options: dict[str, Any]) -> Any:
     """Return the model's name or path, given under either name of the argument.
 
-    Args:
-        name_or_path: the first argument of `from_pretrained`.
-        options: its keyword arguments; `pretrained_model_name_or_path` is removed.
-
-    Raises:
-        InputError: the model is not given, or given twice.
+    `pretrained_model_name_or_path` is removed from `options`. An InputError says that it is missing
+    or given twice.
     """
     names = [name_or_path, options.pop(_CLASSIC_NAME, None)]
     given = [name for name in names if name is not None]
@@ -55,11 +51,7 @@ def resolve(
     Args:
         name_or_path: a folder, an archive (`.tar.gz`, `.tgz`, `.zip`), an http(s) address of one,
             a bundled model, or an id on the Hub. A folder takes precedence over a name.
-        cache_dir: folder for unpacked archives and downloads, see `cache` and `hub`; folders and
-            bundled models do not use it.
         revision: branch, tag or commit on the Hub; other sources have only one version.
-        part: the part requested; sources other than the Hub always give everything.
-        force_download: fetch the files of a model on the Hub again, even if they are here.
 
     Raises:
         InputError: the argument is not a string or a path, is empty, or is an address of another
@@ -82,8 +74,7 @@ def resolve(
         return model_folder(open_archive(path, cache))
     if os.path.exists(path):
         raise CheckpointError(
-            f"{path} is neither a folder nor an archive ({', '.join(ARCHIVE_ENDINGS)}). Give the "
-            "folder that contains it."
+            f"{path} is neither a folder nor an archive ({', '.join(ARCHIVE_ENDINGS)})."
         )
     if "://" in text:
         from bert_core.checkpoints.sources.address import fetch_archive
@@ -107,6 +98,5 @@ def resolve(
         f"There is no folder or bundled model {shown(text)}. Expected a folder with config.json, "
         "weights and vocab.txt or tokenizer.json; an archive of one "
         f"({', '.join(ARCHIVE_ENDINGS)}) or its http(s) address; a bundled model ({bundled}); or "
-        "an id on the Hugging Face Hub, owner/name or a short name such as "
-        f"{SHORT_NAMES[0]}."
+        f"an id on the Hugging Face Hub, owner/name or a short name such as {SHORT_NAMES[0]}."
     )

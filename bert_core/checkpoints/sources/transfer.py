@@ -11,11 +11,7 @@ Progress = Callable[[int, int | None], None]
 
 
 class Meter:
-    """Counts received bytes; a context manager. Without `progress`, a terminal gets a bar.
-
-    Attributes:
-        done: bytes received.
-    """
+    """Counts received bytes; a context manager. Without `progress`, a terminal gets a bar."""
 
     def __init__(
         self,
@@ -40,11 +36,7 @@ class Meter:
         self._bar.close()
 
     def add(self, count: int) -> None:
-        """Count received bytes.
-
-        Raises:
-            DownloadCancelled: the caller no longer waits.
-        """
+        """Count received bytes (DownloadCancelled: the caller no longer waits)."""
         if self._cancel is not None and self._cancel.is_set():
             raise DownloadCancelled(f"{self._what}: cancelled; nothing was kept.")
         self.done += count

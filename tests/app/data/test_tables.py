@@ -81,7 +81,7 @@ def test_rows_beyond_the_most_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
         (b"x" * (MOST_BYTES + 1), ".csv", r"5\.0 MiB; expected at most 5"),
         (b"", ".csv", "no rows"),
         (b"text,label\n", ".csv", "no rows"),
-        (b"PK\x03\x04rest", ".csv", "ZIP"),
+        (b"PK\x03\x04rest", ".csv", "zip archive"),
         (b"PAR1 and nothing else", ".parquet", "cannot be read as Parquet"),
         (b"a,a\n1,2\n", ".csv", "two columns with the same name"),
         (b"{}\nnonsense\n", ".parquet", "cannot be read as Parquet"),

@@ -19,7 +19,7 @@ from app.catalog import Feature, examples
 from app.declared import all_declared, declared
 from app.engine.models import Engine
 from app.faces import ask
-from app.faces.api.described import openapi
+from app.faces.api.routes import application
 from app.faces.api.tools import tools
 from app.faces.gradio.face import build
 from app.faces.recorded.entries import all_entries, results
@@ -71,7 +71,7 @@ def grown(written: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch) -> I
 
 def clear() -> None:
     """Forget what was read of the features."""
-    for function in (declared, tools, openapi):
+    for function in (declared, tools):
         function.cache_clear()
 
 
@@ -100,7 +100,7 @@ def test_its_page_draws_the_first_example_and_every_other(grown: Path) -> None:
 def test_programs_and_assistants_have_it(grown: Path) -> None:
     (tool,) = [each for each in tools() if each.name == SLUG]
     assert tool.inputSchema["required"] == ["text"]
-    assert f"/{SLUG}" in openapi("/api/")["paths"]
+    assert f"/api/{SLUG}" in application("/api", "/mcp", "").openapi()["paths"]
 
 
 def test_gradio_has_its_page_and_its_endpoint(grown: Path) -> None:

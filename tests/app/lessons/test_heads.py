@@ -87,22 +87,9 @@ def test_values_name_heads_by_role_by_lot_and_by_need(bundled: Engine) -> None:
     assert names("{least:72}")[-1] == needed and needed not in names("{least:71}")
 
 
-def test_an_untrained_copy_has_other_attention_and_leaves_the_model_alone(
-    bundled: Engine,
-) -> None:
-    before = attention(bundled, TEXTS[0]).attentions[0]
-    copy = bundled.untrained()
-    assert copy.provenance.fingerprint != bundled.provenance.fingerprint
-    assert not np.allclose(attention(copy, TEXTS[0]).attentions[0], before, atol=0.05)
-    again = attention(bundled.untrained(), TEXTS[0]).attentions[0]
-    np.testing.assert_array_equal(attention(copy, TEXTS[0]).attentions[0], again)
-    np.testing.assert_array_equal(attention(bundled, TEXTS[0]).attentions[0], before)
-
-
 def test_no_head_is_typed_in_a_lesson() -> None:
     for lesson in shelf().lessons.values():
         for step in lesson.steps:
-            for look in step.looks:
-                for values in (look.values, *look.beside.values()):
-                    assert not isinstance(values.get("head"), int), lesson.slug
-                    assert not any(sign.isdigit() for sign in str(values.get("off", ""))[:1])
+            for values in (step.look.values, *step.look.beside.values()):
+                assert not isinstance(values.get("head"), int), lesson.slug
+                assert not any(sign.isdigit() for sign in str(values.get("off", ""))[:1])

@@ -49,11 +49,3 @@ def test_the_second_face_runs_no_script_that_is_written_into_the_page_later() ->
 def test_a_space_may_be_shown_in_the_frame_of_the_hub(face: dict[str, str]) -> None:
     hub = ["'self'", "https://huggingface.co", "https://*.hf.space"]
     assert rules(face)["frame-ancestors"] == hub
-
-
-def test_every_answer_says_what_browsers_may_do_and_tell() -> None:
-    for headers in (Policy().first("a"), Policy().second("n"), Policy().refusal()):
-        assert headers["x-content-type-options"] == "nosniff"
-        assert headers["referrer-policy"] == "same-origin"
-        assert "camera=()" in headers["permissions-policy"]
-        assert "frame-ancestors" in headers["content-security-policy"]

@@ -3,7 +3,6 @@
 import asyncio
 import os
 import re
-import shutil
 import signal
 import socket
 import subprocess
@@ -80,31 +79,6 @@ def test_nothing_is_asked_of_anyone_from_start_to_answer_on_either_face(site: Si
     assert site.asked.read_text(encoding="utf-8") == ""
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed")
-def test_the_system_sees_no_connection_beyond_this_machine(
-    tmp_path: Path, tiny_folder: Path
-) -> None:
-    calls = tmp_path / "calls"
-    trace = (
-        "strace",
-        "-D",
-        "-f",
-        "-qq",
-        "--seccomp-bpf",
-        "-e",
-        "trace=connect,sendto,sendmsg,sendmmsg",
-    )
-    with started(tmp_path, tiny_folder, *trace, "-o", str(calls)) as site:
-        visit(site, "")
-        site.knock("/_stcore/stream", "Origin: http://evil.example")
-        assert status(site.ask("/gradio/", "Accept: text/html")) == 200
-        site.say("")
-    found = calls.read_text(encoding="utf-8")
-    addresses = re.findall(r"inet_addr\(\"([^\"]+)\"\)|inet_pton\(AF_INET6, \"([^\"]+)\"", found)
-    assert {v4 or v6 for v4, v6 in addresses} <= {"127.0.0.1", "::1"}
-
-
 # -- headers ---------------------------------------------------------------------------------------
 
 
@@ -148,14 +122,6 @@ def test_every_answer_of_both_faces_has_the_headers_and_no_banner(site: Site) ->
         assert "default-src 'none'" in header(answer, "content-security-policy")
         assert header(answer, "server") == "" and header(answer, "x-powered-by") == ""
     assert {status(answer) for answer in both} >= {200, 307, 400, 403, 404, 405}
-
-
-def test_text_is_evaluated_under_gradio_only(site: Site) -> None:
-    first, second = (
-        header(site.ask(path, "Accept: text/html"), "content-security-policy")
-        for path in ("/senses", "/gradio/senses")
-    )
-    assert "'unsafe-eval'" not in first and "'unsafe-eval'" in second
 
 
 # -- what strangers send ---------------------------------------------------------------------------
@@ -258,7 +224,7 @@ def test_when_descriptors_run_out_strangers_are_told_and_pages_go_on(
         async def main() -> None:
             async with Visitor(site.address) as visitor:
                 await visitor.open("fill_mask")
-                until(lambda: b"All connections of this server are in use" in one_more())
+                until(lambda: b"Try again in a minute" in one_more())
                 assert (await visitor.open("tokenizer")).trouble() == ""
 
         def one_more() -> bytes:
@@ -276,9 +242,8 @@ def test_when_descriptors_run_out_strangers_are_told_and_pages_go_on(
         assert "Traceback" not in site.log.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("limit", [64, 150])
-def test_too_few_descriptors_are_one_line_and_status_2(limit: int, tiny_folder: Path) -> None:
-    command = f"ulimit -n {limit}; exec {sys.executable} app.py"
+def test_too_few_descriptors_are_one_line_and_status_2(tiny_folder: Path) -> None:
+    command = f"ulimit -n 150; exec {sys.executable} app.py"
     environment = {"STREAMLIT_SERVER_PORT": "0", "BERT_EXPLORER_MODEL": str(tiny_folder)}
     found = subprocess.run(
         ["bash", "-c", command],
@@ -290,7 +255,7 @@ def test_too_few_descriptors_are_one_line_and_status_2(limit: int, tiny_folder: 
         check=False,
     )
     assert (found.returncode, found.stdout) == (2, "")
-    assert f"allows {limit} open files" in found.stderr and found.stderr.count("\n") == 1
+    assert "allows 150 open files" in found.stderr and found.stderr.count("\n") == 1
 
 
 def test_ctrl_c_ends_the_site_with_pages_open(tmp_path: Path, tiny_folder: Path) -> None:

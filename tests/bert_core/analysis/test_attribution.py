@@ -107,13 +107,6 @@ def test_integrated_gradients_are_complete(words, pair, baseline):
     assert found.passes == 2 + 2 * sum(s for s in (8, 16, 32, 64) if s <= found.steps)
 
 
-def test_steps_double_until_the_gap_is_small(build, pair):
-    easy, hard = build(), build()
-    with torch.no_grad():
-        hard.bert.embeddings.word_embeddings.weight.mul_(30)
-    assert attribute(easy, pair, TARGET).steps < attribute(hard, pair, TARGET).steps
-
-
 @pytest.mark.parametrize(
     "text", ["the capital of france is [MASK].", "the cat [MASK] on the mat .", "a [MASK] of milk"]
 )
@@ -127,15 +120,6 @@ def test_the_bundled_model_is_explained_completely(text):
     whole = target_of(model, encoding, found.target, encoding.input_ids)
     empty = target_of(model, encoding, found.target, masked(encoding, found.order))
     assert found.scores.sum() == pytest.approx(whole - empty, rel=found.gap + 1e-3)
-
-
-def test_gradients_are_computed_where_the_caller_has_switched_them_off(words, pair):
-    expected = attribute(words, pair, TARGET).scores
-    with torch.inference_mode():
-        np.testing.assert_array_equal(attribute(words, pair, TARGET).scores, expected)
-    with torch.no_grad():
-        np.testing.assert_array_equal(attribute(words, pair, TARGET).scores, expected)
-    assert all(each.grad is None for each in words.parameters())
 
 
 # -- hidden tokens ---------------------------------------------------------------------------------
@@ -214,13 +198,6 @@ def test_sampled_shapley_values_approach_the_exact_ones(words, pair):
     again = attribute(words, pair, TARGET, method="shapley", exact=False, orders=4)
     first = attribute(words, pair, TARGET, method="shapley", exact=False, orders=4)
     np.testing.assert_array_equal(again.scores, first.scores)
-
-
-def test_two_masks_alone_leave_nothing_to_explain(words, tokenizer):
-    encoding = tokenizer.encode("[MASK]")
-    for method in METHODS:
-        found = attribute(words, encoding, Target.token(1, 7), method=method)
-        assert found.order == () and not found.scores.any()
 
 
 # -- attention -------------------------------------------------------------------------------------

@@ -32,18 +32,6 @@ def test_curves_hide_tokens_in_order(words, pair, operator):
     assert found.sufficiency == pytest.approx(deletion[0] - np.mean(insertion[1:6]), abs=1e-5)
 
 
-def test_random_orders_are_the_same_each_time(words, pair):
-    first, second = (faithfulness(words, pair, TARGET, each) for each in (ORDER, ORDER[::-1]))
-    np.testing.assert_array_equal(first.random.deletion.mean, second.random.deletion.mean)
-    band = first.random.deletion
-    assert band.mean.shape == (11,)
-    assert ((band.low <= band.mean + 1e-12) & (band.mean <= band.high + 1e-12)).all()
-    assert band.low[0] == band.high[0] == first.deletion[0]
-    assert (band.low < band.high)[2:-2].all()
-    chance = first.random.comprehensiveness
-    assert chance.low < chance.mean < chance.high
-
-
 def test_the_most_important_token_first_is_better_than_last(words, pair):
     best = attribute(words, pair, TARGET, method="shapley").order
     good, bad = (faithfulness(words, pair, TARGET, each) for each in (best, best[::-1]))

@@ -12,16 +12,13 @@ import pytest
 import torch
 
 from bert_core import BertModel
-from bert_core.__main__ import main
 from bert_core.analysis import Target, head_atlas, head_effects, text_statistics
 from bert_core.analysis.differences import jensen_shannon
-from bert_core.analysis.head_atlas import TYPICAL, AtlasSums, HeadAtlas, _hidden, _words
-from bert_core.analysis.head_statistics import MEASURES, all_maps, encoded, telling_measure
+from bert_core.analysis.head_atlas import TYPICAL, _hidden, _words
+from bert_core.analysis.head_statistics import all_maps, encoded, telling_measure
 from bert_core.analysis.similarity import multidimensional_scaling
 from bert_core.analysis.statistics_file import (
     ATLAS_NAME,
-    atlas_json,
-    measure_atlas,
     read_head_atlas,
     stale_because,
     write_head_atlas,
@@ -123,37 +120,10 @@ def test_typical_texts_are_those_with_most_of_what_names_the_head(atlas, words, 
         assert atlas.typical[layer, head].tolist() == [*order, -1, -1]
 
 
-def test_sums_of_two_parts_are_those_of_the_whole(atlas, words, tokenizer):
-    sums = [AtlasSums(words, tokenizer) for _ in range(3)]
-    sums[1]._chance = sums[0]._chance  # hides the words that the whole has hidden
-    for number, text in enumerate(TEXTS):
-        sums[number // 2].add(text)
-    sums[2].merge(sums[1].totals, first=2)
-    sums[2].merge(sums[0].totals, first=0)
-    found = sums[2].finished()
-    for each in fields(HeadAtlas)[1:]:
-        np.testing.assert_allclose(getattr(found, each.name), getattr(atlas, each.name), atol=1e-7)
-    for measure in MEASURES:
-        own, whole = (getattr(each.statistics, measure) for each in (found, atlas))
-        np.testing.assert_allclose(own, whole)
-    assert found.statistics.tokens == atlas.statistics.tokens
-
-
 def test_a_model_without_a_masked_word_head_has_no_effects(build, tokenizer):
     found = head_atlas(build(BertModel), tokenizer, TEXTS)
     assert np.isnan(found.effects).all() and np.isnan(found.loss) and found.words == 0
     assert not np.isnan(found.distances).any()
-
-
-def test_pruned_heads_are_left_out(words, tokenizer):
-    words.prune_heads({1: [2]})
-    found = head_atlas(words, tokenizer, TEXTS)
-    gone = np.zeros((3, 4), dtype=bool)
-    gone[1, 2] = True
-    for table in (found.effects, found.sep_to_sep, found.cls_entropy):
-        np.testing.assert_array_equal(np.isnan(table), gone)
-    assert np.isnan(found.distances[6]).all() and np.isnan(found.distances[:, 6]).all()
-    assert np.isnan(found.distances).sum() == 23 and (found.typical[1, 2] == -1).all()
 
 
 def test_without_texts_there_is_no_atlas(words, tokenizer):
@@ -180,7 +150,7 @@ def folder(tiny_folder, tmp_path, few):
     return place
 
 
-def test_an_atlas_is_read_as_it_was_written(folder, capsys):
+def test_an_atlas_is_read_as_it_was_written(folder):
     with pytest.raises(MissingFileError):
         read_head_atlas(folder)
     written = write_head_atlas(folder)
@@ -192,16 +162,6 @@ def test_an_atlas_is_read_as_it_was_written(folder, capsys):
             )
     assert found.statistics.weights_sha256 == written.statistics.weights_sha256
     assert found.typical.shape == (2, 4, TYPICAL) and found.words > 0
-    assert main(["head-atlas", str(folder)]) == 0
-    assert capsys.readouterr().out == (folder / ATLAS_NAME).read_text(encoding="utf-8")
-
-
-def test_a_model_without_a_masked_word_head_is_written_too(untrained_folder, tmp_path, few):
-    place = Path(shutil.copytree(untrained_folder, tmp_path / "untrained"))
-    write_head_statistics(place)
-    write_head_atlas(place)
-    found = read_head_atlas(place)
-    assert np.isnan(found.effects).all() and np.isnan(found.loss)
 
 
 @pytest.mark.parametrize(
@@ -232,15 +192,6 @@ def test_the_bundled_atlas_belongs_to_the_weights(name):
     assert (found.typical >= 0).all()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", bundled_names())
-def test_the_bundled_atlas_can_be_measured_again(name):
-    stored, again = read_head_atlas(bundled_folder(name)), measure_atlas(bundled_folder(name))
-    for table in ("distances", "effects", "errors", "sep_to_sep", "cls_entropy", "gradients"):
-        np.testing.assert_allclose(getattr(stored, table), getattr(again, table), atol=2e-3)
-    assert atlas_json(again).count("\n") == atlas_json(stored).count("\n")
-
-
 # --- the map --------------------------------------------------------------------------------------
 
 
@@ -251,25 +202,3 @@ def test_points_of_a_plane_are_placed_as_they_were():
     assert layout.stress < 1e-5
     found = torch.cdist(layout.coordinates, layout.coordinates)
     np.testing.assert_allclose(found, torch.cdist(points, points), atol=1e-4)
-
-
-def test_the_stress_is_the_root_of_the_share_of_squares_and_no_step_raises_it():
-    torch.manual_seed(2)
-    points = torch.rand(12, 6, dtype=torch.float64)
-    given = torch.cdist(points, points)
-    stresses = []
-    for rounds in (1, 2, 5, 20, 500):
-        layout = multidimensional_scaling(given, rounds=rounds)
-        stresses.append(layout.stress)
-    assert stresses == sorted(stresses, reverse=True) and stresses[0] > stresses[-1] > 0
-    found = torch.cdist(layout.coordinates, layout.coordinates)
-    expected = ((found - given).square().sum() / given.square().sum()).sqrt().item()
-    assert layout.stress == pytest.approx(expected, abs=1e-6)
-    again = multidimensional_scaling(given)
-    assert torch.equal(again.coordinates, layout.coordinates)
-
-
-@pytest.mark.parametrize("number", [1, 2])
-def test_few_points_have_a_place(number):
-    layout = multidimensional_scaling(1 - torch.eye(number))
-    assert layout.coordinates.shape == (number, 2) and layout.stress < 1e-6

@@ -24,12 +24,10 @@ from bert_core.analysis.head_statistics import (
     text_statistics,
 )
 from bert_core.analysis.statistics_file import (
-    measure_folder,
     read_head_statistics,
     stale_because,
     write_head_statistics,
 )
-from bert_core.bundled import bundled_folder, bundled_names
 from bert_core.errors import CheckpointError, InputError, MissingFileError
 from bert_core.text.characters import Role, role
 from tests.conftest import save_tiny
@@ -184,11 +182,6 @@ def test_the_fixed_texts_are_eighty_sentences_and_twenty_pairs():
     assert all(part == part.strip() and part[-1] in '.?!"' for part in whole)
 
 
-def test_the_digest_of_texts_tells_pairs_from_sentences():
-    digests = {text_digest(each) for each in ([], ["a", "b"], [("a", "b")], ["ab"], ["b", "a"])}
-    assert len(digests) == 5
-
-
 def test_a_text_that_does_not_fit_is_cut_and_the_cut_is_told(tiny):
     model, tokenizer = tiny
     found = head_statistics(model, tokenizer, ["a b " * 40, "cat"])
@@ -271,19 +264,6 @@ def test_a_damaged_file_ends_in_a_sentence(folder, change):
     path.write_text(change, encoding="utf-8")
     with pytest.raises(CheckpointError, match=r"head-statistics\.json"):
         read_head_statistics(folder)
-
-
-@pytest.mark.parametrize("name", bundled_names())
-def test_bundled_statistics_are_those_of_the_bundled_weights(name):
-    folder = bundled_folder(name)
-    stored = read_head_statistics(folder)
-    assert stale_because(stored, folder) == ""
-    found: HeadStatistics = measure_folder(folder)
-    for measure in MEASURES:
-        np.testing.assert_allclose(
-            getattr(found, measure), getattr(stored, measure), atol=1e-4, rtol=0
-        )
-    assert found.truncated == 0
 
 
 def test_an_encoder_without_any_head_can_be_measured(tmp_path):

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from bert_core import BertForQuestionAnswering, BertModel
-from bert_core.analysis.input_parts import input_parts, inputs_at
+from bert_core.analysis.input_parts import input_parts
 from bert_core.errors import InputError
 
 
@@ -45,16 +45,6 @@ def test_layer_norm_can_be_redone_from_the_parts(make_pair, batch):
     torch.testing.assert_close(redone, parts.normalised, rtol=0, atol=1e-6)
 
 
-def test_inputs_at_a_place_are_those_of_each_piece_there(make_pair):
-    ours, _ = make_pair(BertModel)
-    placed = inputs_at(ours, 3, 1)
-    assert placed.shape == (99, 32)
-    for id_ in (0, 42, 98):
-        ids = torch.tensor([1, 1, 1, id_])
-        parts = input_parts(ours, ids, torch.ones_like(ids))
-        torch.testing.assert_close(placed[id_], parts.normalised[3], rtol=0, atol=1e-6)
-
-
 def test_what_the_model_does_not_have_is_refused(make_pair):
     ours, _ = make_pair(BertModel)
     with pytest.raises(InputError, match=r"\(2, 3\)"):
@@ -63,7 +53,3 @@ def test_what_the_model_does_not_have_is_refused(make_pair):
         input_parts(ours, torch.tensor([99]))
     with pytest.raises(InputError, match="20 tokens"):
         input_parts(ours, torch.ones(20, dtype=torch.long))
-    with pytest.raises(InputError, match="position=19"):
-        inputs_at(ours, 19)
-    with pytest.raises(InputError, match="token_type=2"):
-        inputs_at(ours, 0, 2)

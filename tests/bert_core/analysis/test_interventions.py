@@ -1,7 +1,5 @@
 """Interventions: every algebraic statement about them."""
 
-import threading
-from collections.abc import Callable
 from dataclasses import fields
 from typing import Any
 
@@ -15,8 +13,6 @@ from bert_core.model.kinds import KINDS
 from bert_core.model.sites import SITES
 from tests.bert_core.analysis.conftest import VOCABULARY
 from tests.compat.torch import hooks_of
-
-Close = Callable[..., None]
 
 
 def tensors(encoding):
@@ -44,14 +40,6 @@ def test_no_intervention_gives_the_same_bits(build, pair, cls, attentions):
     assert all(torch.equal(a, b) for a, b in zip(flat(found), flat(expected), strict=True))
 
 
-@torch.inference_mode()
-def test_ids_are_a_text_of_one_segment(words):
-    ids = [2, 5, 6, 4, 3]
-    expected = words.run(torch.tensor([ids]))
-    for given in (ids, torch.tensor(ids), torch.tensor([ids])):
-        assert torch.equal(run(words, given).logits, expected.logits)
-
-
 @pytest.mark.parametrize(
     ("layer", "heads", "scale"), [(0, [2], 0), (1, [0, 3], 0.5), (2, [0, 1, 2, 3], 0)]
 )
@@ -68,14 +56,6 @@ def test_scaling_heads_scales_their_columns_of_the_output_projection(
     for a, b in zip(flat(found), flat(expected), strict=True):
         assert_close(a, b, 1e-6 * float(b.abs().max()))
     assert not torch.equal(found.logits, model.run(*tensors(pair)).logits)
-
-
-@pytest.mark.parametrize(
-    "change", [Heads(1, 2, scale=1), Attention(0, scale=1), FeedForward(2, scale=1)]
-)
-@torch.inference_mode()
-def test_a_scale_of_one_changes_nothing(words, pair, change):
-    assert torch.equal(run(words, pair, interventions=[change]).logits, run(words, pair).logits)
 
 
 @pytest.mark.parametrize("kind", [Attention, FeedForward])
@@ -132,40 +112,6 @@ def test_a_patch_acts_only_where_it_is_told(words, pair, other):
         assert torch.equal(states[1][:, at], expected[1][:, at])
 
 
-@torch.inference_mode()
-def test_patching_all_heads_is_patching_all_contexts(words, pair, other):
-    whole, listed, resampled, one = (
-        run(words, pair, interventions=[each]).logits
-        for each in (
-            Patch("head", 1, None, other),
-            Patch("head", 1, None, other, heads=[0, 1, 2, 3]),
-            Heads(1, [0, 1, 2, 3], mode="resample", source=other),
-            Patch("head", 1, None, other, heads=2),
-        )
-    )
-    assert torch.equal(whole, listed) and torch.equal(whole, resampled)
-    assert not torch.equal(one, whole)
-
-
-@torch.inference_mode()
-def test_interventions_of_one_site_follow_one_another(words, pair):
-    twice = run(words, pair, interventions=[Heads(0, 1, scale=0.5), Heads(0, 1, scale=0.5)])
-    once = run(words, pair, interventions=[Heads(0, 1, scale=0.25)])
-    assert torch.equal(twice.logits, once.logits)
-
-
-@torch.inference_mode()
-def test_heads_of_a_pruned_model_keep_their_numbers(build, pair, assert_close):
-    pruned, whole = build(), build()
-    pruned.prune_heads({1: [0]})
-    assert_close(
-        run(pruned, pair, interventions=[Heads(1, 3)]).logits,
-        run(whole, pair, interventions=[Heads(1, [0, 3])]).logits,
-    )
-    with pytest.raises(InputError, match="no head 0, or it is pruned; it has 1, 2, 3"):
-        run(pruned, pair, interventions=[Heads(1, 0)])
-
-
 def test_gradients_pass_through_interventions(words, pair):
     run(words, pair, interventions=[Heads(1, 2)]).logits.sum().backward()
     layers = words.bert.encoder
@@ -183,22 +129,6 @@ def test_nothing_is_left_on_the_model(words, pair, other):
     assert str(state()) == before
     assert all(torch.equal(v, weights[k]) for k, v in words.state_dict().items())
     assert all(p.grad is None for p in words.parameters())
-
-
-def test_threads_do_not_disturb_each_other(words, pair):
-    changes = [[Heads(layer, head)] for layer in range(3) for head in range(4)]
-    alone = [run(words, pair, interventions=each).logits for each in changes]
-    found: dict[int, Any] = {}
-
-    def work(number: int) -> None:
-        found[number] = run(words, pair, interventions=changes[number]).logits
-
-    threads = [threading.Thread(target=work, args=(n,)) for n in range(len(changes))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert all(torch.equal(found[n], alone[n]) for n in range(len(changes)))
 
 
 SHORT = [2, 5, 3]
@@ -222,14 +152,6 @@ SHORT = [2, 5, 3]
 def test_impossible_interventions_are_refused(words, pair, change, message):
     with pytest.raises(InputError, match=message):
         run(words, pair, interventions=[change])
-
-
-def test_outputs_are_a_source_of_layers_only(words, pair):
-    with pytest.raises(InputError, match="Give the encoding as the source"):
-        run(words, pair, interventions=[Patch("head", 0, None, run(words, pair))])
-    without = run(words, pair, hidden_states=False)
-    with pytest.raises(InputError, match="Outputs have hidden states"):
-        run(words, pair, interventions=[Patch("layer", 0, None, without)])
 
 
 def test_unusable_inputs_are_refused(words, pair):

@@ -86,23 +86,38 @@ def test_maps_are_fitted_once_and_follow_the_weights(build, tokenizer, pair):
     model, twin = build(), build()
     first = fitted(model, tokenizer)
     assert fitted(model) is first
-    assert fitted(twin) is first, "equal weights, one fit"
+    assert fitted(twin, tokenizer) is first, "equal weights, one fit"
     before = encoder_digest(model)
     with torch.no_grad():
         model.bert.encoder.layer_at(0).output.dense.bias.add_(0.1)
     assert encoder_digest(model) != before
+    assert fitted(model) is not first
     with pytest.raises(InputError, match=r"Call fitted\(model, tokenizer\) once"):
-        lens(model, pair, 3, kind="affine")
-    assert fitted(model, tokenizer) is not first
+        lens(build(intermediate_size=41), pair, 3, kind="affine")
+
+
+def test_equal_weights_that_read_texts_differently_have_maps_of_their_own(tiny_folder, tmp_path):
+    """In memory and in a file: a vocabulary in another order means other rows of the embeddings."""
+    other = shutil.copytree(tiny_folder, tmp_path / "other")
+    entries = (other / "vocab.txt").read_text(encoding="utf-8").splitlines()
+    entries[5:] = reversed(entries[5:])  # the special tokens stay
+    (other / "vocab.txt").write_text("\n".join(entries) + "\n", encoding="utf-8")
+    first, second = (BertForMaskedLM.from_pretrained(each) for each in (tiny_folder, other))
+    assert encoder_digest(first) == encoder_digest(second)
+    assert not torch.equal(fitted(first).maps, fitted(second).maps)
+    assert fitted(first, BertTokenizer.from_pretrained(other)) is fitted(second)
+    beside = write_fitted(tmp_path / "other").maps
+    shutil.copy(other / NAME, shutil.copytree(tiny_folder, tmp_path / "copy") / NAME)
+    copied = BertForMaskedLM.from_pretrained(tmp_path / "copy")
+    assert not torch.allclose(fitted(copied).maps, beside, atol=1e-3)
 
 
 def test_the_cache_is_bounded(build, tokenizer):
     first = build(num_hidden_layers=1)
-    fitted(first, tokenizer)
+    kept = fitted(first, tokenizer)
     for width in (5, 6, 7, 9):
         fitted(build(num_hidden_layers=1, intermediate_size=width), tokenizer)
-    with pytest.raises(InputError, match="must be fitted"):
-        fitted(first)
+    assert fitted(first) is not kept
 
 
 def test_all_classes_of_one_encoder_share_a_fit(words, tokenizer):
@@ -126,7 +141,7 @@ def test_a_file_beside_the_weights_is_used_if_it_belongs_to_them(
     written = write_fitted(folder)
     model = BertForMaskedLM.from_pretrained(folder)
     monkeypatch.setattr("bert_core.analysis.fitting._cache", OrderedDict())
-    monkeypatch.setattr("bert_core.analysis.fitting._tokenizer_of", None)  # cannot be fitted
+    monkeypatch.setattr("bert_core.analysis.fitting.fit", None)
     read = fitted(model)
     assert torch.equal(read.maps, written.maps.half().float())
     assert all(torch.equal(read.means[site], written.means[site]) for site in written.means)

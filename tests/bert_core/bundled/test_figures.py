@@ -55,14 +55,6 @@ def test_bins_come_back_a_line_each_and_tell_what_was_stated_and_right(tmp_path:
         read_figures(tmp_path)
 
 
-def test_a_file_without_bins_is_read(tmp_path: Path) -> None:
-    write_figures(tmp_path, [NAMES])
-    rows = json.loads((tmp_path / FIGURES).read_text(encoding="utf-8"))
-    del rows[0]["bins"]
-    (tmp_path / FIGURES).write_text(json.dumps(rows), encoding="utf-8")
-    assert read_figures(tmp_path) == (NAMES,)
-
-
 def test_a_share_that_cannot_be_is_refused() -> None:
     impossible: tuple[dict[str, object], ...] = (
         {"share": 1.2},

@@ -1,8 +1,6 @@
 """Folders with tiny checkpoints, and ways to write bad ones."""
 
 import json
-import subprocess
-import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -64,16 +62,3 @@ def write_raw() -> Callable[..., Path]:
         return path
 
     return write
-
-
-@pytest.fixture
-def run_limited() -> Callable[..., subprocess.CompletedProcess[str]]:
-    """Run a script in a process whose files may not grow beyond so many bytes."""
-
-    def run(script: str, *arguments: str, file_bytes: int) -> subprocess.CompletedProcess[str]:
-        pytest.importorskip("resource", reason="no limits on processes here")
-        limit = f"import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, ({file_bytes},) * 2)\n"
-        command = [sys.executable, "-B", "-c", limit + script, *arguments]
-        return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-
-    return run

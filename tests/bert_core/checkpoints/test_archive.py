@@ -2,12 +2,8 @@
 
 import gzip
 import os
-import shutil
-import stat
-import struct
 import tarfile
 import zipfile
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from io import BytesIO
 
@@ -16,7 +12,6 @@ import pytest
 from bert_core import BertForPreTraining, BertTokenizer
 from bert_core.checkpoints.sources import archive as archive_module
 from bert_core.checkpoints.sources.archive import open_archive
-from bert_core.checkpoints.sources.cache import cache_folder
 from bert_core.errors import CheckpointError, DownloadError
 
 FILES = {"config.json": b"{}", "vocab.txt": b"[UNK]\n", "weights.bin": os.urandom(5_000)}
@@ -82,41 +77,6 @@ def test_a_model_and_its_tokenizer_are_loaded_from_an_archive(
     assert BertTokenizer.from_pretrained(str(path), cache_dir=cache).tokenize("cat") == ["cat"]
 
 
-@pytest.mark.parametrize(
-    ("name", "inside", "lower"),
-    [
-        ("bert-base-cased.zip", "", False),
-        ("bert-base-uncased.zip", "", True),
-        ("model.zip", "cased_L-12_H-768_A-12/", False),
-        ("model.zip", "multi_uncased_L-12/", True),
-        ("model.zip", "", True),
-    ],
-)
-def test_lower_case_follows_the_name_of_the_archive_or_its_folder(
-    tmp_path, cache, name, inside, lower
-):
-    path = pack_zip(tmp_path / name, {f"{inside}vocab.txt": b"[UNK]\n[CLS]\n[SEP]\n"})
-    assert BertTokenizer.from_pretrained(path, cache_dir=cache).do_lower_case is lower
-
-
-@pytest.mark.parametrize("inside", ["", "model/"])
-def test_an_archive_of_todays_transformers_is_read(tmp_path, cache, todays_folder, inside):
-    files = {f"{inside}{path.name}": path.read_bytes() for path in todays_folder.iterdir()}
-    alone = {name: data for name, data in files.items() if name.endswith("tokenizer.json")}
-    for number, each in enumerate((files, alone)):
-        path = pack_zip(tmp_path / f"{number}.zip", each)
-        assert BertTokenizer.from_pretrained(path, cache_dir=cache).tokenize("the cat")
-
-
-def test_file_modes_and_owners_of_an_archive_are_not_taken_over(tmp_path, cache):
-    info = tarfile.TarInfo("config.json")
-    info.size, info.mode, info.uid = 2, 0o6777, 4321
-    path = pack_tar(tmp_path / "model.tar.gz", {info: b"{}"})
-    found = (open_archive(path, cache) / "config.json").stat()
-    assert not found.st_mode & (stat.S_ISUID | stat.S_ISGID | stat.S_IWOTH)
-    assert found.st_uid == os.getuid() if hasattr(os, "getuid") else True
-
-
 # -- the cache -----------------------------------------------------------------------------------
 
 
@@ -137,43 +97,6 @@ def test_an_archive_is_unpacked_again_only_when_it_changed(
     assert (first / "vocab.txt").read_bytes() == b"[UNK]\n"
 
 
-def test_what_vanished_from_the_cache_is_unpacked_again(tmp_path, cache):
-    path = pack_zip(tmp_path / "model.zip", FILES)
-    for _ in range(2):
-        for file in open_archive(path, cache).iterdir():
-            file.unlink()
-        assert contents(open_archive(path, cache)) == FILES
-        shutil.rmtree(open_archive(path, cache))
-
-
-def test_threads_that_want_the_same_archive_unpack_it_once(tmp_path, cache, monkeypatch):
-    path = pack_zip(tmp_path / "model.zip", FILES)
-    calls, real = [], archive_module._write_all
-    monkeypatch.setattr(archive_module, "_write_all", lambda *a: calls.append(1) or real(*a))
-    with ThreadPoolExecutor(4) as pool:
-        found = [*pool.map(lambda _: open_archive(path, cache), range(4))]
-    assert len(set(found)) == 1 and calls == [1]
-
-
-@pytest.mark.parametrize(
-    ("platform", "variables", "expected"),
-    [
-        ("linux", {"BERT_CORE_CACHE": "/chosen"}, "/chosen"),
-        ("linux", {"XDG_CACHE_HOME": "/x"}, "/x/bert_core"),
-        ("linux", {"HOME": "/h"}, "/h/.cache/bert_core"),
-        ("darwin", {"HOME": "/h"}, "/h/Library/Caches/bert_core"),
-        ("win32", {"LOCALAPPDATA": "/l"}, "/l/bert_core"),
-    ],
-)
-def test_every_system_has_its_place_for_caches(platform, variables, expected, monkeypatch):
-    for name in ("BERT_CORE_CACHE", "XDG_CACHE_HOME", "LOCALAPPDATA"):
-        monkeypatch.delenv(name, raising=False)
-    for name, value in variables.items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.setattr("sys.platform", platform)
-    assert cache_folder(None).as_posix() == expected
-
-
 # -- the disk ------------------------------------------------------------------------------------
 
 
@@ -183,12 +106,6 @@ def test_room_is_looked_for_before_a_file_is_written(tmp_path, cache, monkeypatc
     with pytest.raises(DownloadError, match=r"needs .*has 1.0 kB free"):
         open_archive(path, cache)
     assert_nothing_kept(cache)
-
-
-def test_a_cache_that_is_a_file_is_said(tmp_path, cache):
-    cache.write_bytes(b"x")
-    with pytest.raises(DownloadError, match="cannot be stored"):
-        open_archive(pack_zip(tmp_path / "model.zip", FILES), cache)
 
 
 # -- hostile archives ----------------------------------------------------------------------------
@@ -219,14 +136,6 @@ def test_a_tar_with_anything_but_files_is_refused(tmp_path, cache, kind):
     info.type, info.linkname = kind, "/etc/passwd"
     path = pack_tar(tmp_path / "model.tar.gz", {"config.json": b"{}", info: b"", "out/x": b""})
     refused(path, cache, "vocab.txt.*a link or a device")
-
-
-def test_a_link_in_a_zip_becomes_a_file_with_its_text(tmp_path, cache):
-    info = zipfile.ZipInfo("vocab.txt")
-    info.create_system, info.external_attr = 3, (stat.S_IFLNK | 0o777) << 16
-    path = pack_zip(tmp_path / "model.zip", {"config.json": b"{}", info: b"/etc/passwd"})
-    found = open_archive(path, cache) / "vocab.txt"
-    assert not found.is_symlink() and found.read_bytes() == b"/etc/passwd"
 
 
 def test_other_ways_of_packing_and_encryption_are_refused(tmp_path, cache):
@@ -276,45 +185,6 @@ def test_a_zip_that_lies_about_a_size_is_refused(tmp_path, cache, size):
         target.writestr(zipfile.ZipInfo("config.json"), "{}")
         target.infolist()[0].file_size = target.infolist()[0].compress_size = size
     refused(path, cache)
-
-
-def header(name=b"config.json", size=b"00000000002\0", kind=b"0"):
-    block = bytearray(512)
-    block[: len(name)], block[124 : 124 + len(size)], block[156:157] = name, size, kind
-    block[257:265] = b"ustar\x0000"
-    block[148:156] = b" " * 8
-    block[148:156] = b"%06o\0 " % sum(block)
-    return bytes(block)
-
-
-@pytest.mark.parametrize(
-    "raw",
-    [
-        header(size=b"\x80" + b"\xff" * 11),
-        header(size=b"99999999999\0"),
-        header(kind=b"x", size=b"77777777777\0"),
-        header(kind=b"L", size=b"77777777777\0"),
-        header(kind=b"x", size=b"00000000010\0") + b"8 path\n\n".ljust(512, b"\0"),
-        header(kind=b"x", size=b"00040000000\0") + b"8 a=bc\n" * 2**20,
-        header()[:-1] + b"x",
-        header()[:300],
-    ],
-)
-def test_tar_headers_that_lie_are_refused(tmp_path, cache, raw):
-    path = tmp_path / "model.tar.gz"
-    path.write_bytes(gzip.compress(raw + b"{}".ljust(512, b"\0") + bytes(1024)))
-    refused(path, cache)
-
-
-def test_a_table_of_contents_without_end_is_not_read(tmp_path, cache):
-    path, table = tmp_path / "model.zip", 50_000_000
-    end = struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, 1, 1, table, 4, 0)
-    with path.open("wb") as file:
-        file.write(b"PK\x03\x04")
-        file.truncate(4 + table)
-        file.seek(0, 2)
-        file.write(end)
-    refused(path, cache, "at once")
 
 
 @PACKERS

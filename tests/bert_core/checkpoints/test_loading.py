@@ -5,9 +5,7 @@ import json
 import pytest
 import torch
 
-from bert_core import CONFIG_NAME, WEIGHTS_NAME
 from bert_core.bundled import bundled_names
-from bert_core.checkpoints.loading import load_sharing
 from bert_core.errors import CheckpointError, ConfigError, InputError, MissingFileError
 from bert_core.model.bert import BertModel
 from bert_core.model.heads import (
@@ -19,7 +17,6 @@ from bert_core.model.heads import (
     BertForTokenClassification,
 )
 from bert_core.model.kinds import KINDS
-from bert_core.model.pretrained import BertPreTrainedModel
 
 HEADS = [kind.cls for kind in KINDS.values() if kind.cls is not BertModel]
 IDS = torch.tensor([[1, 5, 98, 0, 3]])
@@ -128,19 +125,6 @@ def test_missing_and_unexpected_names_are_reported(tiny, write_folder):
     assert model.load_report.unexpected == ("classifier.weight",)
     assert torch.equal(model.pooler.dense.bias, tiny.pooler.dense.bias)
     assert 0 < model.pooler.dense.weight.std() < 0.05
-
-
-def test_a_fresh_head_has_berts_fresh_values(folder):
-    torch.manual_seed(1)
-    first = BertForPreTraining.from_pretrained(folder)
-    torch.manual_seed(1)
-    same(first, BertForPreTraining.from_pretrained(folder).state_dict())
-    assert first.cls.predictions.bias.abs().sum() == 0
-    assert torch.equal(first.cls.predictions.transform.LayerNorm.weight, torch.ones(32))
-    assert 0.01 < first.cls.predictions.transform.dense.weight.std() < 0.03
-    assert set(first.load_report.missing) == {
-        name for name, _ in first.named_parameters() if name.startswith("cls.")
-    }
 
 
 def test_more_layers_than_the_config_has_are_left_out_only_where_the_caller_says_so(
@@ -287,52 +271,6 @@ def test_the_classic_keyword_names_the_model(tiny, folder):
     same(BertModel.from_pretrained(name_or_path=str(folder)), tiny.state_dict())
 
 
-@pytest.mark.parametrize(
-    ("cls", "place"),
-    [
-        (BertModel, "output_attentions"),
-        (BertForMaskedLM, "output_attentions"),
-        (BertForTokenClassification, "num_labels"),
-        (BertForMultipleChoice, "num_choices"),
-    ],
-)
-def test_options_of_loading_by_position_are_refused_in_words(cls, place, tiny, folder, tmp_path):
-    for value in (str(tmp_path), tmp_path, tiny.state_dict()):
-        with pytest.raises(InputError, match=rf"in the place of {place}.*cache_dir=, state_dict="):
-            cls.from_pretrained(folder, value)
-    for rest in ((None, str(tmp_path)), (None, None, True)):  # the order of release 0.4
-        with pytest.raises(InputError, match="cache_dir=, state_dict=, from_tf="):
-            cls.from_pretrained(folder, *rest)
-
-
-def test_a_model_is_saved_and_loaded_as_in_the_classic_package(tiny, tmp_path):
-    torch.save(tiny.state_dict(), tmp_path / WEIGHTS_NAME)
-    tiny.config.to_json_file(tmp_path / CONFIG_NAME)
-    same(BertModel.from_pretrained(tmp_path), tiny.state_dict())
-    assert (WEIGHTS_NAME, CONFIG_NAME) == ("pytorch_model.bin", "config.json")
-
-
-def test_a_class_of_one_s_own_draws_its_weights_as_in_the_classic_package(
-    tiny, make_config, folder
-):
-    class Scorer(BertPreTrainedModel):
-        def __init__(self, config):
-            super().__init__(config)
-            self.bert = BertModel(config)
-            self.scorer = torch.nn.Linear(config.hidden_size, 500)
-            self.apply(self.init_bert_weights)
-
-    scorer = Scorer(make_config(initializer_range=0.3))
-    assert 0.28 < scorer.scorer.weight.std() < 0.32
-    assert 0.28 < scorer.bert.embeddings.word_embeddings.weight.std() < 0.32
-    assert scorer.scorer.bias.abs().sum() == 0
-    assert torch.equal(scorer.bert.embeddings.LayerNorm.weight, torch.ones(32))
-    loaded = Scorer.from_pretrained(folder)
-    same(loaded.bert, tiny.state_dict())
-    assert loaded.load_report.missing == ("scorer.weight", "scorer.bias")
-    assert 0.01 < loaded.scorer.weight.std() < 0.03
-
-
 # -- weights that are not finite ------------------------------------------------------------------
 
 NAN, INF = float("nan"), float("inf")
@@ -368,29 +306,6 @@ def test_large_finite_weights_are_fine_unless_the_wanted_type_cannot_hold_them(t
     assert BertModel.from_pretrained(folder).load_report.missing == ()
     with pytest.raises(CheckpointError, match=r"3 of 1,184 values as torch\.float16"):
         BertModel.from_pretrained(folder, dtype="float16")
-
-
-def test_tensors_that_fill_no_parameter_may_hold_anything(tiny, write_folder):
-    state = {
-        **tiny.state_dict(),
-        "embeddings.position_ids": torch.full((1, 19), -INF),
-        "lm.mask": torch.full((19, 19), -INF).triu(1),
-    }
-    model = BertModel.from_pretrained(write_folder(tiny.config, state))
-    assert model.load_report.unexpected == ("lm.mask",)
-
-
-def test_a_tied_copy_may_be_as_broken_as_its_original(make_config, write_folder):
-    full = BertForMaskedLM(make_config())
-    state = {name: value.clone() for name, value in full.state_dict().items()}
-    for name in ("bert.embeddings.word_embeddings.weight", "cls.predictions.decoder.weight"):
-        state[name][3, 5] = NAN
-    folder = write_folder(full.config, state)
-    assert BertForMaskedLM.from_pretrained(folder, allow_nonfinite=True).load_report.missing == ()
-    state["cls.predictions.decoder.weight"][3, 6] = NAN
-    folder = write_folder(full.config, state)
-    with pytest.raises(CheckpointError, match="differs"):
-        BertForMaskedLM.from_pretrained(folder, allow_nonfinite=True)
 
 
 # -- layered folders: one encoder, several heads ------------------------------------------------
@@ -436,17 +351,6 @@ def test_root_and_head_are_put_together(layered, monkeypatch):
         same(found, tagger.state_dict())
         same(BertForPreTraining.from_pretrained(place), root.state_dict())
         same(BertModel.from_pretrained(place), root.bert.state_dict())
-
-
-def test_a_head_that_is_not_finite_is_refused_beside_a_root_that_is(layered):
-    folder, _, _, moved = layered
-    head = folder / "heads" / "BertForSequenceClassification"
-    torch.save({**moved, "classifier.bias": torch.tensor([0.0, INF])}, head / "pytorch_model.bin")
-    base = BertForPreTraining.from_pretrained(folder)
-    with pytest.raises(CheckpointError, match=r"classifier\.bias \(1 of 2 values\)"):
-        load_sharing(BertForSequenceClassification, base, folder)
-    with pytest.raises(CheckpointError, match=r"classifier\.bias \(1 of 2 values\)"):
-        BertForSequenceClassification.from_pretrained(folder)
 
 
 # -- other architectures, folders that lack something -------------------------------------------

@@ -1,15 +1,11 @@
 """Weights that lack part of BERT's embeddings or layers are refused; heads and poolers may lack."""
 
-import json
 import re
 
 import pytest
 import torch
-from safetensors.torch import save_file
 
 from bert_core import load_tf_weights_in_bert
-from bert_core.checkpoints.loading import load_sharing
-from bert_core.checkpoints.plan import survey
 from bert_core.errors import CheckpointError
 from bert_core.model.bert import BertModel
 from bert_core.model.heads import BertForMaskedLM, BertForPreTraining
@@ -63,44 +59,6 @@ def test_a_pooler_and_a_head_may_be_missing(cls, full, write_folder):
     }
 
 
-def in_safetensors(folder, weights):
-    save_file(weights, folder / "model.safetensors")
-
-
-def in_a_pickle(folder, weights):
-    torch.save(weights, folder / "pytorch_model.bin")
-
-
-def in_tensorflow(folder, weights):
-    write_checkpoint(folder / "bert_model.ckpt", weights)
-
-
-def in_two_files(folder, weights):
-    names = sorted(weights)
-    places = {name: f"model-0000{1 + (i % 2)}-of-00002.safetensors" for i, name in enumerate(names)}
-    for file in set(places.values()):
-        part = {name: weights[name] for name in names if places[name] == file}
-        save_file(part, folder / file)
-    index = {"metadata": {}, "weight_map": places}
-    (folder / "model.safetensors.index.json").write_text(json.dumps(index), encoding="utf-8")
-
-
-FORMATS = [in_safetensors, in_a_pickle, in_tensorflow, in_two_files]
-
-
-@pytest.mark.parametrize("write", FORMATS)
-def test_the_rule_holds_for_every_format(write, full, write_folder):
-    folder = write_folder(full.config)
-    write(folder, {name: value.clone() for name, value in without(full).items()})
-    assert BertForPreTraining.from_pretrained(folder).load_report.missing == ()
-    for file in folder.iterdir():
-        if file.name != "config.json":
-            file.unlink()
-    write(folder, {name: value.clone() for name, value in without(full, *SHARED_NAMES).items()})
-    with lacks(f"bert.{WORDS}", "bert.embeddings.LayerNorm.bias"):
-        BertForPreTraining.from_pretrained(folder)
-
-
 def test_the_rule_holds_for_weights_that_a_caller_gives(tiny, write_folder):
     folder = write_folder(tiny.config)
     with lacks(WORDS):
@@ -118,13 +76,6 @@ def test_a_model_is_not_touched_by_a_tensorflow_checkpoint_that_lacks_something(
     assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
 
 
-def test_buffers_of_positions_do_not_stand_in_for_position_embeddings(tiny, write_folder):
-    weights = without(tiny, "embeddings.position_embeddings.weight")
-    weights["embeddings.position_ids"] = torch.arange(19)[None]
-    with lacks("embeddings.position_embeddings.weight"):
-        BertModel.from_pretrained(write_folder(tiny.config, weights))
-
-
 def test_a_head_folder_may_supply_what_the_root_lacks(full, write_folder, make_config):
     name = "encoder.layer.1.output.dense.bias"
     folder = write_folder(full.config, without(full, name))
@@ -134,32 +85,6 @@ def test_a_head_folder_may_supply_what_the_root_lacks(full, write_folder, make_c
     assert BertForMaskedLM.from_pretrained(folder).load_report.missing == ()
     with lacks(f"bert.{name}"):
         BertForPreTraining.from_pretrained(folder)
-
-
-def test_classes_that_share_an_encoder_and_surveys_refuse_alike(full, write_folder):
-    folder = write_folder(full.config, without(full))
-    base = BertForPreTraining.from_pretrained(folder)
-    write_folder(full.config, without(full, WORDS))
-    with lacks(f"bert.{WORDS}"):
-        survey(folder, [BertForPreTraining])
-    for cls in CLASSES[1:]:
-        with lacks(f"bert.{WORDS}"):
-            load_sharing(cls, base, folder)
-
-
-def test_a_changed_number_of_labels_does_not_hide_what_is_missing(full, write_folder):
-    folder = write_folder(full.config, without(full, WORDS))
-    for kind in KINDS.values():
-        if kind.has_axis("C"):
-            with lacks(f"bert.{WORDS}"):
-                kind.cls.from_pretrained(folder, num_labels=7, ignore_mismatched_sizes=True)
-
-
-def test_only_heads_may_have_other_sizes(tiny, write_folder):
-    folder = write_folder(tiny.config, tiny.state_dict())
-    says = r"position_embeddings.*\(19, 32\).*\(24, 32\).*do not belong together"
-    with pytest.raises(CheckpointError, match=says):
-        BertModel.from_pretrained(folder, max_position_embeddings=24, ignore_mismatched_sizes=True)
 
 
 def test_many_missing_tensors_are_counted(tiny, write_folder):

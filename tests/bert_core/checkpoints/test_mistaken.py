@@ -11,7 +11,6 @@ from bert_core import BertModel, load_tokenizer
 from bert_core.checkpoints.sources.hub_names import Part, needed
 from bert_core.checkpoints.sources.resolve import resolve
 from bert_core.errors import BertError, CheckpointError
-from tests.bert_core.text.family_folders import merges_folder
 
 POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 440449768\n"
 PAGE = b"\n<!DOCTYPE html><html><body>Sign in</body></html>"
@@ -65,31 +64,6 @@ def test_a_file_that_is_something_else_is_recognised(whole, file, pickle, conten
         load_tokenizer(str(folder)), BertModel.from_pretrained(folder)
 
 
-@pytest.mark.parametrize("file", ["vocab.json", "merges.txt"])
-def test_so_is_a_file_of_merges(tmp_path, file):
-    folder = merges_folder(tmp_path, "roberta")
-    (folder / "tokenizer.json").unlink(missing_ok=True)
-    (folder / file).write_bytes(POINTER)
-    with pytest.raises(CheckpointError, match=f"{file}.*Git LFS"):
-        load_tokenizer(str(folder))
-
-
-@pytest.mark.parametrize("file", ["spiece.model", "sentencepiece.bpe.model"])
-def test_so_is_a_file_of_sentencepiece(tmp_path, file):
-    kind = "albert" if file.startswith("spiece") else "xlm-roberta"
-    (tmp_path / "config.json").write_text(json.dumps({"model_type": kind}), encoding="utf-8")
-    (tmp_path / file).write_bytes(POINTER)
-    with pytest.raises(CheckpointError, match=rf"{file}.*Git LFS"):
-        load_tokenizer(str(tmp_path))
-
-
-def test_a_pickle_under_the_name_of_safetensors_is_recognised(whole, tiny):
-    folder = whole()
-    torch.save(tiny.state_dict(), folder / "model.safetensors")
-    with pytest.raises(CheckpointError, match=r"model\.safetensors.*zip.*pytorch_model\.bin"):
-        BertModel.from_pretrained(folder)
-
-
 FOLDERS = [
     (("adapter_config.json", "adapter_model.safetensors"), "merge_and_unload"),
     (("adapter_model.bin",), "merge_and_unload"),
@@ -124,22 +98,6 @@ def test_a_folder_with_other_weights_is_recognised(tiny, write_folder, names, sa
         needed([path.name for path in folder.iterdir()], Part.MODEL, "someone/model")
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "adapter_config.json",
-        "adapter_model.safetensors",
-        "adapter_model.bin",
-        "pytorch_adapter.bin",
-    ],
-)
-def test_an_adapter_beside_whole_weights_is_refused_because_either_could_count(whole, name):
-    folder = whole()
-    (folder / name).write_text("{}", encoding="utf-8")
-    with pytest.raises(CheckpointError, match=rf"{name}.*merge_and_unload"):
-        BertModel.from_pretrained(folder)
-
-
 # -- sentence-transformers ------------------------------------------------------------------------
 
 KINDS = ("Transformer", "Pooling", "Dense", "Normalize")
@@ -171,19 +129,3 @@ def test_the_model_of_a_sentence_transformer_is_opened(whole, tmp_path, tiny, in
     assert model.load_report.unexpected == (above if with_list else ())
     assert load_tokenizer(str(folder)).convert_tokens_to_ids(["w3"]) == [8]
     assert resolve(folder) == (folder / inner if inner else folder)
-
-
-def test_the_model_of_a_sparse_encoder_is_not_left_out(whole, tmp_path):
-    folder = shutil.copytree(whole(), tmp_path / "sparse")
-    modules = [{"path": "", "type": "MLMTransformer"}, {"path": "1_S", "type": "SpladePooling"}]
-    (folder / "modules.json").write_text(json.dumps(modules), encoding="utf-8")
-    assert BertModel.from_pretrained(folder).load_report.unexpected == ("1_S (SpladePooling)",)
-
-
-@pytest.mark.parametrize("path", ["../model", "/etc", "..\\model", "no_such"])
-def test_a_list_of_modules_leads_nowhere_else(whole, tmp_path, path):
-    folder = shutil.copytree(whole(), tmp_path / "sentences")
-    listed(folder, (path,))
-    assert resolve(folder) == folder
-    (folder / "modules.json").write_text('[3, {"path": null}]', encoding="utf-8")
-    assert resolve(folder) == folder

@@ -13,25 +13,21 @@ import torch
 from safetensors.torch import save_file
 
 from bert_core import load_tf_weights_in_bert
-from bert_core.checkpoints.formats.tensorflow_checkpoint import published_name, read_variables
-from bert_core.checkpoints.formats.weights import open_weights, weight_files
+from bert_core.checkpoints.formats.weights import open_weights
 from bert_core.config import BertConfig
 from bert_core.errors import CheckpointError, InputError, MissingFileError
 from bert_core.model.bert import BertModel
 from bert_core.model.heads import (
     BertForMaskedLM,
-    BertForMultipleChoice,
     BertForNextSentencePrediction,
     BertForPreTraining,
     BertForQuestionAnswering,
     BertForSequenceClassification,
     BertForTokenClassification,
 )
-from tests.tensorflow_files import original_name, write_bundle, write_checkpoint
+from tests.tensorflow_files import write_bundle
 
 WRITTEN = Path(__file__).parent / "tensorflow"
-ROOT = Path(__file__).parents[3]
-IDS = torch.tensor([[1, 5, 36, 0, 3], [2, 2, 9, 17, 30]])
 
 
 def expected_of(folder):
@@ -102,27 +98,6 @@ def test_a_model_answers_as_with_the_same_weights_from_safetensors(folder, cls, 
         assert torch.equal(ours.state_dict()[name], value), name
 
 
-def test_each_number_type_is_read_as_it_was_written():
-    expected = expected_of("types")
-    found = read_variables(WRITTEN / "types" / "model.ckpt")
-    assert set(found) == set(expected)  # the text is no tensor
-    for name, tensor in found.items():
-        assert str(tensor.dtype).removeprefix("torch.") in (name.removeprefix("kind/"), "float32")
-        assert torch.equal(tensor.to(expected[name].dtype), expected[name]), name
-
-
-@pytest.mark.parametrize("stored", [torch.float16, torch.bfloat16])
-def test_half_numbers_are_read_as_float32_or_as_asked(tmp_path, make_config, stored):
-    model = BertModel(make_config()).to(stored).eval()
-    weights = {f"bert.{name}": value for name, value in model.state_dict().items()}
-    write_checkpoint(tmp_path / "bert_model.ckpt", weights)
-    (tmp_path / "bert_config.json").write_text(model.config.to_json_string())
-    for asked, wanted in ((None, torch.float32), (torch.float64, torch.float64), ("auto", stored)):
-        for name, value in BertModel.from_pretrained(tmp_path, dtype=asked).state_dict().items():
-            assert value.dtype == wanted
-            assert torch.equal(value, model.state_dict()[name].to(wanted))
-
-
 # -- which checkpoint ---------------------------------------------------------------------------
 
 
@@ -161,28 +136,6 @@ def test_the_file_checkpoint_says_which_of_several_is_meant(copy_of):
     assert not torch.equal(model.classifier.bias, later)
 
 
-@pytest.mark.parametrize(
-    "said", [None, "", 'model_checkpoint_path: "model.ckpt-9"', "\udcff", "x" * 2_000_000]
-)
-def test_several_checkpoints_without_a_word_on_which_are_refused(copy_of, said):
-    folder = copy_of("classifier")
-    (folder / "checkpoint").unlink()
-    if said is not None:
-        (folder / "checkpoint").write_bytes(said.encode("utf-8", "surrogateescape"))
-    with pytest.raises(CheckpointError, match=r"2 TensorFlow checkpoints.*ckpt-12, model.ckpt-7"):
-        BertModel.from_pretrained(folder)
-
-
-def test_a_folder_tells_its_files_without_reading_them(copy_of):
-    folder = copy_of("questions")
-    assert [path.name for path in weight_files(folder)] == [
-        "model.ckpt.index",
-        "model.ckpt.data-00000-of-00002",
-        "model.ckpt.data-00001-of-00002",
-    ]
-    assert weight_files(folder.parent) == ()
-
-
 @pytest.mark.parametrize("shard", [0, 1])
 def test_a_data_file_that_is_not_there_is_named(copy_of, shard):
     folder = copy_of("questions")
@@ -193,48 +146,6 @@ def test_a_data_file_that_is_not_there_is_named(copy_of, shard):
 
 
 # -- names --------------------------------------------------------------------------------------
-
-
-def test_every_parameter_of_every_class_has_its_variable(make_config):
-    special = {
-        "qa_outputs.weight": "cls/squad/output_weights",
-        "qa_outputs.bias": "cls/squad/output_bias",
-        "classifier.weight": "output_weights",
-        "classifier.bias": "output_bias",
-    }
-    for cls in (
-        BertForPreTraining,
-        BertForSequenceClassification,
-        BertForMultipleChoice,
-        BertForTokenClassification,
-        BertForQuestionAnswering,
-    ):
-        for name, _ in cls(make_config()).named_parameters():  # the tied decoder is left out
-            assert published_name(special.get(name) or original_name(name)) == name
-
-
-@pytest.mark.parametrize(
-    "variable",
-    [
-        "global_step",
-        "beta1_power",
-        "bert/pooler/dense/kernel/adam_m",
-        "bert/pooler/dense/kernel/adam_v",
-        "bert/pooler/dense/kernel/AdamWeightDecayOptimizer",
-        "bert/pooler/dense/kernel/AdamWeightDecayOptimizer_1",
-        "AdamWeightDecayOptimizer/bert/pooler/dense/bias",
-        "output_weights/adam_m",
-        "cls/squad/output_bias/Adam_1",
-    ],
-)
-def test_variables_of_an_optimizer_are_no_parameters(tmp_path, variable):
-    write_bundle(tmp_path / "a.ckpt", {variable: torch.ones(2), "w/kernel": torch.ones(2)})
-    assert set(read_variables(tmp_path / "a.ckpt")) == {"w/kernel"}
-
-
-def test_unrequested_heads_are_reported_and_optimizers_are_not():
-    model = BertModel.from_pretrained(WRITTEN / "classifier")
-    assert sorted(model.load_report.unexpected) == ["classifier.bias", "classifier.weight"]
 
 
 def test_two_variables_for_one_parameter_are_refused(tmp_path):
@@ -267,64 +178,7 @@ def test_a_model_is_filled_in_place(end, as_text):
     assert model.load_report.source == str(path)
 
 
-def test_what_the_checkpoint_lacks_stays_and_is_reported():
-    config = BertConfig.from_json_file(WRITTEN / "pretraining" / "bert_config.json")
-    model = BertForQuestionAnswering(config).half().eval()  # any number type
-    head = model.qa_outputs.weight.clone()
-    load_tf_weights_in_bert(model, WRITTEN / "pretraining")
-    assert torch.equal(model.qa_outputs.weight, head)
-    assert model.load_report.missing == ("qa_outputs.weight", "qa_outputs.bias")
-    assert "cls.predictions.bias" in model.load_report.unexpected
-    name = "bert.encoder.layer.1.attention.self.key.weight"
-    assert torch.equal(model.get_parameter(name), expected_of("pretraining")[name].half())
-
-
-def test_a_model_of_other_sizes_stays_as_it_was(make_config):
-    config = BertConfig.from_json_file(WRITTEN / "pretraining" / "bert_config.json")
-    config.intermediate_size = 20
-    model = BertForPreTraining(config)
-    before = {name: value.clone() for name, value in model.state_dict().items()}
-    with pytest.raises(CheckpointError, match=r"\(19, 16\).*\(20, 16\)"):
-        load_tf_weights_in_bert(model, WRITTEN / "pretraining")
-    assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
-    with pytest.raises(CheckpointError, match=r"3 layers.*contain 2"):
-        load_tf_weights_in_bert(BertModel(make_config(num_hidden_layers=3)), WRITTEN / "questions")
-
-
-def test_weights_that_are_not_finite_are_refused_unless_they_are_wanted(tmp_path, make_config):
-    model = BertModel(make_config()).half()
-    with torch.no_grad():
-        model.encoder.layer[1].output.dense.weight[2, 3:5] = float("-inf")
-    weights = {f"bert.{name}": value for name, value in model.state_dict().items()}
-    write_checkpoint(tmp_path / "bert_model.ckpt", weights)
-    model = BertModel(make_config())
-    says = r"bert\.encoder\.layer\.1\.output\.dense\.weight \(2 of 1,184 values"
-    with pytest.raises(CheckpointError, match=says):
-        load_tf_weights_in_bert(model, tmp_path)
-    assert model.encoder.layer[1].output.dense.weight.isfinite().all()
-    load_tf_weights_in_bert(model, tmp_path, allow_nonfinite=True)
-    assert model.encoder.layer[1].output.dense.weight.isinf().sum() == 2
-
-
 @pytest.mark.parametrize("path", [None, 5, "", "  ", "a\0b", b"bert_model.ckpt"])
 def test_a_path_that_is_none_is_refused(tiny, path):
     with pytest.raises(InputError, match="path of a TensorFlow checkpoint"):
         load_tf_weights_in_bert(tiny, path)
-
-
-def test_what_is_no_model_is_refused_and_a_checkpoint_that_is_not_there_is_named(tiny, tmp_path):
-    with pytest.raises(InputError, match="Linear"):
-        load_tf_weights_in_bert(torch.nn.Linear(2, 2), WRITTEN / "pretraining")
-    for name in ("nothing.ckpt", "nothing.ckpt.index", "", "bert_model.ckpt.meta"):
-        with pytest.raises(MissingFileError, match=r"\.index"):
-            load_tf_weights_in_bert(tiny, tmp_path / name)
-
-
-@pytest.mark.gpu
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA device")
-def test_a_model_on_a_gpu_is_filled():
-    config = BertConfig.from_json_file(WRITTEN / "pretraining" / "bert_config.json")
-    model = load_tf_weights_in_bert(BertForPreTraining(config).cuda(), WRITTEN / "pretraining")
-    for name, parameter in model.named_parameters():
-        assert parameter.is_cuda
-        assert torch.equal(parameter.cpu(), expected_of("pretraining")[name])

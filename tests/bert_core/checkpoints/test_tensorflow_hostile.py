@@ -1,19 +1,14 @@
 """TensorFlow checkpoints that are cut, lie, or are of another kind: refused, at little cost."""
 
-import contextlib
-import os
-import random
 import shutil
-import tracemalloc
 from pathlib import Path
 
 import pytest
 import torch
 
 from bert_core import load_tf_weights_in_bert
-from bert_core.checkpoints.formats import tensorflow_checkpoint
 from bert_core.checkpoints.formats.tensorflow_checkpoint import read_variables
-from bert_core.errors import BertError, CheckpointError, MissingFileError
+from bert_core.errors import CheckpointError
 from bert_core.model.bert import BertModel
 from tests.tensorflow_files import (
     block,
@@ -76,7 +71,7 @@ def test_partitioned_variables_are_refused_in_words(tmp_path):
 
 
 def test_checkpoints_of_keras_objects_are_refused_in_words(tiny):
-    with pytest.raises(CheckpointError, match=r"Keras objects.*original release"):
+    with pytest.raises(CheckpointError, match=r"Keras objects.*expected variables"):
         load_tf_weights_in_bert(tiny, WRITTEN / "objects")
 
 
@@ -86,21 +81,6 @@ def test_compressed_blocks_and_big_endian_numbers_are_refused_in_words(prefix):
     raw, index = with_trailer(raw, block([(b"\xff", data)]))
     refused(prefix, raw + (meta + index).ljust(40, b"\0") + MAGIC, "compressed")
     refused(prefix, table([(b"", HEADER + number(2, 1)), (b"a", ENTRY)]), "big-endian")
-
-
-@pytest.mark.parametrize("which", [index_of, data_of])
-@pytest.mark.parametrize("kind", ["folder", "pipe", "link to nothing"])
-def test_what_is_no_regular_file_is_refused(prefix, which, kind):
-    path = which(prefix)
-    path.unlink()
-    if kind == "folder":
-        path.mkdir()
-    elif kind == "pipe":
-        os.mkfifo(path)
-    else:
-        path.symlink_to(path.with_name("nowhere"))
-    with pytest.raises(CheckpointError, match=path.name):
-        read_all(prefix)
 
 
 # -- damage and lies ----------------------------------------------------------------------------
@@ -115,23 +95,6 @@ def test_every_cut_is_refused(types):
             with pytest.raises(CheckpointError, match=r"model\.ckpt"):
                 read_all(types)
         path.write_bytes(whole)
-
-
-@pytest.mark.parametrize(
-    "raw",
-    [
-        *(b"", b"\0", b"hello" * 50, b"PK\x03\x04" + bytes(100), MAGIC, MAGIC * 6),
-        table([]),
-        table([(b"a", ENTRY)]),
-        table([(b"", message(1, b"one")), (b"a", ENTRY)]),
-        table([(b"", b"\xff" * 30), (b"a", ENTRY)]),
-        table([(b"", HEADER), (b"\xff\xfe", ENTRY)]),
-        table([(b"", HEADER), (b"k" * 1025, ENTRY)]),
-        table([(b"", HEADER), (b"a", ENTRY), (b"b", ENTRY)]),
-    ],
-)
-def test_an_index_that_is_none_is_refused(prefix, raw):
-    refused(prefix, raw)
 
 
 def dims(*sizes):
@@ -165,91 +128,3 @@ def dims(*sizes):
 )
 def test_an_entry_that_lies_is_refused(prefix, entry):
     refused(prefix, table([(b"", HEADER), (b"a", entry)]))
-
-
-def file_of(contents, index_value=None, footer=None):
-    """A table around one block's bytes; the places in index or footer may lie."""
-    raw, data = with_trailer(b"", contents)
-    raw, meta = with_trailer(raw, block([]))
-    raw, index = with_trailer(raw, block([(b"\xff", data if index_value is None else index_value)]))
-    return raw + (meta + index if footer is None else footer).ljust(40, b"\0") + MAGIC
-
-
-GOOD = block([(b"", HEADER), (b"a", ENTRY)])
-
-
-@pytest.mark.parametrize(
-    "raw",
-    [
-        *(file_of(b""), file_of(b"\0\0\0"), file_of(bytes(4) + b"\xff\xff\xff\xff")),
-        file_of(b"\x00" + varint(2**60) + b"\x00" + block([])),
-        file_of(b"\x00\x00" + varint(2**60) + block([])),
-        file_of(b"\x80" * 400 + block([])),
-        *(file_of(GOOD, varint(0)), file_of(GOOD, b"")),
-        file_of(GOOD, varint(2**63) + varint(2**63)),
-        file_of(GOOD, varint(1) + varint(len(GOOD))),
-        file_of(GOOD, footer=b"\xff" * 40),
-        file_of(GOOD, footer=varint(0) + varint(2**62) + varint(0) + varint(2**62)),
-    ],
-)
-def test_blocks_that_lie_are_refused(prefix, raw):
-    index_of(prefix).write_bytes(file_of(GOOD))
-    assert len(read_all(prefix)) == 1
-    refused(prefix, raw)
-
-
-def test_too_many_entries_and_too_long_files_are_refused(prefix, monkeypatch):
-    monkeypatch.setattr(tensorflow_checkpoint, "_MAX_ENTRIES", 100)
-    names = [(b"%06d" % index, ENTRY) for index in range(101)]
-    refused(prefix, table([(b"", HEADER), *names]), "more than 100 tensors")
-    raw, data = with_trailer(b"", block([(b"", HEADER)]))  # one block, named many times
-    raw, meta = with_trailer(raw, block([]))
-    raw, index = with_trailer(raw, block([(b"%06d" % n, data) for n in range(1_000)]))
-    refused(prefix, raw + (meta + index).ljust(40, b"\0") + MAGIC, "more than 100 tensors")
-    with index_of(prefix).open("r+b") as file:
-        file.truncate(2**40)  # takes no room on the disk
-    with pytest.raises(CheckpointError, match=r"1,099,511,627,776 bytes"):
-        read_all(prefix)
-
-
-def test_a_checkpoint_of_many_data_files_opens_only_those_it_needs(prefix):
-    header = number(1, 256) + message(3, number(1, 1))
-    index_of(prefix).write_bytes(table([(b"", header), (b"a", ENTRY + number(3, 255))]))
-    with pytest.raises(MissingFileError, match=r"a\.ckpt\.data-00255-of-00256"):
-        read_all(prefix)
-
-
-def mutate(chance, raw):
-    """Flip, cut, repeat, or put in numbers that are likely to be wrong."""
-    damaged = bytearray(raw)
-    for _ in range(chance.choice((1, 1, 2, 5))):
-        place, size = chance.randrange(len(damaged)), chance.randrange(1, 9)
-        kind = chance.randrange(5)
-        if kind == 0:
-            damaged[place] ^= 1 << chance.randrange(8)
-        elif kind == 1:
-            del damaged[place : place + size]
-        elif kind == 2:
-            damaged[place:place] = damaged[place : place + size]
-        elif kind == 3:
-            damaged[place : place + 1] = varint(chance.choice((2**7, 2**31, 2**62, 2**64 - 1)))
-        else:
-            damaged[place:place] = chance.randbytes(size)
-    return bytes(damaged)
-
-
-def test_two_thousand_mutated_files_end_in_our_errors_or_are_read_at_little_cost(types):
-    chance, refused = random.Random(21), 0
-    whole = index_of(types).read_bytes()
-    for index in range(2_000):
-        index_of(types).write_bytes(mutate(chance, whole))
-        if index % 20 == 0:
-            tracemalloc.start()
-        with contextlib.suppress(BertError):
-            refused += 1
-            read_all(types)
-            refused -= 1
-        if index % 20 == 0:
-            assert tracemalloc.get_traced_memory()[1] < 20_000_000
-            tracemalloc.stop()
-    assert refused > 1_000

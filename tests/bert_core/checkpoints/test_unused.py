@@ -14,7 +14,6 @@ from bert_core import (
     BertForSequenceClassification,
     BertForTokenClassification,
     BertModel,
-    load_tf_weights_in_bert,
 )
 from bert_core.checkpoints.loading import load_sharing
 from bert_core.checkpoints.plan import survey
@@ -22,7 +21,6 @@ from bert_core.errors import CheckpointError
 from bert_core.families import FAMILIES
 from bert_core.model.pretrained import BertPreTrainedModel
 from tests.bert_core.families.conftest import make_peer
-from tests.tensorflow_files import original_name, write_bundle
 
 LAYER = "bert.encoder.layer.0."
 IDS = torch.tensor([[1, 7, 9, 2]])
@@ -115,14 +113,6 @@ def test_it_is_refused_whatever_the_family_calls_its_layers(saved_family, family
         refused(BertModel, folder, more)
 
 
-def test_a_weight_that_is_stored_as_parts_is_not_called_missing(written):
-    def parts(name):
-        return name.replace("0.output.dense.weight", "0.output.dense.weight_orig")
-
-    _, folder = written(BertModel, rename=parts)
-    refused(BertModel, folder, "remove_parametrizations")
-
-
 # -- above the encoder ----------------------------------------------------------------------------
 
 ABOVE = [
@@ -202,35 +192,6 @@ def test_heads_of_other_tasks_and_buffers_change_nothing(written, cls, name):
     assert torch.equal(first, again)
 
 
-def test_a_head_of_ones_own_changes_neither_the_encoder_nor_masked_words(written):
-    names = ["regressor.weight", "crf.transitions", "classifier.weight"]
-    _, folder = written(BertForMaskedLM, names)
-    for cls in (BertModel, BertForMaskedLM, BertForPreTraining):
-        assert set(names) <= set(cls.from_pretrained(folder).load_report.unexpected)
-
-
-def test_a_classifier_of_another_class_is_in_the_report(written):
-    _, folder = written(BertForTokenClassification)
-    report = BertForSequenceClassification.from_pretrained(folder).load_report
-    assert {"classifier.weight", "classifier.bias"} <= set(report.missing)
-    assert {"classifier.weight", "classifier.bias"} <= set(report.unexpected)
-
-
-def test_the_variables_of_any_tensorflow_optimizer_are_harmless(make_config, tmp_path):
-    model = BertForSequenceClassification(make_config())
-    weights = {original_name(name): value for name, value in model.state_dict().items()}
-    of_optimizers = {
-        "bert/encoder/layer_0/output/dense/kernel/LAMB_3": torch.ones(37, 32),
-        "classifier/kernel/adam_m": torch.ones(2, 32),
-        "global_step": torch.tensor(3),
-        "loss_scale": torch.tensor(3.0),
-    }
-    turned = {key: each.mT if key.endswith("kernel") else each for key, each in weights.items()}
-    write_bundle(tmp_path / "bert_model.ckpt", turned | of_optimizers)
-    fresh = load_tf_weights_in_bert(BertForSequenceClassification(make_config()), tmp_path)
-    assert fresh.load_report.unexpected == () == fresh.load_report.missing
-
-
 # -- wrappers -------------------------------------------------------------------------------------
 
 WRAPPED = [
@@ -253,13 +214,6 @@ def test_what_is_around_the_whole_model_is_taken_off(written, around):
         assert found.load_report.missing == found.load_report.unexpected == ()
         expected = model.state_dict()
         assert all(torch.equal(each, expected[key]) for key, each in found.state_dict().items())
-
-
-@pytest.mark.parametrize("beside", ["criterion.weight", "loss.pos_weight", "n_averaged"])
-def test_what_training_saves_beside_a_wrapped_model_does_not_hide_it(written, beside):
-    _, folder = written(BertForTokenClassification, [beside], rename="model.{}".format)
-    report = BertForTokenClassification.from_pretrained(folder).load_report
-    assert report.missing == () and report.unexpected == (beside,)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -285,18 +239,6 @@ def test_what_is_around_modules_is_taken_off(written):
     assert report.missing == report.unexpected == ()
 
 
-@pytest.mark.parametrize("around", ["module.{}", "model.{}", "bert.{}"])
-def test_what_is_around_a_lora_does_not_hide_it(written, around):
-    name = around.format(f"{LAYER}attention.self.query.lora_A.weight")
-    _, folder = written(BertForMaskedLM, [name], rename=around.format)
-    refused(BertForMaskedLM, folder, name)
-
-
-def test_an_encoder_of_another_family_is_not_taken_for_a_wrapped_one(written):
-    _, folder = written(BertModel, rename="roberta.{}".format)
-    refused(BertModel, folder, "RoBERTa")
-
-
 # -- classes of one's own -------------------------------------------------------------------------
 
 
@@ -320,10 +262,3 @@ def test_an_encoder_under_another_name_is_an_error_that_names_both_prefixes(writ
             own.from_pretrained(folder)
         with pytest.raises(CheckpointError, match=rf"'{encoders[-1]}\.'"):
             own.from_model(cls.from_pretrained(folder))
-
-
-def test_an_encoder_called_bert_is_filled(written):
-    model, folder = written(BertModel)
-    found = of_ones_own(encoders=("bert",)).from_pretrained(folder)
-    assert torch.equal(found.bert(IDS)[0][-1], model(IDS)[0][-1])
-    assert found.load_report.missing == ("scorer.weight", "scorer.bias")

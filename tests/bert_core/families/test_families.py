@@ -6,7 +6,7 @@ import json
 import pytest
 import torch
 import transformers
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 
 import bert_core
 from bert_core.checkpoints.loading import load_sharing
@@ -95,26 +95,6 @@ def test_weights_are_taken_under_either_names_in_any_file(saved, tmp_path, famil
     assert load(name, folder).load_report.missing == ()
 
 
-@pytest.mark.parametrize(("family", "name"), CASES)
-def test_training_a_step_lowers_a_finite_loss(saved, family, name):
-    model = load(name, saved(family, name)[1]).train()
-    given, labels = inputs(family, name), labels_for(name)
-    if not labels:
-        return
-    before = model(**given, **labels)
-    assert before.dim() == 0 and before.isfinite()
-    model.eval()
-    fixed = model(**given, **labels)
-    fixed.backward()
-    aside = ("bert.pooler.", "cls.seq_relationship.")  # pairs have no label here
-    named = model.named_parameters()
-    assert all(each.grad is not None for key, each in named if not key.startswith(aside))
-    with torch.no_grad():
-        for each in model.parameters():
-            each -= 1e-3 * (each.grad if each.grad is not None else 0)
-    assert model(**given, **labels) < fixed
-
-
 def labels_for(name):
     if name == "BertForReplacedTokenDetection":
         return {"labels": torch.arange(21).view(3, 7) % 2}
@@ -163,23 +143,6 @@ def test_one_encoder_serves_every_class_of_a_family(saved, assert_close, family)
     at = torch.tensor([[1, 3], [0, 2], [4, 6]])
     expected = outputs_of(peer, given).logits.gather(1, at[..., None].expand(-1, -1, 99))
     assert_close(masked.scores_at(positions=at, **given), expected)
-
-
-def test_a_file_with_a_pooler_and_a_classifier_of_its_own_keeps_them_apart(saved, assert_close):
-    peer, folder = saved("roberta", "BertForSequenceClassification")
-    tensors = load_file(folder / "model.safetensors")
-    tensors["roberta.pooler.dense.weight"] = torch.eye(32)
-    tensors["roberta.pooler.dense.bias"] = torch.zeros(32)
-    save_file(tensors, folder / "model.safetensors", {"format": "pt"})
-    ours = load("BertForSequenceClassification", folder)
-    assert len(ours.load_report.unexpected) == 2
-    given = inputs("roberta", "")
-    assert_close(ours.run(**given).logits, outputs_of(peer, given).logits)
-    pooled = load("BertModel", folder)
-    assert torch.equal(pooled.pooler.dense.weight, torch.eye(32))
-    assert "classifier.out_proj.weight" in pooled.load_report.unexpected
-    tagger = load("BertForTokenClassification", folder)
-    assert tagger.load_report.missing == ("classifier.weight", "classifier.bias")
 
 
 @pytest.mark.parametrize("family", OTHERS)

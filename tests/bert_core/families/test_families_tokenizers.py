@@ -88,7 +88,6 @@ def test_ids_numbers_and_what_is_saved_are_those_of_transformers(
     peer = beside(tmp_path / "a", family, files[named], named)
     ours, model = load_tokenizer(tmp_path / "a"), BertForMaskedLM.from_pretrained(tmp_path / "a")
     same_ids(ours, transformers.AutoTokenizer.from_pretrained(tmp_path / "a"), ASKED)
-    assert ours.contradictions == ()
     types = model.config.type_vocab_size
     batch = ours(
         [*ASKED[:4]],

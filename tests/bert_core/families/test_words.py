@@ -1,7 +1,6 @@
 """Words, whole characters and gaps are the same idea for every tokenizer and every task."""
 
-import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -11,30 +10,17 @@ import numpy as np
 import pytest
 import regex
 import torch
-import transformers
 
-from app.engine.models import Engine
-from app.features.fill_mask.task import fill_mask
-from app.features.fill_mask.task_together import fill_mask_together
-from app.features.senses.task import senses
-from app.features.why.task import why
 from bert_core import (
     BertConfig,
-    BertForPreTraining,
     BertForQuestionAnswering,
-    BertForTokenClassification,
     BertTokenizer,
     FamilyTokenizer,
     load_tokenizer,
 )
-from bert_core.analysis.attribution import by_word
-from bert_core.reading.entities import find_entities
 from bert_core.reading.passage import Rules, answer_question
-from bert_core.reading.unread import unread
-from bert_core.text.tokenizer_class import OF_FAMILY
 from tests.bert_core.text.family_folders import merges_folder, sentencepiece_folder
 
-LABELS = ("O", "B-PER", "I-PER", "B-LOC", "I-LOC")
 TEXTS = (
     "安吉拉·默克尔住在北京市。",
     "アンゲラ・メルケルは東京都に住んでいます。",
@@ -76,80 +62,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     return made
 
 
-def save(model: Any, folder: Path, to: Path) -> Path:
-    """Save a BERT with the tokenizer of a folder, which its class names."""
-    model.save_pretrained(to)
-    own = folder / "config.json"
-    told = json.loads(own.read_text()) if own.exists() else {}
-    for path in folder.iterdir():
-        if path.name != "config.json":
-            (to / path.name).write_bytes(path.read_bytes())
-    if family := told.get("model_type"):
-        named = {"tokenizer_class": OF_FAMILY[family].tokenizer_class}
-        (to / "tokenizer_config.json").write_text(json.dumps(named))
-        config = json.loads((to / "config.json").read_text())
-        config.pop("model_type")
-        (to / "config.json").write_text(json.dumps(config))
-    return to
-
-
 def tiny(tokenizer: Tokenizer, seed: int = 3, **more: Any) -> BertConfig:
     torch.manual_seed(seed)
     return BertConfig(len(tokenizer), hidden_size=32, num_hidden_layers=2, num_attention_heads=4,
                       intermediate_size=37, initializer_range=0.6, **more)  # fmt: skip
-
-
-def simple(pieces: Sequence[tuple[str, int, int]]) -> list[tuple[str, int, int]]:
-    """Group labelled pieces as `transformers` does with aggregation_strategy="simple"."""
-    group = transformers.TokenClassificationPipeline.group_entities
-    helper = transformers.TokenClassificationPipeline.__new__(
-        transformers.TokenClassificationPipeline
-    )
-    helper.tokenizer = type("T", (), {"convert_tokens_to_string": lambda _, x: " ".join(x)})()
-    rows = [
-        {"entity": label, "score": 1.0, "index": at, "word": "", "start": start, "end": end}
-        for at, (label, start, end) in enumerate(pieces)
-    ]
-    return [
-        (each["entity_group"], each["start"], each["end"])
-        for each in group(helper, rows)
-        if each["entity_group"] != "O"
-    ]
-
-
-@pytest.mark.parametrize("how", ["first", "average", "max"])
-@pytest.mark.parametrize("family", NAMES)
-def test_names_in_scripts_without_spaces_are_those_of_simple(
-    folder: Callable[[str], Path], family: str, how: Any
-) -> None:
-    tokenizer = load_tokenizer(str(folder(family)))
-    model = BertForTokenClassification(tiny(tokenizer, id2label=dict(enumerate(LABELS)))).eval()
-    several = 0
-    for text in TEXTS[:8]:
-        encoding = tokenizer.encode(text)
-        with torch.no_grad():
-            best = model(torch.tensor([encoding.input_ids]))[0, 1:-1].argmax(-1).tolist()
-        pieces = [(LABELS[n], *span) for n, span in zip(best, encoding.spans[1:-1], strict=True)]
-        wanted = []  # of those that share a character, the later one has the rest of its own
-        for label, start, end in simple(pieces):
-            start = max(start, wanted[-1][2] if wanted else 0)
-            wanted += [(label, start, end)] if start < end else []
-        found = find_entities(model, tokenizer, text, how)
-        assert [(each.kind, each.start, each.end) for each in found] == wanted, text
-        several += len(found) > 1
-    assert several > 3
-
-
-@pytest.mark.parametrize("family", NAMES)
-def test_punctuation_is_never_part_of_a_word(folder: Callable[[str], Path], family: str) -> None:
-    encoding = load_tokenizer(str(folder(family))).encode(TEXTS[-1], TEXTS[-1])
-    text = "Angela Merkel lives in Paris ( Paris ) or « Paris » or The pizza is a pizza ."
-    assert [word.text for word in encoding.typed_words()] == text.split() * 2
-    scores = by_word(np.ones(len(encoding)), encoding)
-    assert [each.text for each in scores] == text.split() * 2
-    assert sum(each.score for each in scores) == len(encoding) - encoding.special_tokens_mask.count(
-        1
-    )
 
 
 def reading(tokenizer: Tokenizer, passage: str, answer: tuple[int, int]) -> Any:
@@ -206,63 +122,3 @@ def test_no_answer_ends_inside_a_character(
     found = answer_question(model, tokenizer, text, "is", rules=Rules(whole_words=whole))
     ends = {end for each in found.best(50) for p in each.places for end in (p.start, p.end)}
     assert ends <= borders and len(ends) > 3
-
-
-@pytest.mark.parametrize("family", NAMES)
-@pytest.mark.parametrize(
-    ("text", "before"),
-    [("[MASK] is nice.", ""), ("a ([MASK])", "("), ("a [MASK].", " "), ("«[MASK]»", "«")],
-)
-def test_a_named_word_has_the_space_of_the_text(
-    folder: Callable[[str], Path], tmp_path: Path, family: str, text: str, before: str
-) -> None:
-    tokenizer = load_tokenizer(str(folder(family)))
-    model = BertForPreTraining(tiny(tokenizer))
-    engine = Engine(str(save(model, folder(family), tmp_path / "model")))
-    mask = engine.tokenizer.mask_token
-    for word in ("Paris", "pizzaParis", "lives"):
-        written = tokenizer.encode(text.replace("[MASK]", word))
-        own = [
-            piece
-            for piece, (start, end) in zip(written.pieces, written.offsets, strict=True)
-            if start >= text.index("[MASK]") and end <= text.index("[MASK]") + len(word) and end
-        ]
-        (slot,) = fill_mask(engine, text, word=word).slots
-        found = [slot.named.token] if slot.named else list(slot.spelled.pieces)
-        assert found == own, (family, mask, before)
-
-
-def test_a_gap_of_several_pieces_begins_with_a_space_only_if_the_text_has_one(
-    folder: Callable[[str], Path], tmp_path: Path
-) -> None:
-    tokenizer = load_tokenizer(str(folder("roberta")))
-    engine = Engine(str(save(BertForPreTraining(tiny(tokenizer)), folder("roberta"), tmp_path)))
-    for text, spaced in (("[MASK] is", False), ("a ([MASK])", False), ("a [MASK]", True)):
-        found = fill_mask_together(engine, text, most=2).fillings
-        firsts = {each.pieces[0][0].startswith("▁") for each in found if len(each.pieces[0]) > 1}
-        assert firsts <= {spaced}
-    for text, name in (("[MASK] is", "Paris"), ("is [MASK]", "ĠParis")):
-        (slot,) = fill_mask(engine, text, word="Paris").slots
-        assert slot.named.id == tokenizer.vocab[name]
-        asked = why(engine, text, of="fill_mask", target="Paris", check=False)
-        assert asked.explained.answer == slot.named.token
-
-
-@pytest.mark.parametrize("family", NAMES)
-def test_a_word_is_found_wherever_it_stands(
-    folder: Callable[[str], Path], tmp_path: Path, family: str
-) -> None:
-    tokenizer = load_tokenizer(str(folder(family)))
-    engine = Engine(str(save(BertForPreTraining(tiny(tokenizer)), folder(family), tmp_path / "m")))
-    lines = "Paris is\na Paris.\na (Paris)\n«Paris» or\nParis's"
-    found = senses(engine, lines, "Paris").occurrences
-    assert [each.sentence for each in found] == [1, 2, 3, 4, 5]
-    assert {lines.splitlines()[each.sentence - 1][each.start : each.end] for each in found} == {
-        "Paris"
-    }
-
-
-def test_pieces_of_scripts_without_spaces_are_no_crumbs(folder: Callable[[str], Path]) -> None:
-    tokenizer = load_tokenizer(str(folder("xlm-roberta")))
-    told = unread(tokenizer, [tokenizer.encode(TEXTS[0] + TEXTS[2])])
-    assert told.fragments == 0 and told.words > 5

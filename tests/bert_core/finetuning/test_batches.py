@@ -2,12 +2,10 @@
 
 import random
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-import transformers
 
 from bert_core.errors import InputError
 from bert_core.finetuning import (
@@ -98,25 +96,6 @@ def test_the_first_piece_of_a_word_bears_its_tag(tokenizer: BertTokenizer) -> No
     tokens = tokenizer.convert_ids_to_tokens(ids)
     assert tokens == ["[CLS]", "un", "##happy", "dog", "##s", "play", "##ed", ".", "[SEP]"]
     assert labels == [-100, 3, -100, 4, -100, 6, -100, -100, -100]
-
-
-@pytest.mark.parametrize("lower", [True, False])
-def test_labels_stand_where_the_reference_sees_words_begin(
-    lower: bool, vocab_file: Path, strange_word: Word
-) -> None:
-    ours = BertTokenizer(vocab_file, do_lower_case=lower)
-    peer = transformers.BertTokenizerFast(vocab=str(vocab_file), do_lower_case=lower)
-    rows = [tagged([strange_word() for _ in range(number % 9)]) for number in range(400)]
-    batch = word_batch(ours, rows, max_length=2000)
-    for number, row in enumerate(rows):
-        encoding = peer(list(row.words), is_split_into_words=True)
-        words = encoding.word_ids()
-        firsts = [
-            -100 if word is None or word in words[:place] else word
-            for place, word in enumerate(words)
-        ]
-        ids, labels = inputs_of(batch, number)
-        assert (ids, labels) == (encoding["input_ids"], firsts), row.words
 
 
 def test_long_rows_go_on_in_further_inputs_and_lose_nothing(

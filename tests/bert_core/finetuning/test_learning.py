@@ -5,37 +5,26 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-import pytest
 import torch
 
 from bert_core import (
     BertConfig,
-    BertForMaskedLM,
-    BertForMultipleChoice,
-    BertForNextSentencePrediction,
-    BertForPreTraining,
     BertForQuestionAnswering,
-    BertForSequenceClassification,
     BertForTokenClassification,
     BertTokenizer,
 )
 from bert_core.finetuning import (
     Batch,
     Budget,
-    Choices,
-    LabelledText,
     Question,
     RowBatches,
     TaggedWords,
     Trainer,
     TrainerSettings,
-    choice_batch,
     question_batch,
-    text_batch,
     word_batch,
 )
 from bert_core.model.pretrained import BertPreTrainedModel
-from bert_core.pretraining import mask_tokens, sentence_pairs
 
 COUNT, LABELS = 16, "labels"
 INPUTS = ("input_ids", "token_type_ids", "attention_mask")
@@ -63,29 +52,6 @@ def check_right(model: BertPreTrainedModel, batch: Batch, *labels: str) -> None:
     for logits, name in zip(scores, labels, strict=True):
         counted = batch[name] >= 0
         assert torch.equal(logits.argmax(-1)[counted], batch[name][counted]), name
-
-
-def test_pairs_are_judged_by_both_of_their_texts(
-    tokenizer: BertTokenizer, tiny: Config, sentence: Sentence
-) -> None:
-    first, second = [sentence() for _ in range(4)], [sentence() for _ in range(4)]
-    rows = [
-        LabelledText(a, (x + y) % 2, b) for x, a in enumerate(first) for y, b in enumerate(second)
-    ]
-    model = BertForSequenceClassification(tiny())
-    batch = train(model, rows, partial(text_batch, tokenizer, max_length=16), 80)
-    check_right(model, batch, LABELS)
-
-
-def test_sixteen_scores_are_learnt(
-    tokenizer: BertTokenizer, tiny: Config, sentence: Sentence
-) -> None:
-    rows = [LabelledText(sentence(), number / COUNT) for number in range(COUNT)]
-    model = BertForSequenceClassification(tiny(), num_labels=1)
-    batch = train(model, rows, partial(text_batch, tokenizer, max_length=16), 80)
-    labels = batch.pop("labels")
-    apart = (model(**batch)[:, 0] - labels).abs()
-    assert apart.max() < 0.5 / COUNT  # nearer to its own score than to any other
 
 
 def test_the_words_of_sixteen_sentences_are_tagged(
@@ -119,49 +85,6 @@ def test_sixteen_questions_are_answered_or_refused(
     assert len(batch["input_ids"]) > COUNT + 4  # long passages have several windows
     assert int((batch["start_positions"] == 0).sum()) > 4
     check_right(model, batch, "start_positions", "end_positions")
-
-
-def test_the_right_one_of_three_is_chosen_sixteen_times(
-    tokenizer: BertTokenizer, tiny: Config, sentence: Sentence
-) -> None:
-    rows = [
-        Choices(sentence(4), (sentence(2), sentence(3), sentence(2)), number % 3)
-        for number in range(COUNT)
-    ]
-    model = BertForMultipleChoice(tiny(), num_choices=3)
-    batch = train(model, rows, partial(choice_batch, tokenizer, max_length=16), 80)
-    check_right(model, batch, LABELS)
-
-
-@pytest.mark.parametrize(
-    ("model_class", "labels"),
-    [
-        (BertForMaskedLM, ["masked_lm_labels"]),
-        (BertForNextSentencePrediction, ["next_sentence_label"]),
-        (BertForPreTraining, ["masked_lm_labels", "next_sentence_label"]),
-    ],
-)
-def test_pretraining_s_classes_learn_sixteen_pairs(
-    model_class: type[BertPreTrainedModel],
-    labels: list[str],
-    tokenizer: BertTokenizer,
-    tiny: Config,
-    sentence: Sentence,
-) -> None:
-    documents = [[sentence(4) for _ in range(5)] for _ in range(4)]
-    pairs = sentence_pairs(documents, count=COUNT, seed=2)
-    texts = [LabelledText(pair.first, pair.label, pair.second) for pair in pairs]
-    batch = text_batch(tokenizer, texts, max_length=16)
-    generator = torch.Generator().manual_seed(2)
-    masked = mask_tokens(batch["input_ids"], tokenizer.vocab, generator=generator)
-    batch["input_ids"], batch["masked_lm_labels"] = masked.input_ids, masked.labels
-    batch["next_sentence_label"] = batch.pop("labels")
-
-    def make(rows: Sequence[int]) -> Batch:
-        return Batch({name: batch[name][list(rows)] for name in [*INPUTS, *labels]})
-
-    model = model_class(tiny())
-    check_right(model, train(model, range(COUNT), make, 100), *labels)
 
 
 def test_a_report_counts_what_was_cut_and_missed(tokenizer: BertTokenizer, tiny: Config) -> None:

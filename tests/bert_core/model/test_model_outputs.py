@@ -1,14 +1,13 @@
 """What comes out of `forward` and `run`: order, shapes, attentions, kept head outputs, threads."""
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import FrozenInstanceError
 
 import pytest
 import torch
 
 import bert_core
 from bert_core.model.bert import BertModel
-from bert_core.model.heads import BertForMaskedLM, BertForMultipleChoice, BertForPreTraining
+from bert_core.model.heads import BertForMultipleChoice, BertForPreTraining
 from bert_core.model.kinds import ALL_KINDS
 from bert_core.verification.texts import BATCHES
 from tests.bert_core.classes import CLASSES, HEADS, as_tuple, inputs_for
@@ -100,24 +99,6 @@ def test_run_gives_everything_by_name(cls, make_config, batch):
             assert torch.allclose(mine, answer, atol=1e-6)
 
 
-def test_run_leaves_out_what_is_not_asked_for(make_config, batch):
-    model = BertForMaskedLM(make_config()).eval()
-    found = model.run(**vars(batch), attentions=False, hidden_states=False, logits=False)
-    assert found.attentions is None
-    assert found.hidden_states is None
-    assert found.logits is None
-    assert found.pooler_output is None
-
-
-def test_outputs_are_frozen_and_hidden_states_begin_with_the_embeddings(make_config, batch):
-    model = BertModel(make_config()).eval()
-    found = model.run(**vars(batch))
-    with pytest.raises(FrozenInstanceError):
-        found.logits = None
-    embedded = model.embeddings(batch.input_ids, batch.token_type_ids)
-    assert torch.equal(found.hidden_states[0], embedded)
-
-
 # -- attentions ---------------------------------------------------------------------------------
 
 
@@ -180,19 +161,6 @@ def test_attentions_and_head_outputs_have_gradients(make_config, batch, attentio
     for output in (*model.get_multihead_outputs(), *(found[0] if attentions else ())):
         assert output.grad.shape == output.shape
         assert output.grad.abs().sum() > 0
-
-
-def test_head_outputs_are_the_attention_weighted_values(make_pair, batch, assert_close):
-    torch.manual_seed(0)
-    ours, peer = make_pair(BertModel)
-    kept = BertModel(ours.config, keep_multihead_output=True).eval()
-    kept.load_state_dict(ours.state_dict())
-    kept(**vars(batch))
-    found = ours.run(**vars(batch))
-    for layer, output in enumerate(kept.get_multihead_outputs()):
-        value = peer.encoder.layer[layer].attention.self.value(found.hidden_states[layer])
-        value = value.view(3, 7, 4, 8).transpose(1, 2)
-        assert_close(output, found.attentions[layer] @ value)
 
 
 # -- forward writes nothing ---------------------------------------------------------------------

@@ -1,27 +1,16 @@
 """Modules that are not plain are called: hooks, replacements, subclasses, as in `transformers`."""
 
-import warnings
 from collections import defaultdict
 from types import SimpleNamespace
 
 import pytest
 import torch
 from torch import nn
-from torch.nn.modules.module import (
-    register_module_forward_hook,
-    register_module_forward_pre_hook,
-    register_module_full_backward_hook,
-    register_module_full_backward_pre_hook,
-)
-from torch.nn.utils import parametrizations, parametrize, prune
 
-from bert_core.analysis.forward import record
 from bert_core.compat import HAS_ONEDNN
 from bert_core.model import speed
-from bert_core.model.bert import BertModel
-from bert_core.model.heads import BertForMaskedLM, BertForPreTraining, BertForTokenClassification
+from bert_core.model.heads import BertForMaskedLM
 from tests.bert_core.classes import CLASSES, inputs_for
-from tests.compat.torch import watch_compiled
 
 HIDDEN = "bert.encoder.layer.1.attention.self.query"
 PLACES = [
@@ -133,36 +122,6 @@ def test_every_leaf_calls_its_hooks_once_with_the_tensors_of_transformers(
                 assert_close(mine.expand_as(peers) if mine.dim() == peers.dim() else mine, peers)
 
 
-@pytest.mark.filterwarnings("ignore:For backward hooks to be called:UserWarning")  # BertEncoder
-@pytest.mark.filterwarnings("ignore:Full backward hook is firing:UserWarning")  # BertEmbeddings
-@pytest.mark.parametrize(
-    ("register", "gradient"),
-    [
-        (register_module_forward_hook, False),
-        (register_module_forward_pre_hook, False),
-        (register_module_full_backward_hook, True),
-        (register_module_full_backward_pre_hook, True),
-    ],
-)
-def test_hooks_on_all_modules_reach_every_leaf(register, gradient, kernel, make_pair, batch):
-    ours, _ = make_pair(BertForMaskedLM)
-    seen = []
-    handle = register(lambda module, *_: seen.append(module))
-    try:
-        with torch.set_grad_enabled(gradient):
-            result = logits_of(ours, batch)
-        if gradient:
-            result.sum().backward()
-    finally:
-        handle.remove()
-    reached = leaves(ours).values()
-    assert all(seen.count(leaf) == 1 for leaf in reached)
-    count = len(seen)
-    with torch.no_grad():
-        ours.run(**vars(batch))
-    assert len(seen) == count
-
-
 # -- replacements ---------------------------------------------------------------------------------
 
 
@@ -228,131 +187,10 @@ def test_a_changed_leaf_counts_as_in_transformers(
                 assert (after - before[:texts]).abs().max() > 1e-5
 
 
-def test_a_compiled_leaf_is_called(make_pair, batch, assert_close):
-    ours, _ = make_pair(BertForMaskedLM)
-    leaf = ours.get_submodule(HIDDEN)
-    expected, calls = logits_of(ours, batch).detach(), []
-    leaf.compile(backend="eager")
-    watch_compiled(leaf, lambda: calls.append(1))
-    with torch.no_grad():
-        assert_close(logits_of(ours, batch), expected)
-    assert calls == [1]
-
-
 # -- weights that are computed --------------------------------------------------------------------
-
-
-class Symmetric(nn.Module):
-    def forward(self, weight):
-        return weight.triu() + weight.triu(1).T
-
-
-def old_weight_norm(layer):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FutureWarning)  # deprecated, and still used
-        nn.utils.weight_norm(layer)
-    with torch.no_grad():
-        layer.weight_g.mul_(1.5)
-
-
-def weight_norm(layer):
-    parametrizations.weight_norm(layer)
-    with torch.no_grad():
-        layer.parametrizations.weight.original0.mul_(1.5)
-
-
-CHANGES = {
-    "parametrize": lambda layer: parametrize.register_parametrization(layer, "weight", Symmetric()),
-    "weight_norm": weight_norm,
-    "old weight_norm": old_weight_norm,
-    "spectral_norm": parametrizations.spectral_norm,
-    "prune": lambda layer: prune.l1_unstructured(layer, "weight", amount=0.5),
-}
-
-
-@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
-@pytest.mark.parametrize("steps", [0, 1])
-def test_computed_weights_count_as_in_transformers(
-    change, steps, kernel, make_pair, batch, assert_close
-):
-    ours, peer = make_pair(BertForMaskedLM)
-    found = []
-    before = logits_of(ours, batch).detach()
-    for model in (ours, peer):
-        for place in (HIDDEN, "cls.predictions.transform.dense"):
-            torch.manual_seed(3)
-            change(model.get_submodule(place))
-        model.train(False)
-        optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-        for _ in range(steps):
-            logits_of(model, batch).square().mean().backward()
-            optimizer.step()
-        with torch.no_grad():
-            found.append(logits_of(model.eval(), batch))
-    assert_close(*found, 1e-4)
-    assert (found[0] - before).abs().max() > 1e-3
 
 
 # -- quantized ------------------------------------------------------------------------------------
 
 
-def quantized(model):
-    return torch.ao.quantization.quantize_dynamic(model, {nn.Linear}, dtype=torch.qint8)
-
-
-@pytest.mark.filterwarnings("ignore:torch.quantize_per_tensor:UserWarning")  # still the only one
-@pytest.mark.parametrize("cls", [BertForMaskedLM, BertForTokenClassification])
-def test_dynamic_quantization_answers_as_in_transformers(cls, kernel, make_pair, batch):
-    ours, peer = make_pair(cls)
-    with torch.no_grad(), warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)
-        exact = logits_of(ours, batch)
-        small, theirs = quantized(ours), quantized(peer)
-        assert isinstance(small.get_submodule(HIDDEN), torch.ao.nn.quantized.dynamic.Linear)
-        found, expected = logits_of(small, batch), logits_of(theirs, batch)
-        small.train().eval()
-        assert torch.equal(logits_of(small, batch), found)
-        small.to(torch.float32)
-    spread = exact.std()
-    assert 0 < (found - exact).abs().mean() / spread < 0.2
-    # A rounding of an activation may fall the other way, as its last bits differ.
-    assert (found - expected).abs().mean() / spread < 0.01
-
-
 # -- elsewhere ------------------------------------------------------------------------------------
-
-
-def test_an_analysis_reads_the_replacement(make_pair, batch, assert_close):
-    ours, _ = make_pair(BertForPreTraining)
-    put(ours, HIDDEN, LoRA(ours.get_submodule(HIDDEN)))
-    put(ours, PLACES[0], Wrapped(ours.get_submodule(PLACES[0])))
-    put(ours, PLACES[1], Wrapped(ours.get_submodule(PLACES[1])))
-    with torch.no_grad():
-        expected = ours.run(batch.input_ids[:1]).hidden_states
-        found = record(ours, batch.input_ids[:1]).hidden_states
-    for mine, other in zip(found, expected, strict=True):
-        assert_close(mine, other)
-
-
-class LastState(nn.Module):
-    def __init__(self, model):
-        super().__init__()
-        self.model = model
-
-    def forward(self, ids):
-        return self.model(ids, output_all_encoded_layers=False)[0]
-
-
-@pytest.mark.filterwarnings("ignore:`torch.jit.trace")
-def test_a_graph_of_a_model_with_hooks_contains_them(make_pair, batch, assert_close):
-    ours, _ = make_pair(BertModel)
-    query = ours.get_submodule(HIDDEN.removeprefix("bert."))
-    query.register_forward_hook(lambda _, __, output: output * 2)
-    whole = LastState(ours)
-    with torch.no_grad():
-        expected = whole(batch.input_ids)
-        traced = torch.jit.trace(whole, batch.input_ids)
-        exported = torch.export.export(whole, (batch.input_ids,)).module()
-        compiled = torch.compile(whole, backend="eager")
-        for found in (traced, exported, compiled):
-            assert_close(found(batch.input_ids), expected)

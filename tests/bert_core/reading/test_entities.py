@@ -1,13 +1,9 @@
 """The reader of labels: against plain loops over the model's own numbers, and the site."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 import torch
 
-from app.engine.models import Engine
-from app.features.ner.task import ner
 from bert_core import BertForTokenClassification, BertTokenizer
 from bert_core.reading.entities import AGGREGATIONS, Aggregation, find_entities, read_texts
 from bert_core.reading.running import Runner
@@ -37,22 +33,6 @@ def test_every_piece_has_the_labels_of_the_window_with_most_around_it(
     expected = np.stack([best[piece][1] for piece in range(count)])
     np.testing.assert_allclose(found.probabilities, expected, atol=1e-6)
     assert found.coverage.context == min(count, *(room for room, _ in best.values()))
-
-
-@pytest.mark.parametrize("how", AGGREGATIONS)
-@pytest.mark.parametrize("text", [SHORT, LONG])
-def test_the_site_finds_what_the_library_finds(
-    tagger_folder: Path,
-    tagger: BertForTokenClassification,
-    tokenizer: BertTokenizer,
-    text: str,
-    how: Aggregation,
-) -> None:
-    shown = ner(Engine(str(tagger_folder)), text, aggregation=how).reading.entities
-    found = find_entities(tagger, tokenizer, text, how)
-    assert len(found) > 2
-    assert [(e.label, e.start, e.end) for e in shown] == [(e.label, e.start, e.end) for e in found]
-    assert [e.score for e in shown] == pytest.approx([e.score for e in found], rel=1e-5)
 
 
 def test_texts_read_together_are_as_each_alone(

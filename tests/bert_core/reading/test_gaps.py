@@ -211,16 +211,6 @@ def test_positions_that_cannot_be_filled_are_refused(
         fill_together(scorer_of(small), [2, MASK, 5, MASK, 3], masks)
 
 
-def test_wrong_settings_are_refused(small: BertForMaskedLM, tokenizer: BertTokenizer) -> None:
-    score = scorer_of(small)
-    with pytest.raises(InputError, match="width=0"):
-        fill_together(score, [2, MASK, 3], [1], width=0)
-    with pytest.raises(InputError, match="order='right'"):
-        fill_together(score, [2, MASK, 3], [1], order="right")  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="most=0"):
-        fill_gaps(score, tokenizer, [2, MASK, 3], [1], most=0)
-
-
 def test_shuffled_words_are_all_there_in_an_order_of_their_own() -> None:
     text = "We don’t hide हिन्दी, [MASK] the-end [MASK]!"
     orders = {shuffle_words(text, seed) for seed in range(1, 21)}

@@ -1,17 +1,12 @@
 """The reader of questions: against plain loops over the model's own numbers, and the site."""
 
-import json
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
-from app.engine.models import Engine
-from app.features.qa.task import qa
 from bert_core import BertForQuestionAnswering, BertTokenizer
-from bert_core.config import HAS_ANSWER
 from bert_core.errors import InputError
 from bert_core.reading.passage import Rules, answer_question, read_passages
 from bert_core.reading.running import Runner
@@ -129,28 +124,6 @@ def test_answers_are_those_of_counting_every_span(
 
 def _bounds(spans: np.ndarray, first: int, last: int) -> tuple[int, int]:
     return int(spans[first, 0]), int(spans[last, 1])
-
-
-@pytest.mark.parametrize("passage", [SHORT, LONG, "dog", "a b a b a b, cat the cat"])
-def test_the_site_answers_what_the_library_answers(reader_folder: Path, passage: str) -> None:
-    config = json.loads((reader_folder / "config.json").read_text())
-    config["temperatures"] = {"BertForQuestionAnswering": 1.4, HAS_ANSWER: 2.5}
-    folder = reader_folder.with_name(f"{reader_folder.name}-warm")
-    folder.mkdir(exist_ok=True)
-    for path in reader_folder.iterdir():
-        (folder / path.name).write_bytes(path.read_bytes())
-    (folder / "config.json").write_text(json.dumps(config))
-    model = BertForQuestionAnswering.from_pretrained(folder).eval()
-    tokenizer = BertTokenizer.from_pretrained(folder)
-    shown = qa(Engine(str(folder)), passage, ASKED, answers=9)
-    found = answer_question(model, tokenizer, passage, ASKED)
-    assert [answer.text for answer in shown.answers] == [answer.text for answer in found.best(9)]
-    for one, other in zip(shown.answers, found.best(9), strict=True):
-        assert [(p.start, p.end) for p in one.places] == [(p.start, p.end) for p in other.places]
-        assert one.probability == pytest.approx(other.probability, rel=1e-5)
-    assert shown.null_probability == pytest.approx(found.null_probability, rel=1e-5)
-    assert shown.answered == found.answered()
-    assert shown.coverage.shared == found.reading.shared
 
 
 def test_passages_read_together_are_as_each_alone(

@@ -1,7 +1,6 @@
 """Scores of spans over windows: compared with every span counted one by one."""
 
 import math
-from typing import Any
 
 import numpy as np
 import pytest
@@ -71,29 +70,6 @@ def test_the_order_is_that_of_the_decoder_of_transformers() -> None:
     assert list(zip(starts.tolist(), ends.tolist(), strict=True)) == list(
         zip(rows.tolist(), (rows + more).tolist(), strict=True)
     )
-
-
-@pytest.mark.parametrize(("tokens", "size", "stride", "longest"), CASES)
-@pytest.mark.parametrize("rules", [("ends",), ("parts",), ("ends", "parts")])
-def test_rules_on_ends_and_parts_leave_out_what_they_say_and_nothing_else(
-    tokens: int, size: int, stride: int, longest: int, rules: tuple[str, ...]
-) -> None:
-    windows = windows_of(tokens, size, stride, seed=3)
-    source = np.random.default_rng(4)
-    forbidden = np.zeros(tokens, dtype=np.bool_)
-    begins, stops = source.random((2, tokens)) < 0.6
-    begins[0] = stops[0] = True
-    parts = np.cumsum(source.random(tokens) < 0.2)
-    options: dict[str, Any] = {"ends": (begins, stops), "parts": parts}
-    wanted = {
-        (first, last): score
-        for (first, last), score in listed(score_spans(windows, longest, forbidden)).items()
-        if ("ends" not in rules or (begins[first] and stops[last]))
-        and ("parts" not in rules or parts[first] == parts[last])
-    }
-    spans = score_spans(windows, longest, forbidden, **{rule: options[rule] for rule in rules})
-    assert listed(spans) == wanted
-    assert spans.probability().sum() + spans.null_probability() == pytest.approx(1.0)
 
 
 def test_a_word_with_more_tokens_than_an_answer_may_have_is_no_answer() -> None:

@@ -1,7 +1,7 @@
 """Labels read as stretches, against rules written down independently."""
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import pytest
 
@@ -71,49 +71,6 @@ def test_the_scheme_is_known_from_the_labels(
     found = TagScheme(names)
     assert (found.name, found.kinds) == (scheme, kinds)
     assert found.nameless == (names[:1] == ["LABEL_0"])
-
-
-def spelled(names: Sequence[str], form: str) -> list[str]:
-    """Write labels in another form: "{mark}" and "{kind}" of each but O."""
-    return [name if name == "O" else form.format(mark=name[0], kind=name[2:]) for name in names]
-
-
-@pytest.mark.parametrize("names", SETS.values(), ids=SETS.keys())
-@pytest.mark.parametrize(
-    "form",
-    ["{kind}-{mark}", "{kind}_{mark}", "{mark}_{kind}", "{mark} {kind}", "{mark}:{kind}"],
-)
-@pytest.mark.parametrize("case", [str, str.lower])
-def test_a_mark_is_read_before_and_after_the_kind_in_any_case(
-    names: list[str], form: str, case: Callable[[str], str]
-) -> None:
-    one, other = TagScheme(names), TagScheme([case(name) for name in spelled(names, form)])
-    assert other.name == one.name
-    assert [tag.role for tag in other.tags] == [tag.role for tag in one.tags]
-    assert [tag.kind for tag in other.tags] == [case(tag.kind) for tag in one.tags]
-
-
-@pytest.mark.parametrize(
-    ("names", "kinds"),
-    [
-        (["O", "b-per", "I-PER", "B-Loc", "i-loc"], ["", "per", "per", "Loc", "Loc"]),
-        (["O", "B-dna", "I-dna", "B-DNA", "I-DNA"], ["", "dna", "dna", "DNA", "DNA"]),
-        (["LABEL_0", "B-PER", "I-PER"], ["", "PER", "PER"]),
-        (["B-PER", "Other", "I-PER"], ["PER", "", "PER"]),
-        (["o", "PER"], ["", "PER"]),
-        (["OTHER", "PER", "LOC"], ["", "PER", "LOC"]),
-        (["O", "OTHER", "PER"], ["", "OTHER", "PER"]),
-        (["O", "B-PER", "I-PER", "[CLS]", "X"], ["", "PER", "PER", "[CLS]", "X"]),
-        (["O", "Group A", "Group B"], ["", "Group A", "Group B"]),
-        (["O", "B-CELL-B", "I-CELL-B"], ["", "CELL-B", "CELL-B"]),
-        (["O", "I-PER", "E-PER", "S-PER"], ["", "PER", "PER", "PER"]),
-        (["O", "B-PER", "B-PER", "I-PER"], ["", "PER", "PER", "PER"]),
-    ],
-)
-def test_labels_of_one_kind_are_known_and_others_kept_apart(
-    names: list[str], kinds: list[str]
-) -> None:
-    assert [tag.kind for tag in TagScheme(names).tags] == kinds
 
 
 @pytest.mark.parametrize("seed", range(4))

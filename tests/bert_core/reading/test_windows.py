@@ -1,13 +1,10 @@
 """The rule of windows: every place is read once, as far from a cut as any window has it."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
-from bert_core.reading.windows import Windows, cut_windows, first_of_text, readers
+from bert_core.reading.windows import readers
 from bert_core.text.encoding import window_bounds
-from bert_core.text.tokenizer import BertTokenizer
 
 CASES = [
     (tokens, size, stride)
@@ -41,41 +38,3 @@ def test_every_stretch_is_read_by_the_first_window_with_most_room(
             expected = rooms.index(most) if most >= 0 else -1
             assert number[first, more] == expected
             assert room[first, more] == min(most, tokens)
-
-
-@pytest.mark.parametrize(("tokens", "size", "stride"), CASES)
-def test_no_stretch_is_lost_that_is_at_most_one_token_longer_than_what_windows_share(
-    tokens: int, size: int, stride: int
-) -> None:
-    bounds = window_bounds(tokens, size=size, stride=stride)
-    number, _ = readers(bounds, stride + 2)
-    inside = np.add.outer(np.arange(tokens), np.arange(stride + 2)) < tokens
-    assert (number[:, : stride + 1][inside[:, : stride + 1]] >= 0).all()
-    assert (number[~inside] == -1).all()
-    if len(bounds) > 1:
-        assert (number[:, stride + 1][inside[:, stride + 1]] == -1).any()
-
-
-@pytest.fixture
-def tiny_tokenizer(tiny_folder: Path) -> BertTokenizer:
-    return BertTokenizer.from_pretrained(tiny_folder)
-
-
-@pytest.mark.parametrize("question", [None, "the cat?"])
-@pytest.mark.parametrize(("fits", "size", "stride"), [(500, 20, 4), (20, 20, 4), (17, 16, 0)])
-def test_inputs_hold_the_tokens_that_the_bounds_name(
-    tiny_tokenizer: BertTokenizer, question: str | None, fits: int, size: int, stride: int
-) -> None:
-    text = "the cat sat on the river bank, playing. " * 9
-    texts = (text,) if question is None else (question, text)
-    whole = tiny_tokenizer.encode(*texts)
-    windows = cut_windows(tiny_tokenizer, whole, fits=fits, size=size, stride=stride)
-    opening = first_of_text(whole)
-    tokens = whole.input_ids[opening:-1]
-    assert windows.bounds[0][0] == 0 and windows.bounds[-1][1] == len(tokens)
-    for window, (first, end) in zip(windows.inputs, windows.bounds, strict=True):
-        assert window.input_ids[:opening] == whole.input_ids[:opening]
-        assert window.input_ids[opening:-1] == tokens[first:end]
-    assert windows.shared == (stride if fits < len(whole) else 0)
-    if fits >= len(whole):
-        assert windows == Windows((whole,), ((0, len(tokens)),))

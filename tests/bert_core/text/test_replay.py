@@ -16,15 +16,15 @@ from tests.bert_core.text.test_tokenizer_parity import NASTY
 
 @pytest.fixture(scope="module")
 def words(running_text: list[str]) -> list[str]:
-    """More than 10,000 different words: of texts, put together from them, and of all scripts."""
+    """Different words: of texts, put together from them, and of all scripts."""
     chooser = random.Random(7)
     real = sorted({word for line in running_text for word in line.split()})
     found = dict.fromkeys(real)
-    while len(found) < 9_000:
+    while len(found) < 2_000:
         first, second = chooser.choices(real, k=2)
         cut = chooser.randrange(len(first) + 1)
         found[first[:cut] + second[chooser.randrange(len(second)) :]] = None
-    while len(found) < 11_000:
+    while len(found) < 2_500:
         found["".join(strange_text(chooser).split())] = None
     found.pop("", None)
     return list(found)
@@ -39,7 +39,7 @@ def tokenizer(request: pytest.FixtureRequest, files: dict[str, Path]) -> FamilyT
     return FamilyTokenizer.from_pretrained(files[request.param])
 
 
-def test_ten_thousand_words_are_cut_as_by_rust(
+def test_two_thousand_words_are_cut_as_by_rust(
     tokenizer: FamilyTokenizer, words: list[str]
 ) -> None:
     rust: Any = Tokenizer.from_str(tokenizer.saved_files()["tokenizer.json"].decode())
@@ -54,7 +54,7 @@ def test_ten_thousand_words_are_cut_as_by_rust(
                 continue
             seen += 1
             steps += check(tokenizer, each)
-    assert seen > 10_000 and steps > 10_000
+    assert seen > 2_000 and steps > 2_000
 
 
 def check(tokenizer: FamilyTokenizer, word: Any) -> int:

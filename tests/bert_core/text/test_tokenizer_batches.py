@@ -72,27 +72,6 @@ def test_no_texts_give_no_rows(uncased: Any) -> None:
     assert isinstance(uncased.ours([], return_tensors="np")["input_ids"], numpy.ndarray)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"padding": "left"}, "no padding 'left'; expected True, False"),
-        ({"padding": "max_length"}, "needs a length"),
-        ({"truncation": "sometimes", "max_length": 9}, "no truncation rule 'sometimes'"),
-        ({"return_tensors": "tf"}, "no tensors of kind 'tf'; expected 'pt' or 'np'"),
-        ({"return_tensors": "pt"}, "2 to 11 tokens.*Use padding=True"),
-        ({"pairs": "one text"}, "Expected a list of texts"),
-        ({"pairs": ["one"]}, "4 texts and 1 second texts"),
-    ],
-)
-def test_impossible_batches_are_refused(
-    uncased: Any, arguments: dict[str, Any], message: str
-) -> None:
-    with pytest.raises(InputError, match=message):
-        uncased.ours(TEXTS, **arguments)
-    with pytest.raises(InputError, match="one text and a list of second texts"):
-        uncased.ours("one", ["two"])
-
-
 def test_padding_needs_a_padding_token_only_where_rows_differ(
     make_vocab: Callable[..., Path],
 ) -> None:

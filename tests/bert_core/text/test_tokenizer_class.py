@@ -94,31 +94,6 @@ def test_other_names_of_bert_s_class_are_accepted(named: str, place: str, words:
         assert ours.encode(text).input_ids == peer(text)["input_ids"]
 
 
-def test_a_document_of_wordpiece_counts_before_another_class(words: Path) -> None:
-    ours = load_tokenizer(words)
-    transformers.BertTokenizer.from_pretrained(words).save_pretrained(words)
-    tell(words, "tokenizer_config.json", tokenizer_class="XLMRobertaTokenizer")
-    for load in (load_tokenizer, BertTokenizer.from_pretrained):
-        assert [load(words).encode(text, "the") for text in TEXTS] == [
-            ours.encode(text, "the") for text in TEXTS
-        ]
-    (words / "tokenizer.json").unlink()
-    for load in (load_tokenizer, BertTokenizer.from_pretrained):
-        with pytest.raises(MissingFileError, match=r"found: vocab.txt.*correct tokenizer_class"):
-            load(words)
-
-
-@pytest.mark.parametrize("named", ["BartTokenizer", "LEDTokenizer", "LongformerTokenizerFast"])
-def test_other_names_of_roberta_s_class_are_accepted(
-    named: str, running_text: list[str], tmp_path: Path
-) -> None:
-    merges_folder(tmp_path, running_text, 500)
-    configured(tmp_path, "bert", 500, tokenizer_class=named)
-    ours, peer = load_tokenizer(tmp_path), transformers.AutoTokenizer.from_pretrained(tmp_path)
-    for text in running_text[:50]:
-        assert ours.encode(text, "the").input_ids == peer(text, "the")["input_ids"]
-
-
 def test_a_class_that_composes_characters_is_refused_where_that_counts(words: Path) -> None:
     tell(words, "tokenizer_config.json", tokenizer_class="BertTokenizerLegacy", do_lower_case=False)
     with pytest.raises(CheckpointError, match="NFC"):
@@ -216,27 +191,11 @@ def test_albert_s_options_that_contradict_its_document_are_refused(
     sentencepiece_folder(tmp_path, "albert", running_text)
     load_tokenizer(tmp_path).save_pretrained(tmp_path)
     tell(tmp_path, "tokenizer_config.json", tokenizer_class="AlbertTokenizer")
-    assert load_tokenizer(tmp_path).contradictions == ()
     tell(tmp_path, "tokenizer_config.json", **{option: not value})
     load_tokenizer(tmp_path)
     tell(tmp_path, "tokenizer_config.json", **{option: value})
     with pytest.raises(CheckpointError, match=f"{option} is {value}; expected"):
         load_tokenizer(tmp_path)
-
-
-@pytest.mark.parametrize("family", ["xlm-roberta", "camembert", "albert"])
-def test_a_sentencepiece_file_of_another_tokenizer_is_told(
-    family: str, running_text: list[str], tmp_path: Path
-) -> None:
-    sentencepiece_folder(tmp_path, family, running_text)
-    ours = load_tokenizer(tmp_path)
-    ours.save_pretrained(tmp_path)
-    assert load_tokenizer(tmp_path).contradictions == ()
-    sentencepiece_folder(tmp_path, family, ["other words stand here", "entirely"] * 9, 60)
-    configured(tmp_path, family, len(ours))
-    (told,) = load_tokenizer(tmp_path).contradictions
-    assert ".model" in told and "tokenizer.json is used" in told
-    assert load_tokenizer(tmp_path).encode("the cat") == ours.encode("the cat")
 
 
 # -- token types and padding -----------------------------------------------------------------------
@@ -263,13 +222,3 @@ def test_token_types_are_those_that_model_and_tokenizer_have(
         tell(words, "tokenizer_config.json", model_input_names=inputs)
     found = load_tokenizer(words).encode("the cat", "cat").token_type_ids
     assert found == [0, 0, 0, 0, int(ones), int(ones)]
-
-
-@pytest.mark.parametrize("family", ["roberta", "xlm-roberta", "camembert", "bert"])
-def test_a_padding_id_of_another_token_is_told(family: str, words: Path) -> None:
-    configured(words, family, len(WORDS), pad_token_id=0)
-    assert load_tokenizer(words).contradictions == ()
-    configured(words, family, len(WORDS))  # the families' own default is 1
-    told = load_tokenizer(words).contradictions
-    assert len(told) == (family != "bert")
-    assert all("id 1" in says and "[UNK]" in says and "[PAD]" in says for says in told)

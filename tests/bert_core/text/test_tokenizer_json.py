@@ -16,7 +16,6 @@ from tokenizers import BertWordPieceTokenizer, Tokenizer
 from bert_core import BertTokenizer
 from bert_core.errors import BertError, CheckpointError
 from tests.bert_core.text.conftest import (
-    BUSY_BLOCKS,
     GONE,
     Changes,
     edited,
@@ -27,7 +26,6 @@ from tests.bert_core.text.test_tokenizer_parity import NASTY
 
 LINES = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nthe\ncat\n##s\n"
 WORDS = LINES.split()
-FLAGS = dict.fromkeys(("normalized", "single_word", "lstrip", "rstrip"), False)
 
 
 def document(path: Path, pieces: Sequence[str] = WORDS, **options: Any) -> dict[str, Any]:
@@ -63,7 +61,7 @@ def differences(path: Path, texts: Sequence[str]) -> list[str]:
 def test_every_switch_of_the_normalizer_is_read(
     vocab_file: Path, strange_texts: list[str], tmp_path: Path, lower: bool, clean: bool
 ) -> None:
-    texts = [*NASTY.values(), *strange_texts[:200]]
+    texts = [*NASTY.values(), *strange_texts[:40]]
     pieces = vocab_file.read_text(encoding="utf-8").split("\n")[:-1]
     pieces = [*dict.fromkeys([*pieces, "\x07", "##\x07", "\ue000", "##\ufeff", "##\x00"])]
     for strip, chinese in product((True, False, None), (True, False)):
@@ -77,13 +75,6 @@ def test_every_switch_of_the_normalizer_is_read(
             handle_chinese_chars=chinese,
         )
         assert differences(path, texts) == []
-
-
-def test_control_characters_stay_where_the_file_says_so(tmp_path: Path) -> None:
-    path = tmp_path / "tokenizer.json"
-    document(path, [*WORDS, "a", "##b", "b"], clean_text=False)
-    texts = [" ".join(f"a{chr(start + n)}b" for n in range(128)) for start in BUSY_BLOCKS]
-    assert differences(path, texts) == []
 
 
 @pytest.mark.parametrize(
@@ -126,8 +117,7 @@ def test_added_tokens_are_found_first_and_special_ones_left_out_of_text(
     ours = BertTokenizer.from_pretrained(tmp_path)
     assert len(ours) == len(peer)
     ids = ours.encode(texts[0]).input_ids
-    assert ours.vocab["[E1]"] in ours.all_special_ids
-    assert ours.vocab["<name>"] not in ours.all_special_ids
+    assert "[E1]" in ours.special_tokens and "<name>" not in ours.special_tokens
     rust = Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
     for skip in (True, False):
         found = ours.decode(ids, skip_special_tokens=skip)
@@ -148,12 +138,11 @@ def test_what_was_read_is_saved_for_both_libraries(vocab_file: Path, tmp_path: P
     peer.add_special_tokens({"additional_special_tokens": ["[E1]"]})
     peer.save_pretrained(first)
     ours = BertTokenizer.from_pretrained(first)
-    assert (ours.do_lower_case, ours.max_len, ours.contradictions) == (False, 77, ())
+    assert (ours.do_lower_case, ours.max_len) == (False, 77)
     ours.save_pretrained(second)
     assert {path.name for path in second.iterdir()} == set(ours.saved_files())
     twin = BertTokenizer.from_pretrained(second)
     other: Any = transformers.AutoTokenizer.from_pretrained(second)
-    assert twin.contradictions == ()
     for text in (*NASTY.values(), "the [E1]cat", "The Cat"):
         assert twin.encode(text) == ours.encode(text)
         assert other(text)["input_ids"] == ours.encode(text).input_ids
@@ -182,34 +171,7 @@ def test_saving_leaves_no_older_tokenizer_that_would_be_read_instead(
 
 # -- two files ------------------------------------------------------------------------------------
 
-E1 = {"id": 8, "content": "[E1]", "special": True, **FLAGS}
 OTHER = [*WORDS[:5], "cat", "the", "##s", "more"]
-# What stands beside the document, what is added to its tokens, and what is said of it.
-BESIDE: list[tuple[str, bytes, list[Any], tuple[str, ...]]] = [
-    ("vocab.txt", LINES.encode(), [], ()),
-    ("vocab.txt", LINES.encode(), [E1], ()),
-    ("vocab.txt", b"\xff\xfe", [], ("vocab.txt cannot be read; tokenizer.json is used.",)),
-    ("vocab.txt", "\n".join(OTHER).encode(), [], (
-        "vocab.txt and tokenizer.json contradict each other: the id 5 is 'cat' in the first and "
-        "'the' in the second; tokenizer.json is used.",
-    )),
-    ("tokenizer_config.json", b'{"do_lower_case": false}', [], (
-        "tokenizer_config.json and tokenizer.json contradict each other: do_lower_case is false in "
-        "the first and true in the second; tokenizer_config.json is used.",
-    )),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("name", "content", "added", "says"), BESIDE)
-def test_of_two_files_that_of_transformers_counts_and_the_other_is_named(
-    name: str, content: bytes, added: list[Any], says: tuple[str, ...], tmp_path: Path
-) -> None:
-    changed(tmp_path / "tokenizer.json", {"added_tokens.+": added})
-    (tmp_path / name).write_bytes(content)
-    ours = BertTokenizer.from_pretrained(tmp_path)
-    peer: Any = transformers.BertTokenizer.from_pretrained(tmp_path)
-    assert ours.encode("The cats").input_ids == peer("The cats")["input_ids"]
-    assert ours.contradictions == says
 
 
 def test_a_file_and_an_argument_that_are_given_count(tmp_path: Path) -> None:

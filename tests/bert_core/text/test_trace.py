@@ -35,7 +35,7 @@ def check(tokenizer: BertTokenizer, text: str) -> None:
 def test_running_text_and_strange_texts_replayed(
     peers: Any, running_text: list[str], strange_texts: list[str]
 ) -> None:
-    for text in (*running_text, *strange_texts[-1_500:]):
+    for text in (*running_text[:100], *strange_texts[-400:]):
         check(peers.ours, text)
 
 
@@ -43,7 +43,7 @@ def test_texts_replayed_without_basic_tokenization(
     vocab_file: Path, strange_texts: list[str]
 ) -> None:
     tokenizer = BertTokenizer(vocab_file, do_basic_tokenize=False)
-    for text in strange_texts[:1_000]:
+    for text in strange_texts[:300]:
         check(tokenizer, text)
 
 

@@ -33,7 +33,7 @@ def wait_for(page: Page) -> HeadAtlas | None:
     if engine.head_atlas() is None:
         place.caption(
             f"All heads of {plain(engine.provenance.name)} are measured on a hundred texts, once. "
-            "It goes on while you look at other pages."
+            "This continues while you look at other pages."
         )
     with progress("Measuring", "texts", least=1, cancel=stop) as report:
         found = measured(engine, report)

@@ -9,11 +9,10 @@ from app.catalog import examples
 from app.compat.streamlit import by_history, give_parameter
 from app.faces.streamlit.address import left_out
 from app.faces.streamlit.components import show_component
-from app.faces.streamlit.controls import choose, count, pick_number
-from app.features.attention.result import AttentionResult, Heads, How, Place
+from app.faces.streamlit.controls import count, pick_number
+from app.features.attention.result import AttentionResult, Heads, Place
 from app.features.attention.view_text import (
     COMBINE_HELP,
-    HOW_NAMES,
     MEAN,
     head_names,
     layer_names,
@@ -21,7 +20,7 @@ from app.features.attention.view_text import (
 )
 from app.records.fields import SHUFFLE
 
-LAYER, HEAD, HEADS, HOW, CELL = "layer", "head", "heads", "how", "cell"
+LAYER, HEAD, HEADS, CELL = "layer", "head", "heads", "cell"
 """The keys of the attention page in the session and in the address."""
 
 
@@ -33,15 +32,7 @@ def heat_map(
     cell: tuple[int, int] | None = None,
     said: str = "",
 ) -> None:
-    """Show a head as a heat map, in which a cell can be pinned.
-
-    Args:
-        drawn: from `view_pictures.stage`.
-        key: its name on the page.
-        then: called with the positions of the pieces of the pinned cell, -1 for none.
-        cell: the pinned cell.
-        said: what is written while no cell is pointed at.
-    """
+    """Show a head as a heat map, in which a cell can be pinned."""
     data = {**drawn, "cell": cell, "said": said}
     picks = ("row", "column")
     show_component("attention", data, key=key, picks=picks, then=then, isolate=False)
@@ -56,11 +47,7 @@ def choose_order() -> int:
 
 
 def choose_heads(result: AttentionResult) -> None:
-    """Draw the choice of a layer and a head; a text opens with a head that has a pattern.
-
-    Args:
-        result: the attention.
-    """
+    """Draw the choice of a layer and a head; a text opens with a head that has a pattern."""
     state = st.session_state
     rows = (("Layer", LAYER, layer_names(result)), ("Head", HEAD, head_names(result)))
     now = (state.get(LAYER), state.get(HEAD))
@@ -92,18 +79,17 @@ def _new_example(text: str) -> bool:
 
 def chosen_heads(result: AttentionResult) -> Heads:
     """Return the heads to show: those that are combined, else the one of layer and head."""
-    how: How = "max" if st.session_state.get(HOW) == "max" else "mean"
     places = [_place(name, result) for name in st.session_state.get(HEADS) or []]
     if combined := tuple(place for place in places if place):
-        return Heads(combined, how)
+        return Heads(combined)
     layer = _marked(LAYER, result.layers)
     if st.session_state.get(HEAD) == MEAN:
-        return Heads(Heads.layer(layer, result.heads).places, how)
+        return Heads.layer(layer, result.heads)
     return Heads.one(layer, _marked(HEAD, result.heads))
 
 
 def combine_heads(result: AttentionResult) -> None:
-    """Draw the choice of several heads that are shown as one matrix."""
+    """Draw the choice of several heads, of which the mean is shown."""
     names = [
         short_name((layer, head)) for layer in range(result.layers) for head in range(result.heads)
     ]
@@ -114,7 +100,6 @@ def combine_heads(result: AttentionResult) -> None:
         "Combine heads (layer.head)", names, key=HEADS, placeholder="none", help=COMBINE_HELP,
         bind="query-params", persist_state="session",
     )  # fmt: skip
-    choose("Combined by", HOW_NAMES, key=HOW)
 
 
 def take_head(layer: int, head: int, more: int = 0) -> None:

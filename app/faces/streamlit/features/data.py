@@ -16,6 +16,7 @@ import streamlit as st
 
 from app.catalog import feature
 from app.compat.streamlit import forget_upload, session_number
+from app.data.answering import kinds_of
 from app.data.columns import GOLD, KINDS, Columns, TaskName, guess
 from app.data.gold import kinds_in, values_of
 from app.data.kept import TABLES, WORKS
@@ -66,9 +67,9 @@ class Question:
 
     def key(self, engine: Engine) -> str:
         """Return the key of its answers; those to our samples are everyone's."""
-        told = (self.name, self.task, sorted(self.columns.items()), self.meanings, self.second,
-                engine.provenance.name, engine.provenance.fingerprint)  # fmt: skip
-        return sha256(repr(told).encode()).hexdigest()
+        parts = (self.name, self.task, sorted(self.columns.items()), self.meanings, self.second,
+                 engine.provenance.name, engine.provenance.fingerprint)  # fmt: skip
+        return sha256(repr(parts).encode()).hexdigest()
 
 
 def data_page() -> None:
@@ -89,15 +90,13 @@ def data_page() -> None:
                 columns = _columns(task, table)
                 meanings = _meanings(page.engine, task, table, columns)
                 second = _second(page.engine)
-            question = Question(name, table, task, columns, meanings, second)
-            _answers(page, question)
+            _answers(page, Question(name, table, task, columns, meanings, second))
 
 
 # -- what is given --------------------------------------------------------------------------------
 
 
 def _table() -> tuple[str, Table] | None:
-    """Let the visitor choose a table; return its name and its rows."""
     options = {**SAMPLES, OWN: "Your own rows"}
     chosen = pick_from("Table", options, key="table")
     if chosen != OWN:
@@ -108,7 +107,7 @@ def _table() -> tuple[str, Table] | None:
     key = str(st.session_state.get(_TABLE, ""))
     table = TABLES.find(key)
     if key and table is None:
-        show_html(note("Your table is no longer kept here. Give it again."))
+        show_html(note("Your table is no longer kept here. Upload it again."))
     return None if table is None else (key, table)
 
 
@@ -147,7 +146,6 @@ def _keep(table: Table) -> None:
 
 
 def _task(table: Table) -> TaskName:
-    """Let the visitor choose what rows are asked; the columns say it at first."""
     names = {"guess": "Guessed from the columns"}
     names |= {task: kind.title for task, kind in KINDS.items()}
     chosen = pick_from("What each row is asked", names, key="of")
@@ -158,7 +156,6 @@ def _task(table: Table) -> TaskName:
 
 
 def _columns(task: TaskName, table: Table) -> Columns:
-    """Let the visitor say which column is what."""
     guessed, found = guess(task, table.columns), Columns()
     shape = sha256(repr(table.columns).encode()).hexdigest()[:8]
     for part in KINDS[task].parts:
@@ -181,18 +178,14 @@ def _meanings(
     read = prepared(engine, table, task, columns)
     if not read.meanings:
         return ()
-    labels = tuple(dict.fromkeys(read.meanings.values()))
+    names, known = kinds_of(engine), kinds_in(read.asked)
     if task != "ner":
-        labels = read.labels
+        names, known = read.labels, values_of(table, columns[GOLD])
     if task == "next_sentence":
         show_html(line("In BERT’s own data, 0 means that the second sentence follows."))
-    known = values_of(table, columns[GOLD]) if task != "ner" else kinds_in(read.asked)
-    options = ["", *(label for label in labels if label)]
-    said = []
+    changed = []
     for value in known[:_MOST_NAMED]:
-        first = read.meanings.get(value, "")
-        if task == "ner" and not first:
-            continue
+        first, options = read.meanings.get(value, ""), ["", *names]
         chosen = st.selectbox(
             f"“{plain(value[:40])}” means", options, index=options.index(first),
             key=f"_data_means_{task}_{sha256(value.encode()).hexdigest()[:8]}",
@@ -200,48 +193,47 @@ def _meanings(
             persist_state="session",
         )  # fmt: skip
         if chosen != first:
-            said.append((value, chosen or ""))
-    return tuple(said)
+            changed.append((value, chosen or ""))
+    return tuple(changed)
 
 
 # -- what comes back ------------------------------------------------------------------------------
 
 
 def _answers(page: Page, question: Question) -> None:
-    """Draw the answers, those that are there; answer more if that is asked for."""
-    key = question.key(page.engine)
+    engine, key = page.engine, question.key(page.engine)
     needs = KINDS[question.task].head
-    second = second_model(page.engine, question.second, needs) if question.second else None
+    second = second_model(engine, question.second, needs) if question.second else None
     own = f"{key} {session_number()}"  # two visitors may answer a sample at the same time
     work = WORKS.find(key) or WORKS.find(own)
     go = st.session_state.pop(_GO, "") == own
     if work is None and (go or question.name in SAMPLES):
-        work, go = _begun(page.engine, question), True
+        work, go = prepared(engine, question.table, question.task, question.columns,
+                            question.meanings), True  # fmt: skip
     place = st.container()
     if work is None:
-        rows = len(question.table.rows)
-        st.button(f"Answer {rows:,} rows", type="primary", icon=":material/play_arrow:",
-                  on_click=_go, args=(own,))  # fmt: skip
+        st.button(f"Answer {len(question.table.rows):,} rows", type="primary",
+                  icon=":material/play_arrow:", on_click=_go, args=(own,))  # fmt: skip
         named = ", ".join(f"{part.replace('_', ' ')} = {name}" for part, name in
                           question.columns.items() if part != GOLD)  # fmt: skip
         right = question.columns.get(GOLD, "")
-        says = f"What is right: {right}." if right else "No column says what is right."
+        says = f"What is right: {right}." if right else "No column has the right answers."
         show_html(line(visible(f"Read as {named}. {says} “Columns and labels” changes it.")))
         return
+    size = work.table.size + _ROW_BYTES * len(work.asked)
     if go and work.left:
-        _work_on(work, own, page.engine, second)
+        WORKS.keep(work, size, own)
+        _work_on(work, engine, second)
         if not work.left and question.name in SAMPLES:
-            WORKS.keep(work, _size(work), key)
+            WORKS.keep(work, size, key)
     if work.left:
         with place:
-            _go_on(work, own)
+            done = f"{len(work.guesses):,} of {len(work.asked):,} rows are answered."
+            waits = st.session_state.get(_WAIT, "")
+            st.warning(plain(f"{done} {waits}".strip()), icon=":material/hourglass_top:")
+            st.button("Go on", icon=":material/play_arrow:", on_click=_go, args=(own,))
     if work.guesses:
-        _result(page, result_of(work, page.engine, second))
-
-
-def _begun(engine: Engine, question: Question) -> Work:
-    """Prepare the rows."""
-    return prepared(engine, question.table, question.task, question.columns, question.meanings)
+        _result(page, result_of(work, engine, second))
 
 
 def _go(key: str) -> None:
@@ -250,9 +242,8 @@ def _go(key: str) -> None:
     st.session_state.pop(_WAIT, None)
 
 
-def _work_on(work: Work, key: str, engine: Engine, second: Engine | None) -> None:
+def _work_on(work: Work, engine: Engine, second: Engine | None) -> None:
     """Answer rows until they are done, the visitor stops it, or the budget is used up."""
-    WORKS.keep(work, _size(work), key)
     with progress("Answering", "rows", cancel=lambda: None) as report:
         try:
             for done in work.answer(engine, second):
@@ -261,53 +252,31 @@ def _work_on(work: Work, key: str, engine: Engine, second: Engine | None) -> Non
             st.session_state[_WAIT] = str(error)
 
 
-def _size(work: Work) -> int:
-    return work.table.size + _ROW_BYTES * len(work.asked)
-
-
-def _go_on(work: Work, key: str) -> None:
-    """Offer to answer the rest, and say what it waits for."""
-    done = len(work.guesses)
-    waits = str(st.session_state.get(_WAIT, ""))
-    said = f"{done:,} of {len(work.asked):,} rows are answered."
-    st.warning(plain(f"{said} {waits}".strip()), icon=":material/hourglass_top:")
-    st.button("Go on", icon=":material/play_arrow:", on_click=_go, args=(key,))
-
-
 def _result(page: Page, result: DataResult) -> None:
-    """Draw the headline, the rows, the one that is open, and the tabs."""
     word = str(st.session_state.get(_WORD, ""))
     only = str(st.session_state.get(_ONLY, ""))
     screen = view.screen(result, only=only, word=word)
     show_html(tag("p", screen.headline, class_="bx-headline", role="status"))
-    _take_clicks(page, result, word)
+    page.picks["cell"] = partial(_choose, lambda: view_tabs.cells(result))
+    page.picks["slice"] = partial(
+        _choose, lambda: list(map(view_tabs.name_of, view_tabs.shown_slices(result, word)))
+    )
     _rows(page, result, _filter(result, only), word)
-    if screen.first:
-        for each in screen.first:
-            show_html(each)
+    for each in screen.first:
+        show_html(each)
     show_parts(page, view.files(result))
     page.finish(lambda: view.screen(result), lambda: view.snippet(result, result.model))
     if screen.tabs:
         with open_tab(SLUG, list(screen.tabs)) as title, guarded():
-            if title == "Slices":
+            if title == "Slices":  # the word is a visitor's, so it is in no address
                 st.text_input("Rows with a word (* stands for any letters)", key=_WORD, width=420)
-                # It is a visitor's, so it is in no address.
             if only not in _PLAIN:
-                show_html(line(f"The rows above are those of the slice, or cell, {visible(only)}."))
+                show_html(line(f"The rows above belong to the slice or cell {visible(only)}."))
             show_parts(page, screen.tabs[title]())
 
 
-def _take_clicks(page: Page, result: DataResult, word: str) -> None:
-    """Let a click into the matrix, or on a slice, choose the rows."""
-
-    def slices() -> list[str]:
-        return [view_tabs.name_of(each) for each in view_tabs.shown_slices(result, word)]
-
-    page.picks["cell"] = partial(_choose, lambda: view_tabs.cells(result))
-    page.picks["slice"] = partial(_choose, slices)
-
-
 def _choose(options: Callable[[], list[str]], number: int) -> None:
+    """Let a click into the matrix, or on a slice, choose the rows."""
     if 0 <= number < len(names := options()):
         st.session_state[_ONLY] = names[number]
 
@@ -329,12 +298,9 @@ def _second(engine: Engine) -> str:
 
 
 def _filter(result: DataResult, only: str) -> str:
-    """Let the visitor choose which rows are shown; a slice that was clicked is one of them."""
-    names = dict(_PLAIN)
     if result.report.right is None:
         return ""
-    if only not in names:
-        names[only] = only
+    names = {**_PLAIN, only: _PLAIN.get(only, only)}
     st.segmented_control(
         "Rows", list(names), format_func=lambda each: plain(names.get(each or "", "")), key=_ONLY,
         default="" if _ONLY not in st.session_state else None, required=True,
@@ -344,7 +310,6 @@ def _filter(result: DataResult, only: str) -> str:
 
 
 def _rows(page: Page, result: DataResult, only: str, word: str) -> None:
-    """Draw the rows, the worst first, and the answer of the one that was clicked."""
     rows = view_tabs.chosen(result, only, word)
     table = view.rows_table(result, rows)
     if table.empty:

@@ -1,5 +1,7 @@
 """Buttons and tabs of the fill-mask page; what costs much is computed when it is asked for."""
 
+from collections.abc import Callable
+
 import streamlit as st
 
 from app.catalog import feature
@@ -14,6 +16,7 @@ from app.features.fill_mask.task_pair import compare, read_pair
 from app.features.fill_mask.task_surprise import surprise
 from app.features.fill_mask.task_together import MOST_PIECES, cost, fill_together
 from app.words.report import Block
+from app.words.screen import Screen
 
 _CHEAP = 16_000  # tokens that the model reads without being asked
 _ATTEND = "_attend"
@@ -60,18 +63,13 @@ def missing(page: Page, result: FillMaskResult) -> list[Block]:
 
 def surprise_tab(page: Page, result: FillMaskResult, *_: object) -> list[Block]:
     """Hide every piece in turn."""
-    found = (
-        surprise(page.engine, result)
-        if result.tokens**2 <= _CHEAP
-        else on_demand(
-            f"Hide each of {result.tokens - 2:,} pieces in turn",
-            lambda: surprise(page.engine, result),
-            key="_surprise",
-            about=(result.model, result.text),
-            icon=":material/play_arrow:",
-        )
+    return _computed(
+        page,
+        f"Hide each of {result.tokens - 2:,} pieces in turn",
+        result.tokens**2,
+        lambda: view_surprise.screen(surprise(page.engine, result)),
+        ("_surprise", result.model, result.text),
     )
-    return show_screen(page, view_surprise.screen(found)) if found else []
 
 
 def together_tab(page: Page, result: FillMaskResult, _: object) -> list[Block]:
@@ -81,18 +79,24 @@ def together_tab(page: Page, result: FillMaskResult, _: object) -> list[Block]:
         most = choose("Most pieces in a gap", pieces, key="pieces")
         order = choose("Order of filling", view_together.ORDER_NAMES, key="order")
     tokens = cost(result, most)
-    found = (
-        fill_together(page.engine, result, most=most, order=order)
-        if tokens <= _CHEAP
-        else on_demand(
-            f"Search (the model reads about {tokens:,} tokens)",
-            lambda: fill_together(page.engine, result, most=most, order=order),
-            key="_together",
-            about=(result.model, result.text, most, order),
-            icon=":material/play_arrow:",
-        )
+    return _computed(
+        page,
+        f"Search (the model reads about {tokens:,} tokens)",
+        tokens,
+        lambda: view_together.screen(fill_together(page.engine, result, most=most, order=order)),
+        ("_together", result.model, result.text, most, order),
     )
-    return show_screen(page, view_together.screen(found)) if found else []
+
+
+def _computed(
+    page: Page, label: str, tokens: int, make: Callable[[], Screen], about: tuple[object, ...]
+) -> list[Block]:
+    """Draw a screen; one for which the model reads many tokens is made when it is asked for."""
+    if tokens <= _CHEAP:
+        return show_screen(page, make())
+    icon = ":material/play_arrow:"
+    screen = on_demand(label, make, key=str(about[0]), about=about, icon=icon)
+    return show_screen(page, screen) if screen else []
 
 
 def pair_tab(page: Page, result: FillMaskResult, _: object) -> list[Block]:

@@ -2,13 +2,14 @@
 
 import streamlit as st
 
-from app.faces.streamlit import Page, guarded, show_html, show_picture
+from app.faces.streamlit import Page, guarded, show_html
 from app.faces.streamlit.controls import choose
 from app.faces.streamlit.progress import progress
+from app.faces.streamlit.standard import show_screen
 from app.faces.streamlit.state import text_box
 from app.features.lab import view_finetune as view
-from app.features.lab.result_finetune import KINDS, TEXTS, WORDS, FinetuneResult
-from app.features.lab.task_finetune import STEPS, Tuned, keep, kept, tune
+from app.features.lab.result_finetune import KINDS, TEXTS, WORDS
+from app.features.lab.task_finetune import KEPT, STEPS, Tuned, tune
 from app.features.lab.task_finetune_recorded import recorded
 from app.features.lab.task_finetune_rows import MOST, READY, read_rows, ready
 from app.settings import settings
@@ -21,7 +22,7 @@ _OWN = "Your own rows"
 def show(page: Page) -> None:
     """Draw everything; for a tab of the lab."""
     if not settings().lab:
-        _recorded()
+        _recorded(page)
         return
     show_html(view.intro())
     chosen = choose("Rows", {name: name for name in (*READY, _OWN)}, key="rows")
@@ -37,10 +38,10 @@ def show(page: Page) -> None:
                   disabled=rows is None, on_click=_go)  # fmt: skip
         if st.session_state.pop(_GO, False) and rows is not None:
             with progress("Fine-tuning", "steps", cancel=lambda: None) as report:
-                st.session_state[_KEY] = keep(tune(page.engine, text, kind, steps, report))
-    tuned = kept(st.session_state.get(_KEY, ""))
+                st.session_state[_KEY] = KEPT.keep(tune(page.engine, text, kind, steps, report), 1)
+    tuned = KEPT.find(st.session_state.get(_KEY, ""))
     if tuned is not None:
-        _outcome(tuned)
+        _outcome(page, tuned)
     elif rows is not None:
         show_html(view.preview(rows))
 
@@ -51,8 +52,7 @@ def _go() -> None:
     st.session_state.pop(_KEY, None)
 
 
-def _recorded() -> None:
-    """Show a recorded training, where training is off."""
+def _recorded(page: Page) -> None:
     show_html(
         line(
             "This server trains nothing; this is a recorded training of its bundled model. To "
@@ -60,20 +60,10 @@ def _recorded() -> None:
         )
     )
     chosen = choose("Rows", {name: name for name in READY}, key="rows")
-    _result(recorded(READY[chosen]))
-
-
-def _result(found: FinetuneResult) -> None:
-    """Draw how much is right, how it was learned, and what the model gets wrong."""
-    show_html(view.headline(found))
-    show_picture(view.curves(found))
-    show_html(view.few(found))
-    show_html(view.mistakes(found))
-    show_html(view.divided(found))
+    show_screen(page, view.screen(recorded(READY[chosen])))
 
 
 def _text(chosen: str, kind: str) -> str:
-    """Draw the box of the rows; a link has a visitor's own, as it has his texts on other pages."""
     label = f"One row a line: text, tab, {'label' if kind == TEXTS else 'tags'} (at most {MOST})"
     if chosen == _OWN:
         return text_box("lab", label, key=f"rows_{kind}", first="")
@@ -81,8 +71,7 @@ def _text(chosen: str, kind: str) -> str:
     return str(st.text_area(label, ready(kind), key=key, persist_state="session"))
 
 
-def _outcome(tuned: Tuned) -> None:
-    """Draw what came of it: the figures, a text of the visitor's, and the model to take along."""
+def _outcome(page: Page, tuned: Tuned) -> None:
     found = tuned.result
     what = "word" if found.rows.kind == WORDS else "text"
     with guarded():
@@ -91,7 +80,7 @@ def _outcome(tuned: Tuned) -> None:
         )
         if text.strip():
             show_html(view.asked(tuned.ask(text), found.rows.kind))
-    _result(found)
+    show_screen(page, view.screen(found))
     with st.container(horizontal=True, gap="small"):
         st.download_button(
             "Download the model (ZIP)",

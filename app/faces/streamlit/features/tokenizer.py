@@ -39,8 +39,7 @@ def vectors_tab(page: Page, result: TokenizerResult, _: object) -> list[Block]:
     with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
         at = number("Piece", (0, last), key="place", default=min(2, last))
         value = number("Number", (0, found.last_number), key="value", default=0)
-        common = switch("One colour scale for all rows", key="common")
-    screen = task.on_page(found, page.engine.provenance.name, at=at, value=value, common=common)
+    screen = task.on_page(found, page.engine.provenance.name, at=at, value=value)
     return show_screen(page, screen)
 
 

@@ -41,14 +41,7 @@ def explains(slug: str) -> Of | None:
 
 
 def why_fold(page: Page, of: Of, text: str, pair: str = "") -> None:
-    """Draw a fold that explains the answer of a page; it computes only when it is open.
-
-    Args:
-        page: the page of the answer.
-        of: whose answer it is.
-        text: the text in its first box; for question answering the passage.
-        pair: the question, or the second text.
-    """
+    """Draw a fold that explains the answer of a page; it computes only when it is open."""
     row = feature(SLUG)
     fold = st.expander(
         "Why this answer?", key="why", icon=row.icon, on_change="rerun", bind="query-params"
@@ -124,9 +117,11 @@ def explain(
                 on_click=lambda: st.session_state.update({_GO: about}),
             )
             return None
-        with progress("Scoring", "passes", cancel=_forget if long else None) as report:
+        with progress(
+            "Scoring", "passes", cancel=(lambda: st.session_state.pop(_GO, None)) if long else None
+        ) as report:
             result = compute(check=False, progress=report)
-        show_html(join(view.before(result), view.headline(result)))
+        show_html(join(view.before(result), view.answer(result)))
         show_markup(view.text(result), key="picture-why")
     show_html(view.sums(result))
     reasons = Reasons(result, page, (text, pair), options, current_visit())
@@ -142,11 +137,6 @@ def explain(
             show_html(view_check.explanation(result.check))
             show_picture(view_check.curves(result, result.check))
     return reasons
-
-
-def _forget() -> None:
-    """Ask again before a long text is explained."""
-    st.session_state.pop(_GO, None)
 
 
 def _choose(page: Page, of: Of, text: str, pair: str) -> tuple[Asked, int, str]:

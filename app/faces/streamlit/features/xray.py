@@ -5,7 +5,6 @@ The address has what is switched off (`off`), the piece that is asked (`at`), ho
 """
 
 import re
-from collections.abc import Sequence
 
 import streamlit as st
 
@@ -14,16 +13,7 @@ from app.faces.streamlit.address import left_out
 from app.faces.streamlit.components import show_component
 from app.faces.streamlit.show import show_html
 from app.features.xray import view_switches as view
-from app.features.xray.result import (
-    PartEffect,
-    Ranking,
-    Spared,
-    XrayResult,
-    names_of,
-    read_parts,
-)
-from app.features.xray.result_zoom import HeadNote
-from app.features.xray.task_presets import PRESETS, preset
+from app.features.xray.result import Spared, XrayResult, names_of, read_parts
 from app.features.xray.view_words import headline
 from app.features.xray.view_zoom import Zoom
 from app.words.html import tag
@@ -75,15 +65,13 @@ def undo() -> None:
         set_off(st.session_state[_UNDO].pop(), undoing=True)
 
 
-def switchboard(
-    result: XrayResult, ranking: Sequence[PartEffect], notes: Sequence[Sequence[HeadNote]]
-) -> None:
+def switchboard(result: XrayResult, notes: view.Notes) -> None:
     """Draw the switches, and the buttons that set several at once."""
 
     def take(off: list[int]) -> None:
         set_off(view.off_by_number(result, off))
 
-    drawn = view.board(result, ranking, notes)
+    drawn = view.board(result, notes)
     show_html(tag("p", headline(result), class_="bx-xr-effect"))  # where the picture is above
     show_component("xray_switches", drawn, key="switches", several=("off",), then=take)
     with st.container(horizontal=True, gap="small", key="bx-xr-buttons"):
@@ -93,10 +81,9 @@ def switchboard(
         )  # fmt: skip
         st.button("All on", on_click=set_off, args=("",), disabled=not result.off, key="all_on")
         with st.popover("Presets"):
-            for key, name in PRESETS.items():
-                parts = preset(key, result, tuple(map(tuple, notes)))
+            for number, (name, parts) in enumerate(view.presets(result, notes).items()):
                 st.button(
-                    f"{name} ({len(parts)})", key=f"preset_{key}", type="tertiary",
+                    f"{name} ({len(parts)})", key=f"preset_{number}", type="tertiary",
                     on_click=set_off, args=(names_of(parts),), disabled=not parts,
                 )  # fmt: skip
 
@@ -131,11 +118,6 @@ def set_ranking(*, on: bool = True) -> None:
         st.query_params.pop(RANK, None)
 
 
-def ranked(found: Ranking | None) -> tuple[PartEffect, ...]:
-    """Return the parts of a ranking; () if there is none."""
-    return found.parts if found else ()
-
-
 # -- what is asked --------------------------------------------------------------------------------
 
 
@@ -158,11 +140,7 @@ def forget_other_texts(*texts: str) -> None:
 
 
 def asked_piece(count: int) -> int | None:
-    """Return the piece in the address; None for the one that fits.
-
-    Args:
-        count: number of pieces of the text; another model may have fewer.
-    """
+    """Return the piece in the address; None for the one that fits."""
     found = st.query_params.get(AT, "")
     if re.fullmatch(r"\d{1,3}", found) and int(found) < count:
         return int(found)

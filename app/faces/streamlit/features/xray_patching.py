@@ -43,9 +43,12 @@ def show_patching(page: Page, result: XrayResult) -> tuple[Block, ...]:
         "Patching",
         "layers",
         cancel=lambda: st.session_state.update({_STOPPED: asked}),
-    ) as told:
-        found = patching(page.engine, result, other, answers=answers, site=site, progress=told)
-    return _show(*view_patching.blocks(found))
+    ) as report:
+        found = patching(page.engine, result, other, answers=answers, site=site, progress=report)
+    blocks = tuple(view_patching.screen(found).report().blocks)
+    for each in blocks:
+        show_picture(each) if isinstance(each, Picture) else show_html(each)
+    return blocks
 
 
 def _second() -> str:
@@ -65,12 +68,3 @@ def _take(preset: Preset) -> None:
     st.session_state[SECOND], st.session_state[ANSWERS] = preset.other, preset.answers
     st.session_state["ask"], st.session_state[ANSWER] = "word", ""
     st.query_params.pop(AT, None)
-
-
-def _show(*blocks: Block) -> tuple[Block, ...]:
-    for each in blocks:
-        if isinstance(each, Picture):
-            show_picture(each)
-        else:
-            show_html(each)
-    return blocks

@@ -12,8 +12,7 @@ import torch
 
 from app.engine.compute import processor as processor_module
 from app.engine.compute.processor import Processor
-from app.engine.compute.recent import RecentResults
-from app.engine.compute.steps import Steps
+from app.engine.compute.recent import Cache
 from app.engine.compute.visitor import Allowances, LimitError, Visit, visiting
 from app.engine.models import Engine
 from app.engine.models import engine as engine_module
@@ -57,7 +56,7 @@ class Holder:
 
 def wait_for_waiting(processor: Processor, count: int) -> None:
     end = time.monotonic() + 30
-    while len(processor._queue) < count:
+    while processor.waiting < count:
         assert time.monotonic() < end, "the queue stays empty"
         time.sleep(0.001)
 
@@ -175,9 +174,9 @@ def test_who_comes_later_starts_where_the_others_are(monkeypatch: pytest.MonkeyP
 
     passes("old", 5)
     passes("new", 1)
-    assert processor._served == {"old": 5.0, "new": 5.0}  # it began at 4, with the last pass
+    assert processor._queue.served == {"old": 5.0, "new": 5.0}  # it began at 4, with the last pass
     passes("new", 2)
-    assert processor._served == {"new": 7.0}  # where the old one is by now is where everyone starts
+    assert processor._queue.served == {"new": 7.0}  # the old one is where everyone starts
 
 
 def test_a_visitor_who_waits_is_told_how_many_are_before(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -247,7 +246,7 @@ def test_the_doors_of_the_engine_wait_for_their_turn(
 ) -> None:
     processor = Processor(threads=1, runs=1)
     monkeypatch.setattr(engine_module, "PROCESSOR", processor)
-    monkeypatch.setattr(engine_module, "RECENT", RecentResults(2**20))  # nothing is known yet
+    monkeypatch.setattr(engine_module, "RECENT", Cache(2**20))  # nothing is known yet
     encoding = tiny_engine.tokenizer.encode("the [MASK]")
     with ThreadPoolExecutor(2) as pool:
         with Holder(processor, SHORT):
@@ -267,41 +266,3 @@ def test_training_has_gradients_and_everything_else_has_none() -> None:
 
     assert processor.run(work, tokens=SHORT, training=True)
     assert not processor.run(work, tokens=SHORT)
-
-
-def test_steps_are_reported_in_the_thread_that_waits() -> None:
-    seen: list[tuple[int, int, threading.Thread]] = []
-    steps = Steps(lambda done, total: seen.append((done, total, threading.current_thread())))
-
-    def work() -> str:
-        for done in (1, 2):
-            steps(done, 2)
-        return "found"
-
-    assert Processor(1, 1).run(work, tokens=SHORT, steps=steps) == "found"
-    here = threading.current_thread()
-    assert seen == [(1, 2, here), (2, 2, here)]
-
-
-def test_a_report_that_fails_ends_the_work_at_its_next_step() -> None:
-    processor = Processor(1, 1)
-    reported, done = threading.Event(), []
-
-    def report(*_: int) -> None:
-        reported.set()
-        raise KeyboardInterrupt
-
-    steps = Steps(report)
-
-    def work() -> None:
-        steps(1, 9)
-        assert reported.wait(timeout=10)
-        for each in range(2, 10):
-            time.sleep(0.01)
-            done.append(each)
-            steps(each, 9)
-
-    with pytest.raises(KeyboardInterrupt):
-        processor.run(work, tokens=SHORT, steps=steps)
-    assert len(done) < 8
-    assert threads_of(processor, SHORT) == 1  # the share is free again

@@ -20,10 +20,12 @@ from app.features.ner import view as ner_view
 from app.features.ner.task import ner
 from app.features.next_sentence import view as next_sentence_view
 from app.features.next_sentence.task import next_sentence
-from app.features.qa import view_text as qa_view
+from app.features.qa import view as qa_view
+from app.features.qa.result import QaResult
 from app.features.qa.task import qa
 from app.records.results import Calibration
 from app.words.notes import calibrated
+from app.words.screen import Screen
 from bert_core import (
     BertForMaskedLM,
     BertForNextSentencePrediction,
@@ -155,7 +157,15 @@ def test_a_configuration_with_one_temperature_means_it_for_both_steps(
     assert result.calibration == result.has_answer == Calibration(3.0, True, "old rows")
     odds = np.exp(result.no_answer_score / 3.0)
     assert result.null_probability == pytest.approx(odds / (1 + odds))
-    assert "of its own" not in str(qa_view.trust(result))
+    assert "of its own" not in _explained(result)
+
+
+def _drawn(screen: Screen) -> str:
+    return "".join(map(str, screen.report().drawn()))
+
+
+def _explained(result: QaResult) -> str:
+    return "".join(map(str, qa_view.explanation(result)))
 
 
 def test_names_divide_the_logits_of_every_piece(warm: Engine) -> None:
@@ -173,11 +183,11 @@ def test_every_page_says_what_its_probabilities_are_worth(
     def told(engine: Engine) -> list[str]:
         answer = qa(engine, PASSAGE, "who sat")
         return [
-            str(next_sentence_view.trust(next_sentence(engine, "the cat", "sat"))),
-            str(qa_view.trust(answer)),
+            _drawn(next_sentence_view.screen(next_sentence(engine, "the cat", "sat"))),
+            _explained(answer),
             str(ner_view.trust(ner(engine, "the cat sat"))),
-            str(classification_view.trust(classification(engine, "the cat sat"))),
-            str(choice_view.trust(multiple_choice(engine, "the cat", ("sat", "a dog")))),
+            _drawn(classification_view.screen(classification(engine, "the cat sat"))),
+            _drawn(choice_view.screen(multiple_choice(engine, "the cat", ("sat", "a dog")))),
         ]
 
     temperatures = ("2.50", "3.00", "0.60", "4.00", "0.50")
@@ -187,26 +197,28 @@ def test_every_page_says_what_its_probabilities_are_worth(
     assert "(fitted on masked &lt;words&gt;) before" in str(calibrated(scale))
     for said in told(tiny_engine):
         assert "Not calibrated" in said and "need not be right seven times in ten" in said
-    note = fill_mask_view.trust
-    assert "a temperature of 1.70 (fitted on" in str(note(fill_mask(warm, "the [MASK] sat")))
-    assert "Not calibrated" in str(note(fill_mask(tiny_engine, "the [MASK] sat")))
+    one, other = (
+        _drawn(fill_mask_view.screen(fill_mask(engine, "the [MASK] sat")))
+        for engine in (warm, tiny_engine)
+    )
+    assert "a temperature of 1.70 (fitted on" in one and "Not calibrated" in other
 
 
 def test_the_note_on_the_threshold_counts_with_the_temperature(
     warm: Engine, tiny_engine: Engine
 ) -> None:
-    plain = str(qa_view.threshold_note(qa(tiny_engine, PASSAGE, "who sat")))
+    plain = _explained(qa(tiny_engine, PASSAGE, "who sat"))
     assert "2.7 times as likely, at +2 it is 7.4 times" in plain
-    divided = str(qa_view.threshold_note(qa(warm, PASSAGE, "who sat")))
+    divided = _explained(qa(warm, PASSAGE, "who sat"))
     assert "1.6 times as likely, at +2 it is 2.7 times" in divided  # e^(1/2), e^(2/2)
 
 
 def test_the_page_names_the_temperature_of_having_an_answer(warm: Engine) -> None:
     result = qa(warm, PASSAGE, "who sat")
-    said = str(qa_view.trust(result))
+    said = _explained(result)
     assert "is divided by a temperature of its own, 2.00." in said
     told = replace(result, has_answer=Calibration(2.0, True, "rows <b>"))
-    assert "2.00, fitted on rows &lt;b&gt;." in str(qa_view.trust(told))
+    assert "2.00, fitted on rows &lt;b&gt;." in _explained(told)
 
 
 def test_a_very_sure_pair_is_warned_of_with_or_without_a_temperature(warm: Engine) -> None:

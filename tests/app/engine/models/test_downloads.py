@@ -12,9 +12,10 @@ import pytest
 
 from app.engine.models import Engine, offers
 from app.engine.models import downloads as downloads_module
-from app.engine.models.copies import bytes_in, downloads_folder, forget, note
+from app.engine.models.copies import HubId, bytes_in, downloads_folder, forget, note
 from app.engine.models.downloads import Downloads, State, Status, Ticket
-from app.engine.models.hub import DownloadPlan, HubId, copy_here, look_up, parse_hub_id
+from app.engine.models.hub import copy_here, look_up, parse_hub_id
+from bert_core.checkpoints.sources.hub import DownloadPlan
 from bert_core.checkpoints.sources.resolve import resolve
 from bert_core.errors import CheckpointError, DownloadError, InputError, MissingFileError
 from tests.loopback import Fault, Loopback, Repository

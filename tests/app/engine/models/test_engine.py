@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from app.engine.compute.recent import RecentResults
+from app.engine.compute.recent import Cache
 from app.engine.models import Engine
 from app.engine.models import engine as engine_module
 from bert_core import (
@@ -182,7 +182,7 @@ def test_eight_threads_get_the_numbers_that_one_gets(
     alone = [tiny_engine.scores_at(e, [p]) for e, p in zip(encodings, at, strict=True)]
     with ThreadPoolExecutor(8) as pool:
         for _ in range(5):
-            monkeypatch.setattr(engine_module, "RECENT", RecentResults(0))  # computes every time
+            monkeypatch.setattr(engine_module, "RECENT", Cache(0))  # computes every time
             together = list(pool.map(lambda e, p: tiny_engine.scores_at(e, [p]), encodings, at))
             for one, other in zip(alone, together, strict=True):
                 torch.testing.assert_close(one, other)
@@ -200,7 +200,7 @@ def test_equal_passes_are_computed_once_and_others_apart(
                 return work()
 
     monkeypatch.setattr(engine_module, "PROCESSOR", Counting())
-    monkeypatch.setattr(engine_module, "RECENT", RecentResults(2**20))
+    monkeypatch.setattr(engine_module, "RECENT", Cache(2**20))
     read, cls = tiny_engine.tokenizer.encode, BertForSequenceClassification
     one, same, pair = read("the cat sat"), read("The  cat sat"), read("the", "cat sat")
     for encoding in (one, same):
@@ -225,7 +225,7 @@ def test_equal_passes_are_computed_once_and_others_apart(
 def test_an_answer_is_kept_without_the_vectors_that_no_page_reads(
     tiny_engine: Engine, cls: type[BertPreTrainedModel], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    recent = RecentResults(2**20)
+    recent = Cache(2**20)
     monkeypatch.setattr(engine_module, "RECENT", recent)
     encoding = tiny_engine.tokenizer.encode("the cat sat " * 4)
     tiny_engine.run(cls, encoding)

@@ -7,182 +7,59 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from shutil import copytree
-from typing import cast
 
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from app.engine.models import Engine, ModelStore, is_open, open_engine, usable
+from app.engine.compute.recent import RECENT, Cache
+from app.engine.models import Engine, is_open, open_engine, store, usable
+from app.engine.models import engine as engine_module
 from app.engine.models.shelf import Kind, Offer
 from app.faces.paper.answers import ask
 from app.settings import Settings
 from bert_core import BertForPreTraining, BertForTokenClassification
 from bert_core.errors import CheckpointError, MissingFileError
+from bert_core.verification import VerificationReport
 from tests.conftest import save_heads, save_tiny
 
 
-class FakeEngine:
-    """An engine of which only identity and size count."""
-
-    def __init__(self, size: int = 0) -> None:
-        self.size = size
-
-
-def fake(_: str) -> Engine:
-    return cast(Engine, FakeEngine())
-
-
-def size_of(engine: Engine) -> int:
-    return cast(FakeEngine, engine).size
-
-
-def test_thirty_threads_that_ask_at_once_load_once() -> None:
-    loads: list[str] = []
-    barrier = threading.Barrier(30)
-
-    def load(name: str) -> Engine:
-        loads.append(name)
-        time.sleep(0.05)  # long enough for the others to arrive
-        return fake(name)
-
-    store = ModelStore(2, load)
-
-    def ask(_: int) -> Engine:
-        barrier.wait()
-        return store.get("model")
-
-    with ThreadPoolExecutor(30) as pool:
-        engines = list(pool.map(ask, range(30)))
-    assert loads == ["model"]
-    assert len(set(map(id, engines))) == 1
-
-
-def test_thirty_threads_share_one_failure_and_the_next_visitor_tries_again() -> None:
-    attempts: list[str] = []
-    barrier = threading.Barrier(30)
-
-    def load(name: str) -> Engine:
-        attempts.append(name)
-        if len(attempts) > 1:
-            return fake(name)
-        time.sleep(0.2)
-        raise CheckpointError("broken")
-
-    store = ModelStore(2, load)
-
-    def ask(_: int) -> str:
-        barrier.wait()
-        try:
-            store.get("model")
-        except CheckpointError as error:
-            return str(error)
-        return "loaded"
-
-    with ThreadPoolExecutor(30) as pool:
-        answers = list(pool.map(ask, range(30)))
-    assert answers == ["broken"] * 30
-    assert store.names() == ()
-    assert store.get("model") is store.get("model")
-    assert len(attempts) == 2
-
-
-def test_the_model_unused_for_longest_leaves_first() -> None:
-    store = ModelStore(2, fake)
-    first = store.get("a")
-    store.get("b")
-    assert store.get("a") is first
-    store.get("c")
-    assert store.names() == ("a", "c")
-    assert store.get("a") is first
-    assert store.held("a") and not store.held("b")
-
-
-def test_models_leave_when_they_take_more_memory_than_allowed() -> None:
-    sizes = {"small": 10, "middle": 40, "large": 90, "huge": 500}
-    store = ModelStore[str](
-        5, lambda name: cast(Engine, FakeEngine(sizes[name])), limit=100, size=size_of
-    )
-    store.get("small")
-    store.get("middle")
-    assert store.names() == ("small", "middle")
-    store.get("large")
-    assert store.names() == ("large",)
-    store.get("small")
-    assert store.names() == ("large", "small")
-    store.get("huge")  # what was asked for is given; whether it may be loaded is not asked here
-    assert store.names() == ("huge",)
-
-
-def test_a_failed_load_evicts_no_engine_and_is_tried_again() -> None:
-    attempts: list[str] = []
-
-    def load(name: str) -> Engine:
-        attempts.append(name)
-        if name == "broken":
-            raise CheckpointError("broken")
-        return fake(name)
-
-    store = ModelStore(1, load)
-    kept = store.get("good")
-    for _ in range(2):
-        with pytest.raises(CheckpointError):
-            store.get("broken")
-    assert store.names() == ("good",)
-    assert store.get("good") is kept
-    assert attempts == ["good", "broken", "broken"]
-
-
-def test_an_interrupted_load_is_not_remembered_either() -> None:
-    def load(name: str) -> Engine:
-        raise KeyboardInterrupt
-
-    store = ModelStore[str](1, load)
-    with pytest.raises(KeyboardInterrupt):
-        store.get("model")
-    assert store.names() == ()
-
-
-def test_different_models_load_side_by_side() -> None:
-    both_inside = threading.Barrier(2, timeout=5)
-
-    def load(name: str) -> Engine:
-        both_inside.wait()  # passes only if the other load is under way too
-        return fake(name)
-
-    store = ModelStore(2, load)
-    with ThreadPoolExecutor(2) as pool:
-        engines = list(pool.map(store.get, ["a", "b"]))
-    assert engines[0] is not engines[1]
-
-
-def test_a_loaded_model_is_given_while_others_load() -> None:
-    may_finish = threading.Event()
-
-    def load(name: str) -> Engine:
-        if name != "here":
-            assert may_finish.wait(10)
-        return fake(name)
-
-    store = ModelStore(5, load)
-    here = store.get("here")
-    with ThreadPoolExecutor(4) as pool:
-        others = [pool.submit(store.get, name) for name in "abcd"]
-        assert store.get("here") is here
-        assert store.names() == ("here",)
-        assert not any(store.held(name) for name in "abcd")
-        may_finish.set()
-        assert len({id(other.result(10)) for other in others}) == 4
-
-
-def test_a_model_in_use_outlives_its_place(tiny_folder: Path, headless_folder: Path) -> None:
-    store = ModelStore(1, Engine)
-    mine = store.get(str(tiny_folder))
+def test_a_model_in_use_outlives_its_place(
+    tiny_folder: Path, headless_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store, "_OPENED", Cache(2**30, most=1, least=1))
+    mine = open_engine(offer := Offer("mine", str(tiny_folder), Kind.FOLDER))
     encoding = mine.tokenizer.encode("the [MASK]")
     before = mine.scores_at(encoding, [2])
-    store.get(str(headless_folder))
-    assert store.names() == (str(headless_folder),)
+    open_engine(other := Offer("other", str(headless_folder), Kind.FOLDER))
+    assert is_open(other) and not is_open(offer)
     assert bool((mine.scores_at(encoding, [2]) == before).all())
+
+
+def test_a_whole_class_verifies_a_model_once_and_nothing_is_kept(
+    tiny_engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs, begun, end = list[Path](), threading.Event(), threading.Event()
+    report = VerificationReport("tiny", (), (), ())
+
+    def slow(folder: Path) -> VerificationReport:
+        runs.append(folder)
+        begun.set()
+        assert end.wait(10)
+        return report
+
+    monkeypatch.setattr(engine_module, "verify", slow)
+    with ThreadPoolExecutor(8) as pool:
+        first = pool.submit(tiny_engine.verify)
+        assert begun.wait(10)
+        rest = [pool.submit(tiny_engine.verify) for _ in range(7)]
+        slot = RECENT._under_way[(tiny_engine._self, "verify")]
+        while len(slot._condition._waiters) < 7:  # type: ignore[attr-defined]
+            time.sleep(0.001)
+        end.set()
+        assert len({each.result(10).began for each in (first, *rest)}) == 1
+    assert len(runs) == 1
+    assert tiny_engine.verify().began > first.result().began and len(runs) == 2
 
 
 def test_the_process_opens_what_is_on_offer_once(tiny_model: Path) -> None:

@@ -6,10 +6,10 @@ import pytest
 import torch
 
 from app.declared import declared
-from app.engine.models import Engine, is_open, offers, open_engine
+from app.engine.compute.recent import Cache
+from app.engine.models import Engine, is_open, offers, open_engine, store
 from app.engine.models.fit import KNOWS_NOTHING, first_fitting
 from app.engine.models.second import second_model
-from app.engine.models.store import ModelStore, _load_offer
 from app.engine.models.usable import facts_of
 from app.faces import ask
 from app.faces.api.calling import job
@@ -110,12 +110,12 @@ def test_nobody_is_sent_to_it_but_it_may_be_named_beside(bundled: Engine) -> Non
 
 
 def test_it_counts_as_a_model_of_its_size_and_only_once_it_was_chosen(
-    twin: Engine, bundled: Engine
+    twin: Engine, bundled: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert twin.facts.memory_bytes == bundled.facts.memory_bytes > 0
     assert is_open(offers()[TWIN])
-    store = ModelStore(2, _load_offer, limit=twin.facts.memory_bytes)
-    store.get(offers()[BUNDLED_MODEL])
-    assert not store.held(offers()[TWIN])
-    store.get(offers()[TWIN])
-    assert store.names() == (offers()[TWIN],)
+    monkeypatch.setattr(store, "_OPENED", Cache(twin.facts.memory_bytes, most=2, least=1))
+    open_engine(offers()[BUNDLED_MODEL])
+    assert not is_open(offers()[TWIN])
+    open_engine(offers()[TWIN])
+    assert is_open(offers()[TWIN]) and not is_open(offers()[BUNDLED_MODEL])

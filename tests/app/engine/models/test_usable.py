@@ -11,7 +11,7 @@ from app.engine.models.usable import refusals, usable
 from app.faces import ask
 from app.faces.gradio.widgets import model_choices
 from app.settings import BUNDLED_MODEL, Settings
-from bert_core import BertForMaskedLM, BertTokenizer
+from bert_core import BertForMaskedLM
 from bert_core.errors import BertError, InputError
 from tests.app.engine.models.test_shelf import COMMIT, TWIN, make_copy
 from tests.conftest import save_tiny
@@ -123,13 +123,3 @@ def test_a_copy_from_the_hub_without_its_main_branch_is_listed(
 def test_a_model_that_is_too_large_says_so(shelf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.engine.models.usable.settings", lambda: Settings(model_bytes=1_000))
     assert "this server keeps at most 0 MiB" in refusals()["good"]
-
-
-def test_files_that_contradict_each_other_are_a_remark_of_every_answer(shelf: Path) -> None:
-    tokenizer = BertTokenizer.from_pretrained(shelf / "good", max_input_chars_per_word=99)
-    tokenizer.save_pretrained(shelf / "good")
-    config = shelf / "good" / "tokenizer_config.json"
-    config.write_text('{"do_lower_case": false}', encoding="utf-8")
-    answer = ask("tokenizer", "the cat", model="good")
-    assert answer.notices[0].startswith("tokenizer_config.json and tokenizer.json contradict")
-    assert answer.notices[0] in " ".join(answer.text(10_000).split())

@@ -6,10 +6,12 @@ import re
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from fastapi.openapi.models import OpenAPI
 
 from app.declared import Declared, all_declared, declared
 from app.declared.answers import answer
@@ -17,9 +19,13 @@ from app.engine import calls
 from app.engine.compute import processor
 from app.engine.compute.visitor import Allowances
 from app.engine.models import Engine
+from app.faces.api.described import REFUSALS
+from app.faces.api.routes import application
 from app.faces.paper.answers import BODY_BYTES, record
+from app.faces.paper.json import meanings
 from app.lessons.shelf import shelf
 from tests.app.faces.api.conftest import GRADIO, Api, visitor
+from tests.family_models import FAMILIES, of_family
 from tests.wrong_values import WRONG
 
 EVERY = pytest.mark.parametrize(
@@ -51,28 +57,24 @@ def as_tool(api: Api, slug: str, given: dict[str, Any], **options: Any) -> httpx
     return api.post("/mcp", asked, **options)
 
 
-def in_two_steps(api: Api, slug: str, given: dict[str, Any], **options: Any) -> httpx.Response:
-    begun = api.post(f"{OURS}/call/v2/{slug}", given, **options)
-    if begun.status_code != 200:
-        return begun
-    return api.get(f"{OURS}/call/{slug}/{begun.json()['event_id']}")
-
-
-FORMS = pytest.mark.parametrize("ask", [direct, in_order, as_tool, in_two_steps])
+FORMS = pytest.mark.parametrize("ask", [direct, in_order, as_tool])
 Ask = Callable[..., httpx.Response]
 
 
 def read(found: httpx.Response) -> Any:
     """The result, or the sentence that says why there is none, of a call in any form."""
-    if found.headers["content-type"].startswith("text/event-stream"):
-        name, data = found.text.strip().split("\n")[-2:]
-        told = json.loads(data.removeprefix("data: "))
-        return told[0] if name == "event: complete" else told
-    told = found.json()
-    if "result" in told:
-        text = told["result"]["content"][0]["text"]
-        return text if told["result"]["isError"] else json.loads(text)
-    return told.get("error") or (told["data"][0] if "data" in told else told)
+    body = found.json()
+    if "result" in body:
+        text = body["result"]["content"][0]["text"]
+        return text if body["result"]["isError"] else json.loads(text)
+    return body.get("error") or (body["data"][0] if "data" in body else body)
+
+
+def events(found: httpx.Response) -> list[tuple[str, Any]]:
+    """The events of a stream."""
+    parts = (each.split("\n") for each in found.text.strip().split("\n\n"))
+    return [(name.removeprefix("event: "), json.loads(data.removeprefix("data: ")))
+            for name, data in parts]  # fmt: skip
 
 
 # -- what comes back -------------------------------------------------------------------------------
@@ -98,40 +100,16 @@ def test_all_forms_give_the_same_result(api: Api, ask: Ask) -> None:
     assert [len(slot["candidates"]) for slot in found["slots"]] == [2]
 
 
-@pytest.mark.parametrize("end", ["", "/"])
-@pytest.mark.parametrize("path", ["run", "api"])
-def test_the_older_addresses_of_gradio_answer_too(api: Api, path: str, end: str) -> None:
-    found = api.post(f"{OURS}/{path}/fill_mask{end}", {"data": ["a [MASK]", 1, "", 0, ""]})
-    assert found.json()["data"][0]["slots"] and found.json()["is_generating"] is False
-
-
-def test_a_call_with_values_in_order_can_be_fetched_once(api: Api) -> None:
-    begun = api.post(f"{OURS}/call/fill_mask", {"data": ["a [MASK]", 1, "", 0, ""]}).json()
-    path = f"{OURS}/call/fill_mask/{begun['event_id']}"
-    assert read(api.get(path))["slots"]
-    again = api.get(path)
-    assert again.status_code == 404 and "fetched once" in again.json()["error"]
-
-
-def test_a_stream_tells_of_progress_and_ends_with_the_answer(api: Api) -> None:
+def test_a_stream_tells_of_progress_and_ends_with_the_answer_or_the_reason(api: Api) -> None:
+    accepts = {"Accept": "text/event-stream"}
     given = {"text": "Ada met Bob. " * 60}
-    found = direct(api, "ner", given, headers={"Accept": "text/event-stream"})
-    events = [each.split("\n") for each in found.text.strip().split("\n\n")]
-    names = [name.removeprefix("event: ") for name, _ in events]
-    told = [json.loads(data.removeprefix("data: ")) for _, data in events]
-    assert names[-1] == "answer" and set(names[:-1]) == {"progress"}
-    assert told[-1] == direct(api, "ner", given).json()
-    done = [each["done"] for each in told[:-1]]
-    assert done == sorted(done) and told[-2]["done"] == told[-2]["total"] > 1
-
-
-def test_a_stream_ends_with_the_reason_if_there_is_no_answer(api: Api) -> None:
-    found = direct(api, "ner", {"text": " "}, headers={"Accept": "text/event-stream"})
-    assert found.status_code == 200
-    name, data = found.text.strip().split("\n")[-2:]
-    assert name == "event: error"
-    told = json.loads(data.removeprefix("data: "))
-    assert told["status"] == 422 and "no piece" in told["error"]
+    *before, last = events(direct(api, "ner", given, headers=accepts))
+    assert last == ("answer", direct(api, "ner", given).json())
+    assert {name for name, _ in before} == {"progress"}
+    done = [each["done"] for _, each in before]
+    assert done == sorted(done) and done[-1] == before[-1][1]["total"] > 1
+    name, why = events(direct(api, "ner", {"text": " "}, headers=accepts))[-1]
+    assert (name, why["status"]) == ("error", 422) and "no piece" in why["error"]
 
 
 @FORMS
@@ -161,25 +139,22 @@ def test_a_wrong_value_is_answered_with_the_reason(
 ) -> None:
     found = ask(api, slug, given)
     assert says in read(found)
-    streamed = found.headers["content-type"].startswith("text/event-stream")
-    assert found.status_code == (200 if streamed or ask is as_tool else 422)
+    assert found.status_code == (200 if ask is as_tool else 422)
 
 
 @pytest.mark.parametrize(
     ("path", "body", "status", "says"),
     [
-        ("/api/nothing", {}, 404, "There is no task named 'nothing'"),
+        ("/api/nothing", {}, 404, "Not Found. The tasks are listed at"),
         ("/api/fill_mask", {}, 422, "text is missing"),
         ("/api/fill_mask", {"text": "cat", "marker": 1}, 422, "no parameter 'marker'"),
         ("/api/fill_mask", ["cat"], 400, "a JSON object of named values"),
         ("/api/fill_mask/more", {}, 404, "Not Found"),
-        (f"{OURS}/run/nothing", {"data": []}, 404, "There is no task named 'nothing'"),
+        (f"{OURS}/run/nothing", {"data": []}, 404, "Not Found. The tasks are listed at"),
         (f"{OURS}/run/fill_mask", {"data": ["cat"]}, 422, "Found 1 value; expected 5: text, "),
         (f"{OURS}/run/fill_mask", {"data": ["cat"] * 6}, 422, "Found 6 values; expected 5"),
         (f"{OURS}/run/fill_mask", {"data": "cat"}, 400, '{"data": [values in order]}'),
-        (f"{OURS}/run/fill_mask", [], 400, '{"data": [values in order]}'),
-        (f"{OURS}/call/v2/nothing", {}, 404, "There is no task named 'nothing'"),
-        (f"{OURS}/call/fill_mask", {"data": 3}, 400, '{"data": [values in order]}'),
+        (f"{OURS}/run/fill_mask", [], 400, "a JSON object of named values"),
     ],
 )
 def test_a_wrong_call_is_answered_with_the_reason_and_the_status_the_web_has_for_it(
@@ -190,11 +165,7 @@ def test_a_wrong_call_is_answered_with_the_reason_and_the_status_the_web_has_for
     assert says in found.json()["error"]
 
 
-def test_an_unknown_call_number_is_refused(api: Api) -> None:
-    assert api.get(f"{OURS}/call/fill_mask/{'0' * 32}").status_code == 404
-
-
-@pytest.mark.parametrize("path", ["/api/fill_mask", f"{OURS}/run/fill_mask", f"{OURS}/call/x"])
+@pytest.mark.parametrize("path", ["/api/fill_mask", f"{OURS}/run/fill_mask"])
 def test_another_method_is_refused_with_the_right_one(api: Api, path: str) -> None:
     found = api.get(path)
     assert (found.status_code, found.headers["allow"]) == (405, "POST")
@@ -203,6 +174,11 @@ def test_another_method_is_refused_with_the_right_one(api: Api, path: str) -> No
 NO_JSON = {
     "deep": b"[" * 100_000,
     "deep in an object": b'{"data":' + b"[" * 50_000,
+    "deep and complete": b'{"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {"a": '
+    + b"[" * 300
+    + b"]" * 300
+    + b"}}",
+    "of one kind of bracket": b'{"a":' * 200 + b"1" + b"}" * 200,
     "cut off": b"{",
     "empty": b"",
     "not UTF-8": b'{"text": "\xff\xfe"}',
@@ -261,11 +237,11 @@ def test_one_budget_covers_all_forms_and_is_spent_before_anything_is_computed(
     api: Api, three_a_minute: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     me, given = visitor(), {"text": "the [MASK] sat"}
-    for ask in (direct, as_tool, in_two_steps):
+    for ask in (direct, as_tool, in_order):
         assert ask(api, "fill_mask", given, headers=me).status_code == 200
     monkeypatch.setattr(Declared, "run", None)  # nothing may be computed from here
-    monkeypatch.setattr("app.faces.api.calling.body_of", None)
-    for ask in (direct, in_order, as_tool, in_two_steps):
+    monkeypatch.setattr("app.faces.api.calling.read_json", None)
+    for ask in (direct, in_order, as_tool):
         refused = ask(api, "fill_mask", given, headers=me)
         assert refused.status_code == 429
         assert 0 < int(refused.headers["retry-after"]) <= 60
@@ -288,13 +264,34 @@ def test_a_class_behind_one_address_is_not_shut_out_but_a_crowd_is(
     assert statuses == [200] * 30 + [429] * 2
 
 
-def test_a_call_that_is_too_many_waits_nowhere(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+@FORMS
+def test_a_call_that_is_too_many_waits_nowhere(
+    api: Api, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def full(*_: object) -> None:
         raise calls.BusyError("The server is busy. Try again in a few seconds.", 5)
 
     monkeypatch.setattr(calls.DESK, "submit", full)
-    refused = direct(api, "tokenizer", {"text": "a"})
-    assert (refused.status_code, refused.headers["retry-after"]) == (503, "5")
+    refused = ask(api, "tokenizer", {"text": "a"})
+    assert "The server is busy" in read(refused)
+    if ask is not as_tool:
+        assert (refused.status_code, refused.headers["retry-after"]) == (503, "5")
+
+
+@pytest.mark.parametrize("path", ["/api/fill_mask", f"{OURS}/run/fill_mask", "/mcp"])
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Host": "evil.example"}, 421),
+        ({"Origin": "http://evil.example"}, 403),
+        ({}, 411),  # its length is not said
+    ],
+)
+def test_strangers_are_refused_before_a_call_is_read(
+    api: Api, path: str, headers: dict[str, str], status: int
+) -> None:
+    found = api.post(path, content=iter([b"{}"]), headers=headers)
+    assert found.status_code == status and found.headers["connection"] == "close"
 
 
 def test_work_ends_when_its_caller_has_gone(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -333,7 +330,7 @@ def test_a_bug_is_an_apology_with_a_number_and_its_text_is_in_no_log(
     says = read(found)
     number = says.partition("logged as ")[2][:8]
     assert f"error {number}: ZeroDivisionError" in caplog.text
-    assert found.status_code == (500 if ask in {direct, in_order} else 200)
+    assert found.status_code == (200 if ask is as_tool else 500)
     for text in (found.text, caplog.text, "".join(capfd.readouterr())):
         assert MARKER not in text and "Traceback" not in text
 
@@ -344,7 +341,7 @@ def test_a_bug_is_an_apology_with_a_number_and_its_text_is_in_no_log(
 )
 @pytest.mark.parametrize(
     "path",
-    [f"{OURS}/run/fill_mask", f"{OURS}/call/v2/qa", "/api/qa", f"/api/{MARKER}", "/mcp", "/mcp/x"],
+    [f"{OURS}/run/fill_mask", "/api/qa", f"/api/{MARKER}", "/mcp", "/mcp/x"],
 )
 def test_wrong_calls_leave_nothing_in_the_log(
     api: Api,
@@ -365,3 +362,40 @@ def test_lessons_are_listed_as_they_are_in_their_files(api: Api) -> None:
     assert rows.keys() == shelf().lessons.keys()
     step = rows["heads"]["steps"][0]
     assert step["question"]["at"] == "pieces" and "{head:previous}" in step["say"]
+
+
+def test_openapi_describes_every_task(api: Api) -> None:
+    found = api.get("/api/openapi.json").json()
+    assert found == application("/api", "/mcp", OURS).openapi()
+    assert OpenAPI.model_validate(found)
+    for task in all_declared():
+        posted = found["paths"][f"/api/{task.feature.slug}"]["post"]
+        body = posted["requestBody"]["content"]["application/json"]["schema"]
+        assert list(body["properties"]) == [*(each.name for each in task.parameters), "model"]
+        answer = posted["responses"]["200"]["content"]["application/json"]["schema"]
+        assert list(answer["properties"]) == [*meanings(task.result), "provenance"]
+        assert set(posted["responses"]) == {"200", *map(str, REFUSALS)}
+        for name, each in body["properties"].items():
+            allows_its_default(each, name in body["required"])
+
+
+def allows_its_default(schema: dict[str, Any], required: bool) -> None:
+    kinds = schema.get("anyOf", [schema])
+    default = schema.get("default")
+    if default is None:
+        assert required or {"type": "null"} in kinds
+    elif "enum" in kinds[0]:
+        assert default in kinds[0]["enum"]
+    elif kinds[0]["type"] in {"integer", "number"}:
+        assert kinds[0].get("minimum", default) <= default <= kinds[0].get("maximum", default)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_family_answers_over_http_or_says_what_it_was_not_trained_on(
+    api: Api, family: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BERT_EXPLORER_MODEL", str(of_family(tmp_path, family)))
+    filled = direct(api, "fill_mask", {"text": "the cat ___ on the [MASK]."})
+    assert filled.status_code == 200 and len(filled.json()["slots"]) == 2
+    refused = direct(api, "next_sentence", {"first": "the cat sat.", "second": "the dog sat."})
+    assert refused.status_code == 422 and "was not trained" in refused.json()["error"]

@@ -35,14 +35,6 @@ def test_the_page_as_it_was_left_comes_first_then_the_address() -> None:
     assert brought(feature, said(text=OWN), {}) == {"text": OWN}
 
 
-def test_a_page_without_gaps_gets_the_whole_text() -> None:
-    message = json.dumps(
-        {"own": {"texts": {"text": "Marie [MASK] worked in Paris."}, "whole": OWN}}
-    )
-    assert brought(declared("ner"), message, {}) == {"text": OWN}
-    assert brought(declared("why"), message, {})["text"] == "Marie [MASK] worked in Paris."
-
-
 def test_where_a_text_does_not_fit_the_page_says_so() -> None:
     row = declared("senses").feature
     assert UNFIT["senses"] in str(unfit_note(row, said(text=OWN)))

@@ -122,13 +122,35 @@ def test_a_call_of_a_visitor_who_used_up_its_allowance_is_refused_before_gradio_
     assert open_sessions(served.blocks) == before
 
 
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("call/fill_mask", {"data": ["a [MASK]", 1, "", 0, ""]}),
+        ("call/v2/fill_mask", {"text": "a [MASK]", "top_k": 1}),
+    ],
+)
+def test_a_call_in_two_steps_is_counted_and_its_answer_fetched_once(
+    served: Served, path: str, body: dict[str, object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(calls, "ALLOWANCES", Allowances(1, 1_000, clock=lambda: 0.0))
+    monkeypatch.setattr(calls, "PAUSE", 0.01)
+    me = told(Visitor("somebody", "192.0.2.1"))
+    begun = served.post(path, body, headers=me)
+    answer = f"gradio_api/call/fill_mask/{begun.json()['event_id']}"
+    name, data = served.get(answer).text.strip().split("\n")[-2:]
+    assert name == "event: complete" and '"slots"' in data
+    assert served.get(answer).status_code == 404
+    refused = served.post(path, body, headers=me)
+    assert refused.status_code == 429 and refused.headers["retry-after"]
+
+
 def test_a_stream_of_no_session_is_refused_and_not_logged(
     served: Served, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
     with caplog.at_level(logging.WARNING):
         for query in ("", "?session_hash=nobody", "?session_hash="):
             found = served.get(f"gradio_api/queue/data{query}")
-            assert found.status_code == 404 and "no such session" in found.json()["detail"]
+            assert found.status_code == 404 and "no such call" in found.json()["detail"]
     assert "".join(capfd.readouterr()) + caplog.text == ""
 
 

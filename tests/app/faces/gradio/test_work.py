@@ -49,7 +49,7 @@ def test_the_queue_forgets_callers(served: Served, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(kept, "max_size", 3)
     for _ in range(6):
         ask(served, "fill_mask")
-    assert len(kept._calls) <= len(kept) + 1
+    assert len(kept.calls) <= len(kept) + 1
 
 
 def test_many_callers_get_their_own_answers(served: Served) -> None:

@@ -74,13 +74,6 @@ def test_the_first_text_of_the_home_page_and_its_doors_are_not_carried(site: App
     assert text(go(site, NER)) == OWN
 
 
-def test_a_text_taken_along_by_its_button_is_carried_from_there(site: AppTest) -> None:
-    go(site, TOKENIZER)
-    next(b for b in site.button if b.key == "_send_ner").click().run()
-    go(site, NER)
-    assert text(go(site, FILL_MASK)) == first("tokenizer")
-
-
 def test_one_visitor_carries_nothing_to_another(site: AppTest, tiny_model: Path) -> None:
     go(site, TOKENIZER).text_area(key="text").set_value(OWN).run()
     other = opened("app.py")

@@ -62,8 +62,7 @@ def opened() -> AppTest:
 
 
 def ask(at: AppTest, name: str, revision: str = "") -> AppTest:
-    at.text_input(key="_hub_id").set_value(name)
-    at.text_input(key="_hub_revision").set_value(revision)
+    at.text_input(key="_hub_id").set_value(f"{name}@{revision}" if revision else name)
     return press(at, "Look it up")
 
 

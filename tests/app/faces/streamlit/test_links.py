@@ -157,12 +157,6 @@ def test_of_two_texts_only_the_long_one_is_kept(own_store: Shelf) -> None:
     assert captions(gone).count("The text of this link is no longer kept") == 1
 
 
-def test_a_text_that_the_site_does_not_take_is_not_kept(own_store: Shelf) -> None:
-    at = typed("a" * 100_001)
-    assert "at most 100,000" in at.warning[0].value
-    assert len(own_store._entries) == 0 and key_of(at) == ""
-
-
 # -- switched off ----------------------------------------------------------------------------------
 
 
@@ -177,14 +171,6 @@ def test_switched_off_a_link_opens_only_in_the_session_that_made_it(
     assert other.text_area(key="text").value == ""
     assert "The text of this link is no longer kept" in captions(other)
     assert at.text_area(key="text").value == LONG
-
-
-@pytest.mark.parametrize(("use", "says"), [("on", "for a day"), ("off", "while your page is open")])
-def test_the_foot_says_what_is_kept(monkeypatch: pytest.MonkeyPatch, use: str, says: str) -> None:
-    monkeypatch.setenv("BERT_EXPLORER_LINKS", use)
-    shown = markup(visited())
-    assert shown.count("long ones in memory") == 1
-    assert shown.partition("long ones in memory ")[2].startswith(says)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.arguments import read_arguments
-from app.catalog import feature, pages
+from app.catalog import feature
 from app.engine.models import default_offer, open_engine
 from app.server.model import bring_model
 from bert_core import BertForSequenceClassification, BertForTokenClassification
@@ -68,19 +68,15 @@ def popovers(at: AppTest) -> list[Any]:
     return [node.proto.popover for node in at.get("popover")]
 
 
-@pytest.mark.parametrize("row", pages(), ids=lambda row: row.slug)
-def test_every_page_has_the_picker_and_says_all_about_its_model(
-    opened: Callable[..., AppTest], tiny_model: Path, row: object
+def test_the_picker_offers_every_model_and_the_page_says_all_about_its_own(
+    opened: Callable[..., AppTest], tiny_model: Path
 ) -> None:
-    at = opened(row.slug)  # type: ignore[attr-defined]
+    at = opened("tokenizer")
     box = at.selectbox(key="model")
-    assert box.label == "Model"
-    assert box.value == tiny_model.name
+    assert box.value == used(at) == tiny_model.name
     assert {"headless-model0", "texts", "someone/tiny"} <= set(box.options)
-    assert used(at) == tiny_model.name
     assert "About this model" in [popover.label for popover in popovers(at)]
     assert f"{tiny_model.name}: " in markup(at)  # the line that is always visible
-    assert "bx-holdings" in markup(at)
     assert "Computed by</span> <span>processor" in markup(at)
     assert str(tiny_model) not in markup(at)
 
@@ -116,22 +112,6 @@ def test_an_unknown_name_in_a_link_loses_nothing(
     assert len(checked(at).warning) == 0
 
 
-def test_a_path_in_a_link_is_no_choice(opened: Callable[..., AppTest], shelf: Path) -> None:
-    at = opened("tokenizer", model=str(shelf / "texts"))
-    assert "which this server does not offer" in at.warning[0].value
-    assert "texts" not in used(at)
-
-
-def test_a_folder_that_left_is_told_and_replaced(
-    opened: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch, tiny_model: Path
-) -> None:
-    at = opened("tokenizer", model="texts")
-    monkeypatch.delenv("BERT_EXPLORER_MODELS")
-    checked(at)
-    assert used(at) == tiny_model.name
-    assert "texts" in at.warning[0].value
-
-
 def test_a_model_without_the_head_shows_no_numbers_and_one_that_fits_is_a_click_away(
     opened: Callable[..., AppTest], tiny_model: Path
 ) -> None:
@@ -146,14 +126,6 @@ def test_a_model_without_the_head_shows_no_numbers_and_one_that_fits_is_a_click_
     assert used(at) == tiny_model.name
     assert at.text_area(key="text").value == "the cat sat"
     assert 'role="alert"' not in markup(at)
-
-
-def test_what_cannot_answer_offers_no_noise(opened: Callable[..., AppTest]) -> None:
-    at = opened("fill_mask", model="no mask")
-    assert "has no [MASK]" in markup(at)
-    assert "noise" not in [toggle.key for toggle in at.toggle]
-    assert len(at.text_area) == 0
-    assert "bx-caution" in markup(at)
 
 
 def test_a_remark_lets_the_page_answer(opened: Callable[..., AppTest]) -> None:
@@ -233,33 +205,12 @@ def site(shelf: Path) -> AppTest:
 def test_the_choice_comes_along_to_every_page_and_home(site: AppTest) -> None:
     site.selectbox(key="model").set_value("texts")
     checked(site)
-    for row in pages():
-        site.switch_page(row.page)
+    for slug in ("tokenizer", "model_card"):
+        site.switch_page(feature(slug).page)
         assert used(checked(site)) == "texts"
         assert site.selectbox(key="model").value == "texts"
     site.switch_page("app.py")
     assert site.selectbox(key="model").value == "texts"
-
-
-def test_a_model_of_a_link_comes_along_too(shelf: Path) -> None:
-    at = visits.opened("app.py", model="someone/tiny")
-    assert used(at) == "someone/tiny"
-    at.query_params.clear()
-    at.switch_page("pages/1_tokenizer.py")
-    assert used(checked(at)) == "someone/tiny"
-
-
-def test_a_sent_text_takes_the_model_along(site: AppTest) -> None:
-    site.switch_page("pages/1_tokenizer.py")
-    checked(site).selectbox(key="model").set_value("texts")
-    checked(site).text_area(key="text").set_value("the river bank")
-    checked(site)
-    titles = [row.title for row in pages() if row.takes_text and row.slug != "tokenizer"]
-    assert [label for label in labels(site) if label in titles] == titles
-    press(site, "Attention")
-    assert "<h1>Attention</h1>" in markup(site)
-    assert site.text_area(key="text").value == "the river bank"
-    assert used(site) == "texts"
 
 
 # -- the command line ------------------------------------------------------------------------------
@@ -316,10 +267,4 @@ def test_a_page_never_fetches_the_model_it_starts_with(
     monkeypatch.setenv("BERT_EXPLORER_MODEL", "someone/first")
     at = visits.opened("pages/1_tokenizer.py")
     assert "There is no folder or bundled model first" in at.error[0].value
-    assert loopback.log == []
-
-
-def test_a_folder_that_is_there_is_asked_for_nowhere(loopback: Loopback, tiny_model: Path) -> None:
-    bring_model()
-    assert os.environ["BERT_EXPLORER_MODEL"] == str(tiny_model)
     assert loopback.log == []

@@ -7,17 +7,12 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import pandas as pd
-import plotly.graph_objects as go
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.catalog import GROUPS, examples, feature, pages
-from app.faces.streamlit import components, show
+from app.faces.streamlit import components
 from app.faces.streamlit.state import fits_address
-from app.settings import settings
-from bert_core.errors import InputError
-from tests.visits import labels, markup, opened, press
+from tests.visits import markup, opened
 
 
 def guarded_page(kind: str) -> None:
@@ -39,18 +34,13 @@ def run(kind: str) -> AppTest:
     return AppTest.from_function(guarded_page, args=(kind,), default_timeout=30).run()
 
 
-def test_what_the_visitor_can_solve_is_a_warning_without_markdown() -> None:
-    at = run("input")
-    assert "611 tokens" in at.warning[0].value
-    assert "![" not in at.warning[0].value
-    assert len(at.error) == 0
-    assert at.markdown[0].value == "the page goes on"
-
-
-def test_a_damaged_file_is_an_error_box() -> None:
-    at = run("checkpoint")
-    assert "byte 7" in at.error[0].value
-    assert len(at.warning) == len(at.exception) == 0
+@pytest.mark.parametrize(("kind", "box"), [("input", "warning"), ("checkpoint", "error")])
+def test_what_is_wrong_is_said_in_a_box_without_markdown(kind: str, box: str) -> None:
+    at = run(kind)
+    assert [len(at.warning), len(at.error)] == [box == "warning", box == "error"]
+    (said,) = [*at.warning, *at.error]
+    assert ("611 tokens" if kind == "input" else "byte 7") in said.value and "![" not in said.value
+    assert at.markdown[0].value == "the page goes on" and len(at.exception) == 0
 
 
 def test_a_bug_is_an_apology_with_a_number_and_the_log_keeps_no_text(
@@ -75,11 +65,6 @@ def site(tiny_model: Path) -> AppTest:
     return opened("app.py")
 
 
-def test_home_opens_with_its_title_and_the_model(site: AppTest, tiny_model: Path) -> None:
-    assert "<h1>BERT Explorer</h1>" in markup(site)
-    assert f"{tiny_model.name}: " in markup(site) and "SHA-256" in markup(site)
-
-
 def test_home_without_a_model_still_opens_and_says_what_is_wrong(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -87,28 +72,6 @@ def test_home_without_a_model_still_opens_and_says_what_is_wrong(
     at = opened("app.py")
     assert "no-such-model" in at.error[0].value
     assert "<h1>BERT Explorer</h1>" in markup(at)
-
-
-def test_a_text_can_be_taken_to_another_page_and_a_gap_stays_where_gaps_are_read(
-    site: AppTest,
-) -> None:
-    site.switch_page("pages/1_tokenizer.py").run()
-    site.text_area(key="text").set_value("the dog sat on the river bank").run()
-    press(site, "Fill-mask")
-    assert "<h1>Fill-mask</h1>" in markup(site)
-    assert site.text_area(key="text").value == "the dog sat on the river bank"
-    site.switch_page("pages/2_fill_mask.py").run()  # AppTest itself does not notice the move
-    site.text_area(key="text").set_value("the dog sat on the river [MASK]").run()
-    site.switch_page("pages/1_tokenizer.py").run()
-    assert site.text_area(key="text").value == "the dog sat on the river bank"
-    site.switch_page("pages/2_fill_mask.py").run()
-    assert site.text_area(key="text").value == "the dog sat on the river [MASK]"
-    assert len(site.exception) == 0
-
-
-def test_a_page_visited_first_time_through_the_menu_opens_with_its_example(site: AppTest) -> None:
-    site.switch_page("pages/2_fill_mask.py").run()
-    assert site.text_area(key="text").value == examples("fill_mask")[0].values["text"]
 
 
 def test_settings_survive_a_visit_to_another_page(site: AppTest) -> None:
@@ -119,41 +82,12 @@ def test_settings_survive_a_visit_to_another_page(site: AppTest) -> None:
     assert site.slider(key="k").value == 7
 
 
-def test_a_page_alone_offers_no_way_to_pages_that_are_not_there(tiny_model: Path) -> None:
-    at = opened("pages/1_tokenizer.py")
-    assert "Fill-mask" not in labels(at)
-
-
 @pytest.mark.parametrize(
     ("text", "fits"),
     [("a" * 2_000, True), ("a" * 2_001, False), ("海" * 222, True), ("海" * 223, False)],
 )
 def test_the_address_takes_what_fits_when_percent_encoded(text: str, fits: bool) -> None:
     assert fits_address(text) is fits
-
-
-WRITTEN = [row for row in pages() if row.takes_text]
-
-
-@pytest.mark.parametrize("row", WRITTEN, ids=lambda row: row.slug)
-def test_every_page_for_texts_has_five_examples_of_its_own_with_a_note(row: Any) -> None:
-    found = examples(row.slug)
-    assert len(found) >= 5
-    assert len({example.label for example in found}) == len(found)
-    assert all(example.label and example.note and example.values["text"] for example in found)
-    assert row.see and row.beware and row.group in GROUPS
-
-
-def test_a_page_without_a_text_has_no_examples_and_gets_no_texts(site: AppTest) -> None:
-    without = [row.slug for row in pages() if not row.takes_text]
-    assert without == ["data", "atlas", "lab", "variants", "model_card"]
-    assert examples("model_card") == ()
-    site.switch_page("pages/1_tokenizer.py").run()
-    assert "Model card" not in labels(site)
-    site.switch_page("pages/7_model_card.py").run()
-    assert len(site.exception) == 0 and len(site.text_area) == 0
-    site.switch_page("pages/1_tokenizer.py").run()
-    assert site.text_area(key="text").value == examples("tokenizer")[0].values["text"]
 
 
 def places(at: AppTest) -> dict[str, list[str]]:
@@ -277,29 +211,6 @@ def test_a_click_that_interrupts_a_run_is_answered_by_the_run_before(
     assert calls == [("suggest", 13), ("suggest", 33)]
 
 
-def test_a_slug_that_is_no_page_is_refused() -> None:
-    with pytest.raises(InputError, match="fill_mask"):
-        feature("poetry")
-
-
-@pytest.mark.parametrize(("theme", "light"), [("dark", True), ("light", False), (None, False)])
-def test_letters_of_charts_stand_out_from_the_theme_in_use(
-    monkeypatch: pytest.MonkeyPatch, theme: str | None, light: bool
-) -> None:
-    colours: list[str] = []
-    used = SimpleNamespace(theme=SimpleNamespace(type=theme))
-    monkeypatch.setattr(show.st, "context", used)
-    monkeypatch.setattr(
-        show.st, "plotly_chart", lambda fig, **_: colours.append(fig.layout.font.color)
-    )
-    monkeypatch.setattr(show, "show_html", lambda _: None)
-    fig = go.Figure(go.Bar(x=[1], y=[1]))
-    show.show_chart(fig, alt="", table=pd.DataFrame(), key="k")
-    assert len(set(colours)) == 1
-    channels = [int(colours[0][n : n + 2], 16) for n in (1, 3, 5)]
-    assert min(channels) > 200 if light else max(channels) < 60
-
-
 def page_that_computes() -> None:
     import streamlit as st
 
@@ -322,11 +233,3 @@ def test_what_was_computed_shows_only_beside_what_it_belongs_to() -> None:
     assert at.markdown[-1].value == "of a"
     assert shown("b") == "nothing"
     assert shown("a") == "of a"
-
-
-def test_settings_follow_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("BERT_EXPLORER_MODEL", "somewhere")
-    monkeypatch.setenv("BERT_EXPLORER_THREADS", "3")
-    monkeypatch.setenv("BERT_EXPLORER_RUNS", "5")
-    found = settings()
-    assert (found.model, found.threads, found.runs) == ("somewhere", 3, 5)

@@ -81,12 +81,11 @@ def test_a_live_map_can_be_used_without_a_pointer(result: AtlasResult) -> None:
 
 
 def test_the_legend_counts_and_lights_up(result: AtlasResult) -> None:
-    for colour in view.COLOURS:
-        drawn = view.map_picture(result, colour).wide
-        keys = [key for mark in marks(drawn).values() for key in mark["data-at"].split()]
-        for item in elements(view.legend(result, colour), "li"):
-            number = keys.count(item.attributes["data-at"])
-            assert number and (colour == "layer" or item.text.endswith(f" {number}"))
+    drawn = view.map_picture(result).wide
+    keys = [key for mark in marks(drawn).values() for key in mark["data-at"].split()]
+    for item in elements(view.legend(result), "li"):
+        number = keys.count(item.attributes["data-at"])
+        assert number and item.text.endswith(f" {number}")
 
 
 def test_the_card_says_what_the_head_does_and_costs(result: AtlasResult) -> None:
@@ -133,12 +132,10 @@ def test_findings_are_marked_in_words(result: AtlasResult) -> None:
 def test_a_model_without_losses_is_drawn_without_them(result: AtlasResult) -> None:
     heads = tuple(replace(each, effect=None, error=None) for each in result.heads)
     bare = replace(result, heads=heads, loss=None, words=0)
-    assert "nats" not in words(view.head_card(bare)) + view.summary(bare)
+    assert "nats" not in words(view.head_card(bare)) + view.headline(bare)
     assert "nats" not in str(view.map_picture(bare).wide)
     assert len(set(view.radius(bare))) == 1
-    assert view.screen(bare).report().headline == f"{view.summary(bare)}" and "Without" not in (
-        view.summary(bare)
-    )
+    assert "Without" not in view.headline(bare)
 
 
 def test_heads_that_look_at_everything_are_counted_by_themselves(result: AtlasResult) -> None:
@@ -147,12 +144,12 @@ def test_heads_that_look_at_everything_are_counted_by_themselves(result: AtlasRe
         replace(each, name=name, effect=0.2, error=0.1 if name == "next" else 0.3)
         for each, name in zip(result.heads, names, strict=True)
     )
-    assert view.summary(replace(result, heads=heads)) == (
+    assert view.headline(replace(result, heads=heads)) == (
         "3 of 8 heads look mostly at one kind of piece, 3 almost equally at everything. Without "
         "any one of 2 heads, the loss on hidden words clearly grows."
     )
     unsure = tuple(replace(each, effect=0.2, error=0.3) for each in heads)
-    assert view.summary(replace(result, heads=unsure)).endswith(
+    assert view.headline(replace(result, heads=unsure)).endswith(
         "Without any one of them, the loss on hidden words does not clearly grow."
     )
 

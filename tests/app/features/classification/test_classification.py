@@ -10,13 +10,17 @@ import torch
 
 from app.engine.models import Engine
 from app.features.classification import view as view
+from app.features.classification.result import ClassificationResult
 from app.features.classification.task import classification, kind_of
 from app.settings import BUNDLED_MODEL
 from bert_core import BertConfig, BertForSequenceClassification
 from bert_core.errors import InputError
 from tests.conftest import save_tiny
-from tests.drawings import elements, lengths
 from tests.snippets import ran
+
+
+def shown(result: ClassificationResult) -> str:
+    return "".join(map(str, view.screen(result).report().drawn()))
 
 
 def engine_of(folder: Path, **settings: object) -> Engine:
@@ -85,10 +89,10 @@ def test_several_labels_may_be_true(tmp_path: Path) -> None:
     assert result.scores == pytest.approx(shares.tolist(), abs=1e-6)
     wanted = {names[str(n)] for n, share in enumerate(shares.tolist()) if share >= 0.5}
     assert set(result.chosen) == wanted and 0 < len(wanted) < 4
-    assert "do not add up" in str(view.trust(result))
-    assert "<b>" not in str(view.verdict(replace(result, scores=(0.9,) * 4)))
+    assert "do not add up" in shown(result)
+    assert "<b>" not in shown(replace(result, scores=(0.9,) * 4))
     none = replace(result, scores=(0.1, 0.2, 0.3, 0.4))
-    assert "none of its labels" in str(view.verdict(none))
+    assert "none of its labels" in shown(none)
 
 
 def test_a_regression_gives_its_number_and_no_percentage(tmp_path: Path) -> None:
@@ -98,43 +102,16 @@ def test_a_regression_gives_its_number_and_no_percentage(tmp_path: Path) -> None
     assert (
         result.scores == result.logits == pytest.approx(logits_of(engine, "the cat sat").tolist())
     )  # the temperature divides no number that is not a probability
-    said = str(view.verdict(result)) + str(view.trust(result))
+    said = shown(result)
     assert f"stars {view.signed(result.logits[0], 3)}" in said
     assert "%" not in said and result.chosen == ()
-    assert "%" not in "".join(map(str, view.screen(result).report().drawn()))
-
-
-@pytest.mark.parametrize("size", ["wide", "narrow"])
-def test_bars_are_sorted_and_as_long_as_their_probabilities(tiny_engine: Engine, size: str) -> None:
-    result = replace(classification(tiny_engine, "the cat"), scores=(0.25, 0.625, 0.125))
-    drawing = getattr(view.scores(result, 3), size)
-    tracks, bars = lengths(drawing, "bx-svg-track"), lengths(drawing, "bx-svg-mark", "bx-svg-bar")
-    shares = [bar / track for bar, track in zip(bars, tracks, strict=True)]
-    assert shares == pytest.approx([0.625, 0.25, 0.125], abs=1e-4)
-    texts = [each.text for each in elements(drawing, "text")]
-    assert texts == ["good", "62.5 %", "bad", "25.0 %", "odd", "12.5 %"]
 
 
 def test_a_small_lead_is_called_small(tiny_engine: Engine) -> None:
     result = classification(tiny_engine, "the cat")
-    assert "small lead: odd has 44.0 %" in str(
-        view.verdict(replace(result, scores=(0.06, 0.5, 0.44)))
-    )
-    clear = str(view.verdict(replace(result, scores=(0.05, 0.9, 0.05))))
+    assert "small lead: odd has 44.0 %" in shown(replace(result, scores=(0.06, 0.5, 0.44)))
+    clear = shown(replace(result, scores=(0.05, 0.9, 0.05)))
     assert "small lead" not in clear and "90.0 % of the probability of its 3 labels" in clear
-
-
-def test_labels_that_are_not_drawn_are_counted(tiny_engine: Engine) -> None:
-    result = classification(tiny_engine, "the cat")
-    many = replace(
-        result,
-        labels=tuple(f"label {n}" for n in range(300)),
-        scores=(1 / 300,) * 300,
-        logits=(0.0,) * 300,
-    )
-    assert "292 further labels" in str(view.left_out(many, 8))
-    assert len(view.scores(many, 8).table) == 8 and len(view.score_table(many)) == 300
-    assert str(view.left_out(result, 3)) == ""
 
 
 @pytest.mark.parametrize(("first", "second", "named"), [("", "", "first"), ("a", "\x00", "second")])
@@ -175,7 +152,7 @@ def test_the_snippet_computes_the_pages_numbers(
 def test_what_was_trained_is_said_before_the_answer() -> None:
     engine = Engine(BUNDLED_MODEL)
     result = classification(engine, "It arrived on Tuesday.")
-    kept = "".join(map(str, view.screen(result).report().drawn()))
+    kept = shown(result)
     assert "Trained on sentences of film reviews (SST-2), of reviews of products" in kept
     assert kept.index("Trained on") < kept.index("The model’s answer")
-    assert "Trained on" not in str(view.before(replace(result, trained_on="")))
+    assert "Trained on" not in shown(replace(result, trained_on=""))

@@ -84,7 +84,7 @@ def test_without_gold_the_rows_are_answered_and_nothing_is_counted(tiny_engine: 
     found = data(tiny_engine, "review\nthe cat\na dog\n")
     assert found.report.right is None and len(found.rows) == 2
     screen = view.screen(found)
-    assert screen.headline == "2 rows answered; nothing in the table says what is right."
+    assert screen.headline == "2 rows answered; the table has no right answers to compare with."
     assert not screen.tabs
 
 

@@ -53,13 +53,11 @@ def test_both_drawings_show_the_same_patches(result) -> None:
     assert all((a == b).all() for a, b in zip(wide, narrow, strict=True))
 
 
-def test_the_scale_has_its_number_in_the_legend_and_can_be_common(result) -> None:
+def test_the_scale_has_its_number_in_the_legend(result) -> None:
     before, after = view.scales(result)
     parts = np.abs([result.word, result.position, result.segment, result.sum])
     assert np.mean(parts <= before) == pytest.approx(0.99, abs=0.002)
     assert f"±{before:.2g}, LayerNorm ±{after:.2g}" in str(view.sums(result, 0).wide)
-    assert view.scales(result, common=True) == (max(before, after),) * 2
-    assert "LayerNorm ±" not in str(view.sums(result, 0, common=True).wide)
 
 
 def test_the_names_of_pieces_are_whole_where_there_is_room(tiny_engine: Engine) -> None:

@@ -7,35 +7,18 @@ from datetime import UTC, datetime
 import pytest
 
 from app.engine.models import Engine
-from app.engine.models.papers import read_papers, split_card
 from app.faces.streamlit.about import BESIDE
 from app.faces.streamlit.address import old_labels
 from app.features.model_card import view as model_card
 from app.features.model_card import view_biases as biases
 from app.features.model_card.result import Verified
 from app.features.model_card.task import model_card as card_of
-from app.features.model_card.view_text import sections
-from app.features.model_card.view_verified import number, report
+from app.features.model_card.view_verified import report
 from app.settings import BUNDLED_MODEL
-from app.words.blocks import record_table
-from bert_core.bundled import bundled_folder, bundled_names
+from bert_core.bundled import bundled_folder
 from bert_core.bundled.figures import Bin, Figure, read_figures
 from bert_core.bundled.leanings import Bias, Estimate, Leaning
 from bert_core.verification import FileCheck, OutputCheck, TextCheck, VerificationReport
-
-
-@pytest.mark.parametrize(
-    ("card", "rest"),
-    [
-        ("---\na: b\n---\nText", "Text"),
-        ("\ufeff---\r\na: b\r\n---\r\nText\r\n", "Text"),
-        ("Text\n---\nmore", "Text\n---\nmore"),
-        ("---\nnever closed", "---\nnever closed"),
-        ("", ""),
-    ],
-)
-def test_front_matter_is_left_out(card: str, rest: str) -> None:
-    assert split_card(card)[1] == rest
 
 
 def text_of(drawn: object) -> str:
@@ -72,15 +55,6 @@ def test_figures_of_unknown_tasks_are_named_and_chance_is_no_skill() -> None:
     assert "b (data): 70.0" in can and "a task (data): 70.0" in cannot
 
 
-@pytest.mark.parametrize("name", bundled_names())
-def test_what_is_beside_bundled_weights_is_all_shown(name: str) -> None:
-    folder = bundled_folder(name)
-    papers = read_papers(folder)
-    assert papers.problems == () and papers.figures and papers.bias
-    titles = [part.title for part in sections(papers.card)]
-    assert {"", "Licence", "Data", "Recipe", "Limits", "Hash"} <= set(titles)
-
-
 def lean(occupation: str, log_odds: float, low: float, high: float) -> Leaning:
     return Leaning(occupation, Estimate(log_odds, low, high), log_odds, log_odds)
 
@@ -114,20 +88,6 @@ def test_a_table_is_open_only_where_something_in_it_disagrees(agrees: bool) -> N
         "files and their hashes",
     ]
     assert ["open" in attributes for attributes, _ in folds] == [False, not agrees]
-
-
-def test_a_table_of_records_stays_a_table_for_who_hears_it() -> None:
-    drawn = str(record_table("Figures", ("a", "b"), [("x", "<y>")]))
-    assert 'role="table" aria-label="Figures"' in drawn
-    assert '<th scope="row" role="rowheader">x</th>' in drawn
-    assert '<td role="cell" data-label="b"><span>&lt;y&gt;</span></td>' in drawn
-
-
-def test_differences_are_printed_also_where_there_is_no_number() -> None:
-    assert number(None) == "not computed"
-    assert number(float("inf")) == "no number"
-    assert number(0.00012) == "0.00012"
-    assert number(12_345.6) == "12,346"
 
 
 def test_the_direction_of_each_calibration_error_is_said() -> None:

@@ -1,21 +1,17 @@
 """Named entities: exact places, five ways of reading, and long texts with nothing lost."""
 
 import itertools
-import random
-import re
 from pathlib import Path
 
-import numpy as np
 import pytest
 import transformers
 
 from app.engine.models import Engine
 from app.features.ner.result import NerResult
 from app.features.ner.task import ner
-from bert_core import BertForTokenClassification
 from bert_core.errors import InputError
 from bert_core.reading.entities import AGGREGATIONS
-from tests.taggers import KNOWN, NAMES, save_tagger
+from tests.taggers import KNOWN, save_tagger
 
 BIOES = ("O", *(f"{mark}-{kind}" for kind in ("PER", "LOC") for mark in "BIES"))
 TEXTS = {
@@ -84,22 +80,6 @@ def test_every_aggregation_is_that_of_the_transformers_pipeline(
         assert len(found) > 3
 
 
-def test_the_ways_of_reading_differ_on_the_text_they_are_compared_with(
-    random_engine: Engine,
-) -> None:
-    result = ner(random_engine, TEXTS["pieces"])
-    read = {how: reading.entities for how, reading in result.readings.items()}
-    assert all(read[a] != read[b] for a, b in itertools.combinations(AGGREGATIONS, 2))
-
-
-def test_a_decomposed_accent_does_not_tear_a_word_apart(planted: Engine) -> None:
-    """Where the pipeline goes by the length of the spelling, "cát" would join the word before."""
-    text = "the ca\u0301t sat. the rivér\u0301"
-    result = ner(planted, text)
-    assert marks(result) == [("PER", "ca\u0301t"), ("LOC", "rivér\u0301")]
-    assert result.reading.entities[-1].end == len(text)
-
-
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -144,31 +124,6 @@ def test_what_decides_on_a_word_decides_on_the_marks(
     assert marks(ner(planted, "playing played the cat", aggregation=how)) == expected
 
 
-def test_scores_are_the_means_that_the_page_says_they_are(random_engine: Engine) -> None:
-    result = ner(random_engine, "Playing unplayed the catdog sat on matriver")
-    shares, words = result.pieces.probabilities, result.pieces.words.tolist()
-    groups = [[n for n, word in enumerate(words) if word == w] for w in range(words[-1] + 1)]
-    by_word = {
-        "first": [shares[group[0]] for group in groups],
-        "average": [shares[group].mean(axis=0) for group in groups],
-        "max": [max(shares[group], key=max) for group in groups],
-    }
-    for how, rows in by_word.items():
-        for entity in result.readings[how].entities:  # type: ignore[index]
-            inside = range(words[entity.pieces[0]], words[entity.pieces[1] - 1] + 1)
-            expected = sum(max(rows[word]) for word in inside) / len(inside)
-            assert entity.score == pytest.approx(expected, abs=1e-12)
-    assert np.allclose(shares.sum(axis=1), 1)
-
-
-def test_only_the_pieces_that_decide_have_a_say(planted: Engine) -> None:
-    result = ner(planted, "playing cat")
-    asked = {how: reading.asked.tolist() for how, reading in result.readings.items()}
-    assert asked["first"] == [True, False, True]
-    assert asked["max"].count(True) == 2
-    assert asked["average"] == asked["simple"] == asked["none"] == [True] * 3
-
-
 def test_labels_out_of_rule_are_named_where_they_stand(planted: Engine) -> None:
     faults = ner(planted, "dog sat, cat bank dog").reading.faults
     assert [(f.at, f.label, f.before, f.why) for f in faults] == [
@@ -176,45 +131,6 @@ def test_labels_out_of_rule_are_named_where_they_stand(planted: Engine) -> None:
         (4, "I-LOC", "B-PER", "not opened"),
         (5, "I-PER", "I-LOC", "not opened"),
     ]
-
-
-def test_labels_of_pieces_without_a_say_are_no_faults(planted: Engine) -> None:
-    result = ner(planted, "the mating cat")
-    assert result.pieces.tokens == ("the", "mat", "##ing", "cat")
-    assert result.readings["first"].faults == ()
-    assert [(f.at, f.label, f.before) for f in result.readings["simple"].faults] == [
-        (2, "I-MISC", "B-ORG")
-    ]
-
-
-def test_other_schemes_are_read_by_their_own_rules(tmp_path: Path) -> None:
-    known = {"cat": "B-PER", "dog": "E-PER", "mat": "S-PER", "river": "S-LOC", "bank": "I-PER"}
-    engine = Engine(str(save_tagger(tmp_path, names=BIOES, known=known)))
-    result = ner(engine, "cat bank dog mat mat river cat")
-    assert result.labels.name == "BIOES"
-    assert marks(result) == [
-        ("PER", "cat bank dog"),
-        ("PER", "mat"),
-        ("PER", "mat"),
-        ("LOC", "river"),
-        ("PER", "cat"),
-    ]
-    assert [(f.label, f.why) for f in result.reading.faults] == [("B-PER", "not closed")]
-
-
-def test_plain_labels_mark_every_word(tmp_path: Path) -> None:
-    names = ("OTHER-WORD", "NOUN", "VERB")
-    known = {"cat": "NOUN", "dog": "NOUN", "sat": "VERB"}
-    engine = Engine(str(save_tagger(tmp_path, names=names, known=known)))
-    result = ner(engine, "the cat dog sat")
-    assert marks(result) == [("OTHER-WORD", "the"), ("NOUN", "cat dog"), ("VERB", "sat")]
-    assert result.reading.faults == ()
-
-
-def test_labels_without_names_say_so(tmp_path: Path) -> None:
-    result = ner(Engine(str(save_tagger(tmp_path, names=()))), "the cat")
-    assert result.labels.nameless
-    assert result.labels.names == ("LABEL_0", "LABEL_1", "LABEL_2")
 
 
 def test_nothing_that_was_found_is_lost_by_selecting(planted: Engine) -> None:
@@ -245,53 +161,6 @@ def test_a_text_of_six_thousand_pieces_is_read_to_its_end(long_reader: Engine) -
     assert read.context >= 63
 
 
-def test_entities_across_every_window_border_stay_whole(planted: Engine) -> None:
-    for shift in range(40):
-        text = "the " * shift + "cat dog dog sat " * 60
-        result = ner(planted, text)
-        assert result.pieces.coverage.windows > 5
-        spans = [found.span() for found in re.finditer("cat dog dog", text)]
-        assert [(e.start, e.end) for e in result.reading.entities] == spans
-
-
-def test_windows_change_nothing_where_no_piece_needs_the_others(
-    planted: Engine, long_reader: Engine
-) -> None:
-    drawn = random.Random(3)
-    text = " ".join(drawn.choices(["cat", "dog", "Riverbank", "playing", "the", "mat!"], k=120))
-    cut, whole = ner(planted, text), ner(long_reader, text)
-    assert cut.pieces.coverage.windows > 1 == whole.pieces.coverage.windows
-    assert cut.pieces.tokens == whole.pieces.tokens
-    assert np.allclose(cut.pieces.probabilities, whole.pieces.probabilities, atol=1e-6)
-    assert [e.pieces for e in cut.reading.entities] == [e.pieces for e in whole.reading.entities]
-
-
-@pytest.mark.parametrize("count", [1, 5, 45, 46, 47, 60, 79, 80, 81, 200])
-def test_every_piece_is_answered_by_the_window_with_most_around_it(
-    random_engine: Engine, count: int
-) -> None:
-    drawn = random.Random(count)
-    text = " ".join(drawn.choices("abcdefgh", k=count))
-    result = ner(random_engine, text)
-    windows = random_engine.tokenizer.encode_windows(text, max_length=48, stride=12)
-    best: dict[int, tuple[int, np.ndarray]] = {}
-    for window in windows:
-        logits = random_engine.run(BertForTokenClassification, window).logits
-        assert logits is not None
-        rows = logits[0].double().softmax(-1).numpy()[1:-1]
-        numbers = [word for word in window.word_ids if word is not None]  # one piece a word here
-        for row, piece in zip(rows, numbers, strict=True):
-            before = piece - numbers[0] if numbers[0] else count
-            behind = numbers[-1] - piece if numbers[-1] < count - 1 else count
-            if piece not in best or min(before, behind) > best[piece][0]:
-                best[piece] = (min(before, behind), row)
-    assert len(result.pieces) == count
-    assert result.pieces.coverage.windows == len(windows)
-    assert result.pieces.coverage.context == min(context for context, _ in best.values())
-    expected = np.stack([best[piece][1] for piece in range(count)])
-    assert np.allclose(result.pieces.probabilities, expected, atol=1e-5)
-
-
 @pytest.mark.parametrize("max_length", [3, 4, 5, 8])
 def test_even_a_model_with_hardly_any_room_reads_everything(
     tmp_path: Path, max_length: int
@@ -315,11 +184,6 @@ def test_a_text_without_pieces_is_refused_in_words(planted: Engine, text: str) -
         ner(planted, text)
 
 
-def test_an_aggregation_that_does_not_exist_is_refused(planted: Engine) -> None:
-    with pytest.raises(InputError, match="none, simple, first, average, max"):
-        ner(planted, "cat", aggregation="last")  # type: ignore[arg-type]
-
-
 def test_a_second_look_at_a_text_runs_no_model(
     planted: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -331,33 +195,6 @@ def test_a_second_look_at_a_text_runs_no_model(
     monkeypatch.setattr(planted, "run", refuse)
     again = ner(planted, "a text that only this test has: cat", aggregation="simple")
     assert again.pieces is first.pieces
-
-
-def test_two_models_with_one_encoder_do_not_share_results(
-    planted: Engine, random_engine: Engine
-) -> None:
-    one, other = ner(planted, "cat sat"), ner(random_engine, "cat sat")
-    assert not np.allclose(one.pieces.probabilities, other.pieces.probabilities)
-
-
-def test_the_strongest_label_that_marks_something_is_known(planted: Engine) -> None:
-    result = ner(planted, "the sat on")
-    strongest = result.strongest()
-    assert strongest is not None
-    piece, label = strongest
-    shares = result.pieces.probabilities[:, 1:]
-    assert result.pieces.probabilities[piece, label] == shares.max()
-    assert NAMES[label] != "O"
-
-
-def test_what_came_nearest_is_a_piece_that_has_a_say(tmp_path: Path) -> None:
-    engine = Engine(str(save_tagger(tmp_path / "tagger", known={"##ing": "B-PER"})))
-    first = ner(engine, "playing the cat")
-    assert first.reading.entities == ()
-    assert first.strongest() is not None
-    assert first.pieces.tokens[first.strongest()[0]] != "##ing"
-    simple = ner(engine, "playing the cat", aggregation="simple")
-    assert simple.pieces.tokens[simple.strongest()[0]] == "##ing"
 
 
 def test_progress_of_a_long_text_is_told(planted: Engine) -> None:

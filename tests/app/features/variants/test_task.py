@@ -5,7 +5,6 @@ import pytest
 from app.declared import declared
 from app.engine.models import Engine
 from app.features.lab.result_settings import link, of_address
-from app.features.variants.result import VariantsResult
 from app.features.variants.task import MODEL, published, start_of, variants
 from bert_core import BertModel
 from bert_core.errors import InputError
@@ -15,12 +14,12 @@ SLUGS = [row["slug"] for row in published()]
 
 def test_the_family_is_listed_by_year_with_everything_that_is_shown(tiny_engine: Engine) -> None:
     found = variants(tiny_engine)
-    years = [each.told.year for each in found.family if each.told]
+    years = [each.about.year for each in found.family if each.about]
     assert years == sorted(years) and len(years) == 6
     for each in found.family:
-        assert each.told and all((each.told.idea, each.told.objective, each.told.data))
-        assert each.told.paper.startswith("https://arxiv.org/abs/")
-        assert each.parameters.total / 1e6 == pytest.approx(each.told.published, abs=1.2)
+        assert each.about and all((each.about.idea, each.about.objective, each.about.data))
+        assert each.about.paper.startswith("https://arxiv.org/abs/")
+        assert each.parameters.total / 1e6 == pytest.approx(each.about.published, abs=1.2)
 
 
 def test_yours_is_at_first_the_chosen_model(tiny_engine: Engine) -> None:
@@ -71,8 +70,3 @@ def test_a_long_text_is_computed_as_far_as_a_model_reads(tiny_engine: Engine) ->
 def test_heads_divide_the_width(tiny_engine: Engine) -> None:
     with pytest.raises(InputError, match="768 cannot be divided among 7 heads"):
         variants(tiny_engine, "bert", heads=7)
-
-
-def test_the_rows_are_the_family_and_yours(tiny_engine: Engine) -> None:
-    found: VariantsResult = variants(tiny_engine)
-    assert [each.slug for each in found.rows] == [*SLUGS, "own"]

@@ -61,6 +61,8 @@ def test_the_table_adds_up(found: VariantsResult) -> None:
         total = table["parameters" if what == "parameters" else "operations per token"]
         assert list(parts) == list(total)
     assert table["tokens of the text"].to_list() == [512] * 5 + [1_024] * 2
+    assert table["bytes to train"].to_list() == [each.memory.training for each in found.rows]
+    assert view.size_text(found.own.memory.training) in view.headline(found)
 
 
 def test_what_is_not_read_is_said_beside_the_bar(found: VariantsResult) -> None:
@@ -84,9 +86,3 @@ def test_the_ideas_lead_into_the_lab_only_where_there_is_one(found: VariantsResu
     ]
     assert "href" not in str(view.ideas(found))
     assert str(view.ideas(found)).count('role="rowheader"') == 6
-
-
-def test_memory_is_in_the_headline_and_the_table(found: VariantsResult) -> None:
-    table = view.bars(found).table
-    assert table["bytes to train"].to_list() == [each.memory.training for each in found.rows]
-    assert view.size_text(found.own.memory.training) in view.screen(found).headline

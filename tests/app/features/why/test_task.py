@@ -12,9 +12,8 @@ from app.features.classification.task import classification
 from app.features.model_card.task import temperatures
 from app.features.why import view
 from app.features.why.result import METHODS, Method, WhyResult
-from app.features.why.task import why
+from app.features.why.task import options, why
 from app.features.why.task_asked import HEADS
-from app.features.why.task_methods import options
 from app.features.xray.task import xray
 from bert_core import BertForSequenceClassification
 from bert_core.analysis import Target, attribute, by_word, faithfulness
@@ -68,13 +67,11 @@ def engine_of(folder: Path, **settings: object) -> Engine:
     return Engine(str(folder))
 
 
-@pytest.mark.parametrize("pair", ["", "a dog"])
 @pytest.mark.parametrize(
-    ("settings", "target", "answers"),
+    ("settings", "target", "answers", "pair"),
     [
-        ({"id2label": {0: "joy", 1: "calm", 2: "awe"}, "problem_type": "regression"}, "awe", 3),
-        ({"id2label": {0: "joy", 1: "calm", 2: "awe"}, "problem_type": "regression"}, "", 3),
-        ({"id2label": {0: "stars"}}, "", 0),
+        ({"id2label": {0: "joy", 1: "calm", 2: "awe"}, "problem_type": "regression"}, "awe", 3, ""),
+        ({"id2label": {0: "stars"}}, "", 0, "a dog"),
     ],
 )
 def test_a_score_of_a_regression_is_explained_as_the_number_it_is(

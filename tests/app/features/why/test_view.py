@@ -145,7 +145,7 @@ def test_leaders_are_named_by_sign(result: WhyResult) -> None:
 
 def test_a_word_that_answers_is_quoted_and_its_probability_is_named(result: WhyResult) -> None:
     one = replace(result.explained, calibrated=True)
-    said = words(view.headline(replace(result, explained=one)))
+    said = words(view.answer(replace(result, explained=one)))
     assert f"“{one.answer}” (uncalibrated probability " in said
 
 

@@ -1,23 +1,22 @@
 """Test the X-ray's numbers against the library, one intervention and one layer at a time."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
-from app.engine.models import Engine
+from app.engine.models import Engine, open_engine
 from app.faces.paper.json import as_json
 from app.features.xray.result import Kind, Part, all_parts, names_of, read_parts
 from app.features.xray.task import MOST_TOKENS, fitting, offered, xray
-from app.features.xray.task_presets import PRESETS, preset
 from app.features.xray.task_ranking import rank_parts, spare
 from app.features.xray.task_run import CLASSES, Text, see, shares_of, text_of
 from app.features.xray.task_target import target_of
-from app.features.xray.task_zoom import cell_path, head_notes
-from bert_core import BertForMaskedLM, BertForSequenceClassification
+from app.features.xray.task_zoom import cell_path
+from app.features.xray.view_words import headline
+from bert_core import BertForMaskedLM
 from bert_core.analysis import (
     Attention,
     FeedForward,
@@ -152,17 +151,6 @@ def test_layers_before_the_first_part_that_is_off_are_not_read_again(
         assert not np.array_equal(whole.readings.shares[2], off.readings.shares[2])
 
 
-@torch.inference_mode()
-def test_the_lens_of_switched_layers_is_the_librarys(tiny_engine: Engine) -> None:
-    result = asked(tiny_engine, "word", off="0.1", mode="zero", lens="raw")
-    text = text_of(tiny_engine, result)
-    states = run(text.model, text.encoding, interventions=[Heads(0, 1)]).hidden_states
-    assert states
-    for column, each in enumerate(states):
-        shares = text.model.cls.predictions(each)[0].softmax(-1).numpy()  # type: ignore[operator,union-attr]
-        np.testing.assert_allclose(result.readings.shares[column], shares.max(-1), atol=1e-5)
-
-
 def test_changes_compare_the_vectors_of_each_layer(tiny_engine: Engine) -> None:
     result = asked(tiny_engine, "word", off=OFF)
     states = see(text_of(tiny_engine, result)).states.numpy()
@@ -181,8 +169,7 @@ def test_changes_compare_the_vectors_of_each_layer(tiny_engine: Engine) -> None:
         assert values[1, 3] == pytest.approx(float(share), rel=1e-4)
 
 
-@pytest.mark.parametrize("kind", ["word", "next", "start"])
-@pytest.mark.parametrize("mode", ["mean", "zero"])
+@pytest.mark.parametrize(("kind", "mode"), [("word", "mean"), ("next", "zero"), ("start", "mean")])
 def test_the_ranking_is_what_happens_without_each_part(
     tiny_engine: Engine, kind: Kind, mode: Any
 ) -> None:
@@ -204,8 +191,8 @@ def test_the_least_important_parts_go_until_the_answer_changes(tiny_engine: Engi
     text = text_of(tiny_engine, result)
     ranking = rank_parts(text, result.question)
     seen: list[tuple[int, int]] = []
-    found = spare(text, ranking, lambda *step: seen.append(step))
-    order = sorted(ranking.parts, key=lambda each: abs(each.effect))
+    found = spare(text, result.question, ranking, lambda *step: seen.append(step))
+    order = sorted(ranking, key=lambda each: abs(each.effect))
     order = [each for each in order if not each.part.endswith("a")]
     assert found.of == len(order) == 10
     kept = [each.part for each in order[: len(found.off)]]
@@ -246,21 +233,20 @@ def test_what_fits_the_text_is_asked(tiny_engine: Engine, untrained_folder: Any)
         xray(Engine(str(untrained_folder)), "the cat")
 
 
+def test_a_text_without_names_is_not_asked_for_one() -> None:
+    assert xray(open_engine(), "Ada lived in London.").question.kind == "entity"
+    found = xray(open_engine(), "The soup was far too hot.")
+    assert found.question.kind == "label" and found.followed == "negative"
+    asked_for = xray(open_engine(), "The soup was far too hot.", ask="entity")
+    assert "O, no name (" in headline(asked_for)
+
+
 def test_a_model_is_asked_only_what_it_was_trained_for(headless_folder: Any) -> None:
     engine = Engine(str(headless_folder))
     assert offered(engine) == ("word",)
     assert xray(engine, "the cat sat").question.kind == "word"
     with pytest.raises(InputError, match="no trained head for this question"):
         xray(engine, "the cat", text_pair="a dog", ask="next")
-
-
-def test_a_head_that_gives_numbers_is_not_called_untrained(tmp_path: Path) -> None:
-    folder = save_tiny(tmp_path, BertForSequenceClassification)
-    config = json.loads((folder / "config.json").read_text())
-    (folder / "config.json").write_text(json.dumps({**config, "problem_type": "regression"}))
-    for ask in ("auto", "label"):
-        with pytest.raises(InputError, match="is a regression"):
-            xray(Engine(str(folder)), "the cat sat", ask=ask)
 
 
 def test_the_piece_and_the_answer_can_be_named(tiny_engine: Engine) -> None:
@@ -310,21 +296,6 @@ def test_parts_are_read_as_they_are_written() -> None:
     assert len(parts) == 3 * 4 and len(set(parts)) == 12
     assert read_parts(names_of(parts)) == tuple(sorted(parts))
     assert read_parts("nonsense 1.a 1.a <b> 99999.1") == (Part(1, "attention"),)
-
-
-def test_presets_switch_off_what_they_say(tiny_engine: Engine) -> None:
-    result = asked(tiny_engine, "word")
-    notes = head_notes(tiny_engine, result)
-    found = {key: preset(key, result, notes) for key in PRESETS}
-    assert names_of(found["attention"]) == "0.a 1.a"
-    assert names_of(found["forward"]) == "0.f 1.f"
-    assert names_of(found["last"]) == "1.a"
-    for key, names in (("rests", ("[CLS]", "[SEP]")), ("near", ("previous", "next"))):
-        assert found[key] == tuple(
-            part
-            for part in all_parts(2, 4)
-            if part.place == "head" and notes[part.layer][part.head].name in names
-        )
 
 
 def test_a_cell_is_computed_from_the_model_as_it_is_switched(tiny_engine: Engine) -> None:
