@@ -46,11 +46,6 @@ def explore(
     Raises:
         InputError: the model or the tokenizer is none, or computes something of its own.
         BertError: the model is of a family that is not computed here, or cannot answer.
-
-    Example:
-        >>> from transformers import AutoModel, AutoTokenizer  # doctest: +SKIP
-        >>> explore(AutoModel.from_pretrained(f), AutoTokenizer.from_pretrained(f), "Hi there")
-        ... # doctest: +SKIP
     """
     found = declared(task)
     names = [each.name for each in found.parameters if each.field.model]
