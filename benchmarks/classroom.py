@@ -29,7 +29,7 @@ NOTES = (
     "`python app.py` on two cores of its own, visitors without a browser. An action is a page "
     "opened or a widget changed, from the request to the last message of the answer.",
     "At the same instant: all change a text at once. Marker words: each visitor's texts have a "
-    "word of its own, which nobody else may be sent. Memory: of the server, without files.",
+    "word of its own, which no other visitor may be sent. Memory: of the server, without files.",
 )
 CLASS, ACTIONS, MINUTE = 30, 10, 60.0  # visitors, actions of each, seconds
 LONG = 90_000  # characters

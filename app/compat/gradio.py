@@ -133,7 +133,7 @@ def is_waiting(face: gr.Blocks, session: str | None) -> bool:
 
 
 def is_unfetched(face: gr.Blocks, call: str) -> bool:
-    """Return whether a call in two steps has an answer, or will have one, that nobody fetched."""
+    """Return whether a call in two steps has an answer, or will have one, that was not fetched."""
     return call in face._queue.pending_event_ids_session.get(call, ())
 
 

@@ -116,7 +116,7 @@ class Connection(H11Protocol):
         """Answer without reading on, and end the connection."""
         self._over = True
         self._stop_watching()
-        if self.cycle is not None:  # nobody waits for its work
+        if self.cycle is not None:  # no client waits for its work
             self.cycle.disconnected = True
             self.cycle.message_event.set()
         headers = {

@@ -38,7 +38,7 @@ def _names(written: str) -> tuple[str, ...]:
 _TEXT = _names("text sentence review review_text content body comment tweet")
 _FIRST = _names("text sentence1 premise first sentence_a question1 query")
 _SECOND = _names("text_pair sentence2 hypothesis second sentence_b question2 answer")
-_LABEL = _names("gold label labels sentiment class category target y rating stars score")
+_LABEL = _names("gold label labels sentiment class category verdict target y rating stars score")
 
 KINDS: dict[TaskName, Kind] = {
     "classification": Kind(

@@ -63,20 +63,28 @@ def label_names(
     """Say which label of the model each value means; "" for none.
 
     Args:
-        values: as a column has them: names in any case, unique prefixes, or numbers from 0.
+        values: as a column has them: names in any case, unique prefixes, or numbers from 0. If a
+            number is too large for a label, such as five stars, no number is one.
         labels: of the model.
         written: what a person says they mean, which comes first.
 
     >>> label_names(["pos", "0", "mixed"], ["negative", "positive"], [("mixed", "positive")])
     {'pos': 'positive', '0': 'negative', 'mixed': 'positive'}
+    >>> label_names(["1", "5"], ["negative", "positive"])
+    {'1': '', '5': ''}
     """
-    meant = dict(written)
+    meant, values = dict(written), tuple(values)
+    numbers = [value for value in values if value.isdecimal()]
+    numbered = all(len(each) < 6 and int(each) < len(labels) for each in numbers)
     if wrong := next((each for each in meant.values() if each and each not in labels), ""):
         raise InputError(f"labels: found {wrong!r}; expected one of {', '.join(labels)[:300]}.")
-    return {value: meant[value] if value in meant else _label(value, labels) for value in values}
+    return {
+        value: meant[value] if value in meant else _label(value, labels, numbered=numbered)
+        for value in values
+    }
 
 
-def _label(value: str, labels: Sequence[str]) -> str:
+def _label(value: str, labels: Sequence[str], *, numbered: bool) -> str:
     """Return the label that a value means; "" if that is not clear."""
     small = value.casefold()
     same = [each for each in labels if each.casefold() == small]
@@ -87,8 +95,7 @@ def _label(value: str, labels: Sequence[str]) -> str:
         return _NEXT[small]
     if found := same or (begun if len(begun) == 1 else []):
         return value if value in labels else found[0]
-    number = int(value) if value.isdecimal() and len(value) < 6 else -1
-    return labels[number] if 0 <= number < len(labels) else ""
+    return labels[int(value)] if numbered and value.isdecimal() else ""
 
 
 @dataclass(frozen=True, slots=True)

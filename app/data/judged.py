@@ -215,7 +215,9 @@ def headline(task: TaskName, found: Report, rows: int) -> str:
         whole = _share(found.right, "gaps get the right word as first guess")
         return f"{whole}. In {_percent(five.right / five.cases)}, it is among the first five."
     macro = f" Macro F1: {_f1(found)}." if found.labels else ""
-    return f"{_share(found.right, 'rows are right')}.{macro}"
+    left = rows - found.counted
+    rest = f" {count(left, 'row')} not counted." if left else ""
+    return f"{_share(found.right, 'rows are right')}.{macro}{rest}"
 
 
 def _f1(found: Report) -> str:

@@ -2,7 +2,7 @@
 
 Success shows that no file that affects the computations has changed, that the tokenizer gives the
 same ids, and that this computer computes what double precision gave. It does not show where the
-model comes from: whoever can change weights can also write new values.
+model comes from: anyone who can change weights can also write new values.
 """
 
 import math

@@ -58,7 +58,7 @@ class Job(Generic[T]):
 
     @property
     def wanted(self) -> bool:
-        """Whether anybody waits; once nobody does, the work is given up."""
+        """Whether anyone waits; without anyone, the work is given up."""
         with self._lock:
             self._given_up = self._given_up or not self._count()
             return not self._given_up

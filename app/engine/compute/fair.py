@@ -19,7 +19,7 @@ class Waiting(Generic[T]):
 class FairQueue(Generic[T]):
     """A queue that is fair between visitors, whatever they have waiting (start-time fair queueing).
 
-    A visitor who has not been served lately starts where the others are, so nobody saves up turns.
+    A visitor who has not been served lately starts where the others are: turns do not add up.
     It has no lock: the caller holds one.
     """
 
@@ -37,7 +37,7 @@ class FairQueue(Generic[T]):
         return own
 
     def first(self, may: Callable[[str], bool] = lambda _: True) -> Waiting[T] | None:
-        """Return who is next of the visitors who may be; None if nobody waits."""
+        """Return who is next of the visitors who may be; None if no one waits."""
         able = (each for each in self.waiting if may(each.visitor))
         return min(able, key=self._rank, default=None)
 

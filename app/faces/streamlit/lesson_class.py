@@ -273,6 +273,6 @@ def draw_join(room: Room) -> None:
         tag("p", "Join with a phone, without a name:"),
         tag("p", visible(link.partition("://")[2]), class_="bx-join-link"),
         tag("p", tag("small", "Code"), " ", tag("strong", room.code, class_="bx-code")),
-        tag("p", "To use another computer or browser: ", copy, class_="bx-line"),
+        tag("p", "To run this class from another computer or browser: ", copy, class_="bx-line"),
     )
     show_markup(card, key=f"_join_{room.code}")

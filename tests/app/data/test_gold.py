@@ -158,3 +158,8 @@ def test_columns_can_be_said_and_missing_ones_are_named() -> None:
         with pytest.raises(InputError, match=found):
             read_columns("classification", written, names)
     assert all(GOLD in kind.parts for kind in KINDS.values())
+
+
+def test_stars_are_no_numbers_of_labels() -> None:
+    assert label_names(["5", "1"], ["negative", "positive"]) == {"5": "", "1": ""}
+    assert label_names(["0", "1"], ["negative", "positive"]) == {"0": "negative", "1": "positive"}
