@@ -20,12 +20,6 @@ dependencies = [
 ]
 
 
-def _load(name: str, *inputs: _Any, **options: _Any) -> _Any:
-    import bert_core
-
-    return getattr(bert_core, name).from_pretrained(*inputs, **options)
-
-
 def bertTokenizer(*inputs: _Any, **options: _Any) -> _Any:
     """Load the tokenizer of a checkpoint: `BertTokenizer` for WordPiece, else `FamilyTokenizer`.
 
@@ -144,3 +138,9 @@ def bertForQuestionAnswering(*inputs: _Any, **options: _Any) -> _Any:
     True
     """
     return _load("BertForQuestionAnswering", *inputs, **options)
+
+
+def _load(name: str, *inputs: _Any, **options: _Any) -> _Any:
+    import bert_core
+
+    return getattr(bert_core, name).from_pretrained(*inputs, **options)
