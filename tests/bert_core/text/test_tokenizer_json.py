@@ -185,8 +185,10 @@ def test_a_file_and_an_argument_that_are_given_count(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("place", ["single", "pair"])
-def test_another_template_is_refused(vocab_file: Path, tmp_path: Path, place: str) -> None:
-    saved_by_transformers(vocab_file, tmp_path)
+def test_another_template_is_refused(
+    make_vocab: Callable[..., Path], tmp_path: Path, place: str
+) -> None:
+    saved_by_transformers(make_vocab(["the", "cat"]), tmp_path)
     path = tmp_path / "tokenizer.json"
     sound = path.read_text(encoding="utf-8")
     for part, value in (
