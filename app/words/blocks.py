@@ -17,8 +17,8 @@ def heading(title: str, lead: str) -> Html:
     return tag("div", tag("h1", title), tag("p", lead, class_="bx-lead"), class_="bx-heading")
 
 
+# The place at the end of what a "?" unfolds, where an interface names lessons.
 HINT_END = tag("span", class_="bx-hint-end")
-"""The place at the end of what a "?" unfolds, where an interface names lessons."""
 
 
 def hint(*children: Cell) -> Html:

@@ -19,8 +19,8 @@ _PRINTED = {**{chr(32 + n): w for n, w in enumerate(_ASCII)},
             "“": 426, "”": 426, "‘": 249, "’": 249, "–": 480, "—": 800, "…": 948}  # fmt: skip
 _OTHER, _WIDE = 540, 1000
 
+# Gradio and a saved page may show letters, and bold letters, that are so much wider than ours.
 OTHER_FONT, OTHER_BOLD = 1.2, 1.4
-"""Gradio and a saved page may show letters, and bold letters, that are so much wider than ours."""
 
 
 def units(value: float) -> str:

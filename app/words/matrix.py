@@ -14,8 +14,8 @@ from app.words.pictures import svg
 from app.words.pixels import STEPS, pixels
 
 Floats = NDArray[np.floating[Any]]
+# What lines are called, "" for no name, and the keys that link them (`pictures.linked`).
 Names = Iterable[tuple[str, str | None]]
-"""What lines are called, "" for no name, and the keys that link them (`pictures.linked`)."""
 
 _LIGHT, _DARK = 0.85, 0.58  # depths from which a number is white, on the dark page black
 _DEEP = 0.7  # the same of an image

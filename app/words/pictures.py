@@ -20,11 +20,10 @@ from app.words.panel import Panel
 if TYPE_CHECKING:
     import pandas as pd  # 0.4 s, which an answer without a table does not wait for
 
+# Widths in units of the drawing, which are pixels while the picture has its natural size.
 WIDE, NARROW = 760, 380
-"""Widths in units of the drawing, which are pixels while the picture has its natural size."""
 
-ROWS = 200
-"""The most rows of a table in the page: a longer one would slow every redraw down."""
+ROWS = 200  # the most rows of a table in the page: a longer one would slow every redraw down
 
 _BAR, _GAP = 24, 10
 _TRACK = 20
@@ -32,10 +31,10 @@ _TOLD = 12  # rows that the words of a picture name
 _LETTER = 8.6  # mean width of a letter of 17 pixels
 
 
+# What was drawn: rows, or columns by their names.
 Rows = Union[
     "pd.DataFrame", Mapping[str, object], Iterable[Sequence[object] | Mapping[str, object]]
 ]
-"""What was drawn: rows, or columns by their names."""
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,7 @@ from typing import Annotated
 from app.words.html import Html, tag
 from app.words.pictures import Picture, figure
 
-Block = Html | Picture
-"""Markup (texts, tables, notes), or a picture with its words and its table."""
+Block = Html | Picture  # markup (texts, tables, notes), or a picture with its words and its table
 
 
 @dataclass(frozen=True, slots=True)

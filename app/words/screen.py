@@ -97,9 +97,9 @@ class Choice:
 
 Part = Html | Picture | Beside | Table | Turned | Rows | File | Drawn | Choice
 Parts = tuple[Part, ...]
+# What a click does, by the name of its `data-pick`: the values that widgets take, by their keys,
+# for the number that was clicked. Numbers come from a browser: any may come, and {} does nothing.
 Clicks = Mapping[str, Callable[[int], Mapping[str, Any]]]
-"""What a click does, by the name of its `data-pick`: the values that widgets take, by their keys,
-for the number that was clicked. Numbers come from a browser: any may come, and {} does nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,11 +18,11 @@ from typing import Any
 from app.settings import settings
 from bert_core.errors import InputError
 
+# What a task is given for a row, and why it cannot be asked; "" if it can.
 Asked = tuple[Mapping[str, object], str]
-"""What a task is given for a row, and why it cannot be asked; "" if it can."""
 
+# Yields `{"answer": …}` or `{"error": …}` for each row.
 AnswerRows = Callable[[Sequence[Asked]], Iterator[dict[str, Any]]]
-"""Yields `{"answer": …}` or `{"error": …}` for each row."""
 
 _RECENT = 8 * 2**20  # bytes of results that a process keeps, in case a row needs one twice
 

@@ -12,8 +12,7 @@ from app.engine.models.shelf import Kind
 from app.faces.batch.answering import Asked, answer_chunk, answer_rows, one_thread_each
 from bert_core.errors import InputError
 
-_SETTINGS = ("PUBLIC", "TEXT", "WINDOWS")
-"""The settings of this machine that hold on the nodes."""
+_SETTINGS = ("PUBLIC", "TEXT", "WINDOWS")  # the settings of this machine that hold on the nodes
 
 
 def spread_on(

@@ -19,11 +19,10 @@ from app.declared import described
 from bert_core import Encoding
 from bert_core.reading.passage import Answer as SpanAnswer
 
-_FOREIGN: dict[type, tuple[str, ...]] = {
+_FOREIGN: dict[type, tuple[str, ...]] = {  # the answers of classes of `bert_core`
     Encoding: ("tokens", "input_ids", "offsets"),
     SpanAnswer: ("text", "best", "count", "probability"),  # its places may be a hundred
 }
-"""The answers of classes of `bert_core`."""
 
 
 def as_json(value: Any) -> Any:

@@ -79,7 +79,6 @@ def _cell(value: object) -> str:
 
 
 def _table(rows: Sequence[Sequence[str]], width: int) -> str:
-    """Align columns; those that do not fit are counted, not shown."""
     columns = max(map(len, rows))
     wide = [max((_printed(row[n]) for row in rows if n < len(row) > 1), default=0)
             for n in range(columns)]  # fmt: skip
@@ -119,8 +118,6 @@ def _read(markup: Html, width: int) -> str:
 
 
 class _Reader(HTMLParser):
-    """Collects lines of text and tables; leaves out drawings, buttons and what unfolds."""
-
     def __init__(self) -> None:
         super().__init__()
         # For each open element: whether it is left out, and what follows it.
@@ -172,7 +169,6 @@ class _Reader(HTMLParser):
 
     @property
     def _rows(self) -> list[list[str]] | None:
-        """The rows of the table that is open; None if none is."""
         return self._found[-1] if isinstance(self._found[-1], list) else None
 
     def _break(self, start: str = "") -> None:

@@ -30,8 +30,8 @@ _PROBLEMS = {
     "regression": " It gives numbers, not probabilities: a regression.",
     "multi_label_classification": " Any number of its labels may be true of a text.",
 }
+# The tab of the model card that the foot of every page links to, as its address names it.
 BESIDE = "beside"
-"""The tab of the model card that the foot of every page links to, as its address names it."""
 _NOT_KEPT = "while your page is open."
 
 
@@ -60,7 +60,8 @@ def foot(engine: Engine, caution: str = "", slug: str = "") -> None:
         )
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             with st.popover("About this model", type="tertiary"):
-                model_facts(engine)
+                show_html(facts(identity(known) + sizes(engine.facts), "What this model is"))
+                show_html(holdings(heads(engine.facts), engine.facts.left_over))
                 if not asked:
                     show_html(line(privacy))
             switch("Presenter view (Esc ends)", key=PRESENT)
@@ -80,13 +81,6 @@ def next_page(slug: str) -> None:
         st.page_link(row.page, label=f"Next: {row.title}", icon=row.icon)
 
 
-def model_facts(engine: Engine) -> None:
-    """Draw all facts known about a model without running it, one per line."""
-    known = identity(engine.provenance) + sizes(engine.facts) + version(engine.provenance)
-    show_html(facts(known, "What this model is"))
-    show_html(holdings(heads(engine.facts), engine.facts.left_over))
-
-
 def identity(provenance: Provenance) -> list[tuple[str, str]]:
     """Return the identity of a model as pairs of name and value."""
     size = f"{provenance.layers} layers × {provenance.heads} heads, {provenance.hidden} wide"
@@ -98,6 +92,8 @@ def identity(provenance: Provenance) -> list[tuple[str, str]]:
         ("Casing", "lower-cased" if provenance.lower_case else "as written"),
         ("Licence", provenance.licence or "not stated"),
         ("Weights", f"SHA-256 {provenance.fingerprint}… (heads included)"),
+        ("Computed by", provenance.device),
+        *([("Commit on the Hub", provenance.commit[:12])] if provenance.commit else []),
     ]
 
 
@@ -113,12 +109,6 @@ def sizes(found: ModelFacts) -> list[tuple[str, str]]:
         ("Memory", f"about {found.memory_bytes / 1e6:,.1f} MB"),
         ("Vocabulary file", entries),
     ]
-
-
-def version(provenance: Provenance) -> list[tuple[str, str]]:
-    """Return the computing device and, for a model from the Hub, its version."""
-    commit = [("Commit on the Hub", provenance.commit[:12])] if provenance.commit else []
-    return [("Computed by", provenance.device), *commit]
 
 
 def heads(found: ModelFacts) -> list[Holding]:

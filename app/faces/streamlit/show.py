@@ -51,7 +51,9 @@ def show_chart(fig: go.Figure, *, alt: str, table: pd.DataFrame, key: str) -> No
 
     Everything that can be still is a `Picture`: plotly costs the browser 4.7 MB once.
     """
-    fig.update_layout(font={"color": _text_colour(), "size": 16})
+    theme = "dark" if st.context.theme.type == "dark" else "light"
+    colour = st.get_option(f"theme.{theme}.textColor")  # Streamlit's own charts print in pale grey
+    fig.update_layout(font={"color": str(colour), "size": 16})
     st.plotly_chart(fig, key=key, alt=alt, config=_CHART, width="stretch")
     show_html(numbers(table, key))
 
@@ -60,12 +62,3 @@ def show_table(table: pd.DataFrame, *, alt: str, key: str, title: str = "") -> N
     """Show a table, collapsed under its title if it has one."""
     with st.expander(title) if title else nullcontext():
         st.dataframe(table, hide_index=True, width="stretch", alt=alt, key=key)
-
-
-def _text_colour() -> str:
-    """Return the text colour of the theme in use; Streamlit's own charts print in pale grey."""
-    return str(st.get_option(f"theme.{'dark' if _is_dark() else 'light'}.textColor"))
-
-
-def _is_dark() -> bool:
-    return st.context.theme.type == "dark"

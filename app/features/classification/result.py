@@ -6,9 +6,9 @@ from typing import Annotated, ClassVar, Literal
 from app.records.results import Calibration, Cut, Unread
 from bert_core import Encoding
 
+# What the outputs are: probabilities of labels of which one is true, probabilities of labels of
+# which any number is true, or measured numbers.
 Kind = Literal["single", "multi", "regression"]
-"""What the outputs are: probabilities of labels of which one is true, probabilities of labels of
-which any number is true, or measured numbers."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,7 @@ from app.words.pictures import ROWS, Picture, captioned_bars, listed, picture
 from app.words.screen import Rows, Screen, Table
 
 INVITATION = "Write a text or pick an example."
-SHOWN, MOST_BARS = 8, 30
-"""Bars at first and at most, if there are so many labels."""
+SHOWN, MOST_BARS = 8, 30  # bars at first and at most, if there are so many labels
 
 _CLOSE = 0.1  # a lead below this is called small
 
@@ -27,7 +26,6 @@ _KINDS = {
 
 
 def _answer(result: ClassificationResult) -> tuple[str, str, str]:
-    """Return the answer, a second sentence about it, and how it is drawn."""
     if result.kind == "regression":
         says = ", ".join(f"{visible(name)} {signed(value, 3)}" for name, value in _rows(result)[:8])
         return says, "This model gives a number, not a label: a regression.", ""

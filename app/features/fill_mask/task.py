@@ -201,7 +201,6 @@ def _named(
 def _spelled(
     engine: Engine, whole: Encoding, mask: int, pieces: list[str], temperature: float
 ) -> Spelled | None:
-    """Score a word of several pieces in the gap of one mask; None for a word of one."""
     if len(pieces) < 2:
         return None
     ids, places = around(engine, whole, [mask], spare=len(pieces) - 1)
@@ -318,7 +317,6 @@ def _without_space(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _filled(engine: Engine, text: str, slots: tuple[Slot, ...]) -> tuple[tuple[str, int], ...]:
-    """Fill every mask with its best candidate; a continuing piece joins the word before it."""
     names = engine.tokenizer.ids_to_tokens
     parts: list[tuple[str, int]] = []
     done = 0

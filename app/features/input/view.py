@@ -18,16 +18,14 @@ from app.words.notes import no_gaps_note
 from app.words.panel import Panel
 from app.words.pictures import NARROW, Picture, data_table, linked, listed, picture, svg
 from app.words.pixels import STEPS, pixels
-from app.words.screen import Rows, Screen
+from app.words.screen import Screen
 from bert_core.reading.gaps import read_signs
 
 _NAME, _SMALL = "bx-in-name bx-svg-middle", "bx-in-small bx-svg-middle"
 
-SHOWN = 12
-"""Most pieces in the picture; with more, their vectors could not be told apart."""
+SHOWN = 12  # most pieces in the picture; with more, their vectors could not be told apart
 
-FIRST = 8
-"""Numbers of each vector in the table."""
+FIRST = 8  # numbers of each vector in the table
 
 _LETTER = 15.0  # of a name, as in style.css
 _PATCH = 32  # height of one vector in the picture
@@ -94,7 +92,6 @@ def sums(result: InputResult, at: int) -> Picture:
 
 
 def _sums(result: InputResult, here: range, at: int, width: int, full: tuple[float, float]) -> Html:
-    """Draw the pieces in one band, or in several where the drawing is narrow."""
     each = 5 if width == NARROW else SHOWN
     left = 100
     column = min(96.0, (width - left) / min(each, len(here)))
@@ -126,7 +123,6 @@ def _column(
     result: InputResult, piece: int, x: float, width: float, full: tuple[float, float],
     *, chosen: bool,
 ) -> Html:  # fmt: skip
-    """Draw the five vectors of one piece, with the rows of the tables that they come from."""
     room, middle = width - 6, x + (width - 6) / 2
     panel = Panel.of_units(width, 1)
     name = fitting(result.tokens[piece], room, _LETTER)
@@ -164,7 +160,6 @@ def patch(vector: Vectors) -> NDArray[np.float32]:
 
 
 def _legend(y: float, full: tuple[float, float], *, narrow: bool) -> Html:
-    """Draw the colours from the most negative to the most positive number."""
     ramp = np.linspace(-1, 1, 2 * STEPS + 1, dtype=np.float32)[None]
     before, after = full
     limits = f"±{before:.2g}, LayerNorm ±{after:.2g}"
@@ -248,16 +243,6 @@ def values_table(result: InputResult, at: int) -> Html:
     return join(table, line(f"The first {FIRST} of {result.width} numbers, from left to right."))
 
 
-def all_values(result: InputResult) -> pd.DataFrame:
-    """List every number of every vector, one row per vector."""
-    rows = [
-        (piece, token, part, *map(float, vector[piece]))
-        for piece, token in enumerate(result.tokens)
-        for part, vector in zip(_PARTS, _parts(result), strict=True)
-    ]
-    return pd.DataFrame(rows, columns=["position", "piece", "part", *map(str, range(result.width))])
-
-
 def lengths_table(result: InputResult, here: range) -> pd.DataFrame:
     """List pieces with their rows in the tables, mask, and the lengths of their vectors."""
     norms = [np.linalg.norm(vector, axis=1) for vector in _parts(result)]
@@ -267,11 +252,6 @@ def lengths_table(result: InputResult, here: range) -> pd.DataFrame:
         for p in here
     )  # fmt: skip
     return listed(rows, ("piece", "id", "at position", "segment id", "mask", *_PARTS, "at"))
-
-
-def typed_signs(result: InputResult) -> Html:
-    """State which signs of a gap the tokenizer reads as they were typed."""
-    return no_gaps_note(read_signs(f"{result.text} {result.text_pair}")[1])
 
 
 def screen(
@@ -297,9 +277,8 @@ def screen(
             part_shown(result, at),
             arithmetic(result, at, value),
             values_table(result, at),
-            Rows("All vectors", lambda: all_values(result), "input-vectors"),
         ),
-        first=(typed_signs(result),),
+        first=(no_gaps_note(read_signs(f"{result.text} {result.text_pair}")[1]),),
         answer=pieces(result, at),
         clicks={"piece": lambda clicked: {"place": clicked} if 0 <= clicked < len(result) else {}},
     )

@@ -336,7 +336,6 @@ tokenizer.save_pretrained("my-bert")
         return outputs.logits.cpu()[asked].float(), labels[asked], self._cases(rows)
 
     def _cases(self, rows: Sequence[LabelledRow]) -> list[tuple[LabelledRow, int]]:
-        """Return everything that is labelled, in the order of the tensors."""
         if self.rows.kind == TEXTS:
             return [(row, -1) for row in rows]
         encode = self._engine.tokenizer.encode_ids
@@ -348,8 +347,8 @@ tokenizer.save_pretrained("my-bert")
         ]
 
 
+# The models of all visitors together; the one that was not asked for the longest goes first.
 KEPT = Kept[Tuned](8)
-"""The models of all visitors together; the one that was not asked for the longest goes first."""
 
 
 def _step(trainer: Trainer) -> float:
@@ -359,7 +358,6 @@ def _step(trainer: Trainer) -> float:
 
 
 def _check_size(engine: Engine) -> None:
-    """Refuse a model whose training would take too much memory."""
     counted = Architecture.from_config(engine.model(BertModel).config.to_dict()).parameters()
     trained = counted.total - counted.embedding
     if trained > MOST_TRAINED:

@@ -59,7 +59,6 @@ def rows(run: LabResult) -> Html:
 
 
 def _row(row: Row) -> Html:
-    """Draw a row as the model receives it; below each hidden piece what was there."""
     cells = []
     for piece, seen, fate, segment in zip(
         row.pieces, row.seen, row.fates, row.segments, strict=True

@@ -37,7 +37,6 @@ def measured(result: MultipleChoiceResult) -> Html:
 
 
 def _span(shares: list[float]) -> str:
-    """Print the smallest and the largest of some shares."""
     return f"{100 * min(shares):.0f} to {percent(max(shares), 0, counted=True)}"
 
 

@@ -14,8 +14,8 @@ from app.words.pictures import Picture, bars, linked, picture
 from app.words.screen import Choice, Parts, Rows, Table
 from bert_core.reading.tagging import Fault
 
+# Pieces drawn at once: those of the part with the piece that is looked at. The table lists all.
 PART = 240
-"""Pieces drawn at once: those of the part with the piece that is looked at. The table lists all."""
 
 _BARS = 12  # labels drawn for one piece; its table lists all
 _FEW = 5  # invalid labels quoted; the strip marks all of them, and the table lists them
@@ -37,14 +37,15 @@ def parts(result: NerResult, *, live: bool) -> Parts:
         return (*notes, Table(piece_table(result), words, "all_pieces"))
     names = _names(result)
     least = int(result.pieces.probabilities[:PART].max(axis=1).argmin())
-    rows = partial(piece_table, result)
+    rows, labels = partial(piece_table, result), len(result.labels.names)
+    more = line(f"The {_BARS} likeliest of {labels:,} labels.") if labels > _BARS else join()
     return (
         Choice(
             "All labels of one piece",
             "labels",
             names,
             least,
-            lambda name: (label_bars(result, names.index(name)), bars_note(result)),
+            lambda name: (label_bars(result, names.index(name)), more),
             above=lambda name: (join(*notes, strip(result, names.index(name))),),
         ),
         Table(rows, words, "all_pieces", title="Every piece as a table"),
@@ -211,12 +212,6 @@ def label_bars(result: NerResult, piece: int) -> Picture:
         table=every,
         columns=("label", "probability"),
     )
-
-
-def bars_note(result: NerResult) -> Html:
-    """Count the labels that have no bar; empty if all have one."""
-    labels = len(result.labels.names)
-    return line(f"The {_BARS} likeliest of {labels:,} labels.") if labels > _BARS else join()
 
 
 def _ranked(result: NerResult, piece: int) -> list[tuple[str, float]]:

@@ -11,17 +11,14 @@ from app.words.screen import Screen
 
 INVITATION = "Write a sentence in each box or pick an example."
 
-MEANINGS = {
+MEANINGS = {  # what the two labels mean, in the order of every published checkpoint
     IS_NEXT: "The second sentence follows the first",
     IS_RANDOM: "The second sentence does not follow the first",
 }
-"""What the two labels mean, in the order of every published checkpoint."""
 
-UNDECIDED = 0.6
-"""Below this the likelier answer is not called a yes or a no."""
+UNDECIDED = 0.6  # below this the likelier answer is not called a yes or a no
 
-OVERSURE = 0.95
-"""From here on the page warns that the number is a poor measure of being right."""
+OVERSURE = 0.95  # from here on the page warns that the number is a poor measure of being right
 
 _LABELS = (
     "Label 0 means yes: the second sentence follows. Label 1 means that it does not; in the "

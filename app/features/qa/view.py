@@ -14,8 +14,7 @@ from app.words.screen import Choice, Drawn, Parts, Rows, Screen
 from bert_core.reading.passage import Span
 
 INVITATION = "Write a passage and a question or pick an example."
-MARKED_FROM = 0.01
-"""Probability from which another answer is marked in the passage."""
+MARKED_FROM = 0.01  # probability from which another answer is marked in the passage
 
 _SURE = 0.5  # probability at which one answer, or one place, outweighs all others together
 _LONG = 900  # characters; a longer passage scrolls in a box that starts at its answer
@@ -68,7 +67,6 @@ def _look(result: QaResult) -> str:
 
 
 def _doubt(result: QaResult) -> str:
-    """Explain what remains open if the answer has less than half of all probability."""
     if result.probability >= _SURE:
         return ""
     around = percent(max(result.touching, result.probability))
@@ -113,7 +111,6 @@ def _marks(result: QaResult) -> list[tuple[Span, int, bool]]:
 
 
 def _marked(result: QaResult) -> Iterable[Html]:
-    """Draw the passage stretch by stretch: the best answer named, the others numbered."""
     done = 0
     for span, number, best in _marks(result):
         yield _typed(result, done, span.start)
@@ -251,7 +248,6 @@ def _marks_key(result: QaResult) -> str:
 
 
 def _whether(result: QaResult) -> str:
-    """Name the temperature of "the passage answers", if it differs."""
     if result.has_answer == result.calibration:
         return ""
     data = visible(result.has_answer.fitted_on)

@@ -130,7 +130,6 @@ def _point(panel: Panel, name: str, x: float, y: float) -> None:
 
 
 def _mark(value: float) -> str:
-    """Print a mark of an axis, without decimals that are 0."""
     return percent(value, 1 if round(1000 * value) % 10 else 0, counted=True)
 
 

@@ -11,7 +11,6 @@ from bert_core.text.replay import BpeWord, Merge, Segmentation, UnigramWord
 from bert_core.text.trace import Trace
 
 WORDPIECE, BPE, UNIGRAM = "WordPiece", "BPE", "Unigram"
-"""The kinds of tokenizers."""
 
 
 def readable(token: str, kind: str) -> str:

@@ -15,7 +15,6 @@ from app.words.screen import Screen
 TITLE = "Compare"
 
 OTHER_CASING = "this vocabulary, other casing"
-"""Name of the comparison that needs no other model."""
 
 _ROWS = 200  # of the table in the page
 _TEXT = 1  # texts of the comparison are linked among themselves, as text 1 and 2 of the page

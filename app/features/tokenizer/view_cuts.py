@@ -62,7 +62,6 @@ def cuts_table(word: CutWord) -> pd.DataFrame:
 
 
 def _states(word: BpeWord) -> Iterator[tuple[str, ...]]:
-    """Yield the symbols before each merge, and the pieces after the last."""
     symbols = word.symbols
     yield symbols
     for at, pair, _ in word.merges:
@@ -140,4 +139,3 @@ EXPLAINED = {
         "its word. Of all ways to cut a word, the likeliest is taken. Click a word to see them."
     ),
 }
-"""What happens before words are cut, by the kind of the tokenizer."""

@@ -8,11 +8,10 @@ from app.words.format import count
 from app.words.html import Html, join, tag, visible
 from app.words.pictures import linked, numbers
 
+# Most tokens that are drawn, and listed below the drawing; a longer input has its own table.
 DRAWN = 120
-"""Most tokens that are drawn, and listed below the drawing; a longer input has its own table."""
 
-COLOURS = 6
-"""How many colours the style sheet has for pieces, `bx-c0` to `bx-c5`."""
+COLOURS = 6  # how many colours the style sheet has for pieces, `bx-c0` to `bx-c5`
 
 _EXPLAINED = (
     "The model gets three rows of numbers. input_ids says which piece is at each position. "

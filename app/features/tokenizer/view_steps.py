@@ -52,7 +52,6 @@ def stages(result: TokenizerResult, replays: Sequence[Replay]) -> Html:
 
 
 def _characters(result: TokenizerResult, side: int, text: str) -> list[Html]:
-    """Draw the characters one by one, each linked to the pieces made from it."""
     at: list[list[int]] = [[] for _ in text]
     for piece in result.pieces_of(side):
         if piece.start >= len(text):

@@ -12,7 +12,6 @@ from app.words.screen import Beside, Screen
 TITLE = "Vocabulary"
 
 EXAMPLE = {"piece": "##flower"}
-"""What is looked up at first where there is no text."""
 
 _SPELLED = 24  # neighbours by spelling that are shown
 

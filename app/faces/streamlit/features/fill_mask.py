@@ -109,9 +109,8 @@ def pair_tab(page: Page, result: FillMaskResult, _: object) -> list[Block]:
     return show_screen(page, view_pair.screen(found, titles=titles))
 
 
-TABS = {
+TABS = {  # tabs with widgets that no other has, by their task
     "fill_mask_pair": pair_tab,
     "fill_mask_surprise": surprise_tab,
     "fill_mask_together": together_tab,
 }
-"""Tabs with widgets that no other has, by their task."""

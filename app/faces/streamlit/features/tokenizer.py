@@ -51,9 +51,8 @@ def vocabulary_tab(page: Page, result: TokenizerResult, _: object) -> list[Block
     return show_screen(page, view_vocabulary.screen(found))
 
 
-TABS = {
+TABS = {  # tabs with widgets that no other has, by their task
     "tokenizer_compare": compare_tab,
     "tokenizer_vocabulary": vocabulary_tab,
     "input": vectors_tab,
 }
-"""Tabs with widgets that no other has, by their task."""

@@ -14,8 +14,7 @@ from app.words.blocks import line
 from app.words.pictures import Picture
 from app.words.report import Block
 
-SECOND, ANSWERS = "second", "answers"
-"""The keys of the second sentence, and of the two answers."""
+SECOND, ANSWERS = "second", "answers"  # the keys of the second sentence, and of the two answers
 
 _STOPPED = "_patching_stopped"
 ASKS = (

@@ -115,13 +115,6 @@ def test_the_arithmetic_is_that_of_the_numbers_shown(result) -> None:
     )
 
 
-def test_all_vectors_are_in_the_file(result) -> None:
-    table = view.all_values(result)
-    assert table.shape == (5 * len(result), 3 + result.width)
-    row = table[(table["position"] == 2) & (table["part"] == "sum")]
-    np.testing.assert_allclose(row.iloc[0, 3:].astype(float), result.sum[2])
-
-
 def test_the_code_gives_the_numbers_of_the_page(tiny_folder, result) -> None:
     code = view.snippet(result, str(tiny_folder), 3)
     names, printed = ran(code)
