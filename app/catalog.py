@@ -285,16 +285,14 @@ class Example:
 def examples(slug: str) -> tuple[Example, ...]:
     """Read the examples of a page; () if nothing is given on it."""
     row = feature(slug)
-    return read_examples(FOLDER / row.slug / "examples.toml") if row.has_examples else ()
-
-
-def read_examples(path: Path) -> tuple[Example, ...]:
-    """Read a file of examples."""
+    if not row.has_examples:
+        return ()
+    path = FOLDER / row.slug / "examples.toml"
     return tuple(
         Example(
-            label=row["label"],
-            note=row.get("note", ""),
-            values={key: value for key, value in row.items() if key not in _ABOUT},
+            label=each["label"],
+            note=each.get("note", ""),
+            values={key: value for key, value in each.items() if key not in _ABOUT},
         )
-        for row in tomllib.loads(path.read_text(encoding="utf-8"))["example"]
+        for each in tomllib.loads(path.read_text(encoding="utf-8"))["example"]
     )

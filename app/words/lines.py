@@ -53,18 +53,6 @@ def fitting(text: str, room: float, size: float) -> str:
     return f"{kept}…" if kept else ""
 
 
-def fitting_ends(text: str, room: float, size: float) -> str:
-    """Cut the middle out of a text that is too wide: some that begin alike end differently.
-
-    >>> fitting_ends("the ferry to her uncle Tom", 100, 15)
-    'the fe … e Tom'
-    """
-    if printed_width(text, size) <= room:
-        return text
-    half = (room - printed_width(" … ", size)) / 2
-    return f"{_start(text, half, size)} … {_start(text[::-1], half, size)[::-1].strip()}"
-
-
 def _start(text: str, room: float, size: float) -> str:
     ends = accumulate(map(_width, text))
     return text[: bisect_right(list(ends), 1000 * room / size)].rstrip()

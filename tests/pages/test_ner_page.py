@@ -61,16 +61,6 @@ def test_entities_are_marked_listed_and_counted(visit: Callable) -> None:
     assert texts(page) == ["cat dog", "River bank"]
 
 
-def test_the_aggregation_changes_the_marks(visit: Callable) -> None:
-    page = visit(PAGE, text="played")
-    assert texts(page) == ["played"]
-    page.choose("aggregation", "simple")
-    assert texts(page) == ["play", "ed"]
-    page.choose("aggregation", "none")
-    assert [row[1] for row in rows(page, "entities")] == ["B-MISC", "B-LOC"]
-    assert "labelled pieces" in page.words
-
-
 def test_the_address_seeds_every_setting(visit: Callable) -> None:
     page = visit(
         PAGE,

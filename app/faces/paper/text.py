@@ -6,14 +6,13 @@ from html.parser import HTMLParser
 from itertools import groupby
 from numbers import Integral, Real
 from textwrap import wrap
-from typing import Any
 
 from app.catalog import Feature
 from app.engine.models import Provenance
 from app.faces.paper.page import signature
 from app.words.html import Html, visible
-from app.words.pictures import Picture
-from app.words.report import Report
+from app.words.pictures import Picture, cells
+from app.words.screen import Report
 
 _ROWS = 30  # of a table; the file and the JSON have them all
 _WIDEST = 40  # letters in a column
@@ -54,21 +53,17 @@ def _block(block: Html | Picture, width: int) -> str:
     if isinstance(block, Html):
         return _read(block, width)
     said = _wrapped(visible(block.alt), width)
-    cells = _cells(block)
-    return f"{said}\n\n{_table(cells, width)}" if len(cells) > 1 else said
+    table = _cells(block)
+    return f"{said}\n\n{_table(table, width)}" if len(table) > 1 else said
 
 
 def _cells(block: Picture) -> list[list[str]]:
-    """Return head and rows of a picture's numbers as text; rows that are listed need no pandas."""
-    rows: Any = block.rows
-    names = list(block.columns)
-    if not (names and isinstance(rows, list) and all(isinstance(row, tuple) for row in rows)):
-        names, rows = list(block.table.columns), [*block.table.itertuples(index=False)]
+    names, rows = cells(block.rows, block.columns)
     shown = [n for n, name in enumerate(names) if name != "at"]
-    cells = [[str(names[n]) for n in shown]]
-    cells += [[_cell(row[n]) for n in shown] for row in rows[:_ROWS]]
+    found = [[str(names[n]) for n in shown]]
+    found += [[_cell(row[n]) for n in shown] for row in rows[:_ROWS]]
     more = len(rows) - _ROWS
-    return [*cells, [f"… {more:,} more rows"]] if more > 0 else cells
+    return [*found, [f"… {more:,} more rows"]] if more > 0 else found
 
 
 def _cell(value: object) -> str:

@@ -66,15 +66,14 @@ def foot(engine: Engine, caution: str = "", slug: str = "") -> None:
                     show_html(line(privacy))
             switch("Presenter view (Esc ends)", key=PRESENT)
             if slug and st.session_state.get(PRESENT) and st.session_state.get(ON_SITE):
-                next_page(slug)
+                _next_page(slug)
             show_html(copy_button("Copy link"))
             if GRADIO.is_set():
                 address = f"{PATH.strip('/')}/{slug}"
                 show_html(tag("a", "API", href=address, target="_self", class_="bx-button"))
 
 
-def next_page(slug: str) -> None:
-    """Link the page that follows in the menu, which the presenter's view does not have."""
+def _next_page(slug: str) -> None:
     slugs = [row.slug for row in FEATURES]
     row = FEATURES[(slugs.index(slug) + 1) % len(slugs)]
     with st.container(key="bx-next"):

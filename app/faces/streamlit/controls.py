@@ -4,13 +4,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-import pandas as pd
 import streamlit as st
 
 from app.declared import declared, tabs
 from app.faces.streamlit.address import drop_infinity, named_choice, old_labels
 from app.faces.streamlit.files import offer_file
-from app.words.pictures import csv
+from app.words.pictures import Rows, csv, listed
 
 _OPEN = "_open_tabs"  # the title of the tab that was open last, by page
 V = TypeVar("V", bound=str | int)
@@ -142,13 +141,11 @@ def on_demand(label: str, make: Callable[[], T], *, key: str, about: object, ico
     return found if subject == about else None
 
 
-def save_table(
-    title: str, make: Callable[[], pd.DataFrame], name: str, *, json: bool = True
-) -> None:
+def save_table(title: str, make: Callable[[], Rows], name: str, *, json: bool = True) -> None:
     """Put a table as CSV and as JSON into the Save menu."""
-    offer_file(title, "CSV", lambda: csv(make()), f"{name}.csv", "text/csv")
+    offer_file(title, "CSV", lambda: csv(listed(make())), f"{name}.csv", "text/csv")
     if json:
         offer_file(
-            title, "JSON", lambda: make().to_json(orient="records", indent=1).encode(),
+            title, "JSON", lambda: listed(make()).to_json(orient="records", indent=1).encode(),
             f"{name}.json", "application/json",
         )  # fmt: skip

@@ -21,8 +21,7 @@ from app.faces.streamlit.invite import site_address
 from app.faces.streamlit.show import show_html
 from app.words.blocks import line
 from app.words.html import tag
-from app.words.report import Report
-from app.words.screen import File
+from app.words.screen import File, Report
 
 _FILES = "_files"  # what the parts of the page offered in this run
 

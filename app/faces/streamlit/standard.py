@@ -22,7 +22,6 @@ from importlib.util import find_spec
 from inspect import signature
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.errors import StreamlitAPIException
@@ -54,9 +53,9 @@ from app.faces.streamlit.state import put, set_text, text_box
 from app.words.blocks import line
 from app.words.html import Html, join, tag, visible
 from app.words.pictures import Picture
-from app.words.report import Block
 from app.words.screen import (
     Beside,
+    Block,
     Choice,
     Clicks,
     Drawn,
@@ -117,7 +116,7 @@ def _hook(slug: str, name: str) -> Callable[..., Any] | None:
 def _answer(page: Page, task: Declared, result: Any, view: Values) -> Screen:
     slug = task.feature.slug
     screen: Screen = task.on_page(result, page.engine.provenance.name, **view)
-    take_clicks(page, screen.clicks)
+    _take_clicks(page, screen.clicks)
     if start := _hook(slug, "start"):
         start(page, result)
     headline = screen.answer or tag("p", screen.headline, class_="bx-headline")
@@ -162,8 +161,7 @@ def _with(screen: Screen, more: dict[str, list[Block]]) -> Screen:
     return replace(screen, tabs={**screen.tabs, **tabs})
 
 
-def take_clicks(page: Page, clicks: Clicks) -> None:
-    """Let clicks into what is drawn set widgets."""
+def _take_clicks(page: Page, clicks: Clicks) -> None:
     page.picks.update({name: partial(_take, page, make) for name, make in clicks.items()})
 
 
@@ -304,13 +302,12 @@ def _tabs(
         if name in further:
             slug = further[name].feature.slug
             draw = getattr(_own(task.feature.slug), "TABS", {}).get(slug)
-            more[name] = by_hand(draw) if draw else task_tab(page, slug, given)
+            more[name] = by_hand(draw) if draw else _task_tab(page, slug, given)
         else:
             show_parts(page, own[name]())
 
 
-def task_tab(page: Page, name: str, given: Values) -> list[Block]:
-    """Draw a tab that is a task of its own; what the page's boxes give is not asked again."""
+def _task_tab(page: Page, name: str, given: Values) -> list[Block]:
     task = declared(name)
     needs = task.feature.needs if task.feature.tab_of else ()
     unfit = [
@@ -332,7 +329,7 @@ def task_tab(page: Page, name: str, given: Values) -> list[Block]:
 
 def show_screen(page: Page, screen: Screen) -> list[Block]:
     """Draw the screen of a tab; return what a saved page has of it."""
-    take_clicks(page, screen.clicks)
+    _take_clicks(page, screen.clicks)
     show_html(join(*screen.first, screen.answer or join()))
     show_parts(page, screen.parts)
     return list(screen.report().blocks)
@@ -380,7 +377,7 @@ def _choice(page: Page, part: Choice) -> None:
 
 def _table(part: Table) -> None:
     """Draw a table; one that a function makes is made when its fold is open."""
-    if isinstance(part.rows, pd.DataFrame):
+    if not callable(part.rows):
         show_table(part.rows, alt=part.alt, key=part.name, title=part.title)
         return
     with st.expander(part.title, key=f"_{part.name}_fold", on_change="rerun") as fold:

@@ -9,8 +9,7 @@ import pandas as pd
 from app.features.atlas.result import AtlasResult, MappedHead, TypicalText
 from app.records.results import Measure
 from app.words import matrix
-from app.words.blocks import facts, fold, hint, line, record_table, ticked
-from app.words.clicks import pick
+from app.words.blocks import facts, fold, hint, line, pick, record_table, ticked
 from app.words.format import count, percent, shortened, signed
 from app.words.html import Html, join, tag, visible
 from app.words.panel import Panel

@@ -19,8 +19,7 @@ from app.features.attention.result import (
 )
 from app.features.attention.result_views import goals
 from app.records.results import PLACES
-from app.words.blocks import hint, line
-from app.words.clicks import pick
+from app.words.blocks import hint, line, pick
 from app.words.format import count, percent
 from app.words.html import Html, join, tag, visible
 from app.words.pictures import csv, linked, listed

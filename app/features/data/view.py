@@ -147,7 +147,7 @@ def opened(result: DataResult, number: int) -> Parts:
         lambda width: captioned_bars(names, values, printed, width=width, marked=marked),
         table=list(zip(names, values, strict=True)),
         columns=("answer", "probability"),
-        title="Probabilities",
+        alt=f"Probabilities: {', '.join(f'{name} {share:.2f}' for name, share in shares)}.",
     )
     words = tag("div", *texts, tag("p", *answers), class_="bx-row-open")
     return (words, bars) if names else (words,)

@@ -8,8 +8,7 @@ from unicodedata import east_asian_width
 from app.features.fill_mask.result import Candidate, FillMaskResult, Slot, Spelled, mask_word
 from app.records.fields import SHUFFLE
 from app.records.pieces import SPACE
-from app.words.blocks import hint, line, note
-from app.words.clicks import pick
+from app.words.blocks import hint, line, note, pick
 from app.words.format import count, percent
 from app.words.html import Html, join, tag, visible
 from app.words.notes import calibration_hint, gaps_note, shuffled_note, unread_note

@@ -33,7 +33,7 @@ def screen(result: PairResult, *, titles: Sequence[Html] = ()) -> Screen:
             explained("Difference of the probabilities, in percentage points.", more=_COMPARED)
         )
     for number, title in enumerate(titles or [join()] * len(result.slots)):
-        parts += [title, pair_picture(result, number)]
+        parts += [title, _pair_picture(result, number)]
     return Screen(f"{_most(result)} {_expected(result)}".strip(), tuple(parts))
 
 
@@ -78,8 +78,7 @@ def pair_line(result: PairResult) -> Html:
     return join(listed, explained(more, more=_NATS)) if more else listed
 
 
-def pair_picture(result: PairResult, number: int) -> Picture:
-    """Draw the differences at one mask, counted from 0."""
+def _pair_picture(result: PairResult, number: int) -> Picture:
     rows = result.slots[number]
     changes = ", ".join(f"{row.token} {points(row.difference)}" for row in rows)
     return picture(

@@ -40,8 +40,8 @@ def together_line(result: TogetherResult) -> Html:
             f"A beam search keeps {result.width} fillings. It fills one mask, lets the model read "
             "the text again, and goes on; the probabilities of the steps are multiplied. The "
             "result depends on the order, so it is called a pseudo-joint probability. A gap of "
-            "several pieces takes one word: a beginning and “##” pieces. Fillings of different lengths are "
-            "ranked by the geometric mean of their pieces."
+            "several pieces takes one word: a beginning and “##” pieces. Fillings of different "
+            "lengths are ranked by the geometric mean of their pieces."
         ),
     )
 

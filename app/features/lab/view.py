@@ -73,8 +73,7 @@ def _row(row: Row) -> Html:
     return tag("div", tag("ol", *cells, class_="bx-lab-row"), line(follows[row.follows]))
 
 
-def beginning(run: LabResult) -> Html:
-    """List what a run starts from."""
+def _beginning(run: LabResult) -> Html:
     start = run.start
     return facts(
         [
@@ -105,7 +104,7 @@ def screen(result: LabResult) -> Screen:
         headline=headline(result),
         first=(note(visible(result.diverged), caution=True),) if result.diverged else (),
         parts=(
-            beginning(result),
+            _beginning(result),
             losses(result),
             accuracies(result),
             gaps(result, result.points[-1]),

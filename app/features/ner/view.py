@@ -15,7 +15,7 @@ from app.words.blocks import hint, line, note, sideways
 from app.words.format import count
 from app.words.html import Html, join, tag, visible
 from app.words.notes import calibration_hint, shared_note, unread_note
-from app.words.pictures import ROWS, data_table, linked, listed
+from app.words.pictures import ROWS, data_table, linked
 from app.words.screen import Part, Parts, Rows, Screen, Table
 from bert_core.reading.entities import Aggregation
 
@@ -136,20 +136,19 @@ def coverage(result: NerResult) -> Html:
 
 
 def _table(result: NerResult) -> Parts:
-    table = listed(
-        (
-            (result.text[each.start : each.end], each.label, each.start, each.end, each.score,
-             linked(range(*each.pieces)))
-            for each in result.reading.entities
-        ),
-        ("text", "label", "start", "end", "score", "at"),
-    )  # fmt: skip
-    if not len(table):
+    found = result.reading.entities
+    if not found:
         return (line("No entity is shown."),)
-    words, rows = "The entities in the text.", table.drop(columns="at")
+    words = "The entities in the text."
+    rows = {
+        "text": [result.text[each.start : each.end] for each in found],
+        **{name: [getattr(each, name) for each in found]
+           for name in ("label", "start", "end", "score")},
+    }  # fmt: skip
     drawn: Part = Table(rows, words, "entities")
-    if len(table) <= ROWS:
-        drawn = sideways(data_table(table, "entities"), words)
+    if len(found) <= ROWS:
+        at = [linked(range(*each.pieces)) for each in found]
+        drawn = sideways(data_table({**rows, "at": at}, "entities"), words)
     return drawn, Rows("Entities", lambda: rows, "entities", json=True)
 
 

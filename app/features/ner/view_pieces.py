@@ -1,9 +1,8 @@
 """How entities arise: the labels of every piece, and the labels that break their scheme."""
 
+from collections.abc import Sequence
 from functools import partial
 from itertools import groupby
-
-import pandas as pd
 
 from app.features.ner.result import NerResult
 from app.features.ner.view_text import colour_of, score, stroke_of
@@ -173,29 +172,26 @@ def _card(result: NerResult, number: int, *, picked: bool) -> Html:
     )
 
 
-def piece_table(result: NerResult) -> pd.DataFrame:
+def piece_table(result: NerResult) -> dict[str, Sequence[object]]:
     """List every piece: its place, its label, whether the label counts, and all probabilities."""
     pieces, labels = result.pieces, result.labels
     why = {fault.at: _why(fault) for fault in result.reading.faults}
-    frame = pd.DataFrame(
-        {
-            "piece": range(len(pieces)),
-            "token": list(pieces.tokens),
-            "word": pieces.words,
-            "start": [start for start, _ in pieces.spans],
-            "end": [end for _, end in pieces.spans],
-            "label": [labels.names[best] for best in pieces.probabilities.argmax(axis=1)],
-            "score": pieces.probabilities.max(axis=1),
-            "has a say": ["yes" if asked else "no" for asked in result.reading.asked.tolist()],
-            "breaks the rule": [why.get(number, "") for number in range(len(pieces))],
-        }
-    )
-    shares = pd.DataFrame(
-        pieces.probabilities,
-        columns=[f"P({name}) {n}" if labels.names.count(name) > 1 else f"P({name})"
-                 for n, name in enumerate(labels.names)],
-    )  # fmt: skip
-    return pd.concat([frame, shares], axis=1)
+    shares = {
+        f"P({name}) {n}" if labels.names.count(name) > 1 else f"P({name})": values.tolist()
+        for n, (name, values) in enumerate(zip(labels.names, pieces.probabilities.T, strict=True))
+    }
+    return {
+        "piece": range(len(pieces)),
+        "token": pieces.tokens,
+        "word": pieces.words.tolist(),
+        "start": [start for start, _ in pieces.spans],
+        "end": [end for _, end in pieces.spans],
+        "label": [labels.names[best] for best in pieces.probabilities.argmax(axis=1)],
+        "score": pieces.probabilities.max(axis=1).tolist(),
+        "has a say": ["yes" if asked else "no" for asked in result.reading.asked.tolist()],
+        "breaks the rule": [why.get(number, "") for number in range(len(pieces))],
+        **shares,
+    }
 
 
 def label_bars(result: NerResult, piece: int) -> Picture:

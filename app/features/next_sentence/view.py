@@ -6,7 +6,7 @@ from app.words.blocks import answer, fold, hint, line
 from app.words.format import percent, signed
 from app.words.html import Html, join, tag, visible
 from app.words.notes import calibration_hint, cut_note, trained_note, unread_note
-from app.words.pictures import ROWS, Picture, captioned_bars, linked, listed, numbers, picture
+from app.words.pictures import ROWS, Picture, captioned_bars, linked, numbers, picture
 from app.words.screen import Screen
 
 INVITATION = "Write a sentence in each box or pick an example."
@@ -110,15 +110,15 @@ def model_input(result: NextSentenceResult) -> Html:
         "sentence. Every piece also carries its segment: 0 up to the first [SEP], then 1. "
         f"This input has {len(pieces):,} of at most {result.cut.limit:,} pieces."
     )
-    rows = (
+    rows = [
         (place, visible(token), number, segment, origin[side], linked([place]))
         for place, (token, number, segment, side) in enumerate(pieces)
-    )
-    table = listed(rows, ("position", "piece", "id", "segment", "from", "at"))
+    ]
+    heads = ("position", "piece", "id", "segment", "from", "at")
     return join(
         tag("ul", *shown, class_="bx-nsp-input", aria_label="The input as the model reads it"),
         tag("div", more, line("Solid line: segment 0; dashed: 1.")),
-        numbers(table, "next-sentence-input") if len(table) <= ROWS else "",
+        numbers(rows, "next-sentence-input", heads) if len(rows) <= ROWS else "",
     )
 
 

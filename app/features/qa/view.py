@@ -9,7 +9,8 @@ from app.words.blocks import answer, hint, line
 from app.words.format import count, percent, signed
 from app.words.html import Html, join, tag, visible
 from app.words.notes import calibrated, shared_note, unread_note
-from app.words.pictures import linked
+from app.words.pictures import Rows as NumberRows
+from app.words.pictures import linked, listed
 from app.words.screen import Choice, Drawn, Parts, Rows, Screen
 from bert_core.reading.passage import Span
 
@@ -167,7 +168,6 @@ def _shared(result: QaResult) -> Html:
 
 
 def _others(result: QaResult) -> Parts:
-    table = charts.answers_table(result)
     explained = hint(
         "Spans that say the same, apart from capitals, punctuation and “a”, “an”, “the”, are one "
         "answer: it is drawn at the best place and has the probability of all. Overlapping spans "
@@ -176,7 +176,11 @@ def _others(result: QaResult) -> Parts:
         "probability."
     )
     title = join(explained, line("Bars: share of all probability."))
-    rows = Rows("Every place of each answer", lambda: table.drop(columns="at"), "qa-answers")
+
+    def places() -> NumberRows:
+        return listed(charts.answers_table(result), charts.ANSWER_COLUMNS).drop(columns="at")
+
+    rows = Rows("Every place of each answer", places, "qa-answers")
     return title, charts.answers(result), rows
 
 
@@ -194,8 +198,10 @@ def _ends(result: QaResult) -> Parts:
     def drawn(name: str) -> Parts:
         return (charts.curves(result, parts[name]),)
 
-    table = charts.words_table(result)
-    rows = Rows("Every word", lambda: table.drop(columns="at"), "qa-words")
+    def words() -> NumberRows:
+        return listed(charts.words_table(result, range(len(result.words)))).drop(columns="at")
+
+    rows = Rows("Every word", words, "qa-words")
     if len(parts) == 1:
         return title, *drawn(next(iter(parts))), rows
     return title, Choice("Part of the passage", "around", tuple(parts), 0, drawn), rows

@@ -71,11 +71,6 @@ def test_the_model_it_began_with_is_unchanged(tiny_engine: Engine) -> None:
     assert run._model.config.temperatures == {}
 
 
-def test_equal_rows_give_equal_weights(tiny_engine: Engine, texts: Tuned) -> None:
-    again = tune(tiny_engine, ROWS, TEXTS, 50)
-    assert again.result.last.held_out == texts.result.last.held_out
-
-
 @pytest.mark.parametrize("kind", [TEXTS, WORDS])
 def test_the_python_lines_repeat_it_exactly(
     kind: str, texts: Tuned, words: Tuned, tiny_folder: Path, tmp_path: Path,

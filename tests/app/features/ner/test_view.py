@@ -14,7 +14,7 @@ from app.features.ner.result import NerResult
 from app.features.ner.task import ner
 from app.settings import BUNDLED_MODEL
 from app.words.html import visible
-from app.words.pictures import figure
+from app.words.pictures import figure, listed
 from bert_core.reading.entities import AGGREGATIONS
 from tests.drawings import words
 from tests.snippets import ran
@@ -145,7 +145,7 @@ def test_labels_out_of_rule_are_explained(planted: Engine) -> None:
 
 def test_the_table_of_pieces_adds_up(planted: Engine) -> None:
     result = ner(planted, "the mating dog, dog")
-    table = pieces_view.piece_table(result)
+    table = listed(pieces_view.piece_table(result))
     shares = table[[name for name in table.columns if name.startswith("P(")]]
     assert shares.sum(axis=1).tolist() == pytest.approx([1.0] * len(result.pieces))
     assert table["label"].tolist() == ["O", "B-ORG", "I-MISC", "I-PER", "O", "I-PER"]
