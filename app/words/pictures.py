@@ -11,7 +11,7 @@ a dash or a word does so too.
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, Union
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
@@ -21,6 +21,10 @@ from app.words.panel import Panel
 
 if TYPE_CHECKING:
     import pandas as pd  # 0.5 s, which only files and Streamlit's tables wait for
+
+    Frame = pd.DataFrame
+else:
+    Frame = Any
 
 # Widths in units of the drawing, which are pixels while the picture has its natural size.
 WIDE, NARROW = 760, 380
@@ -34,9 +38,7 @@ _LETTER = 8.6  # mean width of a letter of 17 pixels
 
 
 # What was drawn: rows, or columns by their names.
-Rows = Union[
-    "pd.DataFrame", Mapping[str, object], Iterable[Sequence[object] | Mapping[str, object]]
-]
+Rows = Frame | Mapping[str, object] | Iterable[Sequence[object] | Mapping[str, object]]
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,7 @@ class Picture:
     columns: Annotated[Sequence[str], "names of the columns, if the numbers are rows"] = ()
 
     @cached_property
-    def table(self) -> "pd.DataFrame":
+    def table(self) -> Frame:
         """The numbers as a table."""
         return listed(self.rows, self.columns)
 
@@ -77,7 +79,7 @@ def picture(
     return Picture(name, draw(WIDE), draw(NARROW), alt, rows, live, columns)
 
 
-def listed(rows: Rows, columns: Sequence[str] = ()) -> "pd.DataFrame":
+def listed(rows: Rows, columns: Sequence[str] = ()) -> Frame:
     """Return rows as a table."""
     import pandas as pd
 
@@ -94,8 +96,9 @@ def cells(rows: Rows, columns: Sequence[str] = ()) -> tuple[list[str], list[Any]
     """
     if isinstance(rows, Mapping):
         return list(rows), list(zip(*rows.values(), strict=True))
-    if hasattr(rows, "itertuples"):
-        return list(rows.columns), list(rows.itertuples(index=False, name=None))
+    frame: Any = rows
+    if hasattr(frame, "itertuples"):
+        return list(frame.columns), list(frame.itertuples(index=False, name=None))
     every: list[Any] = list(rows)
     if every and isinstance(every[0], Mapping):
         return list(every[0]), [tuple(row.values()) for row in every]
@@ -247,7 +250,7 @@ def _lines(text: str, letters: int) -> list[str]:
     return [shown[:at], shortened(shown[at:].strip(), room)]
 
 
-def csv(table: "pd.DataFrame") -> bytes:
+def csv(table: Frame) -> bytes:
     """Write a table as CSV; a mark at the start tells spreadsheets that it is UTF-8."""
     return table.to_csv(index=False, float_format="%.8g").encode("utf-8-sig")
 

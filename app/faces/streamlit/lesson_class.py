@@ -7,7 +7,6 @@ in the link for other browsers alone. What a student sees is `app.faces.classroo
 from collections.abc import Callable
 from contextlib import suppress
 
-import pandas as pd
 import streamlit as st
 
 from app.engine.models.fit import notices
@@ -25,7 +24,7 @@ from app.rooms.store import ROOMS
 from app.rooms.turns import Chances, again, hidden, moved, revealed, shown
 from app.settings import settings
 from app.words.html import plain, tag, visible
-from app.words.pictures import csv
+from app.words.pictures import Frame, csv, listed
 from bert_core.errors import BertError
 
 LINK = "class"  # the parameter of the teacher's link
@@ -92,7 +91,7 @@ def class_buttons(found: Lesson) -> None:
 _COLUMNS = ("step", "question", "answer", "votes", "votes after talking", "the model")
 
 
-def votes_table(room: Room) -> pd.DataFrame:
+def votes_table(room: Room) -> Frame:
     """Count the votes of a class, with a row for each answer to each question."""
     rows: list[tuple[object, ...]] = []
     for step, board in sorted(room.boards.items()):
@@ -103,7 +102,7 @@ def votes_table(room: Room) -> pd.DataFrame:
         for says, first, second, right in counted:
             after = second if board.round else None
             rows.append((step, board.card.ask, _cell(says), first, after, right))
-    return pd.DataFrame(rows, columns=_COLUMNS)
+    return listed(rows, _COLUMNS)
 
 
 def _cell(text: str) -> str:

@@ -4,7 +4,6 @@ import math
 from collections import Counter
 
 import numpy as np
-import pandas as pd
 
 from app.features.atlas.result import AtlasResult, MappedHead, TypicalText
 from app.records.results import Measure
@@ -13,7 +12,7 @@ from app.words.blocks import facts, fold, hint, line, pick, record_table, ticked
 from app.words.format import count, percent, shortened, signed
 from app.words.html import Html, join, tag, visible
 from app.words.panel import Panel
-from app.words.pictures import NARROW, WIDE, Picture, listed, picture, svg
+from app.words.pictures import NARROW, WIDE, Frame, Picture, listed, picture, svg
 from app.words.pixels import pixels
 from app.words.screen import Screen
 
@@ -200,7 +199,7 @@ def headline(result: AtlasResult) -> str:
     return f"{says}. Without {alone}, the loss on hidden words clearly grows."
 
 
-def heads_table(result: AtlasResult) -> pd.DataFrame:
+def heads_table(result: AtlasResult) -> Frame:
     """List every head with its place, its name and what is lost without it."""
     return listed(
         (

@@ -15,18 +15,8 @@ Kind = Literal["single", "multi", "regression"]
 class ClassificationResult:
     """What the classification head answers for a text or a pair of texts, C outputs."""
 
-    ANSWER: ClassVar = (
-        "chosen",
-        "kind",
-        "labels",
-        "scores",
-        "logits",
-        "encoding",
-        "cut",
-        "unread",
-        "calibration",
-        "trained_on",
-    )
+    ANSWER: ClassVar = ("chosen", "kind", "labels", "scores", "logits", "encoding", "cut",
+                        "unread", "calibration", "trained_on")  # fmt: skip
 
     kind: Annotated[Kind, "what the outputs are, according to the configuration"]
     labels: Annotated[tuple[str, ...], "the names of the outputs"]

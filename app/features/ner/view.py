@@ -6,6 +6,7 @@ reliability. The number, the weight of the underline and the depth of the colour
 """
 
 from collections import Counter
+from collections.abc import Sequence
 from itertools import product
 
 from app.features.ner import view_pieces
@@ -140,15 +141,15 @@ def _table(result: NerResult) -> Parts:
     if not found:
         return (line("No entity is shown."),)
     words = "The entities in the text."
-    rows = {
+    rows: dict[str, Sequence[object]] = {
         "text": [result.text[each.start : each.end] for each in found],
         **{name: [getattr(each, name) for each in found]
            for name in ("label", "start", "end", "score")},
     }  # fmt: skip
     drawn: Part = Table(rows, words, "entities")
     if len(found) <= ROWS:
-        at = [linked(range(*each.pieces)) for each in found]
-        drawn = sideways(data_table({**rows, "at": at}, "entities"), words)
+        at = {"at": [linked(range(*each.pieces)) for each in found]}
+        drawn = sideways(data_table(rows | at, "entities"), words)
     return drawn, Rows("Entities", lambda: rows, "entities", json=True)
 
 

@@ -15,16 +15,8 @@ IS_RANDOM = 1  # index of "it does not follow": in BERT's own training it was a 
 class NextSentenceResult:
     """What the next-sentence head answers for one ordered pair."""
 
-    ANSWER: ClassVar = (
-        "follows",
-        "probabilities",
-        "logits",
-        "encoding",
-        "cut",
-        "unread",
-        "calibration",
-        "trained_on",
-    )
+    ANSWER: ClassVar = ("follows", "probabilities", "logits", "encoding", "cut", "unread",
+                        "calibration", "trained_on")  # fmt: skip
 
     logits: Annotated[tuple[float, float], "raw scores, index `IS_NEXT` first, then `IS_RANDOM`"]
     probabilities: Annotated[
