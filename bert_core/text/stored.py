@@ -47,7 +47,7 @@ ROLES = ("cls", "sep", "pad", "unk", "mask")
 WORDPIECE = "WordPiece"
 _NO_LIMIT = 1_000_000_000  # configurations use 1e30 for "no limit"
 _BASIC = "do_basic_tokenize"
-_SWITCHES = [_BASIC, *(each for each in SWITCHES if each != "clean_text")]  # that may be set
+_SWITCHES = [_BASIC, *SWITCHES]  # that may be set
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,8 +51,8 @@ WORDPIECE: list[tuple[Changes, str]] = [
     ({"model.unk_token": None}, "unk_token is None"),
     ({"model.continuing_subword_prefix": "@@"}, "continuing_subword_prefix is '@@'; expected '##'"),
     (
-        {"model.max_input_chars_per_word": "100"},
-        "max_input_chars_per_word is '100'; expected a whole number",
+        {"model.max_input_chars_per_word": 3},
+        "max_input_chars_per_word is 3; expected 100",
     ),
     ({"model.vocab": ["a", 5]}, "vocab is "),
     ({"model.vocab.cat": "6"}, "the id of 'cat' is '6'; expected a whole number from 0"),
