@@ -4,7 +4,7 @@ BPE (Sennrich et al. 2016, section 3.2) merges the pair that was merged first in
 again. Unigram (Kudo 2018, section 3.2) chooses the pieces whose log-probabilities sum to the most.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
 from itertools import groupby, pairwise
@@ -132,7 +132,7 @@ class Replay:
 
     def trace(self, text: str, tokens: Sequence[Token], normalizer: Normalizer | None) -> Trace:
         """Return the steps that lead from a text to its tokens."""
-        normal = normalizer.normalize_str if normalizer is not None else str
+        normal: Callable[[str], str] = str if normalizer is None else normalizer.normalize_str
         words: list[WordTrace] = []
         normalized, at = "", 0
         for _, group in groupby(tokens, attrgetter("word")):

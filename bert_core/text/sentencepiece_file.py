@@ -8,7 +8,7 @@ those of `sentencepiece_model.proto` (Kudo and Richardson 2018).
 import math
 import struct
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -67,7 +67,7 @@ def read_sentencepiece(path: Path) -> SentencePieceFile:
     normalizer = specs[_NORMALIZER]
     charsmap = _bytes(normalizer, _CHARSMAP)
     rules = _bytes(normalizer, _RULES).decode("utf-8", "replace")
-    folds = str.casefold if rules.endswith("_cf") else str
+    folds: Callable[[str], str] = str.casefold if rules.endswith("_cf") else str
     folded = [
         text
         for text, _, kind in pieces
