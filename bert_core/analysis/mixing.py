@@ -70,13 +70,13 @@ def norms(model: BertPreTrainedModel, encoding: Input, include: str = "attention
     """Return the lengths (L, T, T) of the `parts`; arguments as for `parts`."""
     found = []
     for vectors, biases in _layers(model, encoding, include):
-
-        def lengths(rows: Tensor, vectors: Vectors = vectors) -> Tensor:
-            return torch.linalg.vector_norm(vectors(rows), dim=-1)
-
         rows = torch.arange(len(biases), device=biases.device)
-        found.append(in_batches(lengths, rows, len(rows)))
+        found.append(in_batches(_lengths(vectors), rows, len(rows)))
     return as_array(torch.stack(found))
+
+
+def _lengths(vectors: Vectors) -> Vectors:
+    return lambda rows: torch.linalg.vector_norm(vectors(rows), dim=-1)
 
 
 def _layers(
