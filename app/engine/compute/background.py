@@ -128,6 +128,10 @@ class Background(Generic[K, T]):
             raise job.error
         return job.result
 
+    def begin(self, key: K, work: Callable[[Progress], T]) -> None:
+        """Begin some work, or note that its result is still wanted; nobody waits for it here."""
+        self._job(key, work, current_visit().name)
+
     def cancel(self, key: K) -> None:
         """Wait no longer; the work ends at its next step if no one else waits for it."""
         with self._lock:
