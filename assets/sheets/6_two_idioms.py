@@ -217,8 +217,8 @@ def batches_of(rows: list[tuple[str, str]], labels: list[str], device: str) -> l
     return made
 
 
-def run(seed: int, count: int, frozen: int, *, idiom: str = "ours") -> float:
-    """Train on so many rows for eight epochs; return the share right of the held-out ones."""
+def run(seed: int, count: int, frozen: int, *, idiom: str = "ours") -> tuple[float, float]:
+    """Train on so many rows for eight epochs; return the share right held out, the last loss."""
     device = "cuda" if torch.cuda.is_available() else "cpu"
     rows = [tuple(line.split("\t")) for line in ROWS.splitlines()]
     labels = sorted({label for _, label in rows})
@@ -234,20 +234,23 @@ def run(seed: int, count: int, frozen: int, *, idiom: str = "ours") -> float:
     model, logits = (model, ours) if idiom == "ours" else (twin(model), theirs)
     model.to(device).train()
     freeze(model, frozen)
-    fine_tune(model, batches_of(trained, labels, device) * 8, logits, 2e-4)
+    losses = fine_tune(model, batches_of(trained, labels, device) * 8, logits, 2e-4)
     model.eval()
     with torch.no_grad():
         right = sum(int((logits(model, each).argmax(-1) == each[2]).sum())
                     for each in batches_of(held, labels, device))  # fmt: skip
-    return right / len(held)
+    return right / len(held), losses[-1]
 
 
 if __name__ == "__main__":
     begun = time.monotonic()
     for frozen in (0, 3):
         for count in (8, 16, 28):
-            mean, low, high = over_seeds([run(seed, count, frozen) for seed in range(3)])
+            mean, low, high = over_seeds([run(seed, count, frozen)[0] for seed in range(3)])
             print(f"{frozen} layers frozen, {count} rows: {mean:.0%} ({low:.0%} to {high:.0%})")
     if transformers is not None:
-        print("the same in transformers:", run(0, 28, 0), run(0, 28, 0, idiom="theirs"))
+        one, two = run(0, 28, 0), run(0, 28, 0, idiom="theirs")
+        print(
+            f"both idioms: {one[0]:.0%} and {two[0]:.0%}, losses {abs(one[1] - two[1]):.1e} apart"
+        )
     print(f"{time.monotonic() - begun:.0f} seconds")

@@ -94,6 +94,12 @@ WRONG = {
          "Divide"),
         ("selectivity", "shares[0] - shares[1]", "shares[1] - shares[0]", "first minus"),
     ],
+    8: [
+        ("parameters", "model.parameters()}", "model.parameters() if each.dim() == 2}", "are 16"),
+        ("milliseconds", "1000 * sorted(took)[3]", "1000 * sum(took) / 7", "Take the median"),
+        ("milliseconds", "    work()\n    took", "    took", "One run to warm up"),
+        ("first_guess", "[0, at]", "[0, 0]", "read at the mask"),
+    ],
 }  # fmt: skip
 
 
@@ -184,7 +190,7 @@ def test_the_commands_copy_grade_and_list(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["sheet"]) == 0
-    assert capsys.readouterr().out.count("(10 points)") == 7 == len(sheets())
+    assert capsys.readouterr().out.count("(10 points)") == 8 == len(sheets())
     assert run(["sheet", "1", "--copy", str(tmp_path)]) == 0
     path = tmp_path / "1_pieces.ipynb"
     assert "is not found" in path.read_text(encoding="utf-8")
@@ -199,7 +205,7 @@ def test_the_commands_copy_grade_and_list(
     assert run(["sheet", "9"]) == 2 and run(["sheet", "1", str(tmp_path / "none")]) == 2
     refused = capsys.readouterr().err
     assert (
-        "There is no sheet 9. Sheets are: 1, 2, 3, 4, 5, 6, 7." in refused
+        "There is no sheet 9. Sheets are: 1, 2, 3, 4, 5, 6, 7, 8." in refused
         and "cannot be" in refused
     )
 
