@@ -142,15 +142,12 @@ def shown_by(engine: Engine, lesson: Lesson) -> Iterator[tuple[str, bool | None,
     """
     for name in lesson.claims:
         claim = among(claims(), "claim", name)
+        says = f"Mostly not so: {claim.says}" if claim.fewer else claim.says
         if why := unfit(engine, claim.task):
-            yield claim.says, None, why
+            yield says, None, why
         else:
-            counted = figures_of(engine, name)
-            yield (
-                claim.says,
-                counted.holds,
-                f"{share_of(counted.k, counted.n)}. {test_of(claim, counted)}",
-            )
+            found = figures_of(engine, name)
+            yield says, found.holds, f"{share_of(found.k, found.n)}. {test_of(claim, found)}"
 
 
 def test_of(claim: Claim, found: Figures) -> str:

@@ -226,7 +226,7 @@ def run(seed: int, count: int, frozen: int, *, idiom: str = "ours") -> tuple[flo
     held, trained = ([rows[n] for n in part] for part in (order[:12], order[12 : 12 + count]))
     torch.manual_seed(seed)
     model = BertForSequenceClassification.from_pretrained(
-        "explorer-mini-uncased", num_labels=len(labels)
+        "explorer-mini-uncased", num_labels=len(labels), ignore_mismatched_sizes=True
     )
     for each in model.modules():
         if isinstance(each, torch.nn.Dropout):

@@ -74,8 +74,9 @@ def first_guess(model: BertForMaskedLM, tokenizer: object, text: str) -> str:
 # %% check first_guess
 bundled = BertForMaskedLM.from_pretrained(HERE[0]).eval()
 own = load_tokenizer(HERE[0])
-found = first_guess(bundled, own, "The capital of France is ___.")
-assert found == "paris", f"Expected “paris”, found “{found}”. Is it read at the mask?"
+for text, wanted in (("The capital of France is ___.", "paris"), ("She is afraid ___ mice.", "of")):
+    found = first_guess(bundled, own, text)
+    assert found == wanted, f"Expected “{wanted}”, found “{found}”. Is it read at the mask?"
 
 # %% [markdown]
 # Not graded: run the next cell. Which family saves parameters, which time, and which neither at one
