@@ -87,6 +87,17 @@ def test_half_precision_our_own_class_and_a_second_model(tokenizer: BertTokenize
     assert "your model" in explore(ours, tokenizer, TEXT).text()
 
 
+@pytest.mark.parametrize("task", ["tokenizer_compare", "data"])
+def test_two_models_in_memory_are_compared(task: str, tokenizer: BertTokenizer) -> None:
+    one, two = (
+        make_peer("bert", "BertForSequenceClassification", vocab_size=len(VOCABULARY))
+        for _ in range(2)
+    )
+    text = "text,label\nthe cat,LABEL_0\non the mat,LABEL_1\n" if task == "data" else TEXT
+    found = explore(one, tokenizer, text, task=task, other=(two, tokenizer)).json()
+    assert "your other model" in str(found)
+
+
 def test_what_is_no_model_gets_a_sentence(tokenizer: BertTokenizer) -> None:
     class Other(transformers.BertModel):  # type: ignore[misc]
         """A subclass with a computation of its own."""
