@@ -257,7 +257,9 @@ def recorded(model: Path, folder: Path, date: str) -> int:
 
     with pytest.MonkeyPatch.context() as patched:
         # Counting the claims of all lessons on another model takes half a minute.
-        patched.setattr("app.lessons.claims.count_again", lambda _, name: stored().claims[name])
+        patched.setattr(
+            "app.lessons.claims.count_again", lambda _, name, *__: stored().claims[name]
+        )
         return record(Engine(str(model)), folder, date, lambda _: None)
 
 
