@@ -186,7 +186,7 @@ STEPS = (
     Step("examples", "chooses the heads that the attention examples open", _examples),
     Step("lessons", "counts what lessons claim, and chooses their texts", _lessons,
          ("assets/lessons/figures.json",)),
-    Step("quotes", "writes what documents quote", _quotes, ("tools/quotes.json",)),
+    Step("quotes", "writes what documents quote", _quotes),
     Step("api", "writes what documents and the command line say of tasks and settings", _api),
     Step("pictures", "takes the pictures of the documents (needs Chromium)", _pictures,
          ("docs/pictures/*.webp",)),
