@@ -107,9 +107,10 @@ def _finetune(_: Any) -> None:
 
 
 def _examples(_: Any) -> None:
-    from tools import example_heads
+    from tools.example_heads import FILE, choose_heads, with_heads
 
-    example_heads.choose_again(_engine())
+    text = FILE.read_text(encoding="utf-8")
+    FILE.write_text(with_heads(text, choose_heads(_engine(), text)), encoding="utf-8")
 
 
 def _lessons(_: Any) -> Sequence[str]:

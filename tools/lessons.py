@@ -24,7 +24,7 @@ def measure(engine: Engine, say: Callable[[str], None]) -> list[str]:
     ours = [each for each in shelf().lessons.values() if not each.own]
     rounded = json.loads(json.dumps(figures), parse_float=lambda number: round(float(number), 4))
     rows = {"weights": engine.provenance.fingerprint, "claims": rounded}
-    FIGURES.write_text(_written(rows), encoding="utf-8")
+    FIGURES.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
     stored.cache_clear()
     refused = [name for name, row in figures.items() if not row["holds"]]
     return [
@@ -40,15 +40,3 @@ def failing(engine: Engine, lesson: Lesson) -> list[str]:
         for number, step in enumerate(lesson.steps, 1)
         if not Looking(engine, step.page, looked(engine, step.look)).holds(step.holds)
     ]
-
-
-def _written(rows: dict[str, object]) -> str:
-    """Write one line for each claim and lesson, so that a change can be read."""
-    parts = []
-    for name, value in rows.items():
-        if isinstance(value, dict):
-            inner = ",\n".join(f"  {json.dumps(k)}: {json.dumps(v)}" for k, v in value.items())
-            parts.append(f"{json.dumps(name)}: {{\n{inner}\n}}")
-        else:
-            parts.append(f"{json.dumps(name)}: {json.dumps(value)}")
-    return "{\n" + ",\n".join(parts) + "\n}\n"
