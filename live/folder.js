@@ -32,7 +32,7 @@ const WORDPIECE = /^((Bert|DistilBert|Electra)Tokenizer(Fast)?|PreTrainedTokeniz
 const ENTRIES = { fewest: 600, part: 20 }; // of a vocabulary that reads a script
 
 /** Return BERT's name of a parameter. */
-export function namedAs(family) {
+function namedAs(family) {
   return (name) => {
     let found = name.replace(/LayerNorm\.gamma$/, "LayerNorm.weight")
       .replace(/LayerNorm\.beta$/, "LayerNorm.bias").replace(/^distilbert\./, "bert.");

@@ -57,10 +57,9 @@ def test_the_data_travel_and_a_file_that_did_not_arrive_whole_is_named(
 ) -> None:
     packed = tmp_path / "packed"
     assert gpu.main(["pack", str(data), str(packed)]) == 0
-    text = packed / "text" / "some.txt"
-    text.write_text("A cat sat ther")
+    (packed / "piece-0.bin").write_bytes(b"A cat sat ther")
     assert gpu.main(["unpack", str(packed), str(tmp_path / "there")]) == 2
-    assert "text/some.txt" in capsys.readouterr().err
+    assert "piece-0.bin" in capsys.readouterr().err
     assert gpu.main(["pack", str(data), str(packed)]) == 0
     assert gpu.main(["unpack", str(packed), str(tmp_path / "there")]) == 0
     assert "tokens encoded" in capsys.readouterr().out
@@ -79,13 +78,13 @@ def test_a_bundle_comes_back_in_pieces(
     (bundle / "model.safetensors").write_bytes(bytes(range(256)) * 40)
     (bundle / "heads" / "config.json").write_text("{}")
     gpu.split(bundle, out)
-    assert len(list(out.glob("bundle-*.bin"))) == 6  # with the archive's own blocks
+    assert len(list(out.glob("piece-*.bin"))) == 6  # with the archive's own blocks
     assert gpu.main(["join", str(out), str(tmp_path / "again")]) == 0
     for path in ("model.safetensors", "heads/config.json"):
         assert (tmp_path / "again" / path).read_bytes() == (bundle / path).read_bytes()
-    (out / "bundle-1.bin").write_bytes(b"")
+    (out / "piece-1.bin").write_bytes(b"")
     assert gpu.main(["join", str(out), str(tmp_path / "third")]) == 2
-    assert "bundle-1.bin" in capsys.readouterr().err
+    assert "piece-1.bin" in capsys.readouterr().err
     assert not (tmp_path / "third").exists()
 
 
@@ -118,7 +117,7 @@ def test_every_part_runs_within_its_time_and_a_failure_is_told(
     said = capsys.readouterr().out
     assert "non-zero exit status 1" in said and "timed out after 96" in said
     assert "figures: in order" in said
-    assert list(json.loads((out / "manifest.json").read_text())) == ["bundle-0.bin"]
+    assert list(json.loads((out / "manifest.json").read_text())) == ["piece-0.bin"]
 
 
 def test_it_runs_every_test_that_is_for_a_card() -> None:

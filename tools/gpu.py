@@ -13,7 +13,7 @@ for everything in one transfer, two calls do it. Here, before them:
 
        python3 -m tools.gpu unpack build/card ~/card
 
-   checks the digest of every file, moves them out of the repository, and encodes the texts.
+   checks the digests, moves the data out of the repository, and encodes the texts.
 
 2. The repository with the weights, without `build/card`, soon after:
 
@@ -127,76 +127,63 @@ def check(data: Path | None, rehearse: bool = False) -> None:
 
 
 def pack(data: Path, folder: Path) -> None:
-    """Copy the data folder to `folder`, with a digest of every file."""
+    """Write the data folder to `folder`, in pieces."""
     check(data, rehearse=True)
     shutil.rmtree(folder, ignore_errors=True)
-    for name in FOLDERS:
-        shutil.copytree(data / name, folder / name, copy_function=shutil.copyfile)
-    size = sum((folder / name).stat().st_size for name in _write_manifest(folder))
-    _say(f"{size / 2**20:.1f} MiB in {folder}")
+    folder.mkdir(parents=True)
+    _say(f"{split(data, folder, FOLDERS) / 2**20:.1f} MiB in {folder}")
 
 
 def unpack(folder: Path, target: Path) -> None:
-    """Check what `pack` wrote, move it to `target/data`, and encode its texts in `target/work`."""
+    """Move what `pack` wrote to `target/data`, and encode its texts in `target/work`."""
     from bert_core.text.tokenizer import BertTokenizer
     from training.corpus import load_corpus
 
     began = time.monotonic()
-    _arrived(folder)
-    target.mkdir(parents=True, exist_ok=True)
     shutil.rmtree(target / "data", ignore_errors=True)
-    shutil.move(folder, target / "data")
+    join(folder, target / "data")
+    shutil.rmtree(folder)
     tokenizer = BertTokenizer.from_pretrained("explorer-mini-uncased")
     texts = load_corpus(target / "data", target / "work", tokenizer, os.cpu_count() or 1)
     tokens = sum(len(text.ids) for text in texts)
-    _say(f"all files are whole; {tokens:,} tokens encoded; {time.monotonic() - began:.0f} s")
+    _say(f"{tokens:,} tokens encoded; {time.monotonic() - began:.0f} s")
 
 
-def split(bundle: Path, out: Path) -> None:
-    """Write a folder to `out` as one archive in pieces, with their digests."""
+def split(folder: Path, out: Path, names: Sequence[str] = (".",)) -> int:
+    """Write a folder to `out` as one archive in pieces, with their digests; return its size."""
     archive = io.BytesIO()
     with tarfile.open(fileobj=archive, mode="w") as tar:
-        tar.add(bundle, arcname=".")
-    data = archive.getvalue()
+        for name in names:
+            tar.add(folder / name, arcname=name)
+    data, digests = archive.getvalue(), dict[str, str]()
     for number, start in enumerate(range(0, len(data), PIECE)):
-        (out / f"bundle-{number}.bin").write_bytes(data[start : start + PIECE])
-    _write_manifest(out, "bundle-*.bin")
+        piece, name = data[start : start + PIECE], f"piece-{number}.bin"
+        (out / name).write_bytes(piece)
+        digests[name] = hashlib.sha256(piece).hexdigest()
+    (out / MANIFEST).write_text(json.dumps(digests, indent=1) + "\n", encoding="utf-8")
+    return len(data)
 
 
-def join(folder: Path, bundle: Path) -> None:
-    """Check the pieces of `split` and unpack them to a new folder."""
-    data = b"".join((folder / name).read_bytes() for name in _arrived(folder))
-    bundle.mkdir(parents=True)
-    with tarfile.open(fileobj=io.BytesIO(data)) as tar:
-        tar.extractall(bundle, filter="data")
-    _say(f"the bundle is in {bundle}")
-
-
-def _write_manifest(folder: Path, pattern: str = "**/*") -> dict[str, str]:
-    files = sorted(path for path in folder.glob(pattern) if path.is_file())
-    digests = {path.relative_to(folder).as_posix(): _digest(path) for path in files}
-    (folder / MANIFEST).write_text(json.dumps(digests, indent=1) + "\n", encoding="utf-8")
-    return digests
-
-
-def _arrived(folder: Path) -> list[str]:
-    """Return the names of the files of a manifest.
+def join(folder: Path, target: Path) -> None:
+    """Check the pieces of `split` and unpack them to a new folder.
 
     Raises:
-        InputError: the manifest is not there, or a file is not as it was.
+        InputError: one is missing, or is not as it was.
     """
-    path = folder / MANIFEST
-    digests = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {MANIFEST: ""}
-    if wrong := [name for name, digest in digests.items() if _digest(folder / name) != digest]:
-        raise InputError(f"{folder} did not arrive whole: {', '.join(wrong)}")
-    return list(digests)
-
-
-def _digest(path: Path) -> str | None:
-    if not path.is_file():
-        return None
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+    try:
+        digests = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        pieces = {name: (folder / name).read_bytes() for name in digests}
+        names = [
+            n for n, piece in pieces.items() if hashlib.sha256(piece).hexdigest() != digests[n]
+        ]
+    except FileNotFoundError as error:
+        names = [Path(error.filename).name]
+    if names:
+        raise InputError(f"{folder} did not arrive whole: {', '.join(names)}")
+    target.mkdir(parents=True)
+    with tarfile.open(fileobj=io.BytesIO(b"".join(pieces.values()))) as tar:
+        tar.extractall(target, filter="data")
+    _say(f"unpacked to {target}")
 
 
 # -- the day -------------------------------------------------------------------------------------
