@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page, expect, sync_playwright
 
 HOST, PORT = "someone-bert-explorer.hf.space", 7860
 _HUB = "https://huggingface.co"
@@ -59,6 +59,7 @@ def visit_pages(folder: Path) -> Iterator[str]:
         folder: for the certificate of the proxy.
 
     Raises:
+        AssertionError: a page does not have the text of its address in its first box.
         RuntimeError: something was asked of another host, or answered with an error.
     """
     rules = f"MAP {HOST}:443 127.0.0.1:{_TLS_PORT}, MAP * ~NOTFOUND"
@@ -88,8 +89,7 @@ def _visit(page: Page, path: str, heading: str) -> str:
     frame.get_by_role("heading", level=1, name=heading).first.wait_for()
     seconds = time.monotonic() - began
     for text in parse_qs(urlsplit(path).query).get("text", ()):
-        box = frame.get_by_role("textbox").first
-        wrong += [] if box.input_value() == text else [f"the first box has no {text!r}"]
+        expect(frame.locator("textarea").first).to_have_value(text, timeout=_PATIENCE)
     wrong += ["an error"] * frame.locator("[data-testid=stException]").count()
     if wrong:
         raise RuntimeError(f"{path or 'home'}: {'; '.join(wrong)}")
