@@ -37,11 +37,15 @@ _CHOICES = "_choices"  # parameters of the choices that were drawn since the pag
 _SHOWN = 40  # characters of a value
 _LABELS = ASSETS / "labels.toml"
 RETIRED: Mapping[str, tuple[str, ...]] = {
-    "attention": ("beside", "by", "how", "renormalise", "top"),
-    "xray": ("beside",),
+    "attention": (
+        *("beside", "by", "file", "floor", "heads", "how", "log", "part", "renormalise", "scale"),
+        *("tab", "top"),
+    ),
+    "xray": ("beside", "other", "site"),
     "variants": ("tab",),
-    "atlas": ("colour",),
+    "atlas": ("colour", "tab"),
     "tokenizer": ("common",),
+    "why": ("baseline", "operator"),
 }
 """Parameters that a page once had; links with them open it, and the page says so."""
 

@@ -9,7 +9,7 @@ from app.features.atlas.task import cancel, first_head, measured
 from app.words.html import plain
 from bert_core.analysis.head_atlas import HeadAtlas
 
-LAYER, HEAD, HEADS = "layer", "head", "heads"
+LAYER, HEAD = "layer", "head"
 """The keys of the attention page, so that a chosen head is the same there."""
 
 _STOPPED = "_atlas_stopped"  # the model whose measurement the visitor has cancelled
