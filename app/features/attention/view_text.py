@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from app.features.attention.result import (
@@ -17,12 +16,11 @@ from app.features.attention.result import (
     RankedHead,
 )
 from app.features.attention.result_views import goals
-from app.words.blocks import hint, line
-from app.words.clicks import pick
+from app.words.blocks import hint, line, pick
 from app.words.format import count, percent
 from app.words.html import Html, join, tag, visible
 from app.words.notes import HEAD_NAMES
-from app.words.pictures import csv, linked, listed
+from app.words.pictures import Frame, csv, linked, listed
 
 MEAN = -1
 """The option for the mean over a layer's heads."""
@@ -157,7 +155,7 @@ def head_list(ranked: Sequence[RankedHead], heads: Heads, size: int) -> Html:
     )
 
 
-def ranking_table(ranked: Sequence[RankedHead]) -> pd.DataFrame:
+def ranking_table(ranked: Sequence[RankedHead]) -> Frame:
     """Return what every head does here and usually."""
     return listed(
         (
@@ -264,11 +262,11 @@ def selection_note(result: AttentionResult, view: HeadView) -> Html:
     return line(" ".join(notes)) if notes else join()
 
 
-def matrix_table(result: AttentionResult, view: HeadView) -> pd.DataFrame:
+def matrix_table(result: AttentionResult, view: HeadView) -> Frame:
     """Return a short matrix as a table, or the strongest links of a long one."""
     names = _labelled(result, view)
     if len(names) <= SMALL:
-        frame = pd.DataFrame(view.weights.astype(np.float64), columns=names)
+        frame = listed(view.weights.astype(np.float64), columns=names)
         frame.insert(0, "looks \\ looked at", names)
         frame["at"] = [linked(result.units.pieces[at]) for at in view.at]
         return frame
@@ -301,7 +299,7 @@ def _largest(weights: Floats, number: int) -> tuple[NDArray[np.intp], NDArray[np
 def matrix_csv(result: AttentionResult, view: HeadView) -> bytes:
     """Write the whole shown matrix as CSV, one row per token that looks."""
     names = _labelled(result, view)
-    frame = pd.DataFrame(view.weights, columns=names)
+    frame = listed(view.weights, columns=names)
     frame.insert(0, name_of(view.heads, result.heads), names)
     return csv(frame)
 
@@ -316,7 +314,7 @@ def file_name(view: HeadView) -> str:
     return f"attention-{heads}"
 
 
-def shares_table(shares: Mapping[str, Mapping[str, float]]) -> pd.DataFrame:
+def shares_table(shares: Mapping[str, Mapping[str, float]]) -> Frame:
     """Return the shares between the sentences as a table."""
     return listed(
         (
@@ -341,7 +339,7 @@ def shares_line(shares: Mapping[str, Mapping[str, float]]) -> Html:
     )
 
 
-def links_table(result: AttentionResult, links: Links) -> pd.DataFrame:
+def links_table(result: AttentionResult, links: Links) -> Frame:
     """Return the strongest lines as a table, strongest first."""
     last = slice(None, -_LINKS - 1, -1)
     names, places = _labelled(result, links.view), links.view.heads.places

@@ -1,10 +1,9 @@
 """Pictures, sentences and tables of one word in many sentences."""
 
 import math
+from typing import Any
 
 import numpy as np
-import pandas as pd
-import plotly.graph_objects as go
 
 from app.features.senses.result import Floats, Occurrence, SensesResult, Sentence
 from app.words.blocks import hint, small_headline
@@ -12,7 +11,7 @@ from app.words.curves import Curve, curves
 from app.words.format import count, moment, percent, shortened
 from app.words.html import Html, tag, visible
 from app.words.panel import MIDDLE, Panel
-from app.words.pictures import NARROW, WIDE, Picture, linked, listed, picture, svg
+from app.words.pictures import NARROW, WIDE, Frame, Picture, linked, listed, picture, svg
 from app.words.screen import Beside, Screen, Turned
 
 _WIDE, _HIGH = 440, 330
@@ -135,7 +134,7 @@ def _key(occurrence: Occurrence) -> str:
     return linked(occurrence.pieces, text=occurrence.sentence)
 
 
-def plane_table(result: SensesResult) -> pd.DataFrame:
+def plane_table(result: SensesResult) -> Frame:
     """List the occurrences with their coordinates."""
     texts = {sentence.number: sentence.text for sentence in result.sentences}
     return listed(
@@ -147,8 +146,10 @@ def plane_table(result: SensesResult) -> pd.DataFrame:
     )
 
 
-def space(result: SensesResult) -> go.Figure:
+def space(result: SensesResult) -> Any:
     """Draw the occurrences on three axes, to be turned with the pointer; equal scales."""
+    import plotly.graph_objects as go  # only a page draws it
+
     fig = go.Figure()
     for group in result.groups:
         own = [n for n, each in enumerate(result.occurrences) if each.group == group]
@@ -171,7 +172,7 @@ def space(result: SensesResult) -> go.Figure:
     return fig
 
 
-def space_table(result: SensesResult) -> pd.DataFrame:
+def space_table(result: SensesResult) -> Frame:
     """List the occurrences with their coordinates on all three axes."""
     table = plane_table(result).drop(columns="at")
     table.insert(4, "axis 3", result.space[:, 2])

@@ -18,8 +18,8 @@ from app.features.attention.view_text import (
 )
 from app.records.fields import SHUFFLE
 
+# The keys of the attention page in the session and in the address.
 LAYER, HEAD, CELL = "layer", "head", "cell"
-"""The keys of the attention page in the session and in the address."""
 
 
 def heat_map(
