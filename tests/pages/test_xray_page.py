@@ -47,7 +47,8 @@ def said(page: Any) -> str:
         for each in page.at.get("bidi_component")
         if "bx-xr-say" in each.proto.json
     )
-    return str(drawn.partition('class="bx-xr-say"')[2].partition(">")[2].partition("<")[0])
+    found = drawn.partition('class="bx-xr-say"')[2].partition(">")[2].partition("<")[0]
+    return str(found.replace("\u00a0", " "))
 
 
 def address(page: Any, key: str) -> str:

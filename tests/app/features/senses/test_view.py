@@ -90,7 +90,7 @@ def test_single_places_in_two_groups_have_no_pairs_within(tiny_engine: Engine) -
     assert split.at_home == 0
     assert list(view.over_layers(split).table.columns) == ["after layer", "between"]
     assert "–" in view.headline(split)
-    assert len(view.screen(split).report().blocks) == 9
+    assert len(view.screen(split).report().blocks) == 5
 
 
 def test_the_curve_has_a_point_for_every_layer(result: SensesResult) -> None:
