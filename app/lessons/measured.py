@@ -59,7 +59,8 @@ def _lines(rows: Mapping[str, object]) -> str:
 def _row(found: Figures) -> dict[str, object]:
     """Write the figures of a claim, with the interval of its share; four digits are enough."""
     low, high = wilson(found.k, found.n)
-    row = {"n": found.n, "k": found.k, "low": low, "high": high, "holds": found.holds}
+    row: dict[str, object] = {"n": found.n, "k": found.k, "low": low, "high": high}
+    row |= {"holds": found.holds}
     row |= {"p": found.p} if found.p is not None else {}
     row |= {"tell": found.tell} | ({"head": found.head} if found.head else {})
     rounded: dict[str, object] = json.loads(json.dumps(row), parse_float=_digits)

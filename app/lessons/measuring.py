@@ -24,7 +24,7 @@ def measure(engine: Engine, say: Callable[[str], None]) -> Measured:
         found = counted[claim.name] = count_again(engine, claim.name)
         held = "" if found.holds else ", which its test refuses"
         say(f"{claim.name}: {found.k} of {found.n}{held}")
-    steps = {}
+    steps: dict[str, Seen] = {}
     for lesson in in_order():
         if not lesson.own:
             seen = steps_of(engine, lesson)

@@ -62,7 +62,9 @@ _IMAGE = re.compile('data:image/png[^"]+')
 
 def shades(weights: Floats) -> NDArray[np.intp]:
     """Return the number of the colour of each value, 0 to 255; the last is the largest's."""
-    return np.rint(255 * (weights.astype(np.float64) / (weights.max() or 1.0))).astype(np.intp)
+    shares: Floats = weights.astype(np.float64) / (weights.max() or 1.0)
+    found: NDArray[np.intp] = np.rint(255 * shares).astype(np.intp)
+    return found
 
 
 def _image(number: NDArray[np.integer[Any]], x: float, y: float, wide: float, high: float) -> Html:

@@ -149,7 +149,7 @@ def _table(result: NerResult) -> Parts:
     drawn: Part = Table(rows, words, "entities")
     if len(found) <= ROWS:
         at = {"at": [linked(range(*each.pieces)) for each in found]}
-        drawn = sideways(data_table(rows | at, "entities"), words)
+        drawn = sideways(data_table({**rows, **at}, "entities"), words)
     return drawn, Rows("Entities", lambda: rows, "entities", json=True)
 
 

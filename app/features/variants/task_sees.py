@@ -40,7 +40,7 @@ def _reached(layer: Callable[[Tensor], Tensor], read: int) -> tuple[tuple[bool, 
     """Return which words move the guess at each position, which is read so many places on."""
     count = len(WORDS)
     x = torch.randn(1, count, _SIZE, generator=torch.Generator().manual_seed(1))
-    moved = torch.autograd.functional.jacobian(layer, x)
+    moved = torch.autograd.functional.jacobian(layer, x)  # type: ignore[no-untyped-call]
     seen = (moved[0, :, :, 0].abs().amax((1, 3)) > 0).tolist()  # (T, T): of y by x
     places = [row + read for row in range(count)]
     return tuple(
