@@ -14,7 +14,6 @@ from streamlit.testing.v1 import AppTest
 from app.catalog import examples
 from app.engine.models import Engine
 from app.faces.streamlit import components
-from app.faces.streamlit.features import attention as controls
 from app.features.attention.task import attention
 from tests import visits
 from tests.drawings import pictures
@@ -138,16 +137,6 @@ def test_the_pinned_cell_of_the_address_is_computed_step_by_step(tiny_engine: En
     assert all(f'data-save="{kind}"' in markup(at) for kind in ("svg", "png", "csv", "json"))
     labels = [button.proto.label for button in at.get("download_button")]
     assert {"Heat map (SVG)", "Every head (SVG)", "Lines (SVG)", "Matrix (CSV)"} <= set(labels)
-
-
-@pytest.mark.parametrize(("row", "column", "kept"), [(2, 3, "2.3"), (-1, -1, None)])
-def test_a_pinned_cell_goes_into_the_address(
-    row: int, column: int, kept: str | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    address = {"cell": "1.1"}
-    monkeypatch.setattr("streamlit.query_params", address)
-    controls.take_cell(row, column)
-    assert address.get("cell") == kept
 
 
 def test_special_tokens_are_hidden_and_words_shown_as_typed() -> None:

@@ -3,16 +3,14 @@
 from collections.abc import Callable
 from html import escape
 from pathlib import Path
-from typing import Any
 
 import pytest
 import streamlit as st
 
 from app.engine.models import Engine
-from app.features.why import task, view, view_check
+from app.features.why import view, view_check
 from app.features.why.task import why
 from bert_core import BertForSequenceClassification
-from bert_core.analysis import attribute
 from tests.conftest import save_tiny
 
 PAGE = "pages/14_why.py"
@@ -33,24 +31,6 @@ def test_the_page_opens_with_its_first_example(visit: Callable) -> None:
     assert page.warnings == page.errors == ""
     assert set(page.pictures) == {"why", "why-curves"}
     assert "Survives deletion" in page.words or "Does not survive deletion" in page.words
-
-
-def test_only_the_chosen_method_is_computed_and_what_was_computed_is_kept(
-    visit: Callable, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[str] = []
-
-    def counted(*args: Any, method: str, **more: Any) -> Any:
-        asked.append(method)
-        return attribute(*args, method=method, **more)
-
-    monkeypatch.setattr(task, "attribute", counted)
-    text = "the cat sat on the [MASK] dog"
-    visit(PAGE, text=text)
-    visit(PAGE, text=text, why_method="occlusion")
-    assert asked == ["integrated_gradients", "occlusion"]
-    visit(PAGE, text=text, why_method="occlusion", why_test="true")
-    assert len(asked) == 2
 
 
 def test_a_file_has_the_test_though_the_page_has_not_computed_it(

@@ -80,14 +80,6 @@ def test_a_live_map_can_be_used_without_a_pointer(result: AtlasResult) -> None:
     assert "aria-hidden" not in str(live.wide)
 
 
-def test_the_legend_counts_and_lights_up(result: AtlasResult) -> None:
-    drawn = view.map_picture(result).wide
-    keys = [key for mark in marks(drawn).values() for key in mark["data-at"].split()]
-    for item in elements(view.legend(result), "li"):
-        number = keys.count(item.attributes["data-at"])
-        assert number and item.text.endswith(f" {number}")
-
-
 def test_the_card_says_what_the_head_does_and_costs(result: AtlasResult) -> None:
     head = result.shown
     said = words(view.head_card(result))

@@ -70,15 +70,6 @@ def test_a_frame_of_one_head_stays_small(length: int, kind: str, most: int) -> N
     assert len(json.dumps(pictures.stage(long, one(long, 0, 1)))) < most
 
 
-def test_the_scale_starts_at_the_paper_and_grows_evenly_away_from_it() -> None:
-    red, green, blue = pictures.colours().astype(float).T
-    lightness = 0.2126 * red + 0.7152 * green + 0.0722 * blue
-    steps = -np.diff(lightness)
-    assert lightness[0] == pytest.approx(255) and lightness[-1] < 75
-    assert (steps >= -0.5).all() and steps.max() < 3
-    assert (blue >= red).all()
-
-
 def test_the_grid_marks_the_heads_and_each_names_itself(result: AttentionResult) -> None:
     grid = attention_grid(result)
 

@@ -49,11 +49,6 @@ def test_every_bar_is_as_long_as_its_number(found: VariantsResult, drawing: str)
         assert max(scales) == pytest.approx(min(scales), rel=0.01)
 
 
-def test_the_longest_bars_end_before_the_edge(found: VariantsResult) -> None:
-    for picture, width in ((view.bars(found).wide, 760), (view.bars(found).narrow, 380)):
-        assert max(x + wide for x, _, wide, _ in rects(str(picture))) <= width - 90
-
-
 def test_the_table_adds_up(found: VariantsResult) -> None:
     table = view.bars(found).table
     for what in ("parameters", "operations"):
