@@ -5,8 +5,8 @@ Held by a test at 1e-5. Eight rows of similar length are read at once, whatever 
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from statistics import fmean
 from typing import Annotated
@@ -59,6 +59,15 @@ class Guess:
         tuple[tuple[int, float] | None, ...], "of each gap, rank and probability of the wanted word"
     ] = ()
     error: Annotated[str, 'why there is no answer; ""'] = ""
+
+    def renamed(self, names: Mapping[str, str]) -> "Guess":
+        """Return the same answer with other names of labels, or of kinds."""
+        return replace(
+            self,
+            answer=names.get(self.answer) or self.answer,
+            shares=tuple((names.get(label) or label, share) for label, share in self.shares),
+            names=frozenset((names.get(kind) or kind, a, b) for kind, a, b in self.names),
+        )
 
 
 def labels_of(engine: Engine, task: TaskName) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ _FOLDER = Path(__file__).with_name("samples")
 
 SAMPLES = {
     "reviews": "Reviews: praise or blame?",
-    "names": "Sentences with names",
+    "names": "Sentences with named entities",
     "pairs": "Pairs of sentences",
     "questions": "Questions to short texts",
     "gaps": "Sentences with a gap",

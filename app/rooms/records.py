@@ -39,6 +39,7 @@ class Card:
     heading: Annotated[str, "a short title"]
     ask: Annotated[str, "the question"]
     given: Annotated[tuple[str, ...], "what the model is given, in lines"] = ()
+    say: Annotated[str, "what the lesson explains before it asks"] = ""
     kind: Annotated[Kind, 'how a guess is given; "look" for no guess'] = "look"
     choices: Annotated[tuple[str, ...], 'of "choose"'] = ()
     ends: Annotated[tuple[int, int], "of the scale of a number"] = (0, 0)

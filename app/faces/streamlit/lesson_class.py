@@ -6,6 +6,7 @@ in the link for other browsers alone. What a student sees is `app.faces.classroo
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 
 import pandas as pd
 import streamlit as st
@@ -25,7 +26,7 @@ from app.rooms.store import ROOMS
 from app.rooms.turns import Chances, Turn, again, hidden, moved, revealed, shown
 from app.settings import settings
 from app.words.html import plain, tag, visible
-from app.words.pictures import csv
+from app.words.pictures import csv, harmless
 from bert_core.errors import BertError
 
 LINK = "class"
@@ -104,13 +105,8 @@ def votes_table(room: Room) -> pd.DataFrame:
         ]
         for says, first, second, right in counted:
             after = second if board.round else None
-            rows.append((step, board.card.ask, _cell(says), first, after, right))
-    return pd.DataFrame(rows, columns=_COLUMNS)
-
-
-def _cell(text: str) -> str:
-    """Keep a spreadsheet from reading a student's word as a formula."""
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t")) else text
+            rows.append((step, board.card.ask, says, first, after, right))
+    return harmless(pd.DataFrame(rows, columns=_COLUMNS))
 
 
 def _start(found: Lesson) -> None:
@@ -159,19 +155,19 @@ def card_of(scene: Scene) -> Card:
     """Return the question of a step, as students get it."""
     step, question, fill = scene.step, scene.step.question, scene.looking.fill
     given = tuple(text for _, text in scene.looking.given())
+    card = Card(scene.number, step.heading, "", given, unmarked(fill(step.say)))
     if question is None:
-        return Card(scene.number, step.heading, "", given)
-    ask = unmarked(fill(question.ask))
-    choices = tuple(unmarked(fill(each.say)) for each in question.choices)
+        return card
+    card = replace(card, ask=unmarked(fill(question.ask)), kind="choose")
     match question.kind:
         case "number":
             ends, unit = scene.looking.ends(question), question.unit
-            return Card(scene.number, step.heading, ask, given, "number", (), ends, unit)
+            return replace(card, kind="number", ends=ends, unit=unit)
         case "word":
-            return Card(scene.number, step.heading, ask, given, "word")
+            return replace(card, kind="word")
         case "point":
-            choices = tuple(things(scene.looking, question.at))
-    return Card(scene.number, step.heading, ask, given, "choose", choices)
+            return replace(card, choices=tuple(things(scene.looking, question.at)))
+    return replace(card, choices=tuple(unmarked(fill(each.say)) for each in question.choices))
 
 
 def draw_class_step(scene: Scene, room: Room) -> None:
@@ -179,11 +175,13 @@ def draw_class_step(scene: Scene, room: Room) -> None:
     board, card = room.board, card_of(scene)
     if board is None:
         return
-    if board.phase != "revealed":
+    shows = board.phase == "revealed"
+    if not shows:
         say(scene, scene.step.say)
+    if scene.step.question or not shows:
         asks = scene.step.question.ask if scene.step.question else "Look together, then show it."
         show_html(prose(scene.looking.fill(asks), "bx-turn"))
-    elif board.truth and board.truth.says:
+    if shows and board.truth and board.truth.says:
         show_html(tag("p", tag("strong", "The model: "), tag("bdi", visible(board.truth.says))))
     if board.is_open and card.choices:
         show_html(
@@ -219,7 +217,8 @@ def _moves(scene: Scene, room: Room, board: Board) -> None:
         if board.phase == "shown" and _button("Vote again", scene, primary=True):
             _turn(room.code, again())
             st.rerun()
-        if board.phase != "revealed" and _button("Show", scene, primary=board.phase == "again"):
+        primary = board.phase == "again"
+        if board.phase != "revealed" and _button("Show the answer", scene, primary=primary):
             _turn(room.code, revealed(_truth(scene), _chances(scene, board)))
             st.rerun()
 

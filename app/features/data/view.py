@@ -1,6 +1,5 @@
 """The page of tables: what was right, the rows from the worst on, and one row that is open."""
 
-import io
 import json
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -19,7 +18,7 @@ from app.records.fields import Field
 from app.words.blocks import fold, note, ticked
 from app.words.format import count, percent, shortened
 from app.words.html import Html, join, tag, visible
-from app.words.pictures import captioned_bars, listed, picture
+from app.words.pictures import captioned_bars, csv, harmless, listed, picture
 from app.words.screen import File, Parts, Screen, Table
 
 STEPS = "rows"
@@ -28,7 +27,6 @@ INVITATION = "Paste rows, or pick an example."
 _NAMED = 20  # rows that are left out, before the rest is counted
 _BARS = 8
 _TEXT = 160  # characters of a cell
-_MADE_HARMLESS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def screen(
@@ -74,9 +72,11 @@ def notes(result: DataResult) -> tuple[Html, ...]:
         found.append(note("The table has more rows than are read here; the rest is left out."))
     if result.unknown:
         named = ", ".join(f"“{shortened(visible(each), 30)}”" for each in result.unknown[:8])
-        found.append(
-            note(f"None of the model’s labels: {named}. Rows with it are answered, not counted.")
-        )
+        more = f" and {len(result.unknown) - 8:,} more" if len(result.unknown) > 8 else ""
+        found.append(note(
+            f"The table’s labels {named}{more} are none of the model’s. Rows with them are "
+            "answered, but not counted. Under “Columns and labels” you can say what they mean."
+        ))  # fmt: skip
     if bad := result.bad:
         more = [f"and {len(bad) - _NAMED:,} more"] if len(bad) > _NAMED else []
         items = [tag("li", visible(each)) for each in (*bad[:_NAMED], *more)]
@@ -87,7 +87,7 @@ def notes(result: DataResult) -> tuple[Html, ...]:
 def rows_table(result: DataResult, rows: Sequence[Judged]) -> pd.DataFrame:
     """Return rows as a table, the worst first; a sign says whether each is right."""
     heads = [part.replace("_", " ") for part in result.columns if part != GOLD]
-    nothing = "no names" if result.task == "ner" else "no answer"
+    nothing = "no entities" if result.task == "ner" else "no answer"
     second = {row.number: row.answer for row in result.second}
 
     def short(text: str) -> str:
@@ -101,16 +101,16 @@ def rows_table(result: DataResult, rows: Sequence[Judged]) -> pd.DataFrame:
                 **dict(zip(heads, map(short, row.texts), strict=False)),
                 "expected": short(row.wanted),
                 "answer": short(row.error or row.answer or nothing),
+                "second model": short(second[row.number]) if row.number in second else None,
                 "sure": row.sure,
                 "loss": row.loss,
                 "F1": row.score,
-                "second model": short(second.get(row.number, "")),
             }
             for row in worst_first(rows)
         ]
     )
-    spare = [name for name in ("loss", "F1") if name in table and table[name].isna().all()]
-    return table.drop(columns=[*spare, *([] if second else ["second model"])], errors="ignore")
+    spare = [each for each in ("second model", "loss", "F1") if each in table]
+    return table.drop(columns=[each for each in spare if table[each].isna().all()])
 
 
 def texts_of(result: DataResult, row: Judged) -> dict[str, str]:
@@ -121,10 +121,9 @@ def texts_of(result: DataResult, row: Judged) -> dict[str, str]:
 
 def opened(result: DataResult, number: int) -> Parts:
     """Draw the answer of one row."""
-    place = next((n for n, row in enumerate(result.rows) if row.number == number), None)
-    if place is None:
-        return ()
-    row, guess = result.rows[place], result.guesses[place]
+    row, guess = next(
+        each for each in zip(result.rows, result.guesses, strict=True) if each[0].number == number
+    )
     texts = [
         tag("p", tag("span", f"{part.replace('_', ' ')}: ", class_="bx-quiet"), visible(text))
         for part, text in texts_of(result, row).items()
@@ -141,10 +140,11 @@ def opened(result: DataResult, number: int) -> Parts:
         answers.append(join(" · ", ticked(other.right, f"{name}: {visible(other.answer)}")))
     shares = guess.shares[:_BARS] or tuple(gap[0] for gap in guess.gaps)
     names, values = ([visible(name) for name, _ in shares], [share for _, share in shares])
-    printed, marked = [percent(each) for each in values], [name == row.wanted for name in names]
+    printed, marked = [percent(each) for each in values], [name == row.answer for name in names]
+    captions = [f"{name} (expected)" if name == row.wanted else name for name in names]
     bars = picture(
         "row",
-        lambda width: captioned_bars(names, values, printed, width=width, marked=marked),
+        lambda width: captioned_bars(captions, values, printed, width=width, marked=marked),
         table=list(zip(names, values, strict=True)),
         columns=("answer", "probability"),
         title="Probabilities",
@@ -173,14 +173,10 @@ def written(result: DataResult, kind: str) -> bytes:
     if kind == "jsonl":
         lines = (json.dumps(row, ensure_ascii=False, default=str) for row in rows)
         return "".join(f"{each}\n" for each in lines).encode()
-    flat = [{name: _flat(value) for name, value in row.items()} for row in rows]
-    if kind == "csv":
-        safe = [{name: harmless(value) for name, value in row.items()} for row in flat]
-        table = pd.DataFrame(safe).rename(columns=harmless)
-        return table.to_csv(index=False, float_format="%.8g").encode("utf-8-sig")
-    file = io.BytesIO()
-    pd.DataFrame(flat).to_parquet(file, index=False)
-    return file.getvalue()
+    table = pd.DataFrame(rows).map(
+        lambda each: cell(each) if isinstance(each, list | dict) else each
+    )
+    return csv(harmless(table)) if kind == "csv" else table.to_parquet(None, index=False)
 
 
 def _record(result: DataResult, row: Judged, other: Judged | None) -> dict[str, Any]:
@@ -195,19 +191,6 @@ def _record(result: DataResult, row: Judged, other: Judged | None) -> dict[str, 
         for name, value in result.values[row.number].items()
     }
     return {"row": row.number, **table, **answer}
-
-
-def _flat(value: object) -> object:
-    return cell(value) if isinstance(value, list | dict) else value
-
-
-def harmless(value: Any) -> Any:
-    """Keep a spreadsheet from computing a text.
-
-    >>> harmless("=1+1"), harmless("plain"), harmless(-1.5)
-    ("'=1+1", 'plain', -1.5)
-    """
-    return f"'{value}" if isinstance(value, str) and value.startswith(_MADE_HARMLESS) else value
 
 
 def address_of(result: DataResult, number: int) -> dict[str, str]:

@@ -123,7 +123,7 @@ def _closest(result: NerResult) -> str:
     piece, label = max(product(pieces, inside), key=lambda place: shares[place])
     start, end = result.pieces.spans[piece]
     return (
-        f" Closest to a name: {visible(result.labels.names[label])}, score "
+        f" Closest to an entity: {visible(result.labels.names[label])}, score "
         f"{score(float(shares[piece, label]))}, at “{visible(result.text[start:end])}”."
     )
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from app.data.answering import AT_ONCE, Guess, answer_rows
-from app.data.columns import TaskName, guess, read_columns
+from app.data.columns import TaskName, guess
 from app.data.from_json import guess_of
 from app.data.gold import Asked
 from app.data.judged import judged
@@ -97,8 +97,9 @@ def test_what_was_answered_stays_when_the_budget_is_used_up(
 
 def test_a_second_model_is_called_by_the_labels_of_the_first(tiny_engine: Engine) -> None:
     table = read_pasted("text,label\nthe cat,GOOD\n", most=9)
-    columns = read_columns("classification", "", table.columns)
+    columns = guess("classification", table.columns)
     work = prepared(tiny_engine, table, "classification", columns)
     assert work.meanings == {"GOOD": "good"}
-    list(work.answer(tiny_engine, tiny_engine))
-    assert work.second == work.guesses == [work.guesses[0]]
+    other = work.beside(tiny_engine, tiny_engine)
+    assert list(work.answer(tiny_engine)) == list(other.answer(tiny_engine)) == [1]
+    assert other.guesses == work.guesses and other.guesses is not work.guesses

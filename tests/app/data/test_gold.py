@@ -7,6 +7,7 @@ import pytest
 from app.data.columns import GOLD, KINDS, TaskName, guess, guess_task, read_columns
 from app.data.gold import NEXT, Asked, Reader, label_names
 from app.data.tables import Table
+from app.data.work import guess_columns
 from bert_core.errors import InputError
 
 TAGS = ("O", "B-PER", "I-PER", "B-LOC", "I-LOC")
@@ -151,15 +152,38 @@ def test_tasks_and_columns_are_guessed_from_names(
 
 def test_columns_can_be_said_and_missing_ones_are_named() -> None:
     names = ["review", "stars", "text"]
-    assert read_columns("classification", "text=review, gold=stars", names) == {
+    assert read_columns("classification", "text=review, gold=stars", names, {}) == {
         "text": "review", GOLD: "stars",
     }  # fmt: skip
     for written, found in (("body=text", "'body'"), ("text=odd", "no column 'odd'"), ("x", "'x'")):
         with pytest.raises(InputError, match=found):
-            read_columns("classification", written, names)
+            read_columns("classification", written, names, {})
     assert all(GOLD in kind.parts for kind in KINDS.values())
 
 
 def test_stars_are_no_numbers_of_labels() -> None:
     assert label_names(["5", "1"], ["negative", "positive"]) == {"5": "", "1": ""}
     assert label_names(["0", "1"], ["negative", "positive"]) == {"0": "negative", "1": "positive"}
+
+
+@pytest.mark.parametrize(
+    ("task", "rows", "gold"),
+    [
+        ("classification", [{"text": "a", "label": 4, "mood": "GOOD"}] * 3, "mood"),
+        ("classification", [{"text": "a", "label": 1, "fold": 0}] * 3, "label"),
+        ("classification", [{"text": "a", "id": n, "tone": n % 2} for n in range(4)], "tone"),
+        ("classification", [{"text": "a", "stars": 4, "fold": 0}] * 3, "stars"),  # named, no label
+        ("classification", [{"text": "a", "shop": "north", "id": 1}], ""),
+        ("ner", [{"text": TEXT, "label": "x", "marks": "B-PER I-PER O B-LOC"}], "marks"),
+        ("qa", [{"question": "Where?", "context": "In Rome.", "id": 1, "said": "Rome"}], "said"),
+    ],
+)  # fmt: skip
+def test_the_gold_is_the_column_with_the_models_labels(
+    monkeypatch: pytest.MonkeyPatch, task: TaskName, rows: list[dict[str, Any]], gold: str
+) -> None:
+    labels = {"ner": TAGS, "classification": ("bad", "good", "odd")}.get(task, ())
+    monkeypatch.setattr("app.data.work.labels_of", lambda *_: labels)
+    monkeypatch.setattr("app.data.work.kinds_of", lambda *_: ("PER", "LOC"))
+    table = Table(tuple(rows[0]), tuple(enumerate(rows)), ())
+    engine: Any = None  # which the labels alone are asked of
+    assert guess_columns(engine, table, task).get(GOLD, "") == gold

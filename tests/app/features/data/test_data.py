@@ -40,7 +40,7 @@ def screens() -> dict[str, Screen]:
     ("name", "headline", "tabs"),
     [
         ("reviews", "rows are right (95 % interval", ["Labels", "How sure", "Slices"]),
-        ("names", "names are found, and", ["Labels", "How sure", "Slices"]),
+        ("names", "entities are found, and", ["Labels", "How sure", "Slices"]),
         ("questions", "answers match exactly", ["How sure", "Slices"]),
         ("gaps", "among the first five", ["How sure", "Slices"]),
         ("pairs", "rows are right (95 % interval", ["Labels", "How sure", "Slices"]),
@@ -140,8 +140,9 @@ def test_two_models_are_compared_row_by_row(tiny_engine: Engine) -> None:
     from app.features.data.task import begun, result_of
 
     work = begun(tiny_engine, read_pasted(ROWS, most=9), "guess", "", "")
-    list(work.answer(tiny_engine, tiny_engine))
-    found = result_of(work, tiny_engine, tiny_engine)
+    other = work.beside(tiny_engine, tiny_engine)
+    list(work.answer(tiny_engine)), list(other.answer(tiny_engine))
+    found = result_of((work, tiny_engine), (other, tiny_engine))
     assert found.compared is not None and found.compared.p == 1.0
     assert (found.compared.first_only, found.compared.second_only) == (0, 0)
     screen = view.screen(found)

@@ -124,7 +124,7 @@ def test_nothing_found_is_said_plainly_with_what_came_nearest(planted: Engine) -
     result = ner(planted, "the sat on")
     told = words(view.outcome(result, result.select(least=0.9)))
     assert told.startswith("Nothing found.")
-    assert re.search(r"Closest to a name: [BI]-\w+, score \d\.\d\d, at “\w+”", told)
+    assert re.search(r"Closest to an entity: [BI]-\w+, score \d\.\d\d, at “\w+”", told)
 
 
 def test_what_hides_entities_is_named_with_numbers(planted: Engine) -> None:
