@@ -184,7 +184,6 @@ def _names(engine: Engine, rows: Sequence[Asked]) -> list[Guess]:
 def _tagged(
     words: Sequence[tuple[int, int]], read: TaggedText, scheme: TagScheme
 ) -> dict[Name, float]:
-    """Return the names that marked-off words form, each with its mean probability."""
     outside = next((tag.name for tag in scheme.tags if tag.role == "outside"), "O")
     places = read.first_pieces(words).tolist()
     best, most = read.probabilities.argmax(axis=1), read.probabilities.max(axis=1)
@@ -211,7 +210,6 @@ def _answers(engine: Engine, rows: Sequence[Asked]) -> list[Guess]:
 
 
 def _gaps(engine: Engine, rows: Sequence[Asked]) -> list[Guess]:
-    """Guess the words of gaps; texts of equal length are read together."""
     tokenizer = engine.tokenizer
     mask = tokenizer.vocab.get(tokenizer.mask_token)
     if mask is None:
@@ -241,7 +239,6 @@ def _gaps(engine: Engine, rows: Sequence[Asked]) -> list[Guess]:
 def _filled(
     engine: Engine, row: Asked, read: Encoding, places: Sequence[int], shares: torch.Tensor
 ) -> Guess:
-    """Return the best words of the gaps of a text, from the probabilities (P, V)."""
     gold = row.gold if isinstance(row.gold, tuple) else ((),) * len(places)
     gaps, wanted = list[tuple[tuple[str, float], ...]](), list[tuple[int, float] | None]()
     for place, good, each in zip(places, gold, shares, strict=True):

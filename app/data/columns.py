@@ -113,7 +113,6 @@ def spread_columns(name: str, names: Sequence[str]) -> list[str]:
 
 
 def _numbered(names: Sequence[str]) -> str:
-    """Return the name, with a star, of columns that have a choice each; "" if there are none."""
     number = re.compile(r"((?:ending|choice|option|answer)[_ ]?)[0-9A-Ha-h]", re.I)
     starts = [mark[1] for mark in map(number.fullmatch, names) if mark]
     return f"{starts[0]}*" if len(starts) > 1 else ""

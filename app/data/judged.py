@@ -154,7 +154,6 @@ def _of_names(found: Report, cases: Sequence[tuple[Asked, Guess, Judged]]) -> Re
 
 
 def _of_gaps(guesses: Sequence[Guess]) -> Report:
-    """Count gaps, of which a text may have several."""
     gaps = [
         (rank, gap[0][1])
         for guess in guesses

@@ -213,7 +213,6 @@ class _Lines:
 
 
 def _table(lines: _Lines, delimiter: str) -> Callable[[], Row]:
-    """Read the header; return what reads the next row."""
     csv.field_size_limit(LONGEST)
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
     try:

@@ -34,7 +34,6 @@ Told = Callable[[str, bool], None]
 
 
 def _later(seconds: float, act: Callable[[], None]) -> None:
-    """Do something later, unless the process ends before."""
     timer = threading.Timer(seconds, act)
     timer.daemon = True
     timer.start()
@@ -172,7 +171,6 @@ class Rooms:
         return tuple(self._rooms.known())
 
     def _new_code(self) -> str:
-        """Return a code that no known room has."""
         while (code := "".join(secrets.choice(SIGNS) for _ in range(CODE))) in self.codes:
             pass
         return code
@@ -180,7 +178,6 @@ class Rooms:
 
 @contextmanager
 def _reaching() -> Iterator[None]:
-    """Say in words that rooms are out of reach."""
     try:
         yield
     except AwayError:

@@ -143,7 +143,6 @@ def _board(room: Room) -> Board:
 
 
 def _advanced(room: Room, phase: Phase, **changes: Any) -> Room:
-    """Go on to a phase, from those that come before it."""
     board = _board(room)
     if board.phase not in _FROM[phase]:
         now = _NAMES[board.phase]

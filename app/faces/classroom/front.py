@@ -87,7 +87,6 @@ class Classroom:
             await self._own({**scope, "root_path": ""}, receive, send)
 
     def _made(self) -> ASGIApp:
-        """Put the routes together, in the loop that answers them."""
         desk = _Desk(self._rooms, Streams(self._rooms), self._counting)
         routes = [
             Route("/", _page, methods=["GET"]),
@@ -173,7 +172,6 @@ def _known(request: Request) -> Visitor:
 
 
 async def _body(request: Request) -> bytes:
-    """Read a vote, and no more than one."""
     body = bytearray()
     async for part in request.stream():
         body += part
@@ -183,7 +181,6 @@ async def _body(request: Request) -> bytes:
 
 
 def _read(body: bytes) -> tuple[int, object]:
-    """Return the stage and the guess of a vote."""
     try:
         found = json.loads(body)
     except (ValueError, RecursionError):
@@ -214,7 +211,6 @@ async def _nothing_there(_: Request, error: Exception) -> Response:
 
 
 async def _page(_: Request) -> Response:
-    """Send the page, which is the same for every code."""
     page = (ASSETS / "class" / "page.html").read_bytes()
     return Response(page, headers=_FRESH, media_type="text/html")
 

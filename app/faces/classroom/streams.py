@@ -99,12 +99,10 @@ class Streams:
         return written
 
     def _hear(self, code: str, public: bool) -> None:
-        """Note a change, in whatever thread it was made."""
         with suppress(RuntimeError):  # the loop has ended
             self._loop.call_soon_threadsafe(self._ring, code, public)
 
     def _ring(self, code: str, public: bool) -> None:
-        """Wake those who wait for a change."""
         for bell in self._teachers.get(code, ()):
             bell.set()
         for bell in self._students.get(code, ()) if public else ():

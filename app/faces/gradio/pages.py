@@ -113,7 +113,6 @@ def feature_page(face: gr.Blocks, declared: Declared, twin: str) -> None:
 
 
 def _form(declared: Declared) -> tuple[list[Component], gr.Button]:
-    """Draw what a visitor gives, texts first and the rest folded; return it in its own order."""
     main = [each for each in declared.parameters if each.required or each.field.lines > 1]
     more = [each for each in declared.parameters if each not in main]
     boxes = {each.name: widget(each) for each in main}

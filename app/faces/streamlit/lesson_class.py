@@ -122,7 +122,6 @@ def _end(code: str) -> None:
 
 @contextmanager
 def _said() -> Iterator[None]:
-    """Say what is not possible; nothing else happens."""
     try:
         yield
     except RoomError as error:
@@ -130,7 +129,6 @@ def _said() -> Iterator[None]:
 
 
 def _turn(code: str, turn: Turn) -> None:
-    """Take a turn; one that came too late is said."""
     with _said():
         ROOMS.change(code, turn)
 
@@ -155,7 +153,7 @@ def card_of(scene: Scene) -> Card:
     """Return the question of a step, as students get it."""
     step, question, fill = scene.step, scene.step.question, scene.looking.fill
     given = tuple(text for _, text in scene.looking.given())
-    card = Card(scene.number, step.heading, "", given, unmarked(fill(step.say)))
+    card = Card(scene.number, step.heading, "", given, say=unmarked(fill(step.say)))
     if question is None:
         return card
     card = replace(card, ask=unmarked(fill(question.ask)), kind="choose")
@@ -192,8 +190,6 @@ def draw_class_step(scene: Scene, room: Room) -> None:
 
 
 def _panel(room: Room) -> None:
-    """Draw what the server tells of the room as it changes."""
-
     def picked(hide: int, stage: int) -> None:
         if hide >= 0:
             _turn(room.code, hidden(hide, stage))
@@ -208,7 +204,6 @@ _BASE = "class/"  # from every page of the site
 
 
 def _moves(scene: Scene, room: Room, board: Board) -> None:
-    """Draw the buttons that can be pressed now."""
     asks = board.card.kind != "look"
     with st.container(horizontal=True):
         if board.phase == "ask" and asks and _button("Show votes", scene, primary=True):
@@ -229,7 +224,6 @@ def _button(label: str, scene: Scene, *, primary: bool = False) -> bool:
 
 
 def _truth(scene: Scene) -> Truth:
-    """Ask the model, and return its answer as students get it."""
     looking, question = scene.looking, scene.step.question
     told = notices(looking.engine.facts)
     reveal = " ".join((*told, unmarked(looking.fill(scene.step.reveal))))
@@ -248,7 +242,6 @@ def _truth(scene: Scene) -> Truth:
 
 
 def _chances(scene: Scene, board: Board) -> Chances:
-    """Return the model's probability of each word that students gave."""
     found: dict[str, float | None] = {}
     for word in board.words():
         found[word.text] = None  # a word that the model cannot spell has none

@@ -72,9 +72,9 @@ def notes(result: DataResult) -> tuple[Html, ...]:
         found.append(note("The table has more rows than are read here; the rest is left out."))
     if result.unknown:
         named = ", ".join(f"“{shortened(visible(each), 30)}”" for each in result.unknown[:8])
-        more = f" and {len(result.unknown) - 8:,} more" if len(result.unknown) > 8 else ""
+        rest = f" and {len(result.unknown) - 8:,} more" if len(result.unknown) > 8 else ""
         found.append(note(
-            f"The table’s labels {named}{more} are none of the model’s. Rows with them are "
+            f"The table’s labels {named}{rest} are none of the model’s. Rows with them are "
             "answered, but not counted. Under “Columns and labels” you can say what they mean."
         ))  # fmt: skip
     if bad := result.bad:
@@ -180,7 +180,6 @@ def written(result: DataResult, kind: str) -> bytes:
 
 
 def _record(result: DataResult, row: Judged, other: Judged | None) -> dict[str, Any]:
-    """Return what is known of a row: the table's columns, then the answer."""
     answer: dict[str, Any] = {"row": row.number, "wanted": row.wanted, "answer": row.answer,
               "right": row.right, "sure": row.sure, "loss": row.loss, "f1": row.score,
               "error": row.error}  # fmt: skip

@@ -116,7 +116,6 @@ def _table() -> tuple[str, Table] | None:
 
 
 def _uploaded() -> Table | None:
-    """Read an uploaded file at once, and forget the file."""
     number = int(st.session_state.setdefault(_FILE, 0))
     file = st.file_uploader(
         f"CSV, TSV, JSONL, TXT or Parquet: at most {MOST_BYTES // 2**20} MB and {MOST_ROWS:,} rows",
@@ -155,7 +154,6 @@ def _task(table: Table) -> TaskName:
 
 
 def _second(engine: Engine) -> str:
-    """Let the visitor choose a second model by its name on offer; return it, "" for none."""
     if not (names := other_models(engine)):
         left_out(BESIDE)
         return ""
@@ -181,7 +179,6 @@ def _columns(engine: Engine, task: TaskName, table: Table) -> Columns:
 def _meanings(
     engine: Engine, task: TaskName, table: Table, columns: Columns
 ) -> tuple[tuple[str, str], ...]:
-    """Show what labels are taken to mean, and let the visitor change it."""
     read = prepared(engine, table, task, columns)
     if not read.meanings:
         return ()
@@ -245,7 +242,6 @@ def _works(
 
 
 def _invite(question: Question, key: str, place: DeltaGenerator) -> None:
-    """Offer to answer the rows, beside the table; say how they are read."""
     place.button(f"Answer {len(question.table.rows):,} rows", type="primary",
                  icon=":material/play_arrow:", on_click=_go, args=(key,))  # fmt: skip
     read = [f"{part.replace('_', ' ')} = {name}" for part, name in question.columns.items()
@@ -295,7 +291,6 @@ def _result(page: Page, result: DataResult) -> None:
 
 
 def _choose(options: Callable[[], list[str]], number: int) -> None:
-    """Let a click into the matrix, or on a slice, choose the rows."""
     if 0 <= number < len(names := options()):
         st.session_state[_ONLY] = names[number]
 
@@ -341,7 +336,6 @@ def _rows(page: Page, result: DataResult, only: str, word: str) -> None:
 
 
 def _open_elsewhere(result: DataResult, number: int) -> None:
-    """Offer to open a row on the page of its task; Back leads here again."""
     row = feature(result.task)
     if not st.session_state.get(ON_SITE):
         return
