@@ -1,7 +1,7 @@
 """The addresses of a class, below `/class`: the page and its files, its events, its votes."""
 
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from functools import partial
 from http import HTTPStatus
 
@@ -25,7 +25,9 @@ from app.shared.memory import Memory
 CLASS = "/class"
 """Where classes are, below the site's own path."""
 
+_PAGE = "page.html"
 _FILES = {
+    _PAGE: (ASSETS / "class" / _PAGE, "text/html"),
     "page.js": (ASSETS / "class" / "page.js", "text/javascript"),
     "page.css": (ASSETS / "class" / "page.css", "text/css"),
     "classroom.js": (ASSETS / "components" / "classroom.js", "text/javascript"),
@@ -89,9 +91,9 @@ class Classroom:
     def _made(self) -> ASGIApp:
         desk = _Desk(self._rooms, Streams(self._rooms), self._counting)
         routes = [
-            Route("/", _page, methods=["GET"]),
+            Route("/", _file(_PAGE), methods=["GET"]),
             *(Route(f"/{name}", _file(name), methods=["GET"]) for name in _FILES),
-            Route("/{code}", _page, methods=["GET"]),
+            Route("/{code}", _file(_PAGE), methods=["GET"]),  # the page is the same for every code
             Route("/{code}/events", partial(desk.events, teacher=False), methods=["GET"]),
             Route("/{code}/teacher", partial(desk.events, teacher=True), methods=["GET"]),
             Route("/{code}/vote", desk.vote, methods=["POST"]),
@@ -125,7 +127,7 @@ class _Desk:
         except RoomError as error:
             if error.reason == "away":
                 raise
-            return _stream(_once(last_event(str(error))))
+            return _stream([last_event(str(error))])
         streams = self._streams
         return _stream(
             streams.of_teacher(room.code)
@@ -159,10 +161,6 @@ class _Desk:
         return room
 
 
-async def _once(each: bytes) -> AsyncIterator[bytes]:
-    yield each
-
-
 def _known(request: Request) -> Visitor:
     """Return who asks; a browser is told from others by the cookie that the gate gives it."""
     visitor = announced(request.headers)
@@ -190,7 +188,7 @@ def _read(body: bytes) -> tuple[int, object]:
     return found["stage"], found.get("guess")
 
 
-def _stream(events: AsyncIterator[bytes]) -> Response:
+def _stream(events: AsyncIterator[bytes] | Iterable[bytes]) -> Response:
     return StreamingResponse(
         events, headers={**_FRESH, "x-accel-buffering": "no"}, media_type="text/event-stream"
     )
@@ -208,11 +206,6 @@ async def _refused(_: Request, error: Exception) -> Response:
 async def _nothing_there(_: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     return PlainTextResponse("There is nothing here.", error.status_code, dict(error.headers or {}))
-
-
-async def _page(_: Request) -> Response:
-    page = (ASSETS / "class" / "page.html").read_bytes()
-    return Response(page, headers=_FRESH, media_type="text/html")
 
 
 def _file(name: str) -> Handler:

@@ -4,7 +4,7 @@ The room is found again by the number of the teacher's browser, so a reload keep
 in the link for other browsers alone. What a student sees is `app.faces.classroom`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 
@@ -204,23 +204,19 @@ _BASE = "class/"  # from every page of the site
 
 
 def _moves(scene: Scene, room: Room, board: Board) -> None:
-    asks = board.card.kind != "look"
+    turns: dict[str, tuple[bool, bool, Callable[[], Turn]]] = {  # offered, primary
+        "Show votes": (board.phase == "ask" and board.card.kind != "look", True,
+                       lambda: shown(_chances(scene, board))),
+        "Vote again": (board.phase == "shown", True, again),
+        "Show the answer": (board.phase != "revealed", board.phase == "again",
+                            lambda: revealed(_truth(scene), _chances(scene, board))),
+    }  # fmt: skip
     with st.container(horizontal=True):
-        if board.phase == "ask" and asks and _button("Show votes", scene, primary=True):
-            _turn(room.code, shown(_chances(scene, board)))
-            st.rerun()
-        if board.phase == "shown" and _button("Vote again", scene, primary=True):
-            _turn(room.code, again())
-            st.rerun()
-        primary = board.phase == "again"
-        if board.phase != "revealed" and _button("Show the answer", scene, primary=primary):
-            _turn(room.code, revealed(_truth(scene), _chances(scene, board)))
-            st.rerun()
-
-
-def _button(label: str, scene: Scene, *, primary: bool = False) -> bool:
-    kind = "primary" if primary else "secondary"
-    return st.button(label, key=f"_class_{label}_{scene.name}", type=kind)  # type: ignore[arg-type]
+        for label, (offered, primary, turn) in turns.items():
+            if offered and st.button(label, key=f"_class_{label}_{scene.name}",
+                                     type="primary" if primary else "secondary"):  # fmt: skip
+                _turn(room.code, turn())
+                st.rerun()
 
 
 def _truth(scene: Scene) -> Truth:

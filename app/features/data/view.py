@@ -43,24 +43,18 @@ def screen(
             words"; "" for all.
         word: a word, in which * stands for any letters; its rows are a slice.
     """
-    tabs: dict[str, Callable[[], Parts]] = {}
-    if result.report.labels:
-        tabs["Labels"] = lambda: view_tabs.labels(result)
-    if result.report.reliability:
-        tabs["How sure"] = lambda: view_tabs.sure(result)
-    if result.report.counted:
-        tabs["Slices"] = lambda: view_tabs.sliced(result, word)
-    if result.compared:
-        tabs["Two models"] = lambda: view_tabs.compared(result)
-    rows = view_tabs.chosen(result, only, word)
+    has: dict[str, tuple[object, Callable[[], Parts]]] = {
+        "Labels": (result.report.labels, lambda: view_tabs.labels(result)),
+        "How sure": (result.report.reliability, lambda: view_tabs.sure(result)),
+        "Slices": (result.report.counted, lambda: view_tabs.sliced(result, word)),
+        "Two models": (result.compared, lambda: view_tabs.compared(result)),
+    }
+    headline = headline_of(result.task, result.report, len(result.rows))
     name = f"{result.model} on {KINDS[result.task].title.lower()}"
-    table = Table(rows_table(result, rows), f"{headline(result)} {name}, the worst first.", "rows")
-    return Screen(headline(result), (table, *files(result)), tabs=tabs, first=notes(result))
-
-
-def headline(result: DataResult) -> str:
-    """Say in a sentence how much is right."""
-    return headline_of(result.task, result.report, len(result.rows))
+    rows = rows_table(result, view_tabs.chosen(result, only, word))
+    table = Table(rows, f"{headline} {name}, the worst first.", "rows")
+    tabs = {title: make for title, (there, make) in has.items() if there}
+    return Screen(headline, (table, *files(result)), tabs=tabs, first=notes(result))
 
 
 def notes(result: DataResult) -> tuple[Html, ...]:

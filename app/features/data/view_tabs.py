@@ -32,14 +32,12 @@ def chosen(result: DataResult, only: str, word: str = "") -> list[Judged]:
     """Return the rows that are shown; all if there are none of that name."""
     if only in (WRONG, RIGHT):
         return [row for row in result.rows if row.right is (only == RIGHT)]
-    wanted, arrow, answered = only.partition(" → ")
-    if arrow:
-        return [r for r in result.rows if (r.wanted, r.answer) == (wanted, answered)]
-    kind, sign, name = only.partition("=")
-    if kind == "word" and sign:
-        return [row for row in result.rows if has(row, name)]
-    found = next((s for s in all_slices(result, word) if (s.kind, s.name) == (kind, name)), None)
-    return [row for row in result.rows if not found or row.number in found.numbers]
+    if " → " in only:
+        return [row for row in result.rows if f"{row.wanted} → {row.answer}" == only]
+    if only.startswith("word="):
+        return [row for row in result.rows if has(row, only.removeprefix("word="))]
+    numbers = {name_of(each): each.numbers for each in all_slices(result, word)}.get(only)
+    return [row for row in result.rows if numbers is None or row.number in numbers]
 
 
 def all_slices(result: DataResult, word: str = "") -> tuple[Slice, ...]:

@@ -22,7 +22,7 @@ from app.data.judge import (
     mcnemar,
     together,
 )
-from app.records.counted import Share, reliability
+from app.records.counted import Share
 
 TAGS = ["O", "B-PER", "I-PER", "B-LOC", "I-LOC"]
 
@@ -96,12 +96,3 @@ def test_answers_are_compared_as_squad_does(
     answer: str, wanted: list[str], exact: bool, f1: float
 ) -> None:
     assert exact_and_f1(answer, wanted) == (exact, pytest.approx(f1))
-
-
-def test_the_calibration_error_is_the_mean_distance_weighted_by_rows() -> None:
-    answers = [(0.95, True), (0.91, True), (0.93, False), (0.55, True), (0.52, False)]
-    found = reliability("ours", answers, 10)
-    sure, unsure = (0.93, 2 / 3, 3), (0.535, 1 / 2, 2)
-    wanted = sum(n * abs(stated - right) for stated, right, n in (sure, unsure)) / 5
-    assert found.error == pytest.approx(wanted)
-    assert [each.cases for each in found.bins] == [2, 3]

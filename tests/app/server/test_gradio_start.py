@@ -11,47 +11,15 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import gradio as gr
 import httpx
 import pytest
 from gradio_client import Client
 
-from app.declared import all_declared
-from app.faces.gradio.face import build
 from app.server.gradio_start import lend_gpu
 
 ROOT = Path(__file__).resolve().parents[3]
 PATIENCE = 180  # seconds; importing Gradio takes several even on a quiet machine
-
-
-def names() -> list[str | None]:
-    """Build the interface; return the names of its public endpoints."""
-
-    async def main() -> Any:
-        face = build()
-        lend_gpu(face)
-        return face
-
-    face = asyncio.run(main())
-    return [each.api_name for each in face.fns.values() if each.api_visibility == "public"]
-
-
-def test_an_endpoint_asks_for_a_gpu_only_where_gpus_are_lent(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    slugs = [each.feature.slug for each in all_declared()]
-    assert names() == slugs
-    lent: list[int] = []
-
-    def decorator(duration: int) -> Callable[[Any], Any]:
-        lent.append(duration)
-        return lambda function: function
-
-    module = ModuleType("spaces")
-    module.GPU = decorator  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "spaces", module)
-    module.__spec__ = object()  # type: ignore[assignment]
-    assert names() == [*slugs, "gpu"]
-    assert lent == [10]
 
 
 @pytest.mark.parametrize(
@@ -90,6 +58,29 @@ def test_the_face_alone_answers_at_the_root_behind_the_gate(
         process.terminate()
         _, errors = process.communicate(timeout=PATIENCE)
     assert b"Traceback" not in errors
+
+
+def test_an_endpoint_asks_for_a_gpu_only_where_gpus_are_lent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lent: list[int] = []
+
+    def decorator(duration: int) -> Callable[[Any], Any]:
+        lent.append(duration)
+        return lambda function: function
+
+    async def names() -> list[str | None]:
+        face = gr.Blocks()  # inside a loop: without one, Gradio leaves dozens open
+        lend_gpu(face)
+        return [each.api_name for each in face.fns.values() if each.api_visibility == "public"]
+
+    assert asyncio.run(names()) == []
+    module = ModuleType("spaces")
+    module.GPU = decorator  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "spaces", module)
+    module.__spec__ = object()  # type: ignore[assignment]
+    assert asyncio.run(names()) == ["gpu"]
+    assert lent == [10]
 
 
 def wait_for(address: str, process: "subprocess.Popen[bytes]") -> None:

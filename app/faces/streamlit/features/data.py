@@ -226,7 +226,7 @@ def _works(
                             question.meanings)  # fmt: skip
         work = work or works[0][0].beside(engine, model)
         size = work.table.size + _ROW_BYTES * len(work.asked)
-        if work.left and (go or new):
+        if work.left and (go or new) and not any(first.left for first, _ in works):
             WORKS.keep(work, size, f"{key} {session_number()}")
             _work_on(work, model)
             if not work.left and question.name in SAMPLES:
@@ -320,7 +320,7 @@ def _rows(page: Page, result: DataResult, only: str, word: str) -> None:
         table, hide_index=True, width="stretch", height=high,
         key=f"_data_rows_{only}", on_select="rerun", selection_mode="single-row",
         selection_default={"selection": {"rows": places}} if places else None,
-        alt=f"Rows, the worst first: {view.headline(result)}",
+        alt="Rows and answers, the worst first",
     )  # fmt: skip
     picked = chosen["selection"]["rows"]
     if picked and picked[0] < len(table):
