@@ -119,7 +119,9 @@ def test_examples_settings_and_json(visit: Visit) -> None:
 
 def test_both_faces_link_to_each_other(visit: Visit) -> None:
     page = visit("ner")
-    page.get_by_role("link", name="API", exact=True).click()
+    api = page.get_by_role("link", name="API", exact=True)
+    assert (api.get_attribute("href") or "").endswith("api/openapi.json")
+    page.get_by_role("link", name="Gradio", exact=True).click()
     expect(page).to_have_url(re.compile("/gradio/ner$"))
     answered(page)
     page.get_by_role("link", name="This page on the full site").click()
