@@ -27,7 +27,6 @@ GONE = (
     "There is no class with this code. Check the code. A class ends after {} hours, when its "
     "teacher ends it, or when the server restarts."
 )
-_AWAY = "Classes are not available right now. Try again in a minute."
 
 Told = Callable[[str, bool], None]
 """Is told the code of a room that has changed, and whether students see the change."""
@@ -181,7 +180,9 @@ def _reaching() -> Iterator[None]:
     try:
         yield
     except AwayError:
-        raise RoomError("away", _AWAY) from None
+        raise RoomError(
+            "away", "Classes are not available right now. Try again in a minute."
+        ) from None
 
 
 ROOMS = Rooms(kept=shared().documents("rooms", written, as_room))

@@ -46,14 +46,7 @@ _STATUSES: dict[Reason, HTTPStatus] = {
     "often": HTTPStatus.TOO_MANY_REQUESTS,
     "away": HTTPStatus.SERVICE_UNAVAILABLE,
 }
-_OFF = "Classes are switched off on this site."
-_OFTEN = "Too many wrong codes came from your network. Wait a minute, then try the right one."
-_NO_COOKIE = (
-    "This browser keeps no cookie of this site, so it cannot vote. Allow cookies and reload."
-)
-_NOT_HERE = "Votes are accepted only from the page of the class."
 _NO_VOTE = "This is not a vote. Reload the page of the class."
-_MANY = "Too many votes within a minute. Wait a little."
 _FRESH = {"cache-control": "no-store"}
 
 Handler = Callable[[Request], Awaitable[Response]]
@@ -81,7 +74,9 @@ class Classroom:
         if scope["type"] != "http" or not mine:
             await self._app(scope, receive, send)
         elif not settings().classes:
-            await PlainTextResponse(_OFF, HTTPStatus.NOT_FOUND)(scope, receive, send)
+            await PlainTextResponse("Classes are switched off on this site.", HTTPStatus.NOT_FOUND)(
+                scope, receive, send
+            )
         elif path == self._path:
             await RedirectResponse(f"{CLASS[1:]}/")(scope, receive, send)
         else:
@@ -138,10 +133,10 @@ class _Desk:
     async def vote(self, request: Request) -> Response:
         """Take a vote."""
         if "origin" not in request.headers:  # every browser sends it; the gate has compared it
-            raise RoomError("closed", _NOT_HERE)
+            raise RoomError("closed", "Votes are accepted only from the page of the class.")
         visitor = _known(request)
         if not self._votes.take(visitor.number) or not self._of_network.take(visitor.network):
-            raise RoomError("often", _MANY)
+            raise RoomError("often", "Too many votes within a minute. Wait a little.")
         room = self._room(request, visitor)
         stage, guess = _read(await _body(request))
         self._rooms.change(room.code, voted(visitor.number, stage, guess, settings().word_chars))
@@ -153,7 +148,11 @@ class _Desk:
         if room is not None and visitor.number in room.members | room.owners:
             return room
         if not (self._wrong.are_left(visitor.network) and self._wrong_in_all.are_left("")):
-            raise RoomError("often", _OFTEN)
+            raise RoomError(
+                "often",
+                "Too many wrong codes came from your network. Wait a minute, then try the "
+                "right one.",
+            )
         if room is None:
             self._wrong.take(visitor.network)
             self._wrong_in_all.take("")
@@ -165,7 +164,11 @@ def _known(request: Request) -> Visitor:
     """Return who asks; a browser is told from others by the cookie that the gate gives it."""
     visitor = announced(request.headers)
     if not visitor.number:
-        raise RoomError("closed", _NO_COOKIE)
+        raise RoomError(
+            "closed",
+            "This browser keeps no cookie of this site, so it cannot vote. Allow cookies and "
+            "reload.",
+        )
     return visitor
 
 

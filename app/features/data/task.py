@@ -22,12 +22,13 @@ MOST = 500
 Asked = Literal[
     "guess", "classification", "next_sentence", "ner", "qa", "fill_mask", "multiple_choice"
 ]
-_HINT = "text,label\nI loved it.,positive"
 
 
 def data(
     engine: Engine,
-    table: Annotated[str, Field("Rows of a table", lines=8, hint=_HINT)],
+    table: Annotated[
+        str, Field("Rows of a table", lines=8, hint="text,label\nI loved it.,positive")
+    ],
     *,
     of: Annotated[Asked, Field("What each row is asked")] = "guess",
     columns: Annotated[str, Field("Columns", lines=1, hint="text=review, gold=stars")] = "",

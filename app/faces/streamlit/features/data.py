@@ -51,7 +51,6 @@ _HIGH = 250  # of the rows, so that the answer of one is in the first screen
 _MOST_NAMED = 12  # labels whose meaning can be said
 _ROW_BYTES = 3_000  # of an answer that is kept, about
 _PLAIN = {"": "All rows", view_tabs.WRONG: "Wrong", view_tabs.RIGHT: "Right"}
-_OPENED = "This puts the text of the row into an address."
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,7 +340,7 @@ def _open_elsewhere(result: DataResult, number: int) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         pressed = st.button("Open on its page", icon=row.icon)
-        st.caption(_OPENED)
+        st.caption("This puts the text of the row into an address.")
     texts = view.address_of(result, number)
     if pressed and row.tab_of:  # multiple choice
         put(row.slug, "choices", texts["choices"])
