@@ -19,14 +19,14 @@ from typing import Any
 from app.settings import settings
 from bert_core.errors import InputError
 
+# What a task is given for a row, and why it cannot be asked; "" if it can.
 Asked = tuple[Mapping[str, object], str]
-"""What a task is given for a row, and why it cannot be asked; "" if it can."""
+# Rows in numbered chunks.
 Chunks = Iterator[tuple[int, Sequence[Asked]]]
-"""Rows in numbered chunks."""
+# The number of a chunk that is done, and a line of JSON for each of its rows.
 Lines = Generator[tuple[int, bytes], None, None]
-"""The number of a chunk that is done, and a line of JSON for each of its rows."""
+# Yields `{"answer": …}` or `{"error": …}` for each row.
 AnswerRows = Callable[[Sequence[Asked]], Iterator[dict[str, Any]]]
-"""Yields `{"answer": …}` or `{"error": …}` for each row."""
 
 _RECENT = 8 * 2**20  # bytes of results that a process keeps, in case a row needs one twice
 

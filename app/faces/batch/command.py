@@ -159,7 +159,6 @@ class _Job:
 
 
 def _run(found: "Declared", given: Namespace, options: Mapping[str, object]) -> int:
-    """Answer what is not answered yet, and write the table; return the exit status."""
     from app.declared.answers import engine_named, fitting
     from app.faces.batch.judging import check_gold, judge
     from app.faces.batch.reading import Source
@@ -225,7 +224,6 @@ def _check_columns(
 
 
 def _write(job: _Job, out: Path, kinds: Mapping[str, Sequence[str]]) -> int:
-    """Write the table; return how many rows have an error."""
     from app.faces.batch.writing import WRITERS, answer_types, columns
 
     types, answers = job.source.types(kinds), answer_types(job.task.result)

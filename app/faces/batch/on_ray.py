@@ -11,8 +11,7 @@ from app.faces.batch import answering
 from app.faces.batch.answering import Asked, Chunks, Lines
 from bert_core.errors import InputError
 
-_SETTINGS = ("PUBLIC", "TEXT", "WINDOWS")
-"""The settings of this machine that hold on the nodes."""
+_SETTINGS = ("PUBLIC", "TEXT", "WINDOWS")  # the settings of this machine that hold on the nodes
 
 
 def spread_on(address: str, chunks: Chunks, task: str, engine: Engine) -> Lines:

@@ -4,11 +4,10 @@ The room is found again by the number of the teacher's browser, so a reload keep
 in the link for other browsers alone. What a student sees is `app.faces.classroom`.
 """
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 
-import pandas as pd
 import streamlit as st
 
 from app.engine.models.fit import notices
@@ -26,14 +25,12 @@ from app.rooms.store import ROOMS
 from app.rooms.turns import Chances, Turn, again, hidden, moved, revealed, shown
 from app.settings import settings
 from app.words.html import plain, tag, visible
-from app.words.pictures import csv, harmless
+from app.words.pictures import Frame, csv, harmless, listed
 from bert_core.errors import BertError
 
-LINK = "class"
-"""The parameter of the teacher's link."""
+LINK = "class"  # the parameter of the teacher's link
 
-NEW = "new"
-"""Its value in a link that starts a class."""
+NEW = "new"  # its value in a link that starts a class
 
 _SEEN = "_class_seen"  # the code of the room and the step that this session has shown last
 
@@ -81,21 +78,21 @@ def class_buttons(found: Lesson) -> None:
         return
     if room.lesson != found.slug:  # its first question is asked when the page is drawn
         card = Card(0, found.title, "Wait for the first question.")
-        st.button("Bring the class here", key="_class_bring", on_click=_turn,
-                  args=(room.code, moved(card, found.slug, found.title)))  # fmt: skip
+        st.button("Bring the class here", key="_class_bring", on_click=_try,
+                  args=(ROOMS.change, room.code, moved(card, found.slug, found.title)))  # fmt: skip
     with st.popover("End the class"):
         st.markdown("The class ends on every phone, and its votes are deleted.")
         st.download_button(
             "Save the votes (CSV)", lambda: csv(votes_table(ROOMS.find(room.code) or room)),
             f"bert-class-{room.code}.csv", "text/csv", key="_class_votes", on_click="ignore",
         )  # fmt: skip
-        st.button("End it now", key="_class_end", on_click=_end, args=(room.code,))
+        st.button("End it now", key="_class_end", on_click=_try, args=(ROOMS.end, room.code))
 
 
 _COLUMNS = ("step", "question", "answer", "votes", "votes after talking", "the model")
 
 
-def votes_table(room: Room) -> pd.DataFrame:
+def votes_table(room: Room) -> Frame:
     """Count the votes of a class, with a row for each answer to each question."""
     rows: list[tuple[object, ...]] = []
     for step, board in sorted(room.boards.items()):
@@ -106,31 +103,20 @@ def votes_table(room: Room) -> pd.DataFrame:
         for says, first, second, right in counted:
             after = second if board.round else None
             rows.append((step, board.card.ask, says, first, after, right))
-    return harmless(pd.DataFrame(rows, columns=_COLUMNS))
+    return harmless(listed(rows, _COLUMNS))
 
 
 def _start(found: Lesson) -> None:
     who = visitor()
-    with _said():
-        ROOMS.open(who.number, who.network, found.slug, found.title)
+    _try(ROOMS.open, who.number, who.network, found.slug, found.title)
 
 
-def _end(code: str) -> None:
-    with _said():
-        ROOMS.end(code)
-
-
-@contextmanager
-def _said() -> Iterator[None]:
+def _try(do: Callable[..., object], *given: object) -> None:
+    """Do something; what is not possible, or came too late, is said."""
     try:
-        yield
+        do(*given)
     except RoomError as error:
         st.toast(plain(str(error)), icon=":material/error:")
-
-
-def _turn(code: str, turn: Turn) -> None:
-    with _said():
-        ROOMS.change(code, turn)
 
 
 # -- a step ----------------------------------------------------------------------------------------
@@ -142,11 +128,6 @@ def bring(room: Room, found: Lesson, card: Card) -> Room:
         return room
     st.session_state[_SEEN] = room.code, card.step
     return ROOMS.change(room.code, moved(card, found.slug, found.title))
-
-
-def end_card(found: Lesson, step: int) -> Card:
-    """Return what the class sees at the end of a lesson."""
-    return Card(step, "Takeaway", unmarked(found.last))
 
 
 def card_of(scene: Scene) -> Card:
@@ -192,7 +173,7 @@ def draw_class_step(scene: Scene, room: Room) -> None:
 def _panel(room: Room) -> None:
     def picked(hide: int, stage: int) -> None:
         if hide >= 0:
-            _turn(room.code, hidden(hide, stage))
+            _try(ROOMS.change, room.code, hidden(hide, stage))
 
     data = {"events": f"{_BASE}{room.code}/teacher", "stage": room.stage, "code": room.code}
     show_component(
@@ -215,7 +196,7 @@ def _moves(scene: Scene, room: Room, board: Board) -> None:
         for label, (offered, primary, turn) in turns.items():
             if offered and st.button(label, key=f"_class_{label}_{scene.name}",
                                      type="primary" if primary else "secondary"):  # fmt: skip
-                _turn(room.code, turn())
+                _try(ROOMS.change, room.code, turn())
                 st.rerun()
 
 

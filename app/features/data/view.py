@@ -5,8 +5,6 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Annotated, Any
 
-import pandas as pd
-
 from app.data.columns import GOLD, KINDS
 from app.data.gold import cell
 from app.data.judged import Judged, worst_first
@@ -18,7 +16,7 @@ from app.records.fields import Field
 from app.words.blocks import fold, note, ticked
 from app.words.format import count, percent, shortened
 from app.words.html import Html, join, tag, visible
-from app.words.pictures import captioned_bars, csv, harmless, listed, picture
+from app.words.pictures import Frame, captioned_bars, csv, harmless, listed, picture
 from app.words.screen import File, Parts, Screen, Table
 
 STEPS = "rows"
@@ -78,7 +76,7 @@ def notes(result: DataResult) -> tuple[Html, ...]:
     return tuple(found)
 
 
-def rows_table(result: DataResult, rows: Sequence[Judged]) -> pd.DataFrame:
+def rows_table(result: DataResult, rows: Sequence[Judged]) -> Frame:
     """Return rows as a table, the worst first; a sign says whether each is right."""
     heads = [part.replace("_", " ") for part in result.columns if part != GOLD]
     nothing = "no entities" if result.task == "ner" else "no answer"
@@ -141,7 +139,7 @@ def opened(result: DataResult, number: int) -> Parts:
         lambda width: captioned_bars(captions, values, printed, width=width, marked=marked),
         table=list(zip(names, values, strict=True)),
         columns=("answer", "probability"),
-        title="Probabilities",
+        alt=f"Probabilities: {', '.join(f'{name} {share:.2f}' for name, share in shares)}.",
     )
     words = tag("div", *texts, tag("p", *answers), class_="bx-row-open")
     return (words, bars) if names else (words,)
@@ -167,9 +165,7 @@ def written(result: DataResult, kind: str) -> bytes:
     if kind == "jsonl":
         lines = (json.dumps(row, ensure_ascii=False, default=str) for row in rows)
         return "".join(f"{each}\n" for each in lines).encode()
-    table = pd.DataFrame(rows).map(
-        lambda each: cell(each) if isinstance(each, list | dict) else each
-    )
+    table = listed(rows).map(lambda each: cell(each) if isinstance(each, list | dict) else each)
     return csv(harmless(table)) if kind == "csv" else table.to_parquet(None, index=False)
 
 

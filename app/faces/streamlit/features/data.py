@@ -257,7 +257,6 @@ def _go(key: str) -> None:
 
 
 def _work_on(work: Work, engine: Engine) -> None:
-    """Answer rows until they are done, the visitor stops it, or the budget is used up."""
     with progress("Answering", "rows", cancel=lambda: None) as report:
         try:
             for done in work.answer(engine):
