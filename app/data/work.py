@@ -46,7 +46,7 @@ class Work:
 
         Its labels, or kinds, are called as the first one's where only their spelling differs.
         """
-        names = label_names(*(_names(each, self.task) for each in (second, engine)))
+        names = label_names(_names(second, self.task), _names(engine, self.task))
         return replace(self, names=names, guesses=[])
 
     def answer(self, engine: Engine) -> Iterator[int]:
@@ -75,7 +75,7 @@ def guess_columns(engine: Engine, table: Table, task: TaskName) -> Columns:
     columns = guess(task, table.columns)
     named, labels, best = columns.pop(GOLD, ""), labels_of(engine, task), (0, "")
     used = {*columns.values(), *spread_columns(columns.get("choices", ""), table.columns)}
-    usual = KINDS[task].parts[GOLD]
+    usual, kinds = KINDS[task].parts[GOLD], _names(engine, task)
     first = sorted(table.columns, key=lambda name: (name != named, name.casefold() not in usual))
     few = replace(table, rows=table.rows[:_TRIED])
     for name in (each for each in first if each not in used):
@@ -84,7 +84,7 @@ def guess_columns(engine: Engine, table: Table, task: TaskName) -> Columns:
         reader, fits = Reader(task, {**columns, GOLD: name}, meanings, labels), list[bool]()
         for number, row in few.rows:
             try:
-                fits.append(_fits(reader.row(number, row), _names(engine, task)))
+                fits.append(_fits(reader.row(number, row), kinds))
             except (InputError, KeyError):  # a column is missing
                 fits.append(False)
         fit = 2 * sum(fits) > len(fits)
