@@ -93,7 +93,7 @@ def data_page() -> None:
             question = Question(name, table, task, columns, meanings)
             works = _works(question, engine, second, place)
             if works and works[0][0].guesses:
-                _result(page, result_of(*works))
+                _result(page, result_of(*(each for each in works if each[0].guesses)))
 
 
 # -- what is given --------------------------------------------------------------------------------
