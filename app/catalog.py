@@ -116,8 +116,8 @@ FEATURES = (
         icon=":material/label:",
         page="pages/6_ner.py",
         group=TASKS,
-        see="See the names that the model finds in a text, and how sure it is.",
-        beware="Marked words look like names in their sentence; unmarked words may be names too.",
+        see="See the entities that the model finds in a text, and how sure it is.",
+        beware="Marked words look like entities in their sentence; unmarked ones may be some too.",
         needs=("BertForTokenClassification",),
     ),
     Feature(

@@ -5,8 +5,8 @@ Held by a test at 1e-5. Eight rows of similar length are read at once, whatever 
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from statistics import fmean
 from typing import Annotated
@@ -59,6 +59,15 @@ class Guess:
         tuple[tuple[int, float] | None, ...], "of each gap, rank and probability of the wanted word"
     ] = ()
     error: Annotated[str, 'why there is no answer; ""'] = ""
+
+    def renamed(self, names: Mapping[str, str]) -> "Guess":
+        """Return the same answer with other names of labels, or of kinds."""
+        return replace(
+            self,
+            answer=names.get(self.answer) or self.answer,
+            shares=tuple((names.get(label) or label, share) for label, share in self.shares),
+            names=frozenset((names.get(kind) or kind, a, b) for kind, a, b in self.names),
+        )
 
 
 def labels_of(engine: Engine, task: TaskName) -> tuple[str, ...]:
@@ -175,7 +184,6 @@ def _names(engine: Engine, rows: Sequence[Asked]) -> list[Guess]:
 def _tagged(
     words: Sequence[tuple[int, int]], read: TaggedText, scheme: TagScheme
 ) -> dict[Name, float]:
-    """Return the names that marked-off words form, each with its mean probability."""
     outside = next((tag.name for tag in scheme.tags if tag.role == "outside"), "O")
     places = read.first_pieces(words).tolist()
     best, most = read.probabilities.argmax(axis=1), read.probabilities.max(axis=1)
@@ -202,7 +210,6 @@ def _answers(engine: Engine, rows: Sequence[Asked]) -> list[Guess]:
 
 
 def _gaps(engine: Engine, rows: Sequence[Asked]) -> list[Guess]:
-    """Guess the words of gaps; texts of equal length are read together."""
     tokenizer = engine.tokenizer
     mask = tokenizer.vocab.get(tokenizer.mask_token)
     if mask is None:
@@ -232,7 +239,6 @@ def _gaps(engine: Engine, rows: Sequence[Asked]) -> list[Guess]:
 def _filled(
     engine: Engine, row: Asked, read: Encoding, places: Sequence[int], shares: torch.Tensor
 ) -> Guess:
-    """Return the best words of the gaps of a text, from the probabilities (P, V)."""
     gold = row.gold if isinstance(row.gold, tuple) else ((),) * len(places)
     gaps, wanted = list[tuple[tuple[str, float], ...]](), list[tuple[int, float] | None]()
     for place, good, each in zip(places, gold, shares, strict=True):

@@ -107,11 +107,12 @@ def spread_columns(name: str, names: Sequence[str]) -> list[str]:
     >>> spread_columns("ending*", ["text", "ending0", "ending1"])
     ['ending0', 'ending1']
     """
+    if not name.endswith("*"):
+        return []
     return [each for each in names if re.fullmatch(re.escape(name[:-1]) + "[0-9A-Ha-h]", each)]
 
 
 def _numbered(names: Sequence[str]) -> str:
-    """Return the name, with a star, of columns that have a choice each; "" if there are none."""
     number = re.compile(r"((?:ending|choice|option|answer)[_ ]?)[0-9A-Ha-h]", re.I)
     starts = [mark[1] for mark in map(number.fullmatch, names) if mark]
     return f"{starts[0]}*" if len(starts) > 1 else ""
@@ -128,16 +129,16 @@ def guess_task(names: Sequence[str]) -> TaskName:
     return next((each for each in order if KINDS[each].marks & known), "classification")
 
 
-def read_columns(task: TaskName, written: str, names: Sequence[str]) -> Columns:
-    """Read which column is what, such as "text=review, gold=stars"; parts not named are guessed.
+def read_columns(task: TaskName, written: str, names: Sequence[str], guessed: Columns) -> Columns:
+    """Read which column is what, such as "text=review, gold=stars"; parts not named are as guessed.
 
     Raises:
         InputError: there is no such part or column, or a column is missing.
 
-    >>> read_columns("classification", "gold=stars", ["review", "stars"])
+    >>> read_columns("classification", "gold=stars", ["review", "stars"], {"text": "review"})
     {'text': 'review', 'gold': 'stars'}
     """
-    parts, found = KINDS[task].parts, guess(task, names)
+    parts, found = KINDS[task].parts, guessed
     for part, name in read_pairs(written, "columns"):
         if part not in parts:
             raise InputError(f"columns: found {part!r}; expected {', '.join(parts)}.")

@@ -85,7 +85,6 @@ def label_names(
 
 
 def _label(value: str, labels: Sequence[str], *, numbered: bool) -> str:
-    """Return the label that a value means; "" if that is not clear."""
     small = value.casefold()
     same = [each for each in labels if each.casefold() == small]
     begun = [each for each in labels if each.casefold().startswith(small)] or [
@@ -278,7 +277,6 @@ def cell(value: object) -> str:
 
 
 def _unpacked(value: object) -> Any:
-    """Return a list or an object that a cell has as JSON."""
     if isinstance(value, str) and value.lstrip()[:1] in {"[", "{"}:
         try:
             return read_json(value)
@@ -288,7 +286,6 @@ def _unpacked(value: object) -> Any:
 
 
 def _span(value: object, length: int) -> Name:
-    """Read a span of characters: an object with start, end and label, or a list of the three."""
     start: Any
     end: Any
     kind: Any
@@ -325,7 +322,6 @@ def _words(value: object, gaps: int) -> tuple[tuple[str, ...], ...]:
 
 
 def _chosen(value: str, choices: Sequence[str]) -> int:
-    """Read which choice is right: its text, its number from 0, or its letter."""
     if value in choices:
         return choices.index(value)
     place = int(value) if value.isdecimal() and len(value) < 3 else -1

@@ -5,21 +5,15 @@ precision of a label that was never answered, is 0, as it is there.
 """
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from typing import Annotated
-
-import numpy as np
-from numpy.typing import NDArray
 
 from app.records.counted import binomial
 from bert_core.reading.wordings import normalized, token_f1
 
 Name = tuple[str, int, int]
 """Kind, first character or word, and the one after the last."""
-
-Floats = NDArray[np.float64]
-_DRAWS = 1_000  # resamplings
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,29 +87,6 @@ def confusion(
     return tuple(tuple(pairs[one, other] for other in names) for one in names)
 
 
-def interval(
-    rows: Sequence[Sequence[float]], figure: Callable[[Floats], Floats]
-) -> tuple[float, float]:
-    """Return the 95 % interval of a figure by the percentile bootstrap (Efron 1979).
-
-    Args:
-        rows: (N, K) what each row adds to the sums that the figure is made of.
-        figure: makes it of sums (D, K), one for each of D resamplings.
-    """
-    kinds, numbers = np.unique(np.asarray(rows, float), axis=0, return_counts=True)
-    chance = np.random.default_rng(0)
-    drawn = chance.multinomial(len(rows), numbers / len(rows), size=_DRAWS)  # (D, different rows)
-    low, high = np.percentile(figure(drawn @ kinds), (2.5, 97.5)).tolist()
-    return low, high
-
-
-def f1_of(sums: Floats) -> Floats:
-    """Return the mean F1 of C labels from sums (D, 3 C): wanted, answered, right of each."""
-    wanted, answered, right = np.moveaxis(sums.reshape(len(sums), -1, 3), -1, 0)
-    made: Floats = (2 * right / np.maximum(1, wanted + answered)).mean(axis=1)
-    return made
-
-
 def exact_and_f1(answer: str, wanted: Sequence[str]) -> tuple[bool, float]:
     """Compare an answer with the wordings that count as right, as the evaluation of SQuAD does.
 
@@ -138,16 +109,3 @@ def mcnemar(first_only: int, second_only: int) -> float:
     (0.021484375, 1.0)
     """
     return binomial(first_only, first_only + second_only, 0.5)
-
-
-def kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float | None:
-    """Return how far two sequences of labels agree beyond chance (Cohen 1960); None if all equal.
-
-    >>> kappa("aabb", "abbb")
-    0.5
-    """
-    rows = len(first)
-    same = sum(one == other for one, other in zip(first, second, strict=True)) / rows
-    shares, others = Counter(first), Counter(second)
-    chance = sum(shares[each] * others[each] for each in shares) / rows**2
-    return None if chance == 1 else (same - chance) / (1 - chance)

@@ -14,9 +14,6 @@ from app.data.judge import (
     confusion,
     counts,
     exact_and_f1,
-    f1_of,
-    interval,
-    kappa,
     mcnemar,
     together,
 )
@@ -25,7 +22,6 @@ from bert_core.errors import count
 
 _MANY = 200  # answers from which reliability has ten bins
 _NONE_LIKELY = 1e-12  # a probability is not smaller, so that no loss is infinite
-_MOST_LABELS = 100  # of which the mean F1 has an interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +91,6 @@ class Report:
     right: Annotated[Share | None, "rows that are right; for gaps, gaps; with the 95 % interval"]
     macro_f1: Annotated[float | None, "mean F1 of the labels"] = None
     f1: Annotated[float | None, "mean F1 of answers (SQuAD), or micro F1 of names (seqeval)"] = None
-    f1_interval: Annotated[
-        tuple[float, float] | None,
-        "95 % interval of `macro_f1` or `f1`: percentile bootstrap over the rows (Efron 1979)",
-    ] = None
     first_five: Annotated[Share | None, "gaps whose word is among the first five"] = None
     total: Annotated[Counts | None, "all names together"] = None
     labels: Annotated[tuple[Counts, ...], "for each label, or kind of name"] = ()
@@ -124,9 +116,7 @@ def report(task: TaskName, asked: Sequence[Asked], guesses: Sequence[Guess]) -> 
     sure = [(row.sure or 0.0, each) for row, each in zip(rows, right, strict=True)]
     found = replace(found, reliability=_reliability("answers", sure))
     if task == "qa":
-        scores = [row.score or 0.0 for row in rows]
-        ends = interval([(each,) for each in scores], lambda sums: sums[:, 0] / len(scores))
-        return replace(found, f1=fmean(scores), f1_interval=ends)
+        return replace(found, f1=fmean(row.score or 0.0 for row in rows))
     if task == "multiple_choice":
         return found
     gold, answers = [row.wanted for row in rows], [row.answer for row in rows]
@@ -136,24 +126,9 @@ def report(task: TaskName, asked: Sequence[Asked], guesses: Sequence[Guess]) -> 
     return replace(
         found,
         macro_f1=fmean(each.f1 for each in labels),
-        f1_interval=_of_labels(gold, answers, names),
         labels=labels,
         confusion=confusion(gold, answers, names),
     )
-
-
-def _of_labels(
-    gold: Sequence[str], answers: Sequence[str], names: Sequence[str]
-) -> tuple[float, float] | None:
-    """Return the interval of the mean F1; None for very many labels, of which most are rare."""
-    if len(names) > _MOST_LABELS:
-        return None
-    adds = {
-        (one, other): [float(x) for each in names
-                       for x in (each == one, each == other, each == one == other)]
-        for one, other in {*zip(gold, answers, strict=True)}
-    }  # fmt: skip
-    return interval([adds[pair] for pair in zip(gold, answers, strict=True)], f1_of)
 
 
 def _of_names(found: Report, cases: Sequence[tuple[Asked, Guess, Judged]]) -> Report:
@@ -167,21 +142,18 @@ def _of_names(found: Report, cases: Sequence[tuple[Asked, Guess, Judged]]) -> Re
             sorted(guess.names, key=lambda name: name[1:]), guess.shares, strict=True
         )
     ]
-    sums = [(len(a), len(b), len(a & b)) for a, b in zip(gold, names, strict=True)]
     kinds = counts(gold, names)
     total = together(kinds)
     return replace(
         found,
         f1=total.f1,
-        f1_interval=interval(sums, f1_of),
         total=total,
         labels=kinds,
-        reliability=_reliability("names", sure) if sure else None,
+        reliability=_reliability("entities", sure) if sure else None,
     )
 
 
 def _of_gaps(guesses: Sequence[Guess]) -> Report:
-    """Count gaps, of which a text may have several."""
     gaps = [
         (rank, gap[0][1])
         for guess in guesses
@@ -205,33 +177,25 @@ def headline(task: TaskName, found: Report, rows: int) -> str:
         return f"{count(rows, 'row')} answered; the table has no right answers to compare with."
     if total := found.total:
         return (
-            f"F1 of names {_f1(found)}: {total.right:,} of {total.wanted:,} names are found, and "
-            f"{total.answered - total.right:,} others are marked. "
+            f"F1 of entities {_percent(found.f1)}: {total.right:,} of {total.wanted:,} entities "
+            f"are found, and {total.answered - total.right:,} others are marked. "
             f"{_share(found.right, 'sentences are right as a whole')}."
         )
     if task == "qa":
-        return f"{_share(found.right, 'answers match exactly')}. Their mean F1 is {_f1(found)}."
+        exact = _share(found.right, "answers match exactly")
+        return f"{exact}. Their mean F1 is {_percent(found.f1)}."
     if five := found.first_five:
         whole = _share(found.right, "gaps get the right word as first guess")
         return f"{whole}. In {_percent(five.right / five.cases)}, it is among the first five."
-    macro = f" Macro F1: {_f1(found)}." if found.labels else ""
+    macro = f" Macro F1: {_percent(found.macro_f1)}." if found.labels else ""
     left = rows - found.counted
     rest = f" {count(left, 'row')} not counted." if left else ""
     return f"{_share(found.right, 'rows are right')}.{macro}{rest}"
 
 
-def _f1(found: Report) -> str:
-    value = found.f1 if found.macro_f1 is None else found.macro_f1
-    return _percent(value) + (_around(*found.f1_interval) if found.f1_interval else "")
-
-
 def _share(share: Share, what: str) -> str:
-    mean = _percent(share.right / share.cases)
-    return f"{mean} of {share.cases:,} {what}{_around(share.low, share.high)}"
-
-
-def _around(low: float, high: float) -> str:
-    return f" (95 % interval {_percent(low, 0)} to {_percent(high, 0)})"
+    ends = f"95 % interval {_percent(share.low, 0)} to {_percent(share.high, 0)}"
+    return f"{_percent(share.right / share.cases)} of {share.cases:,} {what} ({ends})"
 
 
 def _percent(share: float | None, digits: int = 1) -> str:
@@ -245,7 +209,6 @@ class Compared:
     models: Annotated[tuple[str, str], "their names"]
     rows: Annotated[int, "rows that both answer"]
     same: Annotated[Share, "rows with the same answer"]
-    kappa: Annotated[float | None, "how far they agree beyond chance (Cohen); labels only"]
     both: Annotated[int, "rows that both have right"]
     first_only: Annotated[int, "rows that only the first has right"]
     second_only: Annotated[int, "rows that only the second has right"]
@@ -253,19 +216,15 @@ class Compared:
     p: Annotated[float | None, "of McNemar’s exact test that both are right equally often"]
 
 
-def compare(
-    models: tuple[str, str], first: Sequence[Judged], second: Sequence[Judged], *, labels: bool
-) -> Compared:
+def compare(models: tuple[str, str], first: Sequence[Judged], second: Sequence[Judged]) -> Compared:
     """Compare two models row by row."""
     pairs = [(a, b) for a, b in zip(first, second, strict=False) if not a.error and not b.error]
     known = [(a.right, b.right) for a, b in pairs if a.right is not None and b.right is not None]
     only = known.count((True, False)), known.count((False, True))
-    answers = [a.answer for a, _ in pairs], [b.answer for _, b in pairs]
     return Compared(
         models=models,
         rows=len(pairs),
-        same=Share.of([one == other for one, other in zip(*answers, strict=True)]),
-        kappa=kappa(*answers) if labels and pairs else None,
+        same=Share.of([a.answer == b.answer for a, b in pairs]),
         both=known.count((True, True)),
         first_only=only[0],
         second_only=only[1],

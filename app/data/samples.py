@@ -5,11 +5,9 @@ from pathlib import Path
 
 from app.data.tables import MOST_ROWS, Table, read_table
 
-_FOLDER = Path(__file__).with_name("samples")
-
 SAMPLES = {
     "reviews": "Reviews: praise or blame?",
-    "names": "Sentences with names",
+    "names": "Sentences with named entities",
     "pairs": "Pairs of sentences",
     "questions": "Questions to short texts",
     "gaps": "Sentences with a gap",
@@ -21,5 +19,5 @@ SAMPLES = {
 @cache
 def sample(name: str) -> Table:
     """Return a table of ours by its name."""
-    path = next(_FOLDER.glob(f"{name}.*"))
+    path = next(Path(__file__).with_name("samples").glob(f"{name}.*"))
     return read_table(path.read_bytes(), path.suffix, most=MOST_ROWS)

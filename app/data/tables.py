@@ -29,7 +29,6 @@ Row = tuple[dict[str, Any], str]
 _MOST_COLUMNS = 1_000
 _MOST_UNPACKED = 64 * 2**20  # bytes of a Parquet file in memory, which may be far more than on disk
 _TAGGED = re.compile(r"\S+[ \t]+(?:\S+[ \t]+)*(?:O|[BIMELSUW][-_]\S+|\S+[-_][BIMELSUW])")
-_DOCUMENT = "-DOCSTART-"  # starts a document in CoNLL-2003 files
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +123,7 @@ def _sentences(text: str) -> Iterator[tuple[int, Row]]:
     words, first, wrong = list[tuple[str, str]](), 1, ""
     for number, line in enumerate((*text.splitlines(), ""), start=1):
         columns = line.split()
-        if not columns or columns[0] == _DOCUMENT:
+        if not columns or columns[0] == "-DOCSTART-":  # of a document in CoNLL-2003 files
             if words or wrong:
                 tokens, tags = zip(*words, strict=True) if words else ((), ())
                 yield first, ({"tokens": list(tokens), "tags": list(tags)}, wrong)
@@ -213,7 +212,6 @@ class _Lines:
 
 
 def _table(lines: _Lines, delimiter: str) -> Callable[[], Row]:
-    """Read the header; return what reads the next row."""
     csv.field_size_limit(LONGEST)
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
     try:

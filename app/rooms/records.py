@@ -43,6 +43,7 @@ class Card:
     choices: Annotated[tuple[str, ...], 'of "choose"'] = ()
     ends: Annotated[tuple[int, int], "of the scale of a number"] = (0, 0)
     unit: Annotated[str, "of the number"] = ""
+    say: Annotated[str, "what the lesson explains before it asks"] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +140,6 @@ class Board:
         )
 
     def _edges(self) -> tuple[int, ...]:
-        """Return where the parts of the scale begin."""
         low, high = self.card.ends
         parts = min(_BINS, high - low + 1)
         return tuple(low + (high - low + 1) * part // parts for part in range(parts))

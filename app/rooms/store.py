@@ -27,14 +27,12 @@ GONE = (
     "There is no class with this code. Check the code. A class ends after {} hours, when its "
     "teacher ends it, or when the server restarts."
 )
-_AWAY = "Classes are not available right now. Try again in a minute."
 
 Told = Callable[[str, bool], None]
 """Is told the code of a room that has changed, and whether students see the change."""
 
 
 def _later(seconds: float, act: Callable[[], None]) -> None:
-    """Do something later, unless the process ends before."""
     timer = threading.Timer(seconds, act)
     timer.daemon = True
     timer.start()
@@ -172,7 +170,6 @@ class Rooms:
         return tuple(self._rooms.known())
 
     def _new_code(self) -> str:
-        """Return a code that no known room has."""
         while (code := "".join(secrets.choice(SIGNS) for _ in range(CODE))) in self.codes:
             pass
         return code
@@ -180,11 +177,12 @@ class Rooms:
 
 @contextmanager
 def _reaching() -> Iterator[None]:
-    """Say in words that rooms are out of reach."""
     try:
         yield
     except AwayError:
-        raise RoomError("away", _AWAY) from None
+        raise RoomError(
+            "away", "Classes are not available right now. Try again in a minute."
+        ) from None
 
 
 ROOMS = Rooms(kept=shared().documents("rooms", written, as_room))

@@ -18,9 +18,6 @@ _FROM: Mapping[Phase, tuple[Phase, ...]] = {
     "again": ("shown",),
     "revealed": ("ask", "shown", "again"),
 }
-_CLOSED = "Votes are closed now. Look at what the teacher shows."
-_MOVED = "The class has gone on. Answer what is asked now."
-_FULL = "This class is full: {} have joined, as many as this site takes."
 
 
 def moved(card: Card, lesson: str, title: str) -> Turn:
@@ -75,7 +72,9 @@ def joined(member: str, most: int) -> Turn:
 
     def turn(room: Room) -> Room:
         if member not in room.members and len(room.members) >= most:
-            raise RoomError("full", _FULL.format(most))
+            raise RoomError(
+                "full", f"This class is full: {most} have joined, as many as this site takes."
+            )
         return replace(room, members=room.members | {member}, here=room.here | {member})
 
     return turn
@@ -101,9 +100,9 @@ def voted(member: str, stage: int, guess: object, most_chars: int) -> Turn:
         if member not in room.members:
             raise RoomError("closed", "You have not joined this class. Reload the page.")
         if stage != room.stage:
-            raise RoomError("closed", _MOVED)
+            raise RoomError("closed", "The class has gone on. Answer what is asked now.")
         if not board.is_open:
-            raise RoomError("closed", _CLOSED)
+            raise RoomError("closed", "Votes are closed now. Look at what the teacher shows.")
         given = {**board.votes[board.round], member: checked(board.card, guess, most_chars)}
         first, second = board.votes
         votes = (first, given) if board.phase == "again" else (given, second)
@@ -143,7 +142,6 @@ def _board(room: Room) -> Board:
 
 
 def _advanced(room: Room, phase: Phase, **changes: Any) -> Room:
-    """Go on to a phase, from those that come before it."""
     board = _board(room)
     if board.phase not in _FROM[phase]:
         now = _NAMES[board.phase]

@@ -255,6 +255,20 @@ def csv(table: Frame) -> bytes:
     return table.to_csv(index=False, float_format="%.8g").encode("utf-8-sig")
 
 
+def harmless(table: Frame) -> Frame:
+    """Keep a spreadsheet from computing what visitors wrote: such a cell begins with an apostrophe.
+
+    >>> harmless(listed([("=1+1", -1.5)], ["@x", "plain"])).to_dict("records")
+    [{"'@x": "'=1+1", 'plain': -1.5}]
+    """
+
+    def kept(value: object) -> object:
+        computed = isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r"))
+        return f"'{value}" if computed else value
+
+    return table.map(kept).rename(columns=kept)
+
+
 def svg(width: float, height: float, *children: Html, live: bool = False) -> Html:
     """Write an `svg` element that fills the width it is given and keeps its proportions.
 

@@ -41,7 +41,8 @@ function end(says) {
   clear();
   at("heading").textContent = "Class";
   say(says);
-  if (!heading) askForCode();
+  if (heading) document.querySelector("footer").hidden = true; // what it says of guesses is over
+  else askForCode();
 }
 
 function clear() {
@@ -61,6 +62,7 @@ function show(told) {
   clear();
   at("title").textContent = told.title;
   at("heading").textContent = heading = told.heading ?? "You have joined.";
+  if (told.say) at("given").append(element("p", "say", told.say));
   for (const line of told.given ?? []) at("given").append(element("p", "", line));
   if (told.ask && !open) at("given").append(element("strong", "", told.ask));
   if (open) ask(told);

@@ -21,8 +21,3 @@ def open_sessions(face: gr.Blocks) -> int:
 def most_sessions(face: gr.Blocks) -> int:
     """Return how many sessions are kept at most."""
     return int(face.state_session_capacity)
-
-
-def session_of(face: gr.Blocks, name: str) -> object:
-    """Return a session, a new one if it is not known."""
-    return face.state_holder[name]

@@ -45,6 +45,7 @@ def vote(page: Page, choice: int) -> None:
 
 def test_a_class_votes_talks_votes_again_and_sees_what_the_model_does(visit: Visit) -> None:
     teacher, code = begun(visit, "know-or-copy")
+    assert teacher.locator(".bx-qr").evaluate("each => each.getBoundingClientRect().bottom") < 720
     phones = [phone(visit, code.lower(), scheme) for scheme in ("light", "dark", "light")]
     panel = teacher.locator(".count")
     expect(panel).to_have_text("3 here, 0 answered")
@@ -54,6 +55,7 @@ def test_a_class_votes_talks_votes_again_and_sees_what_the_model_does(visit: Vis
         wait_until(each, NARROW)
     expect(panel).to_have_text("3 here, 3 answered")
     wait_until(teacher, IN_SIGHT, "Show votes")
+    expect(phones[0].locator(".say")).to_be_visible()
     vote(phones[2], 2)  # changed, not added
     teacher.get_by_text("Votes so far").click()
     expect(teacher.locator(".votes")).to_have_text(["2", "0", "1"])
@@ -70,7 +72,7 @@ def test_a_class_votes_talks_votes_again_and_sees_what_the_model_does(visit: Vis
         expect(each.get_by_role("button", name="Send my guess")).to_be_visible()
         vote(each, 1)
     expect(panel).to_have_text("3 here, 3 answered")
-    press(teacher, "Show")
+    press(teacher, "Show the answer")
     expect(teacher.locator(".bx-reveal")).to_be_visible()
     expect(teacher.locator(".votes")).to_have_text(["2 → 0", "0 → 3", "1 → 0"])
     for each in phones:
@@ -90,6 +92,7 @@ def test_a_class_votes_talks_votes_again_and_sees_what_the_model_does(visit: Vis
     press(teacher, "End it now")
     for each in phones[:2]:
         expect(each.get_by_role("status")).to_have_text("The class has ended.")
+        expect(each.locator("footer")).to_be_hidden()
     expect(teacher.get_by_role("button", name="Start a class")).to_be_visible()
 
 
@@ -109,7 +112,7 @@ def test_a_word_stays_with_its_student_until_it_is_shown_and_two_teachers_stay_t
     teacher.get_by_role("button", name=f"Hide {BAD}").press("Enter")
     expect(teacher.locator(".words bdi")).to_have_text(["Teacher", "(hidden)"])
     settled(teacher)
-    press(teacher, "Show")
+    press(teacher, "Show the answer")
     expect(phones[0].locator(".words bdi")).to_have_text(["Teacher", "(hidden)"])
     expect(phones[0].locator(".votes").first).to_contain_text("%")
     for each in (teacher, *phones):

@@ -13,7 +13,6 @@ from tests.e2e.test_stage import cut_off
 
 Visit = Callable[..., Page]
 DESK, PHONE = {"width": 1280, "height": 720}, {"width": 390, "height": 844}
-SCRIPT = "<script>document.title = 'taken'</script><img src=x onerror=\"document.title='taken'\">"
 
 pytestmark = pytest.mark.e2e
 
@@ -82,6 +81,7 @@ def test_a_page_is_used_with_the_keyboard_alone(visit: Visit) -> None:
     page.keyboard.press("Control+A")
     page.keyboard.type("The sky is [MASK].")
     expect(page.locator(".bx-result .bx-example:visible")).to_have_count(0)  # of another text
+    expect(page.get_by_label("Examples")).to_have_value("")
     page.keyboard.press("Shift+Enter")
     expect(page.locator(".bx-headline")).not_to_have_text(before)
     expect(page).to_have_url(re.compile(r"text=The\+sky"))
@@ -117,19 +117,6 @@ def test_examples_settings_and_json(visit: Visit) -> None:
     assert saved.value.suggested_filename.endswith(".csv")
 
 
-def test_texts_of_strangers_stay_text(visit: Visit) -> None:
-    page = visit("gradio/tokenizer")
-    before = answered(page)
-    text_box(page).fill(SCRIPT + "{{7*7}} ${7*7} `x`")
-    page.get_by_role("button", name="Run").click()
-    expect(page.locator(".bx-headline")).not_to_have_text(before)
-    expect(page.locator(".bx-result")).to_contain_text("script")
-    assert page.locator(".bx-result :is(script, img)").count() == 0
-    assert page.title() == "Tokenizer · BERT Explorer"
-    text = page.locator(".bx-result").inner_text()
-    assert "49" not in text or "7*7" not in text
-
-
 def test_both_faces_link_to_each_other(visit: Visit) -> None:
     page = visit("ner")
     api = page.get_by_role("link", name="API", exact=True)
@@ -140,11 +127,3 @@ def test_both_faces_link_to_each_other(visit: Visit) -> None:
     page.get_by_role("link", name="This page on the full site").click()
     expect(page).to_have_url(re.compile(r"/ner(\?.*)?$"))
     expect(page.get_by_role("heading", name="Named entities")).to_be_visible()
-
-
-def test_the_documentation_for_programs_opens(visit: Visit) -> None:
-    page = visit("gradio/fill_mask")
-    answered(page)
-    page.get_by_role("button", name=re.compile("Use via API")).click()
-    page.get_by_text("Python", exact=True).first.click()
-    expect(page.get_by_text("/fill_mask").filter(visible=True).first).to_be_visible()

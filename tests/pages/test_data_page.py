@@ -52,7 +52,7 @@ def test_own_rows_are_answered_when_that_is_asked_for_and_are_in_no_address() ->
     assert f"Answer {3 * AT_ONCE} rows" in page.labels and not page.at.dataframe
     press(page.at, f"Answer {3 * AT_ONCE} rows")
     assert "rows are right (95 % interval" in page.words
-    assert "None of the model’s labels: “fine”" in page.words
+    assert "labels “fine” are none of the model’s" in page.words
     assert len(table(page)) == 3 * AT_ONCE
     assert "cat" not in json.dumps(dict(page.at.query_params))
 
@@ -64,7 +64,7 @@ def test_what_a_label_means_can_be_said() -> None:
     box.set_value("odd")
     page.run()
     press(page.at, f"Answer {3 * AT_ONCE} rows")
-    assert "None of the model’s labels" not in page.words
+    assert "none of the model’s. Rows" not in page.words
 
 
 def test_a_column_can_be_chosen_and_a_missing_one_is_named() -> None:
@@ -73,7 +73,7 @@ def test_a_column_can_be_chosen_and_a_missing_one_is_named() -> None:
     next(each for each in page.at.selectbox if each.label == "Text").set_value("a")
     page.run()
     press(page.at, "Answer 2 rows")
-    assert "2 rows answered; the table has no right answers to compare with" in page.words
+    assert "% of 2 rows are right" in page.words  # the labels are the gold, whatever it is called
 
 
 def test_the_budget_keeps_what_was_answered_names_the_wait_and_goes_on(
@@ -114,14 +114,8 @@ def test_a_row_that_is_selected_shows_its_answer_below() -> None:
     assert "text: the cat sat 4" in page.words and "The model: " in page.words
 
 
-def test_every_sample_can_be_opened_by_its_address() -> None:
-    for name in ("gaps", "pairs"):
-        page = Visit(PAGE, table=name)
-        assert not page.errors and page.at.dataframe
-
-
-@pytest.mark.parametrize("text", NASTY.values(), ids=NASTY)
-def test_any_rows_are_answered_and_never_become_markup(text: str) -> None:
+def test_rows_of_strangers_are_answered_and_never_become_markup() -> None:
+    text = NASTY["script"]
     page = pasted(json.dumps([{"text": f"cat {text}", "label": "good", text[:20]: text}] * 2))
     for each in [each for each in page.labels if each.startswith("Answer ")]:
         press(page.at, each)
@@ -142,3 +136,16 @@ def test_a_file_is_read_at_once_and_what_is_no_table_is_refused() -> None:
     page.at.file_uploader[0].upload("rows.parquet", b"PAR1 nothing", "application/octet-stream")
     page.run()
     assert "cannot be read as Parquet" in page.warnings
+
+
+def test_a_second_model_answers_beside_the_results_that_are_there() -> None:
+    page = pasted("text,label\nthe cat,good\na dog,bad\n")
+    press(page.at, "Answer 2 rows")
+    first = list(table(page)["answer"])
+    box = next(each for each in page.at.selectbox if each.label.startswith("Second model"))
+    box.set_value(next(each for each in box.options if "mini" in each))
+    page.run()
+    assert list(table(page)["answer"]) == first and set(table(page)["second model"]) <= {
+        "negative", "positive",
+    }  # fmt: skip
+    assert "Two models" in [each.label for each in page.at.tabs]

@@ -54,7 +54,7 @@ def test_every_step_is_asked_voted_on_and_answered_as_the_lesson_does(
         board = only_room().board
         assert board is not None and board.card.step == number and board.phase == "ask"
         card, asked = board.card, f"{board.card}"
-        assert "[[" not in asked and "{" not in asked.replace("{}", "")
+        assert "[[" not in asked and "{" not in asked.replace("{}", "") and card.say
         assert 'class="bx-cover"' not in page.markup and page.pictures == {}
         assert (card.kind == "look") == (step.question is None)
         if step.question:
@@ -62,12 +62,12 @@ def test_every_step_is_asked_voted_on_and_answered_as_the_lesson_does(
             vote(guess)
             page.click("Show votes").click("Vote again")
             vote(guess)
-        page.click("Show")
+        page.click("Show the answer")
         board = only_room().board
         assert board is not None and board.truth is not None and board.phase == "revealed"
         assert 'class="bx-reveal"' in page.markup and page.errors == ""
         if step.question:
-            assert board.truth.says
+            assert board.truth.says and 'class="bx-turn"' in page.markup  # the question stays
             if card.kind == "choose":
                 assert len(board.truth.replies) in (0, len(card.choices))
                 assert sum(bar.first for bar in board.bars()) == 1

@@ -68,6 +68,5 @@ def judge(
 
 
 def _other_names(task: TaskName, row: Mapping[str, Any]) -> dict[str, Any]:
-    """Call the sentences of a pair as other tasks call their texts."""
     pair = {"text": "first", "text_pair": "second"} if task == "next_sentence" else {}
     return {part: row[name] for part, name in pair.items() if name in row and part not in row}

@@ -1,7 +1,7 @@
 """The addresses of a class, below `/class`: the page and its files, its events, its votes."""
 
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from functools import partial
 from http import HTTPStatus
 
@@ -25,7 +25,9 @@ from app.shared.memory import Memory
 CLASS = "/class"
 """Where classes are, below the site's own path."""
 
+_PAGE = "page.html"
 _FILES = {
+    _PAGE: (ASSETS / "class" / _PAGE, "text/html"),
     "page.js": (ASSETS / "class" / "page.js", "text/javascript"),
     "page.css": (ASSETS / "class" / "page.css", "text/css"),
     "classroom.js": (ASSETS / "components" / "classroom.js", "text/javascript"),
@@ -44,14 +46,7 @@ _STATUSES: dict[Reason, HTTPStatus] = {
     "often": HTTPStatus.TOO_MANY_REQUESTS,
     "away": HTTPStatus.SERVICE_UNAVAILABLE,
 }
-_OFF = "Classes are switched off on this site."
-_OFTEN = "Too many wrong codes came from your network. Wait a minute, then try the right one."
-_NO_COOKIE = (
-    "This browser keeps no cookie of this site, so it cannot vote. Allow cookies and reload."
-)
-_NOT_HERE = "Votes are accepted only from the page of the class."
 _NO_VOTE = "This is not a vote. Reload the page of the class."
-_MANY = "Too many votes within a minute. Wait a little."
 _FRESH = {"cache-control": "no-store"}
 
 Handler = Callable[[Request], Awaitable[Response]]
@@ -79,7 +74,9 @@ class Classroom:
         if scope["type"] != "http" or not mine:
             await self._app(scope, receive, send)
         elif not settings().classes:
-            await PlainTextResponse(_OFF, HTTPStatus.NOT_FOUND)(scope, receive, send)
+            await PlainTextResponse("Classes are switched off on this site.", HTTPStatus.NOT_FOUND)(
+                scope, receive, send
+            )
         elif path == self._path:
             await RedirectResponse(f"{CLASS[1:]}/")(scope, receive, send)
         else:
@@ -87,12 +84,11 @@ class Classroom:
             await self._own({**scope, "root_path": ""}, receive, send)
 
     def _made(self) -> ASGIApp:
-        """Put the routes together, in the loop that answers them."""
         desk = _Desk(self._rooms, Streams(self._rooms), self._counting)
         routes = [
-            Route("/", _page, methods=["GET"]),
+            Route("/", _file(_PAGE), methods=["GET"]),
             *(Route(f"/{name}", _file(name), methods=["GET"]) for name in _FILES),
-            Route("/{code}", _page, methods=["GET"]),
+            Route("/{code}", _file(_PAGE), methods=["GET"]),  # the page is the same for every code
             Route("/{code}/events", partial(desk.events, teacher=False), methods=["GET"]),
             Route("/{code}/teacher", partial(desk.events, teacher=True), methods=["GET"]),
             Route("/{code}/vote", desk.vote, methods=["POST"]),
@@ -126,7 +122,7 @@ class _Desk:
         except RoomError as error:
             if error.reason == "away":
                 raise
-            return _stream(_once(last_event(str(error))))
+            return _stream([last_event(str(error))])
         streams = self._streams
         return _stream(
             streams.of_teacher(room.code)
@@ -137,10 +133,10 @@ class _Desk:
     async def vote(self, request: Request) -> Response:
         """Take a vote."""
         if "origin" not in request.headers:  # every browser sends it; the gate has compared it
-            raise RoomError("closed", _NOT_HERE)
+            raise RoomError("closed", "Votes are accepted only from the page of the class.")
         visitor = _known(request)
         if not self._votes.take(visitor.number) or not self._of_network.take(visitor.network):
-            raise RoomError("often", _MANY)
+            raise RoomError("often", "Too many votes within a minute. Wait a little.")
         room = self._room(request, visitor)
         stage, guess = _read(await _body(request))
         self._rooms.change(room.code, voted(visitor.number, stage, guess, settings().word_chars))
@@ -152,7 +148,11 @@ class _Desk:
         if room is not None and visitor.number in room.members | room.owners:
             return room
         if not (self._wrong.are_left(visitor.network) and self._wrong_in_all.are_left("")):
-            raise RoomError("often", _OFTEN)
+            raise RoomError(
+                "often",
+                "Too many wrong codes came from your network. Wait a minute, then try the "
+                "right one.",
+            )
         if room is None:
             self._wrong.take(visitor.network)
             self._wrong_in_all.take("")
@@ -160,20 +160,19 @@ class _Desk:
         return room
 
 
-async def _once(each: bytes) -> AsyncIterator[bytes]:
-    yield each
-
-
 def _known(request: Request) -> Visitor:
     """Return who asks; a browser is told from others by the cookie that the gate gives it."""
     visitor = announced(request.headers)
     if not visitor.number:
-        raise RoomError("closed", _NO_COOKIE)
+        raise RoomError(
+            "closed",
+            "This browser keeps no cookie of this site, so it cannot vote. Allow cookies and "
+            "reload.",
+        )
     return visitor
 
 
 async def _body(request: Request) -> bytes:
-    """Read a vote, and no more than one."""
     body = bytearray()
     async for part in request.stream():
         body += part
@@ -183,7 +182,6 @@ async def _body(request: Request) -> bytes:
 
 
 def _read(body: bytes) -> tuple[int, object]:
-    """Return the stage and the guess of a vote."""
     try:
         found = json.loads(body)
     except (ValueError, RecursionError):
@@ -193,7 +191,7 @@ def _read(body: bytes) -> tuple[int, object]:
     return found["stage"], found.get("guess")
 
 
-def _stream(events: AsyncIterator[bytes]) -> Response:
+def _stream(events: AsyncIterator[bytes] | Iterable[bytes]) -> Response:
     return StreamingResponse(
         events, headers={**_FRESH, "x-accel-buffering": "no"}, media_type="text/event-stream"
     )
@@ -211,12 +209,6 @@ async def _refused(_: Request, error: Exception) -> Response:
 async def _nothing_there(_: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     return PlainTextResponse("There is nothing here.", error.status_code, dict(error.headers or {}))
-
-
-async def _page(_: Request) -> Response:
-    """Send the page, which is the same for every code."""
-    page = (ASSETS / "class" / "page.html").read_bytes()
-    return Response(page, headers=_FRESH, media_type="text/html")
 
 
 def _file(name: str) -> Handler:

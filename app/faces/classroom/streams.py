@@ -14,7 +14,6 @@ from app.settings import settings
 _BEAT = 15.0  # seconds between signs of life
 _GATHER = 0.1  # seconds; votes that come together are told together
 _TABS = 3  # streams of one browser in a class
-_MOST_TABS = f"This class is open in {_TABS} tabs of this browser. Close one of them."
 
 
 def event(name: str, data: bytes) -> bytes:
@@ -43,7 +42,9 @@ class Streams:
         """Yield what a student sees, from now to the end of the class."""
         key = (code, member)
         if self._tabs[key] >= _TABS:
-            yield last_event(_MOST_TABS)
+            yield last_event(
+                f"This class is open in {_TABS} tabs of this browser. Close one of them."
+            )
             return
         self._tabs[key] += 1
         try:
@@ -99,12 +100,10 @@ class Streams:
         return written
 
     def _hear(self, code: str, public: bool) -> None:
-        """Note a change, in whatever thread it was made."""
         with suppress(RuntimeError):  # the loop has ended
             self._loop.call_soon_threadsafe(self._ring, code, public)
 
     def _ring(self, code: str, public: bool) -> None:
-        """Wake those who wait for a change."""
         for bell in self._teachers.get(code, ()):
             bell.set()
         for bell in self._students.get(code, ()) if public else ():

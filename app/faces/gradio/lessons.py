@@ -17,7 +17,6 @@ from app.words.html import join, stylesheet, tag, visible
 
 SLUG, TITLE = "lessons", "Lessons"
 _CHOOSE = line("Choose a lesson. Most take a few seconds, some of the course more.")
-_LEAD = "What BERT does, step by step, with every answer shown."
 
 
 def lessons_page(face: gr.Blocks, twin: str) -> None:
@@ -25,7 +24,7 @@ def lessons_page(face: gr.Blocks, twin: str) -> None:
     begin_page(face, SLUG, TITLE)
     pages = {declared(step.page).feature.folder for each in in_order() for step in each.steps}
     show_html(join(stylesheet(style(*sorted(pages))), menu(SLUG)))
-    show_html(heading(TITLE, _LEAD))
+    show_html(heading(TITLE, "What BERT does, step by step, with every answer shown."))
     with gr.Row():
         choices = [(each.title, each.slug) for each in in_order()]
         chosen = gr.Dropdown(choices, value=None, label="Lesson")

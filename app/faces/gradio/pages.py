@@ -58,7 +58,7 @@ def feature_page(face: gr.Blocks, declared: Declared, twin: str) -> None:
         with gr.Column(scale=2, min_width=300):
             show_html(join(heading(row.title, row.see), tab_links(row)))
         names = [each.label for each in declared.examples]
-        example = gr.Dropdown(names, label="Examples", min_width=150) if names else None
+        example = gr.Dropdown(names, label="Examples", min_width=150, visible=bool(names))
         model = gr.Dropdown(model_choices(), label="Model", min_width=150)
     remarks = show_html(join(), "bx-remarks")
     with gr.Row(elem_classes="bx-stage"):
@@ -98,21 +98,21 @@ def feature_page(face: gr.Blocks, declared: Declared, twin: str) -> None:
         form = filled(declared, declared.example_values(values))
         return form[0] if len(form) == 1 else form  # as Gradio expects them of a function
 
-    if example is not None:
-        used = example.input(use, [example], boxes, **PRIVATE)
-        used.then(None, js=carry.EXAMPLE, api_visibility="private")
-        used.then(ask, **work).then(**linked)
+    used = example.input(use, [example], boxes, **PRIVATE)
+    used.then(None, js=carry.EXAMPLE, api_visibility="private")
+    used.then(ask, **work).then(**linked)
+    if boxes:  # what is changed by hand is no example
+        gr.on([each.input for each in boxes], None, None, [example], js="() => null", **PRIVATE)
     face.load(None, js=ARRIVED % f"{row.title} · {SITE}", api_visibility="private")
     opening = gr.Textbox(visible=False)
     opened = face.load(
-        _opener(declared), [opening], [*inputs, remarks], js=carry.script(), **PRIVATE
+        _opener(declared), [opening], [*inputs, example, remarks], js=carry.script(), **PRIVATE
     )
     opened.then(None, js=carry.OPENED, api_visibility="private")
     opened.then(ask, **work)
 
 
 def _form(declared: Declared) -> tuple[list[Component], gr.Button]:
-    """Draw what a visitor gives, texts first and the rest folded; return it in its own order."""
     main = [each for each in declared.parameters if each.required or each.field.lines > 1]
     more = [each for each in declared.parameters if each not in main]
     boxes = {each.name: widget(each) for each in main}
@@ -141,8 +141,9 @@ def _opener(declared: Declared) -> Any:
         asked = declared.by_name(dict(request.query_params))
         texts = (each.name for each in declared.parameters if each.is_text)
         values = carry.brought(declared, message, {n: asked[n] for n in texts if n in asked})
-        if not values and declared.examples:
-            values = declared.example_values(declared.examples[0].values)
+        first = None if values or not declared.examples else declared.examples[0]
+        if first is not None:
+            values = declared.example_values(first.values)
         choices = model_choices()
         names = [name for _, name in choices]
         wanted = str(asked.get("model") or names[0])
@@ -154,7 +155,8 @@ def _opener(declared: Declared) -> Any:
             )
             remarks.append(line(visible(says), f" {visible(model)} is used instead."))
         shown = str(join(*remarks))
-        return [*filled(declared, values), gr.update(choices=choices, value=model), shown]
+        menu = gr.update(choices=choices, value=model)
+        return [*filled(declared, values), menu, first and first.label, shown]
 
     return opened
 

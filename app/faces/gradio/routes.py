@@ -82,7 +82,6 @@ class OwnRoutes:
                 raise Refusal(404, "There is no such call, or its answer was fetched already.")
 
     async def _passed_on(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on; an error outside the tasks becomes a message."""
         started = False
 
         async def sent(message: Message) -> None:
@@ -101,7 +100,6 @@ class OwnRoutes:
 
 
 def _unknown(error: Exception) -> str:
-    """Say what Gradio misses in a call: a value, an endpoint, or a parameter of that name."""
     missing = re.fullmatch(r"No value provided for required argument: (\w+)", str(error))
     if missing:
         return f"{missing[1]} is missing."
@@ -137,7 +135,6 @@ async def _body(receive: Receive) -> bytes:
 
 
 def _once(body: bytes, receive: Receive) -> Receive:
-    """Hand the request over in one piece, then pass on what else the client does."""
     pending: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def read() -> Message:

@@ -47,7 +47,6 @@ def model_choices() -> list[tuple[str, str]]:
 
 
 def _number(given: Parameter) -> Component:
-    """Draw a slider, or a box if there need not be a number or a limit."""
     low, high, label = given.field.low, given.field.high, given.field.label
     whole = given.kind is int
     value = given.default if isinstance(given.default, int | float) else None

@@ -6,6 +6,7 @@ in the link for other browsers alone. What a student sees is `app.faces.classroo
 
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 
 import streamlit as st
 
@@ -21,10 +22,10 @@ from app.lessons.view import prose, unmarked
 from app.records.served import CLASSES
 from app.rooms.records import Board, Card, Room, RoomError, Truth
 from app.rooms.store import ROOMS
-from app.rooms.turns import Chances, again, hidden, moved, revealed, shown
+from app.rooms.turns import Chances, Turn, again, hidden, moved, revealed, shown
 from app.settings import settings
 from app.words.html import plain, tag, visible
-from app.words.pictures import Frame, csv, listed
+from app.words.pictures import Frame, csv, harmless, listed
 from bert_core.errors import BertError
 
 LINK = "class"  # the parameter of the teacher's link
@@ -101,13 +102,8 @@ def votes_table(room: Room) -> Frame:
         ]
         for says, first, second, right in counted:
             after = second if board.round else None
-            rows.append((step, board.card.ask, _cell(says), first, after, right))
-    return listed(rows, _COLUMNS)
-
-
-def _cell(text: str) -> str:
-    """Keep a spreadsheet from reading a student's word as a formula."""
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t")) else text
+            rows.append((step, board.card.ask, says, first, after, right))
+    return harmless(listed(rows, _COLUMNS))
 
 
 def _start(found: Lesson) -> None:
@@ -138,19 +134,19 @@ def card_of(scene: Scene) -> Card:
     """Return the question of a step, as students get it."""
     step, question, fill = scene.step, scene.step.question, scene.looking.fill
     given = tuple(text for _, text in scene.looking.given())
+    card = Card(scene.number, step.heading, "", given, say=unmarked(fill(step.say)))
     if question is None:
-        return Card(scene.number, step.heading, "", given)
-    ask = unmarked(fill(question.ask))
-    choices = tuple(unmarked(fill(each.say)) for each in question.choices)
+        return card
+    card = replace(card, ask=unmarked(fill(question.ask)), kind="choose")
     match question.kind:
         case "number":
             ends, unit = scene.looking.ends(question), question.unit
-            return Card(scene.number, step.heading, ask, given, "number", (), ends, unit)
+            return replace(card, kind="number", ends=ends, unit=unit)
         case "word":
-            return Card(scene.number, step.heading, ask, given, "word")
+            return replace(card, kind="word")
         case "point":
-            choices = tuple(things(scene.looking, question.at))
-    return Card(scene.number, step.heading, ask, given, "choose", choices)
+            return replace(card, choices=tuple(things(scene.looking, question.at)))
+    return replace(card, choices=tuple(unmarked(fill(each.say)) for each in question.choices))
 
 
 def draw_class_step(scene: Scene, room: Room) -> None:
@@ -158,11 +154,13 @@ def draw_class_step(scene: Scene, room: Room) -> None:
     board, card = room.board, card_of(scene)
     if board is None:
         return
-    if board.phase != "revealed":
+    shows = board.phase == "revealed"
+    if not shows:
         say(scene, scene.step.say)
+    if scene.step.question or not shows:
         asks = scene.step.question.ask if scene.step.question else "Look together, then show it."
         show_html(prose(scene.looking.fill(asks), "bx-turn"))
-    elif board.truth and board.truth.says:
+    if shows and board.truth and board.truth.says:
         show_html(tag("p", tag("strong", "The model: "), tag("bdi", visible(board.truth.says))))
     if board.is_open and card.choices:
         show_html(
@@ -187,23 +185,19 @@ _BASE = "class/"  # from every page of the site
 
 
 def _moves(scene: Scene, room: Room, board: Board) -> None:
-    asks = board.card.kind != "look"
+    turns: dict[str, tuple[bool, bool, Callable[[], Turn]]] = {  # offered, primary
+        "Show votes": (board.phase == "ask" and board.card.kind != "look", True,
+                       lambda: shown(_chances(scene, board))),
+        "Vote again": (board.phase == "shown", True, again),
+        "Show the answer": (board.phase != "revealed", board.phase == "again",
+                            lambda: revealed(_truth(scene), _chances(scene, board))),
+    }  # fmt: skip
     with st.container(horizontal=True):
-        if board.phase == "ask" and asks and _button("Show votes", scene, primary=True):
-            _try(ROOMS.change, room.code, shown(_chances(scene, board)))
-            st.rerun()
-        if board.phase == "shown" and _button("Vote again", scene, primary=True):
-            _try(ROOMS.change, room.code, again())
-            st.rerun()
-        if board.phase != "revealed" and _button("Show", scene, primary=board.phase == "again"):
-            turn = revealed(_truth(scene), _chances(scene, board))
-            _try(ROOMS.change, room.code, turn)
-            st.rerun()
-
-
-def _button(label: str, scene: Scene, *, primary: bool = False) -> bool:
-    kind = "primary" if primary else "secondary"
-    return st.button(label, key=f"_class_{label}_{scene.name}", type=kind)  # type: ignore[arg-type]
+        for label, (offered, primary, turn) in turns.items():
+            if offered and st.button(label, key=f"_class_{label}_{scene.name}",
+                                     type="primary" if primary else "secondary"):  # fmt: skip
+                _try(ROOMS.change, room.code, turn())
+                st.rerun()
 
 
 def _truth(scene: Scene) -> Truth:

@@ -269,8 +269,8 @@ def _with_class(scene: Scene, room: Room, give: DeltaGenerator, answer: DeltaGen
         _shown(scene, give, answer, compared=False)
         return
     with answer:
-        show_html(given(scene.looking))
         draw_join(room)
+        show_html(given(scene.looking))
 
 
 def _cover(scene: Scene) -> None:

@@ -7,7 +7,7 @@ from app.data.gold import unbracketed
 from app.data.judged import compare, judged, report
 from app.data.samples import SAMPLES, sample
 from app.data.tables import Table, read_pasted
-from app.data.work import Work, prepared
+from app.data.work import Work, guess_columns, prepared
 from app.engine.compute.visitor import check_text
 from app.engine.models import Engine
 from app.engine.models.fit import remarks
@@ -22,12 +22,13 @@ MOST = 500
 Asked = Literal[
     "guess", "classification", "next_sentence", "ner", "qa", "fill_mask", "multiple_choice"
 ]
-_HINT = "text,label\nI loved it.,positive"
 
 
 def data(
     engine: Engine,
-    table: Annotated[str, Field("Rows of a table", lines=8, hint=_HINT)],
+    table: Annotated[
+        str, Field("Rows of a table", lines=8, hint="text,label\nI loved it.,positive")
+    ],
     *,
     of: Annotated[Asked, Field("What each row is asked")] = "guess",
     columns: Annotated[str, Field("Columns", lines=1, hint="text=review, gold=stars")] = "",
@@ -45,7 +46,7 @@ def data(
             JSON object on each line, or a list of them; or words with their tags, one a line. Or
             the name of a sample: reviews, names, pairs, questions, gaps, choices. At most 500 rows.
         of: what each row is asked; "guess" to let the names of the columns say it.
-        columns: which column is what, where its name does not say it: text, text_pair, question,
+        columns: which column is what, where it is guessed wrongly: text, text_pair, question,
             passage, context, choices, and gold for what is right.
         labels: what the table's labels mean to the model, where that is not clear.
         beside: a second model on the same rows, by its name on offer; "" for none.
@@ -58,10 +59,12 @@ def data(
     read = sample(table.strip()) if table.strip() in SAMPLES else read_pasted(table, most=MOST)
     work = begun(engine, read, of, columns, labels)
     second = second_model(engine, beside, KINDS[work.task].head) if beside else None
-    for done in work.answer(engine, second):
-        if progress is not None:
-            progress(done, len(work.asked))
-    return result_of(work, engine, second)
+    works = [(work, engine), *([(work.beside(engine, second), second)] if second else [])]
+    for number, (each, model) in enumerate(works):
+        for done in each.answer(model):
+            if progress is not None:
+                progress(number * len(work.asked) + done, len(works) * len(work.asked))
+    return result_of(*works)
 
 
 def begun(engine: Engine, table: Table, of: str, columns: str, labels: str) -> Work:
@@ -72,7 +75,7 @@ def begun(engine: Engine, table: Table, of: str, columns: str, labels: str) -> W
     """
     name = task_of(table, of)
     remarks(engine.provenance.name, engine.facts, (KINDS[name].head,))
-    found = read_columns(name, columns, table.columns)
+    found = read_columns(name, columns, table.columns, guess_columns(engine, table, name))
     return prepared(engine, table, name, found, read_pairs(labels, "labels"))
 
 
@@ -87,15 +90,13 @@ def task_of(table: Table, task: str) -> TaskName:
     return next((each for each in names if each == task), guess_task(table.columns))
 
 
-def result_of(work: Work, engine: Engine, second: Engine | None = None) -> DataResult:
-    """Judge what is answered so far."""
-    asked = work.asked[: len(work.guesses)]
-    rows = tuple(map(judged, asked, work.guesses))
-    others = tuple(map(judged, asked, work.second)) if second else ()
-    names = (engine.provenance.name, second.provenance.name if second else "")
-    labelled = bool(work.labels) and work.task != "ner"
+def result_of(*works: tuple[Work, Engine]) -> DataResult:
+    """Judge what is answered so far, by one model or by two."""
+    work, asked = works[0][0], works[0][0].asked[: len(works[0][0].guesses)]
+    names = [engine.provenance.name for _, engine in works]
+    rows, *others = (tuple(map(judged, asked, each.guesses)) for each, _ in works)
     return DataResult(
-        model=engine.provenance.name,
+        model=names[0],
         task=work.task,
         columns=work.columns,
         meanings=work.meanings,
@@ -106,6 +107,6 @@ def result_of(work: Work, engine: Engine, second: Engine | None = None) -> DataR
         left=work.left,
         bad=work.bad,
         cut=work.table.cut,
-        second=others,
-        compared=compare(names, rows, others, labels=labelled) if others else None,
+        second=others[0] if others else (),
+        compared=compare((names[0], names[1]), rows, others[0]) if others else None,
     )

@@ -1,6 +1,5 @@
 """The page of tables: what was right, the rows from the worst on, and one row that is open."""
 
-import io
 import json
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -17,7 +16,7 @@ from app.records.fields import Field
 from app.words.blocks import fold, note, ticked
 from app.words.format import count, percent, shortened
 from app.words.html import Html, join, tag, visible
-from app.words.pictures import Frame, captioned_bars, listed, picture
+from app.words.pictures import Frame, captioned_bars, csv, harmless, listed, picture
 from app.words.screen import File, Parts, Screen, Table
 
 STEPS = "rows"
@@ -26,7 +25,6 @@ INVITATION = "Paste rows, or pick an example."
 _NAMED = 20  # rows that are left out, before the rest is counted
 _BARS = 8
 _TEXT = 160  # characters of a cell
-_MADE_HARMLESS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def screen(
@@ -43,24 +41,18 @@ def screen(
             words"; "" for all.
         word: a word, in which * stands for any letters; its rows are a slice.
     """
-    tabs: dict[str, Callable[[], Parts]] = {}
-    if result.report.labels:
-        tabs["Labels"] = lambda: view_tabs.labels(result)
-    if result.report.reliability:
-        tabs["How sure"] = lambda: view_tabs.sure(result)
-    if result.report.counted:
-        tabs["Slices"] = lambda: view_tabs.sliced(result, word)
-    if result.compared:
-        tabs["Two models"] = lambda: view_tabs.compared(result)
-    rows = view_tabs.chosen(result, only, word)
+    has: dict[str, tuple[object, Callable[[], Parts]]] = {
+        "Labels": (result.report.labels, lambda: view_tabs.labels(result)),
+        "How sure": (result.report.reliability, lambda: view_tabs.sure(result)),
+        "Slices": (result.report.counted, lambda: view_tabs.sliced(result, word)),
+        "Two models": (result.compared, lambda: view_tabs.compared(result)),
+    }
+    headline = headline_of(result.task, result.report, len(result.rows))
     name = f"{result.model} on {KINDS[result.task].title.lower()}"
-    table = Table(rows_table(result, rows), f"{headline(result)} {name}, the worst first.", "rows")
-    return Screen(headline(result), (table, *files(result)), tabs=tabs, first=notes(result))
-
-
-def headline(result: DataResult) -> str:
-    """Say in a sentence how much is right."""
-    return headline_of(result.task, result.report, len(result.rows))
+    rows = rows_table(result, view_tabs.chosen(result, only, word))
+    table = Table(rows, f"{headline} {name}, the worst first.", "rows")
+    tabs = {title: make for title, (there, make) in has.items() if there}
+    return Screen(headline, (table, *files(result)), tabs=tabs, first=notes(result))
 
 
 def notes(result: DataResult) -> tuple[Html, ...]:
@@ -72,9 +64,11 @@ def notes(result: DataResult) -> tuple[Html, ...]:
         found.append(note("The table has more rows than are read here; the rest is left out."))
     if result.unknown:
         named = ", ".join(f"“{shortened(visible(each), 30)}”" for each in result.unknown[:8])
-        found.append(
-            note(f"None of the model’s labels: {named}. Rows with it are answered, not counted.")
-        )
+        rest = f" and {len(result.unknown) - 8:,} more" if len(result.unknown) > 8 else ""
+        found.append(note(
+            f"The table’s labels {named}{rest} are none of the model’s. Rows with them are "
+            "answered, but not counted. Under “Columns and labels” you can say what they mean."
+        ))  # fmt: skip
     if bad := result.bad:
         more = [f"and {len(bad) - _NAMED:,} more"] if len(bad) > _NAMED else []
         items = [tag("li", visible(each)) for each in (*bad[:_NAMED], *more)]
@@ -85,7 +79,7 @@ def notes(result: DataResult) -> tuple[Html, ...]:
 def rows_table(result: DataResult, rows: Sequence[Judged]) -> Frame:
     """Return rows as a table, the worst first; a sign says whether each is right."""
     heads = [part.replace("_", " ") for part in result.columns if part != GOLD]
-    nothing = "no names" if result.task == "ner" else "no answer"
+    nothing = "no entities" if result.task == "ner" else "no answer"
     second = {row.number: row.answer for row in result.second}
 
     def short(text: str) -> str:
@@ -99,16 +93,16 @@ def rows_table(result: DataResult, rows: Sequence[Judged]) -> Frame:
                 **dict(zip(heads, map(short, row.texts), strict=False)),
                 "expected": short(row.wanted),
                 "answer": short(row.error or row.answer or nothing),
+                "second model": short(second[row.number]) if row.number in second else None,
                 "sure": row.sure,
                 "loss": row.loss,
                 "F1": row.score,
-                "second model": short(second.get(row.number, "")),
             }
             for row in worst_first(rows)
         ]
     )
-    spare = [name for name in ("loss", "F1") if name in table and table[name].isna().all()]
-    return table.drop(columns=[*spare, *([] if second else ["second model"])], errors="ignore")
+    spare = [each for each in ("second model", "loss", "F1") if each in table]
+    return table.drop(columns=[each for each in spare if table[each].isna().all()])
 
 
 def texts_of(result: DataResult, row: Judged) -> dict[str, str]:
@@ -119,10 +113,9 @@ def texts_of(result: DataResult, row: Judged) -> dict[str, str]:
 
 def opened(result: DataResult, number: int) -> Parts:
     """Draw the answer of one row."""
-    place = next((n for n, row in enumerate(result.rows) if row.number == number), None)
-    if place is None:
-        return ()
-    row, guess = result.rows[place], result.guesses[place]
+    row, guess = next(
+        each for each in zip(result.rows, result.guesses, strict=True) if each[0].number == number
+    )
     texts = [
         tag("p", tag("span", f"{part.replace('_', ' ')}: ", class_="bx-quiet"), visible(text))
         for part, text in texts_of(result, row).items()
@@ -139,10 +132,11 @@ def opened(result: DataResult, number: int) -> Parts:
         answers.append(join(" · ", ticked(other.right, f"{name}: {visible(other.answer)}")))
     shares = guess.shares[:_BARS] or tuple(gap[0] for gap in guess.gaps)
     names, values = ([visible(name) for name, _ in shares], [share for _, share in shares])
-    printed, marked = [percent(each) for each in values], [name == row.wanted for name in names]
+    printed, marked = [percent(each) for each in values], [name == row.answer for name in names]
+    captions = [f"{name} (expected)" if name == row.wanted else name for name in names]
     bars = picture(
         "row",
-        lambda width: captioned_bars(names, values, printed, width=width, marked=marked),
+        lambda width: captioned_bars(captions, values, printed, width=width, marked=marked),
         table=list(zip(names, values, strict=True)),
         columns=("answer", "probability"),
         alt=f"Probabilities: {', '.join(f'{name} {share:.2f}' for name, share in shares)}.",
@@ -171,18 +165,11 @@ def written(result: DataResult, kind: str) -> bytes:
     if kind == "jsonl":
         lines = (json.dumps(row, ensure_ascii=False, default=str) for row in rows)
         return "".join(f"{each}\n" for each in lines).encode()
-    flat = [{name: _flat(value) for name, value in row.items()} for row in rows]
-    if kind == "csv":
-        safe = [{name: harmless(value) for name, value in row.items()} for row in flat]
-        table = listed(safe).rename(columns=harmless)
-        return table.to_csv(index=False, float_format="%.8g").encode("utf-8-sig")
-    file = io.BytesIO()
-    listed(flat).to_parquet(file, index=False)
-    return file.getvalue()
+    table = listed(rows).map(lambda each: cell(each) if isinstance(each, list | dict) else each)
+    return csv(harmless(table)) if kind == "csv" else table.to_parquet(None, index=False)
 
 
 def _record(result: DataResult, row: Judged, other: Judged | None) -> dict[str, Any]:
-    """Return what is known of a row: the table's columns, then the answer."""
     answer: dict[str, Any] = {"row": row.number, "wanted": row.wanted, "answer": row.answer,
               "right": row.right, "sure": row.sure, "loss": row.loss, "f1": row.score,
               "error": row.error}  # fmt: skip
@@ -193,19 +180,6 @@ def _record(result: DataResult, row: Judged, other: Judged | None) -> dict[str, 
         for name, value in result.values[row.number].items()
     }
     return {"row": row.number, **table, **answer}
-
-
-def _flat(value: object) -> object:
-    return cell(value) if isinstance(value, list | dict) else value
-
-
-def harmless(value: Any) -> Any:
-    """Keep a spreadsheet from computing a text.
-
-    >>> harmless("=1+1"), harmless("plain"), harmless(-1.5)
-    ("'=1+1", 'plain', -1.5)
-    """
-    return f"'{value}" if isinstance(value, str) and value.startswith(_MADE_HARMLESS) else value
 
 
 def address_of(result: DataResult, number: int) -> dict[str, str]:

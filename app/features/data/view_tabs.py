@@ -1,8 +1,8 @@
 """The tabs of the page of tables: labels, how sure, slices, two models."""
 
 from collections.abc import Sequence
+from itertools import chain
 
-from app.data.judge import Counts
 from app.data.judged import Judged
 from app.data.slices import FEWEST, Slice, has, slices
 from app.features.data.result import DataResult
@@ -11,7 +11,7 @@ from app.words.format import count, percent, shortened
 from app.words.html import Html, tag, visible
 from app.words.matrix import Matrix
 from app.words.panel import NAME, Panel
-from app.words.pictures import WIDE, Frame, Picture, listed, picture, svg
+from app.words.pictures import WIDE, Picture, listed, picture, svg
 from app.words.reliability import leaning, reliability_note, reliability_picture
 from app.words.screen import Parts, Table
 
@@ -21,6 +21,7 @@ WRONG, RIGHT = "wrong", "right"
 _MOST_CELLS = 12  # labels of a matrix that is drawn
 _SHOWN = 14  # slices that are drawn; the table has all
 _HIGH = 30  # of a slice
+_LIKELY = 0.05  # a smaller p is no chance
 
 
 # -- which rows -----------------------------------------------------------------------------------
@@ -30,14 +31,12 @@ def chosen(result: DataResult, only: str, word: str = "") -> list[Judged]:
     """Return the rows that are shown; all if there are none of that name."""
     if only in (WRONG, RIGHT):
         return [row for row in result.rows if row.right is (only == RIGHT)]
-    wanted, arrow, answered = only.partition(" → ")
-    if arrow:
-        return [r for r in result.rows if (r.wanted, r.answer) == (wanted, answered)]
-    kind, sign, name = only.partition("=")
-    if kind == "word" and sign:
-        return [row for row in result.rows if has(row, name)]
-    found = next((s for s in all_slices(result, word) if (s.kind, s.name) == (kind, name)), None)
-    return [row for row in result.rows if not found or row.number in found.numbers]
+    if " → " in only:
+        return [row for row in result.rows if f"{row.wanted} → {row.answer}" == only]
+    if only.startswith("word="):
+        return [row for row in result.rows if has(row, only.removeprefix("word="))]
+    numbers = {name_of(each): each.numbers for each in all_slices(result, word)}.get(only)
+    return [row for row in result.rows if numbers is None or row.number in numbers]
 
 
 def all_slices(result: DataResult, word: str = "") -> tuple[Slice, ...]:
@@ -69,35 +68,27 @@ def cells(result: DataResult) -> list[str]:
 def labels(result: DataResult) -> Parts:
     """Show precision, recall and F1 of each label, and which are taken for which."""
     counts, matrix = result.report.labels, result.report.confusion
-    table = Table(counts_table(counts), "Precision, recall and F1 of each label.", "labels")
-    explained = line(
-        "Precision: how much of what gets this label has it. Recall: how much of what has it gets "
-        "it. F1 is the harmonic mean of both. Click a cell to see its rows."
-    )
-    if not 1 < len(matrix) <= _MOST_CELLS:
-        return (table, explained)
-    return (confusion(result), table, explained)
-
-
-def counts_table(counts: Sequence[Counts]) -> Frame:
-    """Return the figures of each label."""
-    heads = ("label", "expected", "answered", "both", "precision", "recall", "F1")
-    return listed(
+    table = listed(
         [(visible(e.name), e.wanted, e.answered, e.right, e.precision, e.recall, e.f1)
          for e in counts],
-        heads,
+        ("label", "expected", "answered", "correct", "precision", "recall", "F1"),
     )  # fmt: skip
+    what = "entities" if result.task == "ner" else "rows"
+    explained = line(
+        f"Precision: of the {what} answered with this label, the share that is correct. Recall: of "
+        f"the {what} that have this label, the share that the model found. F1 is the harmonic mean "
+        "of both."
+    )
+    figures = Table(table, "Precision, recall and F1 of each label.", "labels"), explained
+    if not 1 < len(matrix) <= _MOST_CELLS:
+        return figures
+    return confusion(result), line("Click a cell to see its rows."), *figures
 
 
 def confusion(result: DataResult) -> Picture:
     """Draw how often each label is taken for each; a click shows the rows of a cell."""
     names = [visible(each.name) for each in result.report.labels]
-    matrix = result.report.confusion
-    pairs = [
-        (f"{one} → {other}", number)
-        for one, row in zip(names, matrix, strict=True)
-        for other, number in zip(names, row, strict=True)
-    ]
+    pairs = list(zip(map(visible, cells(result)), chain(*result.report.confusion), strict=True))
     return picture(
         "confusion",
         lambda width: _matrix(names, pairs, width),
@@ -210,24 +201,19 @@ def compared(result: DataResult) -> Parts:
     first, second = map(visible, found.models)
     same = percent(found.same.right / found.same.cases, counted=True) if found.same.cases else "–"
     agreement = [("Same answer", f"{same} of {count(found.rows, 'row')}")]
-    if found.kappa is not None:
-        agreement.append(("Agreement beyond chance (Cohen’s kappa)", f"{found.kappa:.2f}"))
     if found.p is None:
-        says = "Nothing in the table says what is right; only the answers are compared."
-        return tag("p", says, class_="bx-line"), facts(agreement, "Agreement")
-    one, other = found.first_only, found.second_only
+        says = "The table has no right answers to compare with; only the answers are compared."
+        return line(says), facts(agreement, "Agreement")
+    one, other, chance = found.first_only, found.second_only, f"p = {found.p:.2g}"
+    agreement.append(("McNemar’s exact test", chance))
+    better = f"{first if one > other else second} is better on rows like these ({chance})."
     says = (
-        f"{one:,} rows are right with {first} alone, {other:,} with {second} alone. "
-        f"That can be chance (p = {found.p:.2g})."
+        f"{count(one, 'row')} only {first} gets right, {count(other, 'row')} only {second}. "
+        + (better if found.p < _LIKELY else f"That can be chance ({chance}).")
+        if one + other
+        else "Both models are right and wrong in the same rows."
     )
-    if not one + other:
-        says = "Both models are right and wrong in the same rows."
-    elif found.p < 0.05:
-        better = first if one > other else second
-        says = says.partition("That can")[0]
-        says += f"{better} is better on rows like these (p = {found.p:.2g})."
-    agreement.append(("McNemar’s exact test", f"p = {found.p:.3g}"))
-    rows = [("Both right", found.both), (f"Only {first}", one), (f"Only {second}", other),
-            ("Neither", found.neither)]  # fmt: skip
-    table = Table(listed(rows, ("who is right", "rows")), "Who is right.", "both")
-    return tag("p", says, class_="bx-line"), table, facts(agreement, "Agreement")
+    rows = [("Both correct", found.both), (f"Only {first} correct", one),
+            (f"Only {second} correct", other), ("Neither correct", found.neither)]  # fmt: skip
+    table = Table(listed(rows, ("who is correct", "rows")), "Who is correct.", "both")
+    return line(says), table, facts(agreement, "Agreement")

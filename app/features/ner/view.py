@@ -93,7 +93,7 @@ def closest(result: NerResult) -> Html:
         piece, label = max(product(pieces, inside), key=lambda place: shares[place])
         start, end = result.pieces.spans[piece]
         near = (
-            f" Closest to a name: {visible(result.labels.names[label])}, score "
+            f" Closest to an entity: {visible(result.labels.names[label])}, score "
             f"{score(float(shares[piece, label]))}, at “{visible(result.text[start:end])}”."
         )
     says = "The most likely label is “none” everywhere in the text."

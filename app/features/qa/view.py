@@ -192,7 +192,7 @@ def _ends(result: QaResult) -> Parts:
             "over all spans that do. What is missing from 100 % is “no answer”. A narrow screen "
             "shows fewer words; the table has them."
         ),
-        line(f"The passage has {count(len(result.words), 'word')}, numbered from 0."),
+        line("Words and punctuation marks are numbered together, from 0."),
     )
 
     def drawn(name: str) -> Parts:

@@ -1,5 +1,6 @@
 """What is right, in the forms that data sets write, and how it fits the model's labels."""
 
+import json
 from typing import Any
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from app.data.columns import GOLD, KINDS, TaskName, guess, guess_task, read_columns
 from app.data.gold import NEXT, Asked, Reader, label_names
 from app.data.tables import Table
+from app.data.work import guess_columns
 from bert_core.errors import InputError
 
 TAGS = ("O", "B-PER", "I-PER", "B-LOC", "I-LOC")
@@ -43,46 +45,39 @@ def test_names_are_tags_numbers_spans_or_brackets(row: dict[str, Any]) -> None:
     assert found.wanted == "Ada Byron (PER), Rome (LOC)"
 
 
-@pytest.mark.parametrize(
-    ("cell", "answers"),
-    [
-        ("Rome", ("Rome",)),
-        (["Rome", "in Rome", "Rome"], ("Rome", "in Rome")),
-        ({"text": ["Rome"], "answer_start": [3]}, ("Rome",)),
-        ('{"text": ["Rome"], "answer_start": [3]}', ("Rome",)),
-        ({"text": [], "answer_start": []}, ()),
-        ("-", ()),
-    ],
-)
-def test_answers_are_a_text_a_list_or_squads_object(cell: object, answers: tuple[str, ...]) -> None:
-    found = read("qa", {"question": "Where?", "context": "In Rome.", "answers": cell})
-    assert found.gold == answers
-    assert found.texts == {"question": "Where?", "passage": "In Rome."}
+SQUAD = {"text": ["Rome"], "answer_start": [3]}
+ENDINGS = ("rained.", "sang.")
 
 
 @pytest.mark.parametrize(
-    ("row", "choices", "right"),
+    ("task", "row", "gold"),
     [
-        ({"ctx": "It", "endings": ["rained.", "sang."], "label": 1}, ("rained.", "sang."), 1),
-        ({"ctx": "It", "endings": "rained. | sang.", "label": "sang."}, ("rained.", "sang."), 1),
-        ({"sent1": "It", "ending0": "rained.", "ending1": "sang.", "label": "0"},
-         ("rained.", "sang."), 0),
-        ({"question": "It?", "choices": {"label": ["A", "B"], "text": ["no", "yes"]},
-          "answerKey": "B"}, ("no", "yes"), 1),
+        *(
+            ("qa", {"question": "Where?", "context": "In Rome.", "answers": cell}, answers)
+            for cell, answers in (
+                ("Rome", ("Rome",)),
+                (["Rome", "in Rome", "Rome"], ("Rome", "in Rome")),
+                (SQUAD, ("Rome",)),
+                (json.dumps(SQUAD), ("Rome",)),
+                ({"text": [], "answer_start": []}, ()),
+                ("-", ()),
+            )
+        ),
+        ("multiple_choice", {"ctx": "It", "endings": [*ENDINGS], "label": 1}, 1),
+        ("multiple_choice", {"ctx": "It", "endings": " | ".join(ENDINGS), "label": ENDINGS[1]}, 1),
+        ("multiple_choice", {"sent1": "It", "ending0": "rained.", "ending1": "sang.", "label": "0"},
+         0),
+        ("multiple_choice", {"ctx": "It", "choices": {"text": [*ENDINGS]}, "answerKey": "B"}, 1),
+        ("fill_mask", {"sentence": "A ___ sat.", "word": "cat | dog"}, (("cat", "dog"),)),
+        ("fill_mask", {"text": "A [MASK] on a [MASK].", "word": "cat, mat"}, (("cat",), ("mat",))),
     ],
 )  # fmt: skip
-def test_choices_are_one_column_or_several(
-    row: dict[str, Any], choices: tuple[str, ...], right: int
+def test_answers_choices_and_gaps_are_read_as_data_sets_write_them(
+    task: TaskName, row: dict[str, Any], gold: object
 ) -> None:
-    found = read("multiple_choice", row)
-    assert (found.choices, found.gold) == (choices, right)
-
-
-def test_gaps_have_a_word_each_or_several_good_ones() -> None:
-    one = read("fill_mask", {"sentence": "A ___ sat.", "word": "cat | dog"})
-    assert one.texts["text"] == "A [MASK] sat." and one.gold == (("cat", "dog"),)
-    two = read("fill_mask", {"text": "A [MASK] sat on a [MASK].", "word": "cat, mat"})
-    assert two.gold == (("cat",), ("mat",)) and two.wanted == "cat, mat"
+    found = read(task, row)
+    assert found.gold == gold and found.choices in ((), ENDINGS)
+    assert "___" not in "".join(found.texts.values())
 
 
 @pytest.mark.parametrize(
@@ -151,15 +146,33 @@ def test_tasks_and_columns_are_guessed_from_names(
 
 def test_columns_can_be_said_and_missing_ones_are_named() -> None:
     names = ["review", "stars", "text"]
-    assert read_columns("classification", "text=review, gold=stars", names) == {
+    assert read_columns("classification", "text=review, gold=stars", names, {}) == {
         "text": "review", GOLD: "stars",
     }  # fmt: skip
     for written, found in (("body=text", "'body'"), ("text=odd", "no column 'odd'"), ("x", "'x'")):
         with pytest.raises(InputError, match=found):
-            read_columns("classification", written, names)
+            read_columns("classification", written, names, {})
     assert all(GOLD in kind.parts for kind in KINDS.values())
 
 
-def test_stars_are_no_numbers_of_labels() -> None:
-    assert label_names(["5", "1"], ["negative", "positive"]) == {"5": "", "1": ""}
-    assert label_names(["0", "1"], ["negative", "positive"]) == {"0": "negative", "1": "positive"}
+@pytest.mark.parametrize(
+    ("task", "rows", "gold"),
+    [
+        ("classification", [{"text": "a", "label": 4, "mood": "GOOD"}] * 3, "mood"),
+        ("classification", [{"text": "a", "label": 1, "fold": 0}] * 3, "label"),
+        ("classification", [{"text": "a", "id": n, "tone": n % 2} for n in range(4)], "tone"),
+        ("classification", [{"text": "a", "stars": 4, "fold": 0}] * 3, "stars"),  # named, no label
+        ("classification", [{"text": "a", "shop": "north", "id": 1}], ""),
+        ("ner", [{"text": TEXT, "label": "x", "marks": "B-PER I-PER O B-LOC"}], "marks"),
+        ("qa", [{"question": "Where?", "context": "In Rome.", "id": 1, "said": "Rome"}], "said"),
+    ],
+)  # fmt: skip
+def test_the_gold_is_the_column_with_the_models_labels(
+    monkeypatch: pytest.MonkeyPatch, task: TaskName, rows: list[dict[str, Any]], gold: str
+) -> None:
+    labels = {"ner": TAGS, "classification": ("bad", "good", "odd")}.get(task, ())
+    monkeypatch.setattr("app.data.work.labels_of", lambda *_: labels)
+    monkeypatch.setattr("app.data.work.kinds_of", lambda *_: ("PER", "LOC"))
+    table = Table(tuple(rows[0]), tuple(enumerate(rows)), ())
+    engine: Any = None  # which the labels alone are asked of
+    assert guess_columns(engine, table, task).get(GOLD, "") == gold

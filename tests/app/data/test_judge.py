@@ -4,13 +4,11 @@ import random
 from collections.abc import Sequence
 from statistics import fmean
 
-import numpy as np
 import pytest
 from scipy.stats import binomtest
 from seqeval.metrics.sequence_labeling import precision_recall_fscore_support as of_names
 from sklearn.metrics import (
     accuracy_score,
-    cohen_kappa_score,
     confusion_matrix,
     f1_score,
     precision_recall_fscore_support,
@@ -21,13 +19,10 @@ from app.data.judge import (
     confusion,
     counts,
     exact_and_f1,
-    f1_of,
-    interval,
-    kappa,
     mcnemar,
     together,
 )
-from app.records.counted import Share, reliability
+from app.records.counted import Share
 
 TAGS = ["O", "B-PER", "I-PER", "B-LOC", "I-LOC"]
 
@@ -57,8 +52,6 @@ def test_labels_are_counted_as_scikit_learn_counts_them(seed: int, labels: str) 
     assert right.right / right.cases == pytest.approx(accuracy_score(gold, answers))
     interval = binomtest(right.right, right.cases).proportion_ci(0.95, "wilson")
     assert (right.low, right.high) == pytest.approx((interval.low, interval.high), abs=1e-4)
-    agreed = kappa(gold, answers)
-    assert agreed is None or agreed == pytest.approx(cohen_kappa_score(gold, answers))
 
 
 @pytest.mark.parametrize("seed", range(0, 12, 3))
@@ -103,23 +96,3 @@ def test_answers_are_compared_as_squad_does(
     answer: str, wanted: list[str], exact: bool, f1: float
 ) -> None:
     assert exact_and_f1(answer, wanted) == (exact, pytest.approx(f1))
-
-
-def test_the_calibration_error_is_the_mean_distance_weighted_by_rows() -> None:
-    answers = [(0.95, True), (0.91, True), (0.93, False), (0.55, True), (0.52, False)]
-    found = reliability("ours", answers, 10)
-    sure, unsure = (0.93, 2 / 3, 3), (0.535, 1 / 2, 2)
-    wanted = sum(n * abs(stated - right) for stated, right, n in (sure, unsure)) / 5
-    assert found.error == pytest.approx(wanted)
-    assert [each.cases for each in found.bins] == [2, 3]
-
-
-def test_the_interval_of_f1_is_that_of_drawing_rows_again() -> None:
-    gold, answers = drawn(5, "ab", 150)
-    rows = np.array([[float(x) for label in "ab" for x in (a == label, b == label, a == b == label)]
-                     for a, b in zip(gold, answers, strict=True)])  # fmt: skip
-    chance = np.random.default_rng(1)
-    sums = np.stack([rows[chance.integers(0, 150, 150)].sum(axis=0) for _ in range(2_000)])
-    assert interval(rows, f1_of) == pytest.approx(
-        tuple(np.percentile(f1_of(sums), (2.5, 97.5))), abs=0.02
-    )

@@ -1,13 +1,10 @@
 """The rooms of a process: bounds, keys, time, and who is told."""
 
-import threading
-
 import pytest
 
 from app.rooms.records import Room, RoomError
 from app.rooms.store import CODE, SIGNS, Rooms
 from app.rooms.turns import joined
-from app.shared.memory import Tries
 
 
 class Clock:
@@ -109,29 +106,3 @@ def test_the_teachers_link_opens_the_room_elsewhere_and_another_key_does_not(roo
         rooms.admit(f"{room.code}.{room.key}", f"more{number}")
     with pytest.raises(RoomError, match="open in 5 browsers"):
         rooms.admit(f"{room.code}.{room.key}", "sixth")
-
-
-def test_changes_of_many_threads_are_all_there_and_each_is_told(rooms: Rooms) -> None:
-    room, told = opened(rooms), []
-    rooms.listen(lambda code, public: told.append(public))
-
-    def join(part: int) -> None:
-        for number in range(50):
-            rooms.change(room.code, joined(f"{part}-{number}", 999))
-
-    threads = [threading.Thread(target=join, args=(part,)) for part in range(4)]
-    for each in threads:
-        each.start()
-    for each in threads:
-        each.join()
-    found = rooms.find(room.code)
-    assert found is not None and len(found.members) == 200
-    assert told == [False] * 200  # students see none of it
-
-
-def test_tries_are_counted_for_each_and_come_back_with_the_next_minute(clock: Clock) -> None:
-    tries = Tries(2, clock)
-    assert [tries.take("a") for _ in range(3)] == [True, True, False]
-    assert tries.take("b") and not tries.are_left("a")
-    clock.now += 60
-    assert tries.are_left("a") and tries.take("a")

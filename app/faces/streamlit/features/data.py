@@ -5,7 +5,7 @@ budget of a public site is used up; *Go on* answers the rest. Texts are in no ad
 except that a row that is opened on its page is in that page's address, as any text there is.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
@@ -13,21 +13,21 @@ from pathlib import Path
 from typing import Annotated
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from app.catalog import feature
 from app.compat.streamlit import forget_upload, session_number
 from app.data.answering import kinds_of
-from app.data.columns import GOLD, KINDS, Columns, TaskName, guess
-from app.data.gold import kinds_in, values_of
+from app.data.columns import GOLD, KINDS, Columns, TaskName
 from app.data.kept import TABLES, WORKS
 from app.data.samples import SAMPLES, sample
 from app.data.tables import KINDS as ENDINGS
 from app.data.tables import MOST_BYTES, MOST_ROWS, Table, read_pasted, read_table
-from app.data.work import Work, prepared
+from app.data.work import Work, guess_columns, prepared
 from app.engine.compute.visitor import LimitError
 from app.engine.models import Engine
 from app.engine.models.fit import remarks
-from app.engine.models.second import BESIDE, ONLY_ONE, other_models, second_model
+from app.engine.models.second import BESIDE, other_models, second_model
 from app.faces.streamlit.address import left_out
 from app.faces.streamlit.controls import open_tab, pick_from
 from app.faces.streamlit.examples import OWN
@@ -51,7 +51,6 @@ _HIGH = 250  # of the rows, so that the answer of one is in the first screen
 _MOST_NAMED = 12  # labels whose meaning can be said
 _ROW_BYTES = 3_000  # of an answer that is kept, about
 _PLAIN = {"": "All rows", view_tabs.WRONG: "Wrong", view_tabs.RIGHT: "Right"}
-_OPENED = "This puts the text of the row into an address."
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,18 +62,18 @@ class Question:
     task: Annotated[TaskName, "what each is asked"]
     columns: Annotated[Columns, "the column of each part"]
     meanings: Annotated[tuple[tuple[str, str], ...], "what labels mean, as the visitor says"]
-    second: Annotated[str, 'the name of a second model; "" for none']
 
-    def key(self, engine: Engine) -> str:
-        """Return the key of its answers; those to our samples are everyone's."""
-        parts = (self.name, self.task, sorted(self.columns.items()), self.meanings, self.second,
-                 engine.provenance.name, engine.provenance.fingerprint)  # fmt: skip
+    def key(self, *engines: Engine) -> str:
+        """Return the key of its answers, by the last of the models; our samples’ are everyone’s."""
+        models = [(each.provenance.name, each.provenance.fingerprint) for each in engines]
+        parts = self.name, self.task, sorted(self.columns.items()), self.meanings, models
         return sha256(repr(parts).encode()).hexdigest()
 
 
 def data_page() -> None:
     """Draw the page."""
     with page_shell(SLUG) as page:
+        engine = page.engine
         with page.give:
             found = _table()
         if found is None:
@@ -82,28 +81,32 @@ def data_page() -> None:
             return
         name, table = found
         with page.give:
+            place = st.container()
             task = _task(table)
+            second = _second(engine)
         with guarded():
             # Whether the model can answer is known before the columns are asked for.
-            remarks(page.engine.provenance.name, page.engine.facts, (KINDS[task].head,))
+            remarks(engine.provenance.name, engine.facts, (KINDS[task].head,))
             with page.settings.expander("Columns and labels", key="set", bind="query-params"):
-                columns = _columns(task, table)
-                meanings = _meanings(page.engine, task, table, columns)
-                second = _second(page.engine)
-            _answers(page, Question(name, table, task, columns, meanings, second))
+                columns = _columns(engine, task, table)
+                meanings = _meanings(engine, task, table, columns)
+            question = Question(name, table, task, columns, meanings)
+            works = _works(question, engine, second, place)
+            if works and works[0][0].guesses:
+                _result(page, result_of(*(each for each in works if each[0].guesses)))
 
 
 # -- what is given --------------------------------------------------------------------------------
 
 
 def _table() -> tuple[str, Table] | None:
-    options = {**SAMPLES, OWN: "Your own rows"}
-    chosen = pick_from("Table", options, key="table")
+    chosen = pick_from("Table", {**SAMPLES, OWN: "Your own rows"}, key="table")
     if chosen != OWN:
         return chosen, sample(chosen)
     with guarded():
-        _take_upload()
-        _take_pasted()
+        if new := _uploaded() or _pasted():
+            st.session_state[_TABLE] = TABLES.keep(new, new.size)
+            st.rerun()
     key = str(st.session_state.get(_TABLE, ""))
     table = TABLES.find(key)
     if key and table is None:
@@ -111,37 +114,32 @@ def _table() -> tuple[str, Table] | None:
     return None if table is None else (key, table)
 
 
-def _take_upload() -> None:
-    kinds = [each.removeprefix(".") for each in ENDINGS]
+def _uploaded() -> Table | None:
     number = int(st.session_state.setdefault(_FILE, 0))
-    size = MOST_BYTES // 2**20
     file = st.file_uploader(
-        f"CSV, TSV, JSONL, TXT or Parquet: at most {size} MB and {MOST_ROWS:,} rows",
-        kinds, key=f"_data_upload_{number}",
+        f"CSV, TSV, JSONL, TXT or Parquet: at most {MOST_BYTES // 2**20} MB and {MOST_ROWS:,} rows",
+        [each.removeprefix(".") for each in ENDINGS], key=f"_data_upload_{number}",
     )  # fmt: skip
-    if file is not None:
-        content, kind = file.getvalue(), Path(file.name).suffix.lower()
-        forget_upload(file)
-        st.session_state[_FILE] = number + 1
-        _keep(read_table(content, kind))
-        st.rerun()
+    if file is None:
+        return None
+    content, kind = file.getvalue(), Path(file.name).suffix.lower()
+    forget_upload(file)
+    st.session_state[_FILE] = number + 1
+    return read_table(content, kind)
 
 
-def _take_pasted() -> None:
+def _pasted() -> Table | None:
     """Read pasted rows; they stay in the box and get into no address."""
     with st.expander("Or paste rows", expanded=_TABLE not in st.session_state):
         text = st.text_area(
             "Rows: the first line has the names of the columns", key="_data_pasted", height=150,
             placeholder="text,label\nI loved it.,positive", persist_state="session",
         )  # fmt: skip
-        if st.button("Use these rows", disabled=not text.strip()):
-            if len(text) > MOST_BYTES:
-                raise InputError(f"The text has {len(text):,} characters; expected at most 5 MB.")
-            _keep(read_pasted(text, most=MOST_ROWS))
-
-
-def _keep(table: Table) -> None:
-    st.session_state[_TABLE] = TABLES.keep(table, table.size)
+        if not st.button("Use these rows", disabled=not text.strip()):
+            return None
+    if len(text) > MOST_BYTES:
+        raise InputError(f"The text has {len(text):,} characters; expected at most 5 MB.")
+    return read_pasted(text, most=MOST_ROWS)
 
 
 def _task(table: Table) -> TaskName:
@@ -154,18 +152,25 @@ def _task(table: Table) -> TaskName:
     return task
 
 
-def _columns(task: TaskName, table: Table) -> Columns:
-    guessed, found = guess(task, table.columns), Columns()
-    shape = sha256(repr(table.columns).encode()).hexdigest()[:8]
+def _second(engine: Engine) -> str:
+    if not (names := other_models(engine)):
+        left_out(BESIDE)
+        return ""
+    if st.session_state.get(BESIDE) not in (None, *names):  # of a page that has other options
+        st.session_state[BESIDE] = None
+    return st.selectbox(
+        "Second model, on the same rows", names, index=None, key=BESIDE, placeholder="None",
+        bind="query-params", persist_state="session",
+    ) or ""  # fmt: skip
+
+
+def _columns(engine: Engine, task: TaskName, table: Table) -> Columns:
+    guessed, found = guess_columns(engine, table, task), Columns()
     for part in KINDS[task].parts:
         first = guessed.get(part, "")
         options = ["", *table.columns, *([first] if first.endswith("*") else [])]
         label = "What is right" if part == GOLD else part.replace("_", " ").capitalize()
-        chosen = st.selectbox(
-            label, options, index=options.index(first), key=f"_data_{task}_{part}_{shape}",
-            format_func=lambda each: plain(each) or "none", persist_state="session",
-        )  # fmt: skip
-        if chosen:
+        if chosen := _pick(label, options, first, (task, part, table.columns), "none"):
             found[part] = chosen
     return found
 
@@ -176,62 +181,73 @@ def _meanings(
     read = prepared(engine, table, task, columns)
     if not read.meanings:
         return ()
-    names, known = kinds_of(engine), kinds_in(read.asked)
-    if task != "ner":
-        names, known = read.labels, values_of(table, columns[GOLD])
     if task == "next_sentence":
         show_html(line("In BERT’s own data, 0 means that the second sentence follows."))
+    ner, nothing = task == "ner", "none of the model’s labels"
+    names = kinds_of(engine) if ner else read.labels
     changed = []
-    for value in known[:_MOST_NAMED]:
-        first, options = read.meanings.get(value, ""), ["", *names]
-        chosen = st.selectbox(
-            f"“{plain(value[:40])}” means", options, index=options.index(first),
-            key=f"_data_means_{task}_{sha256(value.encode()).hexdigest()[:8]}",
-            format_func=lambda each: plain(each) or "none of the model’s labels",
-            persist_state="session",
-        )  # fmt: skip
+    for value in list(read.meanings)[:_MOST_NAMED]:
+        label, first = f"“{plain(value[:40])}” means", read.meanings[value]
+        chosen = _pick(label, ["", *names], first, (task, value), nothing)
         if chosen != first:
-            changed.append((value, chosen or ""))
+            changed.append((value, chosen))
     return tuple(changed)
+
+
+def _pick(label: str, options: Sequence[str], first: str, about: object, nothing: str) -> str:
+    key = sha256(repr((about, first)).encode()).hexdigest()[:12]
+    return st.selectbox(
+        label, options, index=options.index(first), key=f"_data_{key}",
+        format_func=lambda each: plain(each) or nothing, persist_state="session",
+    )  # fmt: skip
 
 
 # -- what comes back ------------------------------------------------------------------------------
 
 
-def _answers(page: Page, question: Question) -> None:
-    engine, key = page.engine, question.key(page.engine)
-    needs = KINDS[question.task].head
-    second = second_model(engine, question.second, needs) if question.second else None
-    own = f"{key} {session_number()}"  # two visitors may answer a sample at the same time
-    work = WORKS.find(key) or WORKS.find(own)
-    go = st.session_state.pop(_GO, "") == own
-    if work is None and (go or question.name in SAMPLES):
-        work, go = prepared(engine, question.table, question.task, question.columns,
-                            question.meanings), True  # fmt: skip
-    place = st.container()
-    if work is None:
-        st.button(f"Answer {len(question.table.rows):,} rows", type="primary",
-                  icon=":material/play_arrow:", on_click=_go, args=(own,))  # fmt: skip
-        named = ", ".join(f"{part.replace('_', ' ')} = {name}" for part, name in
-                          question.columns.items() if part != GOLD)  # fmt: skip
-        right = question.columns.get(GOLD, "")
-        says = f"What is right: {right}." if right else "No column has the right answers."
-        show_html(line(visible(f"Read as {named}. {says} “Columns and labels” changes it.")))
-        return
-    size = work.table.size + _ROW_BYTES * len(work.asked)
-    if go and work.left:
-        WORKS.keep(work, size, own)
-        _work_on(work, engine, second)
-        if not work.left and question.name in SAMPLES:
-            WORKS.keep(work, size, key)
-    if work.left:
-        with place:
-            done = f"{len(work.guesses):,} of {len(work.asked):,} rows are answered."
+def _works(
+    question: Question, engine: Engine, name: str, place: DeltaGenerator
+) -> list[tuple[Work, Engine]]:
+    """Answer rows by one model, or by two, and return the answers so far; [] before it is asked."""
+    second = second_model(engine, name, KINDS[question.task].head) if name else None
+    own = f"{question.key(engine)} {session_number()}"  # two visitors may answer a sample at once
+    go, works = st.session_state.pop(_GO, "") == own, list[tuple[Work, Engine]]()
+    warning = st.empty()
+    for engines in ((engine,), (engine, second)) if second else ((engine,),):
+        key, model = question.key(*engines), engines[-1]
+        work = WORKS.find(key) or WORKS.find(f"{key} {session_number()}")
+        new = work is None
+        if work is None and not works:
+            if not go and question.name not in SAMPLES:
+                _invite(question, own, place)
+                return []
+            work = prepared(engine, question.table, question.task, question.columns,
+                            question.meanings)  # fmt: skip
+        work = work or works[0][0].beside(engine, model)
+        size = work.table.size + _ROW_BYTES * len(work.asked)
+        if work.left and (go or new) and not any(first.left for first, _ in works):
+            WORKS.keep(work, size, f"{key} {session_number()}")
+            _work_on(work, model)
+            if not work.left and question.name in SAMPLES:
+                WORKS.keep(work, size, key)
+        works.append((work, model))
+    if left := [work for work, _ in works if work.left]:
+        done = f"{len(left[0].guesses):,} of {len(left[0].asked):,} rows are answered."
+        with warning.container():
             waits = st.session_state.get(_WAIT, "")
             st.warning(plain(f"{done} {waits}".strip()), icon=":material/hourglass_top:")
             st.button("Go on", icon=":material/play_arrow:", on_click=_go, args=(own,))
-    if work.guesses:
-        _result(page, result_of(work, engine, second))
+    return works
+
+
+def _invite(question: Question, key: str, place: DeltaGenerator) -> None:
+    place.button(f"Answer {len(question.table.rows):,} rows", type="primary",
+                 icon=":material/play_arrow:", on_click=_go, args=(key,))  # fmt: skip
+    read = [f"{part.replace('_', ' ')} = {name}" for part, name in question.columns.items()
+            if part != GOLD]  # fmt: skip
+    right = question.columns.get(GOLD, "")
+    says = f"What is right: {right}." if right else "No column has the right answers."
+    show_html(line(visible(f"Read as {', '.join(read)}. {says} “Columns and labels” changes it.")))
 
 
 def _go(key: str) -> None:
@@ -240,10 +256,10 @@ def _go(key: str) -> None:
     st.session_state.pop(_WAIT, None)
 
 
-def _work_on(work: Work, engine: Engine, second: Engine | None) -> None:
+def _work_on(work: Work, engine: Engine) -> None:
     with progress("Answering", "rows", cancel=lambda: None) as report:
         try:
-            for done in work.answer(engine, second):
+            for done in work.answer(engine):
                 report(done, len(work.asked))
         except LimitError as error:
             st.session_state[_WAIT] = str(error)
@@ -273,24 +289,8 @@ def _result(page: Page, result: DataResult) -> None:
 
 
 def _choose(options: Callable[[], list[str]], number: int) -> None:
-    """Let a click into the matrix, or on a slice, choose the rows."""
     if 0 <= number < len(names := options()):
         st.session_state[_ONLY] = names[number]
-
-
-def _second(engine: Engine) -> str:
-    names = other_models(engine)
-    if not names:
-        left_out(BESIDE)
-        show_html(line(ONLY_ONE))
-        return ""
-    if st.session_state.get(BESIDE) not in (None, *names):  # of a page that has other options
-        st.session_state[BESIDE] = None
-    chosen = st.selectbox(
-        "Second model", names, index=None, key=BESIDE, placeholder="None", bind="query-params",
-        persist_state="session", width=420,
-    )  # fmt: skip
-    return chosen or ""
 
 
 def _filter(result: DataResult, only: str) -> str:
@@ -318,7 +318,7 @@ def _rows(page: Page, result: DataResult, only: str, word: str) -> None:
         table, hide_index=True, width="stretch", height=high,
         key=f"_data_rows_{only}", on_select="rerun", selection_mode="single-row",
         selection_default={"selection": {"rows": places}} if places else None,
-        alt=f"Rows, the worst first: {view.headline(result)}",
+        alt="Rows and answers, the worst first",
     )  # fmt: skip
     picked = chosen["selection"]["rows"]
     if picked and picked[0] < len(table):
@@ -339,7 +339,7 @@ def _open_elsewhere(result: DataResult, number: int) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         pressed = st.button("Open on its page", icon=row.icon)
-        st.caption(_OPENED)
+        st.caption("This puts the text of the row into an address.")
     texts = view.address_of(result, number)
     if pressed and row.tab_of:  # multiple choice
         put(row.slug, "choices", texts["choices"])

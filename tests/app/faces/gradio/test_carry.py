@@ -53,15 +53,11 @@ def test_whatever_else_a_browser_says_opens_the_example(message: Any) -> None:
     assert brought(declared("fill_mask"), message, {}) == {}
 
 
-def test_every_box_has_its_name_in_the_document_and_the_script_is_a_function() -> None:
-    names = [name_of(each) for each in declared("qa").parameters]
-    assert names[:2] == ["bx-text-text", "bx-text-question"]
-    assert set(names[2:]) == {None}
-    assert script().startswith("(kept) =>") and script().endswith("}")
-
-
 def test_the_address_gets_the_texts_by_their_keys_and_no_setting() -> None:
     found = asked(declared("qa"), "first-model")
     assert found.startswith("(...values) =>") and '"first-model"' in found
     (keys,) = re.findall(r"(\[.*\])\.flatMap", found)
     assert json.loads(keys)[:2] == ["text", "question"] and set(json.loads(keys)[2:]) <= {""}
+    names = [name_of(each) for each in declared("qa").parameters]
+    assert names[:2] == ["bx-text-text", "bx-text-question"] and set(names[2:]) == {None}
+    assert script().startswith("(kept) =>") and script().endswith("}")

@@ -70,7 +70,10 @@ def test_a_choice_that_may_be_left_to_the_model_has_three_answers() -> None:
 def test_a_page_shows_report_caution_and_model_and_its_lessons_behind_question_marks(
     tiny_model: Path, feature: Declared
 ) -> None:
-    short = {"steps": 10} if feature.feature.slug == "lab_finetune" else {}
+    shorter: dict[str, dict[str, object]] = {
+        "lab_finetune": {"steps": 10}, "data": {"table": "text\nthe cat"},
+    }  # fmt: skip
+    short = shorter.get(feature.feature.slug, {})
     found = write(feature, values(feature) | short, "")
     markup = str(found.markup)
     assert found.json is not None, markup
@@ -137,10 +140,6 @@ def test_a_page_is_served_with_its_own_form_only(served: Served, feature: Declar
         assert each.field.label in labels
 
 
-def test_the_first_page_is_the_home_page(served: Served) -> None:
-    assert served.get("config?page=").json()["current_page"] == ""
-
-
 def asked(served: Served, page: str, number: int, data: list[Any], **query: str) -> list[Any]:
     """Run one of a page's functions as a browser does; return what it puts into the page."""
     functions = [
@@ -158,25 +157,23 @@ def asked(served: Served, page: str, number: int, data: list[Any], **query: str)
     return found
 
 
-def test_the_button_shows_the_answer(served: Served) -> None:
+def test_the_button_shows_the_answer_and_an_example_fills_the_form(served: Served) -> None:
     markup, found = asked(served, "fill_mask", 0, ["the [MASK] sat", 3, "", 0, ""])
-    assert "bx-headline" in markup
-    assert len(found["slots"][0]["candidates"]) == 3
-
-
-def test_an_example_fills_the_form(served: Served) -> None:
+    assert "bx-headline" in markup and len(found["slots"][0]["candidates"]) == 3
     row = examples("fill_mask")[2]
     assert asked(served, "fill_mask", 1, [row.label])[0] == row.values["text"]
+    assert {each[0] for each in served.connected} <= {"127.0.0.1", "::1"} and served.connected
 
 
 def test_a_new_page_shows_the_text_of_its_address(served: Served) -> None:
     opened = asked(served, "fill_mask", 3, ["{}"], text="a [MASK]", model="tiny-model0")
-    text, *_, model, unfit = opened
-    assert unfit == ""
+    text, *_, model, example, unfit = opened
+    assert unfit == "" and example is None
     assert text == "a [MASK]"
     assert model["value"] == "tiny-model0"
     assert "explorer-mini-uncased" in str(model["choices"])
-    text, *_, remark = asked(served, "fill_mask", 3, [None], model="<b>unknown")
+    text, *_, example, remark = asked(served, "fill_mask", 3, [None], model="<b>unknown")
+    assert example == examples("fill_mask")[0].label
     assert "asks for the model “&lt;b&gt;unknown”, which is not offered here" in remark
     assert text == examples("fill_mask")[0].values["text"]
 
@@ -193,12 +190,6 @@ def test_what_is_remembered_is_bounded(served: Served) -> None:
     assert most_sessions(face) == SESSIONS
     assert queue_limits(face) == (QUEUED, 1)
     assert not face.analytics_enabled
-
-
-def test_nothing_outside_this_machine_was_connected_to(served: Served) -> None:
-    asked(served, "fill_mask", 0, ["the [MASK] sat", 3, "", 0, ""])
-    assert served.connected, "nothing was recorded"
-    assert {each[0] for each in served.connected} <= {"127.0.0.1", "::1"}
 
 
 def test_a_lesson_is_written_with_its_answers_and_an_unknown_one_is_said(tiny_model: Path) -> None:

@@ -7,18 +7,17 @@ from typing import Any
 
 import pytest
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import Response
 from starlette.testclient import TestClient
 from starlette.types import ASGIApp
 
-from app.compat.gradio import Session
 from app.engine import calls
 from app.engine.compute.visitor import Allowances
 from app.faces.gradio.routes import OwnRoutes
 from app.faces.paper.answers import BODY_BYTES
 from app.records.visitors import Visitor
 from tests.app.faces.gradio.conftest import Served, ask, told
-from tests.compat.gradio import open_sessions, session_of
+from tests.compat.gradio import open_sessions
 
 FILE = "/etc/passwd"
 CLOSED = f"""
@@ -33,16 +32,13 @@ svelte/..%5c..%5croutes.py fill_mask/../../app.py login logout""".split()
 POSTS = ["upload", "component_server", "process_recording", "stream/x", "login", "mcp/messages/"]
 
 
-def test_what_no_page_needs_is_closed(served: Served) -> None:
+def test_what_no_page_needs_is_closed_and_the_rest_is_open(served: Served) -> None:
     for path in CLOSED:
         found = served.get(path)
         assert found.status_code in {403, 404}, (path, found.text[:200])
         assert "root:" not in found.text and "import " not in found.text
     for path in POSTS:
         assert served.post(path, files={"files": ("x.txt", b"marker")}).status_code == 404, path
-
-
-def test_what_pages_need_is_open(served: Served) -> None:
     for path in ("", "config", "theme.css", "gradio_api/info", "gradio_api/queue/status"):
         assert served.get(path).status_code == 200, path
 
@@ -98,12 +94,6 @@ def test_an_error_of_ours_is_an_apology_with_the_number_in_the_log(
     assert marker not in caplog.text + found.text
 
 
-def test_what_is_open_is_passed_on() -> None:
-    client = TestClient(app_that(lambda _: PlainTextResponse("there")))
-    assert client.get("/").text == "there"
-    assert client.get("/elsewhere").status_code == 404
-
-
 # -- calls through the queue -----------------------------------------------------------------------
 
 
@@ -152,10 +142,3 @@ def test_a_stream_of_no_session_is_refused_and_not_logged(
             found = served.get(f"gradio_api/queue/data{query}")
             assert found.status_code == 404 and "no such call" in found.json()["detail"]
     assert "".join(capfd.readouterr()) + caplog.text == ""
-
-
-def test_a_session_costs_next_to_nothing(served: Served) -> None:
-    """Gradio's own wrote the configuration of all components for each."""
-    session = session_of(served.blocks, "a new one")
-    assert isinstance(session, Session) and not session.config_values
-    assert session.blocks_config is served.blocks.default_config

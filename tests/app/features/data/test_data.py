@@ -8,14 +8,16 @@ import pyarrow.parquet as pq
 import pytest
 
 from app.data.samples import SAMPLES
+from app.data.tables import read_pasted
 from app.declared import declared
 from app.engine.models import Engine
 from app.features.data import view, view_tabs
-from app.features.data.task import MOST, data
+from app.features.data.task import MOST, begun, data, result_of
 from app.settings import BUNDLED_MODEL
-from app.words.screen import Screen, Table
+from app.words.screen import Table
 from bert_core.errors import BertError, InputError
 from tests.conftest import NASTY
+from tests.sample_answers import answered
 from tests.snippets import ran
 
 ROWS = """text,label,shop
@@ -28,44 +30,28 @@ mat,unheard,south
 """
 
 
-@pytest.fixture(scope="module")
-def screens() -> dict[str, Screen]:
-    """The samples as the bundled model answers them."""
-    from app.declared.answers import engine_of
-
-    return {name: view.screen(data(engine_of(""), name)) for name in SAMPLES}
-
-
 @pytest.mark.parametrize(
     ("name", "headline", "tabs"),
     [
         ("reviews", "rows are right (95 % interval", ["Labels", "How sure", "Slices"]),
-        ("names", "names are found, and", ["Labels", "How sure", "Slices"]),
+        ("names", "entities are found, and", ["Labels", "How sure", "Slices"]),
         ("questions", "answers match exactly", ["How sure", "Slices"]),
         ("gaps", "among the first five", ["How sure", "Slices"]),
         ("pairs", "rows are right (95 % interval", ["Labels", "How sure", "Slices"]),
         ("choices", "rows are right", ["How sure", "Slices"]),
     ],
 )
-def test_every_kind_of_table_has_its_headline_and_tabs(
-    screens: dict[str, Screen], name: str, headline: str, tabs: list[str]
+def test_every_kind_of_table_has_headline_tabs_and_code_with_the_same_answers(
+    name: str, headline: str, tabs: list[str]
 ) -> None:
-    screen = screens[name]
+    found = answered(name)
+    screen = view.screen(found)
     assert headline in screen.headline and list(screen.tabs) == tabs
-    assert all(make() for make in screen.tabs.values())
-    assert screen.report().blocks
-
-
-@pytest.mark.parametrize("name", SAMPLES)
-def test_the_code_of_a_page_gives_the_same_answers(name: str) -> None:
-    from app.declared.answers import engine_of
-
-    found = data(engine_of(""), name)
+    assert all(make() for make in screen.tabs.values()) and screen.report().blocks
     _, printed = ran(view.snippet(found, BUNDLED_MODEL))
     labels = {"negative": "0", "positive": "1", "follows": "0", "does not follow": "1"}
     for row, line in zip(found.rows, printed.splitlines(), strict=False):
-        said = row.answer if found.task != "ner" else row.answer.split(" (")[0]
-        assert labels.get(said, said.removesuffix(".")) in line or found.task == "ner"
+        assert labels.get(row.answer, row.answer.removesuffix(".")) in line or name == "names"
 
 
 def test_labels_are_read_and_what_is_left_out_is_named(tiny_engine: Engine) -> None:
@@ -78,37 +64,32 @@ def test_labels_are_read_and_what_is_left_out_is_named(tiny_engine: Engine) -> N
     assert "unheard" in said and "Row 6" in said
     right = sum(row.answer == row.wanted for row in found.rows)
     assert found.report.right is not None and found.report.right.right == right
+    table = view.rows_table(found, found.rows)  # the worst first
+    signs = list(table["correct"])
+    assert signs == sorted(signs, key="✗–✓".index)
+    losses = [loss for sign, loss in zip(signs, table["loss"], strict=True) if sign == "✗"]
+    assert losses == sorted(losses, reverse=True)
 
 
 def test_without_gold_the_rows_are_answered_and_nothing_is_counted(tiny_engine: Engine) -> None:
-    found = data(tiny_engine, "review\nthe cat\na dog\n")
-    assert found.report.right is None and len(found.rows) == 2
-    screen = view.screen(found)
+    screen = view.screen(data(tiny_engine, "review\nthe cat\na dog\n"))
     assert screen.headline == "2 rows answered; the table has no right answers to compare with."
     assert not screen.tabs
 
 
-def test_the_worst_rows_come_first(tiny_engine: Engine) -> None:
+def test_rows_can_be_chosen_by_what_they_have_in_common(tiny_engine: Engine) -> None:
     found = data(tiny_engine, ROWS)
-    table = view.rows_table(found, found.rows)
-    right = list(table["correct"])
-    assert right == sorted(right, key="✗–✓".index)
-    losses = [loss for sign, loss in zip(right, table["loss"], strict=True) if sign == "✗"]
-    assert losses == sorted(losses, reverse=True)
-
-
-@pytest.mark.parametrize("only", ["wrong", "right", "shop=south", "word=c*", "bad → odd"])
-def test_rows_can_be_chosen_by_what_they_have_in_common(tiny_engine: Engine, only: str) -> None:
-    found = data(tiny_engine, ROWS)
-    rows = view_tabs.chosen(found, only)
     tests = {
         "wrong": lambda row: row.right is False,
         "right": lambda row: row.right is True,
-        "shop=south": lambda row: found.values[row.number]["shop"] == "south" and row.right != None,  # noqa: E711
+        "shop=south": lambda row: (
+            found.values[row.number]["shop"] == "south" and row.right is not None
+        ),
         "word=c*": lambda row: "cat" in row.texts[0],
         "bad → odd": lambda row: (row.wanted, row.answer) == ("bad", "odd"),
     }
-    assert rows == [row for row in found.rows if tests[only](row)]
+    for only, test in tests.items():
+        assert view_tabs.chosen(found, only) == [row for row in found.rows if test(row)], only
 
 
 @pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
@@ -129,19 +110,25 @@ def test_files_have_all_rows_and_no_formula(tiny_engine: Engine, kind: str) -> N
 def test_any_text_is_shown_and_nothing_of_it_becomes_markup(tiny_engine: Engine, text: str) -> None:
     rows = json.dumps([{"text": text, "label": text}, {"text": "the cat", "label": "good"}])
     found = data(tiny_engine, rows, of="classification")
-    drawn = "".join(str(part) for part in view.opened(found, 1)) + "".join(
-        str(block) for block in view.screen(found).report().blocks
-    )
+    number = found.rows[0].number
+    blocks = (*view.opened(found, number), *view.screen(found).report().blocks)
+    drawn = "".join(map(str, blocks))
     assert "<script" not in drawn and "<img" not in drawn
 
 
-def test_two_models_are_compared_row_by_row(tiny_engine: Engine) -> None:
-    from app.data.tables import read_pasted
-    from app.features.data.task import begun, result_of
+def test_a_row_marks_the_answer_and_names_what_was_expected(tiny_engine: Engine) -> None:
+    found = data(tiny_engine, "text,label\nthe cat,good\nthe cat,bad\nthe cat,odd\n")
+    wrong = next(row for row in found.rows if not row.right)
+    bars = str(view.opened(found, wrong.number)[1].wide)  # type: ignore[union-attr]
+    assert bars.count("bx-svg-mark") == 1 and f"{wrong.wanted} (expected)" in bars
+    assert bars.index(f">{wrong.answer}<") < bars.index("bx-svg-mark")
 
+
+def test_two_models_are_compared_row_by_row(tiny_engine: Engine) -> None:
     work = begun(tiny_engine, read_pasted(ROWS, most=9), "guess", "", "")
-    list(work.answer(tiny_engine, tiny_engine))
-    found = result_of(work, tiny_engine, tiny_engine)
+    works = [(work, tiny_engine), (work.beside(tiny_engine, tiny_engine), tiny_engine)]
+    assert [list(each.answer(engine)) for each, engine in works] == [[5], [5]]
+    found = result_of(*works)
     assert found.compared is not None and found.compared.p == 1.0
     assert (found.compared.first_only, found.compared.second_only) == (0, 0)
     screen = view.screen(found)

@@ -119,7 +119,7 @@ def test_nothing_found_is_said_plainly_with_what_came_nearest(planted: Engine) -
     result = ner(planted, "the sat on")
     told = words(view.closest(result))
     assert told.startswith("Nothing found.")
-    assert re.search(r"Closest to a name: [BI]-\w+, score \d\.\d\d, at “\w+”", told)
+    assert re.search(r"Closest to an entity: [BI]-\w+, score \d\.\d\d, at “\w+”", told)
 
 
 def test_the_strip_shows_each_piece_its_label_and_whether_it_counts(planted: Engine) -> None:
