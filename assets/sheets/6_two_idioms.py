@@ -247,7 +247,8 @@ if __name__ == "__main__":
     for frozen in (0, 3):
         for count in (8, 16, 28):
             mean, low, high = over_seeds([run(seed, count, frozen)[0] for seed in range(3)])
-            print(f"{frozen} layers frozen, {count} rows: {mean:.0%} ({low:.0%} to {high:.0%})")
+            ends = f"{max(0.0, low):.0%} to {min(1.0, high):.0%}"
+            print(f"{frozen} layers frozen, {count} rows: {mean:.0%} ({ends})")
     if transformers is not None:
         one, two = run(0, 28, 0), run(0, 28, 0, idiom="theirs")
         print(
