@@ -263,24 +263,28 @@ def recorded(model: Path, folder: Path, date: str) -> int:
 
 # -- several processes -----------------------------------------------------------------------------
 
-BROWSER = "tests/e2e/"
+FIRST = ("tests/e2e/", "tests/app/faces/recorded/")
+
+
+class Scheduling(LoadFileScheduling):
+    """Divide the tests by file, except those that share a server, a browser, a recorded site."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return FIRST[0] if nodeid.startswith(FIRST) else super()._split_scope(nodeid)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling:
-    """Divide the tests by file (`--dist loadfile`), in the order of the next function.
-
-    Each process that gets browser tests has one server and one browser for all of them.
-    """
+    """Give one process all browser tests, and the other files to whoever is free."""
     config.option.loadscopereorder = False
-    return LoadFileScheduling(config, log)
+    return Scheduling(config, log)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the browser tests, whose files are the longest, and of those with the longest."""
+    """Begin with the browser tests, then with the files that have the most."""
     if "PYTEST_XDIST_WORKER" in os.environ:
         count = Counter(item.path for item in items)
-        items.sort(key=lambda item: (not item.nodeid.startswith(BROWSER), -count[item.path]))
+        items.sort(key=lambda item: (not item.nodeid.startswith(FIRST), -count[item.path]))
 
 
 def pytest_configure() -> None:

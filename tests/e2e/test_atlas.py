@@ -1,18 +1,18 @@
 """The atlas in a browser: a head is chosen by pointer and by keyboard, and opens elsewhere."""
 
 import re
-from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from tests.e2e.conftest import settled
+from tests.e2e.test_journey import Visit
 
 pytestmark = pytest.mark.e2e
 
 
 def test_a_head_is_chosen_by_pointer_and_keyboard_and_opens_on_the_attention_page(
-    visit: Callable[..., Page],
+    visit: Visit,
 ) -> None:
     page = visit("atlas?layer=4&head=2")
     expect(page.get_by_role("heading", name="Layer 4, head 2")).to_be_visible()

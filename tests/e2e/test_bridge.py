@@ -7,7 +7,6 @@ import base64
 import csv
 import io
 import json
-import math
 import struct
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -28,10 +27,10 @@ from app.settings import BUNDLED_MODEL
 from app.words.html import Html, document, tag, visible
 from app.words.pictures import WIDE, bars, figure, linked, numbers, picture
 from tests.e2e.conftest import Record, copy_link
+from tests.e2e.test_journey import PHONE, Visit
 
 pytestmark = pytest.mark.e2e
 
-Visit = Callable[..., Page]
 NAMES = ["owl", 'a "b", c', "<script>x</script>", "line\nbreak", "=1+1", "海"]
 VALUES = [0.5, 0.123456789, 0.1, 1e-7, 0.0, 0.05]
 MARKED = [True, True, False, False, False, False]
@@ -326,57 +325,43 @@ def test_even_markup_that_asked_for_something_would_get_nothing(opened: Opened) 
     assert len(record.complaints) == 2
 
 
-def test_the_page_that_the_site_saves_works_on_its_own(visit: Visit, opened: Opened) -> None:
-    page = visit(
-        f"fill_mask?text={SENTENCE.replace(' ', '+')}",
-        accept_downloads=True,
-        permissions=["clipboard-read", "clipboard-write"],
-    )
-    expect(page.locator(".bx-filled")).to_be_visible()
-    answer = page.locator(".bx-filled").first.inner_text()
-    page.get_by_role("button", name="Save", exact=False).filter(has_text="Save").click()
-    name, content = file_of(page, page.get_by_role("button", name="This page (HTML)"))
-    assert name == "bert-fill_mask.html"
-    copy_link(page)
-    assert page.evaluate("navigator.clipboard.readText()") == page.evaluate("location.href")
-    alone, record = opened(content)
-    expect(alone.locator(".bx-filled")).to_have_text(answer)
-    expect(alone.get_by_role("heading", level=1)).to_have_text("Fill-mask")
-    expect(alone.get_by_text(f"Model: {BUNDLED_MODEL}")).to_be_visible()
-    _, saved_table = file_of(alone, fold(alone).get_by_role("button", name="Save as JSON"))
-    shares = [row["probability"] for row in json.loads(saved_table)]
-    found = fill_mask(open_engine(), SENTENCE, top_k=5).slots[0].candidates
-    assert shares == pytest.approx([each.probability for each in found], rel=1e-4)
-    assert math.fsum(shares) <= 1
-    assert [url for url in record.requests if not url.startswith(("file:", "blob:"))] == []
-
-
-@pytest.mark.parametrize("size", [(1280, 720), (390, 844)], ids=str)
-def test_the_save_menu_lists_what_is_on_the_page_and_saves_the_same(
-    visit: Visit, size: tuple[int, int]
+def test_the_save_menu_saves_what_is_on_the_page_and_a_page_that_works_on_its_own(
+    visit: Visit, opened: Opened
 ) -> None:
     page = visit(
         f"fill_mask?text={SENTENCE.replace(' ', '+')}",
         accept_downloads=True,
-        viewport={"width": size[0], "height": size[1]},
+        permissions=["clipboard-read", "clipboard-write"],
+        viewport=PHONE,
     )
-    expect(page.locator(".bx-filled")).to_be_visible()
+    answer = page.locator(".bx-filled").first.inner_text()
+    copy_link(page)
+    assert page.evaluate("navigator.clipboard.readText()") == page.evaluate("location.href")
     page.get_by_role("button", name="Save", exact=True).click()
     menu = page.get_by_test_id("stPopoverBody")
     names = page.locator("figure.bx-picture").evaluate_all("all => all.map((f) => f.dataset.name)")
     assert menu.locator(".bx-saves-name").all_inner_texts() == names and names
     box = menu.bounding_box()
-    assert box is not None and box["x"] >= 0 and box["x"] + box["width"] <= size[0]
-    assert box["y"] >= 0 and box["y"] + box["height"] <= size[1]
+    assert box is not None and box["x"] >= 0 and box["x"] + box["width"] <= PHONE["width"]
+    assert box["y"] >= 0 and box["y"] + box["height"] <= PHONE["height"]
+    name, whole = file_of(page, menu.get_by_role("button", name="This page (HTML)"))
+    assert name == "bert-fill_mask.html"
     saved = {}
     for kind in ("SVG", "PNG", "CSV", "JSON"):
         button = menu.get_by_role("button", name=f"Save {names[0]} as {kind}")
         name, saved[kind] = file_of(page, button)
         assert name == f"{names[0]}.{kind.lower()}"
-    _, notebook = file_of(page, menu.get_by_role("button", name="Notebook (IPYNB)"))
-    assert "BertForMaskedLM" in json.loads(notebook)["cells"][1]["source"]
     page.keyboard.press("Escape")
     page.get_by_text("Numbers and files").first.click()
     for kind, content in saved.items():
         own = page.get_by_role("button", name=f"Save as {kind}").first
         assert file_of(page, own)[1] == content
+    alone, record = opened(whole)
+    expect(alone.locator(".bx-filled")).to_have_text(answer)
+    expect(alone.get_by_role("heading", level=1)).to_have_text("Fill-mask")
+    expect(alone.get_by_text(f"Model: {BUNDLED_MODEL}")).to_be_visible()
+    table = file_of(alone, fold(alone).get_by_role("button", name="Save as JSON"))[1]
+    shares = [row["probability"] for row in json.loads(table)]
+    found = fill_mask(open_engine(), SENTENCE, top_k=5).slots[0].candidates
+    assert shares == pytest.approx([each.probability for each in found], rel=1e-4)
+    assert [url for url in record.requests if not url.startswith(("file:", "blob:"))] == []

@@ -1,7 +1,6 @@
 """The X-ray in a browser: overview, zoom, Escape, switches and undo, by mouse and by keyboard."""
 
 import re
-from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -11,6 +10,7 @@ from app.features.xray.result import read_parts
 from app.features.xray.task import xray
 from app.features.xray.view_words import headline
 from tests.e2e.conftest import settled, wait_until
+from tests.e2e.test_journey import Visit
 
 pytestmark = pytest.mark.e2e
 
@@ -35,7 +35,7 @@ def crumb(page: Page, name: str) -> Locator:
     return page.get_by_role("navigation", name="The way back").get_by_text(name, exact=True)
 
 
-def test_from_the_whole_model_to_one_number_and_back(visit: Callable[..., Page]) -> None:
+def test_from_the_whole_model_to_one_number_and_back(visit: Visit) -> None:
     page = visit(f"xray?text={TEXT}", viewport={"width": 1280, "height": 720})
     answer = readout(page).inner_text()
     assert answer == headline(xray(open_engine(), SENTENCE))
@@ -73,7 +73,7 @@ def test_from_the_whole_model_to_one_number_and_back(visit: Callable[..., Page])
     wait_until(page, "() => !location.search.includes('zoom')")
 
 
-def test_parts_are_switched_off_and_on_by_mouse_and_keyboard(visit: Callable[..., Page]) -> None:
+def test_parts_are_switched_off_and_on_by_mouse_and_keyboard(visit: Visit) -> None:
     page = visit(f"xray?text={TEXT}", viewport={"width": 1280, "height": 720})
     answer = readout(page).inner_text()
     five = switch(page, "Head 5 of layer 5")
@@ -108,7 +108,7 @@ def test_parts_are_switched_off_and_on_by_mouse_and_keyboard(visit: Callable[...
 
 
 def test_on_a_phone_words_are_whole_and_the_answer_is_said_beside_the_switches(
-    visit: Callable[..., Page],
+    visit: Visit,
 ) -> None:
     page = visit("xray", viewport={"width": 390, "height": 844})
     words = page.locator(".bx-narrow .bx-xr-node text").all_text_contents()
