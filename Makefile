@@ -85,7 +85,7 @@ $(LIBRARY)/.installed: requirements.txt requirements-dev.txt pyproject.toml | $(
 lint: $(VENV)/.installed-dev
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
-	@$(BIN)/mypy -p app -p bert_core -p training -p benchmarks -p tools -p deploy
+	@$(BIN)/mypy -p app -p bert_core -p bert_explorer -p training -p benchmarks -p tools -p deploy
 	@$(BIN)/mypy app.py
 	@$(BIN)/mypy hubconf.py gradio_app.py
 	@$(BIN)/mypy pages

@@ -6,6 +6,7 @@ Without arguments it lists the tasks.
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from io import TextIOWrapper
 
 COMMANDS = {
     "batch": "app.faces.batch.command",
@@ -19,6 +20,8 @@ COMMANDS = {
 
 def run(arguments: Sequence[str]) -> int:
     """Ask a task, or run a command; return the exit status."""
+    if isinstance(sys.stdout, TextIOWrapper):  # a console may lack characters: "\u2713" instead
+        sys.stdout.reconfigure(errors="backslashreplace")
     module = COMMANDS.get(arguments[0]) if arguments else None
     try:
         main = import_module(module or "app.faces.terminal").main

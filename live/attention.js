@@ -28,9 +28,13 @@ export function attention(given) {
   const statistics = measured(every, read, this.tokenizer.normalizer.punctuation);
   const units = unitsOf(read, words);
   const maps = words ? every.map((each) => inWords(each, tokens, units)) : every;
+  const typed = units.filter((each) => each.side !== null).map((each) => each.token);
+  const repeats = typed.some((token, at) =>
+    /[\p{L}\p{N}]/u.test(token) && typed.lastIndexOf(token) > at);
   const patterns = ranked(statistics, Math.log2(tokens), heads);
-  const { layer: clear, head: telling } =
-    patterns.find((each) => each.name === "same piece") ?? patterns[0];
+  const linking = (each) => each.name === "same piece";
+  if (!repeats) patterns.sort((a, b) => linking(a) - linking(b));
+  const { layer: clear, head: telling } = (repeats && patterns.find(linking)) || patterns[0];
   const places = asked(layer, head, layers, heads) ?? [[clear, telling]];
   const weights = mean(places.map(([one, number]) => maps[one * heads + number]));
   const size = units.length;

@@ -5,8 +5,11 @@
 
 export const SVG = "http://www.w3.org/2000/svg";
 
+const TYPED = ["code", "textarea"]; // what is in them is left as it is
+
 export function h(name, attributes = {}, ...children) {
-  const shown = children.flat(Infinity).filter((each) => each !== null && each !== "");
+  const shown = children.flat(Infinity).filter((each) => each !== null && each !== "").map((each) =>
+    typeof each === "string" && !TYPED.includes(name) ? each.replace(/(\d) %/g, "$1\u00a0%") : each);
   return { name, attributes, children: shown };
 }
 

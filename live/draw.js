@@ -36,6 +36,8 @@ function trust(calibration, cases, ...more) {
   return hint(...more, says + measured);
 }
 
+const after = ({ calibration }) => calibration.named ? " (calibrated)" : "";
+
 const trained = (on) => on ? line(`Trained on ${visible(on)}.`) : null;
 
 export function unreadNote({ words: all, unknown, scripts, fragments }) {
@@ -142,8 +144,9 @@ function fillMask(answer, view) {
     some, answer.note ? note(visible(answer.note)) : null, unreadNote(answer.unread),
     headline(`The model would write ${best.join(", ")}.`), sentence(answer, view),
     answer.read_as.length ? line("Read as ", h("code", {}, "[MASK]"), ": ", codes(answer.read_as), ".") : null,
-    quiet(trust(answer.calibration, "first guesses"), slots.length === 1 ? "Probability in the gap:"
-      : "Probability in each gap, with the others still hidden:"),
+    quiet(trust(answer.calibration, "first guesses"), slots.length === 1
+      ? `Probability in the gap${after(answer)}:`
+      : `Probability in each gap${after(answer)}, with the others still hidden:`),
     slots.map((slot) => [
       slots.length > 1 ? slotTitle(slot) : null, namedWord(slot, answer.vocabulary),
       candidatesOf(slot, rowsOf(slot), top), certainty(slot),
@@ -229,7 +232,7 @@ function nextSentence(answer) {
   const { probabilities, logits, calibration, follows } = answer;
   const confidence = Math.max(...probabilities);
   const meaning = meanings[follows ? 0 : 1];
-  const share = `${percent(confidence)} of the probability of the two answers`;
+  const share = `${percent(confidence)} of the probability of the two answers${after(answer)}`;
   const decided = confidence >= 0.6;
   const says = decided ? meaning[0].toLowerCase() + meaning.slice(1) : "undecided";
   const more = decided ? `${share}.` : `“${meaning}” has only ${share}.`;
@@ -262,7 +265,8 @@ function classification(answer) {
   const ranking = [...labels.keys()].sort((a, b) => scores[b] - scores[a] || a - b);
   const [best, second] = ranking;
   const close = scores[best] - scores[second] < 0.1;
-  const more = `${percent(scores[best])} of the probability of its ${count(labels.length, "label")}.` +
+  const more = `${percent(scores[best])} of the probability of its ` +
+    `${count(labels.length, "label")}${after(answer)}.` +
     (close ? ` A small lead: ${visible(labels[second])} has ${percent(scores[second])}.` : "");
   const rows = ranking.slice(0, 8).map((n) => ({ name: visible(labels[n]), value: scores[n],
     printed: percent(scores[n]), marked: chosen.includes(labels[n]) }));

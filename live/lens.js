@@ -8,11 +8,10 @@ const WORDS = 18; // pieces; of more, only the row that is asked has words
 const HIGH = 26;
 const LOW = 10;
 const READS = {
-  affine: "Here a linear map, fitted once on 100 texts, first turns the vector of a layer into one " +
-    "as after the last layer (the affine lens). The raw lens reads it as it is, as if the model " +
-    "ended there.",
-  raw: "Here the vector is read as it is, as if the model ended at this layer (the raw lens). The " +
-    "affine lens first maps it to the last layer, by a linear map fitted once on 100 texts.",
+  affine: "The head was trained on the last layer, so a linear map, fitted on 100 texts, first " +
+    "translates the vector to that layer (the affine lens). The raw lens skips this step.",
+  raw: "The vector is read as it is, as if the model ended at that layer (the raw lens). The affine " +
+    "lens first translates it to the last layer by a linear map fitted on 100 texts.",
 };
 
 /** Draw the main part of the X-ray: simpler than on the page with a server. */
@@ -22,14 +21,14 @@ export function xrayView(answer, view) {
   const says = said(answer);
   const measure = question.kind === "next" ? question.target
     : `log-probability of “${visible(followed)}”`;
-  const steps = answer.path.map((each, n) => `${n ? `after layer ${n - 1}` : "in the input"} ` +
+  const steps = answer.path.map((each, n) => `${n ? `after layer ${n - 1}` : "before the first layer"} ` +
     `${visible(each.answer)} ${percent(each.followed, 1, { finest: 3 })}`);
   const rows = candidates.map((each) => ({ cells: [each.name, each.probability, each.before,
     whole(each.rank), whole(each.rank_before)] }));
   return [
     answer.read_as.length ? line("Read as ", h("code", {}, "[MASK]"), ": ", codes(answer.read_as), ".")
       : null,
-    headline(says),
+    labelNote(view), headline(says),
     picture("xray", `${tokens.length} pieces (rows) on their way through ${answer.layers} layers ` +
       `(columns). ${says} The ${lens} lens at this place, and the probability of ` +
       `${visible(followed)}: ${steps.join(", ")}.`, (width) => grid(answer, readings, width),
@@ -42,6 +41,13 @@ export function xrayView(answer, view) {
       `${answer.effect < 0 ? "−" : "+"}${Math.abs(answer.effect).toFixed(3)} nats.`) : null,
     line(`Followed: the ${measure}.`), line(READS[lens]),
   ];
+}
+
+function labelNote({ labels, trained }) {
+  if (!labels) return null;
+  const named = labels.length <= 8 ? `: ${visible(labels.join(", "))}` : "";
+  return line(`This head knows ${count(labels.length, "label")} only${named}. Every text gets one of ` +
+    `them, also where none fits.${trained ? ` Trained on ${visible(trained)}.` : ""}`);
 }
 
 function said({ question, tokens, candidates, off }) {

@@ -55,7 +55,9 @@ export function xray(given) {
       answer: asking.name(argmax(row)), probability: Math.max(...row), followed: row[chosen] })),
     ranking: [], layers: this.engine.config.num_hidden_layers,
     heads: this.engine.config.num_attention_heads, read_as: signs,
-    view: { readings: () => readings.call(this, asking, now, whole) }, // only a picture has them
+    view: { readings: () => readings.call(this, asking, now, whole), // only a picture has them
+      labels: kind === "label" ? this.model.labels[CLASSES.label] : null,
+      trained: this.model.trained_on[CLASSES[kind]] },
   };
 }
 

@@ -118,7 +118,7 @@ def draw(page: Page) -> None:
             "follow": lambda number: follow(result, number),
         }
     )
-    show_html(gaps_note(result.read_as))
+    show_html(join(gaps_note(result.read_as), words.label_note(result)))
     opened = zoom(result)
     place = st.container(gap="xsmall", key="bx-xr-picture")
     if not opened:  # the picture comes before the ranking, which may take long

@@ -51,13 +51,13 @@ def elements(markup: object, name: str, class_: str = "") -> list[Element]:
 
 
 def words(markup: object) -> str:
-    """Return the text of some markup, as a browser shows it."""
+    """Return the text of some markup, as a browser shows it; 95 % with a plain space."""
     parts: list[str] = []
     parser = HTMLParser()
     parser.handle_data = parts.append  # type: ignore[method-assign]
     parser.feed(str(markup))
     parser.close()
-    return "".join(parts)
+    return "".join(parts).replace("\u00a0%", " %")
 
 
 def lengths(drawing: object, *classes: str) -> list[float]:

@@ -39,7 +39,7 @@ def test_every_python_block_is_run_by_a_test_below() -> None:
 
 
 def test_a_task_asked_in_a_notebook_prints_its_answer() -> None:
-    said = run(snippet("from app.faces import ask"), {})
+    said = run(snippet("from bert_explorer import ask"), {})
     assert said.startswith("The model would write “") and "'rank': 3" in said
 
 

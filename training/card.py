@@ -84,7 +84,7 @@ def paragraph(text: str) -> str:
     >>> paragraph("one\\ntwo")
     'one two'
     """
-    return textwrap.fill(" ".join(text.split()), width=100)
+    return textwrap.fill(" ".join(text.split()), width=100, break_on_hyphens=False)
 
 
 _ABILITIES = {
@@ -103,8 +103,8 @@ def _opening(config: BertConfig, weights: Mapping[str, Any], tasks: Sequence[str
         f"A small English BERT to look into: {config.num_hidden_layers} layers, "
         f"{config.num_attention_heads} heads, hidden size {config.hidden_size}, uncased, "
         f"{config.vocab_size:,} word pieces, {weights['parameters']:.1f} million parameters. It "
-        f"{', '.join(can[:-1])} and {can[-1]}, well enough for teaching and at once on any "
-        "computer."
+        f"{', '.join(can[:-1])} and {can[-1]}, well enough for teaching, and within moments on an "
+        "ordinary computer."
     )
 
 
@@ -139,14 +139,17 @@ def figure_table(figures: Sequence[Figure]) -> str:
 
 
 def reached(figures: Sequence[Figure]) -> str:
-    """Return a sentence saying how many floors and goals are reached.
+    """Return a sentence saying how many figures reach their minimum, and how many their goal.
 
     >>> reached([Figure("a", "b", 0.9, 0.6, 0.98, 10, "right", 0.9, 0.95)])
-    'Of 1 floors 1 are reached, of 1 goals 0.'
+    '1 of 1 figures reach the minimum set before training, 0 of 1 their goal.'
     """
     floors = [f.reaches_floor for f in figures if f.reaches_floor is not None]
     goals = [f.reaches_goal for f in figures if f.reaches_goal is not None]
-    return f"Of {len(floors)} floors {sum(floors)} are reached, of {len(goals)} goals {sum(goals)}."
+    return (
+        f"{sum(floors)} of {len(floors)} figures reach the minimum set before training, "
+        f"{sum(goals)} of {len(goals)} their goal."
+    )
 
 
 def _chance(share: float | None) -> str:

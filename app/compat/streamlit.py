@@ -10,11 +10,13 @@
 - The messages of its websocket (`BackMsg` and others; `is_readable`).
 """
 
+import tomllib
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
 import streamlit as st
+from streamlit import config
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
@@ -48,6 +50,7 @@ __all__ = [
     "write_bound",
 ]
 
+_OPERATORS = ("address", "port", "baseUrlPath", "sslCertFile", "sslKeyFile")
 SERVER = "/_stcore"
 """Below this path are `stream` (the websocket), `health`, `host-config`, `agent` and `metrics`."""
 
@@ -55,9 +58,23 @@ SERVER = "/_stcore"
 # -- before the server -----------------------------------------------------------------------------
 
 
-def use_options(options: Mapping[str, object]) -> None:
-    """Read the configuration, and set options by their names; `App.run` has no way to do this."""
-    load_config_options(dict(options))
+def use_options(options: Mapping[str, object], ours: Path) -> None:
+    """Read the configuration, and set options by their names; `App.run` has no way to do this.
+
+    Of a configuration in the folder where the site is started, or in the home folder, only address,
+    port and certificate count: theme and safety are the site's own.
+
+    Args:
+        options: what counts most, by name.
+        ours: the configuration of the site.
+    """
+    theirs: dict[str, object] = {}
+    for path in map(Path, config.get_config_files("config.toml")):
+        if path.is_file() and path != ours:
+            server = tomllib.loads(path.read_text(encoding="utf-8")).get("server", {})
+            theirs |= {f"server.{key}": server[key] for key in _OPERATORS if key in server}
+    config.get_config_files = lambda _: [str(ours)]
+    load_config_options({**theirs, **options})
 
 
 def forget_pages_folder() -> None:

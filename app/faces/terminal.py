@@ -43,7 +43,7 @@ def main(arguments: Sequence[str]) -> int:
     given = vars(parser.parse_args(arguments))
     task = given.pop("task", None)
     if task is None:
-        _print(parser.format_help())
+        sys.stdout.write(parser.format_help())
         return 0
     from app.faces.paper.opening import opening
 
@@ -65,8 +65,9 @@ def _answered(task: str, given: dict[str, Any]) -> int:
             _write(Path(html), answer.html())
         else:
             width = shutil.get_terminal_size((100, 24))[0]
-            plain = json.dumps(answer.json(), ensure_ascii=False, allow_nan=False) + "\n"
-            _print(plain if json_ else answer.text(width))
+            ascii_ = sys.stdout.encoding.lower() != "utf-8"
+            plain = json.dumps(answer.json(), ensure_ascii=ascii_, allow_nan=False) + "\n"
+            sys.stdout.write(plain if json_ else answer.text(width))
     except BertError as error:
         return refused(error)
     return 0
@@ -85,12 +86,6 @@ def _text_of(value: object) -> object:
     except UnicodeDecodeError as error:
         raw = error.object
     return read_text(raw, "Standard input")
-
-
-def _print(text: str) -> None:
-    """Print a text; what the terminal cannot write is written as a number."""
-    coding = sys.stdout.encoding or "utf-8"
-    sys.stdout.write(text.encode(coding, "backslashreplace").decode(coding))
 
 
 def _write(path: Path, page: bytes) -> None:

@@ -61,6 +61,8 @@ def printed(kind: str, value: Value) -> str:
 
     >>> printed("share", 0.632), printed("number", 4.0), printed("number", 2.5)
     ('63 %', '4', '2.5')
+    >>> printed("number", 0.8983)  # as precise as 0.89 beside it
+    '0.90'
     """
     if isinstance(value, str):
         return value
@@ -68,5 +70,6 @@ def printed(kind: str, value: Value) -> str:
         return "not counted"
     if kind == "share":
         return percent(value, 0, finest=2)
-    says = f"{value:,.0f}" if float(value).is_integer() else f"{value:.2f}".rstrip("0")
+    says = f"{value:,.0f}" if float(value).is_integer() else f"{value:.2f}"
+    says = says.rstrip("0") if abs(value) > 1 and "." in says else says
     return says.replace("-", "−")

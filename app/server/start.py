@@ -68,7 +68,7 @@ def serve(script: Path) -> None:
     Raises:
         BertError: the address or the model is not available.
     """
-    use_options(_overrides())
+    use_options(_overrides(), script.parent / ".streamlit" / "config.toml")
     below = _below(PATH)
     gradio = mounted(DRAWN, below)
     own = below.removesuffix(PATH)

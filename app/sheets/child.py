@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 _MOST_LETTERS = 600
@@ -50,14 +51,15 @@ def results(job: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _limit(memory: int) -> None:
-    """Limit the memory, where the system can; Windows cannot."""
+    """Limit the memory, where the system can; Windows and macOS cannot."""
     try:
         import resource
     except ImportError:
         return
     _, most = resource.getrlimit(resource.RLIMIT_AS)
     limit = memory if most == resource.RLIM_INFINITY else min(memory, most)
-    resource.setrlimit(resource.RLIMIT_AS, (limit, most))
+    with suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_AS, (limit, most))
 
 
 def _tried(source: str, space: dict[str, Any], seconds: int) -> str:

@@ -61,12 +61,14 @@ def share_of(k: int, n: int) -> str:
 
 
 def too_sure(stated: float, right: float) -> str:
-    """Say which way a stated probability is off, in percentage points.
+    """Say which way a stated probability is off: the difference of the percentages as printed.
 
     >>> too_sure(0.762, 0.712), too_sure(0.839, 0.9), too_sure(0.8, 0.8)
     ('overconfident by 5.0 points', 'underconfident by 6.1 points', 'calibrated on average')
+    >>> too_sure(0.47145, 0.46460)  # printed as 47.1 % and 46.5 %
+    'overconfident by 0.6 points'
     """
-    points = round(100 * (stated - right), 1)
+    points = round(round(100 * stated, 1) - round(100 * right, 1), 1)
     if not points:
         return "calibrated on average"
     return f"{'overconfident' if points > 0 else 'underconfident'} by {abs(points):.1f} points"
@@ -76,9 +78,9 @@ def moment(place: int) -> str:
     """Say where on its way through the layers a vector is: layers count from 0 everywhere.
 
     >>> moment(0), moment(3)
-    ('in the input', 'after layer 2')
+    ('before the first layer', 'after layer 2')
     """
-    return "in the input" if place == 0 else f"after layer {place - 1}"
+    return "before the first layer" if place == 0 else f"after layer {place - 1}"
 
 
 def weights(number: int) -> str:

@@ -42,6 +42,9 @@ _POLICY = (
 _LIVE = "; connect-src 'self'; worker-src 'self'; manifest-src 'self'"
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>$~:!#|&{}^])")
 
+_PERCENT = re.compile(r"(?<=\d) (?=%)")  # the sign stays on the line of its number
+_TYPED = frozenset({"code", "textarea"})  # what is in them is left as it is
+
 _ADDRESS = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?=@)", re.IGNORECASE)
 
 
@@ -66,6 +69,8 @@ def tag(name: str, *children: "Html | str", **attributes: str | int | float | No
 
     >>> str(tag("span", "a < b", class_="piece", data_id=7))
     '<span class="piece" data-id="7">a &lt; b</span>'
+    >>> str(tag("p", "95 % of ", tag("code", "5 % 3")))  # a number keeps its sign; code stays
+    '<p>95\xa0% of <code>5 % 3</code></p>'
     """
     if name not in _TAGS:
         raise ValueError(f"<{name}> is not an element this site uses")
@@ -78,7 +83,8 @@ def tag(name: str, *children: "Html | str", **attributes: str | int | float | No
             opening += f' {attribute}="{escape(str(value))}"'
     if name in _VOID:
         return Html(f"{opening}>")
-    return Html(f"{opening}>{''.join(map(_markup, children))}</{name}>")
+    inside = "".join([_markup(each, typed=name in _TYPED) for each in children])
+    return Html(f"{opening}>{inside}</{name}>")
 
 
 def _check_address(name: str, attribute: str, value: str) -> None:
@@ -89,8 +95,11 @@ def _check_address(name: str, attribute: str, value: str) -> None:
         raise ValueError("a picture is not part of the page, but would have to be fetched")
 
 
-def _markup(child: "Html | str") -> str:
-    return child.markup if type(child) is Html else escape(str(child))
+def _markup(child: "Html | str", *, typed: bool = False) -> str:
+    if type(child) is Html:
+        return child.markup
+    text = escape(str(child))
+    return _PERCENT.sub("\u00a0", text) if " %" in text and not typed else text
 
 
 @lru_cache(1024)

@@ -15,6 +15,13 @@ from app.words.blocks import hint, line
 from app.words.format import count, percent
 from app.words.html import Html, join, tag, visible
 
+HEAD_NAMES = (
+    "A head is named after the kind of piece that gets at least 30 % of its attention on average "
+    "([CLS] and [SEP]: 50 %), over all tokens that have such a piece. “Broad” heads look at "
+    "everything almost equally. The thresholds are a convention. "
+)
+"""What earns a head its name; see `bert_core.analysis.head_statistics`."""
+
 _NAMES = 6  # of parameters, before the rest is counted
 _LABELS = 40
 _NOISE = " Missing weights are random, so every number computed with them is noise."

@@ -355,8 +355,8 @@ function keepTicks(ticks) {
 
 // --- the frame --------------------------------------------------------------------------------
 
-// Each act of the visitor that changes the page, a text, or the head or view of the attention page,
-// adds one entry to the browser's history.
+// Each act of the visitor that changes the page, a text, or the head, view or pinned cell of the
+// attention page, adds one entry to the browser's history.
 // Streamlit alone would add none for a typed text, and two for some changes of pages. Back and
 // Forward make it run the page with the address of the entry; until that run begins, what the run
 // before it still writes would overwrite the entry, and is dropped.
@@ -404,8 +404,8 @@ function shareable() {
 // The parameters with texts; see app/faces/streamlit/state.py.
 const TEXTS = ["text", "text_pair", "question", "choices", "lines", "kept"];
 
-// On the attention page, each head and each view that is chosen is a step of its own.
-const VIEWS = ["layer", "head", "heads", "view"];
+// On the attention page, each head, view or cell that is chosen is a step of its own.
+const VIEWS = ["layer", "head", "heads", "view", "cell"];
 
 function place({ pathname, search }) {
   const found = new URLSearchParams(search);

@@ -26,8 +26,9 @@ def fill(
 ) -> M:
     """Fill every parameter of a planned model with stored, shared or fresh values.
 
-    Stored values are copied, so that the files may change afterwards. `shared` holds parameters of
-    another model to use instead of the stored ones.
+    Stored values are copied, so that the files may change afterwards; parameters of a model in
+    memory (`weights.HELD`) are shared. `shared` holds parameters of another model to use instead of
+    the stored ones.
 
     Raises:
         CheckpointError: a parameter would be NaN or infinite, tied copies differ, or the class
@@ -38,10 +39,15 @@ def fill(
     model, shared = plan.model, dict(shared or {})
     fill_fresh(model, plan.report.missing, dtype, torch.device("cpu"))
     stored = {name: found for name, found in plan.stored.items() if name not in shared}
-    values = _copies({name: found.tensor.detach() for name, found in stored.items()}, dtype)
+    held = {
+        name: found.tensor for name, found in stored.items()
+        if isinstance(found.tensor, nn.Parameter) and found.tensor.dtype == dtype
+    }  # fmt: skip
+    copied = {name: each.tensor.detach() for name, each in stored.items() if name not in held}
+    values = {name: nn.Parameter(value) for name, value in _copies(copied, dtype).items()} | held
     if not allow_nonfinite:
         check_finite((stored[name].file_name, stored[name].tensor, values[name]) for name in stored)
-    set_parameters(model, {name: nn.Parameter(value) for name, value in values.items()} | shared)
+    set_parameters(model, values | shared)
     _check_repeats(plan, set(stored))
     model.load_report = plan.report
     return model.eval()

@@ -119,10 +119,14 @@ def test_clicks_show_a_head_and_back_undoes_one_change(visit: Visit) -> None:
     expect(page).to_have_url(re.compile("heads=1.2&heads=3.4"))
     page.reload()
     expect(title).to_have_text("Mean of heads 1.2, 3.4")
+    page.locator(".bx-wide .bx-att-cells rect").first.click()
+    expect(page).to_have_url(re.compile("cell="))
     page.get_by_role("radio", name="Lines", exact=True).first.click()
     expect(page).to_have_url(re.compile("view=lines"))
     page.go_back()
     expect(page.get_by_role("radio", name="Heat map", exact=True).first).to_be_checked()
+    page.go_back()  # the pinned cell alone
+    expect(page).not_to_have_url(re.compile("cell="))
     for each in ("Mean of heads 1.2, 3.4", "Layer 1, head 2", listed, opened):
         expect(title).to_have_text(each)
         page.go_back()

@@ -62,7 +62,9 @@ def test_a_page_answers_in_the_first_screen_without_a_fault(
 
 def test_a_page_is_used_with_the_keyboard_and_texts_of_strangers_stay_text(visit: Visit) -> None:
     page = visit("fill_mask")
-    page.get_by_role("link", name="API", exact=True).click()
+    api = page.get_by_role("link", name="API", exact=True)
+    assert (api.get_attribute("href") or "").endswith("api/openapi.json")
+    page.get_by_role("link", name="Gradio", exact=True).click()
     expect(page).to_have_url(re.compile("/gradio/fill_mask$"))
     before = answered(page)
     back = page.get_by_role("link", name="This page on the full site")

@@ -56,7 +56,9 @@ def test_the_table_shows_cases_intervals_and_chance() -> None:
         "| a | b | 2,000 | 61.7 % (59.5–63.8) |",
         "| choice | c | 200 | 31.0 % (26.0–38.0), chance 25 % |",
     ]
-    assert reached(FIGURES) == "Of 3 floors 2 are reached, of 3 goals 1."
+    assert reached(FIGURES) == (
+        "2 of 3 figures reach the minimum set before training, 1 of 3 their goal."
+    )
 
 
 def test_a_card_says_everything_once(bundle: Path) -> None:

@@ -45,6 +45,7 @@ from bert_core import (
     load_tokenizer,
 )
 from bert_core.analysis.head_atlas import HeadAtlas
+from bert_core.checkpoints.formats.weights import HELD
 from bert_core.checkpoints.loading import load_sharing
 from bert_core.config import TEMPERATURES_FITTED_ON
 from bert_core.errors import BertError, CheckpointError, InputError, MissingFileError
@@ -87,7 +88,8 @@ class Engine:
     def _load(self, folder: Path) -> None:
         """Read the weights, the vocabulary, and the facts about them."""
         self._folder, self._stamp = folder, stamp(folder)
-        self._device = chosen_device()
+        held = next(iter(HELD.get(folder, {}).values()), None)
+        self._device = chosen_device() if held is None else held.device
         self._base = BertForPreTraining.from_pretrained(str(folder)).to(self._device)
         self._models: dict[type[BertPreTrainedModel], BertPreTrainedModel] = {
             BertForPreTraining: self._base

@@ -95,7 +95,7 @@ def describe(
         name=offer.name,
         origin=offer.kind.value,
         licence=_licence(folder / CARD),
-        fingerprint=fingerprint(folder),
+        fingerprint="" if offer.kind is Kind.IN_MEMORY else fingerprint(folder),
         layers=config.num_hidden_layers,
         heads=config.num_attention_heads,
         hidden=config.hidden_size,

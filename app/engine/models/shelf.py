@@ -46,6 +46,7 @@ class Kind(Enum):
     BUNDLED = "comes with the program"
     FOLDER = "a folder on this server"
     HUB_COPY = "a copy from the Hugging Face Hub, on this server"
+    IN_MEMORY = "a model in the memory of this program"
     UNTRAINED = "the sizes of a bundled model with random weights: it has learned nothing"
 
 
@@ -59,6 +60,10 @@ class Offer:
 
     def __str__(self) -> str:
         return self.name
+
+
+IN_MEMORY: dict[str, Offer] = {}
+"""Models in the memory of this program, for as long as they are asked."""
 
 
 def offers() -> dict[str, Offer]:
@@ -149,6 +154,7 @@ def _candidates() -> Iterator[Offer]:
     for name in bundled_names():
         yield Offer(name, name, Kind.BUNDLED)
         yield Offer(f"{name}{UNTRAINED}", name, Kind.UNTRAINED)
+    yield from IN_MEMORY.values()
     for root in settings().folders:
         folder = Path(root).expanduser()
         alone = _model_in(folder)

@@ -36,6 +36,8 @@ def open_engine(offer: Offer | None = None) -> Engine:
     Raises:
         BertError: the model cannot be found or read.
     """
+    if offer is not None and offer.kind is Kind.IN_MEMORY:
+        return Engine(offer.source, offer)
     asked = offer or default_offer()
     opened = _opened(asked)
     now = stamp_of(asked)  # nothing at all is no change: a model in memory outlives its files

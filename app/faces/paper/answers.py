@@ -1,10 +1,13 @@
 """An answer written as JSON, as a file that opens offline, for a terminal, and in a notebook."""
 
+from collections.abc import Mapping, Sequence
+from textwrap import shorten
 from typing import Any
 
 from app.declared import Declared, declared
 from app.declared.answers import Answer as Answer
 from app.declared.answers import answer, engine_named
+from app.engine.models import Engine
 from app.faces.paper.json import as_json
 from app.faces.paper.page import Asked, page
 from app.faces.paper.text import as_text
@@ -63,6 +66,9 @@ class Written(Answer):
         """Write the report for a terminal of this width."""
         return as_text(self.declared.feature, self.model, self.report, self.notices, width=width)
 
+    def __repr__(self) -> str:
+        return shorten(f"{self.declared.feature.title}: {self.report.headline}", 160)
+
     def _repr_html_(self) -> str:
         return framed(self.html(), self.declared.feature.title).markup
 
@@ -80,8 +86,18 @@ def ask(task: str, /, *values: object, model: str = "", **given: object) -> Writ
     Raises:
         BertError: there is no such task or model, or it cannot answer; the message says why.
     """
-    found = declared(task)
-    needed = [each.name for each in found.parameters if each.required]
+    return ask_engine(declared(task), engine_named(model), values, given)
+
+
+def ask_engine(
+    found: Declared, engine: Engine, values: Sequence[object], given: Mapping[str, object]
+) -> Written:
+    """Ask a model a task, with values by their place and by their name.
+
+    Raises:
+        BertError: the values do not fit the task, or the model cannot answer.
+    """
+    task, needed = found.feature.slug, [each.name for each in found.parameters if each.required]
     if len(values) > len(needed):
         raise InputError(
             f"{task}: found {count(len(values), 'value')} without a name; expected at most "
@@ -90,7 +106,7 @@ def ask(task: str, /, *values: object, model: str = "", **given: object) -> Writ
     placed = dict(zip(needed, values, strict=False))
     if twice := placed.keys() & given.keys():
         raise InputError(f"{min(twice)} is given twice: by its place and by its name.")
-    return written(answer(found, engine_named(model), {**placed, **given}))
+    return written(answer(found, engine, {**placed, **given}))
 
 
 def written(answer: Answer) -> Written:

@@ -68,8 +68,8 @@ def foot(engine: Engine, caution: str = "", slug: str = "") -> None:
                 next_page(slug)
             show_html(copy_button("Copy link"))
             if GRADIO.is_set():
-                address = f"{PATH.strip('/')}/{slug}"
-                show_html(tag("a", "API", href=address, target="_self", class_="bx-button"))
+                for name, href in (("API", "api/openapi.json"), ("Gradio", f"{PATH[1:]}/{slug}")):
+                    show_html(tag("a", name, href=href, target="_self", class_="bx-button"))
 
 
 def next_page(slug: str) -> None:

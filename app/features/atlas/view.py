@@ -13,6 +13,7 @@ from app.words.blocks import facts, fold, hint, line, record_table, ticked
 from app.words.clicks import pick
 from app.words.format import count, percent, shortened, signed
 from app.words.html import Html, join, tag, visible
+from app.words.notes import HEAD_NAMES
 from app.words.panel import Panel
 from app.words.pictures import NARROW, WIDE, Picture, listed, picture, svg
 from app.words.pixels import pixels
@@ -178,7 +179,8 @@ def map_hint(result: AtlasResult) -> Html:
         "alone would put one head in forty there."
     )  # fmt: skip
     return hint(
-        "Each circle is a head. Two heads are close if they spread their attention alike "
+        f"Each circle is a head. {HEAD_NAMES}"
+        "Two heads are close if they spread their attention alike "
         f"(Jensen-Shannon distance from 0 to 1, mean over {count(result.tokens, 'token')} of "
         f"{count(result.texts, 'text')}). A plane cannot keep all distances: on this map they are "
         f"off by {percent(result.stress, 0, counted=True)} of their size (stress).{loss}"
@@ -195,10 +197,10 @@ def headline(result: AtlasResult) -> str:
     if result.loss is None:
         return f"{says}."
     needed = sum(head.certain and (head.effect or 0) > 0 for head in result.heads)
-    if not needed:
-        return f"{says}. Without any one of them, the loss on hidden words does not clearly grow."
-    alone = "1 of them alone" if needed == 1 else f"any one of {needed} heads"
-    return f"{says}. Without {alone}, the loss on hidden words clearly grows."
+    return (
+        f"{says}. Each head was also switched off alone: the loss on hidden words clearly grows "
+        f"for {needed or 'none'} of them."
+    )
 
 
 def heads_table(result: AtlasResult) -> pd.DataFrame:
@@ -248,6 +250,10 @@ def typical_texts(result: AtlasResult, *, live: bool = False) -> Html:
     """Draw the typical texts of the chosen head, each with a small map of its attention."""
     if not result.asked.texts:
         return line("No text of the hundred shows what this head is named after.")
+    title = "Where it does this most"
+    if result.shown.name == "none":
+        most = next(each.name for each in result.places if each.key == result.asked.measure)
+        title = f"No pattern; most attention to: {most.lower() if most[0] != '[' else most}"
     items = [
         _typical(result, number, each, live=live) for number, each in enumerate(result.asked.texts)
     ]
@@ -257,7 +263,7 @@ def typical_texts(result: AtlasResult, *, live: bool = False) -> Html:
     )
     rest = len(items) - _SEEN
     return join(
-        tag("h3", "Where it does this most", class_="bx-at-texts-title"),
+        tag("h3", title, class_="bx-at-texts-title"),
         seen,
         fold(f"{rest} more", more) if rest > 0 else "",
     )

@@ -1,5 +1,6 @@
 """The results of the attention page: every head at once, and one view of some of them."""
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal, Self
 
@@ -65,6 +66,10 @@ class Pattern:
         '"none" if there is no simple pattern',
     ]
     score: Annotated[float, "the share of attention that gave the name, 0 to 1"]
+
+
+def _is_linking(pattern: Pattern) -> bool:
+    return pattern.name == "same piece"
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,22 +145,33 @@ class AttentionResult:
 
     @property
     def patterns(self) -> tuple[Pattern, ...]:
-        """What every head does in this text, the clearest pattern first."""
+        """What every head does in this text, the clearest pattern first.
+
+        Where only punctuation repeats, heads named after the same piece come last.
+        """
         names = name_heads(self.statistics)
-        return tuple(
+        ranked = [
             Pattern(layer, head, names[layer][head].name, names[layer][head].score)
             for layer, head in rank_heads(self.statistics)
-        )
+        ]
+        return tuple(ranked if self._repeats else sorted(ranked, key=_is_linking))
+
+    @property
+    def _repeats(self) -> bool:
+        """Whether a word, or a piece of one, is there more than once."""
+        tokens = zip(self.tokens, self.sides, strict=True)
+        counts = Counter(token for token, side in tokens if side is not None)
+        return any(n > 1 and any(map(str.isalnum, each)) for each, n in counts.items())
 
     @property
     def telling(self) -> Place:
         """The head to open a text with: one with a pattern that can be seen at once.
 
-        A head that links repeated pieces tells more about a text than the neighbours that some
+        A head that links repeated words tells more about a text than the neighbours that some
         heads always look at, so the clearest of those comes first.
         """
         ranked = self.patterns
-        linking = [each for each in ranked if each.name == "same piece"]
+        linking = filter(_is_linking, ranked if self._repeats else ())
         return next(((each.layer, each.head) for each in [*linking, *ranked]), (0, 0))
 
     @property

@@ -20,7 +20,7 @@ from app.features.attention.result import (
     RankedHead,
     Selection,
 )
-from bert_core.analysis.head_statistics import HeadName, name_heads, rank_heads
+from bert_core.analysis.head_statistics import HeadName
 from bert_core.errors import InputError
 
 GRID_BYTES = 96 * 1024
@@ -196,8 +196,11 @@ def rank(
     result: AttentionResult, usual: tuple[tuple[HeadName, ...], ...] | None = None
 ) -> tuple[RankedHead, ...]:
     """Name what every head does in one text, the clearest pattern first."""
-    here = name_heads(result.statistics)
     return tuple(
-        RankedHead((layer, head), here[layer][head], usual[layer][head] if usual else None)
-        for layer, head in rank_heads(result.statistics)
+        RankedHead(
+            (each.layer, each.head),
+            HeadName(each.name, each.score),
+            usual[each.layer][each.head] if usual else None,
+        )
+        for each in result.patterns
     )

@@ -23,6 +23,7 @@ from app.words.blocks import hint, line
 from app.words.clicks import pick
 from app.words.format import count, percent
 from app.words.html import Html, join, tag, visible
+from app.words.notes import HEAD_NAMES
 from app.words.pictures import csv, linked, listed
 
 MEAN = -1
@@ -65,9 +66,7 @@ _TO = {
 
 _GOALS_NAMED, _WORTH_NAMING, _PRUNED = 3, 0.1, 0.5
 _NAMES_HINT = (
-    "The attention that a piece gives adds up to 1. A head is named after the kind of piece that "
-    "gets at least 30 % of it on average ([CLS] and [SEP]: 50 %), over all tokens that have such "
-    "a piece. “Broad” heads look at everything almost equally. The thresholds are a convention. "
+    f"The attention that a piece gives adds up to 1. {HEAD_NAMES}"
     "“Usually” is the name on texts that come with the program; the list gives it where it "
     "differs. Heads are written layer.head, both counted from 0. “Strongest between pieces” leaves "
     "out [CLS], [SEP] and what a piece gives itself; numbers in brackets are positions."
@@ -280,8 +279,8 @@ def short_headline(result: AttentionResult, view: HeadView) -> str:
     """Name the strongest link in the one line above the picture; “?” says what is left out."""
     row, column = _strongest(result, view)
     # Between isolating signs, pieces of a right-to-left script leave the order of the line alone.
-    source = f"\u2068{visible(view.row_tokens[row])}\u2069 ({view.rows[row]})"
-    goal = f"\u2068{visible(view.column_tokens[column])}\u2069 ({view.columns[column]})"
+    source = f"\u2068“{visible(view.row_tokens[row])}”\u2069 ({view.rows[row]})"
+    goal = f"\u2068“{visible(view.column_tokens[column])}”\u2069 ({view.columns[column]})"
     among = " between pieces" if _between_pieces(result, view).any() else ""
     return f"Strongest{among}: {source} → {goal}, {float(view.weights[row, column]):.4f}"
 

@@ -38,7 +38,10 @@ def _answer(result: ClassificationResult) -> tuple[str, str, str]:
         )
         return labels or "none of its labels", more, "" if labels else "bx-open"
     (best, share), *others = _rows(result)
-    more = f"{percent(share)} of the probability of its {count(len(result.labels), 'label')}."
+    after = " (calibrated)" if result.calibration.named else ""
+    more = (
+        f"{percent(share)} of the probability of its {count(len(result.labels), 'label')}{after}."
+    )
     close = bool(others) and share - others[0][1] < _CLOSE
     if close:
         more += f" A small lead: {visible(others[0][0])} has {percent(others[0][1])}."

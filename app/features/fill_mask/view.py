@@ -163,8 +163,9 @@ def screen(result: FillMaskResult, model: str = "", *, attend: bool = False) -> 
         says = "The text has no [MASK], so there is nothing to guess."
         head = (*head, line("Click a word to hide it.")) if model else ()
     else:
-        alone = "Probability in the gap:"
-        several = "Probability in each gap, with the others still hidden:"
+        after = " (calibrated)" if result.calibration.named else ""
+        alone = f"Probability in the gap{after}:"
+        several = f"Probability in each gap{after}, with the others still hidden:"
         trust = calibration_hint(result.calibration, "first guesses", model=model)
         title = tag("div", trust, several if len(best) > 1 else alone, class_="bx-line")
         head = (*head, title, *_slots(result))

@@ -78,7 +78,8 @@ def able(figures: Sequence[Figure]) -> Html:
         "Shares of test cases that the model had never read; “can” stands for at least two of "
         "three, and better than chance. In brackets the 95 % interval: about 95 of a hundred such "
         "intervals contain the share that endlessly many such cases would give. All figures, with "
-        "their data, floors and goals, are in the file figures.json and in the Save menu."
+        "their data, and the minimum and the goal that were set before training, are in the file "
+        "figures.json and in the Save menu."
     )
     parts: list[Html] = [more]
     for title, can in (("It can", True), ("It often fails to", False)):
@@ -137,7 +138,9 @@ def calibration_note(errors: Sequence[Figure]) -> Html:
         "Logits are divided by the temperature before the softmax. It was fitted on other texts "
         "than those measured, so that about seven in ten answers with 70 % are right; 1 leaves "
         "the logits as they are. The calibration error says how far the percentages are, on "
-        "average, from the share of right answers."
+        "average, from the share of right answers. “Right here” counts the cases of this "
+        "measurement, which need not be those of the figures in the first tab: masked words, for "
+        "example, are hidden at random anew."
     )
     if not errors:
         return join(explained, line("How far the percentages can be trusted was not measured."))
@@ -162,7 +165,7 @@ def errors_table(errors: Sequence[Figure]) -> Html:
         )
         for each in errors
     ]
-    columns = ("answers", "calibration error", "average probability", "right", "it is")
+    columns = ("answers", "calibration error", "average probability", "right here", "it is")
     return record_table("Probabilities and right answers", columns, rows, compact=True)
 
 

@@ -24,8 +24,8 @@ def short(found: Bias | None) -> Html:
         return line("Biases: not measured; there is no bias.json beside the weights.")
     first, second = (visible(word) for word in found.words)
     says = (
-        f"In a sentence about an occupation, it makes one of “{first}” and “{second}” "
-        f"{times(found.skew.value)} as likely as the other, on average."
+        f"In a sentence about an occupation, it prefers “{first}” or “{second}”: on average, the "
+        f"preferred word is {times(found.skew.value)} as likely."
     )
     ranked = sorted(found.leanings, key=lambda lean: -lean.log_odds.value)
     if ranked:

@@ -37,7 +37,8 @@ _TRY = (
 def screen(result: NextSentenceResult, model: str = "") -> Screen:
     """Say what is shown; a page names the model, and links its card."""
     meaning = MEANINGS[IS_NEXT if result.follows else IS_RANDOM]
-    share = f"{percent(result.confidence)} of the probability of the two answers"
+    after = " (calibrated)" if result.calibration.named else ""
+    share = f"{percent(result.confidence)} of the probability of the two answers{after}"
     if result.confidence < UNDECIDED:
         says, more, kind = "undecided", f"“{meaning}” has only {share}.", "bx-open"
     else:

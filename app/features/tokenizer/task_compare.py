@@ -22,7 +22,7 @@ def tokenizer_compare(
     engine: Engine,
     text: Annotated[str, Field("Text", lines=3)],
     *,
-    other: Annotated[str, Field("Compare with", key="beside", lines=1)] = "",
+    other: Annotated[str, Field("Compare with", key="beside", lines=1, model=True)] = "",
 ) -> Comparison:
     """Cut a text with two tokenizers, and mark what they cut differently.
 

@@ -45,7 +45,7 @@ def headline(result: VariantsResult) -> str:
         f"Yours: {large(parameters.total)} parameters, "
         f"{percent(parameters.embedding / parameters.total, 0)} in the embedding. That is "
         f"{_times(share)} BERT’s size, and {_times(work)} its operations per token{shorter}; "
-        f"training it takes {size_text(own.memory.training)}."
+        f"training the encoder takes {size_text(own.memory.training)}, activations not included."
     )
 
 
@@ -62,13 +62,14 @@ def _explained() -> Html:
     """Explain what is counted."""
     return hint(
         tag("p", "Everything is computed from the configurations; no weights are loaded. Only the "
-            "encoder is counted, without heads for tasks. An operation is one multiplication or "
-            "one addition; counted are those for one token, attention to every token that it sees "
-            "included."),
+            "encoder is counted, without heads for tasks: so BERT has 109 M parameters here, while "
+            "its authors round to 110 M. An operation is one multiplication or one addition; "
+            "counted are those for one token, attention to every token that it sees included."),
         tag("p", "E: word vectors, positions, segments. A: queries, keys, values and outputs of "
             "attention. F: the feed-forward networks. R: normalisations and the pooler."),
         tag("p", "The memory for training holds weights, their gradients and the two averages of "
-            "AdamW in 32 bits, without the vectors of the texts."),
+            "AdamW in 32 bits; activations, the vectors of the texts on their way through the "
+            "layers, come on top and depend on how many texts are read at once."),
     )  # fmt: skip
 
 
@@ -187,7 +188,8 @@ def ideas(result: VariantsResult, lab: str = "") -> Html:
         for each in result.family
         if (about := each.about) is not None
     ]
-    columns = ("model", "what is new", "trained to", "a token sees", "million parameters")
+    columns = ("model", "what is new", "trained to", "a token sees",
+               "million parameters, as its authors state")  # fmt: skip
     return record_table("What was new in each model", columns, rows)
 
 

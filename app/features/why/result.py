@@ -83,9 +83,12 @@ class Explained:
     value: Annotated[float, "the number"]
     empty: Annotated[float, "the number when every word is hidden"]
     probability: Annotated[
-        float, "probability of the answer, not calibrated; not a number for a score"
+        float, "probability of the answer before calibration; not a number for a score"
     ]
-    calibrated: Annotated[bool, "whether other pages show a calibrated one"]
+    calibrated: Annotated[
+        float | None,
+        "the same after calibration, as the page of the answer shows it; null if there is none",
+    ]
 
 
 @dataclass(frozen=True, slots=True)

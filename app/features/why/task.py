@@ -199,7 +199,7 @@ def _explained(work: _Work) -> Explained:
         probability=float(one.target.probability(torch.tensor(value)))
         if work.is_share
         else math.nan,
-        calibrated=work.engine.calibration(one.head).named,
+        calibrated=one.calibrated,
     )
 
 

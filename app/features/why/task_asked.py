@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import torch
+from torch import Tensor
 
 from app.engine.compute.visitor import check_text
 from app.engine.models import Engine
@@ -55,6 +57,7 @@ class Asked:
     others: tuple[str, ...] = ()
     named: tuple[str, ...] = ()
     own: bool = True
+    calibrated: float | None = None
     read_as: tuple[str, ...] = ()
     cut: Cut | None = None
     part: bool = False
@@ -153,6 +156,12 @@ def _around(engine: Engine, whole: Encoding, first: int, last: int) -> tuple[Enc
     return windows.inputs[window], windows.bounds[window][0]
 
 
+def _calibrated(given: _Given, of: Of, logits: Tensor, chosen: int) -> float | None:
+    """Return the probability that the page of the answer shows; None if it is not calibrated."""
+    found = given.engine.calibration(HEADS[of])
+    return float((logits / found.temperature).softmax(-1)[chosen]) if found.named else None
+
+
 def _place(given: _Given, count: int, thing: str) -> int:
     """Return the index of the mask or name that is asked for."""
     if not 1 <= given.place <= count:
@@ -207,6 +216,7 @@ def _fill_mask(given: _Given) -> Asked:
         tokens=(position,),
         others=tuple(dict.fromkeys([*best, word])),
         own=word == first,
+        calibrated=_calibrated(given, "fill_mask", scores[position], chosen),
         read_as=read_as,
         named=tuple("…" if id_ is None else engine.readable(id_) for id_ in firsts),
         part=encoding is not whole,
@@ -258,7 +268,8 @@ def _ner(given: _Given) -> Asked:
     if not names:
         raise InputError("The model finds no name in this text, so there is nothing to explain.")
     one = names[_place(given, len(names), "name")]
-    label = int(np.argmax(pieces.probabilities[one.pieces[0]]))
+    logits = torch.from_numpy(np.log(pieces.probabilities[one.pieces[0]]))
+    label = int(logits.argmax())
     whole = engine.tokenizer.encode(given.text)
     encoding, moved = _around(engine, whole, one.pieces[0] + 1, one.pieces[0] + 1)
     tokens = tuple(
@@ -274,6 +285,7 @@ def _ner(given: _Given) -> Asked:
         answer=f"{text}: {one.kind}",
         number=f"log-probability of {scheme.names[label]} at “{_typed(encoding, tokens[0])}”",
         chosen="",
+        calibrated=_calibrated(given, "ner", logits, label),
         tokens=tokens,
         named=tuple(
             f"{' '.join(given.text[each.start : each.end].split())}: {each.kind}" for each in names
@@ -309,6 +321,7 @@ def _next_sentence(given: _Given) -> Asked:
         chosen=FOLLOWS[label],
         others=FOLLOWS,
         own=label == best,
+        calibrated=_calibrated(given, "next_sentence", logits, label),
         cut=cut,
     )
 
@@ -350,6 +363,7 @@ def _classification(given: _Given) -> Asked:
         chosen=labels[label],
         others=labels,
         own=label == best,
+        calibrated=_calibrated(given, "classification", scores, label),
         cut=cut,
     )
 

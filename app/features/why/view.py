@@ -100,8 +100,10 @@ def _likely(result: WhyResult) -> str:
     if not one.unit:
         return ""
     what = f"{one.target} " if result.of == "qa" else ""
-    how = "uncalibrated probability " if one.calibrated else ""
-    return f"({what}{how}{percent(one.probability)})"
+    if one.calibrated is None:
+        return f"({what}{percent(one.probability)})"
+    after = percent(one.calibrated)
+    return f"({percent(one.probability)} before calibration; {after} after)"
 
 
 def leaders(result: WhyResult) -> str:
@@ -130,8 +132,8 @@ def _explained(result: WhyResult) -> tuple[Html, Html]:
             f"all words together change it by {signed(change, 2)} {one.unit}. How far the sum of "
             "the scores is from this change, as a share of it, is the completeness gap."),
         tag("p", "Scores belong to words; those of the pieces of a word are added up. [CLS], [SEP] "
-            "and the asked [MASK] are not scored. Probabilities here are those of the model’s own "
-            "numbers, before the calibration that other pages use."),
+            "and the asked [MASK] are not scored. What is explained is the model’s own number, "
+            "before calibration."),
     )  # fmt: skip
 
 
@@ -154,7 +156,21 @@ def sums(result: WhyResult) -> Html:
         says += f" at {result.story.steps:,} {how}"
     elif result.story.method not in COMPLETE:
         says += "; this method’s scores need not sum to it"
-    return tag("div", more, line(f"{says}."), class_="bx-why-sums")
+    return tag("div", more, line(f"{says}. {_against(result)}".strip()), class_="bx-why-sums")
+
+
+def _against(result: WhyResult) -> str:
+    """Explain a sum that speaks against the answer it belongs to; else empty."""
+    one = result.explained
+    if one.value >= one.empty:
+        return ""
+    if not one.unit:
+        return "The sum is negative: with every word hidden, the score would be higher."
+    though = ", though not enough to change it" if one.own else ""
+    return (
+        "The sum is negative: with every word hidden, the model gives this answer a higher "
+        f"probability. Together, the words speak against it{though}."
+    )
 
 
 # -- pictures --------------------------------------------------------------------------------------

@@ -213,6 +213,8 @@ class XrayResult:
     changes: Annotated[Changes, "how much each layer does to each piece"]
     attentions: Annotated[tuple[Floats, ...], "L arrays (H, T, T); rows are the pieces that look"]
     calibration: Annotated[Calibration, "how logits became probabilities"]
+    labels: Annotated[tuple[str, ...], "all that a head for the whole text knows; else ()"] = ()
+    trained_on: Annotated[str, 'what this head was trained on; "" if not known'] = ""
     read_as: Annotated[
         tuple[str, ...], 'the signs that were read as [MASK], such as "___", without repetition'
     ] = ()

@@ -232,7 +232,7 @@ def _result(
     text: Text, question: Question, seen: Seen, logits: tuple[Floats, Floats]
 ) -> XrayResult:
     """Put together what was found; logits (L + 1, N) of the whole model, and of what is on."""
-    shares = [shares_of(each, text.temperature) for each in logits]
+    shares, whole = [shares_of(each, text.temperature) for each in logits], text.kind == "label"
     before, now = (target_value(question.kind, each[-1], question.chosen) for each in logits)
     names = tuple(tuple(name_of(text, number) for number in row) for row in seen.answers.tolist())
     return XrayResult(
@@ -263,6 +263,8 @@ def _result(
         changes=seen.changes,
         attentions=seen.attentions,
         calibration=text.engine.calibration(CLASSES[text.kind]),
+        labels=tuple(name_of(text, n) for n in range(logits[0].shape[-1] if whole else 0)),
+        trained_on=text.engine.facts.heads[CLASSES[text.kind].__name__].trained_on if whole else "",
     )
 
 

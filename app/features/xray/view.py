@@ -1,9 +1,9 @@
 """The X-ray of a text on paper and in Python."""
 
 from app.features.xray.result import Mode, Part, XrayResult
-from app.features.xray.view_overview import overview
+from app.features.xray.view_overview import key, overview
 from app.features.xray.view_switches import ranking_line, ranking_picture
-from app.features.xray.view_words import MEAN, READS, headline, measure
+from app.features.xray.view_words import MEAN, READS, headline, label_note, measure
 from app.words.blocks import line
 from app.words.notes import gaps_note
 from app.words.report import Block
@@ -14,12 +14,15 @@ def screen(result: XrayResult, *, head: str = MEAN) -> Screen:
     """Say what is shown; `head` names the head whose threads are drawn (see `overview`)."""
     blocks: list[Block] = [
         overview(result, head),
+        key(),
         line(f"Followed: the {measure(result)}."),
-        line(f"{READS[result.readings.lens].removesuffix('; choose it under “Lens”.')}."),
+        line(READS[result.readings.lens].replace(", under “Settings”,", "")),
     ]
     if result.ranking:
         blocks += [ranking_line(result), ranking_picture(result)]
-    return Screen(headline(result), tuple(blocks), first=(gaps_note(result.read_as),))
+    return Screen(
+        headline(result), tuple(blocks), first=(gaps_note(result.read_as), label_note(result))
+    )
 
 
 def snippet(result: XrayResult, model: str) -> str:

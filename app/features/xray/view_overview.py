@@ -25,7 +25,7 @@ from app.features.xray.view_words import (
     piece,
     thread_words,
 )
-from app.words.blocks import hint
+from app.words.blocks import hint, line
 from app.words.format import moment, percent
 from app.words.html import Html, tag, visible
 from app.words.lines import OTHER_BOLD, OTHER_FONT, fitting, printed_width
@@ -101,6 +101,7 @@ def live(result: XrayResult, head: str = MEAN) -> Html:
         explanation(result.readings.lens),
         tag("p", headline(result), class_="bx-xr-say", data_readout="", role="status"),
         tag("div", *drawings, role="group", aria_label=describe(result), class_="bx-drawing"),
+        key(),
         numbers(table(result), "xray", pictures=True, title="Numbers and files"),
         class_="bx-picture bx-xr",
         data_name="xray",
@@ -408,15 +409,24 @@ def _fitted(word: str, room: float, letter: float) -> tuple[str, float]:
     return fitting(word, room + 0.01, smaller), smaller  # what was made to fit may be rounded up
 
 
+def key() -> Html:
+    """Say what the two bars of a cell are, by their place and by their colour."""
+    sign = {
+        kind: tag("i", class_=f"bx-xr-key bx-xr-{kind}", aria_hidden="true")
+        for kind in ("attention", "forward")
+    }
+    return line("Added to the vector. Upper bar ", sign["attention"], ": attention; lower bar ",
+                sign["forward"], ": feed-forward.")  # fmt: skip
+
+
 def explanation(lens: Lens) -> Html:
     """Say how the picture is read, and what its cells are."""
     return hint(
-        "Each row is a piece of the text, each column a layer. A cell shows the answer that the "
-        f"output head gives for the vector of the piece after this layer. {READS[lens]} The deeper "
-        "the colour of a cell, the more probable is already what the whole model answers there at "
-        "the end. Threads show which pieces a piece looks at: thicker for more attention, coloured "
-        "for the piece that is asked. The two bars in a cell show how much the attention block "
-        "(above) and the feed-forward block (below) added to the vector. Point at anything for its "
-        "numbers; choose a layer to open its heads, a piece to ask there, or an answer to follow "
-        "it through the layers."
+        "Each row is a piece of the text, each column a layer. A cell shows what the output head "
+        f"would answer from the piece’s vector after that layer. {READS[lens]} The darker a cell, "
+        "the higher the probability there of the final answer. Threads show which pieces a piece "
+        "looks at: the thicker, the more attention; those of the asked piece are coloured. The "
+        "bars at the bottom of a cell show how much attention (upper bar) and feed-forward (lower "
+        "bar) added to the vector. Point at anything for its numbers. Click a layer to open its "
+        "heads, a piece to ask about it, or an answer to follow it through the layers."
     )

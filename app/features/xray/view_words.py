@@ -3,8 +3,9 @@
 import numpy as np
 
 from app.features.xray.result import Ask, Candidate, Kind, Lens, Mode, Part, XrayResult
+from app.words.blocks import line
 from app.words.format import count, moment, percent, signed
-from app.words.html import visible
+from app.words.html import Html, join, visible
 
 ASKS: dict[Ask, str] = {
     "auto": "what fits",
@@ -23,15 +24,16 @@ MATTERS = "Which parts matter?"
 MODES: dict[Mode, str] = {"mean": "mean", "zero": "zero", "resample": "other text"}
 LENSES: dict[Lens, str] = {"affine": "affine", "raw": "raw"}
 READS: dict[Lens, str] = {
-    "affine": "Here a linear map, fitted once on 100 texts, first turns the vector of a layer into "
-    "one as after the last layer (the affine lens). The raw lens reads it as it is, as if the "
-    "model ended there; choose it under “Lens”.",
-    "raw": "Here the vector is read as it is, as if the model ended at this layer (the raw lens). "
-    "The affine lens first maps it to the last layer, by a linear map fitted once on 100 texts; "
-    "choose it under “Lens”.",
+    "affine": "The head was trained on the last layer, so a linear map, fitted on 100 texts, first "
+    "translates the vector to that layer (the affine lens). The raw lens, under “Settings”, skips "
+    "this step.",
+    "raw": "The vector is read as it is, as if the model ended at that layer (the raw lens). The "
+    "affine lens, under “Settings”, first translates it to the last layer by a linear map fitted "
+    "on 100 texts.",
 }
 """What the cells of the picture show, by the lens."""
 MEAN = "mean"
+_LABELS = 8
 LOOKS = 3
 """How many of the pieces that a piece looks at are named."""
 
@@ -78,6 +80,18 @@ def asked(result: XrayResult) -> str:
     }[result.question.kind]
 
 
+def label_note(result: XrayResult) -> Html:
+    """Say why any text gets a label: the head knows no others. Empty for other questions."""
+    if not result.labels:
+        return join()
+    named = f": {visible(', '.join(result.labels))}" if len(result.labels) <= _LABELS else ""
+    trained = f" Trained on {visible(result.trained_on)}." if result.trained_on else ""
+    return line(
+        f"This head knows {count(len(result.labels), 'label')} only{named}. Every text gets one of "
+        f"them, also where none fits.{trained}"
+    )
+
+
 def headline(result: XrayResult) -> str:
     """State the answer, and what it was with the whole model."""
     best, first = result.best, result.first
@@ -109,7 +123,7 @@ def candidate_words(result: XrayResult, each: Candidate) -> str:
 
 
 def column_words(result: XrayResult, column: int) -> list[str]:
-    """Say everything about each piece after one layer, or in the input."""
+    """Say everything about each piece after one layer, or before the first."""
     when = moment(column)
     says = [
         f"{when[0].upper()}{when[1:]}, {piece(result, at)}: {_reading(result, column, at)}"

@@ -5,6 +5,7 @@ Search order: `model.safetensors`, `model.safetensors.index.json` with its shard
 """
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 from torch import Tensor
@@ -23,6 +24,9 @@ from bert_core.small_files import listed, parse_json, read_small, shown
 SAFETENSORS = "model.safetensors"
 INDEX = "model.safetensors.index.json"
 PICKLE = "pytorch_model.bin"
+HELD: dict[Path, Mapping[str, Tensor]] = {}
+"""Weights of models in memory, by the folder that has their configuration and vocabulary."""
+
 _MAX_INDEX_BYTES = 4 * 1024 * 1024
 _MAX_SHARDS = 1_000
 
@@ -33,6 +37,8 @@ def open_weights(folder: Path, *, from_tf: bool = False, values: bool = True) ->
     Without `values`, tensors of safetensors files have names, types and shapes alone, which takes
     milliseconds. Other formats are read as a whole.
     """
+    if folder in HELD:
+        return dict(HELD[folder])
     if adapter := next((name for name in ADAPTERS if os.path.isfile(folder / name)), ""):
         raise CheckpointError(
             f"The folder {folder} has {adapter}. {instead([adapter])[1:]} If the weights beside it "

@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -148,3 +149,15 @@ def test_the_package_is_a_program(tiny_folder: Path) -> None:
     )
     assert (ran.returncode, ran.stderr) == (0, b"")
     assert b"The model reads 2 words as 2 pieces." in ran.stdout and b"\\u6d77" in ran.stdout
+
+
+@pytest.mark.parametrize("arguments", [[], ["sheet"], ["lesson", "--help"], ["ner", "--help"]])
+def test_a_console_of_western_europe_prints_every_command(
+    arguments: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    console = io.TextIOWrapper(io.BytesIO(), encoding="cp1252", write_through=True)
+    monkeypatch.setattr("sys.stdout", console)
+    with suppress(SystemExit):
+        run(arguments)
+    console.seek(0)
+    assert len(console.read()) > 50

@@ -106,6 +106,10 @@ def test_typical_texts_are_escaped_and_open_only_where_there_is_a_page(result: A
     assert "<b>the end" not in str(still) and "<b>the end</b>" in words(still)
     assert len(elements(live, "button")) == 4 and elements(still, "button") == []
     assert [each.attributes["data-pick"] for each in elements(live, "button")] == ["open"] * 4
+    heads = tuple(replace(each, name="none") for each in result.heads)
+    asked = replace(result.asked, measure="to_cls")
+    said = words(view.typical_texts(replace(result, heads=heads, asked=asked)))
+    assert said.startswith("No pattern; most attention to: [CLS]")
     none = replace(result, asked=replace(result.asked, texts=()))
     assert "No text" in words(view.typical_texts(none))
 
@@ -145,13 +149,11 @@ def test_heads_that_look_at_everything_are_counted_by_themselves(result: AtlasRe
         for each, name in zip(result.heads, names, strict=True)
     )
     assert view.headline(replace(result, heads=heads)) == (
-        "3 of 8 heads look mostly at one kind of piece, 3 almost equally at everything. Without "
-        "any one of 2 heads, the loss on hidden words clearly grows."
+        "3 of 8 heads look mostly at one kind of piece, 3 almost equally at everything. Each head "
+        "was also switched off alone: the loss on hidden words clearly grows for 2 of them."
     )
     unsure = tuple(replace(each, effect=0.2, error=0.3) for each in heads)
-    assert view.headline(replace(result, heads=unsure)).endswith(
-        "Without any one of them, the loss on hidden words does not clearly grow."
-    )
+    assert view.headline(replace(result, heads=unsure)).endswith("grows for none of them.")
 
 
 def test_the_answer_is_small_and_the_code_runs(result: AtlasResult, tiny_folder: object) -> None:

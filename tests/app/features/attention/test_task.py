@@ -18,6 +18,7 @@ from app.features.attention.result_views import (
     attention_grid,
     group_shares,
     head_view,
+    rank,
     strongest_links,
 )
 from app.features.attention.task import attention, in_words, ranked_heads
@@ -325,6 +326,12 @@ def test_a_text_opens_with_a_head_that_has_a_pattern(tiny_engine: Engine) -> Non
     assert replace(result, statistics=plain).telling == (1, 3)
     nothing["to_repeats"][0, 2] = 0.5  # less, but about this text
     assert replace(result, statistics=plain).telling == (0, 2)
+    commas = attention(tiny_engine, "the cat sat, on a mat, dog.")  # only a comma repeats
+    plain = replace(commas.statistics, **nothing)
+    assert replace(commas, statistics=plain).telling == (1, 3)
+    nothing["to_repeats"][0, 2] = 0.99
+    shown = replace(commas, statistics=plain)
+    assert shown.telling == (1, 3) and rank(shown)[-1].place == (0, 2)
 
 
 @pytest.fixture

@@ -27,6 +27,7 @@ from app.features.attention.task import attention, in_words
 from app.records.results import PLACES
 from app.words.html import visible
 from bert_core.analysis.head_statistics import MEASURES
+from tests.drawings import words
 from tests.made_up_attention import made, sides_of
 
 WORDS = Selection(special=False)
@@ -57,9 +58,9 @@ def test_the_page_gets_every_number_of_a_short_text(
     assert drawn["rows"] == list(result.tokens) and drawn["top"] == 1.0
     assert drawn["rowPieces"] == list(result.units.pieces)
     assert sent(result, shown)["top"] == pytest.approx(float(shown.weights.max()))
-    words = in_words(tiny_engine, attention(tiny_engine, "playing the cat"))
-    pieces = sent(words, one(words, 0, 0, WORDS))["rowPieces"]
-    assert pieces == list(words.units.pieces[1:-1]) and max(map(len, pieces)) > 1
+    typed = in_words(tiny_engine, attention(tiny_engine, "playing the cat"))
+    pieces = sent(typed, one(typed, 0, 0, WORDS))["rowPieces"]
+    assert pieces == list(typed.units.pieces[1:-1]) and max(map(len, pieces)) > 1
 
 
 @pytest.mark.parametrize(("length", "kind", "most"), [
@@ -136,7 +137,8 @@ def test_words_name_the_strongest_link_between_words(
     assert view.headline(result, shown).endswith(end)
     short = view.short_headline(result, shown)
     assert short.count("\u2068") == short.count("\u2069") == 2  # each piece keeps its direction
-    assert f"({shown.rows[row]}) → " in short and f"({shown.columns[column]}), " in short
+    assert f"“{visible(source)}”\u2069 ({shown.rows[row]}) → " in short  # quoted: it may be a comma
+    assert f"“{visible(goal)}”\u2069 ({shown.columns[column]}), " in short
 
 
 def test_a_text_of_one_word_still_has_a_strongest_link(tiny_engine: Engine) -> None:
@@ -154,7 +156,7 @@ def test_the_note_says_what_is_hidden(result: AttentionResult, tiny_engine: Engi
     assert note(Selection()) == ""
     share = float(one(result, 0, 0, WORDS).shown.mean())
     assert "[CLS] and [SEP] are hidden" in note(WORDS)
-    assert view.whole_percent(share) in note(WORDS) and "less than 1" in note(WORDS)
+    assert view.whole_percent(share) in words(note(WORDS)) and "less than 1" in note(WORDS)
     assert "Only A to B is shown" in note(Selection(special=False, part="ab"))
     shown = np.count_nonzero(one(result, 0, 0, Selection(floor=0.1)).weights)
     says = f"{shown} cells of {len(result.tokens) ** 2} shown: at least 0.1."
@@ -185,7 +187,7 @@ def test_the_list_marks_the_head_and_its_clicks_name_every_head(result: Attentio
     for row, found in zip(rows, ranked, strict=False):
         layer, head = found.place
         assert f'data-value="{layer * result.heads + head}"' in row and found.here.name in row
-        assert view.whole_percent(found.here.score) in row
+        assert view.whole_percent(found.here.score) in words(row)
     assert ["aria-current" in row for row in rows] == [number == 1 for number in range(len(rows))]
 
 
@@ -202,7 +204,7 @@ def test_the_table_of_heads_has_every_measure(result: AttentionResult) -> None:
 
 def test_shares_and_lines_read_the_same_in_words_and_in_tables(result: AttentionResult) -> None:
     shares = group_shares(result, Heads.one(0, 0))
-    line, table = str(view.shares_line(shares)), view.shares_table(shares)
+    line, table = words(view.shares_line(shares)), view.shares_table(shares)
     for i, row in enumerate(shares.values()):
         for j, share in enumerate(row.values()):
             assert view.whole_percent(share) in line

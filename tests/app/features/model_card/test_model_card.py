@@ -19,6 +19,7 @@ from bert_core.bundled import bundled_folder
 from bert_core.bundled.figures import Bin, Figure, read_figures
 from bert_core.bundled.leanings import Bias, Estimate, Leaning
 from bert_core.verification import FileCheck, OutputCheck, TextCheck, VerificationReport
+from tests.drawings import words
 
 
 def text_of(drawn: object) -> str:
@@ -39,8 +40,8 @@ def test_what_a_model_can_and_cannot_is_said_with_its_figures() -> None:
     can, cannot = said.partition("It often fails to")[::2]
     by_words = model_card.skills(figures)
     assert "It can" in can and len(by_words) == len(model_card._VERBS)
-    for words, each in by_words.items():
-        printed = f"{words}: {100 * each.share:.1f}"
+    for skill, each in by_words.items():
+        printed = f"{skill}: {100 * each.share:.1f}"
         assert (printed in can) is (each.share >= 2 / 3 and each.low > (each.chance or 0))
         assert (printed in can) is not (printed in cannot)
     assert "chance 25.0" in cannot
@@ -67,7 +68,9 @@ BIAS = Bias(
 
 def test_bias_is_said_in_words() -> None:
     said = text_of(biases.short(BIAS))
-    assert "2.0 times as likely as the other" in said
+    assert (
+        "it prefers “he” or “she”: on average, the preferred word is 2.0 times as likely." in said
+    )
     assert "Furthest towards “he”: judge. Furthest towards “she”: nurse." in said
     assert "“she” is 1.2 times as likely" in said and "judge +1.00, &lt;b&gt; +0.10" in said
     one_sided = text_of(biases.short(replace(BIAS, leanings=ROWS[1:])))
@@ -113,8 +116,9 @@ def test_the_bundled_model_is_told_from_bert_base() -> None:
     assert told["attention of a layer to [SEP]"].here == (
         f"at most {100 * by_layer.max():.0f} %, in layer {by_layer.argmax()}"
     )
-    kept = "".join(map(str, model_card.screen(card).report().drawn()))
+    kept = words("".join(map(str, model_card.screen(card).report().drawn())))
     assert all(each.here in kept and each.base in kept for each in card.beside)
+    assert "floor" not in kept  # said in plain words
 
 
 def test_a_model_without_papers_is_compared_by_its_sizes(tiny_engine: Engine) -> None:

@@ -10,6 +10,7 @@ from app.engine.models import Engine
 from app.features.senses import view
 from app.features.senses.result import Occurrence, SensesResult
 from app.features.senses.task import senses
+from tests.drawings import words
 from tests.snippets import ran
 
 TEXT = "the river bank\nthe cat sat on the bank\n\nbank on the dog.\nplaying the mat\na <b>bank</b>"
@@ -40,7 +41,7 @@ def test_distances_in_the_plane_are_in_proportion(result: SensesResult) -> None:
     higher = result.coordinates[0][1] > result.coordinates[1][1]
     assert (first[1] < second[1]) is bool(higher)  # up is more
     share = f"axis 1: {100 * result.shares[0]:.0f} % of variance"
-    assert share in str(view.plane(result).wide) and share in str(view.plane(result).narrow)
+    assert share in words(view.plane(result).wide) and share in words(view.plane(result).narrow)
 
 
 def test_marks_that_would_cover_each_other_are_moved_and_tied_to_their_places() -> None:
@@ -73,9 +74,9 @@ def test_groups_differ_in_shape_and_marks_are_linked_to_their_sentences(
 
 def test_the_headline_counts_neighbours_and_names_the_means(result: SensesResult) -> None:
     text = view.headline(result)
-    assert f"{result.at_home} of 4" in text
-    assert f"{result.means(within=True)[1]:.2f} within" in text
-    assert f"{result.means(within=False)[1]:.2f} between, after layer 0." in text
+    assert f"{result.at_home} of 4" in text and "Mean cosine after layer 0: " in text
+    assert f"{result.means(within=True)[1]:.2f} within groups" in text
+    assert f"{result.means(within=False)[1]:.2f} between." in text
 
 
 def test_without_groups_only_the_mean_is_told(tiny_engine: Engine) -> None:

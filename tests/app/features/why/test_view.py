@@ -143,10 +143,23 @@ def test_leaders_are_named_by_sign(result: WhyResult) -> None:
     assert view.leaders(with_scores(result, 1.0)).endswith("Against it: no word.")
 
 
-def test_a_word_that_answers_is_quoted_and_its_probability_is_named(result: WhyResult) -> None:
-    one = replace(result.explained, calibrated=True)
+def test_a_word_that_answers_is_quoted_and_both_its_probabilities_are_named(
+    result: WhyResult,
+) -> None:
+    one = replace(result.explained, probability=0.893, calibrated=0.726)
     said = words(view.answer(replace(result, explained=one)))
-    assert f"“{one.answer}” (uncalibrated probability " in said
+    assert f"“{one.answer}” (89.3 % before calibration; 72.6 % after)" in said
+    alone = replace(result, explained=replace(one, calibrated=None))
+    assert f"“{one.answer}” (89.3 %)" in words(view.answer(alone))
+
+
+def test_a_sum_against_the_answer_is_explained(result: WhyResult) -> None:
+    one = replace(result.explained, value=-1.0, empty=-0.5, own=True)
+    against = words(view.sums(replace(result, explained=one)))
+    assert "the words speak against it, though not enough to change it." in against
+    asked = words(view.sums(replace(result, explained=replace(one, own=False))))
+    assert asked.endswith("the words speak against it.")
+    assert "negative" not in words(view.sums(replace(result, explained=replace(one, empty=-2))))
 
 
 @pytest.mark.parametrize("method", ["integrated_gradients", "occlusion"])

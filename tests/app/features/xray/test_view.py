@@ -18,9 +18,10 @@ from app.features.xray.task_run import text_of
 from app.features.xray.task_zoom import cell_path, head_notes
 from app.features.xray.view import screen, snippet
 from app.features.xray.view_overview import links, live, of_heads, overview, table
-from app.features.xray.view_words import column_words, headline, thread_words
+from app.features.xray.view_words import column_words, headline, label_note, thread_words
 from app.words.html import Html
 from app.words.lines import printed_width
+from tests.drawings import words
 from tests.snippets import ran
 
 TEXT = "the cat sat on the [MASK] ."
@@ -100,7 +101,7 @@ def test_threads_are_the_strongest_links_of_each_layer(result: XrayResult, head:
     assert sorted(each["data-say"] for each in threads) == sorted(expected)
     for each in threads:
         weight = float(re.findall(r"([\d.]+) %", each["data-say"])[0]) / 100
-        assert f"<title>{each['data-say']}</title>" in str(overview(result, head).wide)
+        assert each["data-say"] in words(overview(result, head).wide)
         slope = 6 if "bx-xr-strong" in each["class"] else 3
         assert float(each["stroke-width"]) == pytest.approx(0.6 + slope * weight, abs=0.01)
 
@@ -126,8 +127,8 @@ def test_answers_are_bars_with_a_mark_where_they_were(off: XrayResult) -> None:
 def test_paper_explains_itself_under_the_pointer(result: XrayResult) -> None:
     drawn = unescape(str(overview(result).wide))
     for column in range(3):
-        for words in column_words(result, column):
-            assert f"<title>{words}</title>" in drawn
+        for says in column_words(result, column):
+            assert says in words(drawn)
     assert "tabindex" not in drawn and "data-pick" not in drawn
 
 
@@ -279,11 +280,21 @@ def test_the_zoom_says_the_way_back(tiny_engine: Engine, result: XrayResult) -> 
 
 def test_the_report_has_everything(result: XrayResult, off: XrayResult) -> None:
     found = screen(result).report()
-    assert found.headline == headline(result) and len(found.blocks) == 5
+    assert found.headline == headline(result) and len(found.blocks) == 6
     assert f"“{result.best.name}” ({100 * result.best.probability:.1f} %)." in found.headline
     assert "3 parts off" in headline(off) and off.first.name in headline(off)
-    assert f"the log-probability of “{result.followed}”." in str(found.blocks[1])
-    assert "the affine lens" in str(found.blocks[2])
+    # The bars have a key that needs no colours, on paper and on the page.
+    assert words(found.blocks[1]) in words(live(result))
+    assert "Upper bar : attention; lower bar : feed-forward." in words(found.blocks[1])
+    assert f"the log-probability of “{result.followed}”." in str(found.blocks[2])
+    assert "the affine lens" in str(found.blocks[3])
+
+
+def test_a_label_is_explained_by_what_the_head_knows(tiny_engine: Engine) -> None:
+    found = xray(tiny_engine, "the cat sat", ask="label")
+    said = words(label_note(found))
+    assert f"knows {len(found.labels)} labels only: {', '.join(found.labels)}." in said
+    assert label_note(xray(tiny_engine, "the cat sat", ask="word")).markup == ""
 
 
 @pytest.mark.parametrize("kind", ["word", "start", "end", "entity", "label", "next"])
