@@ -11,7 +11,7 @@ import shlex
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -284,7 +284,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the browser tests, then with the files that have the most."""
     if "PYTEST_XDIST_WORKER" in os.environ:
         count = Counter(item.path for item in items)
-        items.sort(key=lambda item: (not item.nodeid.startswith(FIRST), -count[item.path]))
+        items.sort(key=lambda item: (
+            not item.nodeid.startswith(FIRST[0]), not item.nodeid.startswith(FIRST[1]),
+            -count[item.path],
+        ))  # fmt: skip
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file() -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+    """Look for no doctests in a file of tests: that takes as long as finding the tests."""
+    found = yield
+    return [each for each in found if type(each) is pytest.Module] or found
 
 
 def pytest_configure() -> None:

@@ -10,12 +10,11 @@ import json
 import struct
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
 import pandas as pd
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
 from app.engine.models import open_engine
 from app.faces import ask
@@ -71,24 +70,28 @@ def saved(*body: Html) -> bytes:
 Opened = Callable[..., tuple[Page, Record]]
 
 
-@pytest.fixture
-def opened(browser: Browser, tmp_path: Path) -> Iterator[Opened]:
-    """Open a saved page from the disk, with the network off."""
-    contexts = []
+@pytest.fixture(scope="module")
+def offline(browser: Browser) -> Iterator[BrowserContext]:
+    """A browser without a network."""
+    with browser.new_context(offline=True) as context:
+        yield context
 
-    def open_file(content: bytes, **options: Any) -> tuple[Page, Record]:
+
+@pytest.fixture
+def opened(offline: BrowserContext, tmp_path: Path) -> Iterator[Opened]:
+    """Open a saved page from the disk, with the network off."""
+
+    def open_file(content: bytes) -> tuple[Page, Record]:
         path = tmp_path / "saved.html"
         path.write_bytes(content)
-        context = browser.new_context(offline=True, accept_downloads=True, **options)
-        contexts.append(context)
-        page, record = context.new_page(), Record()
+        page, record = offline.new_page(), Record()
         record.watch(page)
         page.goto(path.as_uri())
         return page, record
 
     yield open_file
-    for context in contexts:
-        context.close()
+    for page in offline.pages:
+        page.close()
 
 
 def file_of(page: Page, button: Locator) -> tuple[str, bytes]:
@@ -135,17 +138,22 @@ REDRAW = """() => {
 }"""
 
 
-def test_the_focus_stays_on_what_was_picked_when_the_answer_comes_late(opened: Opened) -> None:
-    page, _ = opened(saved(sentence()))
-    page.clock.install()
-    words = page.locator("[data-pick]")
-    words.nth(3).press("Enter")
-    page.clock.run_for(8_000)
-    page.evaluate(REDRAW)
-    expect(words.nth(3)).to_be_focused()
-    page.mouse.click(1, 1)  # who acts elsewhere is left alone
-    page.evaluate(REDRAW)
-    expect(page.locator("body")).to_be_focused()
+def test_the_focus_stays_on_what_was_picked_when_the_answer_comes_late(
+    browser: Browser, tmp_path: Path
+) -> None:
+    (tmp_path / "saved.html").write_bytes(saved(sentence()))
+    with browser.new_context(offline=True) as context:  # its clock is that of all its pages
+        page = context.new_page()
+        page.goto((tmp_path / "saved.html").as_uri())
+        page.clock.install()
+        words = page.locator("[data-pick]")
+        words.nth(3).press("Enter")
+        page.clock.run_for(8_000)
+        page.evaluate(REDRAW)
+        expect(words.nth(3)).to_be_focused()
+        page.mouse.click(1, 1)  # who acts elsewhere is left alone
+        page.evaluate(REDRAW)
+        expect(page.locator("body")).to_be_focused()
 
 
 def test_arrows_move_the_focus_inside_a_group_that_is_one_tab_stop(opened: Opened) -> None:
@@ -242,17 +250,15 @@ PIXELS = """async (source) => {
 }"""
 
 
-def test_a_drawing_saved_as_png_is_twice_as_large_and_not_blank(
-    opened: Opened, browser: Browser
-) -> None:
-    page, _ = opened(saved(chart()), color_scheme="dark")
+def test_a_drawing_saved_as_png_is_twice_as_large_and_not_blank(opened: Opened) -> None:
+    page, _ = opened(saved(chart()))
+    page.emulate_media(color_scheme="dark")
     name, content = file_of(page, fold(page).get_by_role("button", name="Save as PNG"))
     assert name == "shares.png" and content[:8] == b"\x89PNG\r\n\x1a\n"
     size = page.locator(".bx-wide svg").evaluate("node => node.viewBox.baseVal.height")
     assert struct.unpack(">II", content[16:24]) == (2 * WIDE, 2 * size)
-    blank = browser.new_page()
-    counts: dict[str, int] = blank.evaluate(PIXELS, base64.b64encode(content).decode())
-    blank.close()
+    page.goto("about:blank")
+    counts: dict[str, int] = page.evaluate(PIXELS, base64.b64encode(content).decode())
     total = sum(counts.values())
     paper = max(counts, key=lambda colour: counts[colour])
     assert paper.endswith(",255") and counts[paper] < 0.95 * total
@@ -332,11 +338,11 @@ def test_the_save_menu_saves_what_is_on_the_page_and_a_page_that_works_on_its_ow
         f"fill_mask?text={SENTENCE.replace(' ', '+')}",
         accept_downloads=True,
         permissions=["clipboard-read", "clipboard-write"],
-        viewport=PHONE,
     )
     answer = page.locator(".bx-filled").first.inner_text()
     copy_link(page)
     assert page.evaluate("navigator.clipboard.readText()") == page.evaluate("location.href")
+    page.set_viewport_size(PHONE)
     page.get_by_role("button", name="Save", exact=True).click()
     menu = page.get_by_test_id("stPopoverBody")
     names = page.locator("figure.bx-picture").evaluate_all("all => all.map((f) => f.dataset.name)")

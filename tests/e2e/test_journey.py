@@ -84,7 +84,8 @@ def test_a_sentence_typed_at_home_is_answered_six_times_and_its_doors_open(visit
     cards = page.locator(".bx-door")
     expect(cards.filter(has_text="Named entities")).to_contain_text("Grace Hopper")
     expect(cards).to_have_count(6)
-    cards.filter(has_text="Fill-mask →").get_by_role("button").click()
+    heading = page.get_by_role("heading", name="Fill-mask →")
+    cards.filter(has=heading).get_by_role("button").click()
     settled(page, "fill_mask")
     hidden = "Grace Hopper worked in Boston for many [MASK]."
     expect(page.get_by_role("textbox").first).to_have_value(hidden)

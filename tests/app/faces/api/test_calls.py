@@ -119,7 +119,7 @@ def test_many_callers_get_their_own_answers(api: Api, ask: Ask) -> None:
     def call(word: str) -> None:
         found[word] = ask(api, "fill_mask", {"text": f"{word} [MASK]"}, headers=visitor()).text
 
-    words = [f"{MARKER}-{number}-end" for number in range(20)]
+    words = [f"{MARKER}-{number}-end" for number in range(8)]
     threads = [threading.Thread(target=call, args=(word,)) for word in words]
     for each in threads:
         each.start()
@@ -187,12 +187,11 @@ NO_JSON = {
 }
 
 
-@pytest.mark.parametrize("body", NO_JSON.values(), ids=NO_JSON)
 @pytest.mark.parametrize("path", ["/api/fill_mask", f"{OURS}/run/fill_mask", "/mcp"])
-def test_what_is_not_json_is_a_bad_request(api: Api, path: str, body: bytes) -> None:
-    found = api.post(path, content=body)
-    assert found.status_code == 400
-    assert "not JSON" in found.text
+def test_what_is_not_json_is_a_bad_request(api: Api, path: str) -> None:
+    for kind, body in NO_JSON.items():
+        found = api.post(path, content=body)
+        assert found.status_code == 400 and "not JSON" in found.text, kind
 
 
 @FORMS
@@ -336,22 +335,15 @@ def test_a_bug_is_an_apology_with_a_number_and_its_text_is_in_no_log(
 
 
 @pytest.mark.parametrize(
-    "body",
-    [{"data": [MARKER]}, {"data": [{MARKER: [MARKER]}] * 4}, {MARKER: MARKER}, MARKER, [MARKER]],
-)
-@pytest.mark.parametrize(
-    "path",
-    [f"{OURS}/run/fill_mask", "/api/qa", f"/api/{MARKER}", "/mcp", "/mcp/x"],
+    "path", [f"{OURS}/run/fill_mask", "/api/qa", f"/api/{MARKER}", "/mcp", "/mcp/x"]
 )
 def test_wrong_calls_leave_nothing_in_the_log(
-    api: Api,
-    caplog: pytest.LogCaptureFixture,
-    capfd: pytest.CaptureFixture[str],
-    path: str,
-    body: object,
+    api: Api, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str], path: str
 ) -> None:
+    bodies = ({"data": [MARKER]}, {"data": [{MARKER: [MARKER]}] * 4}, {MARKER: MARKER}, MARKER)
     with caplog.at_level(logging.WARNING):
-        assert api.post(path, body, headers={"X-A": MARKER}).status_code >= 400
+        for body in (*bodies, [MARKER]):
+            assert api.post(path, body, headers={"X-A": MARKER}).status_code >= 400
     assert "".join(capfd.readouterr()) + caplog.text == ""
 
 
